@@ -103,7 +103,8 @@ def forms(everything: bool = False, on_groups: bool = False, geared: bool = Fals
             projection.form_of_closing(on_groups, lanes),
             *(projection.form_of_projection(structure, of, lanes) for structure in structures
               for of in ("loops", "contacts")),
-            contact_calls.ACCELERATION.of(structures[0]).form_of_native(lanes), touches.form_of_touches(on_groups, lanes),
+            contact_calls.ACCELERATION.of(structures[0]).form_of_native(lanes),
+            touches.form_of_touches(on_groups, lanes),
             *contact_calls.forms(lanes))]
         for lanes in (False, True))
     batches.append(workers.form())

@@ -40,9 +40,9 @@ class Settings(NamedTuple):
 class Kept(NamedTuple):
     """Of a contact that a step solves: the axes t and s that make a frame with the normal, from the first solid to the
     second the vectors from the origins of their bodies to the point, the normal velocity at the begin of the step, when
-    in the step it closes, from 0 to 1, or later, and by how much the normal velocity that is asked for differs from that
-    before an impact then; the impulse along t, s and the normal, and that of torsional and rolling friction about these
-    axes."""
+    in the step it closes, from 0 to 1, or later, and by how much the normal velocity that is asked for differs from
+    that before an impact then; the impulse along t, s and the normal, and that of torsional and rolling friction about
+    these axes."""
 
     t: Vec3
     s: Vec3

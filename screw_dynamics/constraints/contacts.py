@@ -165,8 +165,8 @@ def remember(given: ContactTables, count: int) -> None:
 
 @kernel
 def keep_near(body: Any, given: ContactTables, h: Scalar, count: int) -> int:
-    """Leave out contacts that do not close to within half the margin in a step of length h, in no place; in places where
-    they do not, others have no part in it: they are FAR. Returns how many are kept."""
+    """Leave out contacts that do not close to within half the margin in a step of length h, in no place; those that do
+    so in other places are FAR. Returns how many are kept."""
     slack = 0.5 * given.settings.margin[0]
     contact, kept, near = given.contact, given.kept, 0
     for k in range(count):
@@ -241,6 +241,33 @@ def ask_contacts(body: Any, given: ContactTables, problem: Problem, first: int, 
         row += 2
 
 
+@kernel
+def clear_others(given: ContactTables, problem: Problem, first: int, cones: Cones) -> None:
+    """Clear the columns from `first` on of contacts that have no part in it in some places: their rows are 0 there, and
+    the solution of a state is the same to the last bit whatever the other places hold."""
+    for k in range(len(cones.mu)):
+        counts = given.contact.gap[k] < given.settings.margin[0]
+        if some(given.contact.gap[k] >= given.settings.margin[0]):
+            clear_columns(problem, first + 3 * k, 3, counts)
+    row = first + 3 * len(cones.mu)
+    for k in range(len(cones.spin_of)):
+        clear_columns(problem, row, 1, given.contact.gap[int(cones.spin_of[k])] < given.settings.margin[0])
+        row += 1
+    for k in range(len(cones.roll_of)):
+        clear_columns(problem, row, 2, given.contact.gap[int(cones.roll_of[k])] < given.settings.margin[0])
+        row += 2
+
+
+@outlined
+def clear_columns(problem: Problem, first: int, count: int, kept: Any) -> None:
+    """Set columns to 0, and what is asked of them, but where they are kept."""
+    Y, b, none = problem.Y, problem.b, null(problem.b[0, 0])
+    for j in range(first, first + count):
+        b[0, j] = where(kept, b[0, j], none)
+        for i in range(len(Y)):
+            Y[i, j] = where(kept, Y[i, j], none)
+
+
 @outlined
 def put_operator(problem: Problem, first: int, cones: Cones) -> None:
     """Fill G = Y^T Y of the columns from `first` on, and c, what the products lack."""
@@ -311,7 +338,7 @@ def before_impacts(given: ContactTables, problem: Problem, first: int, h: Scalar
         if share == 1.0:
             v, a = end, none
         square = v * v - 2.0 * a * gap
-        speed = sqrt(where(square > 0.0, square, none)) - v                 # gap + v t + a t^2 / 2 = 0, without cancelling
+        speed = sqrt(where(square > 0.0, square, none)) - v         # gap + v t + a t^2 / 2 = 0 at t = 2 gap / speed
         reaches = (square >= 0.0) & (speed > 0.0)
         closes = where(gap > 0.0, where(reaches, 2.0 * gap / where(reaches, h * speed, none + 1.0), none + 2.0), none)
         velocity = where(closes <= 1.0, before + closes * (end - before), before)
@@ -428,7 +455,8 @@ def combine_all(problem: Problem, first: int, x: np.ndarray) -> None:
 
 
 @kernel
-def penetrates(given: ContactTables, cones: Cones, u: int, h: Scalar, share: float, struck: bool, count: int) -> bool:
+def penetrates(given: ContactTables, cones: Cones, u: int, h: Scalar, share: float, struck: bool, count: int
+               ) -> bool:
     """Set c to the gaps at the end of a step, of displacements `share` h times the mean of the velocities before and
     after it, over h, with those of cones.first if `struck`, and to 0 for tangents and joints. Returns whether some gap
     is below 0 there."""
@@ -445,7 +473,7 @@ def penetrates(given: ContactTables, cones: Cones, u: int, h: Scalar, share: flo
         counts = gap < given.settings.margin[0]
         cones.c[i + 2] = where(counts, end / h, null(h))
         below = where(counts & (end < -TOUCHING), null(h) + 1.0, below)
-    for k in range(count):                                      # rounding is not corrected, whatever the other places do
+    for k in range(count):                                  # rounding is not corrected, whatever other places do
         i = u + 3 * k + 2
         cones.c[i] = where((below > 0.0) | (cones.c[i] > 0.0), cones.c[i], null(h))
     return some(below > 0.0)
@@ -582,6 +610,7 @@ def of_contacts(by: ModuleType, loops: bool) -> Callable:
             for j in range(u):
                 problem.b[0, m + j] = -qd[links.coordinate[of[j]]]
             ask_contacts(body, touching, problem, m + u, h, cones)
+            clear_others(touching, problem, m + u, cones)
             measure(problem)
             put_cones(links, of, acts, touching, problem.squares[0, m:], cones)
             combine(problem, take_loops_out(links, body, given, problem, largest, most))

@@ -74,6 +74,7 @@ def take_energy(given: Cones) -> None:
             kept[i] = x[i]
         strike(given, null(gain))
         for i in range(len(x)):
+            given.z[i] = kept[i]
             kept[i] -= x[i]
         # The gain at x + s kept: a + b s + q s^2, a <= 0, > 0 at s = 1; rounding of a may be above 0.
         a = power(given, x) + 0.5 * energy(given, x, x)
@@ -84,7 +85,7 @@ def take_energy(given: Cones) -> None:
         s = where(below > 0.0, -2.0 * a / where(below > 0.0, below, null(a) + 1.0), null(a))
         s = where(s < 1.0, s, null(s) + 1.0)
         for i in range(len(x)):
-            x[i] = where(gives, x[i] + s * kept[i], x[i] + kept[i])
+            x[i] = where(gives, x[i] + s * kept[i], given.z[i])
 
 
 @kernel

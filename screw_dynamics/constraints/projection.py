@@ -180,13 +180,13 @@ def projecting_loops(by: ModuleType) -> Callable:
 
 
 @kernel
-def project_nothing(fill, tree, what, calls, acts, start, begin, span, q, qd, moved, scratch):
+def _project_nothing(fill, tree, what, calls, acts, start, begin, span, q, qd, moved, scratch):
     """Nothing is left to be brought back."""
 
 
 def projecting_contacts(by: ModuleType, loops: bool = False) -> Callable:
     """The kernel `project` for robots that touch, and keep constraints if `loops`."""
-    add_impulses_to, project_loops = of_contacts(by, loops), projecting_loops(by) if loops else project_nothing
+    add_impulses_to, project_loops = of_contacts(by, loops), projecting_loops(by) if loops else _project_nothing
 
     @kernel
     def project(fill, tree, what, calls, acts, start, begin, span, q, qd, moved, scratch):

@@ -114,8 +114,9 @@ def table(cls: type, like: Any, n: int, memory: np.ndarray | None = None, start:
     reference to it, which would be slow: it must be an argument of the entry point and large enough, unchecked. In
     plain Python they are lists of the values in `memory`, if it is given."""
     lines = [_blank(cls)] * n if memory is None else _unpacked(cls, memory[start:], n)
+    rows = zip(*lines, strict=True) if n > 0 else [()] * len(fields(cls))
     return cls(*(np.empty((6 if kind is Screws else n, n), dtype=object) if kind in MATRICES else list(column)
-                 for kind, column in zip(fields(cls), zip(*lines, strict=True), strict=True)))
+                 for kind, column in zip(fields(cls), rows, strict=True)))
 
 
 @cache

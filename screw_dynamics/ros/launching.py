@@ -35,7 +35,7 @@ ARGUMENTS = {   # name: default, description
     "floating_base": ("", "true: the root link moves freely, its state comes from odom; empty: as in params_file"),
     "ground": ("", "true: the simulated robot stands on the plane z = 0; empty: as in params_file"),
     "scene": ("", "scene file with what is around the simulated robot, a path; empty: as in params_file"),
-    "friction": ("", "coefficient of friction of all surfaces of the scene without their own; empty: as in params_file"),
+    "friction": ("", "coefficient of friction of surfaces of the scene without their own; empty: as in params_file"),
     "log_level": ("info", "debug, info, warn, error or fatal"),
     "rviz": ("false", "true: what RViz needs of the robot: robot_state_publisher, if urdf is given, and markers_node"),
     "record": ("", "MCAP file to which recorder_node writes our topics; empty: none; needs the package mcap"),

@@ -12,8 +12,8 @@ import numpy as np
 
 from screw_dynamics.constraints.contact_tables import OF_CONTACT, RESIDUALS
 from screw_dynamics.simulation.linearization.linear_model import Actuation, implicit
-from screw_dynamics.simulation.linearization.tangent_maps import displacement
 
+from .straight_on import at_end, motion, without_turning
 from .touch_derivatives import Rows, TouchRows
 
 OPEN, STICKING, SLIDING = "open", "sticking", "sliding"
@@ -98,33 +98,29 @@ def differentiate(touching: Any, step: Step, rows: TouchRows, landed: float) -> 
     inertia = _Inertia(robot, step.q, added)
     free, dv0 = step.qd + h * qdd, h * np.concatenate(by, axis=-1)
     dv0[:, n:2 * n] += np.eye(n)
+    free, dv0 = without_turning(robot.model, h, step.qd, free, dv0)
+    shift, after = motion(robot, h, step.q, step.q_after, step.qd_after)
     lands = gap > landed
     a, da = given.belt.copy(), np.zeros((len(pair), 3, 3 * n))
     da[..., :n] = given.belt_by_q
     a[:, 2] += np.where(gap > 0.0, gap, 0.0) / h
     da[:, 2, :n] += np.where(lands, 1.0 / h, 0.0)[:, None] * given.gap_by_q
     x = h * np.einsum("kri,ki->kr", given.axes, force)
-    held, modes = _modes(touching, step, given, _Held(step.qd_after, x, given.J @ step.qd_after + a, mu, _still(
-        robot, step)), mu, given.J @ free + a, (pair, gap, force))
-    dv, determined = _respond(inertia, given, mu, held, step.qd_after - free, dv0, da)
+    held, modes = _modes(touching, step, given, _Held(after, x, given.J @ after + a, mu, _still(robot, step)), mu,
+                         given.J @ free + a, (pair, gap, force))
+    by_after, determined = _respond(inertia, given, mu, held, after - free, dv0, da)
 
     # what corrects penetrations: velocities of the displacement alone
-    moved = robot.difference(step.q, step.q_after) / h - step.qd_after
+    moved = shift - after
     moved[np.abs(moved) < 1e-15 / h] = 0.0
     da[..., :n] = 0.0
-    da[:, 2, :n] = given.gap_by_q / h + given.belt_by_q[:, 2] + np.einsum("kij,i->kj", given.J_by_q[:, 2],
-                                                                          step.qd_after)
-    da[:, 2] += given.J[:, 2] @ dv
-    ends = gap / h + given.J[:, 2] @ step.qd_after + given.belt[:, 2]
+    da[:, 2, :n] = given.gap_by_q / h + given.belt_by_q[:, 2] + np.einsum("kij,i->kj", given.J_by_q[:, 2], after)
+    da[:, 2] += given.J[:, 2] @ by_after
+    ends = gap / h + given.J[:, 2] @ after + given.belt[:, 2]
     corrections = _corrections(inertia, given, mu, held, moved, ends, h)
-    shift, also = _respond(inertia, given, mu, corrections, moved, np.zeros((n, 3 * n)), da)
-
-    after = np.zeros((2 * n, 3 * n))
-    after[n:] = dv
-    T, E = displacement(robot.model, h * (step.qd_after + moved))
-    after[:n] = E @ (h * (dv + shift))
-    after[:n, :n] += T
-    return StepModel(after[:, :2 * n], after[:, 2 * n:], step.q_after, step.qd_after, determined and also, modes)
+    by_moved, also = _respond(inertia, given, mu, corrections, moved, np.zeros((n, 3 * n)), da)
+    found = at_end(robot.model, h, after + moved, step.qd_after, by_after + by_moved, by_after)
+    return StepModel(found[:, :2 * n], found[:, 2 * n:], step.q_after, step.qd_after, determined and also, modes)
 
 
 def _read(touching, report):
@@ -162,7 +158,11 @@ def _modes(touching, step, given: Rows, found, mu, free, told):
     ambiguous = (opening <= np.where(closed, near[1], near[0])) | (slipping <= np.where(slides, near[0], near[1]))
     contacts = touching.contacts(step.report)
     there = contacts.pair >= 0
-    _refuse(touching, pair[closed])
+    begin = given.J[:, 2] @ step.qd + given.belt[:, 2]
+    falls = np.minimum(begin, free[:, 2] - gap / step.h)
+    approach = np.where(gap > 0.0, falls, begin)                # what is closed already is not pushed in by gravity
+    rebounds = (approach < -touching.slow) & (gap + step.h * approach < 0.0) | closed & (c[:, 2] > 1e3 * still)
+    _refuse(touching, pair, closed, rebounds)
     velocity = c.copy()
     velocity[:, 2] -= np.where(gap > 0.0, gap, 0.0) / step.h
     return found._replace(mode=mode), ContactModes(
@@ -170,12 +170,12 @@ def _modes(touching, step, given: Rows, found, mu, free, told):
         mode, opening, slipping, ambiguous)
 
 
-def _refuse(touching, closed):
+def _refuse(touching, pair, closed, rebounds):
     """ValueError for laws whose derivatives are not known here."""
-    for k in closed:
-        row = touching.pairs[k]
-        for what in ("restitution", "torsion", "rolling"):
-            if getattr(row, what) > 0.0:
+    for k, row in enumerate(touching.pairs[i] for i in pair):
+        acts = {"restitution": rebounds[k], "torsion": closed[k], "rolling": closed[k]}
+        for what in acts:
+            if acts[what] and getattr(row, what) > 0.0:
                 names = touching.solids[row.first].name, touching.solids[row.second].name
                 raise ValueError(f"contact of {names[0]!r} and {names[1]!r}: {what} {getattr(row, what):g} must be 0: "
                                  "derivatives of steps know sliding friction alone")

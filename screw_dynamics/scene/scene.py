@@ -71,10 +71,11 @@ class Scene(SceneLinearization, ScenePlanning):
 
     robot: a Robot, or several {prefix: Robot}, "left/" say, whose links and joints get it before their names, fixed to
     one world at `poses` {prefix: (4, 4)}. Their links touch with `shapes` {link: shape, (shape, pose (4, 4) in the
-    link), or several of these}, or with those of a list of CollisionShapes; without it, with the collision shapes of the URDF that a robot
-    was read from. self_collisions: links of robots touch each other, too, as scene.self_collision has it: without srdf,
-    a path or text, or one for each {prefix: path}, those are left out that samples of configurations find in contact always or never. ground: the plane z = 0. friction, restitution, torsion and
-    rolling: of all surfaces without their own; `materials` {link: Material, or its friction} are those of links; what
+    link), or several of these}, or with those of a list of CollisionShapes; without it, with the collision shapes of
+    the URDF that a robot was read from. self_collisions: links of robots touch each other, too, as scene.self_collision
+    has it: without srdf, a path or text, or one for each {prefix: path}, those are left out that samples of
+    configurations find in contact always or never. ground: the plane z = 0. friction, restitution, torsion and rolling:
+    of all surfaces without their own; `materials` {link: Material, or its friction} are those of links; what
     two surfaces have between them says `combination`, contact.materials.Combination.
 
     Objects are added by add_box and others. q is that of the robots, followed by x y z and quaternion x y z w of each
@@ -108,8 +109,8 @@ class Scene(SceneLinearization, ScenePlanning):
 
     @classmethod
     def from_file(cls, source: str | os.PathLike, **options: Any) -> Scene:
-        """The scene of a YAML file, or of its text, docs/scene_files.md; options as of Scene, which count for more than the
-        file. ValueError names file, element and value."""
+        """The scene of a YAML file, or of its text, docs/scene_files.md; options as of Scene, which count for more than
+        the file. ValueError names file, element and value."""
         given = read_scene(source)
         robots = {each.prefix: Robot.from_urdf(each.urdf, each.base_link, gravity=given.gravity,
                                                floating_base=each.floating_base) for each in given.robots}
@@ -361,16 +362,18 @@ class Scene(SceneLinearization, ScenePlanning):
         most = touching.most if contacts is True else checks.whole("contacts", int(contacts), 0)
         qd0 = np.zeros(self.n) if qd0 is None else qd0
         found = touching.rollouts.samples(q0, qd0, effort, dt, steps, integrator, friction, limits, every,
-                                          threads=threads, forces=forces, reported=touching.reported(most))
+                                          threads=threads, forces=forces, reported=touching.reported(
+                                              touching.most if most > 0 and np.ndim(q0) > 1 else most))
         touching.warn(found, dt, integrator)
-        recorded = None if contacts is False else touching.contacts(found.report)
+        recorded = None if contacts is False else touching.contacts(found.report, most)
         return SceneMotion(found.t, found.q, found.qd, recorded, touching.residuals(found.report))
 
     def view(self, motion: SceneMotion | None = None, *, q: ArrayLike | None = None, urdf: str | None = None,
              host: str = "127.0.0.1", port: int = 8080, speed: float = 1.0) -> Any:
         """Open a web page with the scene, its contacts as dots and arrows along their forces, and return its View;
         `scene.view().wait()` in a script serves it until Ctrl-C. motion: what `rollout` returned, to play; q (nq,):
-        where it is shown without. urdf: whose shapes a robot has, by default that of a single robot. Others as of sd.view."""
+        where it is shown without. urdf: whose shapes a robot has, by default that of a single robot. Others as of
+        sd.view."""
         from .view import view
         return view(self, motion, q=q, urdf=self._robots.source if urdf is None else urdf, host=host, port=port,
                     speed=speed)

@@ -72,7 +72,7 @@ class Touching:
         points = sum(pair.points for pair in self.pairs)
         self.most, self.margin = min(points, MOST) if most is None else most, margin
         self._pair_of = np.repeat(np.arange(len(self.pairs)), [pair.points for pair in self.pairs])
-        self.constraints, self._slow = constraints, slow
+        self.constraints, self.slow = constraints, slow
         self.tables = self._tables(self.most, margin)
         self._workspaces = Workspaces(self.tables)
         self._far = Workspaces(self._tables(points, FARTHEST)) if points else None
@@ -100,7 +100,7 @@ class Touching:
         rebounds = any(pair.restitution > 0.0 for pair in self.pairs)
         turning = int(any(pair.torsion > 0.0 or pair.rolling > 0.0 for pair in self.pairs))
         points = max((pair.points for pair in self.pairs), default=0)
-        given = contact_tables.pack(Settings(most, margin, self._slow, int(rebounds), turning), self._rows, self.pairs,
+        given = contact_tables.pack(Settings(most, margin, self.slow, int(rebounds), turning), self._rows, self.pairs,
                                     self._data)
         return robot.tables._replace(tables=np.concatenate([loops, given]), work=contact_tables.contact_work(
             robot.n, m, most, turning, len(self.solids), points))
@@ -148,15 +148,21 @@ class Touching:
             least[..., k] = np.where(found.pair == k, found.gap, np.inf).min(axis=-1, initial=np.inf)
         return least
 
-    def contacts(self, report: np.ndarray) -> Contacts:
-        """The Contacts of reports (..., numbers), in axes of the root link."""
+    def contacts(self, report: np.ndarray, most: int | None = None) -> Contacts:
+        """The Contacts of reports (..., numbers), the first `most` of them, in axes of the root link."""
         found = report[..., RESIDUALS + 1:].reshape(*report.shape[:-1], -1, OF_CONTACT)
-        there, root = found[..., KEY] >= 0.0, self.robot.tables.frames[self.robot.tables.names[self.robot.model.root]].C
-        to_root = pose_matrix(root)
+        there = found[..., KEY] >= 0.0
+        if (there[..., 1:] & ~there[..., :-1]).any():           # places that other states of a batch need
+            order = np.argsort(~there, axis=-1, kind="stable")
+            found = np.take_along_axis(found, order[..., None], axis=-2)
+        found = found[..., :most, :]
+        there = found[..., KEY] >= 0.0
+        to_root = pose_matrix(self.robot.tables.frames[self.robot.tables.names[self.robot.model.root]].C)
         pair = np.full(there.shape, -1)
         pair[there] = self._pair_of[found[..., KEY][there].astype(int)]
-        gap, (point, normal, force) = found[..., GAP].copy(), (found[..., s] @ to_root[:3, :3] for s in (
-            POINT, NORMAL, FORCE))
+        gap = found[..., GAP].copy()
+        point, normal, force = (np.einsum("...i,ij->...j", found[..., s], to_root[:3, :3])
+                                for s in (POINT, NORMAL, FORCE))
         point -= to_root[:3, 3] @ to_root[:3, :3]
         for x in (gap, point, normal, force):
             x[~there] = np.nan if x is not force else 0.0

@@ -20,8 +20,8 @@ JOINT, SENSOR, SURFACE, OBJECT = "joint", "sensor", "surface", "object"
 
 
 class Kind(NamedTuple):
-    """What a kind of fault acts on (a joint, a sensor, a surface: of a link or an object; an object that moves, or "" for
-    all commands), and what its value is."""
+    """What a kind of fault acts on (a joint, a sensor, a surface: of a link or an object; an object that moves, or ""
+    for all commands), and what its value is."""
 
     target: str
     value: str = ""                 # "": it has none

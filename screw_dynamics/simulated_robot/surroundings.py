@@ -41,8 +41,8 @@ class Touch(NamedTuple):
 class Surroundings:
     """The objects of a scene, as they move, and the scene as it is now, with what was spawned, deleted and changed.
 
-    * q (7 k,), qd (6 k,): pose and twist of the k bodies that move, `bodies`, in their order; replaced, never changed in
-      place.
+    * q (7 k,), qd (6 k,): pose and twist of the k bodies that move, `bodies`, in their order; replaced, never changed
+      in place.
     * touching: the robot and the objects in one, as compiled code reads them; another one whenever the scene changes.
     * spawned: names of the objects that were not there at the start.
 
@@ -91,8 +91,9 @@ class Surroundings:
             for name, friction in self._slippery.items():
                 if name in known:                       # it may be deleted
                     scene.change(name, friction=friction)
-            moving = [link for link in scene.robots.link_names if link != scene.robots.model.root]  # which has the ground
-            scene.keep_apart((name, link) for name in self._dropped for link in moving)
+            robot = scene.robots
+            links = [link for link in robot.link_names if link != robot.model.root]     # the ground is on that
+            scene.keep_apart((name, link) for name in self._dropped for link in links)
         self.touching: Touching = scene.touching
         self.bodies = tuple(name for name, each in self.objects.items() if each.free)
         self._at = {name: k for k, name in enumerate(self.bodies)}
@@ -166,7 +167,7 @@ class Surroundings:
         """Let a surface, of an object or a link, have another coefficient of friction from now on."""
         scene = self._scene.copy()
         scene.change(name, friction=friction)
-        self.touching = scene.touching                  # what cannot be is refused before anything changes
+        self.touching = scene.touching      # refuses what cannot be, before anything changes
         self._scene = scene
         self._rebuild()
 

@@ -236,5 +236,5 @@ def project(plant: Plant, what: int, h: Scalar, q: list, qd: list) -> None:
     """Bring the state back to the constraints of the robot, with what acts on its joints, in a step of length h."""
     if len(qd) > 0:
         plant.span[0] = over(h, qd[0])
-        call(plant.calls[PROJECT], (plant.memory, what, at(plant.calls[DETECT:]), at(plant.acts), at(plant.start), at(plant.begin),
-                                    at(plant.span), at(q), at(qd), at(plant.moved)))
+        call(plant.calls[PROJECT], (plant.memory, what, at(plant.calls[DETECT:]), at(plant.acts), at(plant.start),
+                                    at(plant.begin), at(plant.span), at(q), at(qd), at(plant.moved)))

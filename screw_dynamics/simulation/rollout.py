@@ -75,7 +75,8 @@ class Rollouts:
     """The rollouts and steps of one robot, from the entry points of its algorithms, and workspaces.
 
     projected: what is brought back after each step of a robot that keeps constraints, see constraints/projection.py,
-    or that touches something, whose workspaces hold that; None for a tree. projects: "joints", "loops" or "contacts"."""
+    or that touches something, whose workspaces hold that; None for a tree. projects: "joints", "loops", "contacts" or
+    "contacts and loops"."""
 
     def __init__(self, robot: Any, entries: Choice, workspaces: Workspaces,
                  projected: int | None = None, projects: str = "joints"):
@@ -219,8 +220,8 @@ class Rollouts:
                 threads: int | None, springs: Any = None, forces: Any = None
                 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Times and samples of a simulation, as Robot.rollout describes."""
-        t, q, qd, diverged, left, _ = self.samples(q0, qd0, effort, dt, steps, integrator, friction, limits, every, rtol,
-                                                atol, threads, springs, forces)
+        t, q, qd, diverged, left, _ = self.samples(q0, qd0, effort, dt, steps, integrator, friction, limits, every,
+                                                   rtol, atol, threads, springs, forces)
         if diverged:
             warn_of_divergence(t, q, qd, dt, integrator)
         if left:

@@ -332,8 +332,8 @@ class RobotSimulator:
         self.call(SetPayload, f"{SIMULATOR}/set_payload", link=link, inertia=load)
 
     def place(self, name: str, pose: Sequence[float], twist: Sequence[float] = (0.0,) * 6) -> None:
-        """Put an object of the scene at a pose x y z, quaternion x y z w in the root link, with a twist in its own frame,
-        angular part first, from now on; a reset brings it back."""
+        """Put an object of the scene at a pose x y z, quaternion x y z w in the root link, with a twist in its own
+        frame, angular part first, from now on; a reset brings it back."""
         self.call(SetObject, f"{SIMULATOR}/set_object", name=name,
                   pose=messages.placement_message(np.array(pose, dtype=float)),
                   twist=messages.twist_message(np.array(twist, dtype=float)))

@@ -3,9 +3,12 @@ import numpy as np
 import pytest
 from geometry_msgs.msg import Point, Pose, PoseStamped, Quaternion, Twist, Vector3
 
-from support.touching_robots import GRIPPER, with_collisions
 from support.graph import NodeProcess
 from support.simulator_driver import MODULE, Simulator
+from support.touching_robots import GRIPPER, with_collisions
+
+# A node with a scene compiles kernels of contacts at its first start, for a minute or two.
+pytestmark = pytest.mark.slow
 
 REASON = "no simulation_interfaces with entities is installed"
 msg = pytest.importorskip("simulation_interfaces.msg", reason=REASON)
@@ -18,7 +21,8 @@ BALL = "{shape: sphere, radius: 0.05, mass: 0.3}"
 
 @pytest.fixture(scope="module")
 def node(tmp_path_factory, ros):
-    parameters = {"robot_description": f"'{with_collisions(GRIPPER)}'", "start_paused": "true", "publish_clock": "true", "ground": "true"}
+    parameters = {"robot_description": f"'{with_collisions(GRIPPER)}'", "start_paused": "true",
+                  "publish_clock": "true", "ground": "true"}
     with NodeProcess(MODULE, "entities", tmp_path_factory.mktemp("entities") / "log", parameters):
         node = Simulator("entities")
         node.wait(lambda: node.states, "the first state")

@@ -1,15 +1,19 @@
-"""simulator_node in a scene, in lockstep: a gripper holds a ball, topics tell of it, services change it, and what cannot
-be is refused by name."""
+"""simulator_node in a scene, in lockstep: a gripper holds a ball, topics tell of it, services change it, and what
+cannot be is refused by name."""
 import numpy as np
 import pytest
 from diagnostic_msgs.msg import DiagnosticArray
-from geometry_msgs.msg import PoseStamped, WrenchStamped
+from geometry_msgs.msg import PoseStamped, TwistStamped, WrenchStamped
+from nav_msgs.msg import Odometry
 from rclpy.node import Node
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Bool
 
 from screw_dynamics.testing import LockstepError
-from support.touching_robots import GRIPPER, with_collisions
+from support.touching_robots import CAR, GRIPPER, RADIUS, SEPARATION, STANDING, WHEELS, with_collisions
+
+# A node with a scene compiles kernels of contacts at its first start, for a minute or two.
+pytestmark = pytest.mark.slow
 
 G, NAN = 9.81, float("nan")
 SCENE = """
@@ -50,6 +54,11 @@ def held(robot_simulator, ros):
 
 def last(simulator, topic):
     return simulator.recording.topics[topic][-1]
+
+
+def off(simulator):
+    """How much further wheels have gone than their base, in m."""
+    return last(simulator, "wheel_odom").pose.pose.position.x - simulator.recording.odometry[-1].pose.pose.position.x
 
 
 def noticed(simulator):
@@ -105,3 +114,35 @@ def test_what_cannot_be_is_refused_counted_and_changes_nothing(held):
     held.advance(0.1)
     np.testing.assert_allclose(held.object("ball"), before, atol=1e-4)
     held._driver.wait(lambda: noticed(held) == 8, lambda: f"the diagnostics to count 8 requests, not {noticed(held)}")
+
+
+def test_cmd_vel_drives_a_base_and_wheel_odometry_tells_where(robot_simulator, ros):
+    command = TwistStamped()
+    command.twist.linear.x = 0.5
+
+    class Driver(Node):
+        """Answers each state of the wheels with the command."""
+
+        def __init__(self):
+            super().__init__("driver")
+            self._commands = self.create_publisher(TwistStamped, "cmd_vel", 10)
+            self.create_subscription(JointState, "joint_states", self._on_state, 10)
+
+        def _on_state(self, state):
+            command.header.stamp = state.header.stamp
+            self._commands.publish(command)
+
+    driver = Driver()
+    simulator = robot_simulator(CAR, [driver], answers=0, awaits={"cmd_vel": TwistStamped}, ground=True, record={
+        "wheel_odom": Odometry}, parameters={
+            "floating_base": True, "left_wheels": [WHEELS[0]], "right_wheels": [WHEELS[1]], "wheel_radius": RADIUS,
+            "wheel_separation": SEPARATION, "initial_base_pose": list(STANDING), "servo_bandwidth": 500.0,
+            "trajectory_groups": [""]})
+    simulator.set_friction("caster", 0.0)
+    simulator.advance(0.5)
+    slipped = off(simulator)            # while it gathered speed
+    simulator.advance(0.5)
+    assert last(simulator, "wheel_odom").twist.twist.linear.x == pytest.approx(0.5, abs=1e-3)
+    assert simulator.recording.odometry[-1].pose.pose.position.x > 0.4
+    assert off(simulator) == pytest.approx(slipped, abs=1e-6)
+    driver.destroy_node()

@@ -37,7 +37,7 @@ def test_an_elbow_gives_way_to_a_post(panda):
     goal = panda.forward_kinematics(HOME, "panda_link8")
     alone = scene.robot.inverse_kinematics(goal, "panda_link8", q0)
     assert alone.success and scene.distances(alone.q).gap.min() < 0.0
-    found = scene.inverse_kinematics(goal, "panda_link8", q0, clearance=0.03)
+    found = scene.inverse_kinematics(goal, "panda_link8", q0, clearance=0.03, attempts=1)
     assert found.success and found.pair is None and found.gap >= 0.03
     reached = scene.robot.forward_kinematics(found.q, "panda_link8")
     assert np.abs(reached - goal).max() < 2e-6
@@ -57,6 +57,10 @@ def test_what_is_too_near_is_named(panda):
     goal[:3, 3] = scene.objects["post"].pose[:3, 3]
     found = scene.inverse_kinematics(goal, "panda_link8", q0, clearance=0.01, attempts=2)
     assert not found.success and found.gap < 0.01 and "post" in found.pair and found.attempts == 2
+    home = panda.forward_kinematics(HOME, "panda_link8")
+    free = scene.inverse_kinematics(home, "panda_link8", q0, clearance=0.03)
+    wide = scene.inverse_kinematics(home, "panda_link8", free.q, clearance=1.0, attempts=1, steps=0)
+    assert free.success and not wide.success and 0.0 < wide.gap < 1.0 and "post" in wide.pair
     far = scenes.pose((3.0, 0.0, 0.5))
     assert not scene.inverse_kinematics(far, "panda_link8", q0, clearance=0.01).success
 

@@ -23,6 +23,7 @@ CASES = {
     "box on a box, by an edge": lambda: scenes.boxes((0.2, 0.0, 0.0)),
     "arm presses": scenes.arm,
     "quadruped stands": scenes.anymal,
+    "quadruped lands": lambda: scenes.anymal(True),
 }
 
 
@@ -53,7 +54,8 @@ def test_corners_that_hold_each_other(sliding):
     case = scenes.flat(sliding)
     model = case.scene.linearize(case.q, case.qd, case.tau, case.dt)
     assert ("sliding" in model.contacts.mode) == sliding
-    near(np.c_[model.A, model.B], differences(case, 1e-6), 1e-8)        # what the sweeps leave, over the differences
+    # tilted boxes slip on some corner, by the square of what they are tilted: differences converge as their steps do
+    near(np.c_[model.A, model.B], differences(case, 1e-6), 1e-7)
 
 
 def test_joints_that_stops_and_friction_hold():
@@ -74,13 +76,14 @@ def test_a_ball_that_slides_has_derivatives_in_closed_form():
     scene = sd.Scene(scenes.world(), ground=True, friction=mu)
     scene.add_sphere("ball", 0.1, mass=m, pose=scenes.pose((0, 0, 0.1)))
     model = scene.linearize(scene.neutral(), [0, 0, 0, speed, 0, 0], np.zeros(6), h)
-    after = speed - h * mu * g
-    assert model.contacts.mode == ["sliding"]
-    assert model.B[9, 3] == pytest.approx(h / m, rel=1e-13) and model.B[9, 5] == pytest.approx(mu * h / m, rel=1e-13)
+    R = scene.robot.forward_kinematics(model.q, "ball")[:3, :3]
+    A, B = (R @ (x[9:] + np.cross(x[:3], model.qd[3:, None], axis=0)) for x in (model.A, model.B))  # in fixed axes
+    assert model.contacts.mode == ["sliding"] and (R @ model.qd[3:])[0] == pytest.approx(speed - h * mu * g, rel=1e-13)
+    assert B[0, 3] == pytest.approx(h / m, rel=1e-12) and B[0, 5] == pytest.approx(mu * h / m, rel=1e-12)
     lever = 1.0 + 2.5                                   # of the point of contact: v, and turns about the centre
     turning = mu * g * h / (speed - h * mu * g * lever)         # of the force's direction, by velocities of the point
-    assert model.A[10, 10] == pytest.approx((1.0 + (lever - 1.0) * turning) / (1.0 + lever * turning), rel=1e-12)
-    assert model.A[9, 9] == pytest.approx(1.0, rel=1e-13) and model.qd[3] == pytest.approx(after, rel=1e-13)
+    assert A[1, 10] == pytest.approx((1.0 + (lever - 1.0) * turning) / (1.0 + lever * turning), rel=1e-12)
+    assert A[0, 9] == pytest.approx(1.0, rel=1e-12)
 
 
 def test_points_that_stick_keep_their_velocities():
@@ -171,6 +174,14 @@ def test_margins_of_a_block_on_a_slope():
                 scenes.pose((0, 0, 0), (0.0, a, 0.0))[:3, :3] @ (-friction, 0, 1)), abs=1e-9)
 
 
+def test_margin_of_a_ball_that_begins_to_roll():
+    """It takes m g sin a / (1 + m l^2 / I) to make it roll, l the arm of the force, in the middle of the gap."""
+    case, a, h, m, g = scenes.on_a_slope(0.6), 0.35, 1e-2, 1.5, 9.81
+    found = case.scene.linearize(case.q, case.qd, np.zeros(6), h).contacts
+    assert found.slipping == pytest.approx(h * m * g * (
+        0.6 * np.cos(a) - np.sin(a) / (1.0 + 2.5 * 0.995**2)), rel=1e-9)
+
+
 def test_strict_names_the_pair_whose_mode_is_ambiguous():
     """A ball that is pushed up by its weight alone is as well open as closed."""
     scene = sd.Scene(scenes.world(), ground=True)
@@ -187,7 +198,9 @@ def test_what_has_no_derivatives_here_is_refused():
         scene = sd.Scene(scenes.world(), ground=True, **{law: value})
         scene.add_sphere("ball", 0.1, mass=1.0, pose=scenes.pose((0, 0, 0.1)))
         with pytest.raises(ValueError, match=f"contact of 'ball' and 'ground': {law} {value} must be 0"):
-            scene.linearize(scene.neutral(), np.zeros(6))
+            scene.linearize(scene.neutral(), [0, 0, 0, 0, 0, -0.5])
+        if law == "restitution":                                # what does not rebound has them
+            assert scene.linearize(scene.neutral(), np.zeros(6)).contacts.mode == ["sticking"]
     with pytest.raises(ValueError, match="integrator"):
         scene.linearize(scene.neutral(), np.zeros(6), integrator="rk4")
     with pytest.raises(ValueError, match="a controller"):
@@ -198,7 +211,7 @@ def test_a_table_that_turns_as_it_slides_has_no_derivative():
     """How its four feet share the load is nothing that rigid bodies know, and friction turns it by that."""
     case = scenes.boxes((0.004, 0.003, 0.3))
     assert not case.scene.linearize(case.q, case.qd, case.tau, case.dt).determined
-    with pytest.raises(ValueError, match=r"contacts of \[\('box', 'table'\)\] slide in different directions"):
+    with pytest.raises(ValueError, match=r"contacts of \[\('table', 'box'\)\] slide in different directions"):
         case.scene.linearize(case.q, case.qd, case.tau, case.dt, strict=True)
 
 

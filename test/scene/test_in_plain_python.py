@@ -2,17 +2,19 @@
 import os
 import subprocess
 import sys
-from pathlib import Path
+
+import pytest
 
 from support.paths import ROOT
 
-FILES = ("test_contact_physics.py",)
+FILES = ("scene/test_contact_physics.py", "scene/test_contact_laws.py", "scene/test_self_collision.py",
+         "scene/test_scene_view.py", "contact/test_pairs.py", "contact/test_detection.py")
 
 
-def test_scenes_in_plain_python():
-    """Their tests are slow ones where they are compiled."""
-    here = Path(__file__).parent
+@pytest.mark.parametrize("file", FILES)
+def test_in_plain_python(file):
+    """Its tests are slow ones where they are compiled."""
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-m", "", "-p", "no:cacheprovider", *(str(here / file) for file in FILES)],
+        [sys.executable, "-m", "pytest", "-q", "-m", "not slow", "-p", "no:cacheprovider", ROOT / "test" / file],
         capture_output=True, text=True, env=os.environ | {"NUMBA_DISABLE_JIT": "1", "PYTHONPATH": str(ROOT)}, cwd=ROOT)
     assert done.returncode == 0, done.stdout + done.stderr

@@ -52,7 +52,7 @@ def corner(friction, depth, mode):
 
 def flat(sliding):
     """A box that lands flat, its corners at once."""
-    scene = sd.Scene(world(), ground=True, friction=0.3)
+    scene = sd.Scene(world(), ground=True, friction=0.3 if sliding else 0.9)
     scene.add_box("box", (0.4, 0.3, 0.1), mass=2.0, pose=pose((0, 0, 0.052)))
     qd = np.array([0, 0, 0, 1.5 * sliding, 0.4 * sliding, -0.5])
     return Case(scene, scene.neutral(), qd, np.zeros(6), 1e-2, None)
@@ -113,7 +113,7 @@ def held():
     return case._replace(qd=qd, tau=tau, options={"friction": True})
 
 
-def anymal():
+def anymal(lands=False):
     """A quadruped whose feet are 0.5 mm deep in the ground, under servos that are stiff springs."""
     robot = real_robot("anymal_b_simple_description/robots/anymal.urdf", floating_base=True)
     scene = sd.Scene(robot, ground=True, friction=0.8, shapes={foot: Sphere(0.02) for foot in FEET})
@@ -126,7 +126,9 @@ def anymal():
     base = next(where for name, where in robot.q_slices.items() if where.stop - where.start == 7)
     q[base.start + 2] -= scene.distances(q).gap.min() + 5e-4
     servos = [forces.Spring(name, 300.0, 10.0, x) for name, x in legs.items()]
-    return Case(scene, q, np.zeros(scene.n), np.zeros(scene.n), 1e-3, ["sticking"] * 4, {"forces": servos})
+    qd, name = np.zeros(scene.n), next(name for name, where in robot.q_slices.items() if where == base)
+    qd[scene.v_slices[name]] = np.array([0.3, -0.4, 0.5, 0.1, 0.2, -0.9]) * lands
+    return Case(scene, q, qd, np.zeros(scene.n), 1e-3, None if lands else ["sticking"] * 4, {"forces": servos})
 
 
 def boxes(turn):

@@ -6,6 +6,7 @@ STATE, WRENCH = "sensor_msgs/msg/JointState", "geometry_msgs/msg/WrenchStamped"
 MSG, SCENE = "screw_dynamics_interfaces/msg", "a scene (`ground` or `scene`)"
 SRV, STANDARD, TRIGGER = "screw_dynamics_interfaces/srv", "simulation_interfaces/srv", "std_srvs/srv/Trigger"
 BASE, GROUP, INSTALLED = "a floating base", "a group of `trajectory_groups`", "simulation_interfaces installed"
+WHEELS = "`left_wheels` and `right_wheels`"
 ENTITIES = f"{INSTALLED}, a version with entities"
 GRIPPER = "a gripper of `gripper_groups`,"
 
@@ -17,12 +18,14 @@ INTERFACE = Interface(
         ODOMETRY._replace(description="pose of the base link in `odom_frame`, its twist in the base link's frame"),
         Endpoint("/tf", "tf2_msgs/msg/TFMessage", "the transform from `odom_frame` to the base link",
                  "a floating base, `publish_tf: true`, tf2_msgs installed"),
+        Endpoint("wheel_odom", "nav_msgs/msg/Odometry", "what wheels that do not slip tell of the base",
+                 WHEELS),
         Endpoint("imu/<link>", "sensor_msgs/msg/Imu", "what an IMU on the link measures, at `imu_rate`",
                  "a link of `imus`"),
         Endpoint("force_torque/<joint>", WRENCH, "the wrench that the child link exerts on its parent, in the child "
                  "link's frame, at `force_torque_rate`", "a joint of `force_torques`"),
-        Endpoint("contacts", f"{MSG}/Contacts", "what touches, where, and with which force, as of the step that follows "
-                 "the state", SCENE),
+        Endpoint("contacts", f"{MSG}/Contacts", "what touches, where, and with which force, in the step that "
+                 "follows the state", SCENE),
         Endpoint("objects", f"{MSG}/ObjectStates", "pose and twist of all objects", SCENE),
         Endpoint("objects/<object>/pose", "geometry_msgs/msg/PoseStamped", "its pose", f"{SCENE} with "
                  "an object that moves"),
@@ -35,6 +38,8 @@ INTERFACE = Interface(
         Endpoint("joint_commands", STATE, "efforts, velocities or positions, the field chosen for each joint; NaN or "
                  "an empty field: not commanded"),
         Endpoint("base_wrench", WRENCH, "the wrench that drives a floating base", BASE),
+        Endpoint("cmd_vel", "geometry_msgs/msg/TwistStamped", "velocity (linear.x) and yaw rate (angular.z) of a base "
+                 "on wheels", WHEELS),
         Endpoint("<group>/joint_trajectory", "trajectory_msgs/msg/JointTrajectory", "a trajectory to follow, as with "
                  "joint_trajectory_controller", GROUP),
         DESCRIPTION,

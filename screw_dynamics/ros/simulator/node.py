@@ -4,7 +4,7 @@ A node around a `Simulation` and the `Runner` that paces it. Commands and steps 
 take turns with services and all else."""
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 
 import numpy as np
@@ -38,6 +38,7 @@ from ..signals import end
 from .base_endpoints import BaseEndpoints, on_base, on_joints
 from .command_reader import CommandReader
 from .complaints import REFUSED, Complaints
+from .drive_endpoints import DriveEndpoints
 from .entity_control import EntityControl
 from .gripper_actions import GripperActions
 from .gripper_settings import GripperParameters
@@ -157,6 +158,8 @@ class SimulatorNode(ManagedNode):
         """Create topics and services."""
         self._lockstep = Lockstep(self.settings.lockstep, self.settings.lockstep_commands)
         self._outputs = Outputs(self, self._simulation_parameters.settings, self._lockstep, self._keeps_clock)
+        if self.settings.left_wheels or self.settings.right_wheels:
+            self._outputs.drive = DriveEndpoints(self, self._on_wheels)
         self._health = SimulationHealth(self, self._lockstep, self._complaints)
         self._commands = self.subscribe_hot("joint_commands", self._on_command, STREAM, self._work)
         SimulatorServices(self)
@@ -203,6 +206,8 @@ class SimulatorNode(ManagedNode):
     def _simulate(self, robot: Robot, time_ns: int) -> None:
         # What may refuse the robot comes first: the simulation of the one before goes on then.
         simulation = self._simulation_parameters.simulation(robot, time_ns)
+        if self._outputs.drive is not None:
+            self._outputs.drive.check(simulation)
         self._group_parameters.declare(robot.model)
         self._complaints.unused_settings([
             *self._simulation_parameters.unused(robot.model), *self._group_parameters.unused(robot.model),
@@ -223,6 +228,8 @@ class SimulatorNode(ManagedNode):
         self._health.follow(self._runner)
         self._trajectories.use(self._runner)
         self._follow_base(simulation)
+        if self._outputs.drive is not None:
+            self._outputs.drive.follow(simulation)
         self._outputs.follow(self._runner, order)
         if self.state_label == "active":
             self._runner.resume()
@@ -305,6 +312,15 @@ class SimulatorNode(ManagedNode):
             raise
         self._complaints.read("joint_commands")
         self._command(on_joints(command, self._runner.simulation), msg.stamp, "joint_commands")
+
+    def _on_wheels(self, speeds: Mapping[str, float], stamp: int) -> None:
+        if self.state_label != "active" or self._runner is None:
+            raise Fault("not active", "there is no active simulation", "debug")
+        robot = self._runner.simulation.robot
+        command = np.full(robot.n, np.nan)
+        for wheel, speed in speeds.items():
+            command[robot.v_slices[wheel]] = speed
+        self._command(command, stamp, "cmd_vel")
 
     def _on_base_wrench(self, wrench: np.ndarray, stamp: int) -> None:
         if self.state_label != "active" or self._runner is None:

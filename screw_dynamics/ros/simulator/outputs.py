@@ -15,6 +15,7 @@ from ..node import messages
 from ..node.cdr import joint_state_template
 from ..node.managed_node import ManagedNode
 from .base_endpoints import BaseEndpoints
+from .drive_endpoints import DriveEndpoints
 from .scene_outputs import SceneOutputs
 from .sensor_outputs import SensorOutputs
 
@@ -30,6 +31,7 @@ class Outputs:
 
     def __init__(self, node: ManagedNode, settings: Settings, lockstep: Lockstep, keeps_clock: bool):
         self.base: BaseEndpoints | None = None      # those of a floating base, once there was one
+        self.drive: DriveEndpoints | None = None    # of a base on wheels
         self._node, self._lockstep = node, lockstep
         self._states = node.publisher("joint_states")
         clock = node.settings.publish_clock and keeps_clock
@@ -64,6 +66,8 @@ class Outputs:
         lost = state.lost[self._order]
         if self.base is not None:
             self.base.publish(self._simulation, self.stamp)
+        if self.drive is not None:
+            self.drive.publish(self._simulation, self.stamp)
         if self._scene is not None:
             self._scene.publish(self._simulation, self.stamp)
         topics = [self._publish_clock, partial(self._publish_state, state, lost)]

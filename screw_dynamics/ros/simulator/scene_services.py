@@ -6,11 +6,14 @@ The comments of the .srv files in screw_dynamics_interfaces are the specificatio
 from collections.abc import Callable
 from typing import Any
 
+from geometry_msgs.msg import Pose
+
 from screw_dynamics.simulated_robot.runner import Runner
 from screw_dynamics.simulated_robot.surroundings import checked_pose, matrix
 
 from ..node import messages
 from ..node.joint_state import Fault
+from ..node.managed_node import ManagedNode
 from ..node.services import Service, serve
 from .scenes import LONGEST, object_of
 
@@ -35,32 +38,32 @@ class SceneServices:
         return handle
 
 
-def refuse(node, source: str, error: Exception) -> None:
+def refuse(node: ManagedNode, source: str, error: Exception) -> None:
     """Count a request that is refused."""
     node.diagnostics.notice(source, Fault("request refused", str(error)))
 
 
-def set_object(runner: Runner, request, response) -> None:
+def set_object(runner: Runner, request: Any, response: Any) -> None:
     """Place an object."""
     runner.simulation.place(request.name, messages.placement(request.pose), messages.twist(request.twist))
 
 
-def spawn_object(runner: Runner, request, response) -> None:
+def spawn_object(runner: Runner, request: Any, response: Any) -> None:
     """Add an object."""
     spawn(runner, request.name, request.description, request.pose)
 
 
-def spawn(runner: Runner, name: str, description: str, pose) -> None:
+def spawn(runner: Runner, name: str, description: str, pose: Pose) -> None:
     """Add the object of a description at a Pose."""
     C = matrix(checked_pose(f"object '{name}'", messages.placement(pose)))
     runner.simulation.spawn(object_of(name, description, C))
 
 
-def delete_object(runner: Runner, request, response) -> None:
+def delete_object(runner: Runner, request: Any, response: Any) -> None:
     """Take an object out."""
     runner.simulation.delete(request.name)
 
 
-def set_friction(runner: Runner, request, response) -> None:
+def set_friction(runner: Runner, request: Any, response: Any) -> None:
     """Change the friction of a surface."""
     runner.simulation.set_friction(request.name, request.friction)

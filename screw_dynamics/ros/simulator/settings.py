@@ -31,8 +31,8 @@ SETTINGS = (
     Setting("tolerate", (), f"what strict passes over, of {', '.join(KINDS)}", read_only=True),
     Setting("forces", (), "what acts besides efforts, friction and pushes, springs, drag or wrenches, each as JSON: "
             '{"PointSpring": {"link": "tool0", "stiffness": 80.0}}; docs/forces.md has the names', read_only=True),
-    Setting("ground", False, "the robot stands on the plane z = 0 of its root link, and touches with the collision shapes "
-            "of its description", read_only=True),
+    Setting("ground", False, "the robot stands on the plane z = 0 of its root link, and touches with the collision "
+            "shapes of its description", read_only=True),
     Setting("scene", "", "path, or text, of a scene file with what is around the robot; empty: nothing",
             read_only=True),
     Setting("friction", -1.0, "coefficient of friction of all surfaces of a scene without their own; below 0: that of "
@@ -40,6 +40,12 @@ SETTINGS = (
     Setting("self_collisions", False, "links of the robot touch each other in a scene, but those that samples of "
             "configurations find in contact always or never", read_only=True),
     Setting("bumpers", (), "links, or objects, that publish on bumper/<link> whether something touches them",
+            read_only=True),
+    Setting("left_wheels", (), "joints of the wheels on the left of a base that cmd_vel drives, which turn forwards "
+            "about its y axis", read_only=True),
+    Setting("right_wheels", (), "those on the right", read_only=True),
+    Setting("wheel_radius", 0.0, "radius of the wheels", "m", lower=0.0, read_only=True),
+    Setting("wheel_separation", 0.0, "distance between the wheels on the left and those on the right", "m", lower=0.0,
             read_only=True),
     Setting("odom_frame", "odom", "the frame of the base's pose on odom, and on /tf", read_only=True),
     Setting("publish_tf", False, "publish the transform from odom_frame to a floating base on /tf", read_only=True),

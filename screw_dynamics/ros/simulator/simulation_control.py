@@ -135,7 +135,8 @@ class SimulationControl:
         if request.scope not in (scope.SCOPE_DEFAULT, scope.SCOPE_ALL) and request.scope & ~known:
             raise Refusal(
                 self._result.RESULT_FEATURE_UNSUPPORTED,
-                f"scope {request.scope}: only SCOPE_TIME, SCOPE_STATE, SCOPE_SPAWNED, SCOPE_ALL and SCOPE_DEFAULT are supported")
+                f"scope {request.scope}: only SCOPE_TIME, SCOPE_STATE, SCOPE_SPAWNED, SCOPE_ALL and SCOPE_DEFAULT are "
+                "supported")
         # The definition has SCOPE_DEFAULT the same as SCOPE_ALL.
         self._restart(runner, request.scope or scope.SCOPE_ALL, "~/reset_simulation was called")
 

@@ -46,12 +46,18 @@ class SimulationParameters:
         at_defaults = Simulation(robot, self.settings, **own)
         middle = at_defaults.limits.middle()[robot.n - len(names):]
         self.homes.declare(robot.model, middle.tolist(), at_defaults.home.check)
-        self.interfaces.declare(robot.model, list(default_modes(robot.model, self.settings.command_mode).values()))
+        self.interfaces.declare(robot.model, self._modes(robot.model))
         return Simulation(robot, self.settings, self.homes.by_joint(), time_ns, self.interfaces.by_joint(), **own)
 
+    def _modes(self, model: Model) -> list[str]:
+        """The default of each joint's command interface: wheels that cmd_vel drives follow velocities."""
+        wheels = (*self._node.settings.left_wheels, *self._node.settings.right_wheels)
+        modes = default_modes(model, self.settings.command_mode)
+        return ["velocity" if joint in wheels else mode for joint, mode in modes.items()]
+
     def prepare_scene(self, robot: Robot) -> None:
-        """Make a step in the scene, if there is one, and in one with a body that moves, so that what it takes is loaded,
-        or compiled, before it is needed; what refuses the scene does so in `simulation`."""
+        """Make a step in the scene, if there is one, and in one with a body that moves, so that what it takes is
+        loaded, or compiled, before it is needed; what refuses the scene does so in `simulation`."""
         if not self.scenes.asked:
             return
         with suppress(ValueError):

@@ -188,7 +188,7 @@ def _efforts(found):
     return (x[..., EFFORT, :] if x is found.terms else x[..., EFFORT, :, :] for x in found)
 
 
-def implicit(robot, q, qd, actuation, h):
+def implicit(robot: Any, q: np.ndarray, qd: np.ndarray, actuation: Actuation, h: float) -> tuple:
     """The same where force elements are taken at the end of a step h, and the added inertia (..., n) by which they are,
     with its derivatives (..., n, 3n), or None.
 

@@ -1,0 +1,91 @@
+"""Bodies that turn while they slide, in a step with contacts: velocities in the axes at its start, and where it leads.
+
+Contacts see velocities (w, v) of a joint that turns and slides in the axes at the start of the step, where its slide is
+v + h w x v of what forward dynamics has in axes that turn. The step turns it by h w, and slides it straight on by h v;
+then its velocities are in the axes at the end. The maps are those of algorithms/space.py, here to first order."""
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from screw_dynamics.model.model import Model
+from screw_dynamics.simulation.linearization.tangent_maps import displacement
+
+TURNS = {"spherical": 3, "planar": 1, "free": 3}        # of joints on groups: how many of their velocities turn
+
+
+class Motion(NamedTuple):
+    """Velocities (n) of a step in the axes at its start: those of its displacement, and those at its end."""
+
+    shift: np.ndarray
+    after: np.ndarray
+
+
+def _joints(model: Model) -> Iterator[tuple[slice, slice]]:
+    """Of the joints on groups the velocities that turn, and those that slide."""
+    for name, kind in zip(model.joint_names, model.joint_kinds, strict=True):
+        if kind in TURNS:
+            where = model.v_slices[name]
+            middle = where.start + TURNS[kind]
+            yield slice(where.start, middle), slice(middle, where.stop)
+
+
+def _crossing(v):
+    """The matrix C with C w = w x v, of slides v (3) and turns w (3), or in a plane v (2) and w (1)."""
+    if len(v) == 2:
+        return np.array([[-v[1]], [v[0]]])
+    return np.array([[0.0, v[2], -v[1]], [-v[2], 0.0, v[0]], [v[1], -v[0], 0.0]])
+
+
+def _turned(model, u):
+    """Rotations exp(-w) and dexp_(-w) of displacements u (n) that turn by w, as matrices (n, n)."""
+    u = u.copy()
+    for _, slide in _joints(model):
+        u[slide] = 0.0
+    return displacement(model, u)
+
+
+def without_turning(model: Model, h: float, begin: np.ndarray, v: np.ndarray, dv: np.ndarray
+                    ) -> tuple[np.ndarray, np.ndarray]:
+    """Velocities v (n) after a time h, that were `begin`, in the axes of then, and their derivatives (n, 3n), of which
+    those by `begin` are the second n."""
+    v, dv, n = v.copy(), dv.copy(), len(v)
+    for turn, slide in _joints(model):
+        if slide.stop > slide.start:
+            w, C = begin[turn], _crossing(begin[slide])
+            v[slide] += h * C @ w
+            dv[slide, n + turn.start:n + turn.stop] += h * C
+            dv[slide, n + slide.start:n + slide.stop] += h * (
+                np.array([[0.0, -w[0]], [w[0], 0.0]]) if len(w) == 1 else -_crossing(w))
+    return v, dv
+
+
+def motion(robot: Any, h: float, q: np.ndarray, q_after: np.ndarray, qd_after: np.ndarray) -> Motion:
+    """The Motion of a step from q (nq) that ends with these."""
+    u, after = robot.difference(q, q_after), qd_after.copy()
+    T, E = _turned(robot.model, u)
+    shift = u / h
+    for turn, slide in _joints(robot.model):
+        shift[slide] = T[slide, slide].T @ E[slide, slide] @ u[slide] / h          # dexp_w = exp(w) dexp_(-w)
+        after[slide], after[turn] = T[slide, slide].T @ after[slide], T[turn, turn].T @ after[turn]
+    return Motion(shift, after)
+
+
+def at_end(model: Model, h: float, shift: np.ndarray, qd_after: np.ndarray, by_shift: np.ndarray, by_after: np.ndarray
+           ) -> np.ndarray:
+    """The derivatives (2n, 3n) of the state at the end, from those (n, 3n) of a Motion; qd_after (n): the velocities
+    there."""
+    n = len(shift)
+    T, E = _turned(model, h * shift)
+    dq = T @ np.eye(n, 3 * n) + E @ (h * by_shift)
+    dqd = by_after.copy()
+    for turn, slide in _joints(model):
+        ways = dq[turn] - T[turn, turn] @ np.eye(n, 3 * n)[turn]                   # of the rotation in the step
+        if slide.stop > slide.start:
+            R = T[slide, slide]
+            dq[slide] = R @ (np.eye(n, 3 * n)[slide] + h * by_shift[slide])
+            dq[slide, turn] += R @ _crossing(h * shift[slide])
+            dqd[slide] = R @ by_after[slide] - _crossing(qd_after[slide]) @ ways
+        if turn.stop - turn.start == 3:
+            dqd[turn] = T[turn, turn] @ by_after[turn] - _crossing(qd_after[turn]) @ ways
+    return np.concatenate([dq, dqd])

@@ -1,0 +1,64 @@
+"""A base on two sides of wheels: from a twist to wheel speeds, and from wheel angles to odometry."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+FASTEST = 1e4       # m/s, rad/s: a command beyond it is a mistake
+
+
+@dataclass(frozen=True)
+class DifferentialDrive:
+    """left, right: the joints of the wheels on both sides, which turn forwards about the y axis of the base; radius of
+    the wheels and separation of the sides in m. ValueError names what no base can have."""
+
+    left: tuple[str, ...]
+    right: tuple[str, ...]
+    radius: float
+    separation: float
+
+    def __post_init__(self):
+        for name in ("left", "right"):
+            if not getattr(self, name):
+                raise ValueError(f"the {name} side has no wheels")
+        if both := sorted({*self.left} & {*self.right}):
+            raise ValueError(f"wheel '{both[0]}' is on both sides")
+        for name in ("radius", "separation"):
+            x = getattr(self, name)
+            if not (math.isfinite(x) and x > 0.0):
+                raise ValueError(f"{name} of the wheels is {x} m, must be finite and > 0")
+
+    def speeds(self, forward: float, turning: float) -> dict[str, float]:
+        """{wheel: rad/s} for a velocity in m/s and a yaw rate in rad/s. ValueError for what is not finite or absurd."""
+        for name, x in (("linear.x", forward), ("angular.z", turning)):
+            if not (math.isfinite(x) and abs(x) <= FASTEST):
+                raise ValueError(f"{name} is {x}, must be within {FASTEST:g}")
+        half = 0.5 * self.separation * turning
+        return {**dict.fromkeys(self.left, (forward - half) / self.radius),
+                **dict.fromkeys(self.right, (forward + half) / self.radius)}
+
+    def moved(self, angles: Sequence[float]) -> tuple[float, float]:
+        """How far the base has gone in m, and turned in rad, while the wheels, those on the left first, turned by
+        angles."""
+        left, right = (self.radius * float(np.mean(side)) for side in (angles[:len(self.left)],
+                                                                       angles[len(self.left):]))
+        return 0.5 * (left + right), (right - left) / self.separation
+
+
+class Travelled(NamedTuple):
+    """x, y in m and yaw in rad of a base, where it was at first."""
+
+    x: float = 0.0
+    y: float = 0.0
+    yaw: float = 0.0
+
+    def along(self, distance: float, turn: float) -> "Travelled":
+        """Where it is after an arc of that length and angle: the exponential of the planar twist, exact for constant
+        wheel speeds."""
+        half = 0.5 * turn
+        chord = distance * (math.sin(half) / half if abs(half) > 1e-6 else 1.0 - half * half / 6.0)
+        return Travelled(self.x + chord * math.cos(self.yaw + half), self.y + chord * math.sin(self.yaw + half),
+                         self.yaw + turn)

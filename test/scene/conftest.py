@@ -1,0 +1,13 @@
+"""Kernels of contacts take a minute or two to compile: tests that compile many are slow ones. Those of
+test_in_plain_python.py run among the fast ones all the same."""
+import pytest
+
+from screw_dynamics.numbers.values import PLAIN
+
+COMPILED = ("test_clearance.py", "test_contact_derivatives.py", "test_self_collision.py", "test_scene_view.py")
+
+
+def pytest_collection_modifyitems(items):
+    for item in items:
+        if not PLAIN and item.path.parent.name == "scene" and item.path.name in COMPILED:
+            item.add_marker(pytest.mark.slow)

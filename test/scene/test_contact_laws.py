@@ -1,0 +1,234 @@
+"""Laws of motion with contacts that hold in any scene, closed forms of sliding, rolling and rebounds, and how errors
+shrink with the step.
+
+As in test_contact_physics.py: compiled these are slow tests; a few run in plain Python among the fast ones."""
+import math
+
+import numpy as np
+import pytest
+
+import screw_dynamics as sd
+from screw_dynamics.numbers.values import PLAIN
+from screw_dynamics.simulation.integrators import FIXED_STEPS
+
+pytestmark = [] if PLAIN else [pytest.mark.slow]
+heavy = pytest.mark.skipif(PLAIN, reason="takes too many steps for plain Python")
+G = 9.81
+WORLD = sd.Robot(sd.ModelBuilder("world").build())
+WEIGHTLESS = sd.Robot(sd.ModelBuilder("world").build(), (0.0, 0.0, 0.0))
+OF_SECOND_ORDER = tuple(name for name in FIXED_STEPS if name != "semi_implicit_euler")
+
+
+def at(x=0.0, y=0.0, z=0.0, R=None):
+    pose = np.eye(4)
+    pose[:3, 3] = x, y, z
+    if R is not None:
+        pose[:3, :3] = R
+    return pose
+
+
+def slope(angle):
+    """Orientation of a plane whose x axis points downhill."""
+    c, s = math.cos(angle), math.sin(angle)
+    return np.array([[c, 0.0, s], [0.0, 1.0, 0.0], [-s, 0.0, c]])
+
+
+def energy(scene, motion):
+    return scene.robot.kinetic_energy(motion.q, motion.qd) + scene.robot.potential_energy(motion.q)
+
+
+def moving(scene, *linear):
+    """Velocities (n,) of a scene whose first body slides with these."""
+    v = np.zeros(scene.n)
+    v[3:6] = linear
+    return v
+
+
+def dropped(count, seed, e=0.0):
+    """A scene with a box, a ball and a capsule, and states in which they are apart, and fall."""
+    scene = sd.Scene(WORLD, ground=True, friction=0.6, restitution=e)
+    scene.add_box("box", (0.2, 0.1, 0.3), 1.0)
+    scene.add_sphere("ball", 0.1, 0.5)
+    scene.add_capsule("capsule", 0.05, 0.2, 0.7)
+    rng = np.random.default_rng(seed)
+    q = np.tile(scene.neutral(), (count, 1))
+    for k in range(3):
+        q[:, 7 * k:7 * k + 3] = rng.uniform(-0.08, 0.08, (count, 3)) + (0.0, 0.0, 0.4 + 0.55 * k)
+        x = rng.normal(size=(count, 4))
+        q[:, 7 * k + 3:7 * k + 7] = x / np.linalg.norm(x, axis=1, keepdims=True)
+    return scene, q, rng.normal(size=(count, scene.n))
+
+
+# ------------------------------------------------------------------------------------------------- sliding
+@heavy
+@pytest.mark.parametrize("integrator", FIXED_STEPS)
+def test_a_box_comes_to_rest_where_its_energy_is_spent(integrator):
+    """After v^2 / (2 mu g); with an error that shrinks with the step, of rules of order 2 below 1e-6 m at 1 ms."""
+    scene = sd.Scene(WORLD, ground=True, friction=0.5)
+    scene.add_box("box", (0.2, 0.2, 0.2), 1.0, at(z=0.1))
+    errors = []
+    for dt in (4e-3, 1e-3):
+        motion = scene.rollout(scene.neutral(), moving(scene, 1.0, 0.0, 0.0), None, dt, round(0.5 / dt), integrator)
+        errors.append(abs(motion.q[-1, 0] - 1.0 / (2.0 * 0.5 * G)))
+        assert np.abs(motion.qd[-1]).max() < 1e-12
+    assert errors[1] < 0.3 * errors[0]
+    assert errors[1] < (1e-6 if integrator in OF_SECOND_ORDER else 6e-4)
+
+
+@heavy
+@pytest.mark.parametrize("integrator", FIXED_STEPS)
+@pytest.mark.parametrize("kind, share", [("ball", 5.0 / 7.0), ("cylinder", 2.0 / 3.0)])
+def test_what_rolls_down_a_slope_does_not_slip(integrator, kind, share):
+    """With share g sin(angle); the contact neither opens nor sinks, though the velocity turns in the body's frame."""
+    angle, R = 0.3, slope(0.3)
+    scene = sd.Scene(WORLD, friction=0.8)
+    scene.add_plane("slope", at(R=R))
+    lying = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]])
+    if kind == "ball":
+        scene.add_sphere(kind, 0.1, 1.0, at(*R @ (0.0, 0.0, 0.1)))
+    else:
+        scene.add_cylinder(kind, 0.1, 0.3, 1.0, at(*R @ (0.0, 0.0, 0.1), R @ lying))
+    motion = scene.rollout(scene.neutral(), steps=1000, integrator=integrator)
+    a = share * G * math.sin(angle)
+    way = (motion.q[-1] - motion.q[0])[:3] @ R[:, 0]
+    assert abs(way - 0.5 * a) < (1.01 * 0.5e-3 * a if integrator == "semi_implicit_euler" else 5e-5)
+    speed, turn = np.linalg.norm(motion.qd[-1, 3:]), np.linalg.norm(motion.qd[-1, :3])
+    assert abs(speed - a) < (1e-12 if integrator == "semi_implicit_euler" else 1e-4)
+    assert abs(speed - 0.1 * turn) < 1e-6
+    assert np.nanmin(motion.contacts.gap) > -1e-12
+
+
+@heavy
+def test_a_bowling_ball_rolls_with_five_sevenths_of_its_speed():
+    scene = sd.Scene(WORLD, ground=True, friction=0.2)
+    scene.add_sphere("ball", 0.1, 1.0, at(z=0.1))
+    for integrator, bound in (("semi_implicit_euler", 1e-12), ("rk4", 1e-9)):
+        motion = scene.rollout(scene.neutral(), moving(scene, 2.0, 0.0, 0.0), steps=1000, integrator=integrator)
+        assert abs(np.linalg.norm(motion.qd[-1, 3:]) - 10.0 / 7.0) < bound
+        assert abs(0.1 * np.linalg.norm(motion.qd[-1, :3]) - 10.0 / 7.0) < bound
+
+
+def test_a_body_that_turns_flies_straight_on():
+    """Without forces: its momentum stays, and so does its direction, though components in its frame turn."""
+    scene = sd.Scene(WEIGHTLESS)
+    scene.add_sphere("ball", 0.1, 1.0)
+    motion = scene.rollout(scene.neutral(), [0.0, 30.0, 0.0, 2.0, 0.0, 1.0], steps=50, dt=1e-3)
+    np.testing.assert_allclose(motion.q[:, :3], motion.t[:, None] * (2.0, 0.0, 1.0), atol=1e-13)
+    np.testing.assert_allclose(np.linalg.norm(motion.qd[:, 3:], axis=1), math.sqrt(5.0), rtol=1e-13)
+
+
+# ------------------------------------------------------------------------------------------------- rebounds
+@heavy
+@pytest.mark.parametrize("e", [1.0, 0.8])
+@pytest.mark.parametrize("integrator, order", [("rk4", None), ("semi_implicit_euler", 1)])
+def test_heights_of_bounces_fall_as_the_square_of_the_restitution(integrator, order, e):
+    """e^(2 k) h: to rounding by a rule that is exact for parabolas, since the impact is when it is in the step."""
+    scene = sd.Scene(WORLD, ground=True, restitution=e, slow=1e-3)
+    scene.add_sphere("ball", 0.1, 1.0, at(z=0.6))
+    errors = []
+    for dt in (2e-3, 1e-3):
+        motion = scene.rollout(scene.neutral(), None, None, dt, round(1.6 / dt), integrator)
+        z, v = motion.q[:, 2] - 0.1, motion.qd[:, 5]
+        tops = [z[k] + v[k] ** 2 / (2.0 * G) for k in range(1, len(z) - 1) if z[k] >= z[k - 1] and z[k] > z[k + 1]]
+        assert len(tops) >= 2
+        errors.append(abs(tops[1] / (0.5 * e ** 4) - 1.0))
+    if order is None:
+        assert max(errors) < 1e-12
+    else:
+        assert 0.4 * errors[0] < errors[1] < 0.6 * errors[0] and errors[1] < 0.02
+
+
+@heavy
+def test_what_rebounds_comes_to_rest():
+    """In finite time: below `slow` nothing rebounds. The flights are t0 (1 + 2 e + 2 e^2 + ...)."""
+    scene = sd.Scene(WORLD, ground=True, restitution=0.5)
+    scene.add_sphere("ball", 0.1, 1.0, at(z=0.6))
+    motion = scene.rollout(scene.neutral(), steps=2000, integrator="rk4")
+    moves = np.abs(motion.qd).max(axis=1) > 1e-9
+    assert abs(motion.t[np.flatnonzero(moves)[-1]] - 3.0 * math.sqrt(2.0 * 0.5 / G)) < 0.02
+    np.testing.assert_allclose(motion.q[-1, 2], 0.1, atol=1e-12)
+
+
+@pytest.mark.parametrize("gap", [0.0, 1e-6, 1e-4])
+@pytest.mark.parametrize("integrator", ["semi_implicit_euler", "rk4"])
+def test_the_last_ball_of_a_row_alone_flies_on(integrator, gap):
+    """Newton's cradle, also of balls that do not quite touch; nothing is lost of the way."""
+    scene = sd.Scene(WEIGHTLESS, friction=0.0, restitution=1.0)
+    for k in range(3):
+        scene.add_sphere(f"ball {k}", 0.1, 1.0, at((0.2 + gap) * k - (2.3e-3 if k == 0 else 0.0)))
+    motion = scene.rollout(scene.neutral(), moving(scene, 1.0, 0.0, 0.0), steps=10, integrator=integrator)
+    np.testing.assert_allclose(motion.qd[-1, 3::6], [0.0, 0.0, 1.0], atol=1e-12)
+    np.testing.assert_allclose(motion.q[-1, 0::7].sum(), 0.6 + 3.0 * gap - 2.3e-3 + 0.01, atol=1e-13)
+
+
+# ------------------------------------------------------------------------------------------------- belts
+@heavy
+@pytest.mark.parametrize("integrator, bound", [("semi_implicit_euler", 6e-4), ("rk4", 1e-6)])
+def test_a_conveyor_takes_a_box_along(integrator, bound):
+    """It is accelerated by mu g until it has the belt's velocity v, and lags behind by v^2 / (2 mu g) then."""
+    scene = sd.Scene(WORLD, friction=0.5)
+    scene.add_plane("belt", belt=(1.0, 0.0, 0.0))
+    scene.add_box("box", (0.2, 0.2, 0.2), 1.0, at(z=0.1))
+    motion = scene.rollout(scene.neutral(), steps=1000, integrator=integrator)
+    np.testing.assert_allclose(motion.qd[:, 3], np.minimum(0.5 * G * motion.t, 1.0), atol=1e-9)
+    assert abs(motion.q[-1, 0] - (1.0 - 1.0 / (2.0 * 0.5 * G))) < bound
+
+
+# ------------------------------------------------------------------------------------------------- laws
+@heavy
+@pytest.mark.parametrize("e", [0.0, 0.5])
+def test_energy_never_grows_without_drive(e):
+    """In random drops of a box, a ball and a capsule on each other; what lifting out of a penetration takes is less
+    than the square of a step."""
+    scene, q, v = dropped(16, 3, e)
+    motion = scene.rollout(q, v, steps=1500)
+    gains = np.diff(energy(scene, motion), axis=-1)
+    assert gains.max() < 1e-4 * energy(scene, motion)[:, 0].mean()
+    assert np.isfinite(motion.q).all() and np.nanmin(motion.contacts.gap) > -1e-3
+    assert max(residual.max() for residual in motion.residuals) < 1e-6
+
+
+def test_forces_are_opposite_and_change_momentum():
+    """Of two bodies without gravity that hit, slide and turn: what a force on the one gives it takes from the other."""
+    scene = sd.Scene(WEIGHTLESS, friction=0.7)
+    scene.add_capsule("rod", 0.05, 0.4, 1.0, at(0.05, 0.0, 0.352))
+    scene.add_sphere("ball", 0.1, 2.0)
+    v = moving(scene, 0.3, 0.1, -1.0)
+    v[7] = 2.0
+    motion = scene.rollout(scene.neutral(), v, steps=25)
+    R = {name: scene.robot.forward_kinematics(motion.q, name)[:, :3, :3] for name in ("rod", "ball")}
+    rod = 1.0 * np.einsum("kij,kj->ki", R["rod"], motion.qd[:, 3:6])
+    ball = 2.0 * np.einsum("kij,kj->ki", R["ball"], motion.qd[:, 9:12])
+    force = motion.contacts.force.sum(axis=1) * (1.0 if scene.pairs[0][0] == "rod" else -1.0)
+    assert np.abs(force).max() > 1.0
+    np.testing.assert_allclose(np.diff(rod, axis=0), 1e-3 * force, atol=1e-13)
+    np.testing.assert_allclose(np.diff(ball, axis=0), -1e-3 * force, atol=1e-13)
+
+
+@heavy
+@pytest.mark.parametrize("integrator", FIXED_STEPS)
+def test_a_box_on_a_slope_sticks_just_below_its_friction(integrator):
+    """mu = tan(angle) to 1e-6: it rests where mu is more by 1e-6 of it, and slides where it is less."""
+    angle, R = math.radians(20.0), slope(math.radians(20.0))
+    for ratio in (1.0 + 1e-6, 1.0 - 1e-6):
+        scene = sd.Scene(WORLD, friction=ratio * math.tan(angle))
+        scene.add_plane("slope", at(R=R))
+        scene.add_box("box", (0.2, 0.2, 0.2), 1.0, at(*R @ (0.0, 0.0, 0.1), R))
+        motion = scene.rollout(scene.neutral(), steps=1000, integrator=integrator)
+        way = (motion.q[-1] - motion.q[0])[:3] @ R[:, 0]
+        expected = 0.5 * 1e-6 * G * math.sin(angle) if ratio < 1.0 else 0.0
+        assert abs(way - expected) < 2e-3 * 0.5 * 1e-6 * G * math.sin(angle)
+
+
+@heavy
+def test_states_of_a_batch_do_not_know_of_each_other():
+    """Bit for bit, of what collides, rebounds and is corrected, whatever its mates, on any number of threads."""
+    scene, q, v = dropped(21, 1, 0.3)
+    for integrator in ("semi_implicit_euler", "rk4"):
+        whole = scene.rollout(q, v, steps=800, integrator=integrator, threads=2)
+        for part in (slice(5, 18), slice(0, 1)):
+            some = scene.rollout(q[part], v[part], steps=800, integrator=integrator, threads=1)
+            np.testing.assert_array_equal(some.q, whole.q[part])
+            np.testing.assert_array_equal(some.contacts.force, whole.contacts.force[part])
+        alone = scene.rollout(q[3], v[3], steps=100, integrator=integrator)
+        np.testing.assert_allclose(alone.q, whole.q[3, :101], atol=1e-9)
