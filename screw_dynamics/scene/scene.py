@@ -25,9 +25,9 @@ from screw_dynamics.urdf.source import Source
 from .derivatives import SceneLinearization
 from .file import read_scene
 from .mjcf import read_mjcf_scene
-from .progress import watching
 from .objects import SceneObject, on_links, with_materials
 from .planning import ScenePlanning
+from .progress import watching
 from .robots import collisions, mounted, of_robot
 from .self_collision import self_collision
 from .touching import Contacts, Residuals, Solid, Touching
