@@ -48,8 +48,8 @@ class SceneStep(NamedTuple):
 
     q: np.ndarray
     qd: np.ndarray
-    contacts: Contacts
-    residuals: Residuals
+    contacts: Contacts | None
+    residuals: Residuals | None
 
 
 class Distances(NamedTuple):
@@ -382,7 +382,7 @@ class Scene(SceneLinearization, ScenePlanning):
              integrator: str = "semi_implicit_euler", **options: Any) -> SceneStep:
         """The state a time dt later, under efforts tau; arguments as of `rollout`."""
         motion = self.rollout(q, qd, tau, dt, 1, integrator, **options)
+        samples = motion.q.ndim - 2
         return SceneStep(motion.q[..., -1, :], motion.qd[..., -1, :], *(
-            type(x)(*(y[..., 0, :] if x is motion.contacts and y.ndim and i < 2 else y[..., 0, :, :] if
-                      x is motion.contacts else y[..., 0] for i, y in enumerate(x)))
-            for x in (motion.contacts, motion.residuals)))
+            None if found is None else type(found)(*(x.take(0, axis=samples) for x in found))
+            for found in (motion.contacts, motion.residuals)))
