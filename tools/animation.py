@@ -1,7 +1,7 @@
-"""Makes docs/images/contacts.webp, the animation of the README: python tools/animation.py [file] [--frame seconds file.png]
+"""Makes the README's animation, docs/images/contacts.webp: python tools/animation.py [file] [--frame seconds ...]
 
-A ball is thrown at a quadruped, which stands on its servos, another at a tower of blocks. Drawn without a screen: triangles
-with a buffer of depths, and a second one as the light sees them, for shadows."""
+A ball is thrown at a quadruped, which stands on its servos, another at a tower of blocks. Drawn without a screen, as
+triangles with a buffer of depths, and a second one as the light sees them, for shadows."""
 import argparse
 import sys
 from pathlib import Path
