@@ -41,7 +41,7 @@ from .shortest import Problem, combine, measure, orthogonalize
 from .tables import ConstraintTables
 
 OF_STEPS = "q", "qd", "tau", "added"         # inputs of recursions in a step
-WAVES = 20                  # of impacts in a step, of contacts that close after others: what is left is for the next one
+WAVES = 20                  # of impacts in a step, of contacts that close after others; the next step has others
 TOUCHING = 1e-12            # m: a penetration that is less is rounding
 
 
