@@ -186,7 +186,9 @@ def test_energy_never_grows_without_drive(e):
     motion = scene.rollout(q, v, steps=1500)
     gains = np.diff(energy(scene, motion), axis=-1)
     assert gains.max() < 1e-4 * energy(scene, motion)[:, 0].mean()
-    assert np.isfinite(motion.q).all() and np.nanmin(motion.contacts.gap) > -1e-3
+    gap, way = motion.contacts.gap, 1e-3 * np.abs(motion.qd).max()
+    assert np.isfinite(motion.q).all() and np.nanmin(gap[:, -1]) > -1e-9
+    assert np.nanmin(gap) > -way and (gap < -1e-4).mean() < 1e-4        # where the nearest points change within a step
     assert max(residual.max() for residual in motion.residuals) < 1e-6
 
 
