@@ -71,11 +71,11 @@ class Scene(SceneLinearization, ScenePlanning):
     robot: a Robot, or several {prefix: Robot}, "left/" say, whose links and joints get it before their names, fixed to
     one world at `poses` {prefix: (4, 4)}; or ClosedLoopRobots, whose loops stay closed. Their links touch with `shapes`
     {link: shape, (shape, pose (4, 4) in the link), or several of these}, or with those of a list of CollisionShapes;
-    without it, with the collision shapes of the URDF that a robot was read from. self_collisions: links of robots touch each other, too, as scene.self_collision
-    has it: without srdf, a path or text, or one for each {prefix: path}, those are left out that samples of
-    configurations find in contact always or never. ground: the plane z = 0. friction, restitution, torsion and rolling:
-    of all surfaces without their own; `materials` {link: Material, or its friction} are those of links; what
-    two surfaces have between them says `combination`, contact.materials.Combination.
+    without it, with the collision shapes of the URDF that a robot was read from. self_collisions: links of robots touch
+    each other, too, as scene.self_collision has it: without srdf, a path or text, or one for each {prefix: path}, those
+    are left out that samples of configurations find in contact always or never. ground: the plane z = 0. friction,
+    restitution, torsion and rolling: of all surfaces without their own; `materials` {link: Material, or its friction}
+    are those of links; what two surfaces have between them says `combination`, contact.materials.Combination.
 
     Objects are added by add_box and others. q is that of the robots, followed by x y z and quaternion x y z w of each
     free body, in the order in which they were added. `robot` is that of everything, with all its methods. disable:
