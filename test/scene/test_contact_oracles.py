@@ -1,4 +1,4 @@
-"""Contacts against MuJoCo in its stiff limit: soft constraints of a time constant of two short steps, elliptic cones."""
+"""Contacts against MuJoCo in its stiff limit: elliptic cones, and a time constant of two short steps."""
 import mujoco
 import numpy as np
 import pytest
@@ -33,9 +33,9 @@ def test_a_pushed_box_and_a_falling_capsule_end_where_mujocos_do():
     C[2, 3] = 0.1
     scene = sd.Scene(sd.Robot(sd.ModelBuilder("world").build()), ground=True, friction=0.5)
     scene.add_box("box", (0.2, 0.2, 0.2), 1.0, C)
-    motion = scene.rollout(scene.neutral(), [0, 0, 0, 1.0, 0.5, 0], steps=300, integrator="rk4")
-    expected = of_mujoco("box", "0.1 0.1 0.1", 0.1, 0, [1.0, 0.5, 0.0], 0.3)
-    np.testing.assert_allclose(motion.q[-1, :2], expected[:2], atol=5e-4)
+    motion = scene.rollout(scene.neutral(), [0, 0, 0, 1.0, 0, 0], steps=300, integrator="rk4")
+    expected = of_mujoco("box", "0.1 0.1 0.1", 0.1, 0, [1.0, 0.0, 0.0], 0.3)
+    np.testing.assert_allclose(motion.q[-1, :2], expected[:2], atol=2e-4)
 
     c = np.sqrt(0.5)
     C[:3, :3], C[2, 3] = [[c, 0, c], [0, 1, 0], [-c, 0, c]], 0.3
