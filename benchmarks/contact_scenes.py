@@ -115,14 +115,14 @@ def anymal():
 
 
 def talos():
-    """Talos on two soles, eight contacts, its legs and torso held by servos of 3000 Nm/rad, others as stiff as swing at
-    5 Hz."""
+    """Talos on two soles, eight contacts, its legs and torso held by servos of 4000 and 8000 Nm/rad, others by such as
+    swing at 5 Hz."""
     C = np.eye(4)
     C[2, 3] = 0.5 * SOLE[2]
 
     def gains(joint, inertia):
         if joint.startswith(("leg", "torso")):
-            return (1500.0, 5.0) if joint[-7:] in ("5_joint", "6_joint") else (3000.0, 30.0)
+            return (4000.0, 30.0) if joint[-7:] in ("5_joint", "6_joint") else (8000.0, 80.0)
         return SWING**2 * inertia, 2.0 * SWING * inertia
     return standing("Talos on two soles", robots.real("Talos", floating=True).urdf, BENT,
                     {sole: (Box(SOLE), C) for sole in SOLES}, gains)

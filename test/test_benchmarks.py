@@ -6,7 +6,20 @@ import sys
 import pytest
 
 import screw_dynamics as sd
-from benchmarks import batches, inverse_kinematics, machine, pictures, report, robots, simulator, startup, targets, work
+from benchmarks import (
+    batches,
+    contact_admm,
+    contacts,
+    inverse_kinematics,
+    machine,
+    pictures,
+    report,
+    robots,
+    simulator,
+    startup,
+    targets,
+    work,
+)
 from benchmarks.agreement import Disagreement, those_who_agree
 from benchmarks.calls import Call
 from benchmarks.contestants import OURS, Contestants, Who
@@ -138,3 +151,15 @@ for call in calls.values():
     assert (out == expected).all() if "expected" in globals() else numpy.isfinite(out).all()
     expected = out.copy()"""
     subprocess.run([sys.executable, "-c", script], check=True)
+
+
+def test_robots_that_touch_are_measured_beside_mujoco_and_pinocchio_solves_the_same_problem():
+    found, case = contacts.compared("box", 1)
+    ours, theirs = found[contacts.OURS][1], found[contacts.THEIRS][1]
+    assert max(ours.complementarity, ours.cone, ours.dissipation) < 1e-9
+    assert ours.penetration < 1e-6 < theirs.penetration                 # um
+    assert ours.creep < 1e-3 < theirs.creep                             # um/s
+    assert all(us > 0.0 for us, _ in found.values())
+    line, = contact_admm.admm(case)
+    assert float(line.partition("ours by ")[2].partition(" m/s")[0]) < 1e-8
+    assert "NOT converged" not in line

@@ -175,11 +175,11 @@ def rays_of_pixels():
 
 
 def seen_by_eye(corners, normals, rays):
-    """Of the pixels (h, w) where there is a triangle: depths, the pixels, which triangle, and normals to the eye."""
+    """Of the pixels (h, w) where there is a triangle: its depths, the pixels, which triangle, normals to the eye."""
     height, width = rays.shape[:2]
     at = (corners - EYE) @ looking(EYE, TARGET).T
-    seen = focal_length() * at[..., :2] / at[..., 2:] + (0.5 * width, 0.5 * height)
-    flat = np.concatenate([seen, at[..., 2:]], axis=-1)
+    flat = focal_length() * at[..., :2] / at[..., 2:] + (0.5 * width, 0.5 * height)
+    flat = np.concatenate([flat, at[..., 2:]], axis=-1)
     depth, number, bary = buffers(flat, height, width)
     there = number >= 0
     t, shares = number[there], np.concatenate([bary[there], 1.0 - bary[there].sum(axis=1, keepdims=True)], axis=1)

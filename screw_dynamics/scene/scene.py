@@ -27,6 +27,7 @@ from .file import read_scene
 from .mjcf import read_mjcf_scene
 from .objects import SceneObject, on_links, with_materials
 from .planning import ScenePlanning
+from .progress import watching
 from .robots import Robots, closed, collisions, constraints_of, mechanisms, mounted, of_robot, trees
 from .self_collision import self_collision
 from .touching import Contacts, Residuals, Solid, Touching
@@ -355,10 +356,13 @@ class Scene(SceneLinearization, ScenePlanning):
     def rollout(self, q0: ArrayLike, qd0: ArrayLike | None = None, effort: ArrayLike | Callable | None = None,
                 dt: float = 1e-3, steps: int = 1000, integrator: str = "semi_implicit_euler", *,
                 friction: bool = False, limits: bool | None = None, every: int = 1, forces: Forces = None,
-                contacts: int | bool = True, threads: Threads = None) -> SceneMotion:
+                contacts: int | bool = True, progress: bool | Callable[[float], None] = False,
+                threads: Threads = None) -> SceneMotion:
         """Simulate; q0 (..., nq), qd0 (..., n), at rest by default, and other arguments as of Robot.rollout, friction
         and limits of joints among them. integrator: one of steps of fixed length. contacts: how many are recorded at
-        each sample, by default all, or False. ValueError, with the time, where more touch than max_contacts."""
+        each sample, by default all, or False. progress: True for a line in the terminal, or a function that is called
+        twice a second with the share of the samples that are there. ValueError, with the time, where more touch than
+        max_contacts."""
         checks.one_of("integrator", integrator, FIXED_STEPS)
         touching = self.touching
         if touching.constraints is not None:
@@ -368,7 +372,8 @@ class Scene(SceneLinearization, ScenePlanning):
         qd0 = np.zeros(self.n) if qd0 is None else qd0
         found = touching.rollouts.samples(q0, qd0, effort, dt, steps, integrator, friction, limits, every,
                                           threads=threads, forces=forces, reported=touching.reported(
-                                              touching.most if most > 0 and np.ndim(q0) > 1 else most))
+                                              touching.most if most > 0 and np.ndim(q0) > 1 else most),
+                                          watch=watching(progress))
         touching.warn(found, dt, integrator)
         recorded = None if contacts is False else touching.contacts(found.report, most)
         return SceneMotion(found.t, found.q, found.qd, recorded, touching.residuals(found.report))

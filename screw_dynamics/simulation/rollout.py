@@ -1,5 +1,6 @@
 """Rollouts and steps of a robot: what they are asked for becomes settings of the kernels, and arrays of results."""
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from math import prod
 from threading import get_ident, main_thread
 from typing import Any, NamedTuple
@@ -231,9 +232,10 @@ class Rollouts:
     def samples(self, q0: ArrayLike, qd0: ArrayLike, effort: ArrayLike | Callable | None, dt: float, steps: int,
                 integrator: str, friction: bool, limits: bool | None, every: int = 1, rtol: float = 1e-6,
                 atol: float = 1e-9, threads: int | None = None, springs: Any = None, forces: Any = None,
-                start: float = 0.0, reported: int = 0) -> Samples:
+                start: float = 0.0, reported: int = 0, watch: Callable | None = None) -> Samples:
         """The same without a warning. start: the time, s, at which steps of fixed length begin, for forces and
-        controllers. reported: so many numbers of what the last step before a sample reports, where steps do."""
+        controllers. reported: so many numbers of what the last step before a sample reports, where steps do. watch(q):
+        the context in which the samples q (..., samples, nq) behind the first are filled."""
         friction, limits = options(friction, limits)
         controller, total = None, self.total(forces)
         key = (dt, steps, integrator, friction, limits, every, rtol, atol, checked_springs(self._model, springs),
@@ -254,10 +256,10 @@ class Rollouts:
             controller, effort = effort, None
         found = None
         if KNOWN and type(q0) is type(qd0) is np.ndarray and q0.ndim == qd0.ndim == 1:
-            found = self._from_one(integrator, settings, q0, qd0, effort, total, controller, dt, samples)
+            found = self._from_one(integrator, settings, q0, qd0, effort, total, controller, dt, samples, watch)
         if found is None:
             found = self._from_any(
-                integrator, settings, q0, qd0, effort, total, controller, float(dt), samples, threads)
+                integrator, settings, q0, qd0, effort, total, controller, float(dt), samples, threads, watch)
         return found
 
     def _check(self, dt, steps, integrator, friction, limits, every, rtol, atol, springs, forces):
@@ -275,7 +277,7 @@ class Rollouts:
         self._checked[key] = settings, steps // every
         return self._checked[key]
 
-    def _from_one(self, integrator, settings, q0, qd0, effort, total, controller, dt, samples):
+    def _from_one(self, integrator, settings, q0, qd0, effort, total, controller, dt, samples, watch=None):
         """The Samples of one state; None unless the arguments are such as `roll_one` reads."""
         if controller:
             settings = self._with_calls(settings, integrator, total, controller, False)
@@ -293,8 +295,9 @@ class Rollouts:
             settings = settings.copy()
             _head(settings).report = report.ctypes.data
         try:
-            done = entry_point(integrator, False, self._on_groups)(
-                memory, settings, q0, qd0, self._no_effort if effort is None else effort, t, q, qd, dt)
+            with watch(q[1:]) if watch else nullcontext():
+                done = entry_point(integrator, False, self._on_groups)(
+                    memory, settings, q0, qd0, self._no_effort if effort is None else effort, t, q, qd, dt)
         except Exception as error:
             self._tell_line(error, controller, memory, 1)
             name_force(error, total)
@@ -303,7 +306,7 @@ class Rollouts:
             pool.give_back(memory)
         return Samples(t, q, qd, *noted(done), report) if done else None
 
-    def _from_any(self, integrator, settings, q0, qd0, effort, total, controller, dt, samples, threads):
+    def _from_any(self, integrator, settings, q0, qd0, effort, total, controller, dt, samples, threads, watch=None):
         """The same of array-likes of one state or many."""
         n, head = self._model.n, _head(settings)
         steps, every = int(head.steps), int(head.every)
@@ -313,15 +316,16 @@ class Rollouts:
         if KNOWN and not lead:
             q0, qd0, effort = (np.require(x, float, ["C", "A"]).view(np.ndarray) for x in (q0, qd0, effort))
             effort = effort if len(effort) == steps else effort[0]
-            return self._from_one(integrator, settings, q0, qd0, effort, total, controller, dt, samples)
+            return self._from_one(integrator, settings, q0, qd0, effort, total, controller, dt, samples, watch)
         settings = self._with_calls(settings, integrator, total, controller, True)
         q, qd = np.empty((*lead, samples + 1, self._model.nq)), np.empty((*lead, samples + 1, n))
         q[..., 0, :], qd[..., 0, :] = q0, qd0
         rows, rates = q.reshape(count, samples + 1, self._model.nq), qd.reshape(count, samples + 1, n)
         effort = effort.reshape(count, *effort.shape[-2:])
         report = np.empty((*lead, samples, int(head.reported)))
-        notes = self._many(integrator, settings, rows[:, :1], rates[:, :1], effort, rows[:, 1:], rates[:, 1:], dt,
-                           threads, total, controller, report.reshape(count, *report.shape[-2:]))
+        with watch(q[..., 1:, :]) if watch else nullcontext():
+            notes = self._many(integrator, settings, rows[:, :1], rates[:, :1], effort, rows[:, 1:], rates[:, 1:], dt,
+                               threads, total, controller, report.reshape(count, *report.shape[-2:]))
         return Samples(every * dt * np.arange(samples + 1), q, qd, *(notes != 0).tolist(),
                        report if head.reported else None)
 

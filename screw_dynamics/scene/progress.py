@@ -1,0 +1,63 @@
+"""How far a long rollout is, told by a thread that looks at its results while machine code fills them: what comes out
+is the same to the last bit."""
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import numpy as np
+
+INTERVAL = 0.5          # s
+
+
+@contextmanager
+def watched(samples: np.ndarray, tell: Callable[[float], None], interval: float = INTERVAL) -> Iterator[None]:
+    """While the body fills samples (..., k, n), call tell(share of them that are there), and with 1.0 at its end. What
+    tell raises is raised then."""
+    samples[...], ended, failed = np.nan, threading.Event(), []
+
+    def look():
+        while not ended.wait(interval):
+            try:
+                tell(share(samples))
+            except Exception as error:
+                failed.append(error)
+                return
+    thread = threading.Thread(target=look, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        thread.join()
+    if failed:
+        raise failed[0]
+    tell(1.0)
+
+
+def share(samples: np.ndarray) -> float:
+    """The share of the samples that are there, whose numbers are not NaN."""
+    return float(1.0 - np.isnan(samples[..., 0]).mean()) if samples.size else 1.0
+
+
+def printed() -> Callable[[float], None]:
+    """What tells on a line of the terminal, with an estimate of the rest."""
+    begin = time.monotonic()
+
+    def tell(done: float) -> None:
+        spent = time.monotonic() - begin
+        left = "" if done <= 0.0 or done >= 1.0 else f", {spent * (1.0 / done - 1.0):.0f} s left"
+        print(f"\rrollout: {100.0 * done:3.0f} %, {spent:.0f} s{left}   ", end="\n" if done >= 1.0 else "",
+              file=sys.stderr, flush=True)
+    return tell
+
+
+def watching(progress: bool | Callable[[float], None]) -> Callable | None:
+    """Of an argument `progress` what Rollouts.samples take as `watch`."""
+    if progress is False or progress is None:
+        return None
+    if progress is not True and not callable(progress):
+        raise ValueError(f"progress must be True, False or a function of a share, not {progress!r}")
+    tell = printed() if progress is True else progress
+    return lambda samples: watched(samples, tell)
