@@ -40,12 +40,14 @@ class ClosedLoopRobot:
     number. ValueError for a link or joint that does not exist, and for what a constraint cannot have; it names the
     constraint.
 
-    constraints: all of them, with their tables, for simulations."""
+    constraints: all of them, with their tables, for simulations. given: all of them as they were given; closed (nq,):
+    that configuration."""
 
     def __init__(self, robot: Robot, constraints: Sequence[Constraint] = (), q: ArrayLike | None = None):
         self.robot, self._arguments = robot, (robot, tuple(constraints), q)
-        self.constraints = Constraints(robot, [*robot.model.constraints, *constraints],
-                                robot.neutral() if q is None else checks.vector("q", q, robot.nq))
+        self.given: tuple[Constraint, ...] = (*robot.model.constraints, *constraints)
+        self.closed = robot.neutral() if q is None else checks.vector("q", q, robot.nq)
+        self.constraints = Constraints(robot, self.given, self.closed)
         self._rollouts: dict[str | None, Rollouts] = {}         # by projection
 
     @classmethod

@@ -85,19 +85,30 @@ def sweep_first(given: Cones, slow: Scalar, level: Scalar) -> Scalar:
 
 
 @kernel
+def acting(given: Cones) -> Scalar:
+    """How many contacts are active: fewer than there are, where other lanes have more."""
+    count = null(given.found[0])
+    for b in range(len(given.mu)):
+        count += where(given.active[b] > 0.0, null(count) + 1.0, null(count))
+    return count
+
+
+@kernel
 def steps_of_round(given: Cones, slow: Scalar, level: Scalar, sweeps: bool) -> Scalar:
-    """Steps of Newton's method, and sweeps or choices between them."""
-    one = null(slow) + 1.0
-    for _ in range(STEPS + len(given.mu) // 2):
-        if not some(level > 0.0):
+    """Steps of Newton's method, and sweeps or choices between them, as many as the contacts of a lane make it."""
+    none, one, most = null(slow), null(slow) + 1.0, STEPS + 0.5 * acting(given)
+    for k in range(STEPS + 1 + len(given.mu) // 2):
+        left = most > none + float(k)
+        live = where(left, level, none)
+        if not some(live > 0.0):
             break
         if not sweeps:
             choose(given)
         newton(given)
         if sweeps:
             sweep(given, slow, one)
-        given.found[SWEPT] += where(level > 0.0, one, null(one))
-        level = settle(given, level)
+        given.found[SWEPT] += where(live > 0.0, one, none)
+        level = where(left, settle(given, live), level)
     return level
 
 

@@ -41,6 +41,7 @@ from .shortest import Problem, combine, measure, orthogonalize
 from .tables import ConstraintTables
 
 OF_STEPS = "q", "qd", "tau", "added"         # inputs of recursions in a step
+WAVES = 20                  # of impacts in a step, of contacts that close after others: what is left is for the next
 TOUCHING = 1e-12            # m: a penetration that is less is rounding
 
 
@@ -379,7 +380,7 @@ def strike(given: ContactTables, problem: Problem, first: int, calls: np.ndarray
     at the begin, for what gravity does in a step is no approach."""
     before_impacts(given, problem, first, h, share, cones)
     reach, struck, impulses = null(h), False, problem.b[0, first:]
-    for _ in range(len(cones.mu) + 1):
+    for _ in range(WAVES):
         any_of, reach = approach(given, h, reach, cones)
         if not some(any_of > 0.0):
             break

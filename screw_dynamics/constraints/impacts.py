@@ -10,7 +10,7 @@ from screw_dynamics.numbers.scalars import some, sqrt, where
 from screw_dynamics.numbers.values import Scalar, kernel, null, outlined
 
 from .cone_tables import DONE, SWEPT, Cones, velocities
-from .cones import solve_cones
+from .cones import acting, solve_cones
 from .contact_residuals import slowness
 
 ROUNDS = 8              # and so many more for each contact
@@ -118,7 +118,8 @@ def solve_impacts(given: Cones, threshold: Scalar) -> None:
     save(given, True)
     slow = ROUNDING * slowness(given)
     threshold = where(threshold > slow, threshold, slow)
-    rounds, live = none, approaching(given, threshold)
+    rounds, most, left = none, ROUNDS + acting(given), approaching(given, threshold)
+    live = left
     for _ in range(ROUNDS + len(given.mu)):
         if not some(live > 0.0):
             break
@@ -132,7 +133,8 @@ def solve_impacts(given: Cones, threshold: Scalar) -> None:
             given.lower[i] = given.bounds[0, i] - given.total[i]
             given.upper[i] = given.bounds[1, i] - given.total[i]
         velocities(given, given.before)
-        live = approaching(given, threshold)
+        left = approaching(given, threshold)
+        live = where(rounds < most, left, none)
     save(given, False)
     velocities(given, given.v)
-    given.found[SWEPT], given.found[DONE] = rounds, where(live > 0.0, none, one)
+    given.found[SWEPT], given.found[DONE] = rounds, where(left > 0.0, none, one)

@@ -90,16 +90,17 @@ def _mounted(root, model, prefix, pose):
         frames={prefix + link: (body, C @ at if body < 0 else at) for link, (body, at) in model.frames.items()},
         mimics={prefix + joint: (prefix + lead[0], *lead[1:]) for joint, lead in model.mimics.items()},
         joint_frames={prefix + joint: frame for joint, frame in model.joint_frames.items()},
-        constraints=tuple(_renamed(each, prefix) for each in model.constraints),
+        constraints=tuple(renamed(each, prefix) for each in model.constraints),
         warnings=tuple(f"{prefix.strip('/')}: {text}" if prefix else text for text in model.warnings))
 
 
-def _renamed(constraint: Constraint, prefix: str) -> Constraint:
+def renamed(constraint: Constraint, prefix: str) -> Constraint:
+    """A constraint of a robot whose names get a prefix."""
     if isinstance(constraint, Gear):
         ratios = {prefix + joint: ratio for joint, ratio in constraint.ratios.items()}
         return replace(constraint, name=prefix + constraint.name, ratios=ratios)
     return replace(constraint, name=prefix + constraint.name, link=prefix + constraint.link,    # type: ignore[type-var]
-                   on=f"{prefix}{constraint.on}")
+                   on=None if constraint.on is None else prefix + constraint.on)
 
 
 def _check_apart(what, names):

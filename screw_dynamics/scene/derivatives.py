@@ -20,6 +20,13 @@ LANDED = 1e-9           # m: gaps up to this are none, unless another bound is g
 DERIVED = ("semi_implicit_euler",)
 
 
+def refuse_loops(touching: Any) -> None:
+    """ValueError for robots with closed loops."""
+    if touching.constraints is not None:
+        raise ValueError("derivatives of steps with closed loops are not known here, of "
+                         f"{', '.join(touching.constraints.rows)}")
+
+
 class SceneDerivatives(RolloutDerivatives):
     """A rollout of a scene and what it is to first order, as RolloutDerivatives; and `models`, the StepModel of each of
     its steps, with the modes of its contacts. One state, no batch."""
@@ -29,6 +36,7 @@ class SceneDerivatives(RolloutDerivatives):
         if callable(effort):
             raise ValueError("effort must be an array or None: what a controller does to first order is not known here")
         robot = touching.robot
+        refuse_loops(touching)
         q0 = checks.vector("q0", q0, robot.nq)
         qd0 = np.zeros(robot.n) if qd0 is None else checks.vector("qd0", qd0, robot.n)
         found = touching.rollouts.samples(q0, qd0, effort, dt, steps, integrator, friction, limits, forces=forces,
@@ -69,6 +77,7 @@ class SceneLinearization:
         Contacts that rebound, or have torsional or rolling friction, are refused. docs/contact_derivatives.md."""
         touching, total = self.touching, self.robot.rollouts.smooth(forces, friction)
         checks.one_of("integrator", integrator, DERIVED)
+        refuse_loops(touching)
         tau = np.zeros(self.n) if tau is None else tau
         states = checks.broadcast({"q": checks.finite_numbers("q", q, self.nq), "qd": checks.finite_numbers(
             "qd", qd, self.n), "tau": checks.finite_numbers("tau", tau, self.n)})

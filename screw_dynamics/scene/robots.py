@@ -5,9 +5,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from screw_dynamics import checks
+from screw_dynamics.closed_loops import ClosedLoopRobot
+from screw_dynamics.closed_loops.constraints import Constraints
 from screw_dynamics.contact.on_links import CollisionShape
 from screw_dynamics.model.builder import ModelBuilder
-from screw_dynamics.model.joining import Mounted, join
+from screw_dynamics.model.joining import Mounted, join, renamed
 from screw_dynamics.robot import Robot
 from screw_dynamics.urdf.collisions import read_collisions
 
@@ -35,6 +37,41 @@ def mounted(given: Robot | Mapping[str, Robot], poses: Mapping[str, ArrayLike]) 
     root = "world" if alone is None or "world" not in alone.link_names else "scene"
     robots = [Mounted(each.model, prefix, poses.get(prefix)) for prefix, each in given.items()]
     return Robot(join(ModelBuilder(root).build(), robots), first.gravity)
+
+
+Robots = Robot | ClosedLoopRobot | Mapping[str, Robot | ClosedLoopRobot]
+
+
+def trees(given: Robots) -> Robot | Mapping[str, Robot]:
+    """The robots without their closed loops."""
+    if isinstance(given, ClosedLoopRobot):
+        return given.robot
+    if isinstance(given, Mapping):
+        return {prefix: each.robot if isinstance(each, ClosedLoopRobot) else each for prefix, each in given.items()}
+    return given
+
+
+def mechanisms(given: Robots) -> dict[str, ClosedLoopRobot]:
+    """The robots with closed loops, by prefixes."""
+    each = given if isinstance(given, Mapping) else {"": given}
+    return {prefix: robot for prefix, robot in each.items() if isinstance(robot, ClosedLoopRobot) and robot.m > 0}
+
+
+def closed(robot: Robot, loops: Mapping[str, ClosedLoopRobot], q: np.ndarray) -> np.ndarray:
+    """q (nq,) of a joined robot, with the configurations in which its mechanisms were made."""
+    for prefix, each in loops.items():
+        for joint, numbers in each.robot.q_slices.items():
+            q[robot.q_slices[prefix + joint]] = each.closed[numbers]
+    return q
+
+
+def constraints_of(robot: Robot, loops: Mapping[str, ClosedLoopRobot]) -> Constraints | None:
+    """The constraints of mechanisms in a joined robot; None for none."""
+    if not loops:
+        return None
+    given = [renamed(constraint, prefix) if prefix else constraint
+             for prefix, each in loops.items() for constraint in each.given]
+    return Constraints(robot, given, closed(robot, loops, robot.neutral()))
 
 
 def collisions(given: Robot | Mapping[str, Robot]) -> list[CollisionShape]:

@@ -19,7 +19,7 @@ from screw_dynamics.model.builder import ModelBuilder
 from screw_dynamics.model.joining import join
 from screw_dynamics.robot import Robot
 from screw_dynamics.robot.evaluation import Forces, Threads
-from screw_dynamics.simulation.integrators import FIXED_STEPS
+from screw_dynamics.simulation.integrators import FIXED_STEPS, WITH_CONSTRAINTS
 from screw_dynamics.urdf.source import Source
 
 from .derivatives import SceneLinearization
@@ -28,7 +28,7 @@ from .mjcf import read_mjcf_scene
 from .objects import SceneObject, on_links, with_materials
 from .planning import ScenePlanning
 from .progress import watching
-from .robots import collisions, mounted, of_robot
+from .robots import Robots, closed, collisions, constraints_of, mechanisms, mounted, of_robot, trees
 from .self_collision import self_collision
 from .touching import Contacts, Residuals, Solid, Touching
 
@@ -49,8 +49,8 @@ class SceneStep(NamedTuple):
 
     q: np.ndarray
     qd: np.ndarray
-    contacts: Contacts
-    residuals: Residuals
+    contacts: Contacts | None
+    residuals: Residuals | None
 
 
 class Distances(NamedTuple):
@@ -63,7 +63,6 @@ class Distances(NamedTuple):
     gradient: np.ndarray
 
 
-Robots = Robot | Mapping[str, Robot]
 Shapes = Mapping[str, Any] | Sequence[CollisionShape] | None
 
 
@@ -71,13 +70,13 @@ class Scene(SceneLinearization, ScenePlanning):
     """Robots, bodies and the ground, which touch with friction: contacts that stick, slide, roll and rebound.
 
     robot: a Robot, or several {prefix: Robot}, "left/" say, whose links and joints get it before their names, fixed to
-    one world at `poses` {prefix: (4, 4)}. Their links touch with `shapes` {link: shape, (shape, pose (4, 4) in the
-    link), or several of these}, or with those of a list of CollisionShapes; without it, with the collision shapes of
-    the URDF that a robot was read from. self_collisions: links of robots touch each other, too, as scene.self_collision
-    has it: without srdf, a path or text, or one for each {prefix: path}, those are left out that samples of
-    configurations find in contact always or never. ground: the plane z = 0. friction, restitution, torsion and rolling:
-    of all surfaces without their own; `materials` {link: Material, or its friction} are those of links; what
-    two surfaces have between them says `combination`, contact.materials.Combination.
+    one world at `poses` {prefix: (4, 4)}; or ClosedLoopRobots, whose loops stay closed. Their links touch with `shapes`
+    {link: shape, (shape, pose (4, 4) in the link), or several of these}, or with those of a list of CollisionShapes;
+    without it, with the collision shapes of the URDF that a robot was read from. self_collisions: links of robots touch
+    each other, too, as scene.self_collision has it: without srdf, a path or text, or one for each {prefix: path}, those
+    are left out that samples of configurations find in contact always or never. ground: the plane z = 0. friction,
+    restitution, torsion and rolling: of all surfaces without their own; `materials` {link: Material, or its friction}
+    are those of links; what two surfaces have between them says `combination`, contact.materials.Combination.
 
     Objects are added by add_box and others. q is that of the robots, followed by x y z and quaternion x y z w of each
     free body, in the order in which they were added. `robot` is that of everything, with all its methods. disable:
@@ -90,6 +89,7 @@ class Scene(SceneLinearization, ScenePlanning):
                  srdf: Source | Mapping[str, Source] | None = None, poses: Mapping[str, ArrayLike] | None = None,
                  disable: Iterable[tuple[str, str]] = (), combination: Combination | None = None,
                  max_contacts: int | None = None, margin: float = 0.02, slow: float = 0.01):
+        self._loops, robot = mechanisms(robot), trees(robot)
         self._robots = mounted(robot, poses or {})
         self._prefixes = ("",) if isinstance(robot, Robot) else tuple(robot)
         self.material = Material(friction, restitution, torsion, rolling).checked("scene")
@@ -265,7 +265,8 @@ class Scene(SceneLinearization, ScenePlanning):
                 if self._may_touch(robot, solids[j], solids[i]):
                     pairs[j, i] = self.combination.of(materials[j], materials[i])
         most, margin, slow = self._options
-        return Touching(robot, solids, list(pairs), list(pairs.values()), most, margin, slow)
+        return Touching(robot, solids, list(pairs), list(pairs.values()), most, margin, slow,
+                        constraints_of(robot, self._loops))
 
     def _find_self_pairs(self, srdf):
         """The pairs of shapes of robots that touch each other: {(i, j): None}."""
@@ -306,8 +307,9 @@ class Scene(SceneLinearization, ScenePlanning):
         return self.robot.v_slices
 
     def neutral(self) -> np.ndarray:
-        """The configuration (nq,) in which the robot is neutral and each free body where it was added."""
-        q = self.robot.neutral()
+        """The configuration (nq,) in which the robot is neutral, with loops as they were closed, and each free body
+        where it was added."""
+        q = closed(self.robot, self._loops, self.robot.neutral())
         for each in self._objects.values():
             if each.free:
                 q[self.q_slices[each.name]] = each.coordinates
@@ -363,6 +365,9 @@ class Scene(SceneLinearization, ScenePlanning):
         max_contacts."""
         checks.one_of("integrator", integrator, FIXED_STEPS)
         touching = self.touching
+        if touching.constraints is not None:
+            checks.one_of("integrator of a scene with closed loops", integrator,
+                          [name for name in FIXED_STEPS if name in WITH_CONSTRAINTS])
         most = touching.most if contacts is True else checks.whole("contacts", int(contacts), 0)
         qd0 = np.zeros(self.n) if qd0 is None else qd0
         found = touching.rollouts.samples(q0, qd0, effort, dt, steps, integrator, friction, limits, every,
@@ -387,7 +392,7 @@ class Scene(SceneLinearization, ScenePlanning):
              integrator: str = "semi_implicit_euler", **options: Any) -> SceneStep:
         """The state a time dt later, under efforts tau; arguments as of `rollout`."""
         motion = self.rollout(q, qd, tau, dt, 1, integrator, **options)
+        samples = motion.q.ndim - 2
         return SceneStep(motion.q[..., -1, :], motion.qd[..., -1, :], *(
-            type(x)(*(y[..., 0, :] if x is motion.contacts and y.ndim and i < 2 else y[..., 0, :, :] if
-                      x is motion.contacts else y[..., 0] for i, y in enumerate(x)))
-            for x in (motion.contacts, motion.residuals)))
+            None if found is None else type(found)(*(x.take(0, axis=samples) for x in found))
+            for found in (motion.contacts, motion.residuals)))

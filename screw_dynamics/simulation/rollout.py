@@ -144,7 +144,7 @@ class Rollouts:
         if self._projected is not None or acts_at_ends(settings[JOINTS:].reshape(OF_JOINT, -1)):
             calls[RESTORE] = NEEDED if self._projected is None else self._projected
             calls[PROJECT] = projection_address(self._model.structure, self._projects, lanes)
-            if self._projects == "contacts":
+            if self._projects.startswith("contacts"):
                 calls[DETECT], calls[SOLVE] = contact_addresses(lanes)
                 calls[FACTORS] = not PLAIN and self.entries.acceleration.name.startswith(LEAVES_FACTORS)
         return calls

@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 
 import screw_dynamics as sd
+from screw_dynamics.closed_loops import ClosedLoopRobot, LoopJoint
+from screw_dynamics.contact.shapes import Sphere
 from screw_dynamics.numbers.values import PLAIN
 from screw_dynamics.simulation.integrators import FIXED_STEPS
 
@@ -184,7 +186,9 @@ def test_energy_never_grows_without_drive(e):
     motion = scene.rollout(q, v, steps=1500)
     gains = np.diff(energy(scene, motion), axis=-1)
     assert gains.max() < 1e-4 * energy(scene, motion)[:, 0].mean()
-    assert np.isfinite(motion.q).all() and np.nanmin(motion.contacts.gap) > -1e-3
+    gap, way = motion.contacts.gap, 1e-3 * np.abs(motion.qd).max()
+    assert np.isfinite(motion.q).all() and np.nanmin(gap[:, -1]) > -1e-9
+    assert np.nanmin(gap) > -way and (gap < -1e-4).mean() < 1e-4        # where the nearest points change within a step
     assert max(residual.max() for residual in motion.residuals) < 1e-6
 
 
@@ -232,3 +236,44 @@ def test_states_of_a_batch_do_not_know_of_each_other():
             np.testing.assert_array_equal(some.contacts.force, whole.contacts.force[part])
         alone = scene.rollout(q[3], v[3], steps=100, integrator=integrator)
         np.testing.assert_allclose(alone.q, whole.q[3, :101], atol=1e-9)
+
+
+# ------------------------------------------------------------------------------------------------- closed loops
+def four_bar():
+    """A parallelogram in the x-z plane, of redundant constraints, whose coupler has a ball below it."""
+    builder = sd.ModelBuilder("base")
+    for joint, link, parent, x, z, mass, com in (("crank", "left", "base", 0.0, 0.6, 1.0, (0.0, 0.0, 0.5)),
+                                                 ("elbow", "coupler", "left", 0.0, 0.4, 2.0, (0.2, 0.0, 0.4)),
+                                                 ("rocker", "right", "base", 0.4, 0.6, 1.0, (0.4, 0.0, 0.5))):
+        builder.add_screw(joint, link, parent, (0.0, 1.0, 0.0), (x, 0.0, z), pose=at(x, 0.0, z), mass=mass, com=com,
+                          inertia=0.01 * np.eye(3))
+    across = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, 1.0], [0.0, -1.0, 0.0]])
+    return ClosedLoopRobot(sd.Robot(builder.build()), [
+        LoopJoint("close", "revolute", "right", "coupler", frame=at(z=-0.2, R=across))])
+
+
+@pytest.mark.parametrize("integrator", ["semi_implicit_euler", "rk4"])
+def test_a_four_bar_that_lies_on_the_ground_keeps_its_loop_and_its_contact(integrator):
+    """And the force on it is that of virtual work, - dU / dz."""
+    scene = sd.Scene(four_bar(), ground=True, shapes={"coupler": (Sphere(0.05), at(0.2, 0.0, -0.36))})
+    theta = -math.acos(0.95) - 1e-5
+    q = np.array([theta, -theta, theta])
+    motion = scene.rollout(q, steps=60, integrator=integrator)
+    constraints = scene.touching.constraints
+    assert np.abs(constraints.residual(motion.q)).max() < 1e-12
+    assert np.abs(constraints.jacobian(motion.q) @ motion.qd[..., None]).max() < 1e-12
+    assert np.nanmin(motion.contacts.gap) > -1e-7           # the curvature of its way in a step in which it falls
+    assert abs(motion.contacts.gap[-1, 0]) < 1e-11 and np.abs(motion.qd[-1]).max() < 1e-9
+    along = np.array([1.0, -1.0, 1.0])
+    work = scene.robot.gravity_torque(motion.q[-1]) @ along
+    rise = 0.2 * math.sin(motion.q[-1, 0])
+    np.testing.assert_allclose(motion.contacts.force[-1].sum(axis=0), [0.0, 0.0, work / rise], rtol=1e-4, atol=1e-6)
+
+
+def test_of_closed_loops_is_refused_what_does_not_keep_them():
+    scene = sd.Scene({"a/": four_bar()}, ground=True, shapes={"a/coupler": Sphere(0.05)})
+    assert scene.touching.constraints.m == 5 and list(scene.touching.constraints.rows) == ["a/close"]
+    with pytest.raises(ValueError, match="closed loops"):
+        scene.rollout(scene.neutral(), steps=1, integrator="variational")
+    with pytest.raises(ValueError, match="closed loops are not known here, of a/close"):
+        scene.linearize(scene.neutral(), np.zeros(3))
