@@ -160,6 +160,7 @@ def test_the_last_ball_of_a_row_alone_flies_on(integrator, gap):
         scene.add_sphere(f"ball {k}", 0.1, 1.0, at((0.2 + gap) * k - (2.3e-3 if k == 0 else 0.0)))
     motion = scene.rollout(scene.neutral(), moving(scene, 1.0, 0.0, 0.0), steps=10, integrator=integrator)
     np.testing.assert_allclose(motion.qd[-1, 3::6], [0.0, 0.0, 1.0], atol=1e-12)
+    np.testing.assert_allclose(motion.q[-1, 0::7], [0.0, 0.2, 0.4 + 0.01 - 2.3e-3], atol=2.0 * gap + 1e-12)
     np.testing.assert_allclose(motion.q[-1, 0::7].sum(), 0.6 + 3.0 * gap - 2.3e-3 + 0.01, atol=1e-13)
 
 
