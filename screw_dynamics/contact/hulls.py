@@ -1,7 +1,5 @@
 """Convex hulls with few vertices: contacts compare vertex by vertex, and a scanned part has thousands."""
 import numpy as np
-from scipy.spatial import ConvexHull as Hull
-from scipy.spatial import QhullError
 
 
 def simplified(points: np.ndarray, vertices: int, tolerance: float = 1e-4) -> np.ndarray:
@@ -9,6 +7,8 @@ def simplified(points: np.ndarray, vertices: int, tolerance: float = 1e-4) -> np
 
     The farthest points from the hull so far are added one by one, until what sticks out of it is less than `tolerance`
     times the size of the whole. ValueError where points span no body."""
+    from scipy.spatial import ConvexHull as Hull  # when it is called: it takes scipy.linalg, long to import
+    from scipy.spatial import QhullError
     points = np.asarray(points, dtype=float)
     try:
         hull = Hull(points)

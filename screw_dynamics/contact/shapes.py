@@ -6,8 +6,6 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
-from scipy.spatial import ConvexHull as Hull
-from scipy.spatial import QhullError
 
 from screw_dynamics import checks
 from screw_dynamics.screws.arrays import inertia_matrix
@@ -168,6 +166,8 @@ class ConvexHull(Shape):
         extent = np.ptp(given, axis=0) if len(given) else np.zeros(3)
         if len(given) < 4 or extent.min() < SMALLEST:
             raise ValueError(f"points must span a body: {len(given)} points with extents {extent.tolist()} m do not")
+        from scipy.spatial import ConvexHull as Hull  # when it is called: it takes scipy.linalg, long to import
+        from scipy.spatial import QhullError
         try:
             hull = Hull(given)
         except QhullError:

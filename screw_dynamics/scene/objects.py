@@ -128,8 +128,7 @@ def on_links(shapes: Mapping[str, Any], links: Iterable[str]) -> list[CollisionS
 
 def with_materials(shapes: Iterable[CollisionShape], materials: Mapping[str, Material],
                    links: Iterable[str]) -> list[CollisionShape]:
-    """The shapes with other materials by {link: Material}, or a number, its friction; ValueError for an unknown link.
-    """
+    """The shapes with other materials by {link: Material}, or its friction; ValueError for an unknown link."""
     if not isinstance(materials, Mapping):
         raise ValueError(f"materials must be {{link: Material}}, not {checks.described(materials)}")
     known, found = set(links), {}

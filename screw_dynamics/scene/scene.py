@@ -168,8 +168,7 @@ class Scene(SceneLinearization, ScenePlanning):
 
     def add_heightfield(self, name: str, heights: ArrayLike, size: ArrayLike, pose: ArrayLike | None = None,
                         **options: Any) -> None:
-        """Add a ground of heights (rows, columns) over a rectangle of size x y, centred; fixed. options as of add_box.
-        """
+        """Add a ground of heights (rows, columns) over a rectangle of size x y, centred; fixed. options: add_box."""
         self.add(name, HeightField(heights, size), None, pose, **options)
 
     def add(self, name: str, shape: Any, mass: float | None = None, pose: ArrayLike | None = None,

@@ -70,17 +70,17 @@ class Surroundings:
     def use(self, robot: Robot) -> None:
         """Be around another robot of the same links, under another gravity, say, or with payloads."""
         self._scene = self._scene.copy(robot)
-        self._rebuild()
+        self._renew()
 
     def reset(self) -> None:
         """All objects to where they were at the start, or spawned, at rest."""
         self._moved: dict[str, np.ndarray] = {}         # poses (4, 4) of fixed objects that were set
-        self._rebuild()
+        self._renew()
         free = [self.objects[name] for name in self.bodies]
         self.q = np.concatenate([each.coordinates for each in free]) if free else np.zeros(0)
         self.qd = np.zeros(RATES * len(free))
 
-    def _rebuild(self) -> None:
+    def _renew(self) -> None:
         """Compile the scene with what was changed. Keeps the state of all bodies: `bodies` must not have changed."""
         scene = self._scene
         if self._moved or self._slippery or self._dropped:
@@ -133,7 +133,7 @@ class Surroundings:
             raise ValueError(f"object '{name}' is fixed: its twist {np.asarray(twist).tolist()} must be 0")
         if pose is not None:
             self._moved[name] = matrix(pose)
-            self._rebuild()
+            self._renew()
 
     # --------------------------------------------------------------------------------------------- changes
     def spawn(self, given: SceneObject) -> None:
@@ -141,10 +141,10 @@ class Surroundings:
         q, qd = self.q, self.qd
         self._scene.add_object(given)
         try:
-            self._rebuild()
+            self._renew()
         except ValueError:
             self._scene.remove(given.name)
-            self._rebuild()
+            self._renew()
             raise
         self.spawned.add(given.name)
         if given.free:
@@ -161,7 +161,7 @@ class Surroundings:
         self._moved.pop(name, None)
         self._slippery.pop(name, None)
         self._dropped -= {name}
-        self._rebuild()
+        self._renew()
 
     def set_friction(self, name: str, friction: float) -> None:
         """Let a surface, of an object or a link, have another coefficient of friction from now on."""
@@ -169,7 +169,7 @@ class Surroundings:
         scene.change(name, friction=friction)
         self.touching = scene.touching      # refuses what cannot be, before anything changes
         self._scene = scene
-        self._rebuild()
+        self._renew()
 
     def fail(self, slippery: Mapping[str, float], dropped: Iterable[str]) -> None:
         """Let surfaces have other coefficients of friction, and objects touch no link of the robot, in place of those
@@ -177,7 +177,7 @@ class Surroundings:
         slippery, dropped = dict(slippery), frozenset(dropped)
         if (slippery, dropped) != (self._slippery, self._dropped):
             self._slippery, self._dropped = slippery, dropped
-            self._rebuild()
+            self._renew()
 
     # --------------------------------------------------------------------------------------------- contacts
     @staticmethod

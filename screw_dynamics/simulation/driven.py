@@ -326,8 +326,7 @@ class Driven:
             self._calls[MOMENTA] = momenta_address(structure, False)
 
     def report(self, numbers: int) -> np.ndarray:
-        """A copy of so many numbers of what the last step reports of its contacts; see constraints/contact_tables.py.
-        """
+        """A copy of so many numbers of the last step's report of its contacts; see constraints/contact_tables.py."""
         first = ws.header(self._memory).report
         return self._memory[first:first + numbers].copy()
 

@@ -82,3 +82,6 @@ dik.velocities(robot, q, tasks, dt=0.01)
 
 # %% differential_inverse_kinematics.bounds, differential_inverse_kinematics.Task
 lower, upper = dik.bounds(robot, q, 0.01, None, None, True)             # velocities within the limits
+
+# %% differential_inverse_kinematics.solver
+screw_dynamics_solver = sd.differential_inverse_kinematics.solver()         # the module daqp, or what to install
