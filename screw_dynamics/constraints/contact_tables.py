@@ -63,8 +63,8 @@ class Remembered(NamedTuple):
     y: Vec3
 
 
-# Numbers of a report: residuals (complementarity, cone, dissipation), how many contacts there were more than there is
-# room for, and of each contact its key, or -1, gap, point, normal and force.
+# Numbers of a report: residuals (complementarity, cone, dissipation), how many contacts there were at most, since the
+# motion began, more than there is room for, and of each contact its key, or -1, gap, point, normal and force.
 RESIDUALS, EXCESS = 3, 1
 OF_CONTACT = 11
 

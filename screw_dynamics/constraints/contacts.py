@@ -132,7 +132,8 @@ def find(body: Any, given: ContactTables, calls: np.ndarray) -> int:
     locate(geometry, body.C)
     find_touches(given, calls)
     count, missed = int(given.counts[FOUND]), given.counts[MISSED]
-    given.report[RESIDUALS] = null(given.report[0]) + missed
+    most = given.report[RESIDUALS]                              # of all steps: samples may be far apart
+    given.report[RESIDUALS] = where(most > missed, most, null(most) + missed)
     for k in range(count):
         pair = contact.pair[k]
         i, j = geometry.solid.body[geometry.pair.first[pair]], geometry.solid.body[geometry.pair.second[pair]]
@@ -287,7 +288,7 @@ def put_operator(problem: Problem, first: int, cones: Cones) -> None:
 
 
 @kernel
-def put_cones(links: Link, of: np.ndarray, acts: np.ndarray, given: ContactTables, squares: np.ndarray, cones: Cones,
+def put_cones(links: Link, of: np.ndarray, acts: np.ndarray, given: ContactTables, squares: np.ndarray, cones: Cones
               ) -> None:
     """Fill inverse inertias that count, bounds, and the impulses to begin with."""
     u = len(of)

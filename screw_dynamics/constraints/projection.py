@@ -34,7 +34,7 @@ from screw_dynamics.numbers.tables import block, taking
 from screw_dynamics.numbers.values import Scalar, kernel, null, outlined
 
 from . import articulated, mass_matrix, rows
-from .contact_tables import contacts_in
+from .contact_tables import RESIDUALS, contacts_in
 from .contacts import OF_STEPS, forget, of_contacts, put_poses, with_motion
 from .dynamics import LEAST
 from .ends import compute_poses
@@ -200,6 +200,7 @@ def projecting_contacts(by: ModuleType, loops: bool = False) -> Callable:
         touching, none = contacts_in(memory, q[0]), null(q[0])
         if what == BEGIN or what == RESUME:
             ws.header(memory).report = touching.reports
+            touching.report[RESIDUALS] = none
             if what == BEGIN:
                 forget(touching)
         elif what == PUSHED or not some(span[1] > 0.0):

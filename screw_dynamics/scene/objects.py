@@ -119,9 +119,17 @@ def _has_shape(item):
     return isinstance(item, Shape) or isinstance(item, Sequence) and len(item) > 0 and isinstance(item[0], Shape)
 
 
-def on_links(shapes: Mapping[str, Any], links: Iterable[str]) -> list[CollisionShape]:
-    """The CollisionShapes of {link: shape, (shape, pose), or several of these}; ValueError for an unknown link."""
+def on_links(shapes: Mapping[str, Any] | Iterable[CollisionShape], links: Iterable[str]) -> list[CollisionShape]:
+    """The CollisionShapes of {link: shape, (shape, pose), or several of these}, or these themselves; ValueError for an
+    unknown link, and for what is no shape."""
     known = set(links)
+    if not isinstance(shapes, Mapping):
+        given = list(shapes)
+        for each in given:
+            if not isinstance(each, CollisionShape):
+                raise ValueError(f"shapes must be {{link: shape}} or CollisionShapes, not {checks.described(each)}")
+            checks.known_link(each.link, known)
+        return given
     return [CollisionShape(checks.known_link(link, known), shape, pose) for link, given in shapes.items()
             for shape, pose in placed(f"link {link!r}", given)]
 

@@ -19,7 +19,7 @@ from screw_dynamics.model.builder import ModelBuilder
 from screw_dynamics.model.joining import join
 from screw_dynamics.robot import Robot
 from screw_dynamics.robot.evaluation import Forces, Threads
-from screw_dynamics.simulation.integrators import FIXED_STEPS, WITH_CONSTRAINTS
+from screw_dynamics.simulation.integrators import FIXED_STEPS, INTEGRATORS, WITH_CONSTRAINTS
 from screw_dynamics.urdf.source import Source
 
 from .derivatives import SceneLinearization
@@ -99,10 +99,9 @@ class Scene(SceneLinearization, ScenePlanning):
         self._options = (None if max_contacts is None else checks.whole("max_contacts", max_contacts, 1),
                          checks.positive("margin", margin), checks.positive("slow", slow))
         links = self._robots.link_names
-        found = collisions(robot) if shapes is None else (
-            on_links(shapes, links) if isinstance(shapes, Mapping) else list(shapes))
+        found = collisions(robot) if shapes is None else on_links(shapes, links)
         self._shapes = with_materials(found, materials or {}, links)
-        self._disabled = [frozenset(pair) for pair in disable]
+        self._disabled = _pairs(disable)
         self._self_pairs = (self._find_self_pairs(srdf)
                             if checks.flag("self_collisions", self_collisions) or srdf is not None else {})
         if checks.flag("ground", ground):
@@ -187,6 +186,7 @@ class Scene(SceneLinearization, ScenePlanning):
         """Take an object out."""
         checks.one_of("object", name, self._objects)
         del self._objects[name]
+        self._disabled = [pair for pair in self._disabled if name not in pair]
         self._made = None
 
     def change(self, name: str, **fields: Any) -> None:
@@ -206,7 +206,7 @@ class Scene(SceneLinearization, ScenePlanning):
 
     def keep_apart(self, pairs: Iterable[tuple[str, str]]) -> None:
         """Let more pairs of links, or of objects, not touch."""
-        self._disabled = [*self._disabled, *(frozenset(pair) for pair in pairs)]
+        self._disabled = [*self._disabled, *_pairs(pairs)]
         self._made = None
 
     def copy(self, robot: Robot | None = None) -> Scene:
@@ -248,6 +248,8 @@ class Scene(SceneLinearization, ScenePlanning):
 
     def _compile(self):
         alone, free = self._robots, [each for each in self._objects.values() if each.free]
+        for name in frozenset().union(*self._disabled) - {*alone.link_names, *self._objects}:
+            raise ValueError(f"disable: {name!r} is no link and no object of the scene")
         robot = Robot(join(alone.model, bodies=[each.body for each in free]), alone.gravity) if free else alone
         shapes = [*self._shapes, *(shape for each in self._objects.values() for shape in each.on(
             each.name if each.free else alone.model.root, self.material))]
@@ -362,7 +364,9 @@ class Scene(SceneLinearization, ScenePlanning):
         each sample, by default all, or False. progress: True for a line in the terminal, or a function that is called
         twice a second with the share of the samples that are there. ValueError, with the time, where more touch than
         max_contacts."""
-        checks.one_of("integrator", integrator, FIXED_STEPS)
+        if checks.one_of("integrator", integrator, INTEGRATORS) not in FIXED_STEPS:
+            raise ValueError(f"integrator {integrator!r} takes steps as long as an error estimate allows, which takes "
+                             f"impacts for errors: with contacts take one of {', '.join(FIXED_STEPS)}")
         touching = self.touching
         if touching.constraints is not None:
             checks.one_of("integrator of a scene with closed loops", integrator,
@@ -395,3 +399,12 @@ class Scene(SceneLinearization, ScenePlanning):
         return SceneStep(motion.q[..., -1, :], motion.qd[..., -1, :], *(
             None if found is None else type(found)(*(x.take(0, axis=samples) for x in found))
             for found in (motion.contacts, motion.residuals)))
+
+
+def _pairs(given):
+    """Pairs of names."""
+    pairs = [pair if isinstance(pair, str) else tuple(pair) for pair in given]
+    for pair in pairs:
+        if isinstance(pair, str) or len(pair) != 2 or not all(isinstance(name, str) for name in pair):
+            raise ValueError(f"disable must be pairs of names, not {checks.described(pair)}")
+    return [frozenset(pair) for pair in pairs]

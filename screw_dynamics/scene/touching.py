@@ -119,6 +119,8 @@ class Touching:
                 for start in starts:
                     entry(memory, states[start:start + size], reports[start:start + size])
         on_threads(work, range(0, len(states), size), thread_count(threads))
+        if (missed := reports[..., RESIDUALS].max(initial=0.0)) > 0.0:
+            raise ValueError(f"max_contacts {self.most} are {missed:g} too few")
         return self.contacts(reports[:, 0].reshape(*lead, -1))
 
     def reported(self, contacts: int) -> int:
@@ -134,7 +136,7 @@ class Touching:
         crowded = np.argwhere(found.report[..., RESIDUALS] > 0.0)
         if len(crowded):
             at = tuple(crowded[0])
-            raise ValueError(f"max_contacts {self.most} are {found.report[(*at, RESIDUALS)]:g} too few at t = "
+            raise ValueError(f"max_contacts {self.most} are {found.report[(*at, RESIDUALS)]:g} too few by t = "
                              f"{found.t[at[-1] + 1]:g} s")
         if found.diverged:
             warn_of_divergence(found.t, found.q, found.qd, dt, integrator)

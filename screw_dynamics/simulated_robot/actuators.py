@@ -72,7 +72,7 @@ class Actuators:
         return qdd, touching.contacts(self._measuring.report(touching.reported(touching.most)))
 
     def crowded(self) -> int:
-        """How many contacts there were more than there is room for, in the last step."""
+        """How many contacts there were more than there is room for, in a step of the last motion."""
         return 0 if self._touching is None else int(self._driven.report(RESIDUALS + 1)[RESIDUALS])
 
     def reason(self, robot: Robot, q: np.ndarray, qd: np.ndarray) -> str:

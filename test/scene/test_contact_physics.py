@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import screw_dynamics as sd
+from screw_dynamics.contact.on_links import CollisionShape
 from screw_dynamics.contact.shapes import Box, Sphere
 from screw_dynamics.numbers.values import PLAIN
 from screw_dynamics.simulation.integrators import FIXED_STEPS
@@ -212,14 +213,31 @@ def test_what_no_object_can_have_is_refused(arguments, says):
 def test_more_contacts_than_there_is_room_for_are_told():
     scene = sd.Scene(sd.Robot(WORLD), ground=True, max_contacts=3)
     scene.add_box("box", (0.2, 0.2, 0.2), 1.0, at(z=0.1))
-    with pytest.raises(ValueError, match="max_contacts 3 are 1 too few"):
+    with pytest.raises(ValueError, match="max_contacts 3 are 1 too few by t = 0.001 s"):
         scene.rollout(scene.neutral(), steps=2)
+    with pytest.raises(ValueError, match="max_contacts 3 are 1 too few$"):
+        scene.contacts(scene.neutral())
+    with pytest.raises(ValueError, match="max_contacts 3 are 1 too few by t = 0.01 s"):      # though it is gone by then
+        scene.rollout(scene.neutral(), [0.0, 0.0, 0.0, 0.0, 0.0, 10.0], steps=10, every=10)
 
 
 def test_steps_of_adaptive_length_are_refused():
     scene = on_slope(0.0, 0.5)
-    with pytest.raises(ValueError, match="rk45"):
+    with pytest.raises(ValueError, match="'rk45' takes steps as long as .* impacts for errors"):
         scene.rollout(scene.neutral(), steps=2, integrator="rk45")
+
+
+def test_names_of_pairs_and_links_of_shapes_are_those_of_the_scene():
+    for disable, says in (["ab"], "pairs of names, not 'ab'"), ([("a", "b", "c")], "pairs of names"):
+        with pytest.raises(ValueError, match=says):
+            sd.Scene(sd.Robot(WORLD), disable=disable)
+    scene = sd.Scene(sd.Robot(WORLD), ground=True, disable=[("ground", "bal")])
+    scene.add_sphere("ball", 0.1, 1.0)
+    with pytest.raises(ValueError, match="disable: 'bal' is no link and no object"):
+        scene.rollout(scene.neutral(), steps=1)
+    for shapes, says in ([Sphere(0.1)], "CollisionShapes"), ([CollisionShape("x", Sphere(0.1), np.eye(4))], "'x'"):
+        with pytest.raises(ValueError, match=says):
+            sd.Scene(sd.Robot(WORLD), shapes=shapes)
 
 
 def test_a_step_is_a_rollout_of_one_and_points_are_in_the_frame_of_the_root():
