@@ -93,6 +93,9 @@ class Scene(SceneLinearization, ScenePlanning):
         self._robots = mounted(robot, poses or {})
         self._prefixes = ("",) if isinstance(robot, Robot) else tuple(robot)
         self.material = Material(friction, restitution, torsion, rolling).checked("scene")
+        if not isinstance(combination, Combination | None):
+            raise ValueError("combination must be a contact.materials.Combination, not "
+                             f"{checks.described(combination)}")
         self.combination = (combination or Combination()).checked("scene")
         self._objects: dict[str, SceneObject] = {}
         self._made: Touching | None = None
@@ -371,7 +374,9 @@ class Scene(SceneLinearization, ScenePlanning):
         if touching.constraints is not None:
             checks.one_of("integrator of a scene with closed loops", integrator,
                           [name for name in FIXED_STEPS if name in WITH_CONSTRAINTS])
-        most = touching.most if contacts is True else checks.whole("contacts", int(contacts), 0)
+        if self.n == 0:
+            raise ValueError("nothing in the scene moves: it has no joints and no free bodies")
+        most = touching.most if contacts is True else 0 if contacts is False else checks.whole("contacts", contacts, 0)
         qd0 = np.zeros(self.n) if qd0 is None else qd0
         found = touching.rollouts.samples(q0, qd0, effort, dt, steps, integrator, friction, limits, every,
                                           threads=threads, forces=forces, reported=touching.reported(

@@ -1,5 +1,6 @@
 """A robot whose links, and what is fixed to them, touch: tables for compiled code, rollouts, and what they report."""
 from collections.abc import Sequence
+from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -8,12 +9,13 @@ from screw_dynamics.compiled.batch import Workspaces
 from screw_dynamics.compiled.threads import on_threads, thread_count
 from screw_dynamics.constraints import contact_tables, tables
 from screw_dynamics.constraints.contact_calls import ACCELERATION
-from screw_dynamics.constraints.contact_tables import OF_CONTACT, RESIDUALS, Settings
+from screw_dynamics.constraints.contact_tables import EXCESS, OF_CONTACT, RESIDUALS, Settings
 from screw_dynamics.constraints.projection import CONFIGURATIONS, NOTHING
 from screw_dynamics.constraints.touches import touches_entry
 from screw_dynamics.contact.detection import pair_rows
 from screw_dynamics.contact.shapes import Shape
 from screw_dynamics.contact.solids import Attached, rows
+from screw_dynamics.model import checks
 from screw_dynamics.numbers.lanes import WIDTH
 from screw_dynamics.robot import Robot
 from screw_dynamics.screws.arrays import pose, pose_matrix
@@ -67,6 +69,8 @@ class Touching:
                  slow: float = 0.01, constraints: Any = None):
         self.robot, self.solids = robot, tuple(solids)
         self._rows, self._data = rows([self._attached(solid) for solid in solids])
+        for i, j in pairs:
+            checks.named(f"{solids[i].name} and {solids[j].name}", pair_rows, self._rows, [(i, j)])
         self.pairs = [pair._replace(mu=mu, restitution=e, torsion=torsion, rolling=rolling) for pair, (
             mu, e, torsion, rolling) in zip(pair_rows(self._rows, pairs), materials, strict=True)]
         points = sum(pair.points for pair in self.pairs)
@@ -75,7 +79,7 @@ class Touching:
         self.constraints, self.slow = constraints, slow
         self.tables = self._tables(self.most, margin)
         self._workspaces = Workspaces(self.tables)
-        self._far = Workspaces(self._tables(points, FARTHEST)) if points else None
+        self._far = Workspaces(self._tables(points, FARTHEST))
         entries = robot.rollouts.entries
         if constraints:
             entries = entries._replace(acceleration=constraints.acceleration)
@@ -108,7 +112,7 @@ class Touching:
     def touches(self, q: np.ndarray, far: bool = False, threads: int | None = None) -> Contacts:
         """The Contacts at configurations q (..., nq), without forces; far: of all points of all pairs."""
         lead, pool = q.shape[:-1], self._far if far else self._workspaces
-        states = np.ascontiguousarray(q, dtype=float).reshape(-1, 1, q.shape[-1])
+        states = np.ascontiguousarray(q, dtype=float).reshape(prod(lead), 1, q.shape[-1])
         most = len(self._pair_of) if far else self.most
         reports = np.empty((len(states), 1, contact_tables.report_numbers(most)))
         entry = touches_entry(self.robot.model.on_groups, bool(lead))
@@ -121,7 +125,7 @@ class Touching:
         on_threads(work, range(0, len(states), size), thread_count(threads))
         if (missed := reports[..., RESIDUALS].max(initial=0.0)) > 0.0:
             raise ValueError(f"max_contacts {self.most} are {missed:g} too few")
-        return self.contacts(reports[:, 0].reshape(*lead, -1))
+        return self.contacts(reports[:, 0].reshape(*lead, reports.shape[-1]))
 
     def reported(self, contacts: int) -> int:
         """How many numbers the reports of so many contacts have."""
@@ -152,7 +156,8 @@ class Touching:
 
     def contacts(self, report: np.ndarray, most: int | None = None) -> Contacts:
         """The Contacts of reports (..., numbers), the first `most` of them, in axes of the root link."""
-        found = report[..., RESIDUALS + 1:].reshape(*report.shape[:-1], -1, OF_CONTACT)
+        places = (report.shape[-1] - RESIDUALS - EXCESS) // OF_CONTACT
+        found = report[..., RESIDUALS + EXCESS:].reshape(*report.shape[:-1], places, OF_CONTACT)
         there = found[..., KEY] >= 0.0
         if (there[..., 1:] & ~there[..., :-1]).any():           # places that other states of a batch need
             order = np.argsort(~there, axis=-1, kind="stable")

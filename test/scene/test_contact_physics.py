@@ -249,3 +249,22 @@ def test_a_step_is_a_rollout_of_one_and_points_are_in_the_frame_of_the_root():
     there = after.contacts.pair >= 0
     corners = sorted(map(tuple, np.round(after.contacts.point[there], 12) + 0.0))
     assert corners == [(x, y, 0.0) for x in (-0.1, 0.1) for y in (-0.1, 0.1)]
+
+
+def test_what_rollouts_and_queries_do_not_take_is_refused_by_name():
+    scene = on_slope(0.0, 0.5)
+    for contacts in 2.7, "all", -1:
+        with pytest.raises(ValueError, match="contacts"):
+            scene.rollout(scene.neutral(), steps=1, contacts=contacts)
+    with pytest.raises(ValueError, match="nothing in the scene moves"):
+        sd.Scene(sd.Robot(WORLD), ground=True).rollout([], steps=1)
+    with pytest.raises(ValueError, match="combination must be"):
+        sd.Scene(sd.Robot(WORLD), combination="larger")
+    rollers = sd.Scene(sd.Robot(WORLD))
+    for name in "left", "right":
+        rollers.add_cylinder(name, 0.1, 0.2, 1.0)
+    with pytest.raises(ValueError, match="left and right: no compiled contacts between a cylinder and a cylinder"):
+        rollers.rollout(rollers.neutral(), steps=1)
+    none = np.zeros((0, scene.nq))
+    assert scene.rollout(none, steps=2).contacts.force.shape == (0, 2, 8, 3)
+    assert scene.distances(none).gradient.shape == (0, 1, 6)
