@@ -3,7 +3,7 @@ import time
 
 import numpy as np
 
-from screw_dynamics.constraints.contact_problems import solve_contacts
+from screw_dynamics.constraints.cones.problems import solve_contacts
 
 from .contact_scenes import DT, FRICTION
 

@@ -48,9 +48,11 @@ from screw_dynamics.algorithms.time_derivatives import (
 from screw_dynamics.algorithms.twists import BODY_JACOBIANS_IN, BODY_TWISTS_IN
 from screw_dynamics.compiled import workers
 from screw_dynamics.compiled.threads import available_threads
-from screw_dynamics.constraints import contact_calls, projection, touches
 from screw_dynamics.constraints import dynamics as loops
 from screw_dynamics.constraints import hybrid_dynamics as hybrid_dynamics_of_loops
+from screw_dynamics.constraints import projection
+from screw_dynamics.constraints.contacts import calls as contact_calls
+from screw_dynamics.constraints.contacts import touches
 from screw_dynamics.constraints.kinematics import KINEMATICS
 from screw_dynamics.forces import total as forces
 from screw_dynamics.kernel_cache import store

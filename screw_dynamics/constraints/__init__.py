@@ -7,20 +7,11 @@ single joints within bounds: stops, brakes and dry friction. All are rows of one
   kinematics      residual, its gradient, Jacobian and drift of all constraints                             [MD] (77)
   shortest        the shortest vector with given products, of redundant ones too; least squares
   bounded         impulses of rows within bounds, by pivoting
-  cone_tables     contacts with friction, and rows within bounds: what is given and found, and its memory
-  cones           impulses of these: sweeps, then Newton's method, and ADMM where that is lost
-  sliding         the impulse of one contact that slides
-  contact_blocks  what each contact needs of its own 3 x 3 block
-  contact_sweeps  one contact after the other, each solved exactly
-  contact_newton  all contacts at once, that stick, slide or open as a sweep found, or as their velocities say
-  contact_admm    alternating directions
-  contact_residuals  how far the conditions hold
-  impacts         impacts with restitution, in rounds
-  contact_solver  both at an address, compiled once
-  contact_problems  both for arrays
+  cones           contacts with friction, and rows within bounds: the solver of their impulses
   articulated     half of M^-1 = (L^-T D^-1/2) (D^-1/2 L^-1) by articulated bodies, O(n) for each row
   mass_matrix     the same of the mass matrix, where joints share coordinates
   dynamics        accelerations, multipliers and wrenches; velocities after an impulse                      [MD] (77)
   hybrid_dynamics accelerations where some joints have theirs prescribed, and the efforts of these
   impulses        of constraints, and of joints within bounds
+  contacts        what touches, and its impulses in a step, with those of joints and loops
   projection      after a step of an integrator: closed configurations, admissible velocities, impulses"""

@@ -34,8 +34,10 @@ from screw_dynamics.numbers.tables import block, taking
 from screw_dynamics.numbers.values import Scalar, kernel, null, outlined
 
 from . import articulated, mass_matrix, rows
-from .contact_tables import RESIDUALS, contacts_in
-from .contacts import OF_STEPS, forget, of_contacts, put_poses, with_motion
+from .contacts.impulses import of_contacts
+from .contacts.motion import OF_STEPS, put_poses, with_motion
+from .contacts.search import forget
+from .contacts.tables import RESIDUALS, contacts_in
 from .dynamics import LEAST
 from .ends import compute_poses
 from .entries import fill_coordinates, fill_placements
@@ -264,7 +266,7 @@ PROJECTING = {"joints": projecting_joints, "loops": projecting_loops, "contacts"
 
 def form_of_projection(structure: Structure, of: str, lanes: bool) -> Form:
     """What is compiled of `project`, for calls from compiled code with addresses: of workspace, what is brought back,
-    those that contact_calls.py compiles, acts (ACTS, n), configuration and velocities at the start of the step, its
+    those that contacts/calls.py compiles, acts (ACTS, n), configuration and velocities at the start of the step, its
     span (2), q and qd, and the displacement of penetrations (n). of: "joints", for trees, "loops", for robots that keep
     constraints, "contacts", or "contacts and loops"."""
     by = mass_matrix if structure.shares_coordinates else articulated

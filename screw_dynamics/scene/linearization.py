@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from screw_dynamics.constraints.contact_tables import OF_CONTACT, RESIDUALS
+from screw_dynamics.constraints.contacts.tables import OF_CONTACT, RESIDUALS
 from screw_dynamics.simulation.linearization.linear_model import Actuation, implicit
 
 from .straight_on import at_end, motion, without_turning

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from screw_dynamics.constraints.contacts import tangent
+from screw_dynamics.constraints.contacts.motion import tangent
 from screw_dynamics.contact.pairs import TOUCHING, writer
 from screw_dynamics.contact.solids import Geometry, Located, Touch
 from screw_dynamics.contact.solids import Pair as PairRow

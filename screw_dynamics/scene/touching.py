@@ -7,11 +7,12 @@ import numpy as np
 
 from screw_dynamics.compiled.batch import Workspaces
 from screw_dynamics.compiled.threads import on_threads, thread_count
-from screw_dynamics.constraints import contact_tables, tables
-from screw_dynamics.constraints.contact_calls import ACCELERATION
-from screw_dynamics.constraints.contact_tables import EXCESS, OF_CONTACT, RESIDUALS, Settings
+from screw_dynamics.constraints import tables
+from screw_dynamics.constraints.contacts import tables as contact_tables
+from screw_dynamics.constraints.contacts.calls import ACCELERATION
+from screw_dynamics.constraints.contacts.tables import EXCESS, OF_CONTACT, RESIDUALS, Settings
+from screw_dynamics.constraints.contacts.touches import touches_entry
 from screw_dynamics.constraints.projection import CONFIGURATIONS, NOTHING
-from screw_dynamics.constraints.touches import touches_entry
 from screw_dynamics.contact.detection import pair_rows
 from screw_dynamics.contact.shapes import Shape
 from screw_dynamics.contact.solids import Attached, rows
@@ -41,7 +42,7 @@ class Contacts(NamedTuple):
 
 class Residuals(NamedTuple):
     """How far a step's impulses are from the conditions of contact, (...) each: complementarity, cone and dissipation,
-    as constraints/cones.py defines them."""
+    as constraints/cones/residuals.py defines them."""
 
     complementarity: np.ndarray
     cone: np.ndarray

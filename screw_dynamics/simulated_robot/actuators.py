@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from screw_dynamics.closed_loops import ClosedLoopRobot
-from screw_dynamics.constraints.contact_tables import RESIDUALS
+from screw_dynamics.constraints.contacts.tables import RESIDUALS
 from screw_dynamics.forces import Element
 from screw_dynamics.model.floating_base import coordinates
 from screw_dynamics.robot import Robot

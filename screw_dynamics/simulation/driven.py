@@ -16,7 +16,7 @@ from screw_dynamics.compiled import workspace as ws
 from screw_dynamics.compiled.interrupt import begin, failed, finish
 from screw_dynamics.compiled.native import at, call
 from screw_dynamics.constraints import hybrid_dynamics as loops_hybrid_dynamics
-from screw_dynamics.constraints.contact_calls import contact_addresses
+from screw_dynamics.constraints.contacts.calls import contact_addresses
 from screw_dynamics.constraints.projection import (
     BEGIN,
     CONFIGURATIONS,
@@ -326,7 +326,7 @@ class Driven:
             self._calls[MOMENTA] = momenta_address(structure, False)
 
     def report(self, numbers: int) -> np.ndarray:
-        """A copy of so many numbers of the last step's report of its contacts; see constraints/contact_tables.py."""
+        """A copy of so many numbers of the last step's report of its contacts; see constraints/contacts/tables.py."""
         first = ws.header(self._memory).report
         return self._memory[first:first + numbers].copy()
 

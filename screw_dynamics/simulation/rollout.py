@@ -16,7 +16,7 @@ from screw_dynamics.checks import broadcast, number, one_of, positive, real_numb
 from screw_dynamics.compiled.batch import Workspaces
 from screw_dynamics.compiled.records import word_of
 from screw_dynamics.compiled.threads import on_threads, thread_count
-from screw_dynamics.constraints.contact_calls import LEAVES_FACTORS, contact_addresses
+from screw_dynamics.constraints.contacts.calls import LEAVES_FACTORS, contact_addresses
 from screw_dynamics.constraints.projection import NEEDED, acts_at_ends, projection_address, with_room
 from screw_dynamics.forces import Custom, Element, JointSprings, ModelDamping, ModelFriction, Total, elements_of
 from screw_dynamics.model.model import Model

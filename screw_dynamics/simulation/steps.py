@@ -44,7 +44,7 @@ class Rollout(NamedTuple):
 
     memory: a workspace; settings: see above; initial states q0 (N, 1, nq), qd0 (N, 1, n); effort (N, 1 or steps, n); q
     (N, samples, nq) and qd (N, samples, n): samples after the initial state, which may overlap with it; dt: length of a
-    step, s; report (N, samples, numbers): what the last step of each sample reports, see contact_tables.py, or nothing;
+    step, s; report (N, samples, numbers): what the last step of each sample reports, see contacts/tables.py;
     stop (1,): other than 0 to end all rollouts that share it; notes (2,): become 1 where a last sample is not
     finite, and where a sample is beyond a limit that does not act, within which the state began."""
 

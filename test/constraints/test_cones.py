@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from screw_dynamics.constraints.bounded import Box, solve_bounded
-from screw_dynamics.constraints.contact_problems import solve_contacts
+from screw_dynamics.constraints.cones.problems import solve_contacts
 from support.contact_scenes import STEP, heap, stack
 
 CLOSE = 1e-11           # of the largest velocity

@@ -2,7 +2,7 @@
 import numpy as np
 import pytest
 
-from screw_dynamics.constraints.contact_problems import solve_impacts
+from screw_dynamics.constraints.cones.problems import solve_impacts
 from support.contact_scenes import heap, row_of_balls, stack
 
 

@@ -14,10 +14,10 @@ from screw_dynamics.kernel_cache.cache import BATCHES, Form, compiled, prepare
 from screw_dynamics.model.links import Link
 from screw_dynamics.numbers.values import kernel
 
-from . import articulated
-from .contact_solver import form_of_solver, solver_address
-from .contact_tables import FOUND, MISSED, contacts_in
-from .contacts import OF_STEPS, with_motion
+from .. import articulated
+from ..cones.at_address import form_of_solver, solver_address
+from .motion import OF_STEPS, with_motion
+from .tables import FOUND, MISSED, contacts_in
 
 
 def form_of_detection(lanes: bool) -> Form:

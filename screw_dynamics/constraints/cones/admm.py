@@ -8,7 +8,7 @@ import numpy as np
 from screw_dynamics.numbers.scalars import sqrt, where
 from screw_dynamics.numbers.values import Scalar, kernel, null, outlined
 
-from .cone_tables import Cones
+from .tables import Cones
 
 PROXIMAL = 1e-6         # of the inverse inertias, added to those of x
 

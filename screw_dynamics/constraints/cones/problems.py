@@ -15,8 +15,8 @@ from screw_dynamics.kernel_cache.cache import BATCHES, Form, compiled, prepare
 from screw_dynamics.numbers.lanes import WIDTH, places
 from screw_dynamics.numbers.tables import block
 
-from .cone_tables import COMPLEMENTARITY, DISSIPATION, DONE, FOUND, SWEPT, cones, given_numbers, numbers, rows
-from .contact_solver import solve_contacts_at, solve_impacts_at, solver_address
+from .at_address import solve_contacts_at, solve_impacts_at, solver_address
+from .tables import COMPLEMENTARITY, DISSIPATION, DONE, FOUND, SWEPT, cones, given_numbers, numbers, rows
 
 
 class ContactSolution(NamedTuple):

@@ -9,9 +9,9 @@ from typing import Any
 from screw_dynamics.numbers.scalars import some, sqrt, where
 from screw_dynamics.numbers.values import Scalar, kernel, null, outlined
 
-from .cone_tables import DONE, SWEPT, Cones, velocities
-from .cones import acting, solve_cones
-from .contact_residuals import slowness
+from .residuals import slowness
+from .solver import acting, solve_cones
+from .tables import DONE, SWEPT, Cones, velocities
 
 ROUNDS = 8              # and so many more for each contact
 ROUNDING = 1e-10        # of the largest velocity: what approaches slower does not

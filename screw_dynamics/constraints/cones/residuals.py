@@ -6,7 +6,7 @@ import numpy as np
 from screw_dynamics.numbers.scalars import absolute, some, sqrt, where
 from screw_dynamics.numbers.values import Scalar, kernel, null, outlined
 
-from .cone_tables import BOUND, COMPLEMENTARITY, CONE, DISSIPATION, SPEED, Cones
+from .tables import BOUND, COMPLEMENTARITY, CONE, DISSIPATION, SPEED, Cones
 
 TOLERANCE = 1e-12       # of the largest velocity: residuals at which a lane is done
 ROUNDING = 1e-14        # of the largest G_ii x_i: residuals that are rounding

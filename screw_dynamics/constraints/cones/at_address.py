@@ -9,9 +9,9 @@ from screw_dynamics.kernel_cache.cache import BATCHES, Form, compiled, prepare
 from screw_dynamics.numbers.lanes import places
 from screw_dynamics.numbers.values import kernel
 
-from .cone_tables import Cones, cones, numbers
-from .cones import solve_cones
 from .impacts import solve_impacts
+from .solver import solve_cones
+from .tables import Cones, cones, numbers
 
 
 def form_of_solver(lanes: bool) -> Form:

@@ -12,16 +12,18 @@ from screw_dynamics.numbers.tables import block
 from screw_dynamics.numbers.values import null, zero
 from screw_dynamics.screws.vectors import Vec3
 
-from .contact_tables import RESIDUALS, contacts_in
-from .contacts import forget, put_poses, put_touch, with_motion
-from .ends import compute_poses
-from .entries import fill_coordinates, fill_placements
-from .kinematics import ConstraintKinematics
+from ..ends import compute_poses
+from ..entries import fill_coordinates, fill_placements
+from ..kinematics import ConstraintKinematics
+from .motion import put_poses, with_motion
+from .reports import put_touch
+from .search import forget
+from .tables import RESIDUALS, contacts_in
 
 
 def form_of_touches(on_groups: bool, lanes: bool) -> Form:
     """What is compiled of `list_touches` for calls from Python: of workspace, configurations (N, 1, nq), and reports
-    (N, 1, numbers) as of contact_tables.py, without residuals and forces."""
+    (N, 1, numbers) as of tables.py, without residuals and forces."""
     Table = with_motion(ConstraintKinematics)
     Table, fill = (ws.placed(Table), fill_placements) if on_groups else (Table, fill_coordinates)
     like = lane if lanes else number

@@ -21,9 +21,9 @@ from screw_dynamics.numbers.tables import block, packed, table, width
 from screw_dynamics.numbers.values import Scalar, kernel
 from screw_dynamics.screws.vectors import Vec3
 
-from .cone_tables import numbers as cone_numbers
-from .shortest import Problem
-from .tables import COUNTS, LOOP, ROW, TERM, work
+from ..cones.tables import numbers as cone_numbers
+from ..shortest import Problem
+from ..tables import COUNTS, LOOP, ROW, TERM, work
 
 
 class Settings(NamedTuple):

@@ -4,7 +4,7 @@ from typing import NamedTuple
 from screw_dynamics.numbers.scalars import absolute, sqrt, where
 from screw_dynamics.numbers.values import Scalar, kernel, null, outlined
 
-from .cone_tables import Cones
+from .tables import Cones
 
 DEPENDENT = 1e-14       # of a row's inverse inertia: less is rounding, of a direction that others hold
 

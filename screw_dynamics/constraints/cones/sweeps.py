@@ -3,9 +3,9 @@ as they are."""
 from screw_dynamics.numbers.scalars import absolute, some, sqrt, where
 from screw_dynamics.numbers.values import Scalar, kernel, null, outlined
 
-from .cone_tables import Cones
-from .contact_blocks import inverse_of, own_of
+from .blocks import inverse_of, own_of
 from .sliding import Plane, slide
+from .tables import Cones
 
 
 @kernel

@@ -9,8 +9,8 @@ from typing import Any
 from screw_dynamics.numbers.scalars import absolute, some, sqrt, where
 from screw_dynamics.numbers.values import Scalar, kernel, null, outlined
 
-from .cone_tables import Cones, velocities
-from .contact_blocks import inverse_of
+from .blocks import inverse_of
+from .tables import Cones, velocities
 
 ADDED = 1e-10           # of G_ii, to the diagonal
 

@@ -11,12 +11,12 @@ import numpy as np
 from screw_dynamics.numbers.scalars import some, where
 from screw_dynamics.numbers.values import Scalar, kernel, null, outlined
 
-from .cone_tables import DONE, FOUND, SPEED, SWEPT, Cones, cones, numbers, velocities
-from .contact_admm import alternate
-from .contact_blocks import factorize
-from .contact_newton import choose, newton
-from .contact_residuals import TOLERANCE, measure, slowness, worst
-from .contact_sweeps import sweep
+from .admm import alternate
+from .blocks import factorize
+from .newton import choose, newton
+from .residuals import TOLERANCE, measure, slowness, worst
+from .sweeps import sweep
+from .tables import DONE, FOUND, SPEED, SWEPT, Cones, cones, numbers, velocities
 
 __all__ = ["FOUND", "Cones", "cones", "numbers", "solve_cones"]
 

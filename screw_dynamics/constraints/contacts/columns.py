@@ -1,0 +1,119 @@
+"""Rows of contacts: the columns of Y = D^-1/2 L^-1 J^T, what is asked of them, and the Delassus operator Y^T Y."""
+from typing import Any
+
+import numpy as np
+
+from screw_dynamics.compiled.across import at_once, put, taken
+from screw_dynamics.numbers.scalars import some, where
+from screw_dynamics.numbers.values import Scalar, kernel, null, outlined, zero
+from screw_dynamics.screws.se3 import Wrench
+from screw_dynamics.screws.vectors import Vec3
+
+from ..cones.tables import Cones
+from ..kinematics import put_wrench
+from ..shortest import Problem
+from .motion import opening, relative, relative_turn
+from .tables import ContactTables
+
+
+@kernel
+def put_forces(given: ContactTables, count: int) -> None:
+    """F becomes unit forces along t, s and the normal of each contact, then unit torques of torsional friction about
+    normals, and of rolling friction about t and s."""
+    F, none = given.F, zero(Vec3, given.F[0, 0])
+    for k in range(count):
+        put_wrench(F, 3 * k, Wrench(none, given.kept.t[k]))
+        put_wrench(F, 3 * k + 1, Wrench(none, given.kept.s[k]))
+        put_wrench(F, 3 * k + 2, Wrench(none, given.contact.n[k]))
+    row = 3 * count
+    for k in range(count):
+        if given.geometry.pair.torsion[given.contact.pair[k]] > 0.0:
+            put_wrench(F, row, Wrench(given.contact.n[k], none))
+            row += 1
+    for k in range(count):
+        if given.geometry.pair.rolling[given.contact.pair[k]] > 0.0:
+            put_wrench(F, row, Wrench(given.kept.t[k], none))
+            put_wrench(F, row + 1, Wrench(given.kept.s[k], none))
+            row += 2
+
+
+@kernel
+def turning(given: ContactTables, count: int) -> tuple[int, int]:
+    """How many of the contacts have torsional, and how many rolling friction."""
+    spins = rolls = 0
+    if given.settings.turning[0] != 0:
+        for k in range(count):
+            spins += given.geometry.pair.torsion[given.contact.pair[k]] > 0.0
+            rolls += given.geometry.pair.rolling[given.contact.pair[k]] > 0.0
+    return spins, rolls
+
+
+@kernel
+def ask_contacts(body: Any, given: ContactTables, problem: Problem, first: int, h: Scalar, cones: Cones) -> None:
+    """Ask the columns of contacts for products that take their velocities away, but for what gaps allow."""
+    count = len(cones.mu)
+    for k in range(count):
+        c = relative(body, given, k)
+        problem.b[0, first + 3 * k], problem.b[0, first + 3 * k + 1] = -c.x, -c.y
+        problem.b[0, first + 3 * k + 2] = -(c.z + opening(given, k) / h)
+    row = first + 3 * count
+    for k in range(len(cones.spin_of)):
+        problem.b[0, row] = -relative_turn(body, given, int(cones.spin_of[k])).x
+        row += 1
+    for k in range(len(cones.roll_of)):
+        w = relative_turn(body, given, int(cones.roll_of[k]))
+        problem.b[0, row], problem.b[0, row + 1] = -w.y, -w.z
+        row += 2
+
+
+@kernel
+def clear_others(given: ContactTables, problem: Problem, first: int, cones: Cones) -> None:
+    """Clear the columns from `first` on of contacts that have no part in it in some places: their rows are 0 there, and
+    the solution of a state is the same to the last bit whatever the other places hold."""
+    for k in range(len(cones.mu)):
+        counts = given.contact.gap[k] < given.settings.margin[0]
+        if some(given.contact.gap[k] >= given.settings.margin[0]):
+            clear_columns(problem, first + 3 * k, 3, counts)
+    row = first + 3 * len(cones.mu)
+    for k in range(len(cones.spin_of)):
+        clear_columns(problem, row, 1, given.contact.gap[int(cones.spin_of[k])] < given.settings.margin[0])
+        row += 1
+    for k in range(len(cones.roll_of)):
+        clear_columns(problem, row, 2, given.contact.gap[int(cones.roll_of[k])] < given.settings.margin[0])
+        row += 2
+
+
+@outlined
+def clear_columns(problem: Problem, first: int, count: int, kept: Any) -> None:
+    """Set columns to 0, and what is asked of them, but where they are kept."""
+    Y, b, none = problem.Y, problem.b, null(problem.b[0, 0])
+    for j in range(first, first + count):
+        b[0, j] = where(kept, b[0, j], none)
+        for i in range(len(Y)):
+            Y[i, j] = where(kept, Y[i, j], none)
+
+
+@outlined
+def put_operator(problem: Problem, first: int, cones: Cones) -> None:
+    """Fill G = Y^T Y of the columns from `first` on, and c, what the products lack."""
+    Y, N = problem.Y, len(cones.c)
+    columns = Y[:, first:]
+    for i in range(N):
+        cones.c[i] = -problem.b[0, first + i]
+        for j in range(i - i % at_once(columns), N, at_once(columns)):
+            g = null(taken(columns, 0, j))
+            for k in range(len(Y)):
+                g += columns[k, i] * taken(columns, k, j)
+            put(cones.G, i, j, g)
+    for i in range(N):
+        for j in range(i):
+            cones.G[i, j] = cones.G[j, i]
+
+
+@kernel
+def combine_all(problem: Problem, first: int, x: np.ndarray) -> None:
+    """Add Y x, of the columns from `first` on, to problem.x."""
+    Y = problem.Y
+    for i in range(len(Y)):
+        for j in range(len(x)):
+            problem.x[i] += Y[i, first + j] * x[j]

@@ -1,0 +1,163 @@
+"""Impulses of contacts, of stops and dry friction, and of closed loops, as one problem a step.
+
+A contact is three rows of J: the velocity of the first solid's point less that of the second's, along two tangents
+and the normal. On Y = D^-1/2 L^-1 J^T, as in ../impulses.py, the directions of loops are taken out of all columns, and
+Y^T Y of what is left is the Delassus operator. Moreau's rule: the normal velocity at the end of a step of length h,
+times h, may be as low as minus the gap, so that what falls lands within its step.
+
+What is penetrated all the same, or was at the start, is corrected by a second problem, on displacements: velocities do
+not know of it, and no energy is added."""
+from collections.abc import Callable
+from types import ModuleType
+
+import numpy as np
+
+from screw_dynamics.algorithms.columns import clear
+from screw_dynamics.compiled.tiles import gather
+from screw_dynamics.model.links import Link
+from screw_dynamics.numbers.values import Scalar, kernel, null, outlined
+
+from ..cones.tables import COMPLEMENTARITY, CONE, DISSIPATION, Cones
+from ..cones.tables import cones as cones_in
+from ..dynamics import LEAST, ask, put_rates
+from ..ends import set_in_motion
+from ..impulses import ADDED, joints_that_may_act
+from ..kinematics import clear_matrix
+from ..shortest import Problem, combine, measure, orthogonalize
+from ..tables import ConstraintTables
+from .columns import ask_contacts, clear_others, combine_all, put_forces, put_operator, turning
+from .motion import put_motion, relative
+from .problem import hold_joints, penetrates, put_cones, put_friction, solve, take_impulses
+from .reports import put_report
+from .restitution import after_impacts, strike
+from .search import find, keep_near, recall, remember
+from .tables import ContactTables, contact_problem
+
+
+def taking_loops_out(by: ModuleType) -> Callable:
+    """A kernel that fills the rows of constraints, and takes their directions out of all columns. Returns the number of
+    directions."""
+    add_constraints = by.add_constraints
+
+    @outlined
+    def take_loops_out(links, body, given, problem, largest, most):
+        set_in_motion(links, body)
+        put_rates(links, body, given, given.h)
+        ask(given, problem)
+        return orthogonalize(problem, 0, 0, given.m, LEAST * largest, most)[0]
+    return add_constraints, take_loops_out
+
+
+@kernel
+def add_nothing(links: Link, body: tuple, given: ConstraintTables, Y: np.ndarray) -> None:
+    """Add no rows, of a robot that keeps no constraints."""
+
+
+@kernel
+def take_nothing_out(links: Link, body: tuple, given: ConstraintTables, problem: Problem, largest: Scalar, most: Scalar
+                     ) -> int:
+    """Take no directions out."""
+    return 0
+
+
+def of_contacts(by: ModuleType, loops: bool) -> Callable:
+    """The kernel `add_impulses_to` for robots that touch, and keep constraints if `loops`."""
+    factorize, add_half, add_opposite, finish, add_joints = (by.factorize, by.add_half, by.add_opposite, by.finish,
+                                                             by.add_joints)
+    add_constraints, take_loops_out = taking_loops_out(by) if loops else (add_nothing, take_nothing_out)
+
+    @kernel
+    def add_rows(links: Link, body: tuple, touching: ContactTables, k: int, row: int, count: int, Y: np.ndarray,
+                 first: int) -> None:
+        """Add rows of contact k, those of F from a row on, to Y, whose rows of contacts begin at `first`."""
+        geometry, pair, column = touching.geometry, touching.contact.pair[k], first + row
+        i, j = geometry.solid.body[geometry.pair.first[pair]], geometry.solid.body[geometry.pair.second[pair]]
+        add_opposite(links, body, i, j, touching.kept.a[k], touching.kept.b[k], touching.F[:, row:row + count],
+                     Y[:, column:column + count])
+
+    @kernel
+    def fill_columns(links: Link, body: tuple, given: ConstraintTables, touching: ContactTables, of: np.ndarray,
+                     cones: Cones, Y: np.ndarray) -> None:
+        """Y becomes D^-1/2 L^-1 J^T for the rows of constraints, joints and contacts."""
+        count, first = len(cones.mu), given.m + len(of)
+        clear_matrix(Y)
+        add_constraints(links, body, given, Y)
+        add_joints(links, body, of, Y, given.m)
+        put_forces(touching, count)
+        spins, row = len(cones.spin_of), 0
+        for b in range(count + spins + len(cones.roll_of)):
+            k, rows = b, 3
+            if b >= count + spins:
+                k, rows = int(cones.roll_of[b - count - spins]), 2
+            elif b >= count:
+                k, rows = int(cones.spin_of[b - count]), 1
+            add_rows(links, body, touching, k, row, rows, Y, first)
+            row += rows
+        finish(body, Y)
+
+    @kernel
+    def add_impulses_to(links: Link, body: tuple, given: ConstraintTables, touching: ContactTables, calls: np.ndarray,
+                        acts: np.ndarray, factors: bool, most: Scalar, h: Scalar, share: float, begin: np.ndarray,
+                        qd: np.ndarray, moved: np.ndarray) -> None:
+        """Change qd (n), from velocities `begin` at the start of a step of length h, by impulses, for bodies in their
+        places, with M^-1 if `factors`; and `moved` (n) by the velocities that correct penetrations in it. share: of the
+        displacement in the step that the velocities at its end have; those at its start have the rest."""
+        count = find(body, touching, calls)
+        of, m = joints_that_may_act(links, acts, np.empty(len(qd), dtype=np.int64)), given.m
+        u, struck = len(of), False
+        if count > 0:
+            if share < 1.0 or touching.settings.rebounds[0] != 0:
+                put_motion(links, body, begin)
+                for k in range(count):
+                    touching.kept.before[k] = relative(body, touching, k).z
+            put_motion(links, body, qd)
+            count = keep_near(body, touching, h, count)
+        recall(touching, count)
+        spins, rolls = turning(touching, count)
+        cones = cones_in(qd[0], u, count, touching.memory, touching.cones, spins, rolls)
+        problem = contact_problem(touching, qd[0], len(qd), m, len(cones.x))
+        if u + count + m > 0:
+            put_friction(touching, cones)
+            largest = null(h)
+            if not factors:
+                gather(links.coordinate, qd, body.qd)
+                clear(body.tau)
+                gather(links.coordinate, acts[ADDED], body.added)
+                largest = factorize(links, body, given)
+            fill_columns(links, body, given, touching, of, cones, problem.Y)
+            for j in range(u):
+                problem.b[0, m + j] = -qd[links.coordinate[of[j]]]
+            ask_contacts(body, touching, problem, m + u, h, cones)
+            clear_others(touching, problem, m + u, cones)
+            measure(problem)
+            put_cones(links, of, acts, touching, problem.squares[0, m:], cones)
+            combine(problem, take_loops_out(links, body, given, problem, largest, most))
+            put_operator(problem, m, cones)
+            if count > 0 and touching.settings.rebounds[0] != 0:
+                struck = strike(touching, problem, m, calls, h, share, cones)
+            solve(touching, cones, calls, False)
+            take_impulses(touching, cones)
+            combine_all(problem, m, cones.x)
+            if struck:
+                combine_all(problem, m, problem.b[0, m:])
+            add_half(links, body, given, problem.x, qd)
+        else:
+            for k in (COMPLEMENTARITY, CONE, DISSIPATION):
+                cones.found[k] = null(h)
+        remember(touching, count)
+        if struck:
+            after_impacts(touching, problem.b[0, m:], share, cones)
+        put_report(touching, h, cones, count)
+        corrects = count > 0 and penetrates(touching, cones, u, h, share, struck, count)
+        if corrects:
+            hold_joints(links, of, acts, cones)
+            solve(touching, cones, calls, False)
+        if corrects or struck:
+            for i in range(len(problem.x)):
+                problem.x[i] = null(h)
+            if corrects:
+                combine_all(problem, m, cones.x)
+            if struck:
+                combine_all(problem, m, cones.first)
+            add_half(links, body, given, problem.x, moved)
+    return add_impulses_to

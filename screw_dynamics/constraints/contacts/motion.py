@@ -1,0 +1,83 @@
+"""Where bodies that touch are, how they move, and a contact with them: its axes, its velocity, its gap."""
+from functools import cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from screw_dynamics.contact.solids import FAR
+from screw_dynamics.model.links import Link
+from screw_dynamics.numbers.scalars import absolute, sqrt, where
+from screw_dynamics.numbers.tables import extends
+from screw_dynamics.numbers.values import Scalar, kernel, null, zero
+from screw_dynamics.screws.se3 import Pose
+from screw_dynamics.screws.vectors import Vec3, cross
+
+from .tables import ContactTables
+
+OF_STEPS = "q", "qd", "tau", "added"         # inputs of recursions in a step
+
+
+@cache
+def with_motion(Table: type) -> type:
+    """A table that has, besides its own columns, of each body the pose in the world, and in some motion its angular
+    velocity and the velocity of its origin."""
+    return extends(Table)(NamedTuple(f"{Table.__name__}InMotion", [("C", Pose), ("turn", Vec3), ("slide", Vec3)]))
+
+
+@kernel
+def put_poses(links: Link, body: Any) -> None:
+    """Fill the column C, from R and r."""
+    body.C[0] = Pose(body.R[0], zero(Vec3, body.q[0]))
+    for i in range(1, len(links.parent)):
+        body.C[i] = Pose(body.R[i], body.C[links.parent[i]].p + body.r[i])
+
+
+@kernel
+def put_motion(links: Link, body: Any, qd: np.ndarray) -> None:
+    """Fill the columns turn and slide for velocities qd (n)."""
+    turn, slide, parent = body.turn, body.slide, links.parent
+    turn[0], slide[0] = zero(Vec3, body.q[0]), zero(Vec3, body.q[0])
+    for i in range(1, len(parent)):
+        rate = qd[links.coordinate[i]]
+        turn[i] = turn[parent[i]] + rate * body.J[i].angular
+        slide[i] = slide[parent[i]] + cross(turn[parent[i]], body.r[i]) + rate * body.J[i].linear
+
+
+@kernel
+def tangent(n: Vec3) -> Vec3:
+    """A unit vector perpendicular to the unit vector n, the same for the same n: from the axis n is farthest from."""
+    x, y, z = absolute(n.x), absolute(n.y), absolute(n.z)
+    along_x, along_y = (x <= y) & (x <= z), (y < x) & (y <= z)
+    none, one = null(n.x), null(n.x) + 1.0
+    e = Vec3(where(along_x, one, none), where(along_y, one, none), where(along_x | along_y, none, one))
+    t = e - (e @ n) * n
+    return (1.0 / sqrt(t @ t)) * t
+
+
+@kernel
+def relative(body: Any, given: ContactTables, k: int) -> Vec3:
+    """The velocity of contact k along t, s and the normal, in the motion of the columns turn and slide, with belts."""
+    geometry, pair = given.geometry, given.contact.pair[k]
+    first, second = geometry.pair.first[pair], geometry.pair.second[pair]
+    i, j = geometry.solid.body[first], geometry.solid.body[second]
+    belts = (geometry.place.C[first].R @ geometry.solid.belt[first]
+             - geometry.place.C[second].R @ geometry.solid.belt[second])
+    v = (body.slide[i] + cross(body.turn[i], given.kept.a[k])
+         - body.slide[j] - cross(body.turn[j], given.kept.b[k]) + belts)
+    return Vec3(v @ given.kept.t[k], v @ given.kept.s[k], v @ given.contact.n[k])
+
+
+@kernel
+def relative_turn(body: Any, given: ContactTables, k: int) -> Vec3:
+    """The angular velocity of contact k about the normal, t and s."""
+    geometry, pair = given.geometry, given.contact.pair[k]
+    w = (body.turn[geometry.solid.body[geometry.pair.first[pair]]]
+         - body.turn[geometry.solid.body[geometry.pair.second[pair]]])
+    return Vec3(w @ given.contact.n[k], w @ given.kept.t[k], w @ given.kept.s[k])
+
+
+@kernel
+def opening(given: ContactTables, k: int) -> Scalar:
+    """The gap of contact k, 0 where it is closed."""
+    gap = given.contact.gap[k]
+    return where((gap > 0.0) & (gap < FAR), gap, null(gap))

@@ -1,0 +1,125 @@
+"""The problem of a step, for the solver of cones: what acts, with which bounds and coefficients, and what it found."""
+import numpy as np
+
+from screw_dynamics.algorithms.space import put_vector, vector_at
+from screw_dynamics.model.links import Link
+from screw_dynamics.numbers.scalars import some, where
+from screw_dynamics.numbers.values import Scalar, kernel, null, zero
+from screw_dynamics.screws.vectors import Vec3
+
+from ..cones.at_address import solve_contacts_at, solve_impacts_at
+from ..cones.tables import Cones
+from ..impulses import LOWER, UPPER
+from .motion import opening
+from .tables import ContactTables
+
+TOUCHING = 1e-12            # m: a penetration that is less is rounding
+
+
+@kernel
+def put_cones(links: Link, of: np.ndarray, acts: np.ndarray, given: ContactTables, squares: np.ndarray, cones: Cones
+              ) -> None:
+    """Fill inverse inertias that count, bounds, and the impulses to begin with."""
+    u = len(of)
+    for i in range(len(cones.size)):
+        cones.size[i] = squares[i]
+    for j in range(u):
+        k = links.coordinate[of[j]]
+        cones.lower[j], cones.upper[j] = acts[LOWER, k], acts[UPPER, k]
+    put_impulses(given, cones)
+
+
+@kernel
+def put_impulses(given: ContactTables, cones: Cones) -> None:
+    """Begin with impulses of contacts that are kept, and none of joints."""
+    row = len(cones.lower)
+    for j in range(row):
+        cones.x[j] = null(cones.x[j])
+    for k in range(len(cones.mu)):
+        put_vector(cones.x, row, given.kept.x[k])
+        row += 3
+    for k in range(len(cones.spin_of)):
+        cones.x[row] = given.kept.y[int(cones.spin_of[k])].x
+        row += 1
+    for k in range(len(cones.roll_of)):
+        y = given.kept.y[int(cones.roll_of[k])]
+        cones.x[row], cones.x[row + 1] = y.y, y.z
+        row += 2
+
+
+@kernel
+def put_friction(given: ContactTables, cones: Cones) -> None:
+    """Fill where contacts act, coefficients of friction, and which contacts have torsional and rolling friction."""
+    pair, none, spins, rolls = given.geometry.pair, null(given.report[0]), 0, 0
+    for k in range(len(cones.mu)):
+        which = given.contact.pair[k]
+        cones.mu[k], cones.restitution[k] = none + pair.mu[which], none + pair.restitution[which]
+        cones.active[k] = where(given.contact.gap[k] < given.settings.margin[0], none + 1.0, none)
+        if len(cones.spin_of) > 0 and pair.torsion[which] > 0.0:
+            cones.spin_of[spins], cones.spin_mu[spins] = float(k), none + pair.torsion[which]
+            spins += 1
+        if len(cones.roll_of) > 0 and pair.rolling[which] > 0.0:
+            cones.roll_of[rolls], cones.roll_mu[rolls] = float(k), none + pair.rolling[which]
+            rolls += 1
+
+
+@kernel
+def take_impulses(given: ContactTables, cones: Cones) -> None:
+    """Keep the impulses of the contacts."""
+    x, kept, row = cones.x, given.kept, len(cones.lower)
+    for k in range(len(cones.mu)):
+        kept.x[k], kept.y[k] = vector_at(x, row), zero(Vec3, x[row])
+        row += 3
+    for k in range(len(cones.spin_of)):
+        of = int(cones.spin_of[k])
+        kept.y[of] = Vec3(x[row], kept.y[of].y, kept.y[of].z)
+        row += 1
+    for k in range(len(cones.roll_of)):
+        of = int(cones.roll_of[k])
+        kept.y[of] = Vec3(kept.y[of].x, x[row], x[row + 1])
+        row += 2
+
+
+@kernel
+def solve(given: ContactTables, cones: Cones, calls: np.ndarray, impacts: bool) -> None:
+    """Solve for the impulses, or for those of impacts."""
+    if impacts:
+        solve_impacts_at(calls[1], cones, given.settings.slow[0])
+    else:
+        solve_contacts_at(calls[1], cones)
+
+
+@kernel
+def hold_joints(links: Link, of: np.ndarray, acts: np.ndarray, cones: Cones) -> None:
+    """Let stops hold, but no friction, and begin without impulses."""
+    for j in range(len(of)):
+        k, none = links.coordinate[of[j]], null(cones.c[0])
+        cones.lower[j] = where(acts[LOWER, k] > -np.inf, none, acts[LOWER, k])
+        cones.upper[j] = where(acts[UPPER, k] < np.inf, none, acts[UPPER, k])
+    for i in range(len(cones.x)):
+        cones.x[i] = null(cones.x[i])
+
+
+@kernel
+def penetrates(given: ContactTables, cones: Cones, u: int, h: Scalar, share: float, struck: bool, count: int
+               ) -> bool:
+    """Set c to the gaps at the end of a step, of displacements `share` h times the mean of the velocities before and
+    after it, over h, with those of cones.first if `struck`, and to 0 for tangents and joints. Returns whether some gap
+    is below 0 there."""
+    below = null(h)
+    for j in range(len(cones.c)):
+        cones.c[j] = null(h)
+    for k in range(count):
+        gap, i = given.contact.gap[k], u + 3 * k
+        v = cones.v[i + 2] - opening(given, k) / h
+        end = gap + h * (share * v + (1.0 - share) * given.kept.before[k])
+        if struck:
+            for j in range(len(cones.first)):
+                end += h * (cones.G[i + 2, j] * cones.first[j])
+        counts = gap < given.settings.margin[0]
+        cones.c[i + 2] = where(counts, end / h, null(h))
+        below = where(counts & (end < -TOUCHING), null(h) + 1.0, below)
+    for k in range(count):                                  # rounding is not corrected, whatever other places do
+        i = u + 3 * k + 2
+        cones.c[i] = where((below > 0.0) | (cones.c[i] > 0.0), cones.c[i], null(h))
+    return some(below > 0.0)

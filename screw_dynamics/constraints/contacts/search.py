@@ -1,0 +1,95 @@
+"""The contacts of a step: found, those that close kept, and begun with their impulses in the step before."""
+from typing import Any
+
+import numpy as np
+from numba.extending import overload
+
+from screw_dynamics.compiled.native import at, call
+from screw_dynamics.contact.detection import list_touches, locate
+from screw_dynamics.contact.solids import FAR
+from screw_dynamics.numbers.scalars import some, where
+from screw_dynamics.numbers.values import INLINE, Scalar, kernel, null, zero
+from screw_dynamics.screws.vectors import Vec3, cross
+
+from .motion import relative, tangent
+from .tables import FOUND, LAST, MISSED, OF_CONTACT, REPORTED, RESIDUALS, ContactTables
+
+
+@kernel
+def forget(given: ContactTables) -> None:
+    """Begin without impulses of a step before, and with an empty report."""
+    given.counts[LAST] = given.counts[REPORTED] = 0.0
+    for k in range(len(given.report)):
+        given.report[k] = null(given.report[0])
+    for k in range(given.settings.most[0]):
+        given.report[RESIDUALS + 1 + OF_CONTACT * k] = null(given.report[0]) - 1.0
+
+
+def find_touches(given: ContactTables, calls: np.ndarray) -> None:
+    """Fill the contacts with gaps of less than the margin in some place, and count them."""
+    given.counts[FOUND], given.counts[MISSED] = list_touches(given.geometry, given.settings.margin[0], given.contact,
+                                                       given.settings.most[0])
+
+
+@overload(find_touches, jit_options=INLINE)
+def _find_touches(given, calls):
+    return lambda given, calls: call(calls[0], (at(given.memory),))
+
+
+@kernel
+def find(body: Any, given: ContactTables, calls: np.ndarray) -> int:
+    """Fill the contacts, and their frames. Returns their number."""
+    contact, kept, geometry = given.contact, given.kept, given.geometry
+    locate(geometry, body.C)
+    find_touches(given, calls)
+    count, missed = int(given.counts[FOUND]), given.counts[MISSED]
+    most = given.report[RESIDUALS]                              # of all steps: samples may be far apart
+    given.report[RESIDUALS] = where(most > missed, most, null(most) + missed)
+    for k in range(count):
+        pair = contact.pair[k]
+        i, j = geometry.solid.body[geometry.pair.first[pair]], geometry.solid.body[geometry.pair.second[pair]]
+        kept.t[k] = tangent(contact.n[k])
+        kept.s[k] = cross(contact.n[k], kept.t[k])
+        kept.a[k], kept.b[k] = contact.p[k] - body.C[i].p, contact.p[k] - body.C[j].p
+        kept.x[k] = kept.y[k] = zero(Vec3, body.q[0])
+        kept.before[k] = null(body.q[0])
+    return count
+
+
+@kernel
+def keep_near(body: Any, given: ContactTables, h: Scalar, count: int) -> int:
+    """Leave out contacts that do not close to within half the margin in a step of length h, in no place; those that do
+    so in other places are FAR. Returns how many are kept."""
+    slack = 0.5 * given.settings.margin[0]
+    contact, kept, near = given.contact, given.kept, 0
+    for k in range(count):
+        c = relative(body, given, k)
+        counts = contact.gap[k] + h * where(c.z < 0.0, c.z, null(c.z)) < slack
+        if some(counts):
+            contact.gap[near] = where(counts, contact.gap[k], null(c.z) + FAR)
+            contact.p[near], contact.n[near] = contact.p[k], contact.n[k]
+            contact.pair[near], contact.key[near] = contact.pair[k], contact.key[k]
+            kept.t[near], kept.s[near], kept.a[near], kept.b[near] = kept.t[k], kept.s[k], kept.a[k], kept.b[k]
+            kept.before[near] = kept.before[k]
+            near += 1
+    return near
+
+
+@kernel
+def recall(given: ContactTables, count: int) -> None:
+    """Begin with the impulses that the same contacts had in the step before; both are in the order of their keys."""
+    j, last = 0, int(given.counts[LAST])
+    for k in range(count):
+        while j < last and given.before.key[j] < given.contact.key[k]:
+            j += 1
+        if j < last and given.before.key[j] == given.contact.key[k]:
+            given.kept.x[k], given.kept.y[k] = given.before.x[j], given.before.y[j]
+
+
+@kernel
+def remember(given: ContactTables, count: int) -> None:
+    """Keep the impulses for the next step."""
+    for k in range(count):
+        given.before.key[k] = given.contact.key[k]
+        given.before.x[k], given.before.y[k] = given.kept.x[k], given.kept.y[k]
+    given.counts[LAST] = float(count)
