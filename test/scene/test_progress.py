@@ -18,7 +18,8 @@ def scene():
     return scene
 
 
-@pytest.mark.parametrize("states", [(), (3,)])
+# On lanes kernels of contacts take a minute to compile.
+@pytest.mark.parametrize("states", [(), pytest.param((3,), marks=pytest.mark.slow)])
 def test_motions_that_are_watched_are_the_same(scene, states):
     q, told = np.broadcast_to(scene.neutral(), (*states, scene.nq)).copy(), []
     alone, seen = scene.rollout(q, steps=400), scene.rollout(q, steps=400, progress=told.append)
