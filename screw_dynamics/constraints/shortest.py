@@ -18,8 +18,8 @@ RANK = 1e-9         # of the longest column, or of the least length that counts:
 
 class Problem(NamedTuple):
     """m vectors of N numbers, the columns of Y (N, m), and the products b (1, m) with them, both used up; squares of
-    what is left of the columns (1, m); directions Q (m, N), products R (m, m) of directions and columns, and w (m) of
-    directions and x (N)."""
+    what is left of the columns (1, m); for up to d directions, m by default, these Q (d, N), products R (d, m) of
+    directions and columns, and w (d) of directions and x (N)."""
 
     Y: np.ndarray
     b: np.ndarray
@@ -33,22 +33,34 @@ class Problem(NamedTuple):
 @kernel
 def numbers(N: int, m: int) -> int:
     """How many numbers a Problem has."""
-    return 2 * N * m + m * m + 3 * m + N
+    return numbers_of(N, m, m)
+
+
+@kernel
+def numbers_of(N: int, m: int, directions: int) -> int:
+    """The same for fewer directions than columns."""
+    return (N + 2) * m + directions * (N + m + 1) + N
 
 
 @kernel
 def problem(like: Scalar, N: int, m: int, memory: np.ndarray, start: int) -> Problem:
     """The Problem in memory from a position on."""
+    return problem_of(like, N, m, m, memory, start)
+
+
+@kernel
+def problem_of(like: Scalar, N: int, m: int, directions: int, memory: np.ndarray, start: int) -> Problem:
+    """The same for fewer directions than columns."""
     unit = places(like)
     b = start + unit * N * m
     squares = b + unit * m
     Q = squares + unit * m
-    R = Q + unit * m * N
-    w = R + unit * m * m
+    R = Q + unit * directions * N
+    w = R + unit * directions * m
     return Problem(block(like, (N, m), memory, start), block(like, (1, m), memory, b),
-                   block(like, (1, m), memory, squares), block(like, (m, N), memory, Q),
-                   block(like, (m, m), memory, R), block(like, (m,), memory, w),
-                   block(like, (N,), memory, w + unit * m))
+                   block(like, (1, m), memory, squares), block(like, (directions, N), memory, Q),
+                   block(like, (directions, m), memory, R), block(like, (directions,), memory, w),
+                   block(like, (N,), memory, w + unit * directions))
 
 
 @kernel

@@ -22,7 +22,7 @@ from screw_dynamics.numbers.values import Scalar, kernel
 from screw_dynamics.screws.vectors import Vec3
 
 from ..cones.tables import numbers as cone_numbers
-from ..shortest import Problem
+from ..shortest import Problem, numbers_of, problem_of
 from ..tables import COUNTS, LOOP, ROW, TERM, work
 
 
@@ -103,7 +103,7 @@ def pack(settings: Settings, solids: Sequence[Solid], pairs: Sequence[Pair], dat
 def contact_work(n: int, m: int, most: int, turning: int, solids: int, points: int) -> int:
     """How many numbers the memory of contacts has for one state, that of m constraints of n coordinates among it."""
     return (work(n, m) + geometry_numbers(solids) + CONTACT * (most + points) + (KEPT + REMEMBERED) * most + 4
-            + 6 * _rows(most, turning) + _vectors(n, m, _rows(most, turning))
+            + 6 * _rows(most, turning) + numbers_of(n, m + n + _rows(most, turning), m)
             + cone_numbers(n, most, turning * most, turning * most) + report_numbers(most))
 
 
@@ -120,25 +120,9 @@ def report_numbers(most: int) -> int:
 
 
 @kernel
-def _vectors(n: int, m: int, rows: int) -> int:
-    """How many numbers a Problem of m rows and of n + rows further ones has."""
-    columns = m + n + rows
-    return (n + 2 + m) * columns + m * n + m + n
-
-
-@kernel
 def contact_problem(given: ContactTables, like: Any, n: int, m: int, count: int) -> Problem:
     """The Problem of m rows of constraints, which are taken out of all columns, and of `count` further ones."""
-    memory, unit, columns, start = given.memory, places(like), m + count, given.vectors
-    b = start + unit * n * columns
-    squares = b + unit * columns
-    Q = squares + unit * columns
-    R = Q + unit * m * n
-    w = R + unit * m * columns
-    return Problem(block(like, (n, columns), memory, start), block(like, (1, columns), memory, b),
-                   block(like, (1, columns), memory, squares), block(like, (m, n), memory, Q),
-                   block(like, (m, columns), memory, R), block(like, (m,), memory, w),
-                   block(like, (n,), memory, w + unit * m))
+    return problem_of(like, n, m + count, m, given.memory, given.vectors)
 
 
 @kernel
@@ -158,7 +142,7 @@ def contacts_in(memory: np.ndarray, like: Any) -> ContactTables:
     counts = before + unit * REMEMBERED * most
     F = counts + unit * 4
     vectors = F + unit * 6 * rows
-    cones = vectors + unit * _vectors(n, m, rows)
+    cones = vectors + unit * numbers_of(n, m + n + rows, m)
     report = cones + unit * cone_numbers(n, most, turning * most, turning * most)
     return ContactTables(
         geometry, settings, table(Contact, like, contact_rows(geometry, most), memory, contact),
