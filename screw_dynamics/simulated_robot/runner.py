@@ -83,9 +83,9 @@ class Runner:
 
     def _pace(self) -> None:
         """Count wall time from now on."""
-        self._pacer.start(self._now(), self.simulation.steps)
         if self._pacer.paced and not self.paused and not self.lockstep.on:
-            self._resumed()
+            self._resumed()     # before the start is read: simulated time is never ahead of what this found
+        self._pacer.start(self._now(), self.simulation.steps)
 
     def resume(self) -> None:
         """Publish, and count wall time from now on: at the start, and after a reset."""
@@ -195,8 +195,8 @@ class Runner:
             self._publish_now()
             return IDLE
         if self._pacer.paced and not self.stepping:
-            if self._pacer.resync(now, steps) and not self.lockstep.on:
-                self._resumed()
+            if self._pacer.resync(now, steps):
+                self._pace()
             return min(IDLE, self._pacer.wait(now, self._next_stop()))
         return 0
 

@@ -37,7 +37,8 @@ class Stamped:
     def live(self, wall, late=lambda: 0):
         end = self.now + wall
         while self.now < end:
-            self.now += self.runner.work() + late()
+            idle = self.runner.work() + late()
+            self.now += idle        # after the work, in which time may have gone by
 
     def gaps(self):
         return np.diff(self.stamps)
@@ -104,6 +105,31 @@ def test_time_that_is_not_caught_up_is_skipped_in_whole_steps(robot):
     assert run.runner.behind > 3500 * SECOND
     assert {gap % MS for gap in run.gaps()} == {0} and max(run.gaps()) > 3500 * SECOND
     assert np.count_nonzero(run.gaps() != MS) == 1 and abs(run.stamps[-1] - run.system()) < 300 * MS
+
+
+def test_stamps_are_not_ahead_of_the_clock_though_time_goes_by_between_two_readings_of_it(robot):
+    """As where another process is let in between: the system's clock is read 3.7 ms after it was asked for."""
+    run, ahead = Stamped(robot), []
+
+    def system():
+        run.now += 3_700_000
+        return EPOCH + run.now
+
+    def publish():
+        Stamped.publish(run)
+        ahead.append(run.stamps[-1] - EPOCH - run.now)
+
+    run.system, run.runner._publish = system, publish
+    for resumed in (run.runner.resume, lambda: run.runner.set_factor(1.0)):
+        resumed()
+        run.live(SECOND)
+    run.now += 3600 * SECOND
+    run.runner._now = lambda: run.now + next(costly) * MS
+    costly = iter(range(10**9))
+    run.runner.work()
+    run.now, run.runner._now = run.runner._now(), lambda: run.now
+    run.live(SECOND)
+    assert run.runner.behind > 3500 * SECOND and len(ahead) > 2000 and max(ahead) <= 0
 
 
 @pytest.mark.parametrize("restart_clock", [False, True])
