@@ -26,7 +26,8 @@ README, MODELS, SPEED = (PAGES[page] for page in ("README.md", "docs/models.md",
 BLOCKS = [(page, language, text) for page in sorted(PAGES)
           for language, text in re.findall(r"^```(\w*)\n(.*?)^```", PAGES[page], re.DOTALL | re.MULTILINE)]
 # What programs have whose kernels no other fast test needs, more than a minute of them.
-HEAVY = ("loops.simulate(", "delta = ClosedLoopRobot(", "def magnet(", "scene.linearize(", "scene.rollout_gradient(")
+HEAVY = ("loops.simulate(", "delta = ClosedLoopRobot(", "def magnet(", "scene.linearize(", "scene.rollout_gradient(",
+         "scene.inverse_kinematics(")
 WITHOUT_JAX = [pytest.mark.skip(reason="JAX is not installed")] * (importlib.util.find_spec("jax") is None)
 PROGRAMS = [pytest.param(text, id=f"{page}, {k}", marks=[
                 *WITHOUT_JAX * ("import jax" in text), *[pytest.mark.slow] * any(call in text for call in HEAVY)])

@@ -14,7 +14,11 @@ def interpreter():
         yield interpreter
 
 
-@pytest.mark.parametrize("page", [page for page in TUTORIALS if page not in OF_NODES])
+LONG = "robots_that_touch",     # contacts of two robots: two more sets of kernels
+
+
+@pytest.mark.parametrize("page", [pytest.param(page, marks=[*[pytest.mark.slow] * (page in LONG)])
+                                  for page in TUTORIALS if page not in OF_NODES])
 def test_tutorials_run(interpreter, page):
     interpreter.run("\n".join(cells(page)))
 

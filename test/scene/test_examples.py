@@ -55,6 +55,7 @@ def test_wheels_roll_on_a_floor_and_spin_on_ice():
     assert found["speed"] < 0.6 * found["rim"]
 
 
+@pytest.mark.slow     # of a robot without groups: kernels of its own
 def test_an_arm_presses_with_the_force_that_it_is_told():
     found = example("press_on_table")["main"]()
     assert found["force"].mean() == pytest.approx(10.0, rel=1e-3)
