@@ -131,7 +131,7 @@ def test_lanes_have_the_bits_of_single_states(rng, kinds):
     together = S.lanes(states, 0.3)
     for k, state in enumerate(states):
         alone, near = S.one(state, 0.3), together.gap[:, k] < 0.3
-        np.testing.assert_array_equal(together.key[near], alone.key)
+        np.testing.assert_array_equal(together.key[near, k], alone.key)
         np.testing.assert_array_equal(together.gap[near, k], alone.gap)
         np.testing.assert_array_equal(together.p[k][near], alone.p)
         np.testing.assert_array_equal(together.n[k][near], alone.n)
