@@ -105,7 +105,7 @@ class Shapes:
         """Contacts at poses (WIDTH, shapes, 4, 4): of each state, with masked ones, as `gap` (count, WIDTH)."""
         if PLAIN:
             pair, key, gap, p, n, missed = self.plain(poses[0], margin)
-            return Found(pair, key, gap[:, None], p[None], n[None], missed)
+            return Found(pair, key[:, None], gap[:, None], p[None], n[None], missed)
         poses = pose_numbers([[np.eye(4), *each] for each in poses])           # (WIDTH, slots, 12)
         found = np.zeros((self.rows, 8 * WIDTH + 1))
         poses = np.ascontiguousarray(poses.transpose(1, 2, 0))
@@ -120,4 +120,5 @@ def _read(found, missed, places=1):
     if places == 1:
         numbers = numbers[..., 0]
         return Found(pair, key[:, 0], numbers[:, 0], numbers[:, 1:4], numbers[:, 4:], missed)
-    return Found(pair, key, numbers[:, 0], numbers[:, 1:4].transpose(2, 0, 1), numbers[:, 4:].transpose(2, 0, 1), missed)
+    p, n = numbers[:, 1:4].transpose(2, 0, 1), numbers[:, 4:].transpose(2, 0, 1)
+    return Found(pair, key, numbers[:, 0], p, n, missed)

@@ -99,27 +99,36 @@ def sign_of_spin(given: Cones, k: int) -> Scalar:
 
 
 @outlined
-def eliminate(given: Cones) -> None:
-    """Solve A dx = fresh of the free rows by A = L U: fresh becomes dx, 0 of the others."""
-    A, b, free, N = given.A, given.fresh, given.free, len(given.x)
+def factor(given: Cones) -> None:
+    """A = L U of the free rows: factors below the diagonal, inverses on it."""
+    A, free, N = given.A, given.free, len(given.x)
     for i in range(N):
-        none = null(b[i])
-        b[i] = where(free[i] > 0.0, b[i], none)
+        none = null(free[i])
         A[i, i] += ADDED * given.G[i, i]
         for k in range(N):
             A[i, k] = where((free[i] > 0.0) & (free[k] > 0.0), A[i, k], none)
         A[i, i] = where(absolute(A[i, i]) > 0.0, A[i, i], none + 1.0)
     for j in range(N):
         if some(free[j] > 0.0):
-            one = null(b[j]) + 1.0
-            inverse = 1.0 / where(absolute(A[j, j]) > 0.0, A[j, j], one)
+            one = null(free[j]) + 1.0
+            A[j, j] = 1.0 / where(absolute(A[j, j]) > 0.0, A[j, j], one)
             for i in range(j + 1, N):
-                factor = A[i, j] * inverse
-                if some(factor != 0.0):
-                    b[i] -= factor * b[j]
+                A[i, j] *= A[j, j]
+                if some(A[i, j] != 0.0):
                     for k in range(j + 1, N):
-                        A[i, k] -= factor * A[j, k]
-            A[j, j] = inverse
+                        A[i, k] -= A[i, j] * A[j, k]
+
+
+@outlined
+def substitute(given: Cones) -> None:
+    """Solve A dx = fresh of the free rows, by factors: fresh becomes dx, 0 of the others."""
+    A, b, free, N = given.A, given.fresh, given.free, len(given.x)
+    for i in range(N):
+        b[i] = where(free[i] > 0.0, b[i], null(b[i]))
+    for j in range(N):
+        if some(free[j] > 0.0):
+            for i in range(j + 1, N):
+                b[i] -= A[i, j] * b[j]
     for j in range(N - 1, -1, -1):
         if some(free[j] > 0.0):
             for k in range(j + 1, N):
@@ -194,7 +203,8 @@ def newton(given: Cones) -> None:
     """A step of x, and its velocities."""
     put_equations(given)
     put_ties(given)
-    eliminate(given)
+    factor(given)
+    substitute(given)
     put_back(given)
     x, dx = given.x, given.fresh
     for i in range(len(x)):

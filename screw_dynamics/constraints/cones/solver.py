@@ -15,6 +15,7 @@ from .admm import alternate
 from .blocks import factorize
 from .newton import choose, newton
 from .residuals import TOLERANCE, measure, slowness, worst
+from .sticking import stick
 from .sweeps import sweep
 from .tables import DONE, FOUND, SPEED, SWEPT, Cones, cones, numbers, velocities
 
@@ -73,7 +74,6 @@ def put_best(given: Cones, level: Scalar) -> None:
 def sweep_first(given: Cones, slow: Scalar, level: Scalar) -> Scalar:
     """Sweeps, as long as lanes are not done."""
     one = null(slow) + 1.0
-    level = settle(given, level)
     for _ in range(SWEEPS):
         if not some(level > 0.0):
             break
@@ -144,7 +144,10 @@ def solve_cones(given: Cones) -> None:
     velocities(given, given.v)
     found[SPEED], found[SWEPT], found[DONE] = slowness(given), none, none
     slow = TOLERANCE * found[SPEED]
-    level = sweep_first(given, slow, none + np.inf)
+    level = settle(given, none + np.inf)
+    if some(level > 0.0):
+        stick(given, level)
+        level = sweep_first(given, slow, settle(given, level))
     if some(level > 0.0):
         level = search(given, slow, level)
         put_best(given, level)
