@@ -51,13 +51,17 @@ def test_lanes_have_a_touch_where_one_state_has_it_and_far_gaps_in_the_others():
 @pytest.mark.skipif(PLAIN, reason="there are no lanes in plain Python")
 @pytest.mark.parametrize("most", [4, 3])
 def test_touches_of_lanes_have_rows_together_whichever_points_they_are(most):
-    """A box lies on one side or on the opposite one: of its eight corners four touch, the lower ones or the upper."""
+    """A box lies on one side, on the opposite one, or on an edge: of its eight corners four touch, the others, or two
+    of both."""
     S = Shapes([Box((0.2, 0.2, 0.2)), Plane()], [(0, 1)], most)
-    over = at(0.0, 0.0, 0.1) @ np.diag([1.0, -1.0, -1.0, 1.0])
-    states = [[over if k % 2 else at(0.0, 0.0, 0.1), np.eye(4)] for k in range(WIDTH)]
-    found = S.lanes(states, 1e-9)
-    assert len(found.gap) == most and found.missed == 4 - most and (found.gap < 1e-9).all()
-    assert found.key[:, 0].tolist() == [0, 1, 2, 3][:most] and found.key[:, 1].tolist() == [4, 5, 6, 7][:most]
+    edge = at(0.0, 0.0, 0.1 * np.sqrt(2.0))
+    edge[1:3, 1:3] = np.sqrt(0.5) * np.array([[1.0, 1.0], [-1.0, 1.0]])
+    poses = [at(0.0, 0.0, 0.1), at(0.0, 0.0, 0.1) @ np.diag([1.0, -1.0, -1.0, 1.0]), edge]
+    found = S.lanes([[poses[k % 3], np.eye(4)] for k in range(WIDTH)], 1e-9)
+    keys = [[0.0, 1.0, 2.0, 3.0], [4.0, 5.0, 6.0, 7.0], [2.0, 3.0]]
+    assert len(found.gap) == most and found.missed == 4 - most
+    for k in range(WIDTH):
+        assert found.key[found.gap[:, k] < 1e-9, k].tolist() == keys[k % 3][:most]
 
 
 def test_spheres_about_shapes_leave_out_none_that_is_near(rng):
