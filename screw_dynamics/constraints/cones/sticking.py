@@ -12,6 +12,7 @@ from screw_dynamics.numbers.values import Scalar, kernel, null, outlined
 from .newton import factor, substitute
 from .tables import Cones, velocities
 
+ADDED = 1e-10           # of G_ii, to the diagonal
 SOLVES = 2              # the second takes away what the part added to the diagonal leaves
 INSIDE = 1.0 - 1e-9     # of the most that friction holds, squared: what is at it slides
 
@@ -79,7 +80,7 @@ def stick(given: Cones, level: Scalar) -> None:
         before[i] = x[i]
         for k in range(N):
             A[i, k] = G[i, k]
-    factor(given)
+    factor(given, ADDED)
     for _ in range(SOLVES):
         for i in range(N):
             given.fresh[i] = -v[i]
