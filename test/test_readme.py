@@ -27,7 +27,7 @@ BLOCKS = [(page, language, text) for page in sorted(PAGES)
           for language, text in re.findall(r"^```(\w*)\n(.*?)^```", PAGES[page], re.DOTALL | re.MULTILINE)]
 # What programs have whose kernels no other fast test needs, more than a minute of them.
 HEAVY = ("loops.simulate(", "delta = ClosedLoopRobot(", "def magnet(", "scene.linearize(", "scene.rollout_gradient(",
-         "scene.inverse_kinematics(")
+         "scene.inverse_kinematics(", "scene.view(")
 WITHOUT_JAX = [pytest.mark.skip(reason="JAX is not installed")] * (importlib.util.find_spec("jax") is None)
 PROGRAMS = [pytest.param(text, id=f"{page}, {k}", marks=[
                 *WITHOUT_JAX * ("import jax" in text), *[pytest.mark.slow] * any(call in text for call in HEAVY)])
