@@ -3,13 +3,13 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
 
-from screw_dynamics.numbers.scalars import some
-from screw_dynamics.numbers.values import Scalar, kernel
+from screw_dynamics.numbers.scalars import some, where
+from screw_dynamics.numbers.values import Scalar, kernel, null
 from screw_dynamics.screws.se3 import Pose
 
 from .pairs import TOUCHING, most_points, writer
-from .solids import PLANE, Geometry, Pair, Solid
-from .writing import axis_z
+from .solids import FAR, PLANE, Contact, Geometry, Pair, Solid
+from .writing import axis_z, choose
 
 
 def pair_rows(solids: Sequence[Solid], pairs: Sequence[tuple[int, int]], mu: float = 0.0, restitution: float = 0.0,
@@ -50,6 +50,31 @@ def near(given: Geometry, a: int, b: int, margin: Scalar) -> Any:
     return d @ d < reach * reach
 
 
+@kernel
+def pack_rows(contact: Contact, first: int, points: int, key: int, margin: Scalar) -> int:
+    """Move the touches of one pair with a gap < margin, of rows from the first on, to the first rows, each place by
+    itself, and number them. Returns how many rows that takes."""
+    rows, taken = 0, null(contact.gap[first])           # by all places together; by each
+    for j in range(points):
+        row = first + j
+        gap, p, n = contact.gap[row], contact.p[row], contact.n[row]
+        near = gap < margin
+        if some(near):
+            contact.gap[row] = where(near, null(gap) + FAR, gap)
+            if some(near & (taken == float(rows))):
+                contact.key[first + rows] = null(gap) - 1.0
+                rows += 1
+            for i in range(rows):
+                here = near & (taken == float(i))
+                if some(here):
+                    to = first + i
+                    contact.gap[to] = where(here, gap, contact.gap[to])
+                    contact.p[to], contact.n[to] = choose(here, p, contact.p[to]), choose(here, n, contact.n[to])
+                    contact.key[to] = where(here, null(gap) + float(key + j), contact.key[to])
+            taken = where(near, taken + 1.0, taken)
+    return rows
+
+
 @cache
 def lister(kinds: frozenset[tuple[int, int]]) -> Callable:
     """The kernel list_touches(given, margin, contact, most) for pairs of these kinds, as `kinds_of` tells them.
@@ -59,27 +84,22 @@ def lister(kinds: frozenset[tuple[int, int]]) -> Callable:
     write_touches = writer(kinds)
 
     def list_touches(given, margin, contact, most):
-        """Write the touches of solids in their places with a gap < margin in some place to rows of `contact`, from the
-        first on, in the order of their keys. Returns how many there are, and how many more than `most` would have been.
+        """Write the touches of solids in their places with a gap < margin to rows of `contact`, from the first on, in
+        the order of their keys. Returns how many rows there are, and how many more than `most` would have been.
 
-        The table has contact_rows(given, most) rows; those after the contacts are memory. Where a touch of another
-        place is not near, its gap is >= margin."""
+        The table has contact_rows(given, most) rows; those after the contacts are memory. A pair has as many rows as
+        touches in the place where it has the most; in another, rows that it does not need are FAR."""
         count, missed = 0, 0
         for k in range(given.pairs):
             a, b = given.pair.first[k], given.pair.second[k]
             if some(near(given, a, b, margin)):
                 write_touches(given, a, b, contact, count, margin)
-                candidates = count
-                for j in range(given.pair.points[k]):
-                    row = candidates + j
-                    if some(contact.gap[row] < margin):
-                        if count < most:
-                            contact.gap[count], contact.p[count] = contact.gap[row], contact.p[row]
-                            contact.n[count] = contact.n[row]
-                            contact.pair[count], contact.key[count] = k, given.pair.key[k] + j
-                            count += 1
-                        else:
-                            missed += 1
+                rows = pack_rows(contact, count, given.pair.points[k], given.pair.key[k], margin)
+                kept = min(rows, most - count)
+                for j in range(kept):
+                    contact.pair[count + j] = k
+                count += kept
+                missed += rows - kept
         return count, missed
     return kernel(list_touches)
 

@@ -65,10 +65,11 @@ class Touch(NamedTuple):
 
 @extends(Touch)
 class Contact(NamedTuple):
-    """A touch of a pair, and its number among the points of all pairs, which is the same from step to step."""
+    """A touch of a pair, and its number among the points of all pairs, which is the same from step to step; each place
+    has its own."""
 
     pair: int
-    key: int
+    key: Scalar
 
 
 class Located(NamedTuple):

@@ -6,6 +6,7 @@ from screw_dynamics.contact.detection import pair_rows
 from screw_dynamics.contact.shapes import Box, ConvexHull, Cylinder, Plane, Sphere
 from screw_dynamics.contact.solids import Attached, rows
 from screw_dynamics.numbers.lanes import WIDTH
+from screw_dynamics.numbers.values import PLAIN
 from support.touching import Shapes
 
 SHAPES = [Box((0.2, 0.2, 0.2)), Sphere(0.1), Plane(), Sphere(0.2)]
@@ -42,9 +43,25 @@ def test_lanes_have_a_touch_where_one_state_has_it_and_far_gaps_in_the_others():
     if WIDTH > 1:
         states[-1] = [at(0.0, 0.0, 5.0), *PILE[1:]]
     found = S.lanes(states, 1e-9)
-    assert found.key.tolist() == [0, 1, 2, 3, 9, 10]
+    assert found.key[:, 0].tolist() == [0, 1, 2, 3, 9, 10]
     assert (found.gap[:, :WIDTH - 1] < 1e-9).all()
     assert (found.gap[:, -1] < 1e-9).tolist() == ([False] * 4 + [True, False] if WIDTH > 1 else [True] * 6)
+
+
+@pytest.mark.skipif(PLAIN, reason="there are no lanes in plain Python")
+@pytest.mark.parametrize("most", [4, 3])
+def test_touches_of_lanes_have_rows_together_whichever_points_they_are(most):
+    """A box lies on one side, on the opposite one, or on an edge: of its eight corners four touch, the others, or two
+    of both."""
+    S = Shapes([Box((0.2, 0.2, 0.2)), Plane()], [(0, 1)], most)
+    edge = at(0.0, 0.0, 0.1 * np.sqrt(2.0))
+    edge[1:3, 1:3] = np.sqrt(0.5) * np.array([[1.0, 1.0], [-1.0, 1.0]])
+    poses = [at(0.0, 0.0, 0.1), at(0.0, 0.0, 0.1) @ np.diag([1.0, -1.0, -1.0, 1.0]), edge]
+    found = S.lanes([[poses[k % 3], np.eye(4)] for k in range(WIDTH)], 1e-9)
+    keys = [[0.0, 1.0, 2.0, 3.0], [4.0, 5.0, 6.0, 7.0], [2.0, 3.0]]
+    assert len(found.gap) == most and found.missed == 4 - most
+    for k in range(WIDTH):
+        assert found.key[found.gap[:, k] < 1e-9, k].tolist() == keys[k % 3][:most]
 
 
 def test_spheres_about_shapes_leave_out_none_that_is_near(rng):

@@ -8,6 +8,7 @@ import pytest
 import screw_dynamics as sd
 from screw_dynamics.contact.shapes import Sphere
 from screw_dynamics.numbers.values import PLAIN
+from support.paths import ROOT
 
 pytestmark = [] if PLAIN else [pytest.mark.slow]
 G = 9.81
@@ -103,3 +104,25 @@ def test_two_robots_hold_a_cube_between_them(integrator):
         np.testing.assert_allclose(motion.contacts.force[-1, :2], [[-10.0, 0, lifted], [10.0, 0, lifted]], atol=1e-3)
         fall = 0.5 * (G - 2.0 * 10.0 * mu / 0.5) * motion.t[-1] ** 2 if falls else 0.0
         np.testing.assert_allclose(motion.q[-1, 4] - motion.q[0, 4], -fall, atol=0.04 * fall + 1e-13)
+
+
+def test_flat_wheels_roll_without_slip_and_their_edges_do_not_strain():
+    """Each touches along a line: edges could push against each other sideways, with friction that the drive needs."""
+    ball = '<collision><geometry><sphere radius="0.08"/></geometry></collision>'
+    flat = '<collision><origin rpy="1.5707963267948966 0 0"/><geometry><cylinder radius="0.08" length="0.03"/>' \
+           '</geometry></collision>'
+    text = (ROOT / "urdf" / "two_wheels.urdf").read_text()
+    assert text.count(ball) == 2
+    scene = sd.Scene(sd.Robot.from_urdf(text.replace(ball, flat), floating_base=True), ground=True, friction=0.8,
+                     materials={"ball": 0.0})
+    q = scene.neutral()
+    q[2] -= scene.distances(q).gap.min()
+    drive = np.zeros(scene.n)
+    drive[6:] = 0.6
+    motion = scene.rollout(q, None, drive, dt=1e-3, steps=60)
+    slip = motion.q[:, 0] - motion.q[0, 0] - 0.08 * (motion.q[:, 7] - motion.q[0, 7])
+    assert np.abs(slip).max() < 1e-11 and motion.q[-1, 0] > 2e-3
+    there = motion.contacts.pair[-1] > 0
+    force = motion.contacts.force[-1, there]
+    assert len(force) == 4 and np.abs(force[:, 1]).max() < 1e-3                     # N, sideways
+    assert np.hypot(*force[:, :2].T).max() < 0.4 * force[:, 2].min()                # far from sliding

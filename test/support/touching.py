@@ -105,9 +105,9 @@ class Shapes:
         """Contacts at poses (WIDTH, shapes, 4, 4): of each state, with masked ones, as `gap` (count, WIDTH)."""
         if PLAIN:
             pair, key, gap, p, n, missed = self.plain(poses[0], margin)
-            return Found(pair, key, gap[:, None], p[None], n[None], missed)
+            return Found(pair, key[:, None], gap[:, None], p[None], n[None], missed)
         poses = pose_numbers([[np.eye(4), *each] for each in poses])           # (WIDTH, slots, 12)
-        found = np.zeros((self.rows, 7 * WIDTH + 2))
+        found = np.zeros((self.rows, 8 * WIDTH + 1))
         poses = np.ascontiguousarray(poses.transpose(1, 2, 0))
         count, missed = self._run(WIDTH, poses, margin, found, repeat)
         return _read(found[:count], missed, WIDTH)
@@ -115,9 +115,10 @@ class Shapes:
 
 def _read(found, missed, places=1):
     numbers = found[:, :7 * places].reshape(len(found), 7, places)
-    whole = np.ascontiguousarray(found[:, 7 * places:]).view(np.int64)
+    pair = np.ascontiguousarray(found[:, 7 * places]).view(np.int64)
+    key = found[:, 7 * places + 1:]
     if places == 1:
         numbers = numbers[..., 0]
-        return Found(whole[:, 0], whole[:, 1], numbers[:, 0], numbers[:, 1:4], numbers[:, 4:], missed)
-    return Found(whole[:, 0], whole[:, 1], numbers[:, 0], numbers[:, 1:4].transpose(2, 0, 1),
-                 numbers[:, 4:].transpose(2, 0, 1), missed)
+        return Found(pair, key[:, 0], numbers[:, 0], numbers[:, 1:4], numbers[:, 4:], missed)
+    p, n = numbers[:, 1:4].transpose(2, 0, 1), numbers[:, 4:].transpose(2, 0, 1)
+    return Found(pair, key, numbers[:, 0], p, n, missed)

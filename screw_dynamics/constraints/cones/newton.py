@@ -3,7 +3,9 @@
 In axes (e, f, n) of each contact that slides, e along its impulse x_t: v_n = 0, v_f + s x_f = 0 and x_e = mu x_n, where
 s x_t = -v_t; the term s is what a turn of e costs, so that this is Newton's method on the angle. A contact that sticks
 has v = 0. Rows at a bound and open contacts keep what they have. Dependent contacts leave the equations singular: a
-small part of G_ii is added on the diagonal, so that impulses change no more than they have to."""
+small part of G_ii is added on the diagonal, so that impulses change no more than they have to. And where such contacts
+cannot all be closed, as by their velocities they are in no plane, impulses grow without an end: a step ends where the
+first contact opens."""
 from typing import Any
 
 from screw_dynamics.numbers.scalars import absolute, some, sqrt, where
@@ -12,7 +14,7 @@ from screw_dynamics.numbers.values import Scalar, kernel, null, outlined
 from .blocks import inverse_of
 from .tables import Cones, velocities
 
-ADDED = 1e-10           # of G_ii, to the diagonal
+OPENS = 1e-12           # of a normal impulse: what is left of it where its contact opens
 
 
 @outlined
@@ -99,27 +101,36 @@ def sign_of_spin(given: Cones, k: int) -> Scalar:
 
 
 @outlined
-def eliminate(given: Cones) -> None:
-    """Solve A dx = fresh of the free rows by A = L U: fresh becomes dx, 0 of the others."""
-    A, b, free, N = given.A, given.fresh, given.free, len(given.x)
+def factor(given: Cones, added: float) -> None:
+    """A + added diag(G) = L U of the free rows: factors below the diagonal, inverses on it."""
+    A, free, N = given.A, given.free, len(given.x)
     for i in range(N):
-        none = null(b[i])
-        b[i] = where(free[i] > 0.0, b[i], none)
-        A[i, i] += ADDED * given.G[i, i]
+        none = null(free[i])
+        A[i, i] += added * given.G[i, i]
         for k in range(N):
             A[i, k] = where((free[i] > 0.0) & (free[k] > 0.0), A[i, k], none)
         A[i, i] = where(absolute(A[i, i]) > 0.0, A[i, i], none + 1.0)
     for j in range(N):
         if some(free[j] > 0.0):
-            one = null(b[j]) + 1.0
-            inverse = 1.0 / where(absolute(A[j, j]) > 0.0, A[j, j], one)
+            one = null(free[j]) + 1.0
+            A[j, j] = 1.0 / where(absolute(A[j, j]) > 0.0, A[j, j], one)
             for i in range(j + 1, N):
-                factor = A[i, j] * inverse
-                if some(factor != 0.0):
-                    b[i] -= factor * b[j]
+                A[i, j] *= A[j, j]
+                if some(A[i, j] != 0.0):
                     for k in range(j + 1, N):
-                        A[i, k] -= factor * A[j, k]
-            A[j, j] = inverse
+                        A[i, k] -= A[i, j] * A[j, k]
+
+
+@outlined
+def substitute(given: Cones) -> None:
+    """Solve A dx = fresh of the free rows, by factors: fresh becomes dx, 0 of the others."""
+    A, b, free, N = given.A, given.fresh, given.free, len(given.x)
+    for i in range(N):
+        b[i] = where(free[i] > 0.0, b[i], null(b[i]))
+    for j in range(N):
+        if some(free[j] > 0.0):
+            for i in range(j + 1, N):
+                b[i] -= A[i, j] * b[j]
     for j in range(N - 1, -1, -1):
         if some(free[j] > 0.0):
             for k in range(j + 1, N):
@@ -189,14 +200,35 @@ def choose(given: Cones) -> None:
     velocities(given, v)
 
 
+@kernel
+def share(given: Cones) -> Scalar:
+    """How much of the step fresh can be made until the first normal impulse is 0; at most 1."""
+    x, dx, u = given.x, given.fresh, len(given.lower)
+    most = null(given.found[0]) + 1.0
+    for b in range(len(given.mu)):
+        n = u + 3 * b + 2
+        opens = (x[n] > 0.0) & (x[n] + most * dx[n] < 0.0)
+        most = where(opens, -x[n] / where(opens, dx[n], most), most)
+    return most
+
+
 @outlined
-def newton(given: Cones) -> None:
-    """A step of x, and its velocities."""
+def newton(given: Cones, added: float) -> None:
+    """A step of x, and its velocities, with this part of G_ii on the diagonal."""
     put_equations(given)
     put_ties(given)
-    eliminate(given)
+    factor(given, added)
+    substitute(given)
     put_back(given)
-    x, dx = given.x, given.fresh
+    x, dx, u, none = given.x, given.fresh, len(given.lower), null(given.found[0])
     for i in range(len(x)):
-        x[i] += where(absolute(dx[i]) < 1e300, dx[i], null(x[i]))
+        dx[i] = where(absolute(dx[i]) < 1e300, dx[i], none)
+    most = share(given)
+    for b in range(len(given.mu)):
+        n = u + 3 * b + 2
+        opens = (x[n] > 0.0) & (x[n] + most * dx[n] <= OPENS * x[n])
+        for i in range(n - 2, n + 1):
+            x[i], dx[i] = where(opens, none, x[i]), where(opens, none, dx[i])
+    for i in range(len(x)):
+        x[i] += most * dx[i]
     velocities(given, given.v)

@@ -15,6 +15,7 @@ from .admm import alternate
 from .blocks import factorize
 from .newton import choose, newton
 from .residuals import TOLERANCE, measure, slowness, worst
+from .sticking import stick
 from .sweeps import sweep
 from .tables import DONE, FOUND, SPEED, SWEPT, Cones, cones, numbers, velocities
 
@@ -22,8 +23,10 @@ __all__ = ["FOUND", "Cones", "cones", "numbers", "solve_cones"]
 
 SWEEPS = 2              # before anything else
 STEPS = 10              # of Newton's method in a round, and one more for two contacts
+WIDE, NARROW = 1e-6, 1e-10      # parts of G_ii in the first round, and in the others
 ROUNDS = 7              # the first with sweeps between the steps, the second without, the others after ADMM
 FEWEST = 100            # steps of ADMM in the third
+ENOUGH = 1e-9           # of the largest velocity: residuals that are left where both methods are lost, and told
 
 
 @kernel
@@ -73,7 +76,6 @@ def put_best(given: Cones, level: Scalar) -> None:
 def sweep_first(given: Cones, slow: Scalar, level: Scalar) -> Scalar:
     """Sweeps, as long as lanes are not done."""
     one = null(slow) + 1.0
-    level = settle(given, level)
     for _ in range(SWEEPS):
         if not some(level > 0.0):
             break
@@ -104,7 +106,7 @@ def steps_of_round(given: Cones, slow: Scalar, level: Scalar, sweeps: bool) -> S
             break
         if not sweeps:
             choose(given)
-        newton(given)
+        newton(given, WIDE if sweeps else NARROW)
         if sweeps:
             sweep(given, slow, one)
         given.found[SWEPT] += where(live > 0.0, one, none)
@@ -117,6 +119,8 @@ def search(given: Cones, slow: Scalar, level: Scalar) -> Scalar:
     """Newton's method, and, where that is lost, ADMM before it."""
     steps, y, z = FEWEST, given.y, given.z
     for k in range(ROUNDS):
+        if k >= 3:
+            level = where(level > ENOUGH * given.found[SPEED], level, null(level))
         if not some(level > 0.0):
             break
         if k == 1:
@@ -144,7 +148,10 @@ def solve_cones(given: Cones) -> None:
     velocities(given, given.v)
     found[SPEED], found[SWEPT], found[DONE] = slowness(given), none, none
     slow = TOLERANCE * found[SPEED]
-    level = sweep_first(given, slow, none + np.inf)
+    level = settle(given, none + np.inf)
+    if some(level > 0.0):
+        stick(given, level)
+        level = sweep_first(given, slow, settle(given, level))
     if some(level > 0.0):
         level = search(given, slow, level)
         put_best(given, level)

@@ -16,6 +16,8 @@ from .tables import ContactTables
 
 OF_STEPS = "q", "qd", "tau", "added"         # inputs of recursions in a step
 
+CLOSED = 1e-14          # m: a gap that is less is rounding of positions: what rests has the same problem in every step
+
 
 @cache
 def with_motion(Table: type) -> type:
@@ -80,4 +82,4 @@ def relative_turn(body: Any, given: ContactTables, k: int) -> Vec3:
 def opening(given: ContactTables, k: int) -> Scalar:
     """The gap of contact k, 0 where it is closed."""
     gap = given.contact.gap[k]
-    return where((gap > 0.0) & (gap < FAR), gap, null(gap))
+    return where((gap > CLOSED) & (gap < FAR), gap, null(gap))

@@ -13,7 +13,7 @@ def put_touch(given: ContactTables, k: int, force: Vec3) -> None:
     report, contact, p, n, i = given.report, given.contact, given.contact.p[k], given.contact.n[k], OF_CONTACT * k
     i += RESIDUALS + 1
     none = null(report[0])
-    report[i] = where(contact.gap[k] < given.settings.margin[0], none + float(contact.key[k]), none - 1.0)
+    report[i] = where(contact.gap[k] < given.settings.margin[0], contact.key[k], none - 1.0)
     report[i + 1] = contact.gap[k]
     report[i + 2], report[i + 3], report[i + 4] = p.x, p.y, p.z
     report[i + 5], report[i + 6], report[i + 7] = n.x, n.y, n.z

@@ -7,6 +7,7 @@ from numba.extending import overload
 from screw_dynamics.compiled.native import at, call
 from screw_dynamics.contact.detection import list_touches, locate
 from screw_dynamics.contact.solids import FAR
+from screw_dynamics.contact.writing import choose
 from screw_dynamics.numbers.scalars import some, where
 from screw_dynamics.numbers.values import INLINE, Scalar, kernel, null, zero
 from screw_dynamics.screws.vectors import Vec3, cross
@@ -77,19 +78,23 @@ def keep_near(body: Any, given: ContactTables, h: Scalar, count: int) -> int:
 
 @kernel
 def recall(given: ContactTables, count: int) -> None:
-    """Begin with the impulses that the same contacts had in the step before; both are in the order of their keys."""
-    j, last = 0, int(given.counts[LAST])
+    """Begin with the impulses that the same contacts had in the step before; both are in the order of pairs."""
+    contact, kept, before, first, last = given.contact, given.kept, given.before, 0, int(given.counts[LAST])
     for k in range(count):
-        while j < last and given.before.key[j] < given.contact.key[k]:
+        while first < last and before.pair[first] < contact.pair[k]:
+            first += 1
+        j = first
+        while j < last and before.pair[j] == contact.pair[k]:
+            same = before.key[j] == contact.key[k]
+            if some(same):
+                kept.x[k], kept.y[k] = choose(same, before.x[j], kept.x[k]), choose(same, before.y[j], kept.y[k])
             j += 1
-        if j < last and given.before.key[j] == given.contact.key[k]:
-            given.kept.x[k], given.kept.y[k] = given.before.x[j], given.before.y[j]
 
 
 @kernel
 def remember(given: ContactTables, count: int) -> None:
     """Keep the impulses for the next step."""
     for k in range(count):
-        given.before.key[k] = given.contact.key[k]
+        given.before.pair[k], given.before.key[k] = given.contact.pair[k], given.contact.key[k]
         given.before.x[k], given.before.y[k] = given.kept.x[k], given.kept.y[k]
     given.counts[LAST] = float(count)

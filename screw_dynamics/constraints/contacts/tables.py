@@ -56,9 +56,10 @@ class Kept(NamedTuple):
 
 
 class Remembered(NamedTuple):
-    """The number of a contact of the step before, and its impulses."""
+    """The pair and the number of a contact of the step before, and its impulses."""
 
-    key: int
+    pair: int
+    key: Scalar
     x: Vec3
     y: Vec3
 
