@@ -91,8 +91,8 @@ TOOLS_OF_ROS = [      # to which the tests show a release, and the sources
     *(name + WHEELS for name in ("ros-ament-flake8==0.19.*", "ros-ament-pep257==0.19.*"))]
 DOCS = ["sphinx>=8", "furo", "myst-nb>=1.2", "sphinx-copybutton", "ziamath>=0.12", *PYTEST, *PLOT, *SYMBOLIC, *ROBOTS]
 TEST = [*PYTEST, "clarabel>=0.9", "ruff", "import-linter>=2.1", "mypy>=1.11", "mpmath", "pin", "setuptools>=68",
-        "hypothesis>=6.100", *TOOLS_OF_ROS, *PLOT, *RECORD, *LOGS, *XARRAY, *SYMBOLIC, *IK, *CASADI, *JAX, *MJCF, *CONTACT,
-        *ROBOTS, *VIEW, *SCENE, *DOCS]
+        "hypothesis>=6.100", *TOOLS_OF_ROS, *PLOT, *LOGS, *XARRAY, *SYMBOLIC, *IK, *CASADI, *JAX, *MJCF,
+        *CONTACT, *ROBOTS, *VIEW, *SCENE, *DOCS]
 
 
 class BuildWithKernels(build_py):
