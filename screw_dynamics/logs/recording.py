@@ -45,10 +45,10 @@ class Recording:
 
     `joints`: names (n). `t` (k,): s after `start`, increasing; `start`: ns since the epoch. `q`, `qd`, `tau`:
     positions, velocities, efforts. `commands` {"position", "velocity" or "effort": (k, n)}: the last ones at each
-    time, empty if there were none. `base`: of a floating robot. `wrenches` {frame: (times (m,), wrenches (m, 6) torque first)}. `imu`
-    {frame: (times (m,), angular velocity (m, 3), acceleration (m, 3))}. `description`: URDF text. `source`: address.
-    `topics` {role: topic}. `breaks`: rows before which time or the joints are interrupted, by a gap or a jump of the
-    clock. `notes`: what was found, dropped and changed.
+    time, empty if there were none. `base`: of a floating robot. `wrenches` {frame: (times (m,), wrenches (m, 6) torque
+    first)}. `imu` {frame: (times (m,), angular velocity (m, 3), acceleration (m, 3))}. `description`: URDF text.
+    `source`: address. `topics` {role: topic}. `breaks`: rows before which time is interrupted, by a gap or a jump of
+    the clock. `notes`: what was found, dropped and changed.
 
     ValueError names what has another shape, and a time that does not follow."""
 
