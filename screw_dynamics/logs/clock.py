@@ -37,12 +37,13 @@ class Clock:
         after = np.maximum(arrival - self.arrival[-1], 0)
         return start + np.rint(inside).astype(np.int64) + before + after
 
-    def times(self, topic: str, arrival: np.ndarray, stamps: np.ndarray, notes: Notes) -> np.ndarray:
+    def times(self, topic: str, arrival: np.ndarray, stamps: np.ndarray | None, notes: Notes) -> np.ndarray:
         """The times of another topic's messages, in ns: their stamps, in the piece in which they arrived.
 
-        Messages without a stamp, and topics whose stamps are another clock's, get the time of their arrival."""
+        Messages without a stamp, topics whose stamps are another clock's, and all where stamps are not asked for, get the
+        time of their arrival."""
         arrived = self.at(arrival)
-        if not len(arrived):
+        if stamps is None or not len(arrived):
             return arrived
         near = np.searchsorted(self.arrival, arrival).clip(0, len(self.piece) - 1)
         pieces = (self.piece[near][:, None] + np.arange(-1, 2)).clip(0, len(self.offset) - 1)

@@ -126,10 +126,9 @@ class _Aligned:
         """The times (m,) in s of a topic's messages, in the order of time, and which row of which layout each is."""
         parts = [layout.arrays for layout in layouts]
         numbers, stamps = (np.concatenate([part[i] for part in parts]) for i in (0, 2))
-        if not self.use_stamps:
-            stamps = np.zeros_like(stamps)
         order = np.argsort(numbers, kind="stable")
-        time = self.table.clock.times(topic, self.arrival[numbers[order]], stamps[order], self.notes)
+        time = self.table.clock.times(topic, self.arrival[numbers[order]],
+                                      stamps[order] if self.use_stamps else None, self.notes)
         rows = np.argsort(time, kind="stable")
         return (time[rows] - self.table.time[0]) / NS, [part[3] for part in parts], order[rows]
 
@@ -145,7 +144,7 @@ class _Aligned:
 
     def _joint_commands(self, sample, out):
         for stream in streams(sample, self.arrival, Notes()):
-            stamps = stream.stamps if self.use_stamps else np.zeros_like(stream.stamps)
+            stamps = stream.stamps if self.use_stamps else None
             time = self.table.clock.times(sample.topic, stream.arrival, stamps, self.notes)
             order = np.argsort(time, kind="stable")
             at = (time[order] - self.table.time[0]) / NS

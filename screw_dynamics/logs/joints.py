@@ -121,7 +121,7 @@ def _with(joints, fields, other, one_clock, use_stamps, notes):
                   len(other.stamps))
     if not new:
         return joints, fields
-    stamps = other.stamps if use_stamps else np.zeros_like(other.stamps)
+    stamps = other.stamps if use_stamps else None
     time = one_clock.times(f"{other.topic}, {other.joints[new[0]]}", other.arrival, stamps, notes)
     time, rows = np.unique(time, return_index=True)
     notes.add("duplicate", f"{other.topic}: another message of the same time, dropped", len(other.stamps) - len(rows))
