@@ -77,9 +77,10 @@ def test_a_joint_of_two_publishers_is_that_of_the_first(tmp_path):
     (state(START + 15 * MS, NAMES, (1.0, 2.0)), "3 names, but 2 numbers in position"),
     (state(START + 15 * MS, ("arm", "arm", "hand"), (1.0, 2.0, 3.0)), "joint 'arm' is named twice"),
     (state(START + 15 * MS, (), (1.0,)), "0 names, but 1 numbers in position"),
-    (state(START + 15 * MS, NAMES, (1.0, 2.0, 3.0))[:-20], "3 names, but"),
+    (state(START + 15 * MS, NAMES, (), (), (1.0, 2.0, 3.0))[:-8], "3 names, but 2 numbers in effort"),
+    (state(START + 15 * MS, NAMES, (1.0, 2.0, 3.0))[:-20], "cannot be decoded"),
     (state(START + 15 * MS, NAMES, (1.0, 2.0, 3.0))[:30], "cannot be decoded"),
-    (b"", "cannot be decoded")])
+    (b"", "cannot be decoded")], ids=range(7))
 def test_messages_that_cannot_be_right_are_dropped_counted_and_named(fault, said, tmp_path):
     messages = states(4, 10 * MS)[0]
     messages.insert(2, ("/joint_states", STATE, START + 15 * MS, fault))
@@ -162,7 +163,7 @@ def test_without_stamps_times_are_those_of_logging(tmp_path):
 def test_times_of_logging_are_taken_where_they_are_asked_for(tmp_path):
     messages = states_at([0, 10, 20, 30], [1, 12, 23, 34])
     assert read(tmp_path, messages, time="log").t == pytest.approx([0.0, 0.011, 0.022, 0.033])
-    with pytest.raises(ValueError, match="time must be one of"):
+    with pytest.raises(ValueError, match="time 'clock' must be one of stamp, log"):
         read(tmp_path, messages, time="clock")
 
 

@@ -206,7 +206,7 @@ def test_several_joint_states_are_refused_by_name_and_merged_where_they_are_name
 
 
 @pytest.mark.parametrize(("topics", "said"), [
-    ({"joint_state": "/joint_states"}, "topics: role must be one of .*joint_states"),
+    ({"joint_state": "/joint_states"}, "topics: role 'joint_state' must be one of joint_states, "),
     ({"joint_states": "/states"}, "has no topic /states, named as joint_states; it has /joint_states"),
     ({"odometry": "/joint_states"}, "is sensor_msgs/msg/JointState; odometry must be nav_msgs/msg/Odometry"),
     ({"joint_states": None}, "joint_states must not be None")])
