@@ -8,6 +8,7 @@ _FUNCTIONS = {
     "Base": "recording",
     "Notes": "notes",
     "Recording": "recording",
+    "each": "each_item",
 }
 
 __all__ = [*_FUNCTIONS]
