@@ -66,7 +66,7 @@ def pytest_configure(config):
     if count is not None and count < 1:
         raise pytest.UsageError(f"--campaign {count}: must be at least 1")
     if case is not None and (case < 0 or count is not None and case >= count):
-        raise pytest.UsageError(f"--campaign-case {case}: must be one of 0 to {'N - 1' if count is None else count - 1}")
+        raise pytest.UsageError(f"--campaign-case {case}: must be from 0 on, and below --campaign")
 
 
 def pytest_generate_tests(metafunc):

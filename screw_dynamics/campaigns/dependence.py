@@ -1,12 +1,9 @@
 """On which parameters failures depend: how their values differ between the cases that failed and those that passed."""
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-
-if TYPE_CHECKING:
-    from .results import Campaign
 
 
 class Dependence(NamedTuple):
@@ -19,8 +16,9 @@ class Dependence(NamedTuple):
     p: float
 
 
-def dependences(campaign: Campaign) -> list[Dependence]:
-    """Of the failures on each parameter, the smallest p first; none where all cases failed, or none did."""
+def dependences(campaign: Any) -> list[Dependence]:
+    """Of the failures on each parameter, the smallest p first; none where all cases failed, or none did.
+    campaign: a Campaign."""
     table = campaign.table
     failed = ~table["passed"]
     if failed.all() or not failed.any():

@@ -51,8 +51,8 @@ class Parameter(NamedTuple):
 def parameters_of(given: Mapping[str, Any]) -> tuple[Parameter, ...]:
     """The parameters {name: (low, high), a list or range of choices, or a frozen distribution of scipy.stats}."""
     if not isinstance(given, Mapping) or not given:
-        raise ValueError(f"parameters {checks.described(given)} must be {{name: (low, high), choices or distribution}}, "
-                         "with at least one")
+        raise ValueError(f"parameters {checks.described(given)} must be {{name: range, choices or distribution}}, with "
+                         "at least one")
     return tuple(_parameter(name, varies) for name, varies in given.items())
 
 

@@ -28,7 +28,7 @@ class Plan:
     def __init__(self, scenario: Callable, parameters: tuple[Parameter, ...], properties: Any, design: str, count: int,
                  seed: int, levels: int):
         if not callable(scenario):
-            raise ValueError(f"scenario {checks.described(scenario)} must be a function of parameters and random numbers")
+            raise ValueError(f"scenario {checks.described(scenario)} must be a function of parameters and rng")
         self.scenario, self.parameters, self.properties = scenario, parameters, _named(properties)
         if twice := [name for name in self.properties if name in RESERVED or name in {p.name for p in parameters}]:
             raise ValueError(f"property {twice[0]!r}: another column of the table has this name")

@@ -7,14 +7,11 @@ import os
 from html import escape
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from .dependence import dependences
-
-if TYPE_CHECKING:
-    from .results import Campaign
 
 LISTED = 200            # failures on the page; the table has all
 SHOWN = 6               # parameters with pictures
@@ -26,19 +23,19 @@ border-bottom: 1px solid #ddd } code { background: #f4f4f4; padding: .1em .3em }
 .number { text-align: right }"""
 
 
-def write_report(campaign: Campaign, path: Path) -> None:
+def write_report(campaign: Any, path: Path) -> None:
     """Write the page, which needs nothing beside it; without matplotlib it has no pictures, and says so."""
     new = path.with_name(f".{path.name}.{os.getpid()}")
     new.write_text(page(campaign), encoding="utf-8")
     new.replace(path)
 
 
-def page(campaign: Campaign) -> str:
-    """The page as HTML."""
+def page(campaign: Any) -> str:
+    """The page of a Campaign as HTML."""
     failed, (share, low, high) = campaign.failures, campaign.probability_of_failure()
     said = f"{len(failed)} of {len(campaign)} cases failed, {share:.4g}"
     if campaign.plan.design != "grid":
-        said += f"; the probability of failure is within {low:.4g} and {high:.4g} with 95 % confidence (independent cases)"
+        said += f"; the probability of failure is within {low:.4g} and {high:.4g}, with 95 % confidence"
     parts = ["<!DOCTYPE html><html><head><meta charset='utf-8'><title>Campaign</title>", f"<style>{STYLE}</style>",
              f"</head><body><h1>Campaign</h1><p>{said}.</p>", _facts(campaign), _properties(campaign)]
     found = dependences(campaign)
@@ -70,7 +67,8 @@ def _properties(campaign):
 
 
 def _least(campaign, name):
-    return min((case for case in campaign.cases if not np.isnan(case.margins[name])), key=lambda c: c.margins[name]).index
+    known = [case for case in campaign.cases if not np.isnan(case.margins[name])]
+    return min(known, key=lambda case: case.margins[name]).index
 
 
 def _failures(campaign):
@@ -106,22 +104,20 @@ def _pictures(campaign, first):
     except ImportError:
         return ["<p>No pictures: matplotlib is not installed, the extra [plot].</p>"]
     names = [*first, *(p.name for p in campaign.plan.parameters if p.name not in first)][:SHOWN]
-    table, found = campaign.table, []
-    found.append(_image(Figure(figsize=(11, 2.8 * -(-len(names) // 3)), layout="constrained"), _histograms, table, names))
-    margins = [name for name in campaign.plan.properties if np.isfinite(table[name]).any()]
-    for name in margins:
-        found.append(_image(Figure(figsize=(11, 2.8 * -(-len(names) // 3)), layout="constrained"), _margins, table, names,
-                            name))
-    if len(names) > 1:
-        found.append(_image(Figure(figsize=(6, 5), layout="constrained"), _pair, table, names[:2]))
-    return ["<h2>Pictures</h2>", *found]
+    table, wide = campaign.table, (11, 2.8 * -(-len(names) // 3))
+    drawn = [(wide, _histograms, names)]
+    drawn += [(wide, _margins, names, name) for name in campaign.plan.properties if np.isfinite(table[name]).any()]
+    drawn += [((6, 5), _pair, names[:2])] if len(names) > 1 else []
+    return ["<h2>Pictures</h2>", *(_image(Figure(figsize=size, layout="constrained"), draw, table, *what)
+                                   for size, draw, *what in drawn)]
 
 
 def _image(figure: Any, draw: Any, *what: Any) -> str:
     draw(figure, *what)
     file = io.BytesIO()
     figure.savefig(file, format="png", dpi=90)
-    return f"<p><img alt='{draw.__name__[1:]}' src='data:image/png;base64,{base64.b64encode(file.getvalue()).decode()}'></p>"
+    data = base64.b64encode(file.getvalue()).decode()
+    return f"<p><img alt='{draw.__name__[1:]}' src='data:image/png;base64,{data}'></p>"
 
 
 def _panels(figure, names):
@@ -144,8 +140,10 @@ def _histograms(figure, table, names):
     """How often cases failed and passed, by each parameter."""
     for ax, name in _panels(figure, names):
         values, passed = _numbers(ax, table[name]), table["passed"]
-        bins = np.arange(values.max() + 2) - 0.5 if values.dtype.kind == "i" and values.max() < BINS else BINS
-        ax.hist([values[~passed], values[passed]], bins, stacked=True, color=[FAILED, PASSED], label=["failed", "passed"])
+        few = values.dtype.kind == "i" and 0 <= values.min() and values.max() < BINS
+        bins = np.arange(values.max() + 2) - 0.5 if few else BINS
+        ax.hist([values[~passed], values[passed]], bins, stacked=True, color=[FAILED, PASSED],
+                label=["failed", "passed"])
         ax.set_xlabel(name)
         ax.set_ylabel("cases")
     figure.axes[0].legend()

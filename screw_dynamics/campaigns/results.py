@@ -71,8 +71,9 @@ class Campaign:
     def command(self, index: int) -> str:
         """The command that runs a case again."""
         if self.folder is None:
-            raise ValueError("a campaign without a folder, out=None, is in no file: campaign.replay(index) runs a case")
-        return f"python -m screw_dynamics.campaigns replay {shlex.quote(str(self.folder))} {checks.whole('index', index, 0)}"
+            raise ValueError("a campaign without a folder, out=None, is in no file: replay(index) runs a case again")
+        index = checks.whole("index", index, 0)
+        return f"python -m screw_dynamics.campaigns replay {shlex.quote(str(self.folder))} {index}"
 
     def write(self, folder: str | os.PathLike | None = None) -> None:
         """Write cases.parquet, which takes the extra [logs], and report.html, with pictures if matplotlib is there, to

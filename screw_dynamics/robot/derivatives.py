@@ -91,7 +91,8 @@ class Derivatives(Dynamics):
                 return EffortDerivatives(by[0], by[1], by[2])         # unpacking takes thrice the time
         given = {"q": q, "qd": qd, "qdd": qdd}
         if external is not None and any_foreign((*given.values(), *external.values())):
-            return EffortDerivatives(*self._derivatives_on("inverse_dynamics_derivatives", given, external, out, threads))
+            return EffortDerivatives(*self._derivatives_on(
+                "inverse_dynamics_derivatives", given, external, out, threads))
         load = None if external is None else self._external_by_q(q, external, threads)      # first: `out` may hold q
         by = self._evaluate(self._inverse_dynamics_derivatives, given, out, threads)
         if load is not None:

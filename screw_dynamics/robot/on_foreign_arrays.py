@@ -121,13 +121,13 @@ def method_on(robot: Any, method: str, inputs: Mapping[str, Any], dimensions: Se
     _no_out(out)
     axes = Axes(robot)
     given = {name: x if type(x) is tuple else (x, axes.of_input(name)) for name, x in inputs.items()}
-    links = tuple(checks.wrenches(external, robot.link_names)) if external is not None else ()
-    for link in links:
-        given[f"the wrench on link {robot.model.known_link(link)!r}"] = external[link], (axes.wrench,)
+    loads = checks.wrenches(external, robot.link_names) if external is not None else {}
+    for link, wrench in loads.items():
+        given[f"the wrench on link {robot.model.known_link(link)!r}"] = wrench, (axes.wrench,)
     more = options if method in _WITHOUT_THREADS else {"threads": 1 if threads is None else threads, **options}
-    if external is not None and not links:
+    if external is not None and not loads:
         more["external"] = {}
-    function = MethodOnBlocks(robot, method, tuple(inputs), links, inner, tuple(more.items()))
+    function = MethodOnBlocks(robot, method, tuple(inputs), tuple(loads), inner, tuple(more.items()))
     return mapped(function, given, axes.of(dimensions, shape), method)
 
 

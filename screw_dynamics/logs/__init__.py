@@ -1,0 +1,24 @@
+"""Recordings of robots, from files of logs to arrays, and what a model says of them. No ROS installation is needed: the
+extra [logs] has the readers. Imports analysis, robots and what is below them."""
+import importlib
+from typing import Any
+
+# Each with its module, imported when it is first asked for: readers and engines are extras, and long to import.
+_FUNCTIONS = {
+    "Base": "recording",
+    "Notes": "notes",
+    "Recording": "recording",
+    "each": "each_item",
+}
+
+__all__ = [*_FUNCTIONS]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _FUNCTIONS:
+        return getattr(importlib.import_module(f".{_FUNCTIONS[name]}", __name__), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
