@@ -36,10 +36,10 @@ def shares(parameters: Sequence[Parameter], design: str, count: int, seed: int, 
     """The shares (cases, d) of a design; those of a grid are all combinations, the last parameter changing fastest."""
     if checks.one_of("design", design, DESIGNS) != "grid":
         return DESIGNS[design](len(parameters), count, seed)
-    along = [parameter.shares(levels) for parameter in parameters]
-    if (total := prod(map(len, along))) > LARGEST:
+    if (total := prod(parameter.count(levels) for parameter in parameters)) > LARGEST:
         raise ValueError(f"the grid has {total} cases, more than {LARGEST}: fewer levels than {levels}, or fewer "
                          "parameters")
+    along = [parameter.shares(levels) for parameter in parameters]
     return np.stack(np.meshgrid(*along, indexing="ij"), axis=-1).reshape(total, len(parameters))
 
 

@@ -22,13 +22,16 @@ class Parameter(NamedTuple):
 
     def at(self, u: float) -> Any:
         """The value at the share u of its probability."""
-        u = min(max(float(u), LEAST), 1.0 - LEAST)
         if self.choices is not None:
-            return self.choices[int(u * len(self.choices))]
+            return self.choices[min(int(u * len(self.choices)), len(self.choices) - 1)]
         if self.range is not None:
             low, high = self.range
-            return low + u * (high - low)
-        return float(self.distribution.ppf(u))
+            return low + float(u) * (high - low)
+        return float(self.distribution.ppf(min(max(u, LEAST), 1.0 - LEAST)))
+
+    def count(self, levels: int) -> int:
+        """How many levels it has in a grid."""
+        return levels if self.choices is None else len(self.choices)
 
     def shares(self, levels: int) -> np.ndarray:
         """The shares of the levels of a grid: each choice, both ends of a range and what is between, or the middles of

@@ -4,7 +4,8 @@ from __future__ import annotations
 import base64
 import io
 import os
-from html import escape
+from functools import partial
+from html import escape as quoted
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ import numpy as np
 
 from .dependence import dependences
 
+escape = partial(quoted, quote=False)
 LISTED = 200            # failures on the page; the table has all
 SHOWN = 6               # parameters with pictures
 BINS = 24
