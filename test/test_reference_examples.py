@@ -10,7 +10,7 @@ from support.forked import Interpreter
 from support.paths import ROOT
 
 # Pages of the reference that list modules, whose functions and classes they show.
-MODULES = ("absolute_coordinates", "calibration", "closed_loops", "contacts", "differential_inverse_kinematics",
+MODULES = ("absolute_coordinates", "calibration", "campaigns", "closed_loops", "contacts", "differential_inverse_kinematics",
            "elastic_joints", "estimation", "geometric_sensitivity", "identification", "lie_groups", "se3", "so3",
            "testing")
 VALUES = {"Pose", "Twist", "Wrench", "Rotation", "Stumpff"}     # of kernels: on arrays, arrays stand for them

@@ -58,11 +58,12 @@ def seen(output):
 
 def test_each_case_is_a_test_and_a_failure_has_its_command(tmp_path):
     (tmp_path / "test_it.py").write_text(TESTS)
-    few = run(tmp_path)
-    assert "1 failed, 7 passed" in few and set(seen(few)) == {"0", "1", "2", "3"}
-    many = run(tmp_path, "test_it.py::test_small", "--campaign", "16")
+    few = run(tmp_path, "--collect-only", "-q")
+    assert [f"test_it.py::test_small[case{k}]" in few for k in range(5)] == [True] * 4 + [False]
+    assert few.count("::test_both[") == 4
+    many = run(tmp_path, "test_it.py", "--campaign", "16")
     found = seen(many)
-    assert len(found) == 16 and "4 failed, 12 passed" in many       # a hypercube: each sixteenth of [0, 1] once
+    assert len(found) == 16 and "4 failed, 44 passed" in many       # a hypercube: each sixteenth of [0, 1] once
     assert sorted(int(16 * float(a)) for a, *_ in found.values()) == list(range(16))
     commands = re.findall(r"to run this case again: python -m pytest (.*)", many)
     assert len(commands) == 4 and f"a = {next(a for a, *_ in found.values() if float(a) >= 0.75)}" in many
