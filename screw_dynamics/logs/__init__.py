@@ -7,8 +7,14 @@ from typing import Any
 _FUNCTIONS = {
     "Base": "recording",
     "Notes": "notes",
+    "Check": "inspection",
+    "LogsIdentification": "identification",
     "Recording": "recording",
+    "Residuals": "effort_residuals",
+    "check": "inspection",
     "each": "each_item",
+    "identify": "identification",
+    "residuals": "effort_residuals",
 }
 
 __all__ = [*_FUNCTIONS]

@@ -50,7 +50,7 @@ def test_rows_and_tables_are_those_of_the_function(client, tmp_path):
         assert json.loads((tmp_path / row["table"]).with_suffix(".json").read_text()) == row
         table = pyarrow.parquet.read_table(tmp_path / row["table"])
         np.testing.assert_array_equal(table["x"], [item, 3.0 * item])
-        about = json.loads(table.schema.metadata[b"screw_dynamics"])
+        about = json.loads(table.schema.metadata[b"screw_dynamics.row"])
         assert (about["key"], about["result"]) == (row["key"], row["result"])
 
 
