@@ -49,7 +49,7 @@ def _parser():
                          "(joint_states, commands, odometry, wrenches, imu, description); may be given several times")
         one.add_argument("--scheduler", metavar="ADDRESS", help="of a Dask scheduler; else processes of this machine")
         one.add_argument("--workers", type=int, metavar="N", help="how many processes; one a core by default")
-        one.add_argument("--timeout", type=float, default=600.0, metavar="S", help="for an episode, 600 s by default")
+        one.add_argument("--timeout", type=float, default=600.0, metavar="S", help="for an episode, 600 s by default; 0: none")
         one.add_argument("--quiet", action="store_true", help="no progress bar")
         if name != "convert":
             one.add_argument("--robot", metavar="URDF", help="URDF or xacro file; else what the logs describe")
@@ -73,7 +73,7 @@ def _run(given) -> int:
     addresses = list(dict.fromkeys(address for logs in given.logs for address in find(logs)))
     given.out.mkdir(parents=True, exist_ok=True)
     options = {"topics": dict(_topic(text) for text in given.topic) or None}
-    engine = {"scheduler": given.scheduler, "workers": given.workers, "timeout": given.timeout,
+    engine = {"scheduler": given.scheduler, "workers": given.workers, "timeout": given.timeout or None,
               "progress": not given.quiet}
     said = {"logs": " ".join(given.logs), "command": given.what, "episodes": len(addresses)} | {
         name: value for name, value in vars(given).items()

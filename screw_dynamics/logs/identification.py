@@ -180,7 +180,7 @@ def _in_turn(function: Callable, items: Sequence, options: Mapping[str, Any], fo
     """Rows and tables, in this process; what fails is a row."""
     rows, tables = [], []
     for item in items:
-        row, table = {"item": described(item), "error": None, "trace": None}, None
+        row, table = {"item": getattr(item, "source", "") or described(item), "error": None, "trace": None}, None
         try:
             found = function(item, **options)
             own, table = found if isinstance(found, tuple) else (found, None)
