@@ -117,6 +117,11 @@ def test_what_drifts_is_seen_and_nothing_else(drawn, built):
     change = np.array([[row[f"change.{j}"] for j in range(len(found.found.base))] for row in found.drift])
     assert np.abs(change[:, k]).max() > 8.0 and np.abs(np.delete(change, k, axis=1)).max() < 6.0
     assert [row["start"] for row in found.drift] == sorted(row["start"] for row in found.drift)
+    pytest.importorskip("matplotlib", reason="pictures need matplotlib, the extra [plot]").use("Agg")
+    panel = found.plot().axes[0]                            # that which changed most
+    assert panel.get_title(loc="left") == "lift.damping"
+    np.testing.assert_allclose(panel.lines[0].get_ydata(), values)
+    np.testing.assert_allclose(panel.lines[0].get_xdata(), np.arange(6))       # hours
 
 
 def test_recordings_that_cannot_be_used_are_rows(drawn, recordings):
