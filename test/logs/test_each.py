@@ -140,9 +140,8 @@ def test_a_run_that_is_killed_goes_on_where_it_was(tmp_path):
     were at work: two a kill."""
     script = tmp_path / "script.py"
     script.write_text(SCRIPT)
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join(map(str, (ROOT, ROOT / "test", *sys.path)))}
     for wanted in (5, 15, 25):
-        with subprocess.Popen([sys.executable, str(script), str(tmp_path)], env=environment, start_new_session=True,
+        with subprocess.Popen([sys.executable, str(script), str(tmp_path)], env=environment(), start_new_session=True,
                               stderr=subprocess.DEVNULL) as process:
             while process.poll() is None and len(list(tmp_path.glob("out/*.json"))) < wanted:
                 time.sleep(0.05)
@@ -176,10 +175,14 @@ def test_workers_that_are_killed_at_random_lose_nothing(tmp_path):
     assert set(computed(tmp_path)) == set(range(60)) and len(list(Path(tmp_path, "out").glob("*.json"))) == 60
 
 
+def environment():
+    """In which processes find the package, and what is done to items."""
+    return os.environ | {"PYTHONPATH": os.pathsep.join(map(str, (ROOT, ROOT / "test", *sys.path)))}
+
+
 def start(*arguments):
     return subprocess.Popen([sys.executable, "-m", *map(str, arguments)], stdout=subprocess.DEVNULL,
-                            stderr=subprocess.DEVNULL, start_new_session=True,
-                            env=os.environ | {"PYTHONPATH": os.pathsep.join(map(str, (ROOT, ROOT / "test", *sys.path)))})
+                            stderr=subprocess.DEVNULL, start_new_session=True, env=environment())
 
 
 @pytest.mark.slow
