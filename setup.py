@@ -186,6 +186,7 @@ setup(
     entry_points={
         "console_scripts": [
             "inspect_robot = screw_dynamics.viewer.inspect:main",
+            "screw_dynamics_logs = screw_dynamics.logs.command:main",
             *(f"{node} = screw_dynamics_nodes:{node}" for node in NODES),
         ],
         "pytest11": ["pytest_screw_dynamics = pytest_screw_dynamics"],

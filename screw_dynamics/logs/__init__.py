@@ -3,12 +3,23 @@ extra [logs] has the readers. Imports analysis, robots and what is below them.""
 import importlib
 from typing import Any
 
-# Each with its module, imported when it is first asked for: readers and engines are extras, and long to import.
+# Each with its module, imported when it is first asked for: readers and engines are extras, and long to import. No
+# module has the name of a function, which it would replace once it is imported.
 _FUNCTIONS = {
     "Base": "recording",
     "Notes": "notes",
+    "Check": "inspection",
+    "LogsIdentification": "identification",
     "Recording": "recording",
+    "Residuals": "effort_residuals",
+    "check": "inspection",
     "each": "each_item",
+    "identify": "identification",
+    "residuals": "effort_residuals",
+    "convert": "conversion",
+    "find": "addresses",
+    "read": "reading",
+    "write": "parquet_file",
 }
 
 __all__ = [*_FUNCTIONS]

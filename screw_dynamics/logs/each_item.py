@@ -176,6 +176,6 @@ def _client(scheduler: Any, workers: int | None, timeout: float | None) -> Itera
         return
     with nullcontext(scheduler) if isinstance(scheduler, Client) else Client(scheduler, timeout=PATIENCE) as client:
         if timeout and (several := {n for n in client.nthreads().values() if n > 1}):
-            raise ValueError(f"timeout {timeout:g} s: workers must have one thread, not {max(several)}, as they end with "
-                             "the time: dask worker --nthreads 1")
+            raise ValueError(f"timeout {timeout:g} s: workers must have one thread, not {max(several)}, as they end "
+                             "with the time: dask worker --nthreads 1")
         yield client

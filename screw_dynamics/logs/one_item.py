@@ -18,6 +18,7 @@ import numpy as np
 UNFINISHED = "unfinished"       # folder, in that of the results, of files that have no name yet
 RESERVED = "item", "key", "run", "error", "trace", "seconds", "table", "bytes"
 BEGUN, TIMEOUT = "begun", "Timeout ("       # of faulthandler
+ABOUT = b"screw_dynamics.row"    # in the metadata of a table's file
 FULL = errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS
 
 
@@ -83,7 +84,7 @@ def beginnings(folder: Path, name: str, run: str) -> int:
 
 def described(item: Any) -> str:
     """An item in words: what a row has in its column `item`."""
-    return item if isinstance(item, str) else os.fspath(item) if isinstance(item, os.PathLike) else repr(item)
+    return os.fspath(item) if isinstance(item, os.PathLike) else str(item)
 
 
 def store(folder: Path, name: str, row: dict[str, Any], table: Any = None) -> dict[str, Any]:
@@ -105,7 +106,7 @@ def _write_table(path, table, row):
     if not isinstance(table, pyarrow.Table):
         table = pyarrow.table({column: np.asarray(x) for column, x in table.items()})
     about = json.dumps({k: x for k, x in row.items() if k not in ("table", "bytes")}, default=_plain)
-    metadata = (table.schema.metadata or {}) | {"screw_dynamics": about}
+    metadata = (table.schema.metadata or {}) | {ABOUT: about}
     pyarrow.parquet.write_table(table.replace_schema_metadata(metadata), path, compression="zstd")
     return path.stat().st_size
 

@@ -3,6 +3,7 @@ import json
 import os
 import random
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -50,7 +51,7 @@ def test_rows_and_tables_are_those_of_the_function(client, tmp_path):
         assert json.loads((tmp_path / row["table"]).with_suffix(".json").read_text()) == row
         table = pyarrow.parquet.read_table(tmp_path / row["table"])
         np.testing.assert_array_equal(table["x"], [item, 3.0 * item])
-        about = json.loads(table.schema.metadata[b"screw_dynamics"])
+        about = json.loads(table.schema.metadata[b"screw_dynamics.row"])
         assert (about["key"], about["result"]) == (row["key"], row["result"])
 
 
@@ -139,9 +140,8 @@ def test_a_run_that_is_killed_goes_on_where_it_was(tmp_path):
     were at work: two a kill."""
     script = tmp_path / "script.py"
     script.write_text(SCRIPT)
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join(map(str, (ROOT, ROOT / "test", *sys.path)))}
     for wanted in (5, 15, 25):
-        with subprocess.Popen([sys.executable, str(script), str(tmp_path)], env=environment, start_new_session=True,
+        with subprocess.Popen([sys.executable, str(script), str(tmp_path)], env=environment(), start_new_session=True,
                               stderr=subprocess.DEVNULL) as process:
             while process.poll() is None and len(list(tmp_path.glob("out/*.json"))) < wanted:
                 time.sleep(0.05)
@@ -173,3 +173,49 @@ def test_workers_that_are_killed_at_random_lose_nothing(tmp_path):
         killer.join()
     assert [row["result"] for row in rows] == [k**2 for k in range(60)]
     assert set(computed(tmp_path)) == set(range(60)) and len(list(Path(tmp_path, "out").glob("*.json"))) == 60
+
+
+def environment():
+    """In which processes find the package, and what is done to items."""
+    return os.environ | {"PYTHONPATH": os.pathsep.join(map(str, (ROOT, ROOT / "test", *sys.path)))}
+
+
+def start(*arguments):
+    return subprocess.Popen([sys.executable, "-m", *map(str, arguments)], stdout=subprocess.DEVNULL,
+                            stderr=subprocess.DEVNULL, start_new_session=True, env=environment())
+
+
+@pytest.mark.slow
+def test_a_scheduler_that_is_restarted_loses_nothing(tmp_path):
+    """It, and its workers, are killed, and others take their place at the same address."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    address, processes = f"tcp://127.0.0.1:{port}", []
+
+    def begin():
+        processes.append(start("distributed.cli.dask_scheduler", "--port", port, "--no-dashboard"))
+        processes.append(start("distributed.cli.dask_worker", address, "--nthreads", 1, "--nworkers", 2))
+
+    def restart():
+        while len(list(tmp_path.glob("out/*.json"))) < 10:
+            time.sleep(0.05)
+        for process in processes:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+        begin()
+    begin()
+    other = threading.Thread(target=restart)
+    other.start()
+    try:
+        rows = each(functions.counted, range(40), tmp_path / "out", {"folder": str(tmp_path), "seconds": 0.2},
+                    scheduler=address, timeout=60.0, progress=False)
+    finally:
+        other.join()
+        for process in processes:
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGKILL)
+                process.wait()
+    assert [row["result"] for row in rows] == [k**2 for k in range(40)]
+    done = computed(tmp_path)
+    assert set(done) == set(range(40)) and len(done) <= 42
