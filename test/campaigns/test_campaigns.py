@@ -13,8 +13,8 @@ from screw_dynamics.campaigns.parameters import parameters_of
 from screw_dynamics.campaigns.report import page
 from support.campaign_scenarios import (
     FASTEST,
-    G,
     LENGTH,
+    G,
     below_one,
     decay,
     expected_margin,
@@ -149,7 +149,8 @@ def test_the_table_has_all_columns():
     assert list(table) == ["index", "height", "unused", "mode", "low", "low_holds", "passed", "error", "digest",
                            "seconds"]
     assert all(len(column) == 12 for column in table.values()) and len(found) == 12
-    assert np.array_equal(table["passed"], table["height"] <= 1.0) and np.array_equal(table["low"] >= 0.0, table["passed"])
+    assert np.array_equal(table["passed"], table["height"] <= 1.0)
+    assert np.array_equal(table["low"] >= 0.0, table["passed"])
     assert set(table["mode"]) == {"slow", "fast", "None"}
     share, low, high = found.probability_of_failure()
     assert low < share == len(found.failures) / 12 < high

@@ -48,7 +48,7 @@ EACH_OTHER = pytest.mark.parametrize("name", [pytest.param(name, marks=[pytest.m
 
 
 def chunked(arrays):
-    """The first as Dask has it, in chunks of 5 states and of single joints; the second in chunks of 4; others NumPy's."""
+    """The first as Dask has it, in chunks of 5 states and single joints; the second in chunks of 4; others NumPy's."""
     first, *others = arrays
     return [da.from_array(first, chunks=(5, 1)), *(da.from_array(x, chunks=(4, -1)) for x in others[:1]), *others[1:]]
 

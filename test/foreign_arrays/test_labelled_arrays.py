@@ -91,7 +91,8 @@ def robot_axes(robot):
 
 
 @pytest.mark.parametrize("q, message", [
-    (xr.DataArray(np.zeros((4, 2)), dims=("time", "motor")), "q has the dimensions time, motor, but must have one 'joint'"),
+    (xr.DataArray(np.zeros((4, 2)), dims=("time", "motor")),
+     "q has the dimensions time, motor, but must have one 'joint'"),
     (xr.DataArray(np.zeros((4, 2)), dims=("time", "joint")), "q has no coordinate 'joint'"),
     (xr.DataArray(np.zeros((4, 1)), dims=("time", "joint"), coords={"joint": JOINTS[:1]}),
      f"q has no joint '{JOINTS[1]}'; its coordinate has {JOINTS[0]}"),
