@@ -63,7 +63,8 @@ class OnBlocks:
         return _rebuilt, (type(self), pickle.dumps(self.robot), *self._sent())
 
     def __dask_tokenize__(self):
-        return type(self).__name__, pickle.dumps(self.robot), *map(str, self.options)
+        from dask.base import normalize_token
+        return normalize_token((type(self).__name__, pickle.dumps(self.robot), *self.options))
 
     def _sent(self):
         return self.options
@@ -79,8 +80,9 @@ class EntryOnBlocks(OnBlocks):
         return self.robot._evaluate(entry, dict(zip(names, blocks, strict=True)), None, threads, *target)
 
     def __dask_tokenize__(self):
+        from dask.base import normalize_token
         entry, *others = self.options
-        return type(self).__name__, pickle.dumps(self.robot), getattr(entry, "name", entry), *map(str, others)
+        return normalize_token((type(self).__name__, pickle.dumps(self.robot), getattr(entry, "name", entry), *others))
 
     def _sent(self):
         entry, *others = self.options

@@ -108,6 +108,31 @@ def test_wrenches_and_points_of_dask(rng):
                              PENDULUM.interpolate(q[0], q[1], np.linspace(0.0, 1.0, 5)))
 
 
+def test_rollouts(rng):
+    q0, qd0 = states(rng, PENDULUM, 2, 6)
+    for options in (dict(steps=20, every=5), dict(steps=20, integrator="rk4", effort=rng.normal(size=(20, 2)))):
+        t, q, qd = PENDULUM.rollout(da.from_array(q0, chunks=(4, 1)), qd0, **options)
+        expected = PENDULUM.rollout(q0, qd0, **options)
+        assert isinstance(q, da.Array) and isinstance(qd, da.Array) and np.array_equal(t, expected[0])
+        assert_equal_to_rounding(q.compute(), expected[1])
+        assert_equal_to_rounding(qd.compute(), expected[2])
+    with pytest.raises(ValueError, match="effort: for states in arrays of Dask it must be the same"):
+        PENDULUM.rollout(da.from_array(q0), qd0, da.from_array(qd0))
+    with pytest.raises(ValueError, match="record"):
+        PENDULUM.rollout(da.from_array(q0), qd0, record="energy")
+
+
+def test_inverse_kinematics(rng):
+    q = PENDULUM.random_configuration(rng, 6)
+    poses = PENDULUM.forward_kinematics(q, LINK)
+    for q0 in (None, q + 0.1):
+        found = PENDULUM.inverse_kinematics(da.from_array(poses, chunks=(4, 2, 4)), LINK, q0)
+        expected = PENDULUM.inverse_kinematics(poses, LINK, q0)
+        assert isinstance(found.q, da.Array) and expected.success.all()
+        for a, b in zip(found, expected, strict=True):
+            assert a.dtype == b.dtype and np.allclose(a.compute(), b, atol=1e-9)
+
+
 def test_robots_on_groups(rng):
     robot = sd.Robot.from_urdf(hopper(), floating_base=True)
     q, qd = robot.random_configuration(rng, 6), rng.normal(size=(6, robot.n))
