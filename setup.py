@@ -74,7 +74,7 @@ VIEW = ["viser>=1.0", "pycollada>=0.8"]     # pycollada reads the meshes of most
 RECORD = ["mcap>=1.2", "mcap-ros2-support>=0.5"]
 # Files of logs and their tables, and the engine that shares them among processes and machines.
 LOGS = [*RECORD, "mcap-ros2-support-fast>=0.5", "rosbags>=0.10", "pyarrow>=15", "fsspec>=2024.2", "dask>=2024.8",
-        "distributed>=2024.8"]
+        "distributed>=2024.8", "tqdm>=4.60"]
 XARRAY = ["xarray>=2024.2"]
 SYMBOLIC = ["sympy>=1.12"]
 IK = ["daqp>=0.7"]          # quadratic programs of differential inverse kinematics
@@ -186,6 +186,7 @@ setup(
     entry_points={
         "console_scripts": [
             "inspect_robot = screw_dynamics.viewer.inspect:main",
+            "screw_dynamics_logs = screw_dynamics.logs.command:main",
             *(f"{node} = screw_dynamics_nodes:{node}" for node in NODES),
         ],
         "pytest11": ["pytest_screw_dynamics = pytest_screw_dynamics"],
