@@ -20,6 +20,8 @@ from .recording import FIELDS, Base, Recording, poses_at
 from .roles import NUMBERS, STATE, TYPES, Topics, roles
 from .samples import JointStates, Samples, Texts
 
+ODD = "time of logging"
+LAST = 2**62      # ns since the epoch, the year 2116: what is later is no time
 GATHERED = {        # the samples of each role's types
     STATE: JointStates, NUMBERS: samples.multi_array, TYPES["odometry"][0]: samples.odometry,
     TYPES["wrenches"][0]: samples.wrench, TYPES["imu"][0]: samples.imu, TYPES["description"][0]: Texts}
@@ -80,8 +82,8 @@ def _gathered(files, chosen, notes):
         number += len(times)
         notes.add("lost messages", "the file says that it has more of the topics that are read", expected - len(times)
                   if expected > len(times) else 0)
-        for (topic, text), count in dropped.items():
-            notes.add("dropped message", f"{topic}: {text}", count)
+        for (what, text), count in dropped.items():
+            notes.add("odd time" if what == ODD else "dropped message", f"{what}: {text}", count)
     all_logged = np.concatenate(logged) if logged else np.zeros(0, dtype=np.int64)
     return found, arrivals(all_logged)
 
@@ -112,6 +114,9 @@ def _run(log, adding, number, notes):
             text = str(error) if type(error) is ValueError else f"it cannot be decoded: {type(error).__name__}"
             dropped[topic, text] += 1
         number += 1
+    if logged and not 0 <= min(logged) <= max(logged) <= LAST:
+        dropped[ODD, "not of this era, taken as its nearest end"] = sum(not 0 <= x <= LAST for x in logged)
+        logged = [min(max(x, 0), LAST) for x in logged]
     return np.array(logged, dtype=np.int64), dropped
 
 

@@ -40,7 +40,7 @@ def streams(samples: JointStates, arrival: np.ndarray, notes: Notes) -> list[Str
     """One for each set of layouts that share joints, the one with most messages first; `arrival` by number of message.
 
     Messages with other joints than those before are of the same publisher where they share a joint."""
-    found = [_stream(samples.topic, layouts, arrival, notes) for layouts in _publishers([*samples.layouts.values()])]
+    found = [_stream(samples.topic, layouts, arrival, notes) for layouts in _publishers([layout for layout in samples.layouts.values() if len(layout)])]
     return sorted(found, key=lambda stream: -len(stream.stamps))
 
 

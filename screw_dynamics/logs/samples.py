@@ -37,6 +37,9 @@ class Layout:
         self.number, self.logged, self.stamp = self._numbers.append, self._logged.append, self._stamps.append
         self.values = self._values.extend
 
+    def __len__(self) -> int:
+        return len(self._numbers)
+
     @property
     def arrays(self) -> tuple[np.ndarray, ...]:
         """Numbers (k,), times of logging (k,) and stamps (k,) in ns, and values (k, width)."""

@@ -80,7 +80,9 @@ def test_a_joint_of_two_publishers_is_that_of_the_first(tmp_path):
     (state(START + 15 * MS, NAMES, (), (), (1.0, 2.0, 3.0))[:-8], "3 names, but 2 numbers in effort"),
     (state(START + 15 * MS, NAMES, (1.0, 2.0, 3.0))[:-20], "cannot be decoded"),
     (state(START + 15 * MS, NAMES, (1.0, 2.0, 3.0))[:30], "cannot be decoded"),
-    (b"", "cannot be decoded")], ids=range(7))
+    (state(START + 15 * MS, NAMES, (1.0, 2.0, 3.0)).replace(b"\3\0\0\0\7", b"\3\0\0\x7f\7"),
+     f"it says that it has {0x7f00_0003} entries"),
+    (b"", "cannot be decoded")], ids=range(8))
 def test_messages_that_cannot_be_right_are_dropped_counted_and_named(fault, said, tmp_path):
     messages = states(4, 10 * MS)[0]
     messages.insert(2, ("/joint_states", STATE, START + 15 * MS, fault))
