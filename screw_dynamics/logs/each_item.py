@@ -170,7 +170,7 @@ def _client(scheduler: Any, workers: int | None, timeout: float | None) -> Itera
     from distributed import Client, LocalCluster
     if scheduler is None:
         with dask.config.set(LOCAL), LocalCluster(
-                n_workers=workers or os.cpu_count(), threads_per_worker=1, processes=True, dashboard_address=None,
+                n_workers=workers or os.cpu_count(), threads_per_worker=1, processes=True, dashboard_address=":0",
                 silence_logs=logging.CRITICAL) as cluster, Client(cluster) as client:
             yield client
         return

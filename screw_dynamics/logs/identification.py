@@ -26,7 +26,7 @@ from .recording import Recording
 BINS = 24               # of consecutive recordings: what drifts is compared from one to the next
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class LogsIdentification:
     """What a robot's recordings say of its parameters together, and how they agree.
 
@@ -50,6 +50,9 @@ class LogsIdentification:
     def failed(self) -> list[dict[str, Any]]:
         """The rows of recordings that are not in it, each with its error."""
         return [row for row in self.rows if row["error"] is not None]
+
+    def __repr__(self) -> str:
+        return f"<LogsIdentification of {len(self.rows)} recordings, {len(self.failed)} failed: {self.robot}>"
 
     def __str__(self) -> str:
         lost = f"; {len(self.failed)} more could not be used" if self.failed else ""
@@ -105,8 +108,8 @@ def identify(recordings: Sequence[Recording | str], robot: Robot, out: Any = Non
             for k, values in zip(part, row[name], strict=True):
                 joints = zip(velocity_names(robot.model), values, strict=True)
                 rows[k] |= {f"{name}.{joint}": x for joint, x in joints}
-    drift = [_bin_row(b, [rows[k] for k in part], R, fit.x)
-             for b, (part, R) in enumerate(zip(parts, triangles, strict=True))]
+    drift = [_bin_row(b, [rows[k] for k in part], own, what, fit)
+             for b, (part, own) in enumerate(zip(parts, in_bins, strict=True))]
     return LogsIdentification(found, tuple(rows), tuple(drift))
 
 
@@ -167,11 +170,15 @@ def _without_each(triangles: Sequence[np.ndarray]) -> list[np.ndarray]:
             for a, b in zip(before, after[::-1], strict=True)]
 
 
-def _bin_row(number, rows, R, x):
-    """The drift of a bin: its own base parameters, and how far they are from those of all."""
-    own, deviations = solved(R)
+def _bin_row(number, rows, found, what, fit):
+    """The drift of a bin: its own base parameters, by its own noise, and how far they are from those of all."""
+    try:
+        own, _, deviations, _ = base_fit(found, what)
+    except ValueError:                          # too few equations for noise of its own
+        A, d = found.factors(what)
+        own, deviations = solved(triangle(what.base.columns(A), d, fit.weight))
     row = {"bin": number, "start": rows[0]["start"], "end": rows[-1]["start"], "recordings": len(rows)}
-    for name, values in (("value", own), ("deviation", deviations), ("change", (own - x) / deviations)):
+    for name, values in (("value", own), ("deviation", deviations), ("change", (own - fit.x) / deviations)):
         row |= {f"{name}.{k}": float(value) for k, value in enumerate(values)}
     return row
 
