@@ -24,7 +24,8 @@ _MODULES = {**MODULES, **{name.rpartition(".")[2]: name for name in (
     "compiled.counting", "forces", "logs", "model.macro_joints", "screws.arrays")}}
 
 # Functions of modules that are imported when they are first used, since they take extras.
-_FUNCTIONS = {"Scene": "scene", "view": "viewer.page", "identify": "analysis.identification.fit"}
+_FUNCTIONS = {"Scene": "scene", "campaign": "campaigns", "view": "viewer.page",
+              "identify": "analysis.identification.fit"}
 
 __all__ = ["ControllerError", "DivergenceWarning", "Limits", "LimitsWarning", "Mimic", "MjcfWarning", "Model",
            "ModelBuilder", "Robot", "Springs", "UrdfError", "UrdfWarning", "__version__", "inertia_matrix", "read_mjcf",
