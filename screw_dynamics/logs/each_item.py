@@ -165,14 +165,22 @@ def _alone(out: Path) -> Iterator[None]:
 
 
 @contextmanager
-def _client(scheduler: Any, workers: int | None, timeout: float | None) -> Iterator[Any]:
-    """A client of a scheduler, or of a cluster of this machine for as long as this lasts."""
+def local_client(workers: int | None) -> Iterator[Any]:
+    """A client of processes of this machine, by default one a core, with one thread each."""
     import dask
     from distributed import Client, LocalCluster
+    with dask.config.set(LOCAL), LocalCluster(
+            n_workers=workers or os.cpu_count(), threads_per_worker=1, processes=True, dashboard_address=":0",
+            silence_logs=logging.CRITICAL) as cluster, Client(cluster) as client:
+        yield client
+
+
+@contextmanager
+def _client(scheduler: Any, workers: int | None, timeout: float | None) -> Iterator[Any]:
+    """A client of a scheduler, or of a cluster of this machine for as long as this lasts."""
+    from distributed import Client
     if scheduler is None:
-        with dask.config.set(LOCAL), LocalCluster(
-                n_workers=workers or os.cpu_count(), threads_per_worker=1, processes=True, dashboard_address=":0",
-                silence_logs=logging.CRITICAL) as cluster, Client(cluster) as client:
+        with local_client(workers) as client:
             yield client
         return
     with nullcontext(scheduler) if isinstance(scheduler, Client) else Client(scheduler, timeout=PATIENCE) as client:

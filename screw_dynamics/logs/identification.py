@@ -1,6 +1,7 @@
 """Identification from any number of recordings: what each says is a few small matrices, and matrices add up."""
 import traceback
 from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -16,7 +17,7 @@ from screw_dynamics.forces import Element
 from screw_dynamics.model.floating_base import velocity_names
 from screw_dynamics.robot import Robot
 
-from .each_item import each
+from .each_item import each, local_client
 from .episode import Episode, episodes
 from .evidence_tables import packed, unpacked
 from .motion import motion
@@ -82,14 +83,20 @@ def identify(recordings: Sequence[Recording | str], robot: Robot, out: Any = Non
     if not len(recordings):
         raise ValueError("recordings: there is none")
     if all(isinstance(x, Recording) for x in recordings):
-        run, items = _in_turn, recordings
-    elif any(isinstance(x, Recording) for x in recordings):
+        return _identified(recordings, what, settings, level, _in_turn)
+    if any(isinstance(x, Recording) for x in recordings):
         raise ValueError("recordings: all must be Recordings, or all addresses")
-    elif out is None:
+    if out is None:
         raise ValueError("out: the folder for what each of the recordings says must be given with addresses")
-    else:
-        items, settings["read"] = episodes(recordings), dict(read or {})
-        run = _Engine(Path(out), scheduler=scheduler, workers=workers, timeout=timeout, progress=progress)
+    settings["read"] = dict(read or {})
+    with nullcontext(scheduler) if scheduler is not None else local_client(workers) as engine:
+        run = _Engine(Path(out), scheduler=engine, timeout=timeout, progress=progress)
+        return _identified(episodes(recordings), what, settings, level, run)
+
+
+def _identified(items: Sequence, what: Unknowns, settings: Mapping[str, Any], level: float, run: Callable
+                ) -> LogsIdentification:
+    """Evidence of each, sums by bins, one fit, and what it leaves of each."""
     rows, sources = run(evidence_of, items, settings, "episodes")
     used = sorted((k for k, row in enumerate(rows) if row["error"] is None), key=lambda k: (rows[k]["start"], k))
     if not used:
@@ -106,7 +113,7 @@ def identify(recordings: Sequence[Recording | str], robot: Robot, out: Any = Non
     for part, row in zip(parts, compared, strict=True):
         for name in ("residual", "left_out"):
             for k, values in zip(part, row[name], strict=True):
-                joints = zip(velocity_names(robot.model), values, strict=True)
+                joints = zip(velocity_names(what.robot.model), values, strict=True)
                 rows[k] |= {f"{name}.{joint}": x for joint, x in joints}
     drift = [_bin_row(b, [rows[k] for k in part], own, what, fit)
              for b, (part, own) in enumerate(zip(parts, in_bins, strict=True))]
