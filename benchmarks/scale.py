@@ -45,8 +45,9 @@ def cluster(workers, processes=True):
     from distributed import Client, LocalCluster
 
     from screw_dynamics.logs.each_item import LOCAL
-    with dask.config.set(LOCAL), LocalCluster(workers, threads_per_worker=1, processes=processes, silence_logs=50,
-                                              dashboard_address=None) as local, Client(local) as client:
+    with dask.config.set(LOCAL), LocalCluster(
+            n_workers=workers, threads_per_worker=1, processes=processes, silence_logs=50,
+            dashboard_address=":0") as local, Client(local) as client:
         client.wait_for_workers(workers)
         yield client
 
@@ -128,7 +129,8 @@ def many(folder, quick, count):
     made = Synthetic(case.urdf, count, Conditions(duration=2.0, rate=100.0, drift=0.5))
     urdf.write_text(made.description)
     begin = time.perf_counter()
-    made.write_all(folder / "many")
+    for number in range(count):
+        made.write(number, folder / "many")
     found = {"episodes": count, "messages": count * 400, "written in, s": time.perf_counter() - begin}
     for what in ("residuals", "identify"):
         begin = time.perf_counter()
