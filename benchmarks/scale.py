@@ -45,8 +45,9 @@ def cluster(workers, processes=True):
     from distributed import Client, LocalCluster
 
     from screw_dynamics.logs.each_item import LOCAL
-    with dask.config.set(LOCAL), LocalCluster(workers, threads_per_worker=1, processes=processes, silence_logs=50,
-                                              dashboard_address=None) as local, Client(local) as client:
+    with dask.config.set(LOCAL), LocalCluster(
+            n_workers=workers, threads_per_worker=1, processes=processes, silence_logs=50,
+            dashboard_address=":0") as local, Client(local) as client:
         client.wait_for_workers(workers)
         yield client
 

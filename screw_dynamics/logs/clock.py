@@ -40,8 +40,8 @@ class Clock:
     def times(self, topic: str, arrival: np.ndarray, stamps: np.ndarray | None, notes: Notes) -> np.ndarray:
         """The times of another topic's messages, in ns: their stamps, in the piece in which they arrived.
 
-        Messages without a stamp, topics whose stamps are another clock's, and all where stamps are not asked for, get the
-        time of their arrival."""
+        Messages without a stamp, topics whose stamps are another clock's, and all without stamps (None) get the time of
+        their arrival."""
         arrived = self.at(arrival)
         if stamps is None or not len(arrived):
             return arrived

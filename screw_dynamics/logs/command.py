@@ -49,7 +49,8 @@ def _parser():
                          "(joint_states, commands, odometry, wrenches, imu, description); may be given several times")
         one.add_argument("--scheduler", metavar="ADDRESS", help="of a Dask scheduler; else processes of this machine")
         one.add_argument("--workers", type=int, metavar="N", help="how many processes; one a core by default")
-        one.add_argument("--timeout", type=float, default=600.0, metavar="S", help="for an episode, 600 s by default; 0: none")
+        one.add_argument("--timeout", type=float, default=600.0, metavar="S",
+                         help="for an episode, 600 s by default; 0: none")
         one.add_argument("--quiet", action="store_true", help="no progress bar")
         if name != "convert":
             one.add_argument("--robot", metavar="URDF", help="URDF or xacro file; else what the logs describe")

@@ -108,8 +108,9 @@ class _Run:
         from distributed.scheduler import KilledWorker
         error, k = future.exception(), future.key[1]
         if isinstance(error, FolderFull):
-            raise OSError(error.args[0], f"{error.args[1]}: {self.bar.n} of {len(self.items)} items are done and kept; "
-                          "make room, and call again") from None
+            done = sum((row := stored(self.out, name)) is not None and row["error"] is None for name in self.names)
+            raise OSError(error.args[0], f"{error.args[1]}: {done} of {len(self.items)} items are done and kept; make "
+                          "room, and call again") from None
         text = repr(error)
         if isinstance(error, KilledWorker):
             if (died := beginnings(self.out, self.names[k], self.id)) <= error.allowed_failures:
@@ -164,14 +165,22 @@ def _alone(out: Path) -> Iterator[None]:
 
 
 @contextmanager
-def _client(scheduler: Any, workers: int | None, timeout: float | None) -> Iterator[Any]:
-    """A client of a scheduler, or of a cluster of this machine for as long as this lasts."""
+def local_client(workers: int | None) -> Iterator[Any]:
+    """A client of processes of this machine, by default one a core, with one thread each."""
     import dask
     from distributed import Client, LocalCluster
+    with dask.config.set(LOCAL), LocalCluster(
+            n_workers=workers or os.cpu_count(), threads_per_worker=1, processes=True, dashboard_address=":0",
+            silence_logs=logging.CRITICAL) as cluster, Client(cluster) as client:
+        yield client
+
+
+@contextmanager
+def _client(scheduler: Any, workers: int | None, timeout: float | None) -> Iterator[Any]:
+    """A client of a scheduler, or of a cluster of this machine for as long as this lasts."""
+    from distributed import Client
     if scheduler is None:
-        with dask.config.set(LOCAL), LocalCluster(
-                n_workers=workers or os.cpu_count(), threads_per_worker=1, processes=True, dashboard_address=None,
-                silence_logs=logging.CRITICAL) as cluster, Client(cluster) as client:
+        with local_client(workers) as client:
             yield client
         return
     with nullcontext(scheduler) if isinstance(scheduler, Client) else Client(scheduler, timeout=PATIENCE) as client:

@@ -100,7 +100,7 @@ def residuals(recording: Recording, robot: Robot, forces: Sequence[Element] = ()
     at = motion(recording, robot)
     parts = motion_pieces(robot, at.t, at.q, at.tau, checks.positive("window", window), DEGREE, forces, at.breaks)
     columns: dict[str, list] = {name: [] for name in (
-        "t", "q", "qd", "qdd", "measured", "model", "energy", "work", "lost", "piece")}
+        "t", "q", "qd", "qdd", "measured", "model", "energy", "work", "lost", "piece", "moves")}
     for k, piece in enumerate(parts):
         kept = piece.kept
         q, qd, qdd = robot.normalize(piece.q[kept]), piece.qd[kept], piece.qdd[kept]
@@ -109,14 +109,14 @@ def residuals(recording: Recording, robot: Robot, forces: Sequence[Element] = ()
                  "model": robot.inverse_dynamics(q, qd, qdd) + rubbed[kept],
                  "energy": robot.kinetic_energy(q, qd) + robot.potential_energy(q),
                  "work": _integral(piece, piece.effort), "lost": _integral(piece, rubbed),
-                 "piece": np.full(len(kept), k)}
+                 "piece": np.full(len(kept), k), "moves": piece.slowest[kept] > REST}
         for name, x in found.items():
             columns[name].append(x)
     arrays = {name: np.concatenate(x) for name, x in columns.items()}
     if not np.isfinite(arrays["measured"]).any():
         raise ValueError(f"{recording.source or 'the recording'} has no efforts of the robot's joints")
     rigid = arrays["model"] - smooth_friction(robot, arrays["qd"])
-    fits = _friction(arrays["measured"] - rigid, arrays["qd"])
+    fits = _friction(arrays["measured"] - rigid, arrays["qd"], arrays.pop("moves"))
     return Residuals(names=velocity_names(robot.model), **arrays, **fits, start=recording.start,
                      source=recording.source, notes=at.notes)
 
@@ -131,12 +131,13 @@ def _integral(piece, effort):
     return found - found[0]
 
 
-def _friction(rest: np.ndarray, qd: np.ndarray) -> dict[str, np.ndarray]:
-    """Damping and Coulomb friction (n,), both >= 0, that explain efforts (N, n) best, and what they leave."""
+def _friction(rest: np.ndarray, qd: np.ndarray, moving: np.ndarray) -> dict[str, np.ndarray]:
+    """Damping and Coulomb friction (n,), both >= 0, that explain efforts (N, n) best where joints move throughout the
+    window, and what they leave."""
     n = qd.shape[1]
     found = {name: np.full(n, np.nan) for name in ("damping", "friction", "unexplained")}
     for j in range(n):
-        moves = np.isfinite(rest[:, j]) & (np.abs(qd[:, j]) > REST)
+        moves = np.isfinite(rest[:, j]) & moving[:, j]
         if moves.sum() > 2:
             A = np.stack([qd[moves, j], smooth_sign(qd[moves, j])], axis=1)
             (found["damping"][j], found["friction"][j]), size = scipy.optimize.nnls(A, rest[moves, j])

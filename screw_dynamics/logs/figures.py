@@ -101,7 +101,7 @@ def drift_figure(found: Any, path: Any = None) -> Any:
             ax.errorbar(t[shown], value[shown], yerr=deviation[shown], fmt=".", ms=5, lw=1.2, color=BLUE)
             ax.axhline(found.found.base_parameters[k], color=GREEN, lw=1.0)
             ax.set_title(_short(base.combination(int(k))), loc="left", fontsize=7.5,
-                         color=VERMILION if np.nanmax(np.abs(change[:, k]), initial=0.0) > 5.0 else None)
+                         color=VERMILION if np.nanmax(np.abs(change[:, k]), initial=0.0) > 5.0 else "black")
         figure.supxlabel(label, fontsize=8.5)
         return _saved(pyplot, figure, path)
 

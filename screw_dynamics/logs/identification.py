@@ -1,6 +1,7 @@
 """Identification from any number of recordings: what each says is a few small matrices, and matrices add up."""
 import traceback
 from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -16,7 +17,7 @@ from screw_dynamics.forces import Element
 from screw_dynamics.model.floating_base import velocity_names
 from screw_dynamics.robot import Robot
 
-from .each_item import each
+from .each_item import each, local_client
 from .episode import Episode, episodes
 from .evidence_tables import packed, unpacked
 from .motion import motion
@@ -26,7 +27,7 @@ from .recording import Recording
 BINS = 24               # of consecutive recordings: what drifts is compared from one to the next
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class LogsIdentification:
     """What a robot's recordings say of its parameters together, and how they agree.
 
@@ -50,6 +51,9 @@ class LogsIdentification:
     def failed(self) -> list[dict[str, Any]]:
         """The rows of recordings that are not in it, each with its error."""
         return [row for row in self.rows if row["error"] is not None]
+
+    def __repr__(self) -> str:
+        return f"<LogsIdentification of {len(self.rows)} recordings, {len(self.failed)} failed: {self.robot}>"
 
     def __str__(self) -> str:
         lost = f"; {len(self.failed)} more could not be used" if self.failed else ""
@@ -79,14 +83,20 @@ def identify(recordings: Sequence[Recording | str], robot: Robot, out: Any = Non
     if not len(recordings):
         raise ValueError("recordings: there is none")
     if all(isinstance(x, Recording) for x in recordings):
-        run, items = _in_turn, recordings
-    elif any(isinstance(x, Recording) for x in recordings):
+        return _identified(recordings, what, settings, level, _in_turn)
+    if any(isinstance(x, Recording) for x in recordings):
         raise ValueError("recordings: all must be Recordings, or all addresses")
-    elif out is None:
+    if out is None:
         raise ValueError("out: the folder for what each of the recordings says must be given with addresses")
-    else:
-        items, settings["read"] = episodes(recordings), dict(read or {})
-        run = _Engine(Path(out), scheduler=scheduler, workers=workers, timeout=timeout, progress=progress)
+    settings["read"] = dict(read or {})
+    with nullcontext(scheduler) if scheduler is not None else local_client(workers) as engine:
+        run = _Engine(Path(out), scheduler=engine, timeout=timeout, progress=progress)
+        return _identified(episodes(recordings), what, settings, level, run)
+
+
+def _identified(items: Sequence, what: Unknowns, settings: Mapping[str, Any], level: float, run: Callable
+                ) -> LogsIdentification:
+    """Evidence of each, sums by bins, one fit, and what it leaves of each."""
     rows, sources = run(evidence_of, items, settings, "episodes")
     used = sorted((k for k, row in enumerate(rows) if row["error"] is None), key=lambda k: (rows[k]["start"], k))
     if not used:
@@ -103,10 +113,10 @@ def identify(recordings: Sequence[Recording | str], robot: Robot, out: Any = Non
     for part, row in zip(parts, compared, strict=True):
         for name in ("residual", "left_out"):
             for k, values in zip(part, row[name], strict=True):
-                joints = zip(velocity_names(robot.model), values, strict=True)
+                joints = zip(velocity_names(what.robot.model), values, strict=True)
                 rows[k] |= {f"{name}.{joint}": x for joint, x in joints}
-    drift = [_bin_row(b, [rows[k] for k in part], R, fit.x)
-             for b, (part, R) in enumerate(zip(parts, triangles, strict=True))]
+    drift = [_bin_row(b, [rows[k] for k in part], own, what, fit)
+             for b, (part, own) in enumerate(zip(parts, in_bins, strict=True))]
     return LogsIdentification(found, tuple(rows), tuple(drift))
 
 
@@ -167,11 +177,15 @@ def _without_each(triangles: Sequence[np.ndarray]) -> list[np.ndarray]:
             for a, b in zip(before, after[::-1], strict=True)]
 
 
-def _bin_row(number, rows, R, x):
-    """The drift of a bin: its own base parameters, and how far they are from those of all."""
-    own, deviations = solved(R)
+def _bin_row(number, rows, found, what, fit):
+    """The drift of a bin: its own base parameters, by its own noise, and how far they are from those of all."""
+    try:
+        own, _, deviations, _ = base_fit(found, what)
+    except ValueError:                          # too few equations for noise of its own
+        A, d = found.factors(what)
+        own, deviations = solved(triangle(what.base.columns(A), d, fit.weight))
     row = {"bin": number, "start": rows[0]["start"], "end": rows[-1]["start"], "recordings": len(rows)}
-    for name, values in (("value", own), ("deviation", deviations), ("change", (own - x) / deviations)):
+    for name, values in (("value", own), ("deviation", deviations), ("change", (own - fit.x) / deviations)):
         row |= {f"{name}.{k}": float(value) for k, value in enumerate(values)}
     return row
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from .addresses import file_system, is_local, opened
 from .notes import Notes
-from .recording import FIELDS, Base, Recording
+from .recording import Base, Recording
 
 KEY, URDF = b"screw_dynamics", b"robot_description"
 VERSION = 1
@@ -94,7 +94,7 @@ def read_back(fs: Any, path: str) -> Recording:
                                  columns([f"base.{name}" for name in TWIST]), *said["base"])
     return Recording(
         joints, columns(["t"])[:, 0], signals("q"), signals("qd"), signals("tau"), start=said["start"], base=base,
-        commands={field: signals(f"command.{field}") for field in FIELDS if field in said["commands"]},
+        commands={field: signals(f"command.{field}") for field in said["commands"]},
         wrenches={frame: series(f"wrench.{frame}", 6) for frame in said["wrenches"]},
         imu={frame: series(f"imu.{frame}", 3, 3) for frame in said["imu"]},
         description=None if text is None else text.decode(), source=said["source"], topics=said["topics"],

@@ -29,6 +29,8 @@ def roles(channels: Collection[Channel], topics: Topics | None, source: str, not
     given = dict(topics or {})
     for role in given:
         checks.one_of("topics: role", role, list(TYPES))
+    if "joint_states" in given and not given["joint_states"]:
+        raise ValueError(f"topics: joint_states must not be {given['joint_states']!r}")
     kinds: dict[str, set[str]] = {}
     for channel in channels:
         kinds.setdefault(channel.topic, set()).add(channel.type)

@@ -92,7 +92,9 @@ class SqliteLog:
                 self._notes.add("truncated", f"{self._name}: read up to message {read}: {error}")
 
     def _database(self):
-        return sqlite3.connect(f"{self._path.absolute().as_uri()}?immutable=1", uri=True)
+        database = sqlite3.connect(f"{self._path.absolute().as_uri()}?immutable=1", uri=True)
+        database.execute("PRAGMA writable_schema=ON")       # by which a file that was cut is read as far as it goes
+        return database
 
 
 def _schema(definition):

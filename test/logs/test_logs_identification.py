@@ -10,7 +10,7 @@ from screw_dynamics.analysis.identification.unknowns import unknowns
 from screw_dynamics.logs import Recording, identify
 from support.episodes import arm, episode, save
 
-NOISE = 0.05
+NOISE = 0.3
 
 
 @pytest.fixture(scope="module")
@@ -109,13 +109,13 @@ def test_left_out_is_what_all_others_say(drawn, recordings, found):
 
 def test_what_drifts_is_seen_and_nothing_else(drawn, built):
     """Damping of the lift grows from one recording to the next; others do not."""
-    worn = [sd.Robot(replace(built.model, damping=built.model.damping + [0.0, 0.05 * k, 0.0])) for k in range(6)]
-    found = identify([episode(robot, seed, NOISE) for seed, robot in enumerate(worn)], drawn)
+    worn = [sd.Robot(replace(built.model, damping=built.model.damping + [0.0, 0.2 * k, 0.0])) for k in range(6)]
+    found = identify([episode(robot, seed, 0.1) for seed, robot in enumerate(worn)], drawn)
     k, = [k for k, name in enumerate(found.found.base.combinations) if name == "lift.damping"]
     values = [row[f"value.{k}"] for row in found.drift]
-    np.testing.assert_allclose(np.diff(values), 0.05, atol=0.03)
+    np.testing.assert_allclose(np.diff(values), 0.2, atol=0.1)
     change = np.array([[row[f"change.{j}"] for j in range(len(found.found.base))] for row in found.drift])
-    assert np.abs(change[:, k]).max() > 8.0 and np.abs(np.delete(change, k, axis=1)).max() < 6.0
+    assert np.abs(change[:, k]).max() > 2.0 * max(8.0, np.abs(np.delete(change, k, axis=1)).max())
     assert [row["start"] for row in found.drift] == sorted(row["start"] for row in found.drift)
     pytest.importorskip("matplotlib", reason="pictures need matplotlib, the extra [plot]").use("Agg")
     panel = found.plot().axes[0]                            # that which changed most
@@ -148,7 +148,7 @@ def test_workers_change_no_bit(drawn, recordings, tmp_path):
     addresses, results = sorted(map(str, tmp_path.glob("*.npz"))), []
     for workers in (1, 3):
         with LocalCluster(n_workers=workers, threads_per_worker=1, processes=False,
-                          dashboard_address=None) as cluster, Client(cluster) as client:
+                          dashboard_address=":0") as cluster, Client(cluster) as client:
             results.append(identify(addresses, drawn, tmp_path / str(workers), scheduler=client, progress=False))
     one, three = (x.found for x in results)
     assert np.array_equal(one.parameters, three.parameters) and np.array_equal(one.evidence.R, three.evidence.R)

@@ -44,8 +44,7 @@ def odd_row(item):
 
 
 def without_room(item):
-    """From the second item on this process cannot write a file of more than no byte."""
-    if item:
-        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    """After this item the process cannot write files of more than two bytes."""
+    if item == 5:
         resource.setrlimit(resource.RLIMIT_FSIZE, (2, resource.getrlimit(resource.RLIMIT_FSIZE)[1]))
     return {"result": item}

@@ -34,6 +34,13 @@ class Piece(NamedTuple):
         half = self.points // 2
         return np.arange(half, len(self.q) - half, half)
 
+    @property
+    def slowest(self) -> np.ndarray:
+        """The least magnitude (k, n) of the velocities in the window about each sample: 0 where a joint turns back."""
+        low, high = (of(self.qd, self.points, axis=0) for of in (
+            scipy.ndimage.minimum_filter1d, scipy.ndimage.maximum_filter1d))
+        return np.where(low * high > 0.0, np.minimum(np.abs(low), np.abs(high)), 0.0)
+
     def smooth(self, x: np.ndarray) -> np.ndarray:
         """A signal (k, ...), smoothed as q is, at `kept`."""
         return scipy.signal.savgol_filter(x, self.points, self.degree, axis=0, mode="nearest")[self.kept]

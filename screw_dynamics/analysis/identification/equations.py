@@ -80,7 +80,6 @@ def _smoothed(robot: Robot, piece: Piece, rubs: np.ndarray) -> tuple[np.ndarray,
     q, qd, qdd = piece.q[kept], piece.qd[kept], piece.qdd[kept]
     Y = robot.torque_regressor(q, qd, qdd, friction=True)
     Y[:, np.arange(n), 1 - len(FRICTION_NAMES) * np.arange(n, 0, -1)] = smooth_sign(qd)
-    slowest, fastest = (of(np.abs(piece.qd), piece.points, axis=0)[kept] for of in (
-        scipy.ndimage.minimum_filter1d, scipy.ndimage.maximum_filter1d))
-    resting = (slowest < REST) & rubs
+    fastest = scipy.ndimage.maximum_filter1d(np.abs(piece.qd), piece.points, axis=0)[kept]
+    resting = (piece.slowest[kept] < REST) & rubs
     return piece.t[kept], Y, piece.smooth(piece.effort), resting | (resting & (fastest > REST)).any(axis=1)[:, None]

@@ -108,7 +108,8 @@ def base_fit(found: Evidence, unknowns: Unknowns) -> BaseFit:
         mean = np.sum((d - A @ x) ** 2, axis=1) / np.maximum(counts, 1) * counts.sum() / free
         weight = 1.0 / (times * np.maximum(mean, least**2))
     R = triangle(A, d, weight)
-    return BaseFit(x, weight, solved(R)[1], R)
+    x, deviations = solved(R)
+    return BaseFit(x, weight, deviations, R)
 
 
 def triangle(A: np.ndarray, d: np.ndarray, weight: np.ndarray) -> np.ndarray:
