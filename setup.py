@@ -73,8 +73,8 @@ PLOT = ["matplotlib>=3.8"]
 VIEW = ["viser>=1.0", "pycollada>=0.8"]     # pycollada reads the meshes of most published robots
 RECORD = ["mcap>=1.2", "mcap-ros2-support>=0.5"]
 # Files of logs and their tables, and the engine that shares them among processes and machines.
-LOGS = [*RECORD, "mcap-ros2-support-fast>=0.5", "rosbags>=0.10", "pyarrow>=15", "fsspec>=2024.2", "dask>=2024.8",
-        "distributed>=2024.8", "tqdm>=4.60"]
+LOGS = [*RECORD, "mcap-ros2-support-fast>=0.8", "rosbags>=0.11", "lz4>=4", "zstandard>=0.21", "pyarrow>=15",
+        "fsspec>=2024.2", "dask>=2024.8", "distributed>=2024.8", "tqdm>=4.60", "pyyaml>=6"]
 XARRAY = ["xarray>=2024.2"]
 SYMBOLIC = ["sympy>=1.12"]
 IK = ["daqp>=0.7"]          # quadratic programs of differential inverse kinematics

@@ -34,7 +34,7 @@ class McapLog:
 
     # --------------------------------------------------------------------------------------------- whole files
     def _indexed(self):
-        """Take channels and chunks from the file's summary; False if it has none, or one that does not list both."""
+        """Take channels, and chunks if there are any, from the file's summary; False if it has none, or no channels."""
         from mcap.data_stream import ReadDataStream
         from mcap.exceptions import InvalidMagic
         from mcap.reader import make_reader
@@ -53,13 +53,14 @@ class McapLog:
         except Exception as error:  # noqa: BLE001  of whatever stands where a summary should
             self._notes.add("no summary", f"{self._name}: its summary cannot be read: {_said(error)}")
             return False
-        if summary is None or not summary.chunk_indexes or not summary.channels:
+        if summary is None or not summary.channels:
             return False
         self._schemas = summary.schemas
         counts = summary.statistics.channel_message_counts if summary.statistics else {}
         for channel in summary.channels.values():
             self._take(channel, counts.get(channel.id, 0 if counts else -1))
-        self._chunks = sorted(summary.chunk_indexes, key=lambda chunk: chunk.chunk_start_offset)
+        if summary.chunk_indexes:       # those of a file without chunks lie anywhere
+            self._chunks = sorted(summary.chunk_indexes, key=lambda chunk: chunk.chunk_start_offset)
         return True
 
     def _by_index(self, wanted):

@@ -1,5 +1,6 @@
 """Recordings from files that others wrote: each kind of file, each type of message, and which topic is what."""
 import sqlite3
+import zipfile
 
 import fsspec
 import numpy as np
@@ -104,6 +105,24 @@ def test_addresses_of_other_file_systems_are_read(kind, tmp_path):
         assert np.array_equal(sd.logs.read(address).q, numbers[:, 0])
     finally:
         memory.rm("/logs", recursive=True)
+
+
+def test_addresses_may_be_chained_and_name_the_protocol_of_files(tmp_path):
+    messages, _, numbers = states()
+    path = mcap(tmp_path / "x.mcap", messages)
+    with zipfile.ZipFile(tmp_path / "logs.zip", "w") as packed:
+        packed.write(path, "night/run_1.mcap")
+    address, = sd.logs.find(f"zip://night::{tmp_path / 'logs.zip'}")
+    for whole in (address, f"file://{path}"):
+        assert np.array_equal(sd.logs.read(whole).q, numbers[:, 0])
+
+
+def test_one_message_is_a_recording(tmp_path):
+    messages, _, numbers = states(1)
+    messages.append(("/joint_commands", STATE, START + MS, state(0, NAMES, (1.0, 2.0, 3.0))))
+    recording = sd.logs.read(mcap(tmp_path / "x.mcap", messages))
+    assert np.array_equal(recording.q, numbers[:, 0]) and recording.t.tolist() == [0.0] and not recording.breaks
+    assert np.isnan(recording.commands["position"]).all() and recording.duration == 0.0
 
 
 def test_bytes_by_hand_are_those_of_rosbags():
