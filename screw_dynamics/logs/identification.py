@@ -105,8 +105,7 @@ def _identified(items: Sequence, what: Unknowns, settings: Mapping[str, Any], le
     bins = [Bin(b, tuple(sources[k] for k in part)) for b, part in enumerate(parts)]
     in_bins = _all(run(sum_of, bins, {}, "bins"))
     together = total(in_bins)
-    notes = [f"{described(items[k])}: {note}" for k in used for note in rows[k]["notes"]]
-    found, fit = concluded(what, together, level, notes), base_fit(together, what)
+    found, fit = concluded(what, together, level, _notes([rows[k] for k in used])), base_fit(together, what)
     triangles = [triangle(what.base.columns(A), d, fit.weight) for A, d in (x.factors(what) for x in in_bins)]
     compared, _ = run(explained, bins, {"what": what, "parameters": found.parameters, "weight": fit.weight,
                                         "others": _without_each(triangles)}, "compared")
@@ -118,6 +117,14 @@ def _identified(items: Sequence, what: Unknowns, settings: Mapping[str, Any], le
     drift = [_bin_row(b, [rows[k] for k in part], own, what, fit)
              for b, (part, own) in enumerate(zip(parts, in_bins, strict=True))]
     return LogsIdentification(found, tuple(rows), tuple(drift))
+
+
+def _notes(rows):
+    """Those of one recording; of more, how many have some, and one of them: all are in their rows."""
+    noted = [row for row in rows if row["notes"]]
+    if len(rows) > 1 and noted:
+        return [f"{len(noted)} of {len(rows)} recordings have notes; {noted[0]['item']}: {noted[0]['notes'][0]}"]
+    return rows[0]["notes"]
 
 
 class Bin(NamedTuple):
