@@ -72,10 +72,13 @@ def test_what_is_done_is_not_done_again(client, tmp_path):
 
 
 def test_what_failed_is_a_row_and_is_tried_again(client, tmp_path):
+    runs = set()
     for _ in range(2):
         rows = run(client, functions.refused, range(5), tmp_path)
+        runs.add(rows[1]["run"])
         assert [row["error"] for row in rows] == [None, "ValueError: 1 is odd", None, "ValueError: 3 is odd", None]
         assert "in refused" in rows[1]["trace"] and "result" not in rows[1] and rows[4]["result"] == 4
+    assert len(runs) == 2
     texts = [row["error"] for row in run(client, functions.odd_row, ["text", "taken", "object"], tmp_path)]
     assert "must return a row, a dict" in texts[0] and "column 'error', which is taken" in texts[1]
     assert "a row cannot hold object" in texts[2]
@@ -116,6 +119,13 @@ def test_an_item_that_kills_its_workers_is_a_row_and_no_other_is_blamed(tmp_path
     assert [k for k, row in enumerate(rows) if row["error"]] == [8, 9]
     assert "workers died with it" in rows[8]["error"] and "took longer than 2 s" in rows[9]["error"]
     assert all(row["number"] == k for k, row in enumerate(rows) if not row["error"])
+
+
+@pytest.mark.slow
+def test_items_that_wait_on_a_worker_are_not_blamed_for_its_death(tmp_path):
+    """One worker has all of them, as there are few."""
+    rows = each(functions.of_kind, [("dies", 0), ("harmless", 1), ("harmless", 2)], tmp_path, workers=1, progress=False)
+    assert "workers died with it" in rows[0]["error"] and [row["error"] for row in rows[1:]] == [None, None]
 
 
 @pytest.mark.slow
