@@ -40,7 +40,8 @@ def streams(samples: JointStates, arrival: np.ndarray, notes: Notes) -> list[Str
     """One for each set of layouts that share joints, the one with most messages first; `arrival` by number of message.
 
     Messages with other joints than those before are of the same publisher where they share a joint."""
-    found = [_stream(samples.topic, layouts, arrival, notes) for layouts in _publishers([*samples.layouts.values()])]
+    layouts = [layout for layout in samples.layouts.values() if len(layout)]
+    found = [_stream(samples.topic, group, arrival, notes) for group in _publishers(layouts)]
     return sorted(found, key=lambda stream: -len(stream.stamps))
 
 
@@ -70,7 +71,7 @@ def _stream(topic, layouts, arrival, notes):
     fields = {}
     for i, field in enumerate(("position", "velocity", "effort")):
         values, row = np.full((len(numbers), len(joints)), np.nan), 0
-        for layout, (rows, _, _, table) in zip(layouts, parts, strict=True):
+        for layout, (rows, _, table) in zip(layouts, parts, strict=True):
             names, counts = layout.key
             if counts[i]:
                 start = sum(counts[:i])
@@ -81,7 +82,7 @@ def _stream(topic, layouts, arrival, notes):
     for name in joints:
         without = sum(len(part[0]) for layout, part in zip(layouts, parts, strict=True) if name not in layout.key[0])
         notes.add("missing joint", f"{topic}: {name} is not in the message", without)
-    stamps = np.concatenate([part[2] for part in parts])[order]
+    stamps = np.concatenate([part[1] for part in parts])[order]
     return Stream(topic, joints, arrival[numbers[order]], stamps, fields)
 
 
