@@ -10,7 +10,15 @@ import numpy as np
 
 from screw_dynamics import checks
 from screw_dynamics.analysis.identification.equations import WINDOW, equations
-from screw_dynamics.analysis.identification.evidence import Evidence, base_fit, of_equations, solved, total, triangle
+from screw_dynamics.analysis.identification.evidence import (
+    FAN,
+    Evidence,
+    base_fit,
+    of_equations,
+    solved,
+    total,
+    triangle,
+)
 from screw_dynamics.analysis.identification.fit import Identification, checked_level, concluded
 from screw_dynamics.analysis.identification.unknowns import Unknowns, unknowns
 from screw_dynamics.forces import Element
@@ -106,7 +114,7 @@ def _identified(items: Sequence, what: Unknowns, settings: Mapping[str, Any], le
     in_bins = _all(run(sum_of, bins, {}, "bins"))
     together = total(in_bins)
     found, fit = concluded(what, together, level, _notes([rows[k] for k in used])), base_fit(together, what)
-    triangles = [triangle(what.base.columns(A), d, fit.weight) for A, d in (x.factors(what) for x in in_bins)]
+    triangles = [_triangle(x, what, fit.weight) for x in in_bins]
     compared, _ = run(explained, bins, {"what": what, "parameters": found.parameters, "weight": fit.weight,
                                         "others": _without_each(triangles)}, "compared")
     for part, row in zip(parts, compared, strict=True):
@@ -154,8 +162,9 @@ def evidence_of(recording: Recording | Episode, what: Unknowns, window: float, f
 
 
 def sum_of(bin: Bin) -> tuple[dict[str, Any], Any]:
-    """The evidence of a bin."""
-    return {}, packed(total([unpacked(source) for source in bin.sources]))
+    """The evidence of a bin, of which FAN recordings are in memory at a time: the tree's lowest level."""
+    groups = [bin.sources[k:k + FAN] for k in range(0, len(bin.sources), FAN)]
+    return {}, packed(total([total([unpacked(source) for source in group]) for group in groups]))
 
 
 def explained(bin: Bin, what: Unknowns, parameters: np.ndarray, weight: np.ndarray, others: Sequence[np.ndarray]
@@ -163,14 +172,19 @@ def explained(bin: Bin, what: Unknowns, parameters: np.ndarray, weight: np.ndarr
     """Root mean squares (recordings, n) of what the parameters leave of each recording of a bin, and of what the base
     parameters leave that all other recordings give: those of the bin, and the triangle of the other bins."""
     residual, left_out = [], []
-    found = [unpacked(source) for source in bin.sources]
-    factors = [x.factors(what) for x in found]
-    triangles = [triangle(what.base.columns(A), d, weight) for A, d in factors]
-    for x, (A, d), without in zip(found, factors, _without_each([*triangles, others[bin.number]]), strict=False):
-        counts = np.maximum(x.counts, 1)
+    triangles = [_triangle(unpacked(source), what, weight) for source in bin.sources]
+    for source, without in zip(bin.sources, _without_each([*triangles, others[bin.number]]), strict=False):
+        x = unpacked(source)
+        (A, d), counts = x.factors(what), np.maximum(x.counts, 1)
         residual.append(np.sqrt(x.squares(parameters) / counts))
         left_out.append(np.sqrt(np.sum((d - what.base.columns(A) @ solved(without)[0]) ** 2, axis=1) / counts))
     return {"residual": np.array(residual).tolist(), "left_out": np.array(left_out).tolist()}
+
+
+def _triangle(found: Evidence, what: Unknowns, weight: np.ndarray) -> np.ndarray:
+    """The triangle of the weighted equations in base parameters."""
+    A, d = found.factors(what)
+    return triangle(what.base.columns(A), d, weight)
 
 
 def _without_each(triangles: Sequence[np.ndarray]) -> list[np.ndarray]:
@@ -189,8 +203,7 @@ def _bin_row(number, rows, found, what, fit):
     try:
         own, _, deviations, _ = base_fit(found, what)
     except ValueError:                          # too few equations for noise of its own
-        A, d = found.factors(what)
-        own, deviations = solved(triangle(what.base.columns(A), d, fit.weight))
+        own, deviations = solved(_triangle(found, what, fit.weight))
     row = {"bin": number, "start": rows[0]["start"], "end": rows[-1]["start"], "recordings": len(rows)}
     for name, values in (("value", own), ("deviation", deviations), ("change", (own - fit.x) / deviations)):
         row |= {f"{name}.{k}": float(value) for k, value in enumerate(values)}
