@@ -14,7 +14,7 @@ BIN := .venv/bin
 # Four processes, also on two cores, which tests of nodes leave idle; a file's tests stay together, in conftest.py's order.
 PARALLEL := -n 4 --dist loadfile --no-loadscope-reorder
 
-.PHONY: help animation demo bench bench-publish bench-ros comparison figures drift test test-all test-numba test-arm planted faults soak fuzz
+.PHONY: help animation demo bench bench-publish bench-ros bench-scale comparison figures drift test test-all test-numba test-arm planted faults soak fuzz
 .PHONY: lint setup docs interfaces release clean
 
 help:
@@ -22,6 +22,7 @@ help:
 	@echo "make bench             measure against other libraries, some minutes; OPTIONS=--quick to see that it works"
 	@echo "make bench-publish     the same, with the pictures to docs/images and the table for docs/speed.md"
 	@echo "make bench-ros         measure the nodes against a plain rclpy node, and a closed loop; OPTIONS=--quick"
+	@echo "make bench-scale       measure logs and campaigns on one and two workers, half an hour; OPTIONS=--quick"
 	@echo "make comparison        compare the representations of twists, some minutes; writes docs/comparison.md"
 	@echo "make figures           integrate the examples of [MT], ten minutes; draws the pictures of docs/integration.md"
 	@echo "make docs              run the tutorials, and build the site with a reference of all calls, in build/site"
@@ -70,6 +71,10 @@ bench-publish:
 
 bench-ros: setup
 	$(BIN)/python -m benchmarks.ros $(OPTIONS)
+
+bench-scale:
+	@tools/setup bench logs
+	$(BIN)/python -m benchmarks.scale $(OPTIONS)
 
 comparison:
 	@tools/setup bench

@@ -72,6 +72,10 @@ INTERFACES = [name + WHEELS for name in (
 PLOT = ["matplotlib>=3.8"]
 VIEW = ["viser>=1.0", "pycollada>=0.8"]     # pycollada reads the meshes of most published robots
 RECORD = ["mcap>=1.2", "mcap-ros2-support>=0.5"]
+# Files of logs and their tables, and the engine that shares them among processes and machines.
+LOGS = [*RECORD, "mcap-ros2-support-fast>=0.8", "rosbags>=0.11", "lz4>=4", "zstandard>=0.21", "pyarrow>=15",
+        "fsspec>=2024.2", "dask>=2024.8", "distributed>=2024.8", "tqdm>=4.60", "pyyaml>=6"]
+XARRAY = ["xarray>=2024.2"]
 SYMBOLIC = ["sympy>=1.12"]
 IK = ["daqp>=0.7"]          # quadratic programs of differential inverse kinematics
 JAX = ["jax>=0.4.34"]
@@ -87,8 +91,8 @@ TOOLS_OF_ROS = [      # to which the tests show a release, and the sources
     *(name + WHEELS for name in ("ros-ament-flake8==0.19.*", "ros-ament-pep257==0.19.*"))]
 DOCS = ["sphinx>=8", "furo", "myst-nb>=1.2", "sphinx-copybutton", "ziamath>=0.12", *PYTEST, *PLOT, *SYMBOLIC, *ROBOTS]
 TEST = [*PYTEST, "clarabel>=0.9", "ruff", "import-linter>=2.1", "mypy>=1.11", "mpmath", "pin", "setuptools>=68",
-        "hypothesis>=6.100", *TOOLS_OF_ROS, *PLOT, *RECORD, *SYMBOLIC, *IK, *CASADI, *JAX, *MJCF, *CONTACT, *ROBOTS,
-        *VIEW, *SCENE, *DOCS]
+        "hypothesis>=6.100", *TOOLS_OF_ROS, *PLOT, *LOGS, *XARRAY, *SYMBOLIC, *IK, *CASADI, *JAX, *MJCF,
+        *CONTACT, *ROBOTS, *VIEW, *SCENE, *DOCS]
 
 
 class BuildWithKernels(build_py):
@@ -160,6 +164,8 @@ setup(
         "plot": PLOT,
         "view": VIEW,
         "record": RECORD,
+        "logs": LOGS,
+        "xarray": XARRAY,
         "symbolic": SYMBOLIC,
         "ik": IK,
         "jax": JAX,
@@ -180,6 +186,7 @@ setup(
     entry_points={
         "console_scripts": [
             "inspect_robot = screw_dynamics.viewer.inspect:main",
+            "screw_dynamics_logs = screw_dynamics.logs.command:main",
             *(f"{node} = screw_dynamics_nodes:{node}" for node in NODES),
         ],
         "pytest11": ["pytest_screw_dynamics = pytest_screw_dynamics"],

@@ -29,9 +29,13 @@ BLOCKS = [(page, language, text) for page in sorted(PAGES)
 HEAVY = ("loops.simulate(", "delta = ClosedLoopRobot(", "def magnet(", "scene.linearize(", "scene.rollout_gradient(",
          "scene.inverse_kinematics(", "scene.view(",
          "loops.forward_dynamics_second_derivatives(")
-WITHOUT_JAX = [pytest.mark.skip(reason="JAX is not installed")] * (importlib.util.find_spec("jax") is None)
+WITHOUT = {f"import {name}": [pytest.mark.skip(reason=f"{name} is not installed")]
+           for name in ("jax", "dask", "xarray") if importlib.util.find_spec(name) is None}
+if importlib.util.find_spec("mcap_ros2_support_fast") is None:
+    WITHOUT["sd.logs.read("] = [pytest.mark.skip(reason="the extra [logs] is not installed")]
 PROGRAMS = [pytest.param(text, id=f"{page}, {k}", marks=[
-                *WITHOUT_JAX * ("import jax" in text), *[pytest.mark.slow] * any(call in text for call in HEAVY)])
+                *next((marks for line, marks in WITHOUT.items() if line in text), []),
+                *[pytest.mark.slow] * any(call in text for call in HEAVY)])
             for k, (page, language, text) in enumerate(BLOCKS) if language == "python"]
 IN_PLAIN_PYTHON = [pytest.param(program.values[0], id=program.id) for program in PROGRAMS
                    if any(call in program.values[0] for call in HEAVY)]

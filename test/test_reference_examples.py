@@ -10,13 +10,13 @@ from support.forked import Interpreter
 from support.paths import ROOT
 
 # Pages of the reference that list modules, whose functions and classes they show.
-MODULES = ("absolute_coordinates", "calibration", "closed_loops", "contacts", "differential_inverse_kinematics",
-           "elastic_joints", "estimation", "geometric_sensitivity", "identification", "lie_groups", "se3", "so3",
-           "testing")
+MODULES = ("absolute_coordinates", "calibration", "campaigns", "closed_loops", "contacts",
+           "differential_inverse_kinematics", "elastic_joints", "estimation", "geometric_sensitivity",
+           "identification", "lie_groups", "logs", "se3", "so3", "testing")
 VALUES = {"Pose", "Twist", "Wrench", "Rotation", "Stumpff"}     # of kernels: on arrays, arrays stand for them
 OF_VALUES = {f"so3.{name}" for name in ("matrix", "rotate_columns", "rotate_matrix", "rotate_symmetric", "rotation",
                                         "stumpff")}
-NEEDS = {"testing": "rclpy", "robot_first_use": "viser", "estimation": "daqp", "models": "mujoco"}
+NEEDS = {"testing": "rclpy", "robot_first_use": "viser", "estimation": "daqp", "models": "mujoco", "logs": "pyarrow"}
 FOLDER = ROOT / "docs" / "reference" / "examples"
 
 

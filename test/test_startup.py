@@ -11,7 +11,8 @@ from support.real_robots import PATHS
 PANDA = PATHS["panda_description/urdf/panda.urdf"]
 FOREIGN = (
     "rclpy", "sensor_msgs", "launch", "matplotlib", "pinocchio", "mujoco", "sympy", "mpmath", "pandas", "IPython",
-    "pytest", "setuptools", "scipy.integrate", "scipy.linalg", "scipy.sparse", "scipy.special")
+    "pytest", "setuptools", "dask", "distributed", "xarray", "pyarrow", "scipy.integrate", "scipy.linalg",
+    "scipy.sparse", "scipy.special")
 
 
 def run(script, **environment):

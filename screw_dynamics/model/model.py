@@ -1,6 +1,7 @@
 """Model: a robot as a tree of screws, in immutable arrays. ModelBuilder (builder.py) and read_urdf (urdf) make it."""
-from collections.abc import Mapping
-from dataclasses import FrozenInstanceError, dataclass, field, replace
+import hashlib
+from collections.abc import Iterator, Mapping
+from dataclasses import FrozenInstanceError, dataclass, field, fields, is_dataclass, replace
 from itertools import pairwise
 from types import MappingProxyType
 from typing import Any
@@ -74,6 +75,12 @@ class Model:
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         self.__post_init__()
+
+    @property
+    def digest(self) -> str:
+        """A hash of all that the model says, but its warnings: the same in every process, another for another model."""
+        return hashlib.sha256("\n".join(_said([getattr(self, x.name) for x in fields(self) if x.name != "warnings"]))
+                              .encode()).hexdigest()
 
     def kind_of(self, joint: str) -> str:
         """The kind of a joint, of joint_kinds; of one that mimics another, that of its leader."""
@@ -286,3 +293,20 @@ def _refuse(self, name, *value):
 
 
 Model.__setattr__ = Model.__delattr__ = _refuse         # type: ignore[method-assign]    # dataclass() allows it here alone
+
+
+def _said(x: Any) -> Iterator[str]:
+    """What a value says, piece by piece: arrays by their bytes, mappings in the order of their keys."""
+    yield type(x).__name__ if not isinstance(x, Mapping) else "mapping"
+    if isinstance(x, np.ndarray):
+        yield f"{x.dtype.str} {x.shape} {np.ascontiguousarray(x).tobytes().hex()}"
+    elif isinstance(x, Mapping):
+        yield from _said(sorted(x.items()))
+    elif isinstance(x, (list, tuple)):
+        for each in x:
+            yield from _said(each)
+        yield "end"
+    elif is_dataclass(x):
+        yield from _said([getattr(x, own.name) for own in fields(x)])
+    else:
+        yield repr(x)

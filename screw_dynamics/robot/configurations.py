@@ -5,6 +5,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from screw_dynamics import checks
+from screw_dynamics.foreign_arrays import any_foreign
 from screw_dynamics.model import configuration_space
 
 from .evaluation import Evaluation
@@ -20,24 +21,34 @@ class Configurations(Evaluation):
     def integrate(self, q: ArrayLike, v: ArrayLike) -> np.ndarray:
         """The configuration (..., nq) to which a constant velocity v (..., n) leads in unit time: q + v, or g
         exp(v)."""
+        if any_foreign((q, v)):
+            return self._method_on("integrate", {"q": q, "v": v}, self._axis_of_q, (self.nq,))
         return configuration_space.integrated(self.model, *self._states(q=q, v=v))
 
     def difference(self, q0: ArrayLike, q1: ArrayLike) -> np.ndarray:
         """The velocity v (..., n) with integrate(q0, v) = q1: q1 - q0, or log(g0^-1 g1), its angles at most pi."""
+        if any_foreign((q0, q1)):
+            return self._method_on("difference", {"q0": q0, "q1": q1}, ("joint",), (self.n,))
         return configuration_space.difference(self.model, *self._states(q0=q0, q1=q1))
 
     def interpolate(self, q0: ArrayLike, q1: ArrayLike, s: ArrayLike) -> np.ndarray:
         """The configurations (..., nq) at the shares s (...) of the way from q0 to q1, at constant velocity."""
+        if any_foreign((q0, q1, s)):
+            return self._method_on("interpolate", {"q0": q0, "q1": q1, "s": (s, ())}, self._axis_of_q, (self.nq,))
         return self.integrate(q0, checks.real_numbers("s", s)[..., None] * self.difference(q0, q1))
 
     def distance(self, q0: ArrayLike, q1: ArrayLike) -> np.ndarray:
         """The length (...) of difference(q0, q1), of radians and metres alike."""
+        if any_foreign((q0, q1)):
+            return self._method_on("distance", {"q0": q0, "q1": q1}, (), ())
         return np.linalg.norm(self.difference(q0, q1), axis=-1)
 
     def normalize(self, q: ArrayLike) -> np.ndarray:
         """The same configurations (..., nq) with quaternions of unit length; ValueError for the quaternion 0.
 
         Dynamics takes quaternions of any length but 0, and divides it out."""
+        if any_foreign((q,)):
+            return self._method_on("normalize", {"q": q}, self._axis_of_q, (self.nq,))
         return configuration_space.normalized(self.model, *self._states(q=q))
 
     def random_configuration(self, rng: np.random.Generator | int | None = None, shape: int | tuple[int, ...] = ()
@@ -45,6 +56,11 @@ class Configurations(Evaluation):
         """Configurations (*shape, nq): uniform within limits, angles in [-pi, pi] and lengths in [-1, 1] m without;
         uniform rotations."""
         return configuration_space.random(self.model, checks.generator("rng", rng), checks.lengths("shape", shape))
+
+    @property
+    def _axis_of_q(self):
+        """The name of the axis of configurations: coordinates are those of joints, or of elements of groups."""
+        return ("coordinate" if self.model.on_groups else "joint",)
 
     def _states(self, **given):
         """Configurations q, q0, q1 and velocities v, as arrays."""

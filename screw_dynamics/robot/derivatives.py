@@ -20,6 +20,7 @@ from screw_dynamics.algorithms.derivatives.second_of_forward_dynamics import for
 from screw_dynamics.algorithms.derivatives.second_of_wrenches import effort_second_derivatives
 from screw_dynamics.algorithms.hessian import HESSIAN
 from screw_dynamics.algorithms.matrix_rows import is_deep
+from screw_dynamics.foreign_arrays import any_foreign
 from screw_dynamics.model.model import Model
 from screw_dynamics.screws.arrays import Ad_matrix
 
@@ -88,11 +89,15 @@ class Derivatives(Dynamics):
             by = empty(self._three) if out is None else out
             if threads is None and self._inverse_dynamics_derivatives_of_one.one(self._memory, q, qd, qdd, by):
                 return EffortDerivatives(by[0], by[1], by[2])         # unpacking takes thrice the time
+        given = {"q": q, "qd": qd, "qdd": qdd}
+        if external is not None and any_foreign((*given.values(), *external.values())):
+            return EffortDerivatives(*self._derivatives_on(
+                "inverse_dynamics_derivatives", given, external, out, threads))
         load = None if external is None else self._external_by_q(q, external, threads)      # first: `out` may hold q
-        by = self._evaluate(self._inverse_dynamics_derivatives, {"q": q, "qd": qd, "qdd": qdd}, out, threads)
+        by = self._evaluate(self._inverse_dynamics_derivatives, given, out, threads)
         if load is not None:
             by[..., 0, :, :] -= load
-        return EffortDerivatives(*np.moveaxis(by, -3, 0))
+        return EffortDerivatives(by[..., 0, :, :], by[..., 1, :, :], by[..., 2, :, :])
 
     def inverse_dynamics_second_derivatives(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike,
                                             external: Wrenches | None = None, out: Out = None,
@@ -106,11 +111,15 @@ class Derivatives(Dynamics):
             by = empty((4, self.n, self.n, self.n)) if out is None else out
             if threads is None and entry.one(self._memory, q, qd, qdd, by):
                 return SecondEffortDerivatives(by[0], by[1], by[2], by[3])
+        given = {"q": q, "qd": qd, "qdd": qdd}
+        if external is not None and any_foreign((*given.values(), *external.values())):
+            return SecondEffortDerivatives(*self._derivatives_on(
+                "inverse_dynamics_second_derivatives", given, external, out, threads))
         load = None if external is None else self._external_by_q_q(q, external, threads)
-        by = self._evaluate(entry, {"q": q, "qd": qd, "qdd": qdd}, out, threads)
+        by = self._evaluate(entry, given, out, threads)
         if load is not None:
             by[..., 0, :, :, :] -= load
-        return SecondEffortDerivatives(*np.moveaxis(by, -4, 0))
+        return SecondEffortDerivatives(*(by[..., k, :, :, :] for k in range(4)))
 
     def forward_dynamics_derivatives(self, q: ArrayLike, qd: ArrayLike, tau: ArrayLike,
                                      external: Wrenches | None = None, out: Out = None,
@@ -123,13 +132,17 @@ class Derivatives(Dynamics):
             by = empty(self._three) if out is None else out
             if threads is None and self._forward_dynamics_derivatives.one(self._memory, q, qd, tau, by):
                 return AccelerationDerivatives(by[0], by[1], by[2])
+        elif any_foreign((q, qd, tau, *external.values())):
+            given = {"q": q, "qd": qd, "tau": tau}
+            return AccelerationDerivatives(*self._derivatives_on(
+                "forward_dynamics_derivatives", given, external, out, threads))
         else:
             load = self._external_by_q(q, external, threads)
             tau = np.add(*self._with_load("tau", tau, q, checks.wrenches(external, self.link_names)))
         by = self._evaluate(self._forward_dynamics_derivatives, {"q": q, "qd": qd, "tau": tau}, out, threads)
         if external is not None:
             by[..., 0, :, :] += by[..., 2, :, :] @ load
-        return AccelerationDerivatives(*np.moveaxis(by, -3, 0))
+        return AccelerationDerivatives(by[..., 0, :, :], by[..., 1, :, :], by[..., 2, :, :])
 
     def forward_dynamics_second_derivatives(self, q: ArrayLike, qd: ArrayLike, tau: ArrayLike,
                                             external: Wrenches | None = None, out: Out = None,
@@ -140,6 +153,10 @@ class Derivatives(Dynamics):
 
         external as in inverse_dynamics_derivatives. out: (..., 4, n, n, n). Not finite where the mass matrix is
         singular."""
+        given = {"q": q, "qd": qd, "tau": tau}
+        if any_foreign((*given.values(), *(external or {}).values())):
+            return SecondAccelerationDerivatives(*self._derivatives_on(
+                "forward_dynamics_second_derivatives", given, external, out, threads))
         qdd = self.forward_dynamics(q, qd, tau, external, threads=threads)
         first = self.forward_dynamics_derivatives(q, qd, tau, external, threads=threads)
         second = self.inverse_dynamics_second_derivatives(q, qd, qdd, external, threads=threads)
@@ -155,6 +172,15 @@ class Derivatives(Dynamics):
             return stored(Moved(self, link, representation, reference, point, threads).hessian(q), out)
         target = self._target(link, reference, representation).packed
         return self._evaluate(self._of(HESSIAN), {"q": q}, out, threads, target)
+
+    def _derivatives_on(self, method, given, external, out, threads):
+        """The derivatives (..., n, n), or second ones (..., n, n, n), of a method on arrays of Dask or xarray."""
+        second = "second" in method
+        names = ("joint", "by_joint", "and_by_joint")[:3 if second else 2]
+        count, shape = 4 if second else 3, (self.n,) * len(names)
+        found = self._method_on(method, given, ("result", *names), (count, *shape), external=external, out=out,
+                                threads=threads, inner=len(names))
+        return [found[(..., k, *len(names) * (slice(None),))] for k in range(count)]
 
     def _external_by_q(self, q, external, threads):
         """The derivatives (..., n, n) by q of the efforts of external wrenches."""

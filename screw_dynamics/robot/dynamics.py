@@ -16,6 +16,7 @@ from screw_dynamics.algorithms.friction import friction_torque
 from screw_dynamics.algorithms.hybrid_dynamics import HYBRID_DYNAMICS
 from screw_dynamics.compiled.batch import evaluate_rows
 from screw_dynamics.compiled.entry import Entry
+from screw_dynamics.foreign_arrays import any_foreign
 from screw_dynamics.model.model import Model
 from screw_dynamics.screws.arrays import Ad_matrix, inverse_pose, pose_matrix
 
@@ -103,6 +104,10 @@ class Dynamics(Kinematics):
             if self._hybrid_dynamics.one(self._memory, q, qd, np.where(mask, qdd, tau), mask.astype(float), found):
                 return np.where(mask, qdd, found[0]), np.where(mask, found[1], tau)
         given: dict[str, ArrayLike] = {"q": q, "qd": qd, "qdd": qdd, "tau": tau}
+        if any_foreign((*given.values(), *(external or {}).values())):
+            found = self._method_on("hybrid_dynamics", given, ("result", "joint"), (2, self.n), external=external,
+                                    out=out, threads=threads, inner=1, driven=mask)
+            return found[..., 0, :], found[..., 1, :]
         arrays = {name: checks.real_numbers(name, x, self.nq if name == "q" else self.n) for name, x in given.items()}
         arrays["driven"] = mask
         if external is not None:
@@ -143,6 +148,8 @@ class Dynamics(Kinematics):
 
     def _under_load(self, method, inputs, external, out, threads):
         """Evaluate an entry point whose last input is wrenches on the bodies."""
+        if any_foreign((*inputs.values(), *checks.wrenches(external, self.link_names).values())):
+            return self._method_on(method, inputs, ("joint",), (self.n,), external=external, out=out, threads=threads)
         entry, given = self._under[method], {**inputs, "external": self._wrenches_on_bodies(inputs["q"], external)}
         if (found := evaluate_rows(entry, self._on_lanes, (self.n,), (), tuple(given.values()), out,
                                    threads)) is not None:
@@ -178,5 +185,7 @@ class Dynamics(Kinematics):
 
     def friction_torque(self, qd: ArrayLike, out: Out = None) -> np.ndarray:
         """The efforts (..., n) that friction takes: damping qd + friction sign(qd). No other method includes it."""
+        if any_foreign((qd,)):
+            return self._method_on("friction_torque", {"qd": qd}, ("joint",), (self.n,), out=out)
         qd = checks.real_numbers("qd", qd, self.n)
         return checks.filled(out, friction_torque(self.model.damping, self.model.friction, qd))

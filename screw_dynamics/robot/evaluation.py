@@ -13,6 +13,7 @@ from screw_dynamics.compiled.batch import Workspaces, evaluate, evaluate_rows, e
 from screw_dynamics.compiled.entry import Entry, Target
 from screw_dynamics.compiled.workspace import Tables, workspace
 from screw_dynamics.forces import Element
+from screw_dynamics.foreign_arrays import any_foreign
 from screw_dynamics.model.model import Model
 
 FLOAT32 = np.dtype(np.float32)
@@ -62,9 +63,21 @@ class Evaluation:
         elif (found := evaluate_rows(entry, self._on_lanes, shape, target, tuple(inputs.values()), out,
                                      threads)) is not None:
             return found
+        if any_foreign(inputs.values()):
+            return self._entry_on(entry, inputs, shape, out, threads, target)
         arrays = checks.broadcast({
             name: checks.real_numbers(name, x, self.nq if name == "q" else n) for name, x in inputs.items()})
         return self._evaluate_arrays(entry, arrays, shape, out, threads, *target)
+
+    def _entry_on(self, *arguments):
+        """Evaluate an entry point on arrays of Dask or xarray."""
+        from .on_foreign_arrays import entry_on  # when there are such
+        return entry_on(self, *arguments)
+
+    def _method_on(self, method, inputs, dimensions, shape, **options):
+        """Evaluate a method on arrays of Dask or xarray: on_foreign_arrays.method_on."""
+        from .on_foreign_arrays import method_on  # when there are such
+        return method_on(self, method, inputs, dimensions, shape, **options)
 
     def _single_rows(self, entry, inputs, shape, out, target):
         """Evaluate an entry point on contiguous float32 arrays (N, ...) apart from `out`; False, with nothing done, for

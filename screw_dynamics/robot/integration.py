@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from screw_dynamics import checks
 from screw_dynamics.forces import Element, Total, elements_of
+from screw_dynamics.foreign_arrays import any_foreign
 from screw_dynamics.simulation import conservation
 from screw_dynamics.simulation.conservation import EnergyBalance, MomentumBalance, RecordedMotion
 from screw_dynamics.simulation.integrators import FIXED_STEPS, INTEGRATORS
@@ -68,6 +69,12 @@ class Integration(Evaluation):
         record: "energy", "momentum" or "residual", or several of them. Then the result, which still unpacks to t, q and
         qd, has `recorded` {name: energy_balance, momentum_balance or configuration_residual at the samples}. Work and
         impulses are summed up over all steps, for which memory is used then, whatever `every` is."""
+        if any_foreign((q0, qd0, effort)):
+            if record is not None:
+                raise ValueError("record: not of states in arrays of Dask")
+            return self._rollout_on(q0, qd0, effort, threads, dt=dt, steps=steps, integrator=integrator,
+                                    friction=friction, limits=limits, every=every, rtol=rtol, atol=atol,
+                                    springs=springs, forces=forces)
         if record is None:
             return self.rollouts.rollout(q0, qd0, effort, dt, steps, integrator, friction, limits, every, rtol, atol,
                                           threads, springs, forces)
@@ -85,6 +92,28 @@ class Integration(Evaluation):
                              forces=forces, threads=threads)
         return conservation.recorded(self, names, motion, every // fine, effort, limits, total, free if known else None,
                                      threads)
+
+    def _rollout_on(self, q0, qd0, effort, threads, **options):
+        """A rollout of states in Dask arrays."""
+        n = self.n
+        if any(hasattr(x, "dims") for x in (q0, qd0)):
+            raise ValueError("q0 and qd0 may be arrays of Dask, and not of xarray: pass array.data")
+        if effort is not None and not callable(effort):
+            if any_foreign((effort,)) or np.ndim(effort) > 2:
+                raise ValueError("effort: for states in arrays of Dask it must be the same for all of them: None, "
+                                 f"(n,), (steps, n) or a controller, not {checks.described(effort)}")
+            options["effort"] = np.asarray(effort)
+        elif effort is not None:
+            options["effort"] = effort
+        t, _, _ = self.rollout(np.zeros((0, self.nq)), np.zeros((0, n)), **options)
+        found = self._method_on("_sampled_states", {"q0": q0, "qd0": qd0}, ("sample", "number"), (len(t), self.nq + n),
+                                threads=threads, **options)
+        return t, found[..., :self.nq], found[..., self.nq:]
+
+    def _sampled_states(self, q0, qd0, **options):
+        """The samples (..., samples + 1, nq + n) of a rollout, in one array."""
+        _, q, qd = self.rollout(q0, qd0, **options)
+        return np.concatenate([q, qd], axis=-1)
 
     def energy_balance(self, t: ArrayLike, q: ArrayLike, qd: ArrayLike, tau: ArrayLike | Callable | None = None, *,
                        friction: bool = False, limits: bool = False, springs: Springs | None = None,

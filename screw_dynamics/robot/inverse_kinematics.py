@@ -3,8 +3,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+import numpy as np
 from numpy.typing import ArrayLike
 
+from screw_dynamics.foreign_arrays import Axis, any_foreign
 from screw_dynamics.model.model import Model
 from screw_dynamics.robot.searches import InverseKinematicsResult, Searches
 
@@ -43,5 +45,26 @@ class InverseKinematics(Kinematics, Configurations):
         success: errors at the q that is returned are at most position_tolerance, m, and orientation_tolerance, rad.
         Else q is the nearest that was found. docs/inverse_kinematics.md has the method. ValueError for a q0 that is not
         finite; a pose that is not finite has no success."""
+        if any_foreign((pose, q0)):
+            return self._searched_on(pose, q0, threads, link=link, parts=parts, reference=reference, q_rest=q_rest,
+                                     rest_weight=rest_weight, joints=None if joints is None else list(joints),
+                                     limits=limits, position_tolerance=position_tolerance, seed=seed,
+                                     orientation_tolerance=orientation_tolerance, attempts=attempts)
         return self._searches.solve(pose, link, q0, parts, reference, q_rest, rest_weight, joints, limits,
                                     position_tolerance, orientation_tolerance, attempts, seed, threads)
+
+    def _searched_on(self, pose, q0, threads, **options):
+        """The same for poses and starts in arrays of Dask."""
+        if any(hasattr(x, "dims") for x in (pose, q0)):
+            raise ValueError("pose and q0 may be arrays of Dask, and not of xarray: pass array.data")
+        several = () if isinstance(options["link"], str) else (Axis("link", len(options["link"])),)
+        given = {"pose": (pose, (*several, Axis("row", 4), Axis("column", 4)))} | ({} if q0 is None else {"q0": q0})
+        found, nq = self._method_on("_found", given, ("number",), (self.nq + 4,), threads=threads, **options), self.nq
+        success, position, orientation, attempts = (found[..., nq + k] for k in range(4))
+        return InverseKinematicsResult(found[..., :nq], success.astype(bool), position, orientation,
+                                       attempts.astype(int))
+
+    def _found(self, pose, q0=None, **options):
+        """What was found, (..., nq + 4), in one array."""
+        q, *others = self.inverse_kinematics(pose, options.pop("link"), q0, **options)
+        return np.concatenate([q, np.stack(others, axis=-1)], axis=-1)

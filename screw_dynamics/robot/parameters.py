@@ -6,6 +6,7 @@ from numpy.typing import ArrayLike
 
 from screw_dynamics import checks
 from screw_dynamics.algorithms.regressor import KINETIC_ENERGY_REGRESSOR, POTENTIAL_ENERGY_REGRESSOR, TORQUE_REGRESSOR
+from screw_dynamics.foreign_arrays import any_foreign
 from screw_dynamics.model.floating_base import velocity_names
 from screw_dynamics.model.inertial_parameters import FRICTION_NAMES
 from screw_dynamics.model.model import Model
@@ -73,6 +74,10 @@ class InertialParameters(Dynamics):
             if threads is None and self._torque_regressor.one(self._memory, self._root, q, qd, qdd, Y):
                 return Y
             return self._evaluate(self._torque_regressor, {"q": q, "qd": qd, "qdd": qdd}, out, threads, self._root)
+        if any_foreign((q, qd, qdd)):
+            given, (n, columns) = {"q": q, "qd": qd, "qdd": qdd}, self._regressor_shape
+            return self._method_on("torque_regressor", given, ("joint", "parameter"),
+                                   (n, columns + len(FRICTION_NAMES) * n), out=out, threads=threads, friction=True)
         q, qd, qdd = checks.broadcast({"q": checks.real_numbers("q", q, self.nq),
                                        "qd": checks.real_numbers("qd", qd, self.n),
                                        "qdd": checks.real_numbers("qdd", qdd, self.n)})
@@ -90,6 +95,9 @@ class InertialParameters(Dynamics):
         armature.
 
         Of a floating base its six rows are the momentum of the whole robot about the base's origin, in its frame."""
+        if any_foreign((q, qd)):
+            return self._method_on("momentum_regressor", {"q": q, "qd": qd}, ("joint", "parameter"),
+                                   self._regressor_shape, out=out, threads=threads)
         qd = checks.real_numbers("qd", qd, self.n)
         if not self._weightless:
             self._weightless.append(type(self)(self.model, np.zeros(3)))        # a Robot cannot be changed, a list can
@@ -112,6 +120,11 @@ class InertialParameters(Dynamics):
 
         friction: with the columns of torque_regressor; that of Coulomb friction is the derivative where qd is not 0.
         numpy.linalg.LinAlgError where the mass matrix is singular."""
+        if any_foreign((q, qd, tau)):
+            n, columns = self._regressor_shape
+            return self._method_on(
+                "acceleration_regressor", {"q": q, "qd": qd, "tau": tau}, ("joint", "parameter"),
+                (n, columns + bool(friction) * len(FRICTION_NAMES) * n), threads=threads, friction=friction)
         qdd = self.forward_dynamics(q, qd, tau, threads=threads)
         Y = self.torque_regressor(q, qd, qdd, friction, threads=threads)
         return -np.linalg.solve(self.mass_matrix(q, threads=threads), Y)

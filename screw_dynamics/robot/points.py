@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from screw_dynamics import checks
+from screw_dynamics.foreign_arrays import Axis, any_foreign
 from screw_dynamics.screws.arrays import tilde
 
 Point: TypeAlias = ArrayLike | None
@@ -34,6 +35,8 @@ class Moved(NamedTuple):
 
     def pose(self, q: ArrayLike) -> np.ndarray:
         """The pose (..., 4, 4) of the frame at the point."""
+        if any_foreign((q, self.point)):
+            return self._on("forward_kinematics", (q,), ("row", "column"), (4, 4))
         p, = self._points(q)
         C = self.robot.forward_kinematics(q, self.link, self.reference, threads=self.threads)
         C = np.broadcast_to(C, (*p.shape[:-1], 4, 4)).copy()
@@ -42,8 +45,11 @@ class Moved(NamedTuple):
 
     def jacobian(self, *states: ArrayLike) -> np.ndarray:
         """The Jacobian (..., 6, n) of the point at q, its first derivative at q, qd, or its second at q, qd, qdd."""
-        p, *_ = self._points(*states)
         order, robot = len(states) - 1, self.robot
+        if any_foreign((*states, self.point)):
+            method = ("jacobian", "jacobian_derivative", "jacobian_second_derivative")[order]
+            return self._on(method, states, ("twist", "joint"), (6, robot.n), representation=self.representation)
+        p, *_ = self._points(*states)
         methods = robot.jacobian, robot.jacobian_derivative, robot.jacobian_second_derivative
         J = self._of_link(methods[order], states, self.representation)
         if self.representation in CONSTANT:
@@ -55,8 +61,11 @@ class Moved(NamedTuple):
 
     def twist_derivative(self, *states: ArrayLike) -> np.ndarray:
         """The derivative (..., 6) of order len(states) - 2 of the twist of the point, at q, qd, qdd, ..."""
-        p, *_ = self._points(*states)
         order, robot = len(states) - 2, self.robot
+        if any_foreign((*states, self.point)):
+            method = ("link_acceleration", "link_jerk", "link_snap")[order - 1]
+            return self._on(method, states, ("twist",), (6,), representation=self.representation)
+        p, *_ = self._points(*states)
         methods = robot.link_acceleration, robot.link_jerk, robot.link_snap
         V = self._of_link(methods[order - 1], states, self.representation)[..., None]
         if self.representation in CONSTANT:
@@ -67,6 +76,10 @@ class Moved(NamedTuple):
 
     def hessian(self, q: ArrayLike) -> np.ndarray:
         """The derivatives (..., 6, n, n) of the Jacobian of the point."""
+        if any_foreign((q, self.point)):
+            n = self.robot.n
+            return self._on("kinematic_hessian", (q,), ("twist", "joint", "by_joint"), (6, n, n),
+                            representation=self.representation)
         p, = self._points(q)
         H = self._of_link(self.robot.kinematic_hessian, (q,), self.representation)
         pairs = (*H.shape[:-2], H.shape[-1] ** 2)
@@ -81,6 +94,12 @@ class Moved(NamedTuple):
             turned = np.cross(w[..., :, None], arm_by_q[..., None, :], axis=-3)
             moved[..., 3:, :] += turned.reshape(*turned.shape[:-2], pairs[-1])
         return moved.reshape(*moved.shape[:-1], *H.shape[-2:])
+
+    def _on(self, method, states, dimensions, shape, **options):
+        """What a method gives of the point on arrays of Dask or xarray."""
+        given = {**dict(zip(STATES, states, strict=False)), "point": (self.point, (Axis("axis", 3, ("x", "y", "z")),))}
+        return self.robot._method_on(method, given, dimensions, shape, threads=self.threads, link=self.link,
+                                     reference=self.reference, **options)
 
     def _points(self, *states):
         """The points over the leading axes of all arguments, in a list with those after q."""

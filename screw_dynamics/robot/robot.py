@@ -127,6 +127,10 @@ class Robot(InertialParameters, Linearization, TimeDerivatives, InverseKinematic
     def __reduce__(self):
         return Robot, (self.model, self.gravity, self.representation, self.source)
 
+    def __dask_tokenize__(self):
+        """What Dask names results by that depend on the robot: the same in every process, wherever its URDF lies."""
+        return type(self).__name__, self.model.digest, self.gravity.tolist(), self.representation
+
     def with_gravity(self, gravity: ArrayLike) -> Robot:
         """The same robot under another gravity (3,)."""
         return Robot(self.model, gravity, self.representation, self.source)

@@ -10,6 +10,7 @@ from screw_dynamics.algorithms.time_derivatives import (
     JACOBIAN_SECOND_DERIVATIVE,
     LINK_DERIVATIVES,
 )
+from screw_dynamics.foreign_arrays import any_foreign
 from screw_dynamics.model.model import Model
 
 from .dynamics import Dynamics
@@ -48,7 +49,12 @@ class TimeDerivatives(Dynamics):
                 return tuple(tau)
         named = dict(zip(STATES, given, strict=False))
         if external is None or not checks.wrenches(external, self.link_names):
-            return tuple(np.moveaxis(self._evaluate(entry, named, out, threads), -2, 0))
+            tau = self._evaluate(entry, named, out, threads)
+            return tuple(tau[..., k, :] for k in range(order + 1))
+        if any_foreign((*given, *external.values())):
+            tau = self._method_on("inverse_dynamics_time_derivatives", named, ("result", "joint"), (order + 1, self.n),
+                                  external=external, out=out, threads=threads, inner=1)
+            return tuple(tau[..., k, :] for k in range(order + 1))
         load = self._external_in_time(q, qd, qdd, external, order, threads)
         *arrays, _ = checks.broadcast({name: checks.real_numbers(name, x, self.nq if name == "q" else self.n)
                                        for name, x in named.items()} | {"external": load[..., 0, :]})

@@ -13,6 +13,7 @@ from screw_dynamics.algorithms.centroidal import (
     COMPOSITE_INERTIA,
 )
 from screw_dynamics.algorithms.energy import KINETIC_ENERGY, POTENTIAL_ENERGY
+from screw_dynamics.foreign_arrays import any_foreign
 from screw_dynamics.model.model import Model
 
 from .evaluation import Evaluation, Out, Threads
@@ -69,6 +70,8 @@ class WholeRobot(Evaluation):
         the robot with its joints locked has the same centroidal momentum; Orin and Goswami (2008).
 
         Where no inertia resists some rotation, it has none about that axis."""
+        if any_foreign((q, qd)):
+            return self._method_on("average_twist", {"q": q, "qd": qd}, ("twist",), (6,), out=out, threads=threads)
         momentum, M = self.centroidal_momentum(q, qd, threads=threads), self.composite_inertia(q, threads=threads)
         lost = ~np.isfinite(M).all(axis=(-2, -1), keepdims=True)        # which pinv refuses, for a whole batch
         inverse = np.where(lost, np.nan, np.linalg.pinv(np.where(lost, 0.0, M)[..., :3, :3], hermitian=True))
@@ -90,6 +93,9 @@ class WholeRobot(Evaluation):
 
         Without forces but gravity the angular part, N m s, is constant, and the linear part, N s, grows by weight times
         time: for a robot with a floating base in free fall."""
+        if any_foreign((q, qd)):
+            return self._method_on("centroidal_momentum", {"q": q, "qd": qd}, ("momentum",), (6,), out=out,
+                                   threads=threads)
         A, qd = self.centroidal_momentum_matrix(q, threads=threads), checks.real_numbers("qd", qd, self.n)
         return checks.filled(out, np.einsum("...ij,...j->...i", A, qd))
 

@@ -18,7 +18,7 @@ from screw_dynamics.model.inertial_parameters import NAMES, UPPER
 from screw_dynamics.robot import Robot
 
 from .friction import smooth_friction
-from .smoothing import Piece, correlation_times, motion_pieces
+from .smoothing import Piece, autocovariances, correlation_times, motion_pieces
 
 FRICTION = ("model", "estimate", "none")
 WINDOW = 0.2            # s: motions much faster than that are smoothed away
@@ -149,7 +149,8 @@ def _solve(equations: Equations, noise: np.ndarray, samples: int) -> Payload:
         x, deviation = _weighted(equations, noise, weight, scale, smallest)
         rest = b - Y @ x
         mean = np.sum(rest**2, axis=0) / np.maximum(counts, 1) * counts.sum() / (counts.sum() - Y.shape[2])
-        weight = 1.0 / (correlation_times(rest, valid) * np.maximum(mean, least**2))
+        covariances = autocovariances(rest, valid, len(rest))
+        weight = 1.0 / (correlation_times(covariances) * np.maximum(mean, least**2))
         mass, smallest = x[0], SIGNAL**2
     observable = deviation * SIGNAL < scale
     phi = np.where(observable, x[:10], 0.0)

@@ -34,18 +34,25 @@ class Piece(NamedTuple):
         half = self.points // 2
         return np.arange(half, len(self.q) - half, half)
 
+    @property
+    def slowest(self) -> np.ndarray:
+        """The least magnitude (k, n) of the velocities in the window about each sample: 0 where a joint turns back."""
+        low, high = (of(self.qd, self.points, axis=0) for of in (
+            scipy.ndimage.minimum_filter1d, scipy.ndimage.maximum_filter1d))
+        return np.where(low * high > 0.0, np.minimum(np.abs(low), np.abs(high)), 0.0)
+
     def smooth(self, x: np.ndarray) -> np.ndarray:
         """A signal (k, ...), smoothed as q is, at `kept`."""
         return scipy.signal.savgol_filter(x, self.points, self.degree, axis=0, mode="nearest")[self.kept]
 
 
 def motion_pieces(robot: Robot, t: np.ndarray, q: np.ndarray, tau: np.ndarray, window: float, degree: int = DEGREE,
-                  forces: Sequence[Element] = ()) -> list[Piece]:
+                  forces: Sequence[Element] = (), breaks: Sequence[int] = ()) -> list[Piece]:
     """The pieces of a robot's recording, in velocities; to the efforts those of elements of force are added.
 
-    ValueError when there is none, or an element does not fit the robot."""
+    breaks: rows before which a piece ends. ValueError when there is none, or an element does not fit the robot."""
     total, q = robot.total_force(forces), configuration_space.continuous(robot.model, robot.normalize(q))
-    found = [in_velocities(robot.model, piece) for piece in pieces(t, q, tau, window, degree)]
+    found = [in_velocities(robot.model, piece) for piece in pieces(t, q, tau, window, degree, breaks)]
     if not found:
         raise ValueError(f"{len(t)} samples have no piece without gaps that is longer than {2.0 * window:g} s")
     if total:
@@ -53,9 +60,10 @@ def motion_pieces(robot: Robot, t: np.ndarray, q: np.ndarray, tau: np.ndarray, w
     return found
 
 
-def pieces(t: np.ndarray, q: np.ndarray, tau: np.ndarray, window: float, degree: int = DEGREE) -> Iterator[Piece]:
+def pieces(t: np.ndarray, q: np.ndarray, tau: np.ndarray, window: float, degree: int = DEGREE,
+           breaks: Sequence[int] = ()) -> Iterator[Piece]:
     """The uninterrupted pieces of a recording t (m,), q (m, nq) and tau (m, n): time runs forward, gaps are below
-    window / 2.
+    window / 2, and none goes on over one of `breaks`.
 
     Samples are interpolated to a uniform step, the median of those of t; a piece shorter than two windows is left out.
     degree: of the polynomial that fits each window. ValueError when a window has fewer than degree + 2 points."""
@@ -67,8 +75,8 @@ def pieces(t: np.ndarray, q: np.ndarray, tau: np.ndarray, window: float, degree:
     if points < degree + 2:
         raise ValueError(f"samples are {step:.3g} s apart, but a smoothing window of {window:g} s must have at least "
                          f"{degree + 2}")
-    breaks = np.flatnonzero((steps <= 0.0) | (steps > 0.5 * window)) + 1
-    for part in np.split(np.arange(len(t)), breaks):
+    ends = np.union1d(np.flatnonzero((steps <= 0.0) | (steps > 0.5 * window)) + 1, np.asarray(breaks, dtype=int))
+    for part in np.split(np.arange(len(t)), ends):
         if t[part[-1]] - t[part[0]] > 2.0 * window:
             yield _piece(t[part], q[part], tau[part], step, points, degree)
 
@@ -95,13 +103,23 @@ def in_velocities(model: Model, piece: Piece) -> Piece:
     return piece._replace(qd=qd, qdd=qdd, acceleration_noise=noise)
 
 
-def correlation_times(rest: np.ndarray, valid: np.ndarray) -> np.ndarray:
-    """How many residuals say as much as one independent one, of each joint (n,), >= 1; by autocorrelation."""
-    times = np.ones(rest.shape[1])
-    for j in range(len(times)):
+def autocovariances(rest: np.ndarray, valid: np.ndarray, lags: int) -> np.ndarray:
+    """The sums (n, lags) of the products of residuals (k, n) that lie 0, 1, ... samples apart, of those that are valid;
+    0 from a quarter of their number on, and where there are few. Those of several recordings add up."""
+    found = np.zeros((rest.shape[1], lags))
+    for j in range(len(found)):
         r = rest[valid[:, j], j]
-        if len(r) > 8 and r.any():
-            lags = np.correlate(r, r, "full")[len(r) - 1:][:len(r) // 4] / (r @ r)
-            end = np.argmax(lags <= 0.0) or len(lags)
-            times[j] = 1.0 + 2.0 * lags[1:end].sum()
+        count = min(len(r) // 4, lags)
+        if len(r) > 8:
+            found[j, :count] = np.fft.irfft(np.abs(np.fft.rfft(r, 2 * len(r))) ** 2, 2 * len(r))[:count]
+    return found
+
+
+def correlation_times(covariances: np.ndarray) -> np.ndarray:
+    """How many residuals say as much as one independent one, of each joint (n,), >= 1; by autocovariances (n, lags)."""
+    times = np.ones(len(covariances))
+    for j, row in enumerate(covariances):
+        if row[0] > 0.0:
+            end = np.argmax(row <= 0.0) or len(row)
+            times[j] = 1.0 + 2.0 * row[1:end].sum() / row[0]
     return times

@@ -22,17 +22,13 @@ def text(found: Any) -> str:
 
 
 def _summary(found):
-    equations = int(found.equations.valid.sum())
-    yield (f"{found.samples} samples, {equations} equations, {len(found.base)} base parameters of "
+    equations = int(found.evidence.counts.sum())
+    yield (f"{found.evidence.samples} samples, {equations} equations, {len(found.base)} base parameters of "
            f"{int(found.estimated.sum())} parameters")
-    before, after = (float(np.sqrt(np.sum(_rest(found, p) ** 2) / equations))
+    before, after = (float(np.sqrt(found.evidence.squares(p).sum() / equations))
                      for p in (found.prior_parameters, found.parameters))
     yield f"efforts not explained, root mean square, N m or N: {before:.4g} before, {after:.4g} now"
     yield from found.notes
-
-
-def _rest(found, parameters):
-    return found.equations.b - found.equations.Y @ parameters
 
 
 def _joints(found) -> Iterator[str]:
@@ -77,25 +73,20 @@ def _short(name):
 
 # ------------------------------------------------------------------------------------------------- figure
 def figure(found: Any, path: Any = None) -> Any:
-    """The figure of an Identification: efforts measured and explained, residuals, base parameters."""
+    """The figure of an Identification: efforts measured and explained, if it is of one recording; residuals, base
+    parameters."""
     try:
         from matplotlib import pyplot
     except ImportError:
         raise ImportError("plot draws with matplotlib, which is not installed: pip install matplotlib") from None
     names, count = velocity_names(found.robot.model), len(found.base)
-    rows, listed = ceil(len(names) / COLUMNS), max(2.0, 0.16 * count) + 0.8
+    rows = ceil(len(names) / COLUMNS) if found.equations else 0
+    above, listed = 1.25 * rows + 0.6 * bool(rows), max(2.0, 0.16 * count) + 0.8
     with pyplot.rc_context(STYLE):
-        drawn = pyplot.figure(figsize=(10.0, 1.25 * rows + listed + 0.6), layout="constrained")
-        above, below = drawn.subfigures(2, 1, height_ratios=[1.25 * rows + 0.6, listed])
-        axes = above.subplots(rows, COLUMNS, squeeze=False, sharex=True)
-        for k, ax in enumerate(axes.T.flat):
-            ax.set_visible(k < len(names))
-            if k < len(names):
-                _draw_joint(ax, found, k, names[k])
-                ax.tick_params(labelbottom=k % rows == rows - 1 or k == len(names) - 1)
-        above.supxlabel("time  [s]", fontsize=8.5)
-        above.supylabel("effort  [N m or N]", fontsize=8.5)
-        above.legend(*axes[0, 0].get_legend_handles_labels(), ncols=3, loc="outside upper right", frameon=False)
+        drawn = below = pyplot.figure(figsize=(10.0, above + listed), layout="constrained")
+        if rows:
+            figure, below = drawn.subfigures(2, 1, height_ratios=[above, listed])
+            _draw_joints(figure, found, names, rows)
         residuals, base = below.subplots(1, 2, width_ratios=[1.0, 1.6])
         _draw_residuals(residuals, found, names)
         _draw_base(base, found)
@@ -103,6 +94,18 @@ def figure(found: Any, path: Any = None) -> Any:
             drawn.savefig(path, dpi=150)
             pyplot.close(drawn)
     return drawn
+
+
+def _draw_joints(drawn, found, names, rows):
+    axes = drawn.subplots(rows, COLUMNS, squeeze=False, sharex=True)
+    for k, ax in enumerate(axes.T.flat):
+        ax.set_visible(k < len(names))
+        if k < len(names):
+            _draw_joint(ax, found, k, names[k])
+            ax.tick_params(labelbottom=k % rows == rows - 1 or k == len(names) - 1)
+    drawn.supxlabel("time  [s]", fontsize=8.5)
+    drawn.supylabel("effort  [N m or N]", fontsize=8.5)
+    drawn.legend(*axes[0, 0].get_legend_handles_labels(), ncols=3, loc="outside upper right", frameon=False)
 
 
 def _draw_joint(ax, found, k, name):

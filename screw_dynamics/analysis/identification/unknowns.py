@@ -1,0 +1,76 @@
+"""What is to be estimated of a robot, and where the fit begins: the robot as it is known."""
+from collections.abc import Collection
+from dataclasses import dataclass
+from itertools import compress
+
+import numpy as np
+
+from screw_dynamics import checks
+from screw_dynamics.analysis.estimation.payload_identification import FRICTION
+from screw_dynamics.model.group_joints import motions
+from screw_dynamics.model.inertial_parameters import COUNT
+from screw_dynamics.model.model import Model
+from screw_dynamics.robot import Robot
+
+from . import physical
+from .base_parameters import BaseParameters, from_regressor, parameter_names, random_regressor
+
+
+@dataclass(frozen=True, eq=False)
+class Unknowns:
+    """The P parameters of a robot, of which some are to be estimated; the others stay as they are."""
+
+    robot: Robot
+    friction: str               # "estimate", "model" or "none"
+    names: tuple[str, ...]      # (P,) inertial parameters and, of each velocity, damping, friction, armature
+    parameters: np.ndarray      # (P,) of the robot; without friction, where there shall be none
+    bodies: np.ndarray          # (b,) bool: of which bodies inertial parameters are estimated
+    estimated: np.ndarray       # (P,) bool
+    base: BaseParameters        # of those that are estimated
+    notes: tuple[str, ...]      # on what could not be as it is
+
+    @property
+    def rubs(self) -> np.ndarray:
+        """Which velocities (n,) have friction that is estimated or taken off: at rest they tell nothing."""
+        model = self.robot.model
+        return {"estimate": _rubs(model), "model": model.friction > 0.0}.get(self.friction, np.zeros(model.n, bool))
+
+    @property
+    def links(self) -> np.ndarray:
+        """The inertial parameters (l, 10) of the estimated bodies: the nearest that some body can have."""
+        return physical.nearest_physical(self.parameters[:COUNT * len(self.bodies)].reshape(-1, COUNT)[self.bodies])
+
+
+def unknowns(robot: Robot, friction: str = "estimate", armature: bool = False, links: Collection[str] | None = None
+             ) -> Unknowns:
+    """The unknowns of a robot; `identify` says what the arguments are, and ValueError which one is wrong."""
+    checks.one_of("friction", friction, FRICTION)
+    model, n = robot.model, robot.n
+    bodies, estimated = _estimated(robot, friction, checks.flag("armature", armature), links)
+    of_joints = robot.friction_parameters.reshape(n, -1).copy()
+    of_joints[:, :2] *= friction != "none"                  # armature stays: it is inertia
+    p = np.append(robot.inertial_parameters, of_joints)
+    drawn = p[:COUNT * len(bodies)].reshape(-1, COUNT)
+    notes = [f"link {model.body_names[body]}: no rigid body can have the model's parameters; began with the nearest "
+             "that one can have" for body in np.flatnonzero(bodies) if not physical.is_physical(drawn[body])]
+    names = parameter_names(robot, True)
+    base = from_regressor(random_regressor(robot, True)[:, estimated], tuple(compress(names, estimated)))
+    return Unknowns(robot, friction, names, p, bodies, estimated, base, tuple(notes))
+
+
+def _estimated(robot, friction, armature, links):
+    """Which bodies (b,) are estimated, and which parameters (P,)."""
+    model, links = robot.model, (links,) if isinstance(links, str) else links
+    for link in links or ():
+        checks.one_of("links: link", link, [x for x, own in zip(model.body_names, model.is_link, strict=True) if own])
+    chosen = np.array([links is None or x in links for x in model.body_names], dtype=bool)
+    bodies = model.is_link & (model.inertias[:, 5, 5] > 0.0) & chosen
+    if not bodies.any():
+        raise ValueError("links: none that moves and has a mass is to be estimated")
+    columns = np.stack([_rubs(model) & (friction == "estimate")] * 2 + [(model.places_in_q >= 0) & armature], axis=1)
+    return bodies, np.append(np.repeat(bodies, COUNT), columns)
+
+
+def _rubs(model: Model) -> np.ndarray:
+    """Which velocities (n,) have friction: all but those of joints that are free."""
+    return np.concatenate([np.full(len(motions(kind)), kind != "free") for kind in model.joint_kinds])

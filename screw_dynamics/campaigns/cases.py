@@ -1,0 +1,125 @@
+"""One case of a campaign: a scenario with some values of its parameters, and what its motion is worth."""
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import inspect
+import time
+import traceback
+from collections.abc import Callable, Mapping
+from numbers import Real
+from types import SimpleNamespace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from screw_dynamics import checks
+
+
+class Case(NamedTuple):
+    """What one case of a campaign came to: its number, the values of its parameters, the margins of the properties
+    (NaN where there is none: a property that says yes or no, or an error), whether each holds, the error or "", its
+    trace, a hash of the motion's bits, and the seconds that it took."""
+
+    index: int
+    parameters: dict[str, Any]
+    margins: dict[str, float]
+    holds: dict[str, bool]
+    error: str
+    trace: str
+    digest: str
+    seconds: float
+
+    @property
+    def passed(self) -> bool:
+        """Whether all properties hold."""
+        return not self.error and all(self.holds.values())
+
+    def __str__(self):
+        values = ", ".join(f"{name}={value!r}" for name, value in self.parameters.items())
+        said = [f"case {self.index} {'passed' if self.passed else 'failed'}: {values}"]
+        for name, holds in self.holds.items():
+            margin = self.margins[name]
+            said.append(f"  {name} {'holds' if holds else 'fails'}" + ("" if np.isnan(margin) else f", {margin:.6g}"))
+        return "\n".join([*said, *(["  " + self.error] if self.error else [])])
+
+
+class Replay(NamedTuple):
+    """A case that was run again: its motion, what it came to, and whether the motion has the bits of the campaign's.
+
+    same_bits is None where the campaign has no motion, or its bits cannot be told."""
+
+    motion: Any
+    case: Case
+    same_bits: bool | None
+
+
+def generator(seed: int, index: int) -> np.random.Generator:
+    """The random numbers of a case, which depend on nothing but these two."""
+    return np.random.default_rng([seed, index])
+
+
+def run(scenario: Callable, properties: Mapping[str, Callable], values: Mapping[str, Any], seed: int,
+        index: int) -> tuple[Any, Case]:
+    """The motion of a case, None if the scenario raised an error, and what it came to."""
+    started, parameters = time.perf_counter(), SimpleNamespace(**values)
+    motion, margins, holds = None, dict.fromkeys(properties, np.nan), dict.fromkeys(properties, False)
+    error = trace = digest = ""
+    try:
+        motion = scenario(parameters, generator(seed, index))
+        digest = digest_of(motion)              # before properties, which may write to it
+        for name, judge in properties.items():
+            margins[name], holds[name] = judged(name, judge(motion, parameters) if _takes_two(judge) else judge(motion))
+    except Exception as problem:
+        error, trace = f"{type(problem).__name__}: {problem}", traceback.format_exc()
+    return motion, Case(index, dict(values), margins, holds, error, trace, digest, time.perf_counter() - started)
+
+
+def judged(name: str, found: Any) -> tuple[float, bool]:
+    """Margin and verdict of what a property returned: True or False, or a number, or several of which the least counts.
+    A margin that is NaN fails."""
+    if isinstance(found, (bool, np.bool_)):
+        return np.nan, bool(found)
+    if isinstance(found, np.ndarray) and found.size and found.dtype.kind in "fiu":
+        found = found.min()                     # NaN if one is
+    if not isinstance(found, Real):
+        raise TypeError(f"property {name!r} returned {checks.described(found)}: it must be True or False, or a margin")
+    return float(found), bool(found >= 0.0)
+
+
+def _takes_two(judge):
+    """Whether a property takes the parameters besides the motion: two arguments without defaults."""
+    try:
+        given = inspect.signature(judge).parameters.values()
+    except ValueError:                          # of builtins
+        return False
+    return sum(p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) and p.default is p.empty for p in given) > 1
+
+
+# ------------------------------------------------------------------------------------------------- bits
+def digest_of(motion: Any) -> str:
+    """A hash of the bits of a motion: of all arrays and numbers in it, in nested tuples, lists, dicts and dataclasses;
+    what its method digest() says, if it has one; "" if it holds something else."""
+    found = hashlib.sha256()
+    return found.hexdigest()[:32] if _add(found, motion) else ""
+
+
+def _add(found, x):
+    """Add what a value holds to a hash; False if that is not known."""
+    if isinstance(x, (np.ndarray, np.generic)):
+        if x.dtype.hasobject:
+            return False
+        found.update(f"{x.dtype.str}{x.shape}".encode() + np.ascontiguousarray(x).tobytes())
+        return True
+    if x is None or isinstance(x, (bool, int, float, complex, str, bytes)):
+        found.update(f"{type(x).__name__}{x!r}".encode())
+        return True
+    if callable(getattr(x, "digest", None)):
+        return _add(found, x.digest())
+    if dataclasses.is_dataclass(x):
+        x = {field.name: getattr(x, field.name) for field in dataclasses.fields(x)}
+    if isinstance(x, (tuple, list, Mapping)):
+        found.update(f"{len(x)}".encode())
+        return all(_add(found, part) for part in (
+            x if isinstance(x, (tuple, list)) else (y for item in x.items() for y in item)))
+    return False

@@ -1,0 +1,50 @@
+"""Where the cases of a campaign lie in the space of its parameters: shares (cases, d) of their probabilities."""
+from __future__ import annotations
+
+import inspect
+from collections.abc import Sequence
+from math import prod
+
+import numpy as np
+
+from screw_dynamics import checks
+
+from .parameters import Parameter
+
+LARGEST = 10_000_000    # cases
+
+
+def latin_hypercube(d: int, count: int, seed: int) -> np.ndarray:
+    """Each of `count` equal parts of each parameter once."""
+    return _of_scipy("LatinHypercube", d, seed).random(count)
+
+
+def sobol(d: int, count: int, seed: int) -> np.ndarray:
+    """Sobol's sequence, scrambled by Owen's method; even where count is a power of 2, else SciPy warns."""
+    return _of_scipy("Sobol", d, seed).random(count)
+
+
+def random(d: int, count: int, seed: int) -> np.ndarray:
+    """Independent points."""
+    return np.random.default_rng(seed).random((count, d))
+
+
+DESIGNS = {"latin_hypercube": latin_hypercube, "sobol": sobol, "random": random, "grid": None}
+
+
+def shares(parameters: Sequence[Parameter], design: str, count: int, seed: int, levels: int) -> np.ndarray:
+    """The shares (cases, d) of a design; those of a grid are all combinations, the last parameter changing fastest."""
+    if checks.one_of("design", design, DESIGNS) != "grid":
+        return DESIGNS[design](len(parameters), count, seed)
+    if (total := prod(parameter.count(levels) for parameter in parameters)) > LARGEST:
+        raise ValueError(f"the grid has {total} cases, more than {LARGEST}: fewer levels than {levels}, or fewer "
+                         "parameters")
+    along = [parameter.shares(levels) for parameter in parameters]
+    return np.stack(np.meshgrid(*along, indexing="ij"), axis=-1).reshape(total, len(parameters))
+
+
+def _of_scipy(name, d, seed):
+    from scipy.stats import qmc
+    kind = getattr(qmc, name)
+    keyword = "rng" if "rng" in inspect.signature(kind).parameters else "seed"      # before SciPy 1.15
+    return kind(d, **{keyword: np.random.default_rng(seed)})

@@ -1,0 +1,87 @@
+"""What varies in a campaign: ranges, choices and distributions, each as a function of a number in (0, 1)."""
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from screw_dynamics import checks
+
+RESERVED = "index", "passed", "error", "digest", "seconds"      # other columns of the table
+LEAST = 2.0**-53        # away from 0 and 1, where distributions have no finite quantiles
+
+
+class Parameter(NamedTuple):
+    """A parameter of a campaign: its name, and a range, choices or a distribution, the others being None."""
+
+    name: str
+    range: tuple[float, float] | None = None
+    choices: tuple | None = None
+    distribution: Any = None
+
+    def at(self, u: float) -> Any:
+        """The value at the share u of its probability."""
+        if self.choices is not None:
+            return self.choices[min(int(u * len(self.choices)), len(self.choices) - 1)]
+        if self.range is not None:
+            low, high = self.range
+            return low + float(u) * (high - low)
+        return float(self.distribution.ppf(min(max(u, LEAST), 1.0 - LEAST)))
+
+    def count(self, levels: int) -> int:
+        """How many levels it has in a grid."""
+        return levels if self.choices is None else len(self.choices)
+
+    def shares(self, levels: int) -> np.ndarray:
+        """The shares of the levels of a grid: each choice, both ends of a range and what is between, or the middles of
+        as many parts of a distribution of equal probability."""
+        if self.choices is not None:
+            return (np.arange(len(self.choices)) + 0.5) / len(self.choices)
+        return np.linspace(0.0, 1.0, levels) if self.range is not None else (np.arange(levels) + 0.5) / levels
+
+    def in_words(self) -> str:
+        """What it varies over, in words."""
+        if self.choices is not None:
+            return "one of " + ", ".join(map(checks.described, self.choices))
+        if self.range is not None:
+            return "{:g} to {:g}".format(*self.range)
+        named = ", ".join([*map(repr, self.distribution.args),
+                           *(f"{key}={value!r}" for key, value in self.distribution.kwds.items())])
+        return f"{self.distribution.dist.name}({named})"
+
+
+def parameters_of(given: Mapping[str, Any]) -> tuple[Parameter, ...]:
+    """The parameters {name: (low, high), a list or range of choices, or a frozen distribution of scipy.stats}."""
+    if not isinstance(given, Mapping) or not given:
+        raise ValueError(f"parameters {checks.described(given)} must be {{name: range, choices or distribution}}, with "
+                         "at least one")
+    return tuple(_parameter(name, varies) for name, varies in given.items())
+
+
+def _parameter(name, varies):
+    if not isinstance(name, str) or not name.isidentifier() or name in RESERVED:
+        raise ValueError(f"parameter {checks.described(name)} must have a name of Python other than "
+                         f"{', '.join(RESERVED)}")
+    if isinstance(varies, tuple):
+        return Parameter(name, range=_range(name, varies))
+    if isinstance(varies, (list, range)):
+        if not len(varies):
+            raise ValueError(f"parameter {name!r} has no choices")
+        return Parameter(name, choices=tuple(varies))
+    if callable(getattr(varies, "ppf", None)) and hasattr(varies, "dist"):
+        if not np.isfinite(varies.ppf(0.5)):
+            raise ValueError(f"parameter {name!r}: the median of its distribution is {varies.ppf(0.5)}")
+        return Parameter(name, distribution=varies)
+    raise ValueError(f"parameter {name!r} is {checks.described(varies)}, but must be a range (low, high), a list of "
+                     f"choices, as [{checks.described(varies)}], or a frozen distribution of scipy.stats")
+
+
+def _range(name, varies):
+    if len(varies) != 2:
+        raise ValueError(f"parameter {name!r}: the range {checks.described(varies)} must be (low, high); choices are a "
+                         "list")
+    low, high = (checks.number(f"parameter {name!r}: an end of the range", x) for x in varies)
+    if not low < high:
+        raise ValueError(f"parameter {name!r}: the range ({low:g}, {high:g}) must begin below its end")
+    return low, high

@@ -1,0 +1,119 @@
+"""The plan of a campaign: all that its cases are computed from, which other processes read from its folder."""
+from __future__ import annotations
+
+import hashlib
+import inspect
+import os
+import pickle
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from screw_dynamics import checks
+from screw_dynamics.lazy import lazy
+
+from . import cases, designs
+from .parameters import RESERVED, Parameter
+
+FILE = "campaign.pickle"
+
+
+class Plan:
+    """Scenario, parameters, properties {name: function}, and the design with its seed."""
+
+    def __init__(self, scenario: Callable, parameters: tuple[Parameter, ...], properties: Any, design: str, count: int,
+                 seed: int, levels: int):
+        if not callable(scenario):
+            raise ValueError(f"scenario {checks.described(scenario)} must be a function of parameters and rng")
+        self.scenario, self.parameters, self.properties = scenario, parameters, _named(properties)
+        if twice := [name for name in self.properties if name in RESERVED or name in {p.name for p in parameters}]:
+            raise ValueError(f"property {twice[0]!r}: another column of the table has this name")
+        self.design, self.seed, self.levels = design, checks.whole("seed", seed, 0), checks.whole("levels", levels, 1)
+        self.count = checks.whole("count", count, 1)
+        self.sources = {name: _source(f) for name, f in {"scenario": scenario, **self.properties}.items()}
+        self.count = len(self.shares)
+
+    @lazy
+    def shares(self) -> np.ndarray:
+        """The shares (cases, d) of the probabilities of the parameters."""
+        return designs.shares(self.parameters, self.design, self.count, self.seed, self.levels)
+
+    def values(self, index: int) -> dict[str, Any]:
+        """The values of the parameters in a case."""
+        if not -1 < checks.whole("index", index, 0) < self.count:
+            raise ValueError(f"index {index}: the campaign has {self.count} cases, from 0 on")
+        return {parameter.name: parameter.at(u)
+                for parameter, u in zip(self.parameters, self.shares[index], strict=True)}
+
+    def run(self, index: int) -> tuple[Any, cases.Case]:
+        """The motion of a case, and what it came to."""
+        return cases.run(self.scenario, self.properties, self.values(index), self.seed, index)
+
+    def in_words(self) -> dict[str, str]:
+        """What tells this plan from another one, also in another process."""
+        varied = {f"parameter {p.name}": p.in_words() for p in self.parameters}
+        known = {f"source of {name}": source for name, source in self.sources.items()}
+        return {"properties": ", ".join(self.properties), "design": self.design, "cases": str(self.count),
+                "seed": str(self.seed), **varied, **known}
+
+    def keep(self, folder: Path) -> None:
+        """Write the plan into its folder. ValueError if that has another one, with what differs."""
+        import cloudpickle
+        if (folder / FILE).exists():
+            mine, theirs = self.in_words(), kept(folder).in_words()
+            differ = [f"{key} is {mine.get(key, 'absent')}, there {theirs.get(key, 'absent')}"
+                      for key in mine | theirs if mine.get(key) != theirs.get(key)]
+            if differ:
+                raise ValueError(f"{folder} has another campaign: {'; '.join(differ)}")
+            return
+        folder.mkdir(parents=True, exist_ok=True)
+        new = folder / f".{FILE}.{os.getpid()}"
+        new.write_bytes(pickle.dumps({"path": [os.path.abspath(p) for p in sys.path], "plan": cloudpickle.dumps(self)}))
+        new.replace(folder / FILE)
+
+
+def kept(folder: Path) -> Plan:
+    """The plan in a folder, which is code: only from somebody whom you trust. Modules are looked for where they were
+    found when it was written, too."""
+    try:
+        found = pickle.loads((folder / FILE).read_bytes())
+    except FileNotFoundError:
+        raise ValueError(f"{folder} has no campaign: no file {FILE}") from None
+    sys.path += [path for path in found["path"] if path not in sys.path]
+    return pickle.loads(found["plan"])
+
+
+@lru_cache(4)
+def kept_once(folder: str, identity: str) -> Plan:
+    """The plan in a folder, which a worker reads once."""
+    return kept(Path(folder))
+
+
+def _named(properties: Any) -> dict[str, Callable]:
+    """Properties {name: function}, from a mapping, or functions with the names that they have."""
+    if isinstance(properties, Mapping):
+        found = dict(properties)
+    else:
+        functions = list(properties) if isinstance(properties, Iterable) else [properties]
+        found = {getattr(f, "__name__", str(f)): f for f in functions}
+        if len(found) < len(functions):
+            raise ValueError("properties: several functions have the same name; pass {name: function}")
+    for name, judge in found.items():
+        if not isinstance(name, str) or not callable(judge):
+            raise ValueError(f"properties: {checks.described(name)} is {checks.described(judge)}, and must be a name "
+                             "with a function of the motion")
+    if not found:
+        raise ValueError("properties: at least one is required, or nothing can fail")
+    return found
+
+
+def _source(function):
+    """A hash of the source of a function; its name if there is none."""
+    try:
+        return hashlib.sha256(inspect.getsource(function).encode()).hexdigest()[:16]
+    except (OSError, TypeError):
+        return getattr(function, "__qualname__", type(function).__qualname__)

@@ -1,0 +1,128 @@
+"""What a campaign came to: its cases as a table, its failures, and how each of them is run again."""
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from screw_dynamics import checks
+
+from .cases import Case, Replay
+from .plan import Plan, kept
+
+TABLE, REPORT = "cases.parquet", "report.html"
+INTERVAL = 0.95
+
+
+class Campaign:
+    """The cases of a campaign, in their order: `cases`, and as a table {column: array}, `table`; `failures`, the
+    numbers of those that failed; `folder`, where it is kept, or None."""
+
+    def __init__(self, plan: Plan, found: Sequence[Case], folder: Path | None = None):
+        self.plan, self.folder = plan, folder
+        self.cases = [case._replace(parameters=plan.values(case.index)) for case in found]
+
+    def __len__(self):
+        return len(self.cases)
+
+    @property
+    def failures(self) -> list[int]:
+        """The numbers of the cases in which a property failed, or that raised an error."""
+        return [case.index for case in self.cases if not case.passed]
+
+    @property
+    def table(self) -> dict[str, np.ndarray]:
+        """Columns (cases,): index, the parameters, the margin of each property (NaN where it says yes or no), whether
+        it holds as <property>_holds, passed, error, digest and seconds."""
+        cases = self.cases
+        columns = {"index": np.array([case.index for case in cases])}
+        for parameter in self.plan.parameters:
+            columns[parameter.name] = _column([case.parameters[parameter.name] for case in cases])
+        for name in self.plan.properties:
+            columns[name] = np.array([case.margins[name] for case in cases])
+            columns[f"{name}_holds"] = np.array([case.holds[name] for case in cases])
+        columns["passed"] = np.array([case.passed for case in cases])
+        columns["error"], columns["digest"] = (_column([getattr(case, key) for case in cases])
+                                               for key in ("error", "digest"))
+        columns["seconds"] = np.array([case.seconds for case in cases])
+        return columns
+
+    def probability_of_failure(self) -> tuple[float, float, float]:
+        """The share of failures, and the ends of its 95 % interval by Clopper and Pearson, which holds for the design
+        "random"; with "latin_hypercube" and "sobol" the share is closer as a rule, in a grid it is no probability."""
+        from scipy.stats import binomtest
+        failed = len(self.failures)
+        interval = binomtest(failed, len(self)).proportion_ci(INTERVAL)
+        return failed / len(self), float(interval.low), float(interval.high)
+
+    def replay(self, index: int) -> Replay:
+        """Run a case again: its motion, what it came to, and whether the motion has the same bits."""
+        motion, case = self.plan.run(index)
+        before = self.cases[index]
+        same = before.digest == case.digest if before.digest else None
+        if before.trace and not before.digest:          # of an error, not of a worker that died
+            same = before.error == case.error
+        return Replay(motion, case, same)
+
+    def command(self, index: int) -> str:
+        """The command that runs a case again."""
+        if self.folder is None:
+            raise ValueError("a campaign without a folder, out=None, is in no file: replay(index) runs a case again")
+        index = checks.whole("index", index, 0)
+        return f"python -m screw_dynamics.campaigns replay {shlex.quote(str(self.folder))} {index}"
+
+    def write(self, folder: str | os.PathLike | None = None) -> None:
+        """Write cases.parquet, which takes the extra [logs], and report.html, with pictures if matplotlib is there, to
+        a folder, by default the campaign's own."""
+        from .report import write_report
+        target = Path(folder) if folder is not None else self.folder
+        if target is None:
+            raise ValueError("folder: this campaign has none of its own")
+        target.mkdir(parents=True, exist_ok=True)
+        write_parquet(self, target / TABLE)
+        write_report(self, target / REPORT)
+
+    def __repr__(self):
+        failed = self.failures
+        listed = ", ".join(map(str, failed[:10])) + (", ..." if len(failed) > 10 else "")
+        return f"<Campaign of {len(self)} cases, {len(failed)} failed{': ' if failed else ''}{listed}>"
+
+
+def load(folder: str | os.PathLike) -> Campaign:
+    """The campaign in a folder. It contains code, a pickled plan: load only folders of somebody whom you trust."""
+    import pyarrow.parquet as pq
+    path = Path(folder).absolute()
+    plan, columns = kept(path), pq.read_table(path / TABLE).to_pydict()
+    names = list(plan.properties)
+    rows = zip(*(columns[key] for key in ("index", "error", "trace", "digest", "seconds")),
+               zip(*(columns[name] for name in names), strict=True),
+               zip(*(columns[f"{name}_holds"] for name in names), strict=True), strict=True)
+    return Campaign(plan, [Case(index, {}, dict(zip(names, margins, strict=True)), dict(zip(names, holds, strict=True)),
+                                error, trace, digest, seconds)
+                           for index, error, trace, digest, seconds, margins, holds in rows], path)
+
+
+def write_parquet(campaign: Campaign, path: Path) -> None:
+    """Write the table of a campaign, with its plan in words as the file's metadata."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+    columns = {name: column.tolist() for name, column in campaign.table.items()}
+    columns["trace"] = [case.trace for case in campaign.cases]
+    table = pa.table(columns)
+    said = {key.encode(): text.encode() for key, text in campaign.plan.in_words().items()}
+    new = path.with_name(f".{path.name}.{os.getpid()}")
+    pq.write_table(table.replace_schema_metadata(said), new)
+    new.replace(path)
+
+
+def _column(values: Sequence[Any]) -> np.ndarray:
+    """Values as an array of numbers, of truth values or of text."""
+    if all(isinstance(x, (bool, np.bool_)) for x in values):
+        return np.array(values, dtype=bool)
+    if all(isinstance(x, (int, float, np.number)) and not isinstance(x, bool) for x in values):
+        return np.array(values)
+    return np.array([x if isinstance(x, str) else checks.described(x) for x in values], dtype=object)

@@ -1,0 +1,93 @@
+"""Campaigns: all cases of a plan, in this process or on the workers of a cluster."""
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from screw_dynamics import checks
+
+from .cases import Case
+from .designs import DESIGNS
+from .parameters import parameters_of
+from .plan import Plan, kept_once
+from .results import Campaign
+
+NEEDED = "cloudpickle", "distributed", "pyarrow"
+PARTS = "parts"         # of the folder: what workers wrote
+
+
+def campaign(scenario: Callable, parameters: Mapping[str, Any], properties: Mapping[str, Callable] | Iterable[Callable],
+             count: int = 128, design: str = "latin_hypercube", seed: int = 0, *, levels: int = 5,
+             out: str | os.PathLike | None = None, scheduler: Any = None, workers: int | None = None,
+             timeout: float | None = None, together: int = 1, progress: bool = False) -> Campaign:
+    """Run a scenario in many cases, and say in which a property fails.
+
+    scenario(parameters, rng): a function that returns a motion: what `rollout` returns, a recording of a test, arrays
+    or a dict of them. parameters: has the parameters of a case as attributes; rng: a numpy.random.Generator of the
+    case's own. The motion must depend on these two alone. parameters: {name: a range (low, high), a list or range of
+    choices, or a frozen distribution of scipy.stats}. properties: functions of the motion, or of motion and parameters,
+    by name; each returns True or False, or a margin, which fails if it is negative or NaN: of an array the least entry
+    counts. design: "latin_hypercube", "sobol", "random" or "grid": all combinations of `levels` of each parameter,
+    of choices all, whatever `count` is. The same seed is the same campaign.
+
+    out: a folder for a Parquet table and a report with pictures, and for what workers need; then cases are run by
+    `logs.each` on `workers` processes of this machine or on a scheduler of Dask, `together` cases a task, each task for
+    at most `timeout` seconds; what is done is not done again when the same call is repeated; extra [logs]. Without one
+    cases run one by one in this process. An error is a failure of its case. ValueError names what cannot be."""
+    plan = Plan(scenario, parameters_of(parameters), properties, checks.one_of("design", design, DESIGNS), count,
+                seed, levels)
+    if out is None:
+        if any(x is not None for x in (scheduler, workers, timeout)):
+            raise ValueError("scheduler, workers and timeout are for campaigns with a folder: out must not be None")
+        return Campaign(plan, [plan.run(index)[1] for index in range(plan.count)])
+    if missing := [name for name in NEEDED if find_spec(name) is None]:
+        raise ImportError(f"a campaign in a folder takes {', '.join(missing)}: pip install screw_dynamics[logs]")
+    folder = Path(out).absolute()
+    plan.keep(folder)
+    found = Campaign(plan, _on_workers(plan, folder, checks.whole("together", together, 1), {
+        "scheduler": scheduler, "workers": workers, "timeout": timeout, "progress": progress}), folder)
+    found.write()
+    return found
+
+
+
+def _on_workers(plan, folder, together, how):
+    """The cases, run by each()."""
+    from screw_dynamics.logs.each_item import each
+    items = [(first, min(first + together, plan.count)) for first in range(0, plan.count, together)]
+    rows = each(run_some, items, folder / PARTS, {"folder": str(folder), "identity": str(plan.in_words())}, **how)
+    found = []
+    for (first, last), row in zip(items, rows, strict=True):
+        found += (map(_unpacked, row["cases"]) if row.get("error") is None else
+                  (_lost(plan, index, row["error"], first, last) for index in range(first, last)))
+    return found
+
+
+def run_some(item: tuple[int, int], folder: str, identity: str) -> dict[str, Any]:
+    """Run the cases first, ..., last - 1 of the campaign in a folder: a row for `each`."""
+    plan = kept_once(folder, identity)
+    found = [plan.run(index)[1] for index in range(*item)]
+    return {"cases": [_packed(case) for case in found], "failed": sum(not case.passed for case in found)}
+
+
+def _packed(case):
+    """A case as a list that JSON holds exactly; values of parameters, which may be anything, follow from the plan."""
+    return [case.index, list(case.margins), list(case.margins.values()), [case.holds[name] for name in case.margins],
+            case.error, case.trace, case.digest, case.seconds]
+
+
+def _unpacked(packed):
+    index, names, margins, holds, error, trace, digest, seconds = packed
+    return Case(index, {}, dict(zip(names, margins, strict=True)), dict(zip(names, holds, strict=True)), error, trace,
+                digest, seconds)
+
+
+def _lost(plan, index, error, first, last):
+    """A case whose worker died or ran out of time, with the others of its task."""
+    among = f" (one of the cases {first} to {last - 1} of its task)" if last - first > 1 else ""
+    names = plan.properties
+    return Case(index, {}, dict.fromkeys(names, float("nan")), dict.fromkeys(names, False), f"{error}{among}", "", "",
+                float("nan"))

@@ -1,0 +1,8 @@
+"""Arrays of Dask and xarray as arguments: functions of NumPy arrays on the chunks of the former, by the names of joints
+on the latter.
+
+`mapped` is the one way in. Both libraries are extras, which nothing here imports before an argument is of theirs. It
+stands on `checks` alone: whose functions they are is not known here."""
+from .seam import Axis, any_foreign, is_foreign, mapped
+
+__all__ = ["Axis", "any_foreign", "is_foreign", "mapped"]

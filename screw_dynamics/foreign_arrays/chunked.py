@@ -1,0 +1,54 @@
+"""Functions of NumPy arrays on Dask arrays: block by block along the leading axes, lazily, by dask.array.blockwise."""
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from itertools import count, islice
+from typing import Any
+
+import numpy as np
+
+from screw_dynamics import checks
+
+from .seam import Axis, Given
+
+
+def in_blocks(function: Callable[..., np.ndarray], given: Given, result: tuple[Axis, ...], name: str) -> Any:
+    """The results (..., *result) of function(*blocks) as a Dask array of float64; see `mapped`.
+
+    Chunks of leading axes are those of the arguments, and where these differ what they have in common. Inner axes are
+    whole in each block: chunks along them are put together."""
+    import dask.array as da
+
+    arrays, inner = [], []
+    for argument, (x, axes) in given.items():
+        sizes = [axis.size for axis in axes]
+        if not isinstance(x, da.Array):
+            x = da.asarray(checks.real_numbers(argument, x, *sizes))
+        checks.real_numbers(argument, _like(x), *sizes)             # the refusals of NumPy's arrays
+        arrays.append(x)
+        inner.append(len(axes))
+    leads = [x.shape[:x.ndim - own] for x, own in zip(arrays, inner, strict=True)]
+    _broadcast(list(given), arrays, leads)
+    depth, pairs = max(map(len, leads)), []
+    index = count(depth)                                            # of axes that only one array has
+    for x, lead, own in zip(arrays, leads, inner, strict=True):
+        pairs += [x, (*range(depth - len(lead), depth), *islice(index, own))]
+    new = {next(index): axis.size for axis in result}
+    return da.blockwise(function, (*range(depth), *new), *pairs, new_axes=new, token=name, concatenate=True,
+                        meta=np.empty((0,) * (depth + len(new))))
+
+
+def _like(x):
+    """An array of the shape and kind of a Dask array that takes no memory; axes of unknown length have one entry."""
+    return np.broadcast_to(np.empty((), x.dtype), [1 if math.isnan(n) else n for n in x.shape])
+
+
+def _broadcast(names, arrays, leads):
+    """ValueError unless leading axes broadcast, as far as their lengths are known."""
+    known = [[1 if math.isnan(n) else n for n in lead] for lead in leads]
+    try:
+        np.broadcast_shapes(*map(tuple, known))
+    except ValueError:
+        shapes = ", ".join(f"{name} {x.shape}" for name, x in zip(names, arrays, strict=True))
+        raise ValueError(f"the leading axes do not broadcast: {shapes}") from None

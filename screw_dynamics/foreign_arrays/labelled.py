@@ -1,0 +1,58 @@
+"""Functions of NumPy arrays on xarray.DataArrays: joints by name, leading axes by the names of their dimensions."""
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from screw_dynamics import checks
+
+from .seam import Axis, Given, any_foreign, mapped
+
+
+def by_names(function: Callable[..., np.ndarray], given: Given, result: tuple[Axis, ...], name: str) -> Any:
+    """The results of function(*arrays) as a DataArray; see `mapped`. What of its arguments holds Dask arrays stays
+    lazy. Dimensions that two of them share must have the same coordinates there."""
+    import xarray as xr
+
+    arrays, inner = [], []
+    for argument, (x, axes) in given.items():
+        if isinstance(x, xr.DataArray):
+            for axis in axes:
+                x = _aligned(argument, x, axis)
+        elif not any_foreign([x]):
+            x = checks.real_numbers(argument, x, *(axis.size for axis in axes))
+        arrays.append(x)
+        inner.append([axis.name for axis in axes])
+
+    def on_arrays(*plain):
+        if any_foreign(plain):
+            pairs = zip(plain, (axes for _, axes in given.values()), strict=True)
+            return mapped(function, dict(zip(given, pairs, strict=True)), result, name)
+        return function(*(checks.real_numbers(argument, x, *(axis.size for axis in axes))
+                          for (argument, (_, axes)), x in zip(given.items(), plain, strict=True)))
+    found = xr.apply_ufunc(on_arrays, *arrays, input_core_dims=inner, output_core_dims=[[axis.name for axis in result]],
+                           join="exact", dask="allowed")
+    return found.assign_coords({axis.name: list(axis.labels) for axis in result if axis.labels})
+
+
+def _aligned(argument, x, axis):
+    """A DataArray with the entries of an axis in the order of the labels."""
+    if axis.name not in x.dims:
+        raise ValueError(f"{argument} has the dimensions {', '.join(map(str, x.dims)) or 'none'}, but must have one "
+                         f"{axis.name!r}")
+    if axis.labels is None:
+        return x
+    if axis.name not in x.coords:
+        raise ValueError(f"{argument} has no coordinate {axis.name!r}, which names the entries of that dimension: "
+                         f"{', '.join(axis.labels)}")
+    names = [str(label) for label in x.coords[axis.name].values]
+    if missing := [label for label in axis.labels if label not in names]:
+        raise ValueError(f"{argument} has no {axis.name} {', '.join(map(repr, missing))}; its coordinate has "
+                         f"{', '.join(names) or 'none'}")
+    if twice := [label for label, count in Counter(names).items() if count > 1 and label in axis.labels]:
+        raise ValueError(f"{argument} has {axis.name} {', '.join(map(repr, twice))} more than once")
+    order = [names.index(label) for label in axis.labels]
+    return x if order == list(range(len(names))) else x.isel({axis.name: order})

@@ -1,0 +1,93 @@
+"""Where recordings are: paths, and addresses of any file system that fsspec knows."""
+from __future__ import annotations
+
+import os
+import re
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any
+
+METADATA = "metadata.yaml"                      # of a folder of rosbag2
+STORAGES = (".mcap", ".db3", ".mcap.zstd", ".db3.zstd")
+TABLES = (".csv", ".parquet", ".npz")
+SUFFIXES = (*STORAGES, *TABLES)
+
+
+def find(address: str | os.PathLike) -> list[str]:
+    """The episodes at an address: a file, a folder, a glob, or an address of fsspec; a folder of rosbag2 is one.
+
+    Sorted, numbers in names by their value; local ones as absolute paths. ValueError where there is none."""
+    fs, path = file_system(address)
+    found: list[str] = []
+    if fs.exists(path):
+        found = _episodes(fs, path)
+    elif re.search(r"[*?\[]", path):
+        found = [episode for part in fs.glob(path) for episode in _episodes(fs, part)]
+    else:
+        raise ValueError(f"{os.fspath(address)} does not exist")
+    if not found:
+        raise ValueError(f"{os.fspath(address)} holds no recordings: no folder of rosbag2, and no file of "
+                         f"{', '.join(SUFFIXES)}")
+    return [_addressed(fs, os.fspath(address), episode) for episode in sorted(set(found), key=_natural)]
+
+
+def file_system(address: str | os.PathLike) -> tuple[Any, str]:
+    """The file system of fsspec, and the path in it."""
+    from fsspec.core import url_to_fs
+    return url_to_fs(os.path.expanduser(os.fspath(address)))
+
+
+def is_local(fs: Any) -> bool:
+    """Tell whether paths are those of this machine."""
+    return "file" in ((fs.protocol,) if isinstance(fs.protocol, str) else fs.protocol)
+
+
+def opened(fs: Any, path: str) -> IO[bytes]:
+    """A file to read and seek in."""
+    return open(path, "rb") if is_local(fs) else fs.open(path, "rb")
+
+
+@contextmanager
+def at_hand(fs: Any, path: str, *beside: str) -> Iterator[Path]:
+    """A file as one of this machine: itself, or a copy for the while, together with those beside it that exist."""
+    if is_local(fs):
+        yield Path(path)
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        for name in (path, *beside):
+            if fs.exists(name):
+                fs.get_file(name, os.path.join(folder, os.path.basename(name)))
+        yield Path(folder, os.path.basename(path))
+
+
+def _episodes(fs, path):
+    """Those in a folder, or a file that is one."""
+    if not fs.isdir(path):
+        return [path] if path.endswith(SUFFIXES) else []
+    found, bags = [], []
+    for folder, _, files in fs.walk(path):
+        if any(folder == bag or folder.startswith(f"{bag.rstrip('/')}/") for bag in bags):
+            continue
+        if METADATA in files:
+            bags.append(folder)
+        else:
+            found += [f"{folder.rstrip('/')}/{name}" for name in files
+                      if name.endswith(SUFFIXES) and not name.startswith(".")]
+    return found + bags
+
+
+def _addressed(fs, address, path):
+    """The address of a path, in the words of the one that led to it."""
+    if is_local(fs) and "::" not in address:
+        return path
+    first, chained, rest = address.partition("::")
+    protocol = first.partition("://")[0] if "://" in first else first
+    return f"{protocol}://{path.lstrip('/') if protocol != 'memory' else path}{chained}{rest}" if chained \
+        else fs.unstrip_protocol(path)
+
+
+def _natural(path):
+    """Sorts episode_9 before episode_10."""
+    return [(0, int(part), part) if part.isdecimal() else (1, 0, part) for part in re.split(r"(\d+)", path) if part]

@@ -1,0 +1,162 @@
+"""Time along a log: from stamps and times of logging to one time that increases.
+
+Stamps tell when something was measured, times of logging when it arrived. Stamps are taken where they go on; where the
+clock that they come from jumps, what follows is a new piece, placed by when it arrived."""
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .notes import Notes
+
+NS = 10**9
+LATE = 3                # messages in a row that may be overtaken by others on their way
+JUMP = NS               # by how much, in ns, a stamp must be off for a jump of the clock, not a message that was late
+
+
+@dataclass(frozen=True)
+class Clock:
+    """The times of one topic's messages, by which those of others are known.
+
+    `arrival` (k,): when they arrived, ns, increasing; `time` (k,): their times in ns; `offset` (p,): time less stamp in
+    each piece, `piece` (k,): of each message."""
+
+    arrival: np.ndarray
+    time: np.ndarray
+    piece: np.ndarray
+    offset: np.ndarray
+
+    def at(self, arrival: np.ndarray) -> np.ndarray:
+        """The time when something arrived, in ns: between those of the messages before and after."""
+        if len(self.time) == 1:
+            return self.time[0] + (arrival - self.arrival[0])
+        zero, start = self.arrival[0], self.time[0]
+        inside = np.interp(arrival - zero, self.arrival - zero, self.time - start)
+        before = np.minimum(arrival - zero, 0)
+        after = np.maximum(arrival - self.arrival[-1], 0)
+        return start + np.rint(inside).astype(np.int64) + before + after
+
+    def times(self, topic: str, arrival: np.ndarray, stamps: np.ndarray | None, notes: Notes) -> np.ndarray:
+        """The times of another topic's messages, in ns: their stamps, in the piece in which they arrived.
+
+        Messages without a stamp, topics whose stamps are another clock's, and all without stamps (None) get the time of
+        their arrival."""
+        arrived = self.at(arrival)
+        if stamps is None or not len(arrived):
+            return arrived
+        near = np.searchsorted(self.arrival, arrival).clip(0, len(self.piece) - 1)
+        pieces = (self.piece[near][:, None] + np.arange(-1, 2)).clip(0, len(self.offset) - 1)
+        candidates = stamps[:, None] + self.offset[pieces]
+        best = np.abs(candidates - arrived[:, None]).argmin(axis=1)
+        times = candidates[np.arange(len(best)), best]
+        unstamped = stamps <= 0
+        times[unstamped] = arrived[unstamped]
+        notes.add("no stamp", f"{topic}: messages without a stamp have the time of their arrival", unstamped.sum())
+        if not unstamped.all():
+            off = float(np.median((times - arrived)[~unstamped])) / NS
+            if abs(off) > JUMP / NS:
+                notes.add("other clock", f"{topic}: its stamps are off by {off:.6g} s from when they arrived, which is "
+                                         "taken", (~unstamped).sum())
+                return arrived
+        return times
+
+
+def arrivals(logged: np.ndarray) -> np.ndarray:
+    """When messages arrived (k,), in ns: their times of logging in the order of the log, never backwards."""
+    steps = np.diff(logged, prepend=logged[:1])
+    return logged[:1] + np.cumsum(np.maximum(steps, 0)) if len(logged) else logged
+
+
+def clock(topic: str, arrival: np.ndarray, stamps: np.ndarray, notes: Notes,
+          use_stamps: bool = True) -> tuple[Clock, np.ndarray]:
+    """The clock of a topic, and its messages that are kept, in the order of time.
+
+    Stamps that are missing are made from arrivals; late messages are sorted in, and stray ones, whose stamp is off by a
+    jump that the next ones do not share, dropped."""
+    if not use_stamps:
+        notes.add("logged", f"{topic}: times are those of logging, as asked for", len(arrival))
+        stamps = arrival
+    unstamped = stamps <= 0
+    if unstamped.all():
+        notes.add("no stamp", f"{topic}: times are those of logging", len(stamps) if use_stamps else 0)
+        stamps = arrival
+    elif unstamped.any():
+        stamps = stamps.copy()
+        shift = np.median((stamps - arrival)[~unstamped]).astype(np.int64)
+        stamps[unstamped] = arrival[unstamped] + shift
+        notes.add("no stamp", f"{topic}: messages without a stamp have the time of their arrival", unstamped.sum())
+    stray, starts = _pieces(topic, arrival, stamps, notes)
+    kept = np.flatnonzero(~stray)
+    piece = np.searchsorted(starts, kept, side="right")
+    offset = _offsets(arrival[kept], stamps[kept], piece)
+    time = stamps[kept] + offset[piece]
+    order = np.lexsort((time, piece))
+    notes.add("late", f"{topic}: messages with a stamp before that of the one before, sorted in",
+              ((np.diff(time) < 0) & (np.diff(piece) == 0)).sum())
+    kept = kept[order]
+    return Clock(np.maximum.accumulate(arrival[kept]), time[order], piece[order], offset), kept
+
+
+def _pieces(topic, arrival, stamps, notes):
+    """(k,) which messages are stray; indices at which the clock jumped, which begin a piece."""
+    stray, starts, at = np.zeros(len(stamps), dtype=bool), [], 0
+    ratio = _ratio(arrival, stamps)
+    while at < len(stamps):
+        jump = _next_jump(arrival[at:], stamps[at:], stray[at:], ratio)
+        if jump is None:
+            break
+        at += jump
+        starts.append(at)
+        step = (stamps[at] - stamps[at - 1]) / NS
+        notes.add("clock jump", f"{topic}: the clock jumps by {step:.6g} s, {(arrival[at] - arrival[0]) / NS:.3f} s "
+                                "after the start")
+    notes.add("stray", f"{topic}: dropped, as the stamp is off by more than a second and the next ones are not",
+              stray.sum())
+    return stray, np.array(starts, dtype=np.int64)
+
+
+def _next_jump(arrival, stamps, stray, ratio):
+    """The first message after a jump of the clock, None without one; marks those before it that are stray."""
+    highest = np.maximum.accumulate(stamps)
+    behind = stamps < highest
+    edges = np.flatnonzero(np.diff(behind.astype(np.int8), prepend=0, append=0))
+    starts, ends = edges[::2], edges[1::2]
+    back = None
+    if starts.size:
+        far = np.maximum.reduceat(highest - stamps, starts) >= JUMP
+        jumps = (ends - starts > LATE) | (far & (ends == len(stamps)))
+        first = int(np.argmax(jumps)) if jumps.any() else len(starts)
+        back = int(starts[first]) if first < len(starts) else None
+        for start, end in zip(starts[:first][far[:first]], ends[:first][far[:first]], strict=True):
+            stray[start:end] = True
+    reach = len(stamps) if back is None else back
+    steps, passed = np.diff(stamps[:reach]), np.diff(arrival[:reach])
+    ahead = np.flatnonzero((steps > JUMP) & (steps > 2.0 * ratio * passed + JUMP))
+    ahead = ahead[~stray[ahead] & ~stray[ahead + 1]]
+    if ahead.size:
+        stray[ahead[0] + 1:] = False
+        return int(ahead[0]) + 1
+    return back
+
+
+def _ratio(arrival, stamps):
+    """How fast the stamps' clock runs by that of the log, at least 1: simulated time may be faster."""
+    steps, passed = np.diff(stamps), np.diff(arrival)
+    usual = np.median(passed) if len(passed) else 0.0
+    return max(1.0, float(np.median(steps)) / float(usual)) if usual > 0.0 else 1.0
+
+
+def _offsets(arrival, stamps, piece):
+    """What to add to the stamps of each piece, in ns: a piece begins as long after the one before as it arrived."""
+    offset = np.zeros(int(piece[-1]) + 1 if len(piece) else 1, dtype=np.int64)
+    steps = np.diff(stamps)
+    usual = int(np.median(steps[steps > 0])) if (steps > 0).any() else 1
+    ratio = _ratio(arrival, stamps)
+    for first in np.flatnonzero(np.diff(piece)) + 1:
+        p = piece[first]
+        before = slice(np.searchsorted(piece, piece[first - 1]), first)
+        there = slice(first, np.searchsorted(piece, p, side="right"))
+        passed = max(int(ratio * (arrival[first] - arrival[first - 1])), usual)
+        offset[p] = stamps[before].max() + offset[piece[first - 1]] + passed - stamps[there].min()
+    return offset

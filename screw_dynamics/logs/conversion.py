@@ -1,0 +1,33 @@
+"""Recordings of any kind as Parquet files."""
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from .addresses import SUFFIXES, find
+from .parquet_file import write
+from .reading import read
+
+
+def convert(address: str | os.PathLike, out: str | os.PathLike, **options: Any) -> str:
+    """Read one episode and write it as Parquet; the address of the file, which `read` takes.
+
+    `out` ends in .parquet, or is a folder, where the file has the episode's name. `options` are those of `read`.
+    ValueError for several episodes, which `screw_dynamics_logs convert` takes, and for what `read` refuses."""
+    episodes = find(address)
+    if len(episodes) > 1:
+        raise ValueError(f"{os.fspath(address)} holds {len(episodes)} episodes; convert takes one at a time: "
+                         "screw_dynamics_logs convert takes them all")
+    target = os.fspath(out)
+    if not target.endswith(".parquet"):
+        target = f"{target.rstrip('/')}/{episode_name(episodes[0])}.parquet"
+    if os.path.abspath(target) == episodes[0]:
+        raise ValueError(f"{target} is what is read: write to another address")
+    return write(read(episodes[0], **options), target)
+
+
+def episode_name(address: str) -> str:
+    """The last part of an address, without what it ends in."""
+    name = address.rstrip("/").rpartition("/")[2]
+    return next((name.removesuffix(suffix) for suffix in sorted(SUFFIXES, key=len, reverse=True)
+                 if name.endswith(suffix)), name)

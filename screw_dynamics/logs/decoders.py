@@ -1,0 +1,89 @@
+"""Decoders of messages, by the packages mcap-ros2-support-fast (definitions in ROS's own language) and rosbags (IDL,
+and definitions of the usual types where a file has none)."""
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable
+from functools import lru_cache
+from types import SimpleNamespace
+from typing import Any
+
+from .messages import Channel
+
+LITTLE, BIG = struct.Struct("<I").unpack_from, struct.Struct(">I").unpack_from
+LEAST = 4       # bytes of an entry of a list, at least: the length of a text
+# Of the types that are read, those with lists of texts or records: how many a message says it has.
+COUNTS: dict[str, Callable[[bytes, Callable], int]] = {
+    "sensor_msgs/msg/JointState": lambda data, number: _names(data, number),
+    "std_msgs/msg/Float64MultiArray": lambda data, number: number(data, 4)[0]}
+
+
+def decoder(channel: Channel) -> Callable[[bytes], Any]:
+    """A function from bytes to an object with the fields of the channel's type. ValueError where there is none."""
+    if channel.encoding != "cdr":
+        raise ValueError(f"topic {channel.topic}: messages are encoded as {channel.encoding or 'nothing'}, not as cdr")
+    return _decoder(channel.type, channel.definition, channel.schema)
+
+
+@lru_cache(maxsize=64)
+def _decoder(kind, definition, schema):
+    """One for each definition: it is compiled when it is made."""
+    if schema == "ros2idl":
+        return _by_rosbags(kind, definition)
+    decode = _by_text(kind, definition or usual_definition(kind))
+    return _plausible(decode, COUNTS[kind]) if kind in COUNTS else decode
+
+
+def _plausible(decode: Callable[[bytes], Any], counted: Callable[[bytes, Callable], int]) -> Callable[[bytes], Any]:
+    """A decoder that refuses damaged messages whose lists of texts or records cannot be in them: it would make room for
+    all the entries that a message says it has, gigabytes, before it looks for them."""
+    def checked(data):
+        count = counted(data, BIG if data[1] == 0 else LITTLE)
+        if LEAST * count > len(data):
+            raise ValueError(f"it says that it has {count} entries, in {len(data)} bytes")
+        return decode(data)
+    return checked
+
+
+def _names(data, number):
+    """How many names a JointState says it has: after stamp and frame."""
+    at = 16 + number(data, 12)[0]
+    return number(data, at + -at % 4)[0]
+
+
+def _by_text(kind, definition):
+    from mcap_ros2_support_fast.decoder import DecoderFactory
+    schema = SimpleNamespace(id=1, name=kind, encoding="ros2msg", data=definition.encode())
+    try:
+        return DecoderFactory().decoder_for("cdr", schema)
+    except Exception as error:  # noqa: BLE001  of whatever a file has for a definition
+        raise ValueError(f"the definition of {kind} cannot be read: {error}") from error
+
+
+def _by_rosbags(kind, definition):
+    from rosbags.typesys import Stores, get_types_from_idl, get_typestore
+    store, types = get_typestore(Stores.EMPTY), {}
+    line = "=" * 80 + "\n"
+    parts = [part.partition("\n")[2] for part in definition.split(line) if part.startswith("IDL: ")] or [definition]
+    try:
+        for part in parts:
+            types.update(get_types_from_idl(part))
+        store.register(types)
+    except Exception as error:  # noqa: BLE001
+        raise ValueError(f"the IDL of {kind} cannot be read: {error}") from error
+    return lambda data: store.deserialize_cdr(data, kind)
+
+
+def usual_definition(kind: str) -> str:
+    """The text that ROS 2 has for a type of its own. ValueError for others."""
+    store = typestore()
+    if kind not in store.fielddefs:
+        raise ValueError(f"the file has no definition of {kind}, and it is no type of ROS 2")
+    return store.generate_msgdef(kind, ros_version=2)[0]
+
+
+@lru_cache(maxsize=1)
+def typestore() -> Any:
+    """The types of ROS 2 as rosbags has them; those read here are the same since its first release."""
+    from rosbags.typesys import Stores, get_typestore
+    return get_typestore(Stores.ROS2_JAZZY)

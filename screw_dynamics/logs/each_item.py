@@ -1,0 +1,193 @@
+"""A function of each of many items, on the processes of this machine or of a cluster: Dask carries it out.
+
+What is done is in files, and is not done again: whatever was killed, the next call goes on where the last one was. An
+item that fails, hangs or kills its worker becomes a row that says so. Requires the extra [logs]."""
+import fcntl
+import inspect
+import logging
+import os
+import re
+import uuid
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
+from itertools import chain, count, islice
+from pathlib import Path
+from typing import Any
+
+from screw_dynamics import checks
+
+from .one_item import UNFINISHED, FolderFull, beginnings, compute, described, progress_file, started, store, stored
+
+AHEAD = 20              # tasks that the scheduler knows of, for each worker, and at least LEAST: not all at once
+LEAST = 200
+CONNECTIONS = 4         # to a scheduler that was restarted
+PATIENCE = "60s"        # for a scheduler to answer
+# Of a cluster of this machine: a worker has one task at a time, so that with it none but the guilty one is suspected.
+LOCAL = {"distributed.scheduler.worker-saturation": 1.0}
+
+
+def each(function: Callable, items: Sequence[Any], out: str | os.PathLike, options: Mapping[str, Any] | None = None,
+         scheduler: Any = None, workers: int | None = None, timeout: float | None = None,
+         progress: bool = True) -> list[dict[str, Any]]:
+    """The rows of function(item, **options) for each item, in the order of the items.
+
+    The function returns a row, a dict of numbers, texts and lists, or a row and a table, a pyarrow.Table or {column:
+    array (k,)}. In the folder `out`, which all workers must see, workers write each to a file of its own, `NAME.json`
+    and `NAME.parquet`; NAME ends in a hash of the item, the function with the file that it is in, the options and the
+    version of this package. What is there is not done again, unless it failed. Rows have besides: item, in words; key,
+    the hash; run, the call that made it; error, None if all went well; trace, where it failed; seconds; table, the
+    file's name, and its bytes.
+
+    scheduler: address of a Dask scheduler, or a distributed.Client; None: `workers` processes of this machine, by
+    default one a core. timeout: s for an item; then its worker is ended, and started anew by its nanny; workers must
+    have one thread each (dask worker --nthreads 1). An item whose workers died more often than Dask's setting
+    distributed.scheduler.allowed-failures says is a row with that error.
+
+    ValueError for an item that is given twice. OSError when the folder is full or another call uses it, and
+    ConnectionError when the scheduler is lost: all that is done stays, and the next call goes on."""
+    from tqdm import tqdm
+    options, out = dict(options or {}), Path(out).absolute()
+    timeout = None if timeout is None else checks.positive("timeout", timeout)
+    names = _names(function, items, options)
+    (out / UNFINISHED).mkdir(parents=True, exist_ok=True)
+    with _alone(out):
+        rows = [stored(out, name) if (out / f"{name}.json").exists() else None for name in names]
+        todo = [k for k, row in enumerate(rows) if row is None or row["error"] is not None]
+        with tqdm(total=len(items), initial=len(items) - len(todo), disable=not progress) as bar:
+            run = _Run(function, items, names, options, out, timeout, bar)
+            for _ in range(CONNECTIONS):
+                if todo := [k for k in todo if k not in run.rows]:
+                    with _client(scheduler, workers, timeout) as client:
+                        run.go_on(client, todo)
+        if todo := [k for k in todo if k not in run.rows]:
+            raise ConnectionError(f"the scheduler {scheduler} was lost: {len(items) - len(todo)} of {len(items)} items "
+                                  f"are done and kept in {out}; call again to go on")
+    return [run.rows.get(k, row) for k, row in enumerate(rows)]
+
+
+class _Run:
+    """One call of `each`: tasks of a client, and the rows that came back, by the items' numbers."""
+
+    def __init__(self, function: Callable, items: Sequence[Any], names: Sequence[str], options: Mapping[str, Any],
+                 out: Path, timeout: float | None, bar: Any):
+        self.shared, self.items, self.names, self.out = (function, options), items, names, out
+        self.timeout, self.bar, self.count, self.id = timeout, bar, count(), uuid.uuid4().hex[:8]
+        self.rows: dict[int, dict[str, Any]] = {}
+        self.failed = 0
+
+    def go_on(self, client: Any, todo: Sequence[int]) -> None:
+        """Compute what is to do, until all is done, or the scheduler lost."""
+        import cloudpickle
+        from distributed import as_completed
+        shared = client.submit(_loaded, cloudpickle.dumps(self.shared), key=f"shared-{self.id}", priority=1)
+        waiting, room, free = iter(todo), max(LEAST, AHEAD * len(client.nthreads())), 0
+        going = as_completed(self._submitted(client, shared, islice(waiting, room)))
+        for batch in going.batches():
+            done = [future for future in batch if future.status == "finished"]
+            for future, row in zip(done, client.gather(done), strict=True):
+                self._take(future.key[1], row)
+            if any(future.status not in ("finished", "error") for future in batch):
+                return                          # cancelled, as a client does that has lost its scheduler
+            failed = [future for future in batch if future.status == "error"]
+            innocent = [future.key[1] for future in failed if not self._failed(future)]
+            free += len(batch) - len(innocent)
+            if innocent or 2 * free >= room:
+                going.update(self._submitted(client, shared, chain(innocent, islice(waiting, free))))
+                free = 0
+
+    def _submitted(self, client, shared, numbers):
+        """Futures of items; keys of one group, by which Dask takes its time to choose their workers."""
+        numbers = list(numbers)
+        keys = [(f"item-{self.id}", k, next(self.count)) for k in numbers]
+        return client.map(compute, [self.items[k] for k in numbers], [self.names[k] for k in numbers], key=keys,
+                          shared=shared, folder=self.out, timeout=self.timeout, run=self.id) if numbers else []
+
+    def _failed(self, future):
+        """Take the row of an item whose task failed, in what the task itself does not catch: a folder that is full, or
+        workers that died. False if it only waited on workers that died with others."""
+        from distributed.scheduler import KilledWorker
+        error, k = future.exception(), future.key[1]
+        if isinstance(error, FolderFull):
+            done = sum((row := stored(self.out, name)) is not None and row["error"] is None for name in self.names)
+            raise OSError(error.args[0], f"{error.args[1]}: {done} of {len(self.items)} items are done and kept; make "
+                          "room, and call again") from None
+        text = repr(error)
+        if isinstance(error, KilledWorker):
+            if (died := beginnings(self.out, self.names[k], self.id)) <= error.allowed_failures:
+                return False
+            text = f"{died} workers died with it"
+            progress_file(self.out, self.names[k], self.id).unlink()
+        row = started(self.items[k], self.names[k], self.id) | {"error": text}
+        self._take(k, store(self.out, self.names[k], row))
+        return True
+
+    def _take(self, k, row):
+        self.rows[k] = row
+        self.failed += row["error"] is not None
+        self.bar.set_postfix(failed=self.failed, refresh=False)
+        self.bar.update()
+
+
+def _loaded(pickled):
+    """Function and options, which a worker unpickles once; another one that needs them gets them from it, or does."""
+    import pickle
+    return pickle.loads(pickled)
+
+
+def _names(function: Callable, items: Sequence[Any], options: Mapping[str, Any]) -> list[str]:
+    """The names of the items' results, each with its hash; ValueError for items that are the same."""
+    from dask.base import tokenize
+
+    from screw_dynamics import __version__
+    try:
+        with open(inspect.getfile(function), "rb") as file:
+            code = function.__module__, function.__qualname__, file.read()
+    except (TypeError, OSError, AttributeError):            # of a console, say, or a partial one
+        code = function
+    common, names = tokenize(code, options, __version__, ensure_deterministic=True), {}
+    for k, item in enumerate(items):
+        words = re.sub(r"[^\w.-]+", "_", described(item).rstrip("/").rpartition("/")[2])[:40].strip("_.")
+        name = f"{words}-{tokenize(common, item, ensure_deterministic=True)}"
+        if (first := names.setdefault(name, k)) != k:
+            raise ValueError(f"items[{k}] and items[{first}] are the same: {described(item)}")
+    return list(names)
+
+
+@contextmanager
+def _alone(out: Path) -> Iterator[None]:
+    """Holds the folder; OSError if another process does."""
+    with (out / ".lock").open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise BlockingIOError(f"{out} is in use by another call of each()") from None
+        yield
+
+
+@contextmanager
+def local_client(workers: int | None) -> Iterator[Any]:
+    """A client of processes of this machine, by default one a core, with one thread each."""
+    import dask
+    from distributed import Client, LocalCluster
+    workers = workers or os.cpu_count()
+    with dask.config.set(LOCAL), LocalCluster(
+            n_workers=workers, threads_per_worker=1, processes=True, dashboard_address=":0",
+            silence_logs=logging.CRITICAL) as cluster, Client(cluster) as client:
+        # A nanny whose worker dies soon after its start may end with it: without another one all would wait for ever.
+        cluster.adapt(minimum=workers, maximum=workers)
+        yield client
+
+
+@contextmanager
+def _client(scheduler: Any, workers: int | None, timeout: float | None) -> Iterator[Any]:
+    """A client of a scheduler, or of a cluster of this machine for as long as this lasts."""
+    from distributed import Client
+    if scheduler is None:
+        with local_client(workers) as client:
+            yield client
+        return
+    with nullcontext(scheduler) if isinstance(scheduler, Client) else Client(scheduler, timeout=PATIENCE) as client:
+        if timeout and (several := {n for n in client.nthreads().values() if n > 1}):
+            raise ValueError(f"timeout {timeout:g} s: workers must have one thread, not {max(several)}, as they end "
+                             "with the time: dask worker --nthreads 1")
+        yield client

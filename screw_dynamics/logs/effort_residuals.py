@@ -1,0 +1,156 @@
+"""Efforts measured in an episode beside those of a model: what is left is external, friction, or a wrong model."""
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy  # its parts are imported when they are first used
+
+from screw_dynamics import checks
+from screw_dynamics.algorithms.friction import smooth_sign
+from screw_dynamics.analysis.estimation.friction import smooth_friction
+from screw_dynamics.analysis.estimation.payload_identification import REST
+from screw_dynamics.analysis.estimation.smoothing import motion_pieces
+from screw_dynamics.analysis.identification.equations import DEGREE, WINDOW
+from screw_dynamics.forces import Element
+from screw_dynamics.model.floating_base import velocity_names
+from screw_dynamics.robot import Robot
+
+from .motion import motion
+from .notes import Notes
+from .recording import Recording
+
+
+@dataclass(frozen=True, eq=False)
+class Residuals:
+    """An episode of a robot with n velocities at N instants, two in each window of smoothing.
+
+    `names` (n): of the velocities. `t` (N,) s; `q` (N, nq), `qd`, `qdd` (N, n): smoothed. `measured`, with the efforts
+    of known forces, and `model`, both (N, n), N m or N: smoothed alike; `model` has the friction of the robot.
+    `external` (N, n): measured less model, what nothing known explains; of a contact, J^T times its wrench.
+    `damping`, `friction` (n): what the measured efforts less those of the rigid bodies fit best with, >= 0, NaN of
+    joints that rested or were not measured. `unexplained` (n): root mean square of what is left with these.
+    `energy` (N,): kinetic and potential, J. `work` (N,): of measured and known efforts since a piece began; `lost`
+    (N,): to the friction of the robot. `piece` (N,): its number."""
+
+    names: tuple[str, ...]
+    t: np.ndarray
+    q: np.ndarray
+    qd: np.ndarray
+    qdd: np.ndarray
+    measured: np.ndarray
+    model: np.ndarray
+    damping: np.ndarray
+    friction: np.ndarray
+    unexplained: np.ndarray
+    energy: np.ndarray
+    work: np.ndarray
+    lost: np.ndarray
+    piece: np.ndarray
+    start: int
+    source: str
+    notes: Notes
+
+    @property
+    def external(self) -> np.ndarray:
+        """The efforts (N, n) that nothing known explains."""
+        return self.measured - self.model
+
+    @property
+    def missing(self) -> np.ndarray:
+        """The energy (N,) in J that came from elsewhere since a piece began: of contacts, payloads, wrong models."""
+        first = np.searchsorted(self.piece, self.piece)
+        return self.energy - self.energy[first] - self.work + self.lost
+
+    @property
+    def rms(self) -> np.ndarray:
+        """The root mean square (n,) of the external efforts; NaN of joints without a measured effort."""
+        return _rms(self.external)
+
+    @property
+    def row(self) -> dict[str, Any]:
+        """One row of numbers for the episode; those of joints are in columns with the joint's name."""
+        ends = np.append(np.flatnonzero(np.diff(self.piece)), len(self.piece) - 1)
+        row: dict[str, Any] = {"start": self.start, "duration": float(self.t[-1] - self.t[0]), "instants": len(self.t),
+                               "pieces": len(ends), "energy_missing": float(np.abs(self.missing[ends]).sum()),
+                               "work": float(self.work[ends].sum()), "lost": float(self.lost[ends].sum())}
+        size = {"external_rms": self.rms, "external_largest": _largest(self.external), "unexplained": self.unexplained,
+                "damping": self.damping, "friction": self.friction, "measured_rms": _rms(self.measured)}
+        row |= {f"{what}.{name}": float(x) for what, values in size.items()
+                for name, x in zip(self.names, values, strict=True)}
+        return row | {"notes": [f"{note.kind} ({note.count}): {note.text}" for note in self.notes]}
+
+    @property
+    def table(self) -> dict[str, np.ndarray]:
+        """Columns (N,) of all that has a value an instant: t, piece, q.0, qd.<velocity>, ..., energy, work, lost."""
+        arrays = {"qd": self.qd, "qdd": self.qdd, "measured": self.measured, "model": self.model,
+                  "external": self.external}
+        return ({"t": self.t, "piece": self.piece} | {f"q.{k}": x for k, x in enumerate(self.q.T)}
+                | {f"{what}.{name}": x for what, array in arrays.items()
+                   for name, x in zip(self.names, array.T, strict=True)}
+                | {"energy": self.energy, "work": self.work, "lost": self.lost, "missing": self.missing})
+
+
+def residuals(recording: Recording, robot: Robot, forces: Sequence[Element] = (), window: float = WINDOW) -> Residuals:
+    """The efforts of the model beside those measured in a recording.
+
+    Positions are smoothed over `window` s and differentiated as identify does, efforts are smoothed alike, in each
+    piece without gaps. forces: elements of screw_dynamics.forces that are known to act, at the recording's times.
+    ValueError names what was not recorded."""
+    at = motion(recording, robot)
+    parts = motion_pieces(robot, at.t, at.q, at.tau, checks.positive("window", window), DEGREE, forces, at.breaks)
+    columns: dict[str, list] = {name: [] for name in (
+        "t", "q", "qd", "qdd", "measured", "model", "energy", "work", "lost", "piece", "moves")}
+    for k, piece in enumerate(parts):
+        kept = piece.kept
+        q, qd, qdd = robot.normalize(piece.q[kept]), piece.qd[kept], piece.qdd[kept]
+        rubbed = smooth_friction(robot, piece.qd)
+        found = {"t": piece.t[kept], "q": q, "qd": qd, "qdd": qdd, "measured": piece.smooth(piece.effort),
+                 "model": robot.inverse_dynamics(q, qd, qdd) + rubbed[kept],
+                 "energy": robot.kinetic_energy(q, qd) + robot.potential_energy(q),
+                 "work": _integral(piece, piece.effort), "lost": _integral(piece, rubbed),
+                 "piece": np.full(len(kept), k), "moves": piece.slowest[kept] > REST}
+        for name, x in found.items():
+            columns[name].append(x)
+    arrays = {name: np.concatenate(x) for name, x in columns.items()}
+    if not np.isfinite(arrays["measured"]).any():
+        raise ValueError(f"{recording.source or 'the recording'} has no efforts of the robot's joints")
+    rigid = arrays["model"] - smooth_friction(robot, arrays["qd"])
+    fits = _friction(arrays["measured"] - rigid, arrays["qd"], arrays.pop("moves"))
+    return Residuals(names=velocity_names(robot.model), **arrays, **fits, start=recording.start,
+                     source=recording.source, notes=at.notes)
+
+
+def _integral(piece, effort):
+    """The integral of a power at the instants kept, from the first of them on: by the trapezoidal rule at all samples;
+    joints whose efforts are missing throughout give none."""
+    measured = np.isfinite(effort).any(axis=0)
+    power = np.sum((effort * piece.qd)[:, measured], axis=1)
+    steps = 0.5 * (power[1:] + power[:-1]) * np.diff(piece.t)
+    found = np.concatenate([[0.0], np.cumsum(steps)])[piece.kept]
+    return found - found[0]
+
+
+def _friction(rest: np.ndarray, qd: np.ndarray, moving: np.ndarray) -> dict[str, np.ndarray]:
+    """Damping and Coulomb friction (n,), both >= 0, that explain efforts (N, n) best where joints move throughout the
+    window, and what they leave."""
+    n = qd.shape[1]
+    found = {name: np.full(n, np.nan) for name in ("damping", "friction", "unexplained")}
+    for j in range(n):
+        moves = np.isfinite(rest[:, j]) & moving[:, j]
+        if moves.sum() > 2:
+            A = np.stack([qd[moves, j], smooth_sign(qd[moves, j])], axis=1)
+            (found["damping"][j], found["friction"][j]), size = scipy.optimize.nnls(A, rest[moves, j])
+            found["unexplained"][j] = size / np.sqrt(moves.sum())
+    return found
+
+
+def _rms(x):
+    """The root mean square of columns, of what is a number; NaN of none."""
+    count = np.isfinite(x).sum(axis=0)
+    return np.sqrt(np.where(count, np.nansum(x**2, axis=0), np.nan) / np.maximum(count, 1))
+
+
+def _largest(x):
+    """The largest magnitude in each column; NaN of none."""
+    return np.where(np.isfinite(x).any(axis=0), np.nanmax(np.abs(x), axis=0, initial=0.0), np.nan)

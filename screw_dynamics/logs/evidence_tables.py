@@ -1,0 +1,30 @@
+"""Evidence as a table of one row, bit by bit as it was: for files, and on the way between processes."""
+from typing import Any
+
+import numpy as np
+
+from screw_dynamics.analysis.identification.evidence import Evidence
+
+
+def packed(found: Evidence) -> Any:
+    """A pyarrow.Table; of the matrices the triangles."""
+    import pyarrow
+    rows, columns = np.triu_indices(found.R.shape[1])
+    return pyarrow.table({
+        "triangles": [found.R[:, rows, columns].ravel()], "counts": [np.asarray(found.counts, dtype=np.int64)],
+        "covariances": [found.covariances.ravel()], "largest": [found.largest], "samples": [found.samples]})
+
+
+def unpacked(source: Any) -> Evidence:
+    """The evidence in a table, or in its Parquet file."""
+    from pyarrow import Table, parquet
+    table = source if isinstance(source, Table) else parquet.read_table(source)
+    columns = {name: table[name][0] for name in table.column_names}
+    triangles, counts, covariances = (columns[name].values.to_numpy() for name in (
+        "triangles", "counts", "covariances"))
+    n = len(counts)
+    width = round((np.sqrt(8.0 * len(triangles) / n + 1.0) - 1.0) / 2.0)
+    R = np.zeros((n, width, width))
+    R[(slice(None), *np.triu_indices(width))] = triangles.reshape(n, -1)
+    return Evidence(R, counts.copy(), covariances.reshape(n, -1).copy(), columns["largest"].as_py(),
+                    columns["samples"].as_py())

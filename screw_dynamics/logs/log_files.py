@@ -1,0 +1,92 @@
+"""Files of messages, and folders of rosbag2, opened as logs."""
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+
+from .addresses import METADATA, STORAGES, at_hand, opened
+from .mcap_log import McapLog
+from .messages import Log
+from .notes import Notes
+from .sqlite_log import SqliteLog
+
+
+@contextmanager
+def logs(fs: Any, path: str, name: str, notes: Notes) -> Iterator[list[Log]]:
+    """The files of a recording in their order, open for the while.
+
+    What is missing or cannot be read is noted; ValueError where nothing is left."""
+    with ExitStack() as stack:
+        found, refused = [], []
+        for file in files(fs, path, name, notes):
+            try:
+                found.append(_opened(stack, fs, file, os.path.basename(file), notes))
+            except (OSError, ValueError) as error:
+                refused.append(str(error))
+        if not found:
+            why = "; ".join(refused) or "it holds no file of messages"
+            raise ValueError(f"{name}: nothing of it can be read: {why}")
+        for text in refused:
+            notes.add("unreadable", text)
+        yield found
+
+
+def files(fs: Any, path: str, name: str, notes: Notes) -> list[str]:
+    """The files of a folder of rosbag2, as its metadata has them, or as they are there; a file is its only one."""
+    if not fs.isdir(path):
+        return [path]
+    there = sorted(file for file in fs.ls(path, detail=False) if file.endswith(STORAGES))
+    listed, said = _metadata(fs, f"{path.rstrip('/')}/{METADATA}")
+    if said:
+        notes.add("no metadata", f"{name}: {said}; the files that are there are read")
+    chosen = []
+    for entry in listed:
+        file = next((file for file in there if os.path.basename(file) == os.path.basename(entry)), None)
+        if file is None:
+            notes.add("missing file", f"{name}: {entry} does not exist")
+        else:
+            chosen.append(file)
+    return chosen or there
+
+
+def _metadata(fs, path):
+    """The files that a folder's metadata name, and what is wrong with it."""
+    import yaml
+    try:
+        with fs.open(path, "rb") as file:
+            listed = yaml.safe_load(file.read())["rosbag2_bagfile_information"]["relative_file_paths"]
+        return [str(entry) for entry in listed], ""
+    except (OSError, KeyError, TypeError, UnicodeDecodeError, yaml.YAMLError) as error:
+        return [], f"{METADATA} cannot be read: {type(error).__name__}"
+
+
+def _opened(stack, fs, path, name, notes):
+    """A file as a log; compressed ones are copied first."""
+    plain = path.removesuffix(".zstd")
+    if plain != path:
+        path = _decompressed(stack, fs, path, name, notes)
+    if plain.endswith(".mcap"):
+        file = open(path, "rb") if plain != path and os.path.exists(path) else opened(fs, path)
+        return McapLog(stack.enter_context(file), name, notes)
+    at = stack.enter_context(at_hand(fs, path, f"{path}-wal")) if plain == path else path
+    log = SqliteLog(at, name, notes)
+    stack.callback(log.close)
+    return log
+
+
+def _decompressed(stack, fs, path, name, notes):
+    """A copy of a file that was compressed as a whole, as far as it goes."""
+    from zstandard import ZstdDecompressor, ZstdError
+    folder = stack.enter_context(tempfile.TemporaryDirectory())
+    copy = Path(folder, os.path.basename(path).removesuffix(".zstd"))
+    with opened(fs, path) as packed, open(copy, "wb") as file:
+        try:
+            shutil.copyfileobj(ZstdDecompressor().stream_reader(packed, read_across_frames=True), file)
+        except ZstdError as error:
+            notes.add("truncated", f"{name}: decompressed up to byte {file.tell()}: {error}")
+    return copy

@@ -1,0 +1,157 @@
+"""MCAP files by the reader of the package mcap: by their index if there is one, else from the start as far as it goes.
+
+Messages come in the order of the file, which is that of their arrival."""
+from __future__ import annotations
+
+import io
+from collections.abc import Collection, Iterator
+from typing import IO, Any
+
+from .messages import Channel, full_type
+from .notes import Notes
+
+HEADER = 1 + 8      # bytes of a record before its content: what it is, and how long
+
+
+class McapLog:
+    """A file that is open. ValueError where it is no MCAP file; what is damaged in it is noted."""
+
+    def __init__(self, file: IO[bytes], name: str, notes: Notes):
+        self._file, self._name, self._notes = file, name, notes
+        self.channels: dict[int, Channel] = {}
+        self._schemas: dict[int, Any] = {}
+        self._size = file.seek(0, 2)
+        self._chunks: list[Any] | None = None
+        if not self._indexed():
+            for _ in self._from_the_start(frozenset(), Notes()):        # for the channels
+                pass
+
+    def messages(self, wanted: Collection[int]) -> Iterator[tuple[int, int, bytes]]:
+        """Channel, time of logging in ns, and bytes of each message of some channels."""
+        if self._chunks is None:
+            return self._from_the_start(frozenset(wanted), self._notes)
+        return self._by_index(frozenset(wanted))
+
+    # --------------------------------------------------------------------------------------------- whole files
+    def _indexed(self):
+        """Take channels, and chunks if there are any, from the file's summary; False if it has none, or no channels."""
+        from mcap.data_stream import ReadDataStream
+        from mcap.exceptions import InvalidMagic
+        from mcap.reader import make_reader
+        from mcap.stream_reader import read_magic
+        self._file.seek(0)
+        try:
+            read_magic(ReadDataStream(self._file))
+        except Exception:  # noqa: BLE001  of a file that is empty, or of something else
+            raise ValueError(f"{self._name} is not an MCAP file: it begins with other bytes") from None
+        self._file.seek(0)
+        try:
+            summary = make_reader(self._file).get_summary()
+        except InvalidMagic:
+            self._notes.add("no summary", f"{self._name} does not end as MCAP files do: it was cut, or not finished")
+            return False
+        except Exception as error:  # noqa: BLE001  of whatever stands where a summary should
+            self._notes.add("no summary", f"{self._name}: its summary cannot be read: {_said(error)}")
+            return False
+        if summary is None or not summary.channels:
+            return False
+        self._schemas = summary.schemas
+        counts = summary.statistics.channel_message_counts if summary.statistics else {}
+        for channel in summary.channels.values():
+            self._take(channel, counts.get(channel.id, 0 if counts else -1))
+        if summary.chunk_indexes:       # those of a file without chunks lie anywhere
+            self._chunks = sorted(summary.chunk_indexes, key=lambda chunk: chunk.chunk_start_offset)
+        return True
+
+    def _by_index(self, wanted):
+        from mcap.data_stream import ReadDataStream
+        from mcap.records import Chunk, Message
+        from mcap.stream_reader import breakup_chunk
+        for index in self._chunks:
+            inside = index.message_index_offsets
+            if inside and wanted.isdisjoint(inside):
+                continue
+            at = index.chunk_start_offset
+            try:
+                self._file.seek(at + HEADER)
+                records = breakup_chunk(Chunk.read(ReadDataStream(self._file)), validate_crc=True)
+            except Exception as error:  # noqa: BLE001  of damaged bytes all can come
+                self._notes.add("damaged", f"{self._name}: the chunk at byte {at} cannot be read: {_said(error)}")
+                continue
+            for record in records:
+                if type(record) is Message and record.channel_id in wanted:
+                    yield record.channel_id, record.log_time, record.data
+
+    # --------------------------------------------------------------------------------------------- others
+    def _from_the_start(self, wanted, notes):
+        """Record by record, which finds the channels too."""
+        from mcap.records import Channel as ChannelRecord
+        from mcap.records import Message, Schema
+        for record in self._records(notes):
+            kind = type(record)
+            if kind is Message:
+                if record.channel_id in wanted:
+                    yield record.channel_id, record.log_time, record.data
+            elif kind is Schema:
+                self._schemas[record.id] = record
+            elif kind is ChannelRecord and record.id not in self.channels:
+                self._take(record, -1)
+
+    def _records(self, notes):
+        """All that can be read, chunks as what is in them."""
+        from mcap.records import Chunk
+        from mcap.stream_reader import StreamReader, breakup_chunk
+        self._file.seek(0)
+        records = StreamReader(self._file, emit_chunks=True, record_size_limit=max(self._size, 1)).records
+        at = 0
+        while True:
+            try:
+                record = next(records, None)
+            except Exception as error:  # noqa: BLE001  of damaged bytes all can come
+                notes.add("truncated", f"{self._name}: read up to byte {at} of {self._size}: {_said(error)}")
+                yield from self._begun_chunk(at)
+                return
+            if record is None:
+                return
+            if type(record) is Chunk:
+                try:
+                    yield from breakup_chunk(record, validate_crc=True)
+                except Exception as error:  # noqa: BLE001
+                    notes.add("damaged", f"{self._name}: the chunk at byte {at} cannot be read: {_said(error)}")
+            else:
+                yield record
+            at = self._file.tell()
+
+    def _begun_chunk(self, at):
+        """The records of the chunk at which a file was cut, as far as they are there."""
+        from mcap.data_stream import ReadDataStream
+        from mcap.opcode import Opcode
+        from mcap.records import Chunk
+        from mcap.stream_reader import StreamReader
+        self._file.seek(at)
+        if self._file.read(1) != bytes([Opcode.CHUNK]):
+            return
+        self._file.seek(at + HEADER)
+        try:
+            chunk = Chunk.read(ReadDataStream(self._file))
+            data = chunk.data
+            if chunk.compression == "zstd":
+                from zstandard import ZstdDecompressor
+                data = ZstdDecompressor().decompressobj().decompress(data)
+            elif chunk.compression == "lz4":
+                from lz4.frame import LZ4FrameDecompressor
+                data = LZ4FrameDecompressor().decompress(data)
+            yield from StreamReader(io.BytesIO(data), skip_magic=True, record_size_limit=len(data)).records
+        except Exception:  # noqa: BLE001  it ends somewhere: that it is cut has been said
+            return
+
+    def _take(self, channel, count):
+        schema = self._schemas.get(channel.schema_id)
+        self.channels[channel.id] = Channel(
+            channel.topic, full_type(schema.name) if schema else "", schema.data.decode(errors="replace") if schema
+            else "", schema.encoding if schema else "", channel.message_encoding, count)
+
+
+def _said(error):
+    """What an error says, which of some libraries is nothing but its name."""
+    return str(error) or type(error).__name__

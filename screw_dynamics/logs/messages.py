@@ -1,0 +1,48 @@
+"""What all files of messages offer: channels, and messages in the order in which they were logged."""
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from typing import NamedTuple, Protocol
+
+ZSTD = b"\x28\xb5\x2f\xfd"      # what zstd's frames begin with, and no message in CDR
+
+
+class Channel(NamedTuple):
+    """Of one type on one topic: `type` as package/msg/Type, its `definition` in the language `schema` ("ros2msg",
+    "ros2idl", or "" without one), the `encoding` of messages, their `count`, -1 where the file does not say."""
+
+    topic: str
+    type: str
+    definition: str = ""
+    schema: str = ""
+    encoding: str = "cdr"
+    count: int = -1
+
+
+class Log(Protocol):
+    """A file of messages that is open."""
+
+    channels: dict[int, Channel]
+
+    def messages(self, wanted: Collection[int]) -> Iterator[tuple[int, int, bytes]]:
+        """Number of the channel, time of logging in ns, and bytes of each message of some channels. What cannot be read
+        is noted, and left out."""
+        ...
+
+
+def full_type(name: str) -> str:
+    """package/msg/Type, also of package/Type."""
+    package, _, kind = name.partition("/")
+    return name if kind.startswith("msg/") or not kind else f"{package}/msg/{kind}"
+
+
+def decompressed(messages: Iterator[tuple[int, int, bytes]]) -> Iterator[tuple[int, int, bytes]]:
+    """Messages that rosbag2 compressed one by one, as they were; others as they are."""
+    decompress = None
+    for number, time, data in messages:
+        if data[:4] == ZSTD:
+            if decompress is None:
+                from zstandard import ZstdDecompressor
+                decompress = ZstdDecompressor().decompressobj
+            data = decompress().decompress(data)
+        yield number, time, data

@@ -1,0 +1,68 @@
+"""The report of many episodes: one HTML file with its pictures in it, that needs nothing else."""
+import base64
+import html
+import io
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+MOST = 500          # rows of a table of episodes
+STYLE = """body{font:14px/1.5 system-ui,sans-serif;margin:2em auto;max-width:72em;padding:0 1em;color:#1f2933}
+h1{font-size:1.5em}h2{font-size:1.15em;margin-top:2em}img{max-width:100%}pre{background:#f5f7fa;padding:1em;
+overflow-x:auto}.wide{overflow-x:auto}table{border-collapse:collapse;font-size:13px}
+td,th{padding:.2em .7em;text-align:right;border-bottom:1px solid #e4e7eb;white-space:nowrap}
+td:first-child,th:first-child{text-align:left}td.text{text-align:left;white-space:normal}.bad{color:#b44d00}"""
+
+
+class Page:
+    """An HTML page that grows downwards."""
+
+    def __init__(self, title: str):
+        self.title, self._parts = title, [f"<h1>{html.escape(title)}</h1>"]
+
+    def heading(self, text: str) -> None:
+        """A heading."""
+        self._parts.append(f"<h2>{html.escape(text)}</h2>")
+
+    def text(self, text: str, bad: bool = False) -> None:
+        """A paragraph, in another colour if it is bad news."""
+        self._parts.append(f"<p{' class=bad' if bad else ''}>{html.escape(text)}</p>")
+
+    def listing(self, text: str) -> None:
+        """Text as it is, with its columns."""
+        self._parts.append(f"<pre>{html.escape(text)}</pre>")
+
+    def table(self, rows: Sequence[Mapping[str, Any]], columns: Iterable[str]) -> None:
+        """A table with some columns of rows, the first MOST of them; it says how many there are."""
+        columns = list(columns)
+        head = "".join(f"<th>{html.escape(name)}</th>" for name in columns)
+        body = "".join("<tr>" + "".join(_cell(row.get(name)) for name in columns) + "</tr>" for row in rows[:MOST])
+        self._parts.append(f"<div class=wide><table><tr>{head}</tr>{body}</table></div>")
+        if len(rows) > MOST:
+            self.text(f"{MOST} of {len(rows)} are shown; summary.csv and summary.parquet have all.")
+
+    def figure(self, figure: Any) -> None:
+        """A picture of matplotlib, which is closed."""
+        from matplotlib import pyplot
+        buffer = io.BytesIO()
+        figure.savefig(buffer, format="png", dpi=100)
+        pyplot.close(figure)
+        text = base64.b64encode(buffer.getvalue()).decode()
+        self._parts.append(f'<img alt="" src="data:image/png;base64,{text}">')
+
+    def write(self, path: Path) -> None:
+        """Write the page, all at once."""
+        new = path.with_name(f"{path.name}.new")
+        new.write_text(f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{html.escape(self.title)}</title>'
+                       f"<style>{STYLE}</style>{''.join(self._parts)}</html>\n")
+        os.replace(new, path)
+
+
+def _cell(x):
+    if isinstance(x, float):
+        return f"<td>{x:.4g}</td>"
+    if isinstance(x, list):
+        return f"<td class=text>{'<br>'.join(html.escape(str(line)) for line in x)}</td>"
+    text = "" if x is None else html.escape(str(x))
+    return f"<td class=text>{text}</td>" if isinstance(x, str) else f"<td>{text}</td>"

@@ -1,0 +1,143 @@
+"""A recording as a Parquet file, which gives it back bit for bit.
+
+Columns: "t" (s), "q.<joint>", "qd.<joint>", "tau.<joint>", "command.<field>.<joint>", "base.<number>"; sensors with
+times of their own are lists in the first row, "wrench.<frame>" and "imu.<frame>". Units are metadata of the columns,
+the rest that of the file."""
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import uuid
+from typing import Any
+
+import numpy as np
+
+from .addresses import file_system, is_local, opened
+from .notes import Notes
+from .recording import Base, Recording
+
+KEY, URDF = b"screw_dynamics", b"robot_description"
+VERSION = 1
+POSE, TWIST = ("x", "y", "z", "qx", "qy", "qz", "qw"), ("wx", "wy", "wz", "vx", "vy", "vz")
+UNITS = {"q": "rad or m", "qd": "rad/s or m/s", "tau": "N m or N", "position": "rad or m", "velocity": "rad/s or m/s",
+         "effort": "N m or N"}
+
+
+def write(recording: Recording, out: str | os.PathLike) -> str:
+    """Write a recording to an address that ends in .parquet, which is returned; a file that is there is replaced.
+
+    Under another name first, so that there is the whole file or none. ValueError for a recording without samples."""
+    import pyarrow.parquet as parquet
+    address = os.fspath(out)
+    if not address.endswith(".parquet"):
+        raise ValueError(f"{address} must end in .parquet")
+    if not len(recording.t):
+        raise ValueError(f"{recording.source or 'the recording'} has no samples to write")
+    fs, path = file_system(address)
+    folder = path.rpartition("/")[0]
+    if folder:
+        fs.makedirs(folder, exist_ok=True)
+    # Neither name is that of another writer, nor one that `find` would take for an episode.
+    new = f"{path}.{uuid.uuid4().hex}.new"
+    try:
+        with open(new, "xb") if is_local(fs) else fs.open(new, "wb") as file:
+            parquet.write_table(_table(recording), file, compression="zstd", use_dictionary=False,
+                                write_page_checksum=True)
+        if is_local(fs):
+            os.replace(new, path)
+        else:
+            fs.mv(new, path)
+    except BaseException:
+        if fs.exists(new):
+            fs.rm(new)
+        raise
+    return address
+
+
+def provenance(recording: Recording) -> dict[str, Any]:
+    """Where a recording comes from, for tables of results: source, topics, notes, and the description's SHA-256."""
+    text = recording.description
+    return {"source": recording.source, "start": recording.start, "topics": dict(recording.topics),
+            "notes": [list(note) for note in recording.notes],
+            "description_sha256": None if text is None else hashlib.sha256(text.encode()).hexdigest()}
+
+
+def is_ours(metadata: dict[bytes, bytes] | None) -> bool:
+    """Tell by the metadata of a Parquet file whether `write` made it."""
+    return bool(metadata) and KEY in metadata
+
+
+def read_back(fs: Any, path: str) -> Recording:
+    """The recording that was written. ValueError for a file of a later version."""
+    import pyarrow.parquet as parquet
+    with opened(fs, path) as file:
+        table = parquet.ParquetFile(file, page_checksum_verification=True).read()
+    said = json.loads(table.schema.metadata[KEY])
+    if said["version"] > VERSION:
+        raise ValueError(f"{path} is of version {said['version']}; this one reads up to {VERSION}")
+    joints, text = said["joints"], table.schema.metadata.get(URDF)
+
+    def columns(names):
+        if not names:
+            return np.zeros((table.num_rows, 0))
+        return np.stack([table.column(name).to_numpy() for name in names], axis=1)
+
+    def signals(before):
+        return columns([f"{before}.{name}" for name in joints])
+
+    def series(name, *widths):
+        values = np.array(table.column(name)[0].as_py(), dtype=float).reshape(-1, 1 + sum(widths))
+        ends = np.cumsum((1, *widths))
+        return (values[:, 0], *(values[:, a:b] for a, b in zip(ends, ends[1:], strict=False)))
+
+    base = said["base"] and Base(columns([f"base.{name}" for name in POSE]),
+                                 columns([f"base.{name}" for name in TWIST]), *said["base"])
+    return Recording(
+        joints, columns(["t"])[:, 0], signals("q"), signals("qd"), signals("tau"), start=said["start"], base=base,
+        commands={field: signals(f"command.{field}") for field in said["commands"]},
+        wrenches={frame: series(f"wrench.{frame}", 6) for frame in said["wrenches"]},
+        imu={frame: series(f"imu.{frame}", 3, 3) for frame in said["imu"]},
+        description=None if text is None else text.decode(), source=said["source"], topics=said["topics"],
+        breaks=tuple(said["breaks"]), notes=Notes(said["notes"]))
+
+
+def _table(recording):
+    """The columns with their units, and what else there is as metadata."""
+    import pyarrow as pa
+    fields, columns, n = [], [], len(recording.t)
+
+    def add(name, values, unit):
+        fields.append(pa.field(name, pa.float64(), metadata={"unit": unit}))
+        columns.append(pa.array(np.ascontiguousarray(values), from_pandas=False))
+
+    def add_list(name, arrays, unit):
+        kind = pa.list_(pa.float64())
+        whole = np.concatenate([arrays[0][:, None], *arrays[1:]], axis=1).ravel()
+        fields.append(pa.field(name, kind, metadata={"unit": unit}))
+        offsets = pa.array([0] + [len(whole)] * n, pa.int32())
+        columns.append(pa.ListArray.from_arrays(offsets, pa.array(whole, from_pandas=False)))
+
+    add("t", recording.t, "s")
+    signals = {**{name: getattr(recording, name) for name in ("q", "qd", "tau")},
+               **{f"command.{field}": x for field, x in recording.commands.items()}}
+    for before, x in signals.items():
+        for i, joint in enumerate(recording.joints):
+            add(f"{before}.{joint}", x[:, i], UNITS[before.rpartition(".")[2]])
+    if recording.base is not None:
+        for i, name in enumerate(POSE):
+            add(f"base.{name}", recording.base.q[:, i], "m" if i < 3 else "1")
+        for i, name in enumerate(TWIST):
+            add(f"base.{name}", recording.base.twist[:, i], "rad/s" if i < 3 else "m/s")
+    for frame, arrays in recording.wrenches.items():
+        add_list(f"wrench.{frame}", arrays, "s, N m (3), N (3), in turn")
+    for frame, arrays in recording.imu.items():
+        add_list(f"imu.{frame}", arrays, "s, rad/s (3), m/s^2 (3), in turn")
+    base = recording.base
+    said = {"version": VERSION, "joints": list(recording.joints), "commands": list(recording.commands),
+            "base": base and [base.frame, base.link], "wrenches": list(recording.wrenches), "imu": list(recording.imu),
+            "breaks": list(recording.breaks), **provenance(recording)}
+    metadata = {KEY: json.dumps(said).encode()}
+    if recording.description is not None:
+        metadata[URDF] = recording.description.encode()
+    return pa.Table.from_arrays(columns, schema=pa.schema(fields, metadata=metadata))

@@ -1,0 +1,17 @@
+"""What results come from: which model, which version of this package."""
+import hashlib
+
+import numpy as np
+
+from screw_dynamics.robot import Robot
+
+
+def model_hash(robot: Robot) -> str:
+    """A hash of a robot's model and gravity: the same wherever its description lies."""
+    return hashlib.sha256(f"{robot.model.digest} {np.asarray(robot.gravity).tolist()}".encode()).hexdigest()[:16]
+
+
+def provenance(robot: Robot | None) -> dict[str, str | None]:
+    """Columns of a row: hash of the model, None without one, and version of this package."""
+    from screw_dynamics import __version__
+    return {"model": None if robot is None else model_hash(robot), "version": __version__}

@@ -1,0 +1,224 @@
+"""What was measured in one episode: joints over time, and what else was recorded beside them."""
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from screw_dynamics import checks
+
+from .alignment import held, interpolated, longest_step
+from .notes import Notes
+
+if TYPE_CHECKING:
+    from screw_dynamics.robot import Robot
+
+FIELDS = "position", "velocity", "effort"       # of joints, as JointState and ros2_control name them
+
+
+@dataclass(frozen=True, eq=False)
+class Base:
+    """The motion of a floating base at the times of a recording.
+
+    q (k, 7): pose x y z, quaternion x y z w of `link` in `frame`; twist (k, 6), body-fixed, angular part first. NaN
+    where it was not measured."""
+
+    q: np.ndarray
+    twist: np.ndarray
+    frame: str = ""
+    link: str = ""
+
+    def __post_init__(self):
+        q = checks.real_numbers("base.q", self.q, 7).astype(float)
+        twist = checks.real_numbers("base.twist", self.twist, 6).astype(float)
+        if q.ndim != 2 or len(q) != len(twist):
+            raise ValueError(f"base.q and base.twist must be (k, 7) and (k, 6), not {q.shape} and {twist.shape}")
+        _set(self, q=q, twist=twist)
+
+
+@dataclass(frozen=True, eq=False)
+class Recording:
+    """Joints over time; SI units, radians. Arrays (k, n) have a row a time and a column a joint, NaN where nothing was
+    measured; what is not given is NaN.
+
+    `joints`: names (n). `t` (k,): s after `start`, increasing; `start`: ns since the epoch. `q`, `qd`, `tau`:
+    positions, velocities, efforts. `commands` {"position", "velocity" or "effort": (k, n)}: the last ones at each
+    time, empty if there were none. `base`: of a floating robot. `wrenches` {frame: (times (m,), wrenches (m, 6) torque
+    first)}. `imu` {frame: (times (m,), angular velocity (m, 3), acceleration (m, 3))}. `description`: URDF text.
+    `source`: address. `topics` {role: topic}. `breaks`: rows before which time is interrupted, by a gap or a jump of
+    the clock. `notes`: what was found, dropped and changed.
+
+    ValueError names what has another shape, and a time that does not follow."""
+
+    joints: tuple[str, ...]
+    t: np.ndarray
+    q: np.ndarray
+    qd: np.ndarray = None                       # type: ignore[assignment]
+    tau: np.ndarray = None                      # type: ignore[assignment]
+    start: int = 0
+    commands: Mapping[str, np.ndarray] = field(default_factory=dict)
+    base: Base | None = None
+    wrenches: Mapping[str, tuple[np.ndarray, np.ndarray]] = field(default_factory=dict)
+    imu: Mapping[str, tuple[np.ndarray, np.ndarray, np.ndarray]] = field(default_factory=dict)
+    description: str | None = None
+    source: str = ""
+    topics: Mapping[str, str] = field(default_factory=dict)
+    breaks: tuple[int, ...] = ()
+    notes: Notes = field(default_factory=Notes)
+
+    def __post_init__(self):
+        joints = tuple(map(str, (self.joints,) if isinstance(self.joints, str) else self.joints))
+        twice = sorted({name for name in joints if joints.count(name) > 1})
+        if twice:
+            raise ValueError(f"joints names {twice[0]!r} twice")
+        t = checks.finite_numbers("t", self.t).astype(float)
+        if t.ndim != 1:
+            raise ValueError(f"t must be (k,), not {t.shape}")
+        if (still := np.flatnonzero(np.diff(t) <= 0.0)).size:
+            raise ValueError(f"t must increase, but t[{still[0] + 1}] = {t[still[0] + 1]} follows {t[still[0]]}")
+        shape = len(t), len(joints)
+        arrays = {name: _signal(name, getattr(self, name), shape) for name in ("q", "qd", "tau")}
+        if unknown := sorted(set(self.commands) - set(FIELDS)):
+            raise ValueError(f"commands[{unknown[0]!r}]: must be one of {', '.join(FIELDS)}")
+        commands = {name: _signal(f"commands[{name!r}]", x, shape) for name, x in self.commands.items()}
+        if self.base is not None and len(self.base.q) != len(t):
+            raise ValueError(f"base has {len(self.base.q)} rows, but t has {len(t)}")
+        breaks = tuple(sorted({int(row) for row in self.breaks}))
+        if breaks and not 0 < breaks[0] <= breaks[-1] < len(t):
+            raise ValueError(f"breaks must be rows from 1 to {len(t) - 1}, not {list(self.breaks)}")
+        wrenches = {frame: _series(f"wrenches[{frame!r}]", x, 6) for frame, x in self.wrenches.items()}
+        imu = {frame: _series(f"imu[{frame!r}]", x, 3, 3) for frame, x in self.imu.items()}
+        _set(self, joints=joints, t=t, commands=commands, breaks=breaks, wrenches=wrenches, imu=imu,
+             topics=dict(self.topics), notes=Notes(self.notes), start=int(self.start), **arrays)
+
+    # ------------------------------------------------------------------------------------------- as it is
+    @property
+    def n(self) -> int:
+        """The number of joints."""
+        return len(self.joints)
+
+    @property
+    def duration(self) -> float:
+        """The time from the first to the last sample, in s; 0 of one sample or none."""
+        return float(self.t[-1] - self.t[0]) if len(self.t) else 0.0
+
+    @property
+    def rate(self) -> float:
+        """Samples a second, by the median of the steps; NaN of fewer than two samples."""
+        return 1.0 / float(np.median(np.diff(self.t))) if len(self.t) > 1 else float("nan")
+
+    @property
+    def pieces(self) -> list[slice]:
+        """The rows between interruptions, in order; together all rows."""
+        ends = [0, *self.breaks, len(self.t)]
+        return [slice(a, b) for a, b in zip(ends, ends[1:], strict=False) if b > a]
+
+    def __repr__(self) -> str:
+        return (f"<Recording of {self.n} joints, {len(self.t)} samples in {self.duration:.6g} s"
+                f"{f', {len(self.pieces)} pieces' if self.breaks else ''}: {self.source or ', '.join(self.joints)}>")
+
+    # ------------------------------------------------------------------------------------------- as others
+    def rows(self, rows: slice) -> Recording:
+        """A part of it; times, wrenches and IMU are those that they were."""
+        first, last, step = rows.indices(len(self.t))
+        if step != 1:
+            raise ValueError(f"rows must be a slice without a step, not {rows}")
+        base = self.base and replace(self.base, q=self.base.q[rows], twist=self.base.twist[rows])
+        return replace(self, t=self.t[rows], q=self.q[rows], qd=self.qd[rows], tau=self.tau[rows], base=base,
+                       commands={name: x[rows] for name, x in self.commands.items()},
+                       breaks=tuple(row - first for row in self.breaks if first < row < last))
+
+    def of(self, robot: Robot) -> Recording:
+        """Its columns in the order of a robot's joints of one degree of freedom; others are left out, with a note.
+
+        ValueError names the joints of the robot that were not recorded."""
+        names = [name for name in robot.joint_names if name not in robot.model.joint_frames]
+        if missing := [name for name in names if name not in self.joints]:
+            raise ValueError(f"{self.source or 'the recording'} has no joint {', '.join(missing)}; it has "
+                             f"{', '.join(self.joints) or 'none'}")
+        columns = [self.joints.index(name) for name in names]
+        notes = Notes(self.notes)
+        for name in self.joints:
+            if name not in names:
+                follows = name in robot.model.mimics
+                notes.add("joint left out", f"{name} {'follows another joint' if follows else 'is not in the robot'}")
+        return replace(self, joints=tuple(names), q=self.q[:, columns], qd=self.qd[:, columns],
+                       tau=self.tau[:, columns], notes=notes,
+                       commands={name: x[:, columns] for name, x in self.commands.items()})
+
+    def resampled(self, rate: float) -> Recording:
+        """At `rate` samples a second from the first time of each piece on; nothing crosses interruptions.
+
+        Signals are interpolated linearly, commands held, quaternions interpolated and normalised. There is no low-pass:
+        of a lower rate, what is faster than half of it appears as something slower; a note says so."""
+        rate = checks.number("rate", rate)
+        if not rate > 0.0:
+            raise ValueError(f"rate must be positive, not {rate}")
+        parts, breaks, rows = [], [], 0
+        for piece in self.pieces:
+            t = self.t[piece]
+            grid = t[0] + np.arange(int(np.floor((t[-1] - t[0]) * rate * (1.0 + 1e-12) + 1e-9)) + 1) / rate
+            parts.append(self._at(piece, np.minimum(grid, t[-1])))
+            breaks.append(rows)
+            rows += len(grid)
+        notes = Notes(self.notes)
+        notes.add("resampled", f"from {self.rate:.6g} to {rate:.6g} samples a second, linearly, commands held", rows)
+        if rate < 0.99 * self.rate:
+            notes.add("folded", f"no low-pass: what was faster than {rate / 2.0:.6g} Hz appears slower")
+        joined = {name: np.concatenate([part[name] for part in parts]) if parts else getattr(self, name)
+                  for name in ("t", "q", "qd", "tau")}
+        base = self.base and replace(self.base, **{
+            name: np.concatenate([part["base"][name] for part in parts]) for name in ("q", "twist")})
+        commands = {name: np.concatenate([part["commands"][name] for part in parts]) for name in self.commands}
+        return replace(self, **joined, base=base, commands=commands, breaks=tuple(breaks[1:]), notes=notes)
+
+    def _at(self, piece: slice, at: np.ndarray) -> dict[str, Any]:
+        """The signals of a piece at other times in it."""
+        t = self.t[piece]
+        longest = longest_step(t)
+        part: dict[str, Any] = {"t": at}
+        for name in ("q", "qd", "tau"):
+            part[name] = interpolated(at, t, getattr(self, name)[piece], longest)
+        part["commands"] = {name: held(at, t, x[piece]) for name, x in self.commands.items()}
+        if self.base is not None:
+            part["base"] = {"q": poses_at(at, t, self.base.q[piece], longest),
+                            "twist": interpolated(at, t, self.base.twist[piece], longest)}
+        return part
+
+
+def poses_at(at: np.ndarray, t: np.ndarray, q: np.ndarray, longest: float) -> np.ndarray:
+    """Poses x y z, quaternion x y z w (k, 7) at other times: interpolated, by the shorter way, and normalised; a
+    quaternion of length 0 is NaN."""
+    q = q.copy()
+    flips = np.sum(q[1:, 3:] * q[:-1, 3:], axis=1) < 0.0
+    q[1:, 3:] *= np.where(np.cumsum(flips) % 2, -1.0, 1.0)[:, None]
+    out = interpolated(at, t, q, longest)
+    length = np.linalg.norm(out[:, 3:], axis=1, keepdims=True)
+    out[:, 3:] /= np.where(length > 0.0, length, np.nan)
+    return out
+
+
+def _signal(name: str, x: Any, shape: tuple[int, int]) -> np.ndarray:
+    """An array of a row a time and a column a joint; NaN if there is none."""
+    if x is None:
+        return np.full(shape, np.nan)
+    x = checks.real_numbers(name, x).astype(float, copy=False)
+    if x.shape != shape:
+        raise ValueError(f"{name} must be {shape}, a row a time and a column a joint, not {x.shape}")
+    return x
+
+
+def _series(name: str, series: Any, *widths: int) -> tuple[np.ndarray, ...]:
+    """Times (m,) and arrays (m, width)."""
+    arrays = [checks.real_numbers(name, x).astype(float) for x in series]
+    shapes = [(len(arrays[0]),), *((len(arrays[0]), width) for width in widths)]
+    if [x.shape for x in arrays] != shapes:
+        raise ValueError(f"{name} must have the shapes {shapes}, not {[x.shape for x in arrays]}")
+    return tuple(arrays)
+
+
+def _set(record: Any, **values: Any) -> None:
+    for name, value in values.items():
+        object.__setattr__(record, name, value)

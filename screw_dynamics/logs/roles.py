@@ -1,0 +1,112 @@
+"""Which topic of a file is what: by name, or by type and name where there is one candidate."""
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+from screw_dynamics import checks
+
+from .messages import Channel
+from .notes import Notes
+
+STATE, ODOMETRY, WRENCH = "sensor_msgs/msg/JointState", "nav_msgs/msg/Odometry", "geometry_msgs/msg/WrenchStamped"
+IMU, TEXT, NUMBERS = "sensor_msgs/msg/Imu", "std_msgs/msg/String", "std_msgs/msg/Float64MultiArray"
+TRAJECTORY = "trajectory_msgs/msg/JointTrajectory"
+TYPES = {       # of each role
+    "joint_states": (STATE,), "commands": (STATE, NUMBERS), "odometry": (ODOMETRY,), "wrenches": (WRENCH,),
+    "imu": (IMU,), "description": (TEXT,)}
+NAMES = {"joint_states": "joint_states", "odometry": "odom", "description": "robot_description"}     # the usual ones
+ALL = "wrenches", "imu"         # roles of several topics, each sensor on one
+
+Topics = Mapping[str, str | Sequence[str] | None]
+
+
+def roles(channels: Collection[Channel], topics: Topics | None, source: str, notes: Notes) -> dict[str, list[str]]:
+    """{role: topics} of a file with some channels. `topics` names some; None: none for that role.
+
+    ValueError names joint states that do not exist or of which there are several, and what is wrong with a name; of
+    other roles several candidates are noted, and none is taken."""
+    given = dict(topics or {})
+    for role in given:
+        checks.one_of("topics: role", role, list(TYPES))
+    if "joint_states" in given and not given["joint_states"]:
+        raise ValueError(f"topics: joint_states must not be {given['joint_states']!r}")
+    kinds: dict[str, set[str]] = {}
+    for channel in channels:
+        kinds.setdefault(channel.topic, set()).add(channel.type)
+    found = {role: _named(role, given[role], kinds, source) for role in given if given[role] is not None}
+    taken = {topic for names in found.values() for topic in names}
+    if "joint_states" not in given:
+        found["joint_states"] = [_joint_states(kinds, taken, source)]
+        taken.update(found["joint_states"])
+    space = found["joint_states"][0].rpartition("/")[0] if found.get("joint_states") else ""
+    for role in TYPES:
+        if role not in given and role not in found:
+            candidates = [topic for topic in sorted(kinds) if _may_be(role, topic, kinds[topic]) and topic not in taken]
+            found[role] = _chosen(role, candidates, space, notes)
+            taken.update(found[role])
+    for topic in sorted(kinds):
+        if TRAJECTORY in kinds[topic]:
+            notes.add("not read", f"{topic}: a trajectory is no command of one time")
+        if NUMBERS in kinds[topic] and _command(topic) and topic not in taken:
+            notes.add("not read", f"{topic}: numbers without names; name it in topics, and its command_joints")
+    return {role: names for role, names in found.items() if names}
+
+
+def _named(role, names, kinds, source):
+    """The topics that were named for a role, which exist and have its type."""
+    names = [names] if isinstance(names, str) else list(names)
+    for topic in names:
+        if topic not in kinds:
+            raise ValueError(f"{source} has no topic {topic}, named as {role}; it has {_listed(kinds)}")
+        if not kinds[topic].intersection(TYPES[role]):
+            raise ValueError(f"topic {topic} of {source} is {', '.join(sorted(kinds[topic]))}; {role} must be "
+                             f"{' or '.join(TYPES[role])}")
+    return names
+
+
+def _joint_states(kinds, taken, source):
+    """The one topic of joint states: the only one, or the only one with the usual name."""
+    states = [topic for topic in sorted(kinds) if STATE in kinds[topic] and topic not in taken and not _command(topic)]
+    if not states:
+        raise ValueError(f"{source} has no joint states: no topic of {STATE}; it has {_listed(kinds)}")
+    usual = [topic for topic in states if _last(topic) == NAMES["joint_states"]]
+    candidates = usual or states
+    if len(candidates) > 1:
+        raise ValueError(f"{source} has several topics that may be joint states: {', '.join(candidates)}; name one, or "
+                         f"several that are parts of one robot: topics={{'joint_states': {candidates[0]!r}}}")
+    return candidates[0]
+
+
+def _chosen(role, candidates, space, notes):
+    """All candidates of a role for several; else the only one, there or beside the joint states."""
+    if role in ALL:
+        return candidates
+    for some in (candidates, [topic for topic in candidates if topic.rpartition("/")[0] == space],
+                 [topic for topic in candidates if _last(topic) == NAMES.get(role)]):
+        if len(some) == 1:
+            return some
+    if candidates:
+        notes.add("not read", f"{role}: several topics may be it: {', '.join(candidates)}; name one in topics")
+    return []
+
+
+def _may_be(role, topic, kinds):
+    """Tell whether a topic may have a role. Texts and joint states are many things: only what is called so."""
+    if role == "commands":
+        return STATE in kinds and _command(topic)
+    return bool(kinds.intersection(TYPES[role])) and (role != "description" or _last(topic) == NAMES[role])
+
+
+def _command(topic):
+    return "command" in _last(topic)
+
+
+def _last(topic):
+    return topic.rpartition("/")[2]
+
+
+def _listed(kinds: Mapping[str, Any]) -> str:
+    """What a file has, for a message."""
+    shown = [f"{topic} ({', '.join(sorted(kinds[topic]))})" for topic in sorted(kinds)]
+    return ", ".join(shown[:20]) + (f" and {len(shown) - 20} more" if len(shown) > 20 else "") or "no topic"

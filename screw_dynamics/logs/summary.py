@@ -1,0 +1,34 @@
+"""One row per episode, as Parquet and CSV: the union of the columns of all rows."""
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+LONGEST = 300       # characters of a text in the table; the row's own file has all
+
+
+def write_summary(rows: Sequence[Mapping[str, Any]], folder: Path) -> None:
+    """summary.parquet and summary.csv; texts in lists are joined, traces stay in the rows' own files."""
+    import pyarrow
+    import pyarrow.csv
+    import pyarrow.parquet
+    left_out = "trace", "bytes", "run", "seconds"
+    names = list(dict.fromkeys(name for row in rows for name in row if name not in left_out))
+    table = pyarrow.table({name: _column([row.get(name) for row in rows]) for name in names})
+    for suffix, write in ((".parquet", pyarrow.parquet.write_table), (".csv", pyarrow.csv.write_csv)):
+        new = folder / f"summary{suffix}.new"
+        write(table, new)
+        os.replace(new, folder / f"summary{suffix}")
+
+
+def _column(values):
+    """Numbers as they are, integers beside fractions as fractions; anything else as text."""
+    kinds = {type(x) for x in values if x is not None}
+    if kinds and kinds <= {int, float}:
+        return [None if x is None else float(x) for x in values] if float in kinds else values
+    return [None if x is None else _text(x) for x in values]
+
+
+def _text(x):
+    text = "; ".join(map(str, x)) if isinstance(x, list) else str(x)
+    return text if len(text) <= LONGEST else f"{text[:LONGEST - 3]}..."

@@ -1,0 +1,69 @@
+"""What the command has done to an episode on a worker: read it, and make a row and a table of it."""
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from screw_dynamics.robot import Robot
+
+from .conversion import convert, episode_name
+from .effort_residuals import residuals
+from .episode import Episode
+from .inspection import check
+from .provenance import provenance
+from .reading import read
+from .recording import Recording
+
+
+def residuals_of(episode: Episode, robot: Robot | None, options: Mapping[str, Any], window: float
+                 ) -> tuple[dict[str, Any], Any]:
+    """Row and table of the residuals. robot: None for that which the log itself describes."""
+    recording = read(episode.address, **options)
+    robot = robot or described_robot(recording)
+    found = residuals(recording, robot, window=window)
+    return found.row | provenance(robot), found.table
+
+
+def check_of(episode: Episode, robot: Robot | None, options: Mapping[str, Any]) -> dict[str, Any]:
+    """Row of the check."""
+    recording = read(episode.address, **options)
+    robot = robot or described_robot(recording)
+    return check(recording, robot).row | provenance(robot)
+
+
+class Conversion(NamedTuple):
+    """An episode, and the file that it becomes."""
+
+    episode: Episode
+    target: str
+
+    def __str__(self) -> str:
+        return self.episode.address
+
+
+def conversions(found: Sequence[Episode], folder: Path) -> list[Conversion]:
+    """Where episodes go: files with their names, numbered where several have the same."""
+    seen: dict[str, int] = {}
+    targets = []
+    for episode in found:
+        name = episode_name(episode.address)
+        seen[name] = seen.get(name, 0) + 1
+        targets.append(f"{name}.{seen[name]}" if seen[name] > 1 else name)
+    return [Conversion(episode, str(folder / f"{name}.parquet")) for episode, name in zip(found, targets, strict=True)]
+
+
+def convert_to(item: Conversion, options: Mapping[str, Any]) -> dict[str, Any]:
+    """Row of a conversion."""
+    return {"file": convert(item.episode.address, item.target, **options)} | provenance(None)
+
+
+def described_robot(recording: Recording) -> Robot:
+    """The robot whose description was recorded. ValueError if none was."""
+    if not recording.description:
+        raise ValueError(f"{recording.source} has no robot_description: name a URDF, --robot")
+    return _of_text(recording.description)
+
+
+@lru_cache(maxsize=4)
+def _of_text(text):
+    return Robot.from_urdf(text)

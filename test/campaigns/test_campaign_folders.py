@@ -1,0 +1,104 @@
+"""Campaigns in a folder: cases on workers, replays by a command, and what is not done again."""
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import screw_dynamics as sd
+from screw_dynamics.campaigns import load
+from screw_dynamics.campaigns.__main__ import main
+from support.campaign_scenarios import below_one, decay, going_wrong
+from support.paths import ROOT
+
+pytest.importorskip("distributed", reason="distributed is not installed: pip install screw_dynamics[logs]")
+pq = pytest.importorskip("pyarrow.parquet")
+PARAMETERS = {"height": (0.0, 2.0), "mode": ["slow", "fast"]}
+
+
+def command(*arguments):
+    """python -m screw_dynamics.campaigns in a process of its own, elsewhere."""
+    path = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
+    return subprocess.run([sys.executable, "-m", "screw_dynamics.campaigns", *map(str, arguments)], capture_output=True,
+                          text=True, cwd="/", env={**os.environ, "PYTHONPATH": path})
+
+
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory):
+    """A campaign of 12 cases, four a task, on one worker, and its folder."""
+    folder = tmp_path_factory.mktemp("kept") / "a campaign"
+    return sd.campaign(decay, PARAMETERS, {"low": below_one}, 12, seed=4, out=folder, workers=1, together=4), folder
+
+
+def test_workers_compute_what_this_process_does(kept):
+    found, folder = kept
+    here = sd.campaign(decay, PARAMETERS, {"low": below_one}, 12, seed=4)
+    assert [case[:-1] for case in found.cases] == [case[:-1] for case in here.cases]
+    table = pq.read_table(folder / "cases.parquet")
+    assert table.column_names[:3] == ["index", "height", "mode"] and table["passed"].to_pylist() == list(
+        here.table["passed"])
+    assert table["height"].to_pylist() == here.table["height"].tolist()
+    assert table.schema.metadata[b"design"] == b"latin_hypercube" and table.schema.metadata[b"seed"] == b"4"
+    report = (folder / "report.html").read_text()
+    for index in found.failures:
+        assert found.command(index) in report
+
+
+def test_a_folder_is_the_campaign(kept):
+    found, folder = kept
+    again = load(folder)
+    assert [case[:-1] for case in again.cases] == [case[:-1] for case in found.cases] and again.replay(3).same_bits
+
+
+def test_one_command_runs_a_failure_again_with_the_same_bits(kept, tmp_path):
+    found, folder = kept
+    index = found.failures[0]
+    assert found.command(index) == f"python -m screw_dynamics.campaigns replay '{folder}' {index}"
+    done = command("replay", folder, index, "--motion", tmp_path / "motion.npz")
+    assert done.returncode == 1, done.stderr
+    assert f"case {index} failed: height={found.cases[index].parameters['height']!r}" in done.stdout
+    assert "the same bits as in the campaign" in done.stdout
+    with np.load(tmp_path / "motion.npz") as motion:
+        assert np.array_equal(motion["x"], found.replay(index).motion["x"])
+
+
+def test_exit_codes_and_lists(kept, capsys):
+    found, folder = kept
+    passed = next(k for k in range(12) if k not in found.failures)
+    assert main(["replay", str(folder), str(passed)]) == 0 and main(["failures", str(folder)]) == 0
+    said = capsys.readouterr().out
+    assert f"case {passed} passed" in said and all(f"case {k} failed" in said for k in found.failures)
+    with pytest.raises(SystemExit, match="2"):
+        main(["replay", str(folder), "12"])
+    assert "index 12: the campaign has 12 cases" in capsys.readouterr().err
+
+
+def test_what_is_done_is_not_done_again_and_another_campaign_is_refused(kept):
+    found, folder = kept
+    before = {path: path.stat().st_mtime_ns for path in (folder / "parts").glob("*.json")}
+    again = sd.campaign(decay, PARAMETERS, {"low": below_one}, 12, seed=4, out=folder, workers=1, together=4)
+    assert [case for case in again.cases] == found.cases and len(before) == 3
+    assert {path: path.stat().st_mtime_ns for path in (folder / "parts").glob("*.json")} == before
+    with pytest.raises(ValueError, match="another campaign: seed is 5, there 4"):
+        sd.campaign(decay, PARAMETERS, {"low": below_one}, 12, seed=5, out=folder)
+    with pytest.raises(ValueError, match="parameter height is 0 to 3, there 0 to 2"):
+        sd.campaign(decay, PARAMETERS | {"height": (0.0, 3.0)}, {"low": below_one}, 12, seed=4, out=folder)
+    with pytest.raises(ValueError, match="no campaign: no file"):
+        load(folder / "parts")
+
+
+@pytest.mark.slow
+def test_what_dies_or_hangs_is_a_failure_that_says_so(tmp_path):
+    found = sd.campaign(going_wrong, {"height": (0.0, 0.9), "how": ["well", "die", "hang", "raise"]}, [below_one], 8,
+                        out=tmp_path, workers=1, timeout=2.0)
+    by = {how: [case for case in found.cases if case.parameters["how"] == how]
+          for how in ("well", "die", "hang", "raise")}
+    assert all(len(cases) == 2 for cases in by.values())
+    assert all(case.passed for case in by["well"]) and len(found.failures) == 6
+    assert all("died" in case.error for case in by["die"])
+    assert all("longer than 2 s" in case.error for case in by["hang"])
+    assert all(case.error == f"RuntimeError: told to, at {case.parameters['height']}" for case in by["raise"])
+    assert len(pq.read_table(tmp_path / "cases.parquet")) == 8
+    again = command("replay", tmp_path, by["raise"][0].index)
+    assert again.returncode == 1 and "RuntimeError: told to" in again.stdout and "same bits" in again.stdout

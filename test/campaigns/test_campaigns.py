@@ -1,0 +1,222 @@
+"""Campaigns in one process: designs, verdicts, and failures whose cause is known."""
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import screw_dynamics as sd
+from screw_dynamics.campaigns.cases import digest_of, judged
+from screw_dynamics.campaigns.dependence import dependences
+from screw_dynamics.campaigns.designs import shares
+from screw_dynamics.campaigns.parameters import parameters_of
+from screw_dynamics.campaigns.report import page
+from support.campaign_scenarios import (
+    FASTEST,
+    LENGTH,
+    G,
+    below_one,
+    decay,
+    expected_margin,
+    hidden_state,
+    not_too_fast,
+    pendulum,
+)
+
+HEIGHTS = {"height": (0.0, 2.0), "unused": (-1.0, 1.0), "mode": ["slow", "fast", None]}
+
+
+def test_failures_of_a_pendulum_are_those_of_its_energy():
+    """It is too fast from a certain angle on, whatever its mass, and the margin is that of the closed form."""
+    found = sd.campaign(pendulum, {"angle": (0.2, 3.0), "mass": (0.0, 4.0)}, [not_too_fast], 40)
+    limit = math.acos(1.0 - FASTEST**2 * LENGTH / (2.0 * G))
+    angle = found.table["angle"]
+    assert found.failures == np.flatnonzero(angle > limit).tolist() and 5 < len(found.failures) < 35
+    assert found.table["not_too_fast"] == pytest.approx(expected_margin(angle), abs=1e-3)
+    first, second = dependences(found)
+    assert (first.parameter, first.difference) == ("angle", 1.0) and first.p < 1e-6
+    assert second.parameter == "mass" and second.p > 0.01
+
+
+# ------------------------------------------------------------------------------------------------- designs
+def values(design, count, **varies):
+    return np.array([list(case.parameters.values()) for case in sd.campaign(
+        decay, {"height": (0.0, 1.0), **varies}, [below_one], count, design).cases])
+
+
+def test_a_latin_hypercube_has_each_part_of_each_parameter_once():
+    found = values("latin_hypercube", 50, normal=stats.norm(3.0, 2.0), whole=range(5))
+    parts = np.sort(np.floor(50 * found[:, 0])), np.sort(np.floor(50 * stats.norm.cdf(found[:, 1], 3.0, 2.0)))
+    assert np.array_equal(parts[0], np.arange(50)) and np.array_equal(parts[1], np.arange(50))
+    assert np.array_equal(np.bincount(found[:, 2].astype(int)), [10] * 5)
+
+
+def test_sobol_is_balanced_and_more_even_than_random_points():
+    """2^k points: one in each of 2^k equal boxes of each shape, in two dimensions."""
+    parameters = parameters_of({"a": (0.0, 1.0), "b": (0.0, 1.0)})
+    points = shares(parameters, "sobol", 64, 3, 1)
+    for k in range(7):
+        cells = np.floor(points * [2**k, 2**(6 - k)]) @ [2**(6 - k), 1]
+        assert np.array_equal(np.sort(cells), np.arange(64)), k
+    by_chance = shares(parameters, "random", 64, 3, 1)
+    assert stats.qmc.discrepancy(points) < 0.3 * stats.qmc.discrepancy(by_chance)
+
+
+def test_random_points_have_the_distribution():
+    found = values("random", 2000, wait=stats.expon(scale=2.0))
+    assert stats.kstest(found[:, 1], stats.expon(scale=2.0).cdf).pvalue > 0.01
+    assert abs(np.corrcoef(found.T)[0, 1]) < 0.08
+
+
+def test_a_grid_has_all_combinations():
+    found = sd.campaign(decay, {"height": (0.0, 2.0), "mode": ["a", "b"], "x": stats.uniform(0.0, 4.0)}, [below_one],
+                        design="grid", levels=3)
+    assert [tuple(case.parameters.values()) for case in found.cases] == [
+        (h, mode, pytest.approx(x)) for h in (0.0, 1.0, 2.0) for mode in "ab" for x in (2 / 3, 2.0, 10 / 3)]
+    assert found.failures == list(range(12, 18))
+
+
+@pytest.mark.parametrize("design", ["latin_hypercube", "sobol", "random"])
+def test_a_campaign_is_the_same_each_time_and_another_seed_another(design):
+    first, again, other = (sd.campaign(decay, HEIGHTS, [below_one], 16, design, seed) for seed in (5, 5, 6))
+    assert [case[:-1] for case in first.cases] == [case[:-1] for case in again.cases]
+    assert not set(first.table["height"]) & set(other.table["height"])
+
+
+# ------------------------------------------------------------------------------------------------- cases
+def test_a_case_is_run_again_with_the_same_bits():
+    found = sd.campaign(decay, HEIGHTS, {"low": below_one}, 16)
+    assert len(found.failures) in (7, 8, 9)
+    for index in found.failures:
+        motion, case, same = found.replay(index)
+        assert same and case[:-1] == found.cases[index][:-1]
+        noise = np.random.default_rng([0, index]).normal(size=20)
+        assert np.array_equal(motion["x"], case.parameters["height"] * np.exp(-motion["t"]) + 1e-9 * noise)
+
+
+def test_what_depends_on_more_than_its_case_is_found_out():
+    assert sd.campaign(hidden_state, HEIGHTS, [np.all], 3).replay(1).same_bits is False
+
+
+def test_an_error_is_a_failure_of_its_case_alone():
+    def scenario(p, rng):
+        if p.mode == "slow":
+            raise OverflowError(f"too slow at {p.height}")
+        return decay(p, rng)
+    found = sd.campaign(scenario, HEIGHTS, {"any": lambda motion: True}, 9)
+    assert found.failures == [k for k, mode in enumerate(found.table["mode"]) if mode == "slow"] and len(
+        found.failures) == 3
+    case = found.cases[found.failures[0]]
+    assert case.error == f"OverflowError: too slow at {case.parameters['height']}" and "in scenario" in case.trace
+    assert found.replay(found.failures[0]).same_bits
+
+
+@pytest.mark.parametrize("returned, margin, holds", [
+    (True, math.nan, True), (np.False_, math.nan, False), (0.0, 0.0, True), (-1e-300, -1e-300, False), (3, 3.0, True),
+    (math.nan, math.nan, False), (np.array([2.0, -1.0]), -1.0, False), (np.array([1.0, math.nan]), math.nan, False)])
+def test_verdicts(returned, margin, holds):
+    found = judged("x", returned)
+    assert found[0] == margin or math.isnan(margin) and math.isnan(found[0])
+    assert found[1] is holds
+
+
+@pytest.mark.parametrize("returned", [None, "yes", np.array([]), np.array([True]), 1j])
+def test_what_is_no_verdict_is_an_error(returned):
+    found = sd.campaign(decay, HEIGHTS, {"x": lambda motion: returned}, 1)
+    assert found.failures == [0] and found.cases[0].error.startswith("TypeError: property 'x' returned")
+
+
+def test_properties_may_take_the_parameters():
+    found = sd.campaign(decay, HEIGHTS, {"as_high": lambda motion, p: 1e-6 - abs(motion["x"][0] - p.height),
+                                         "with_default": lambda motion, least=0.0: motion["x"].min() >= least - 1e-6},
+                        8)
+    assert not found.failures and (found.table["as_high"] > 0.0).all() and np.isnan(found.table["with_default"]).all()
+
+
+def test_hashes_are_of_bits():
+    t, q = np.arange(3.0), np.arange(6.0).reshape(3, 2)
+    nudged = q.copy()
+    nudged[1, 1] = np.nextafter(nudged[1, 1], 9.0)
+    motions = ((t, q), (t, nudged), (t, q.T), (t, q.astype(np.float32)), {"t": t, "q": q}, [t, q, None], (q, t),
+               (t, q.reshape(2, 3)), (t, q.view(np.int64)))
+    assert len({digest_of(motion) for motion in motions}) == len(motions)
+    assert digest_of((t, q)) == digest_of((t.copy(), np.asfortranarray(q))) and digest_of(object()) == ""
+
+
+# ------------------------------------------------------------------------------------------------- results
+def test_the_table_has_all_columns():
+    found = sd.campaign(decay, HEIGHTS, {"low": below_one}, 12)
+    table = found.table
+    assert list(table) == ["index", "height", "unused", "mode", "low", "low_holds", "passed", "error", "digest",
+                           "seconds"]
+    assert all(len(column) == 12 for column in table.values()) and len(found) == 12
+    assert np.array_equal(table["passed"], table["height"] <= 1.0)
+    assert np.array_equal(table["low"] >= 0.0, table["passed"])
+    assert set(table["mode"]) == {"slow", "fast", "None"}
+    assert np.array_equal(np.sort(np.floor(6.0 * (table["unused"] + 1.0))), np.arange(12))      # of (-1, 1)
+    share, low, high = found.probability_of_failure()
+    assert low < share == len(found.failures) / 12 < high
+    assert f"{len(found.failures)} failed: {found.failures[0]}, " in repr(found)
+
+
+def test_failures_depend_on_what_they_depend_on():
+    found = dependences(sd.campaign(decay, HEIGHTS, [below_one], 100))
+    assert found[0].parameter == "height" and found[0].difference == 1.0
+    assert {d.parameter for d in found[1:]} == {"unused", "mode"} and all(d.p > 0.01 for d in found[1:])
+    by_choice = dependences(sd.campaign(decay, HEIGHTS, {"x": lambda motion, p: p.mode != "fast"}, 99))
+    assert by_choice[0].parameter == "mode" and by_choice[0].difference == 1.0
+    assert dependences(sd.campaign(decay, HEIGHTS, {"x": lambda motion: True}, 5)) == []
+
+
+def test_the_report_has_failures_and_pictures():
+    pytest.importorskip("matplotlib")
+    found = sd.campaign(decay, HEIGHTS, {"low": below_one}, 12)
+    text = page(found)
+    assert f"{len(found.failures)} of 12 cases failed" in text and "one of 'slow', 'fast', None" in text
+    assert text.count("data:image/png;base64,") == 3
+    for index in found.failures:
+        assert f"height={found.cases[index].parameters['height']:.6g}" in text
+
+
+# ------------------------------------------------------------------------------------------------- refusals
+@pytest.mark.parametrize("change, message", [
+    (dict(scenario=3), "scenario 3 must be a function"),
+    (dict(parameters={}), "parameters {} must be"),
+    (dict(parameters={"a b": (0, 1)}), "parameter 'a b' must have a name of Python"),
+    (dict(parameters={"passed": (0, 1)}), "parameter 'passed' must have a name of Python other than index, passed"),
+    (dict(parameters={"a": (1.0, 1.0)}), r"parameter 'a': the range \(1, 1\) must begin below its end"),
+    (dict(parameters={"a": (0.0, math.inf)}), "parameter 'a': an end of the range inf must be finite"),
+    (dict(parameters={"a": (0, 1, 2)}), "choices are a list"),
+    (dict(parameters={"a": []}), "parameter 'a' has no choices"),
+    (dict(parameters={"a": 3.0}), r"parameter 'a' is 3.0, but must be a range .* as \[3.0\]"),
+    (dict(parameters={"a": stats.norm}), "frozen distribution"),
+    (dict(parameters={"a": stats.norm(scale=-1.0)}), "parameter 'a': the median of its distribution is nan"),
+    (dict(properties=[]), "properties: at least one"),
+    (dict(properties={"x": 3}), "properties: 'x' is 3"),
+    (dict(properties={"height": below_one}), "property 'height': another column"),
+    (dict(properties=[below_one, below_one]), "several functions have the same name"),
+    (dict(count=0), "count 0 must be a whole number >= 1"),
+    (dict(seed=-1), "seed -1 must be a whole number >= 0"),
+    (dict(design="halton"), "design 'halton' must be one of latin_hypercube, sobol, random, grid"),
+    (dict(design="grid", levels=20_000_000), "the grid has 1200000000000000 cases, more than 10000000"),
+    (dict(timeout=3.0), "out must not be None")])
+def test_refusals(change, message):
+    given = dict(scenario=decay, parameters=HEIGHTS, properties=[below_one], count=4) | change
+    with pytest.raises(ValueError, match=message):
+        sd.campaign(**given)
+
+
+def test_what_a_folder_takes_is_named(monkeypatch, tmp_path):
+    monkeypatch.setattr("screw_dynamics.campaigns.running.find_spec", lambda name: None)
+    with pytest.raises(ImportError, match=r"takes cloudpickle, distributed, pyarrow: pip install .*\[logs\]"):
+        sd.campaign(decay, HEIGHTS, [below_one], 2, out=tmp_path / "new")
+    assert not list(tmp_path.iterdir())
+
+
+def test_cases_that_do_not_exist_are_refused():
+    found = sd.campaign(decay, HEIGHTS, [below_one], 3)
+    for index in -1, 3, 1.5:
+        with pytest.raises(ValueError, match=r"index"):
+            found.replay(index)
+    with pytest.raises(ValueError, match="a campaign without a folder"):
+        found.command(0)
