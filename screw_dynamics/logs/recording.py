@@ -204,7 +204,7 @@ def _signal(name: str, x: Any, shape: tuple[int, int]) -> np.ndarray:
     """An array of a row a time and a column a joint; NaN if there is none."""
     if x is None:
         return np.full(shape, np.nan)
-    x = checks.real_numbers(name, x).astype(float)
+    x = checks.real_numbers(name, x).astype(float, copy=False)
     if x.shape != shape:
         raise ValueError(f"{name} must be {shape}, a row a time and a column a joint, not {x.shape}")
     return x

@@ -44,7 +44,7 @@ class Layout:
     def arrays(self) -> tuple[np.ndarray, ...]:
         """Numbers (k,), stamps (k,) in ns, and values (k, width)."""
         numbers, stamps = (np.array(x, dtype=np.int64) for x in (self._numbers, self._stamps))
-        return numbers, stamps, np.frombuffer(bytes(self._values)).reshape(len(numbers), self.width)
+        return numbers, stamps, np.frombuffer(self._values).reshape(len(numbers), self.width)
 
 
 class JointStates(Samples):
