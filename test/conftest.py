@@ -15,6 +15,16 @@ pytest_plugins = ["pytest_screw_dynamics"]   # by its name as an entry point: wh
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 
+# Half a minute to four each, and hardly in parts: begun last they would end alone. The others follow as they are found.
+LONGEST = ("test_readme.py", "test_array_arguments.py", "test_pinocchio.py", "test_in_plain_python.py",
+           "test_motion_under_forces.py", "test_tutorials.py", "test_signals.py", "test_options.py", "test_armature.py",
+           "test_diagnostics.py", "test_recorded_types.py", "test_ros2_control.py", "test_many_robots.py")
+
+
+def pytest_collection_modifyitems(items):
+    items.sort(key=lambda item: LONGEST.index(item.path.name) if item.path.name in LONGEST else len(LONGEST))
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_pycollect_makemodule(module_path, parent):
     """Files that need what is not installed are skipped where the environment is not that of tools/setup.

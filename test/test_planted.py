@@ -79,6 +79,7 @@ def planted(project):
                           env=os.environ | environment)
 
 
+@pytest.mark.slow
 def test_what_no_test_notices_is_told(project):
     done = planted(project)
     assert done.returncode == 1, done.stderr
@@ -92,6 +93,7 @@ def test_what_no_test_notices_is_told(project):
     assert planted(project).returncode == 0
 
 
+@pytest.mark.slow
 def test_tests_that_fail_without_a_fault_are_told(project):
     (project / "test" / "test_it.py").write_text("def test_double():\n    assert False\n")
     done = planted(project)

@@ -47,9 +47,9 @@ def run(folder, *command, **environment):
 
 @pytest.mark.parametrize("before, environment, kind, told", [
     ("", {}, "Whole", ""),
-    ("", {tested.VARIABLE: "0"}, "JITCodeLibrary", ""),
+    pytest.param("", {tested.VARIABLE: "0"}, "JITCodeLibrary", "", marks=pytest.mark.slow),
     (UNKNOWN, {}, "JITCodeLibrary", "Numba 99.1.0: a version that is not known. "),
-    (UNKNOWN, {tested.VARIABLE: "1"}, "Whole", ""),
+    pytest.param(UNKNOWN, {tested.VARIABLE: "1"}, "Whole", "", marks=pytest.mark.slow),
     (CHANGED, {}, "JITCodeLibrary", f"Numba {numba.__version__}: what screw_dynamics adds to its compiler fails: .*"),
 ], ids=["a known version", "as chosen", "an unknown version", "chosen all the same", "another compiler"])
 def test_the_way_is_chosen_by_the_version_a_trial_and_the_environment(tmp_path, before, environment, kind, told):

@@ -86,6 +86,7 @@ def test_stops_and_brakes_are_counted(robot):
     assert abs(account.energy_residual) < 1e-6
 
 
+@pytest.mark.slow     # half a minute to compile, for this alone
 def test_closed_loops_do_no_work():
     """Of a four-bar under an effort of its motor."""
     left = []
