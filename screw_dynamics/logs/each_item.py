@@ -23,7 +23,8 @@ LEAST = 200
 CONNECTIONS = 4         # to a scheduler that was restarted
 PATIENCE = "60s"        # for a scheduler to answer
 # Of a cluster of this machine: a worker has one task at a time, so that with it none but the guilty one is suspected.
-LOCAL = {"distributed.scheduler.worker-saturation": 1.0}
+# One that needs much memory does not wait for ever that it needs less: it goes on, or its nanny ends it.
+LOCAL = {"distributed.scheduler.worker-saturation": 1.0, "distributed.worker.memory.pause": False}
 
 
 def each(function: Callable, items: Sequence[Any], out: str | os.PathLike, options: Mapping[str, Any] | None = None,
