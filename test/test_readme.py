@@ -30,6 +30,8 @@ HEAVY = ("loops.simulate(", "delta = ClosedLoopRobot(", "def magnet(", "scene.li
          "scene.inverse_kinematics(")
 WITHOUT = {f"import {name}": [pytest.mark.skip(reason=f"{name} is not installed")]
            for name in ("jax", "dask", "xarray") if importlib.util.find_spec(name) is None}
+if importlib.util.find_spec("mcap_ros2_support_fast") is None:
+    WITHOUT["sd.logs.read("] = [pytest.mark.skip(reason="the extra [logs] is not installed")]
 PROGRAMS = [pytest.param(text, id=f"{page}, {k}", marks=[
                 *next((marks for line, marks in WITHOUT.items() if line in text), []),
                 *[pytest.mark.slow] * any(call in text for call in HEAVY)])

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from .parameters import parameters_of
 from .plan import Plan, kept_once
 from .results import Campaign
 
+NEEDED = "cloudpickle", "distributed", "pyarrow"
 PARTS = "parts"         # of the folder: what workers wrote
 
 
@@ -41,6 +43,8 @@ def campaign(scenario: Callable, parameters: Mapping[str, Any], properties: Mapp
         if any(x is not None for x in (scheduler, workers, timeout)):
             raise ValueError("scheduler, workers and timeout are for campaigns with a folder: out must not be None")
         return Campaign(plan, [plan.run(index)[1] for index in range(plan.count)])
+    if missing := [name for name in NEEDED if find_spec(name) is None]:
+        raise ImportError(f"a campaign in a folder takes {', '.join(missing)}: pip install screw_dynamics[logs]")
     folder = Path(out).absolute()
     plan.keep(folder)
     found = Campaign(plan, _on_workers(plan, folder, checks.whole("together", together, 1), {

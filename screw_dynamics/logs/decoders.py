@@ -2,12 +2,20 @@
 and definitions of the usual types where a file has none)."""
 from __future__ import annotations
 
+import struct
 from collections.abc import Callable
 from functools import lru_cache
 from types import SimpleNamespace
 from typing import Any
 
 from .messages import Channel
+
+LITTLE, BIG = struct.Struct("<I").unpack_from, struct.Struct(">I").unpack_from
+LEAST = 4       # bytes of an entry of a list, at least: the length of a text
+# Of the types that are read, those with lists of texts or records: how many a message says it has.
+COUNTS: dict[str, Callable[[bytes, Callable], int]] = {
+    "sensor_msgs/msg/JointState": lambda data, number: _names(data, number),
+    "std_msgs/msg/Float64MultiArray": lambda data, number: number(data, 4)[0]}
 
 
 def decoder(channel: Channel) -> Callable[[bytes], Any]:
@@ -22,7 +30,25 @@ def _decoder(kind, definition, schema):
     """One for each definition: it is compiled when it is made."""
     if schema == "ros2idl":
         return _by_rosbags(kind, definition)
-    return _by_text(kind, definition or usual_definition(kind))
+    decode = _by_text(kind, definition or usual_definition(kind))
+    return _plausible(decode, COUNTS[kind]) if kind in COUNTS else decode
+
+
+def _plausible(decode: Callable[[bytes], Any], counted: Callable[[bytes, Callable], int]) -> Callable[[bytes], Any]:
+    """A decoder that refuses damaged messages whose lists of texts or records cannot be in them: it would make room for
+    all the entries that a message says it has, gigabytes, before it looks for them."""
+    def checked(data):
+        count = counted(data, BIG if data[1] == 0 else LITTLE)
+        if LEAST * count > len(data):
+            raise ValueError(f"it says that it has {count} entries, in {len(data)} bytes")
+        return decode(data)
+    return checked
+
+
+def _names(data, number):
+    """How many names a JointState says it has: after stamp and frame."""
+    at = 16 + number(data, 12)[0]
+    return number(data, at + -at % 4)[0]
 
 
 def _by_text(kind, definition):

@@ -170,9 +170,12 @@ def local_client(workers: int | None) -> Iterator[Any]:
     """A client of processes of this machine, by default one a core, with one thread each."""
     import dask
     from distributed import Client, LocalCluster
+    workers = workers or os.cpu_count()
     with dask.config.set(LOCAL), LocalCluster(
-            n_workers=workers or os.cpu_count(), threads_per_worker=1, processes=True, dashboard_address=":0",
+            n_workers=workers, threads_per_worker=1, processes=True, dashboard_address=":0",
             silence_logs=logging.CRITICAL) as cluster, Client(cluster) as client:
+        # A nanny whose worker dies soon after its start may end with it: without another one all would wait for ever.
+        cluster.adapt(minimum=workers, maximum=workers)
         yield client
 
 

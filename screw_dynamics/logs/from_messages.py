@@ -20,6 +20,8 @@ from .recording import FIELDS, Base, Recording, poses_at
 from .roles import NUMBERS, STATE, TYPES, Topics, roles
 from .samples import JointStates, Samples, Texts
 
+ODD = "time of logging"
+LAST = 2**62      # ns since the epoch, the year 2116: what is later is no time
 GATHERED = {        # the samples of each role's types
     STATE: JointStates, NUMBERS: samples.multi_array, TYPES["odometry"][0]: samples.odometry,
     TYPES["wrenches"][0]: samples.wrench, TYPES["imu"][0]: samples.imu, TYPES["description"][0]: Texts}
@@ -80,8 +82,8 @@ def _gathered(files, chosen, notes):
         number += len(times)
         notes.add("lost messages", "the file says that it has more of the topics that are read", expected - len(times)
                   if expected > len(times) else 0)
-        for (topic, text), count in dropped.items():
-            notes.add("dropped message", f"{topic}: {text}", count)
+        for (what, text), count in dropped.items():
+            notes.add("odd time" if what == ODD else "dropped message", f"{what}: {text}", count)
     all_logged = np.concatenate(logged) if logged else np.zeros(0, dtype=np.int64)
     return found, arrivals(all_logged)
 
@@ -105,9 +107,12 @@ def _run(log, adding, number, notes):
     append = logged.append
     for channel, time, data in decompressed(log.messages(adding)):
         topic, decode, add = adding[channel]
+        if not 0 <= time <= LAST:
+            time = min(max(time, 0), LAST)
+            dropped[ODD, "not of this era, taken as its nearest end"] += 1
         append(time)
         try:
-            add(number, time, decode(data))
+            add(number, decode(data))
         except Exception as error:  # noqa: BLE001  decoders raise all that Python has
             text = str(error) if type(error) is ValueError else f"it cannot be decoded: {type(error).__name__}"
             dropped[topic, text] += 1
@@ -125,12 +130,12 @@ class _Aligned:
     def times(self, topic: str, layouts: Any) -> tuple[np.ndarray, list[np.ndarray]]:
         """The times (m,) in s of a topic's messages, in the order of time, and which row of which layout each is."""
         parts = [layout.arrays for layout in layouts]
-        numbers, stamps = (np.concatenate([part[i] for part in parts]) for i in (0, 2))
+        numbers, stamps = (np.concatenate([part[i] for part in parts]) for i in (0, 1))
         order = np.argsort(numbers, kind="stable")
         time = self.table.clock.times(topic, self.arrival[numbers[order]],
                                       stamps[order] if self.use_stamps else None, self.notes)
         rows = np.argsort(time, kind="stable")
-        return (time[rows] - self.table.time[0]) / NS, [part[3] for part in parts], order[rows]
+        return (time[rows] - self.table.time[0]) / NS, [part[2] for part in parts], order[rows]
 
     def commands(self, found, names, field):
         """{field: (k, n)}: the last command of each joint at each time."""
@@ -157,7 +162,7 @@ class _Aligned:
             self.notes.add("not read", f"{sample.topic} has numbers without names: give command_joints")
             return
         layouts = [layout for layout in sample.layouts.values() if layout.width == len(names)]
-        other = sum(len(layout.arrays[0]) for layout in sample.layouts.values() if layout.width != len(names))
+        other = sum(len(layout) for layout in sample.layouts.values() if layout.width != len(names))
         self.notes.add("dropped message", f"{sample.topic}: not {len(names)} numbers, one for each of command_joints",
                        other)
         if layouts:
@@ -179,12 +184,13 @@ class _Aligned:
 
     def base(self, found):
         """The base at the times of joint states."""
-        if not found:
+        layouts = sorted((layout for sample in found for layout in sample.layouts.values()),
+                         key=lambda layout: -len(layout))
+        if not layouts:
             return None
-        layouts = sorted(found[0].layouts.values(), key=lambda layout: -len(layout.arrays[0]))
         topic, ((frame, link), _) = found[0].topic, layouts[0].key
         self.notes.add("dropped message", f"{topic}: not the pose of {link} in {frame}",
-                       sum(len(layout.arrays[0]) for layout in layouts[1:]))
+                       sum(len(layout) for layout in layouts[1:]))
         at, (x,), order = self.times(topic, layouts[:1])
         at, rows = np.unique(at, return_index=True)
         x = x[order][rows]
@@ -193,6 +199,7 @@ class _Aligned:
         self.notes.add("interpolated", f"{topic}: the base at the times of joint states, of {len(at)} messages",
                        int((~np.isin(self.t, at)).sum()))
         self.notes.add("missing base", f"{topic}: no message near enough", int(np.isnan(q[:, 0]).sum()))
+        self.notes.add("missing base", f"{topic}: a quaternion of length 0", int((~x[:, 3:7].any(axis=1)).sum()))
         return Base(q, twist, frame, link)
 
     def series(self, found):

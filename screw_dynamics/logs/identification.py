@@ -77,7 +77,7 @@ def identify(recordings: Sequence[Recording | str], robot: Robot, out: Any = Non
              armature: bool = False, links: Collection[str] | None = None, window: float = WINDOW, level: float = 0.95,
              forces: Sequence[Element] = (), read: Mapping[str, Any] | None = None, scheduler: Any = None,
              workers: int | None = None, timeout: float | None = None, progress: bool = True) -> LogsIdentification:
-    """Identify a robot from many recordings: `Recording`s, or addresses, which workers read.
+    """Identify a robot from many recordings, each a `Recording` or an address, which workers read.
 
     friction, armature, links, window, level and forces are those of `identify` of one recording, whose fit this is. The
     sum of the recordings is taken in an order that is theirs, not that of workers: the result has the same bits with

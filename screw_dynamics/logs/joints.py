@@ -40,7 +40,8 @@ def streams(samples: JointStates, arrival: np.ndarray, notes: Notes) -> list[Str
     """One for each set of layouts that share joints, the one with most messages first; `arrival` by number of message.
 
     Messages with other joints than those before are of the same publisher where they share a joint."""
-    found = [_stream(samples.topic, layouts, arrival, notes) for layouts in _publishers([*samples.layouts.values()])]
+    layouts = [layout for layout in samples.layouts.values() if len(layout)]
+    found = [_stream(samples.topic, group, arrival, notes) for group in _publishers(layouts)]
     return sorted(found, key=lambda stream: -len(stream.stamps))
 
 
@@ -67,21 +68,21 @@ def _stream(topic, layouts, arrival, notes):
     parts = [layout.arrays for layout in layouts]
     numbers = np.concatenate([part[0] for part in parts])
     order = np.argsort(numbers, kind="stable")
-    fields = {}
+    place, fields = np.argsort(order), {}
     for i, field in enumerate(("position", "velocity", "effort")):
         values, row = np.full((len(numbers), len(joints)), np.nan), 0
-        for layout, (rows, _, _, table) in zip(layouts, parts, strict=True):
+        for layout, (rows, _, table) in zip(layouts, parts, strict=True):
             names, counts = layout.key
             if counts[i]:
                 start = sum(counts[:i])
                 columns = [joints.index(name) for name in names]
-                values[row:row + len(rows), columns] = table[:, start:start + counts[i]]
+                values[np.ix_(place[row:row + len(rows)], columns)] = table[:, start:start + counts[i]]
             row += len(rows)
-        fields[field] = values[order]
+        fields[field] = values
     for name in joints:
         without = sum(len(part[0]) for layout, part in zip(layouts, parts, strict=True) if name not in layout.key[0])
         notes.add("missing joint", f"{topic}: {name} is not in the message", without)
-    stamps = np.concatenate([part[2] for part in parts])[order]
+    stamps = np.concatenate([part[1] for part in parts])[order]
     return Stream(topic, joints, arrival[numbers[order]], stamps, fields)
 
 
@@ -92,9 +93,10 @@ def merged(found: list[Stream], notes: Notes, use_stamps: bool = True) -> Table:
     main = found[0]
     of_main, kept = clock(main.topic, main.arrival, main.stamps, notes, use_stamps)
     first = np.diff(of_main.time, prepend=of_main.time[:1] - 1) > 0
-    fields = {field: x[kept] for field, x in main.fields.items()}
-    _count_repeated(main.topic, fields, first, notes)
-    fields = {field: x[first] for field, x in fields.items()}
+    _count_repeated(main, kept, first, notes)
+    rows = kept[first]
+    whole = np.array_equal(rows, np.arange(len(main.stamps)))
+    fields = {field: x if whole else x[rows] for field, x in main.fields.items()}
     one_clock = Clock(of_main.arrival[first], of_main.time[first], of_main.piece[first], of_main.offset)
     joints = main.joints
     for other in found[1:]:
@@ -103,14 +105,15 @@ def merged(found: list[Stream], notes: Notes, use_stamps: bool = True) -> Table:
     return Table(joints, one_clock.time, fields, one_clock, breaks)
 
 
-def _count_repeated(topic, fields, first, notes):
+def _count_repeated(stream, kept, first, notes):
     """Note messages with the time of the one before: the same again, or with other numbers."""
     again = np.flatnonzero(~first)
     same = np.ones(len(again), dtype=bool)
-    for x in fields.values():
-        same &= ((x[again] == x[again - 1]) | (np.isnan(x[again]) & np.isnan(x[again - 1]))).all(axis=1)
-    notes.add("duplicate", f"{topic}: the same message again, dropped", same.sum())
-    notes.add("same time", f"{topic}: another message with the stamp of the one before, dropped", (~same).sum())
+    for x in stream.fields.values():
+        one, other = x[kept[again]], x[kept[again - 1]]
+        same &= ((one == other) | (np.isnan(one) & np.isnan(other))).all(axis=1)
+    notes.add("duplicate", f"{stream.topic}: the same message again, dropped", same.sum())
+    notes.add("same time", f"{stream.topic}: another message with the stamp of the one before, dropped", (~same).sum())
 
 
 def _with(joints, fields, other, one_clock, use_stamps, notes):

@@ -16,7 +16,7 @@ class Note(NamedTuple):
 class Notes:
     """Notes in the order in which they were made; those with the same kind and text are one, with their sum.
 
-    Iterates over `Note`s, its length is their number, and it is false if there is none."""
+    Iterates over them, its length is their number, and it is false if there is none."""
 
     def __init__(self, notes: Iterable[tuple[Any, ...]] = ()):
         self._counts: dict[tuple[str, str], int] = {}

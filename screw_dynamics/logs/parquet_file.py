@@ -42,7 +42,8 @@ def write(recording: Recording, out: str | os.PathLike) -> str:
     new = f"{path}.{uuid.uuid4().hex}.new"
     try:
         with open(new, "xb") if is_local(fs) else fs.open(new, "wb") as file:
-            parquet.write_table(_table(recording), file, compression="zstd", use_dictionary=False)
+            parquet.write_table(_table(recording), file, compression="zstd", use_dictionary=False,
+                                write_page_checksum=True)
         if is_local(fs):
             os.replace(new, path)
         else:
@@ -71,7 +72,7 @@ def read_back(fs: Any, path: str) -> Recording:
     """The recording that was written. ValueError for a file of a later version."""
     import pyarrow.parquet as parquet
     with opened(fs, path) as file:
-        table = parquet.read_table(file)
+        table = parquet.ParquetFile(file, page_checksum_verification=True).read()
     said = json.loads(table.schema.metadata[KEY])
     if said["version"] > VERSION:
         raise ValueError(f"{path} is of version {said['version']}; this one reads up to {VERSION}")

@@ -189,13 +189,14 @@ class Recording:
 
 
 def poses_at(at: np.ndarray, t: np.ndarray, q: np.ndarray, longest: float) -> np.ndarray:
-    """Poses x y z, quaternion x y z w (k, 7) at other times: interpolated, by the shorter way, and normalised."""
+    """Poses x y z, quaternion x y z w (k, 7) at other times: interpolated, by the shorter way, and normalised; a
+    quaternion of length 0 is NaN."""
     q = q.copy()
     flips = np.sum(q[1:, 3:] * q[:-1, 3:], axis=1) < 0.0
     q[1:, 3:] *= np.where(np.cumsum(flips) % 2, -1.0, 1.0)[:, None]
     out = interpolated(at, t, q, longest)
-    with np.errstate(invalid="ignore"):
-        out[:, 3:] /= np.linalg.norm(out[:, 3:], axis=1, keepdims=True)
+    length = np.linalg.norm(out[:, 3:], axis=1, keepdims=True)
+    out[:, 3:] /= np.where(length > 0.0, length, np.nan)
     return out
 
 
@@ -203,7 +204,7 @@ def _signal(name: str, x: Any, shape: tuple[int, int]) -> np.ndarray:
     """An array of a row a time and a column a joint; NaN if there is none."""
     if x is None:
         return np.full(shape, np.nan)
-    x = checks.real_numbers(name, x).astype(float)
+    x = checks.real_numbers(name, x).astype(float, copy=False)
     if x.shape != shape:
         raise ValueError(f"{name} must be {shape}, a row a time and a column a joint, not {x.shape}")
     return x

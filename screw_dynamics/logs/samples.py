@@ -11,8 +11,8 @@ NS = 10**9
 
 
 class Samples:
-    """Messages of one topic as columns of numbers. `add` takes a message: its number in the log, when it was logged
-    (ns), and itself; ValueError says what is wrong with it.
+    """Messages of one topic as columns of numbers. `add` takes a message, and its number in the log; ValueError
+    says what is wrong with it.
 
     A message's layout is what its columns are; messages of several layouts are gathered apart."""
 
@@ -33,15 +33,18 @@ class Layout:
 
     def __init__(self, key: Any, width: int):
         self.key, self.width = key, width
-        self._numbers, self._logged, self._stamps, self._values = array("q"), array("q"), array("q"), bytearray()
-        self.number, self.logged, self.stamp = self._numbers.append, self._logged.append, self._stamps.append
+        self._numbers, self._stamps, self._values = array("q"), array("q"), bytearray()
+        self.number, self.stamp = self._numbers.append, self._stamps.append
         self.values = self._values.extend
+
+    def __len__(self) -> int:
+        return len(self._numbers)
 
     @property
     def arrays(self) -> tuple[np.ndarray, ...]:
-        """Numbers (k,), times of logging (k,) and stamps (k,) in ns, and values (k, width)."""
-        numbers, logged, stamps = (np.array(x, dtype=np.int64) for x in (self._numbers, self._logged, self._stamps))
-        return numbers, logged, stamps, np.frombuffer(bytes(self._values)).reshape(len(numbers), self.width)
+        """Numbers (k,), stamps (k,) in ns, and values (k, width)."""
+        numbers, stamps = (np.array(x, dtype=np.int64) for x in (self._numbers, self._stamps))
+        return numbers, stamps, np.frombuffer(self._values).reshape(len(numbers), self.width)
 
 
 class JointStates(Samples):
@@ -53,7 +56,7 @@ class JointStates(Samples):
         self._counts = -1, -1, -1
         self._layout: Any = None
 
-    def add(self, number: int, logged: int, message: Any) -> None:
+    def add(self, number: int, message: Any) -> None:
         """Gather a message."""
         p, v, e = message.position, message.velocity, message.effort
         if message.name != self._names or self._counts != (len(p), len(v), len(e)):
@@ -65,7 +68,6 @@ class JointStates(Samples):
         layout.values(v)
         layout.values(e)
         layout.number(number)
-        layout.logged(logged)
 
     def _other(self, given, counts):
         self._names = None
@@ -87,14 +89,13 @@ class Numbers(Samples):
         super().__init__(topic)
         self._fields, self._key, self._stamped = fields, key, stamped
 
-    def add(self, number: int, logged: int, message: Any) -> None:
+    def add(self, number: int, message: Any) -> None:
         """Gather a message."""
         values, stamp = array("d", self._fields(message)), message.header.stamp if self._stamped else None
         layout = self.layout((self._key(message), len(values)), len(values))
         layout.stamp(stamp.sec * NS + stamp.nanosec if stamp else 0)
         layout.values(values)
         layout.number(number)
-        layout.logged(logged)
 
 
 def odometry(topic: str) -> Numbers:
@@ -130,7 +131,7 @@ class Texts(Samples):
         super().__init__(topic)
         self.texts: list[str] = []
 
-    def add(self, number: int, logged: int, message: Any) -> None:
+    def add(self, number: int, message: Any) -> None:
         """Gather a message."""
         if not self.texts or self.texts[-1] != message.data:
             self.texts.append(message.data)

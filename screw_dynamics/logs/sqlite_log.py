@@ -77,7 +77,9 @@ class SqliteLog:
                 rows = database.execute("SELECT id, name, type, serialization_format FROM topics").fetchall()
         except sqlite3.Error as error:
             raise ValueError(f"{self._name}: nothing of it can be read: {error}") from None
-        return {number: Channel(topic, full_type(kind), encoding=encoding) for number, topic, kind, encoding in rows}
+        return {number: Channel(topic, full_type(kind), encoding=str(encoding))
+                for number, topic, kind, encoding in rows
+                if (type(number), type(topic), type(kind)) == (int, str, str)}
 
     def _rows(self, wanted):
         """Messages in the order of the database, up to the first one that cannot be read."""

@@ -40,7 +40,7 @@ def read_table(fs: Any, path: str, name: str, columns: Mapping[str, Any] | None,
                 raise
             raise ValueError(f"{name} cannot be read: {error}") from error
     if ours:
-        return read_back(fs, path)
+        return _back(fs, path, name)
     time, signals = _understood(list(table), columns, name)
     notes = Notes()
     joints = tuple(dict.fromkeys(joint for named in signals.values() for joint in named))
@@ -53,6 +53,16 @@ def read_table(fs: Any, path: str, name: str, columns: Mapping[str, Any] | None,
         notes.add("not read", f"column {column}")
     return Recording(joints, t, **arrays, start=start, source=name, topics={"joint_states": time},
                      breaks=interruptions(t, (), gap, notes), notes=notes)
+
+
+def _back(fs, path, name):
+    """A recording that we wrote, whose pages have checksums."""
+    try:
+        return read_back(fs, path)
+    except ImportError:
+        raise
+    except Exception as error:  # noqa: BLE001  of damaged bytes all can come
+        raise error if type(error) is ValueError else ValueError(f"{name} cannot be read: {error}") from error
 
 
 def _csv(file):

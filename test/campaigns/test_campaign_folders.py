@@ -8,6 +8,7 @@ import pytest
 
 import screw_dynamics as sd
 from screw_dynamics.campaigns import load
+from screw_dynamics.campaigns.__main__ import main
 from support.campaign_scenarios import below_one, decay, going_wrong
 from support.paths import ROOT
 
@@ -60,11 +61,17 @@ def test_one_command_runs_a_failure_again_with_the_same_bits(kept, tmp_path):
     assert "the same bits as in the campaign" in done.stdout
     with np.load(tmp_path / "motion.npz") as motion:
         assert np.array_equal(motion["x"], found.replay(index).motion["x"])
+
+
+def test_exit_codes_and_lists(kept, capsys):
+    found, folder = kept
     passed = next(k for k in range(12) if k not in found.failures)
-    assert command("replay", folder, passed).returncode == 0
-    assert "12 cases" in command("failures", folder).stdout
-    wrong = command("replay", folder, 12)
-    assert wrong.returncode == 2 and "index 12: the campaign has 12 cases" in wrong.stderr
+    assert main(["replay", str(folder), str(passed)]) == 0 and main(["failures", str(folder)]) == 0
+    said = capsys.readouterr().out
+    assert f"case {passed} passed" in said and all(f"case {k} failed" in said for k in found.failures)
+    with pytest.raises(SystemExit, match="2"):
+        main(["replay", str(folder), "12"])
+    assert "index 12: the campaign has 12 cases" in capsys.readouterr().err
 
 
 def test_what_is_done_is_not_done_again_and_another_campaign_is_refused(kept):

@@ -137,7 +137,8 @@ def test_hashes_are_of_bits():
     t, q = np.arange(3.0), np.arange(6.0).reshape(3, 2)
     nudged = q.copy()
     nudged[1, 1] = np.nextafter(nudged[1, 1], 9.0)
-    motions = ((t, q), (t, nudged), (t, q.T), (t, q.astype(np.float32)), {"t": t, "q": q}, [t, q, None], (q, t))
+    motions = ((t, q), (t, nudged), (t, q.T), (t, q.astype(np.float32)), {"t": t, "q": q}, [t, q, None], (q, t),
+               (t, q.reshape(2, 3)), (t, q.view(np.int64)))
     assert len({digest_of(motion) for motion in motions}) == len(motions)
     assert digest_of((t, q)) == digest_of((t.copy(), np.asfortranarray(q))) and digest_of(object()) == ""
 
@@ -152,6 +153,7 @@ def test_the_table_has_all_columns():
     assert np.array_equal(table["passed"], table["height"] <= 1.0)
     assert np.array_equal(table["low"] >= 0.0, table["passed"])
     assert set(table["mode"]) == {"slow", "fast", "None"}
+    assert np.array_equal(np.sort(np.floor(6.0 * (table["unused"] + 1.0))), np.arange(12))      # of (-1, 1)
     share, low, high = found.probability_of_failure()
     assert low < share == len(found.failures) / 12 < high
     assert f"{len(found.failures)} failed: {found.failures[0]}, " in repr(found)
@@ -202,6 +204,13 @@ def test_refusals(change, message):
     given = dict(scenario=decay, parameters=HEIGHTS, properties=[below_one], count=4) | change
     with pytest.raises(ValueError, match=message):
         sd.campaign(**given)
+
+
+def test_what_a_folder_takes_is_named(monkeypatch, tmp_path):
+    monkeypatch.setattr("screw_dynamics.campaigns.running.find_spec", lambda name: None)
+    with pytest.raises(ImportError, match=r"takes cloudpickle, distributed, pyarrow: pip install .*\[logs\]"):
+        sd.campaign(decay, HEIGHTS, [below_one], 2, out=tmp_path / "new")
+    assert not list(tmp_path.iterdir())
 
 
 def test_cases_that_do_not_exist_are_refused():

@@ -7,7 +7,7 @@ import pytest
 from mcap.writer import CompressionType
 
 import screw_dynamics as sd
-from support.logged import MS, NAMES, START, STATE, mcap, rosbag2, state, states
+from support.logged import MS, NAMES, ODOMETRY, START, STATE, header, mcap, message, rosbag2, state, states
 
 
 def read(path, messages, **options):
@@ -80,7 +80,9 @@ def test_a_joint_of_two_publishers_is_that_of_the_first(tmp_path):
     (state(START + 15 * MS, NAMES, (), (), (1.0, 2.0, 3.0))[:-8], "3 names, but 2 numbers in effort"),
     (state(START + 15 * MS, NAMES, (1.0, 2.0, 3.0))[:-20], "cannot be decoded"),
     (state(START + 15 * MS, NAMES, (1.0, 2.0, 3.0))[:30], "cannot be decoded"),
-    (b"", "cannot be decoded")], ids=range(7))
+    (state(START + 15 * MS, NAMES, (1.0, 2.0, 3.0)).replace(b"\3\0\0\0\7", b"\x7f\0\0\0\7"),
+     "it says that it has 127 entries, in 92 bytes"),
+    (b"", "cannot be decoded")], ids=range(8))
 def test_messages_that_cannot_be_right_are_dropped_counted_and_named(fault, said, tmp_path):
     messages = states(4, 10 * MS)[0]
     messages.insert(2, ("/joint_states", STATE, START + 15 * MS, fault))
@@ -165,6 +167,26 @@ def test_times_of_logging_are_taken_where_they_are_asked_for(tmp_path):
     assert read(tmp_path, messages, time="log").t == pytest.approx([0.0, 0.011, 0.022, 0.033])
     with pytest.raises(ValueError, match="time 'clock' must be one of stamp, log"):
         read(tmp_path, messages, time="clock")
+
+
+def test_times_of_logging_that_are_none_do_no_harm(tmp_path):
+    messages = states_at(range(0, 80, 10))
+    messages[3] = (*messages[3][:2], 2**64 - 1, messages[3][3])
+    recording = read(tmp_path, messages)
+    assert recording.t == pytest.approx(np.arange(8) * 0.01) and recording.notes.counts == {"odd time": 1}
+    messages[5:] = [(*message[:2], 2**63 + 10 * k, message[3]) for k, message in enumerate(messages[5:])]
+    assert read(tmp_path, messages, time="log").notes.count("odd time") == 4
+
+
+def test_a_base_without_an_orientation_is_not_measured(tmp_path):
+    """As of a message whose quaternion nobody has set; and one of which nothing is left."""
+    unset = [("/odom", ODOMETRY, START + i * MS, message(ODOMETRY, header=header(START + i * MS)))
+             for i in range(0, 90, 10)]
+    recording = read(tmp_path, states_at(range(0, 80, 10)) + unset)
+    assert np.isnan(recording.base.q[:, 3:]).all() and (recording.base.q[:, :3] == 0.0).all()
+    assert recording.notes.count("missing base") == 9
+    recording = read(tmp_path, [*states_at(range(0, 80, 10)), ("/odom", ODOMETRY, START, b"")])
+    assert recording.base is None and recording.notes.counts == {"dropped message": 1}
 
 
 def test_simulated_time_may_be_faster_than_the_logs(tmp_path):

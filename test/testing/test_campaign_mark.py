@@ -56,12 +56,22 @@ def seen(output):
     return {words[0]: words[1:] for words in map(str.split, re.findall(r"^seen (.*)$", output, re.MULTILINE))}
 
 
+def refused(found):
+    """What is no campaign is refused by name."""
+    assert "mark campaign: parameter 'a' is 3.0, but must be a range" in found
+    assert "mark campaign: parameter 'rng': a case has something else by this name" in found
+    assert "mark campaign: design 'grid' must be one of latin_hypercube, sobol, random" in found
+    assert "the fixture campaign is for tests marked" in found
+
+
 def test_each_case_is_a_test_and_a_failure_has_its_command(tmp_path):
     (tmp_path / "test_it.py").write_text(TESTS)
     few = run(tmp_path, "--collect-only", "-q")
     assert [f"test_it.py::test_small[case{k}]" in few for k in range(5)] == [True] * 4 + [False]
     assert few.count("::test_both[") == 4
-    many = run(tmp_path, "test_it.py", "--campaign", "16")
+    (tmp_path / "test_wrong.py").write_text(WRONG)
+    many = run(tmp_path, "--campaign", "16")
+    refused(many)
     found = seen(many)
     assert len(found) == 16 and "4 failed, 44 passed" in many       # a hypercube: each sixteenth of [0, 1] once
     assert sorted(int(16 * float(a)) for a, *_ in found.values()) == list(range(16))
@@ -70,12 +80,3 @@ def test_each_case_is_a_test_and_a_failure_has_its_command(tmp_path):
     case = commands[0].rpartition(" ")[2]
     alone = run(tmp_path, *shlex.split(commands[0]))
     assert "1 failed" in alone and seen(alone) == {case: found[case]}
-
-
-def test_what_is_no_campaign_is_refused_by_name(tmp_path):
-    (tmp_path / "test_wrong.py").write_text(WRONG)
-    found = run(tmp_path)
-    assert "mark campaign: parameter 'a' is 3.0, but must be a range" in found
-    assert "mark campaign: parameter 'rng': a case has something else by this name" in found
-    assert "mark campaign: design 'grid' must be one of latin_hypercube, sobol, random" in found
-    assert "the fixture campaign is for tests marked" in found and "passed" not in found
