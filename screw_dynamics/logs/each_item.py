@@ -9,7 +9,7 @@ import os
 import re
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from itertools import chain, count, islice
 from pathlib import Path
 from typing import Any
@@ -46,6 +46,8 @@ def each(function: Callable, items: Sequence[Any], out: str | os.PathLike, optio
 
     ValueError for an item that is given twice. OSError when the folder is full or another call uses it, and
     ConnectionError when the scheduler is lost: all that is done stays, and the next call goes on."""
+    from distributed import CancelledError
+    from distributed.comm import CommClosedError
     from tqdm import tqdm
     options, out = dict(options or {}), Path(out).absolute()
     timeout = None if timeout is None else checks.positive("timeout", timeout)
@@ -58,7 +60,8 @@ def each(function: Callable, items: Sequence[Any], out: str | os.PathLike, optio
             run = _Run(function, items, names, options, out, timeout, bar)
             for _ in range(CONNECTIONS):
                 if todo := [k for k in todo if k not in run.rows]:
-                    with _client(scheduler, workers, timeout) as client:
+                    # Lost in the midst of a call, or while it is being asked for.
+                    with suppress(CommClosedError, CancelledError), _client(scheduler, workers, timeout) as client:
                         run.go_on(client, todo)
         if todo := [k for k in todo if k not in run.rows]:
             raise ConnectionError(f"the scheduler {scheduler} was lost: {len(items) - len(todo)} of {len(items)} items "
