@@ -11,8 +11,9 @@ unexport FASTRTPS_DEFAULT_PROFILES_FILE RMW_IMPLEMENTATION _ROS_WHEELS_BOOTSTRAP
 unexport PYTHONDONTWRITEBYTECODE
 
 BIN := .venv/bin
-# Four processes, also on two cores, which tests of nodes leave idle; a file's tests stay together, in conftest.py's order.
-PARALLEL := -n 4 --dist loadfile --no-loadscope-reorder
+# A process more than cores, as tests of nodes leave them idle, up to four; a file's tests stay together, in the order of
+# conftest.py.
+PARALLEL := -n $(shell n=$$(nproc 2>/dev/null || echo 2); echo $$((n < 4 ? n + 1 : 4))) --dist loadfile --no-loadscope-reorder
 
 .PHONY: help animation demo bench bench-publish bench-ros bench-scale comparison figures drift test test-all test-numba test-arm planted faults soak fuzz
 .PHONY: lint setup docs interfaces release clean

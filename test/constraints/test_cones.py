@@ -242,6 +242,7 @@ def test_degenerate_contacts_end_in_what_is_defined():
 
 
 # ------------------------------------------------------------------------------------------------- lanes
+@pytest.mark.slow     # the solver on lanes: half a minute to compile
 def test_each_lane_is_solved_by_itself(rng):
     """Bit for bit, whatever the other lanes are, and however long these take; and as one state."""
     made = [heap(rng, 3, 5) for _ in range(20)]

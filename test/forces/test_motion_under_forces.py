@@ -273,6 +273,7 @@ def test_springs_within_a_floating_robot_leave_its_momentum_alone(integrator):
     assert abs(robot.kinetic_energy(motion.q, motion.qd)[[0, -1]] @ [1.0, -1.0]) > 0.01
 
 
+@pytest.mark.slow     # with the one above, half a minute to compile
 def test_the_momentum_balance_knows_what_pushes_from_outside():
     rng = np.random.default_rng(8)
     robot = floating(rng)

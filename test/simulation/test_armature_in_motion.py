@@ -65,6 +65,7 @@ def test_energy_is_kept_to_the_tolerance_of_steps_of_any_length(geared):
     assert np.ptp(energy) < 1e-5 * geared.kinetic_energy(q, qd).max()
 
 
+@pytest.mark.slow
 def test_energy_is_balanced_and_controllers_call_the_same_robot(tree):
     balance = tree.geared.rollout(tree.q, tree.qd, steps=300, dt=1e-3, integrator="rk4", limits=False,
                                   record="energy").recorded["energy"]
