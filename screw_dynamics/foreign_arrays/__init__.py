@@ -3,6 +3,7 @@ on the latter.
 
 `mapped` is the one way in. Both libraries are extras, which nothing here imports before an argument is of theirs. It
 stands on `checks` alone: whose functions they are is not known here."""
-from .seam import Axis, any_foreign, is_foreign, mapped
+from .axes import Axis, any_foreign, is_foreign
+from .mapping import mapped
 
 __all__ = ["Axis", "any_foreign", "is_foreign", "mapped"]

@@ -10,7 +10,7 @@ import numpy as np
 
 from screw_dynamics import checks
 
-from .seam import Axis, Given
+from .axes import Axis, Given
 
 
 def in_blocks(function: Callable[..., np.ndarray], given: Given, result: tuple[Axis, ...], name: str) -> Any:

@@ -9,7 +9,8 @@ import numpy as np
 
 from screw_dynamics import checks
 
-from .seam import Axis, Given, any_foreign, mapped
+from .axes import Axis, Given, any_foreign
+from .chunked import in_blocks
 
 
 def by_names(function: Callable[..., np.ndarray], given: Given, result: tuple[Axis, ...], name: str) -> Any:
@@ -30,7 +31,7 @@ def by_names(function: Callable[..., np.ndarray], given: Given, result: tuple[Ax
     def on_arrays(*plain):
         if any_foreign(plain):
             pairs = zip(plain, (axes for _, axes in given.values()), strict=True)
-            return mapped(function, dict(zip(given, pairs, strict=True)), result, name)
+            return in_blocks(function, dict(zip(given, pairs, strict=True)), result, name)
         return function(*(checks.real_numbers(argument, x, *(axis.size for axis in axes))
                           for (argument, (_, axes)), x in zip(given.items(), plain, strict=True)))
     found = xr.apply_ufunc(on_arrays, *arrays, input_core_dims=inner, output_core_dims=[[axis.name for axis in result]],

@@ -1,0 +1,21 @@
+"""A function of NumPy arrays on arrays of Dask, of xarray, or of both."""
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .axes import Axis, Given
+from .chunked import in_blocks
+from .labelled import by_names
+
+
+def mapped(function: Callable[..., np.ndarray], given: Given, result: tuple[Axis, ...], name: str) -> Any:
+    """The results (..., *result) of function(*arrays), where arrays {name: (array, its inner axes)} are of Dask, of
+    xarray or of NumPy, and their leading axes broadcast: a Dask array, not computed yet, or a DataArray.
+
+    name: of what is computed, for Dask's dashboard. ValueError names the argument that does not fit."""
+    if any(hasattr(x, "dims") for x, _ in given.values()):
+        return by_names(function, given, result, name)
+    return in_blocks(function, given, result, name)
