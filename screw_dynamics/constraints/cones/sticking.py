@@ -88,7 +88,8 @@ def stick(given: Cones, level: Scalar) -> None:
         for i in range(N):
             x[i] = where(live & (absolute(given.fresh[i]) < 1e300), x[i] + given.fresh[i], x[i])
         velocities(given, v)
-    kept = live & allowed(given)
-    for i in range(N):
-        x[i] = where(kept, x[i], before[i])
-    velocities(given, v)
+    lost = where(allowed(given), null(level), null(level) + 1.0)
+    if some(where(live, lost, null(level)) > 0.0):
+        for i in range(N):
+            x[i] = where(lost > 0.0, before[i], x[i])
+        velocities(given, v)
