@@ -1,4 +1,5 @@
 """Every executable, and every script that starts nodes, ends in order however many signals come, and whenever."""
+import contextlib
 import os
 import random
 import re
@@ -13,6 +14,7 @@ from mcap.reader import make_reader
 from sensor_msgs.msg import JointState
 
 from screw_dynamics.ros.executables import MODULES
+from screw_dynamics.ros.executor.hot_subscription import RCLError
 from screw_dynamics.ros.signals import put_off
 from screw_dynamics_interfaces.srv import Step
 from support import planar_arm as arm
@@ -29,14 +31,27 @@ READY = {       # what an executable says when it is there
 BIN = Path(sys.executable).parent
 
 
+@pytest.fixture(autouse=True)
+def nothing_is_left():
+    """What a test that failed has not ended would answer the next one."""
+    yield
+    for run in Run.begun:
+        run.process.kill()
+        run.process.wait()
+    Run.begun.clear()
+
+
 class Run:
     """A command as a process, its output in a file, that takes signals."""
+
+    begun = []
 
     def __init__(self, command, log, environment=None):
         self.log, self._began = log, time.time()
         with open(log, "w") as output:
             self.process = subprocess.Popen([str(part) for part in command], stdout=output, stderr=output,
                                             env={**os.environ, **(environment or {})})
+        self.begun.append(self)
 
     def wait_for(self, what, condition):
         while not condition():
@@ -137,6 +152,13 @@ def test_signals_while_a_service_runs(tmp_path, ros):
     run.ends()
 
 
+def flood(publisher, message, count):
+    """Publish as fast as it goes: on a busy machine the middleware does not take each."""
+    for _ in range(count):
+        with contextlib.suppress(RCLError):
+            publisher.publish(message)
+
+
 @pytest.mark.parametrize("volley", VOLLEYS, ids=lambda volley: "".join(number.name[3] for number in volley))
 def test_a_recording_is_whole_whatever_comes_while_it_is_written(tmp_path, ros, volley):
     run = Run(executable("recorder_node", tmp_path, "written", topics="['joint_states']"), tmp_path / "log")
@@ -144,9 +166,8 @@ def test_a_recording_is_whole_whatever_comes_while_it_is_written(tmp_path, ros, 
     states = driver.publisher(JointState, "joint_states", 1000)
     message = JointState(name=["a"] * 500, position=[1.0] * 500)
     driver.status(lambda status, values: int(values["messages"]) > 100,
-                  lambda: [states.publish(message) for _ in range(20)])
-    for _ in range(500):
-        states.publish(message)
+                  lambda: flood(states, message, 20))
+    flood(states, message, 500)
     run.ends(volley)
     said = re.search(r"recorded (\d+) messages to", run.log.read_text())
     assert whole(tmp_path / "run.mcap") == int(said[1]) > 100
