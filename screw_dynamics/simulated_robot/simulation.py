@@ -23,9 +23,10 @@ from screw_dynamics.scene import Scene
 from screw_dynamics.scene.objects import SceneObject
 from screw_dynamics.simulation.conservation import beyond_limits
 from screw_dynamics.simulation.driven import PAST
-from screw_dynamics.simulation.integrators import FIXED_STEPS, WITH_CONSTRAINTS, check_elements
+from screw_dynamics.simulation.integrators import check_elements
 
-from .actuators import Actuators, braked, singular_joint
+from .acceptance import check_inertia, check_settings
+from .actuators import Actuators, braked
 from .commands import Commands, Drive
 from .conservation import Account, Balance
 from .faults import Faults, Scheduled
@@ -89,9 +90,8 @@ class Simulation:
         self.limits = EnforcedLimits(robot.model, self.settings.enforce_limits)
         self.home = Home(robot, self.joint_names, self.limits, self.base, self.settings)
         self.home.change(initial_positions or {})
-        self._check_inertia()
-        self._check_constraints()
-        self._check_scene()
+        check_inertia(robot, self.home, self.names)
+        check_settings(robot, self.settings, scene is not None)
         self.forces = elements_of(forces)
         check_elements(self.settings.integrator, robot.total_force(self.forces).elements)
         self._actuators = Actuators(self.limits, self.settings, self.forces)
@@ -150,29 +150,6 @@ class Simulation:
         return self.time_ns * 1e-9
 
     # --------------------------------------------------------------------------------------------- start
-    def _check_inertia(self) -> None:
-        home = self.home.displaced(np.zeros(self.robot.n))
-        anywhere = self.home.displaced(np.random.default_rng(0).uniform(-1.0, 1.0, self.robot.n))
-        for q, where in ((anywhere, "everywhere"), (home, "at the initial positions")):
-            i = singular_joint(self.robot.mass_matrix(q))
-            if i is not None:
-                raise ValueError(f"no inertia resists joint '{self.names[i]}': the mass matrix is singular {where}")
-
-    def _check_constraints(self) -> None:
-        """Refuse an integrator for trees alone."""
-        known = [name for name in WITH_CONSTRAINTS if name in FIXED_STEPS]
-        if self.robot.model.constraints and self.settings.integrator not in known:
-            raise ValueError(f"integrator is {self.settings.integrator}, must be one of {', '.join(known)} for a robot "
-                             "with closed loops")
-
-    def _check_scene(self) -> None:
-        """Refuse what robots have alone."""
-        if self.surroundings is not None and self.robot.model.constraints:
-            names = ", ".join(f"'{each.name}'" for each in self.robot.model.constraints)
-            raise ValueError(f"a robot with closed loops ({names}) cannot be in a scene yet")
-        if self.surroundings is not None and self.settings.energy_balance:
-            raise ValueError("energy_balance is of a robot alone: it must be false in a scene")
-
     def _pushed_links(self) -> tuple[str, ...]:
         """The links, and the objects that move."""
         return (*self.robot.link_names, *(() if self.surroundings is None else self.surroundings.bodies))

@@ -1,0 +1,33 @@
+"""Which robots can be simulated, and with which settings; ValueError names what is in the way."""
+from collections.abc import Sequence
+
+import numpy as np
+
+from screw_dynamics.robot import Robot
+from screw_dynamics.simulation.integrators import FIXED_STEPS, WITH_CONSTRAINTS
+
+from .actuators import singular_joint
+from .home import Home
+from .settings import Settings
+
+
+def check_inertia(robot: Robot, home: Home, names: Sequence[str]) -> None:
+    """Refuse a robot of whose velocities, with these names (n), one is resisted by no inertia, at home or anywhere."""
+    anywhere = home.displaced(np.random.default_rng(0).uniform(-1.0, 1.0, robot.n))
+    for q, where in ((anywhere, "everywhere"), (home.displaced(np.zeros(robot.n)), "at the initial positions")):
+        i = singular_joint(robot.mass_matrix(q))
+        if i is not None:
+            raise ValueError(f"no inertia resists joint '{names[i]}': the mass matrix is singular {where}")
+
+
+def check_settings(robot: Robot, settings: Settings, in_scene: bool) -> None:
+    """Refuse an integrator for trees alone where there are closed loops, and in a scene what robots have alone."""
+    loops, known = robot.model.constraints, [name for name in WITH_CONSTRAINTS if name in FIXED_STEPS]
+    if loops and settings.integrator not in known:
+        raise ValueError(f"integrator is {settings.integrator}, must be one of {', '.join(known)} for a robot with "
+                         "closed loops")
+    if loops and in_scene:
+        names = ", ".join(f"'{each.name}'" for each in loops)
+        raise ValueError(f"a robot with closed loops ({names}) cannot be in a scene yet")
+    if settings.energy_balance and in_scene:
+        raise ValueError("energy_balance is of a robot alone: it must be false in a scene")
