@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -28,40 +28,10 @@ from .mjcf import read_mjcf_scene
 from .objects import SceneObject, on_links, with_materials
 from .planning import ScenePlanning
 from .progress import watching
+from .results import Distances, SceneMotion, SceneStep
 from .robots import Robots, closed, collisions, constraints_of, mechanisms, mounted, of_robot, trees
 from .self_collision import self_collision
-from .touching import Contacts, Residuals, Solid, Touching
-
-
-class SceneMotion(NamedTuple):
-    """A motion of a scene: times (k,), configurations (..., k, nq) and velocities (..., k, n); the contacts and the
-    residuals of the step that ends at each time but the first, (..., k - 1, ...); None where they are not recorded."""
-
-    t: np.ndarray
-    q: np.ndarray
-    qd: np.ndarray
-    contacts: Contacts | None
-    residuals: Residuals | None
-
-
-class SceneStep(NamedTuple):
-    """The state at the end of a step, and the contacts and residuals in it."""
-
-    q: np.ndarray
-    qd: np.ndarray
-    contacts: Contacts | None
-    residuals: Residuals | None
-
-
-class Distances(NamedTuple):
-    """Of each pair of scene.pairs (..., pairs): its least gap in m, the two nearest points (..., pairs, 3) on the first
-    and on the second, and the derivative (..., pairs, n) of the gap along the joint twists."""
-
-    gap: np.ndarray
-    first: np.ndarray
-    second: np.ndarray
-    gradient: np.ndarray
-
+from .touching import Contacts, Solid, Touching
 
 Shapes = Mapping[str, Any] | Sequence[CollisionShape] | None
 
