@@ -126,6 +126,46 @@ def test_what_is_no_verdict_is_an_error(returned):
     assert found.failures == [0] and found.cases[0].error.startswith("TypeError: property 'x' returned")
 
 
+def test_masked_margins_are_refused():
+    found = sd.campaign(decay, HEIGHTS, {"x": lambda motion: np.ma.masked_array([1.0, -1.0], [False, True])}, 1)
+    assert found.cases[0].error.startswith("ValueError: the margin of property 'x' is masked at [1]")
+
+
+def unfinished(p, rng):
+    yield np.zeros(3)
+
+
+async def awaited(p, rng):
+    return np.zeros(3)
+
+
+@pytest.mark.filterwarnings("ignore:coroutine")
+@pytest.mark.parametrize("scenario", [lambda p, rng: None, unfinished, awaited])
+def test_a_scenario_without_a_motion_has_failed(scenario):
+    found = sd.campaign(scenario, HEIGHTS, {"any": lambda motion: True}, 2)
+    assert found.failures == [0, 1] and "TypeError: the scenario returned" in found.cases[0].error
+
+
+def test_a_scenario_that_exits_is_a_failure_and_ends_nothing():
+    def scenario(p, rng):
+        raise SystemExit(0)
+    found = sd.campaign(scenario, HEIGHTS, {"any": lambda motion: True}, 2)
+    assert found.failures == [0, 1] and found.cases[1].error == "SystemExit: 0"
+
+
+def test_what_a_scenario_writes_to_its_parameters_is_its_own():
+    """Neither the next case nor a property sees it."""
+    def scenario(p, rng):
+        p.masses.append(p.height)
+        p.height = -1.0
+        return np.array(p.masses)
+    found = sd.campaign(scenario, {"height": (0.0, 2.0), "masses": [[], [9.0]]},
+                        {"as_drawn": lambda motion, p: motion[-1] == p.height and len(motion) == len(p.masses) + 1}, 6)
+    assert not found.failures and found.cases[0].parameters["height"] >= 0.0
+    assert all(case.parameters["masses"] in ([], [9.0]) for case in found.cases)
+    assert all(found.replay(k).same_bits for k in range(6))
+
+
 def test_properties_may_take_the_parameters():
     found = sd.campaign(decay, HEIGHTS, {"as_high": lambda motion, p: 1e-6 - abs(motion["x"][0] - p.height),
                                          "with_default": lambda motion, least=0.0: motion["x"].min() >= least - 1e-6},
