@@ -2,13 +2,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from keyword import iskeyword
+from math import isfinite
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from screw_dynamics import checks
 
-RESERVED = "index", "passed", "error", "digest", "seconds"      # other columns of the table
+RESERVED = "index", "passed", "error", "trace", "digest", "seconds"     # other columns of the table
 LEAST = 2.0**-53        # away from 0 and 1, where distributions have no finite quantiles
 
 
@@ -60,7 +62,7 @@ def parameters_of(given: Mapping[str, Any]) -> tuple[Parameter, ...]:
 
 
 def _parameter(name, varies):
-    if not isinstance(name, str) or not name.isidentifier() or name in RESERVED:
+    if not isinstance(name, str) or not name.isidentifier() or iskeyword(name) or name in RESERVED:
         raise ValueError(f"parameter {checks.described(name)} must have a name of Python other than "
                          f"{', '.join(RESERVED)}")
     if isinstance(varies, tuple):
@@ -70,8 +72,9 @@ def _parameter(name, varies):
             raise ValueError(f"parameter {name!r} has no choices")
         return Parameter(name, choices=tuple(varies))
     if callable(getattr(varies, "ppf", None)) and hasattr(varies, "dist"):
-        if not np.isfinite(varies.ppf(0.5)):
-            raise ValueError(f"parameter {name!r}: the median of its distribution is {varies.ppf(0.5)}")
+        if np.ndim(median := varies.ppf(0.5)) or not np.isfinite(median):
+            raise ValueError(f"parameter {name!r}: the median of its distribution is {checks.described(median)}, and "
+                             "must be one finite number")
         return Parameter(name, distribution=varies)
     raise ValueError(f"parameter {name!r} is {checks.described(varies)}, but must be a range (low, high), a list of "
                      f"choices, as [{checks.described(varies)}], or a frozen distribution of scipy.stats")
@@ -84,4 +87,6 @@ def _range(name, varies):
     low, high = (checks.number(f"parameter {name!r}: an end of the range", x) for x in varies)
     if not low < high:
         raise ValueError(f"parameter {name!r}: the range ({low:g}, {high:g}) must begin below its end")
+    if not isfinite(high - low):
+        raise ValueError(f"parameter {name!r}: the range ({low:g}, {high:g}) is wider than the largest number")
     return low, high

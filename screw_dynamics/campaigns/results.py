@@ -124,5 +124,7 @@ def _column(values: Sequence[Any]) -> np.ndarray:
     if all(isinstance(x, (bool, np.bool_)) for x in values):
         return np.array(values, dtype=bool)
     if all(isinstance(x, (int, float, np.number)) and not isinstance(x, bool) for x in values):
-        return np.array(values)
+        found = np.array(values)
+        if found.dtype.kind in "fiu":           # neither complex nor of more than 64 bits, which Parquet does not hold
+            return found
     return np.array([x if isinstance(x, str) else checks.described(x) for x in values], dtype=object)

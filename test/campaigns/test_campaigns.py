@@ -1,5 +1,6 @@
 """Campaigns in one process: designs, verdicts, and failures whose cause is known."""
 import math
+from functools import partial
 
 import numpy as np
 import pytest
@@ -199,6 +200,15 @@ def test_the_table_has_all_columns():
     assert f"{len(found.failures)} failed: {found.failures[0]}, " in repr(found)
 
 
+def test_choices_that_are_no_numbers_of_the_table_are_texts_there(tmp_path):
+    """Parquet has neither complex numbers nor such of more than 64 bits."""
+    pq = pytest.importorskip("pyarrow.parquet")
+    found = sd.campaign(decay, HEIGHTS | {"large": [1, 2**70], "z": [np.complex128(1j)]}, [below_one], 4)
+    found.write(tmp_path)
+    table = pq.read_table(tmp_path / "cases.parquet")
+    assert set(table["large"].to_pylist()) == {"1", str(2**70)} and set(table["z"].to_pylist()) == {"1j"}
+
+
 def test_failures_depend_on_what_they_depend_on():
     found = dependences(sd.campaign(decay, HEIGHTS, [below_one], 100))
     assert found[0].parameter == "height" and found[0].difference == 1.0
@@ -229,6 +239,15 @@ def test_the_report_has_failures_and_pictures():
     (dict(parameters={"a": (0, 1, 2)}), "choices are a list"),
     (dict(parameters={"a": []}), "parameter 'a' has no choices"),
     (dict(parameters={"a": 3.0}), r"parameter 'a' is 3.0, but must be a range .* as \[3.0\]"),
+    (dict(parameters={"lambda": (0, 1)}), "parameter 'lambda' must have a name of Python"),
+    (dict(parameters={"trace": (0, 1)}), "parameter 'trace' must have a name of Python"),
+    (dict(parameters={"a": (-1.5e308, 1.5e308)}), r"parameter 'a': the range \(-1.5e\+308, 1.5e\+308\) is wider"),
+    (dict(parameters={"a": stats.norm([0.0, 1.0])}), r"parameter 'a': the median .* is float64 of shape \(2,\)"),
+    (dict(parameters={"low_holds": (0, 1)}, properties={"low": below_one}),
+     "property 'low': another column of the table has the name 'low_holds'"),
+    (dict(properties={"x": below_one, "x_holds": below_one}), "property 'x_holds': another column"),
+    (dict(properties=[partial(below_one)]), r"is functools.partial\(.*, and must be a name with a function"),
+    (dict(count=10**20), "count 100000000000000000000 must be at most 10000000"),
     (dict(parameters={"a": stats.norm}), "frozen distribution"),
     (dict(parameters={"a": stats.norm(scale=-1.0)}), "parameter 'a': the median of its distribution is nan"),
     (dict(properties=[]), "properties: at least one"),
