@@ -10,8 +10,11 @@ import numpy as np
 
 from screw_dynamics import checks
 
+from .cases import digest_of
+
 RESERVED = "index", "passed", "error", "trace", "digest", "seconds"     # other columns of the table
 LEAST = 2.0**-53        # away from 0 and 1, where distributions have no finite quantiles
+SAMPLED = (np.arange(16) + 0.5) / 16
 
 
 class Parameter(NamedTuple):
@@ -47,10 +50,14 @@ class Parameter(NamedTuple):
         if self.choices is not None:
             return "one of " + ", ".join(map(checks.described, self.choices))
         if self.range is not None:
-            return "{:g} to {:g}".format(*self.range)
+            return " to ".join(f"{x:g}" if float(f"{x:g}") == x else repr(x) for x in self.range)
         named = ", ".join([*map(repr, self.distribution.args),
                            *(f"{key}={value!r}" for key, value in self.distribution.kwds.items())])
         return f"{self.distribution.dist.name}({named})"
+
+    def digest(self) -> str:
+        """A hash of its choices, as far as these have bits, or of some values of what else it varies over."""
+        return digest_of(self.choices if self.choices is not None else [self.at(u) for u in SAMPLED])
 
 
 def parameters_of(given: Mapping[str, Any]) -> tuple[Parameter, ...]:

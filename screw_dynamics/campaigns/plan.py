@@ -7,7 +7,8 @@ import os
 import pickle
 import sys
 from collections.abc import Callable, Iterable, Mapping
-from functools import lru_cache
+from contextlib import suppress
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -61,6 +62,7 @@ class Plan:
     def in_words(self) -> dict[str, str]:
         """What tells this plan from another one, also in another process."""
         varied = {f"parameter {p.name}": p.in_words() for p in self.parameters}
+        varied |= {f"hash of the values of {p.name}": p.digest() for p in self.parameters}
         known = {f"source of {name}": source for name, source in self.sources.items()}
         return {"properties": ", ".join(self.properties), "design": self.design, "cases": str(self.count),
                 "seed": str(self.seed), **varied, **known}
@@ -116,9 +118,29 @@ def _named(properties: Any) -> dict[str, Callable]:
     return found
 
 
-def _source(function):
-    """A hash of the source of a function; its name if there is none."""
+def _source(function, within=()):
+    """A hash of the source of a function, of its name if there is none, and of what is bound to it, as far as that has
+    bits or is a function."""
+    kind = function if hasattr(function, "__qualname__") else type(function)
     try:
-        return hashlib.sha256(inspect.getsource(function).encode()).hexdigest()[:16]
+        text = inspect.getsource(kind)
     except (OSError, TypeError):
-        return getattr(function, "__qualname__", type(function).__qualname__)
+        text = kind.__qualname__
+    bound = [_source(x, (*within, id(function))) if callable(x) else cases.digest_of(x)
+             for x in _bound(function) if id(x) not in (*within, id(function))]
+    return hashlib.sha256(repr([text, *bound]).encode()).hexdigest()[:16]
+
+
+def _bound(function):
+    """What a function is computed from besides its arguments: of a closure, a partial one, a method or an object."""
+    if isinstance(function, partial):
+        return [function.func, *function.args, *function.keywords, *function.keywords.values()]
+    if inspect.ismethod(function):
+        return [function.__func__, getattr(function.__self__, "__dict__", None)]
+    if inspect.isfunction(function):
+        found = [function.__defaults__, function.__kwdefaults__]
+        for cell in function.__closure__ or ():
+            with suppress(ValueError):          # of a cell that is empty
+                found.append(cell.cell_contents)
+        return found
+    return list(vars(function).values()) if hasattr(function, "__dict__") and not isinstance(function, type) else []

@@ -11,6 +11,7 @@ from screw_dynamics.campaigns.cases import digest_of, judged
 from screw_dynamics.campaigns.dependence import dependences
 from screw_dynamics.campaigns.designs import shares
 from screw_dynamics.campaigns.parameters import parameters_of
+from screw_dynamics.campaigns.plan import Plan
 from screw_dynamics.campaigns.report import page
 from support.campaign_scenarios import (
     FASTEST,
@@ -182,6 +183,44 @@ def test_hashes_are_of_bits():
                (t, q.reshape(2, 3)), (t, q.view(np.int64)))
     assert len({digest_of(motion) for motion in motions}) == len(motions)
     assert digest_of((t, q)) == digest_of((t.copy(), np.asfortranarray(q))) and digest_of(object()) == ""
+
+
+class Thrown:
+    """A scenario that is an object."""
+
+    def __init__(self, mass):
+        self.mass = mass
+
+    def __call__(self, p, rng):
+        return np.array([self.mass])
+
+
+def bound(mass):
+    """A scenario that is a closure, and calls one."""
+    def inner():
+        return np.array([mass])
+    return lambda p, rng: inner()
+
+
+def histogram(heights):
+    return stats.rv_histogram((np.array(heights), np.arange(4.0)), density=False)()
+
+
+@pytest.mark.parametrize("one, other", [
+    (dict(scenario=partial(decay, rng=1)), dict(scenario=partial(decay, rng=2))),
+    (dict(scenario=bound(1.0)), dict(scenario=bound(2.0))), (dict(scenario=Thrown(1.0)), dict(scenario=Thrown(2.0))),
+    (dict(scenario=Thrown(1.0).__call__), dict(scenario=Thrown(2.0).__call__)),
+    (dict(parameters={"a": (0.0, 1.0)}), dict(parameters={"a": (0.0, 1.0 + 1e-9)})),
+    (dict(parameters={"a": [np.zeros(3)]}), dict(parameters={"a": [np.ones(3)]})),
+    (dict(parameters={"a": histogram([1, 2, 3])}), dict(parameters={"a": histogram([3, 2, 1])}))])
+def test_what_differs_in_its_values_alone_is_another_campaign(one, other):
+    """A folder with the one must not answer for the other; the same one, made anew, is the same."""
+    def words(change):
+        given = dict(scenario=decay, parameters=HEIGHTS, properties={"x": np.all}) | change
+        return Plan(given["scenario"], parameters_of(given["parameters"]), given["properties"], "random", 3, 0,
+                    1).in_words()
+    assert words(one) != words(other) and words(one) == words(dict(one))
+    assert words(dict(scenario=bound(3.0))) == words(dict(scenario=bound(3.0)))
 
 
 # ------------------------------------------------------------------------------------------------- results
