@@ -36,7 +36,7 @@ def page(campaign: Any) -> str:
     """The page of a Campaign as HTML."""
     failed, (share, low, high) = campaign.failures, campaign.probability_of_failure()
     said = f"{len(failed)} of {len(campaign)} cases failed, {share:.4g}"
-    if campaign.plan.design != "grid":
+    if campaign.plan.design == "random":        # cases of other designs are not independent
         said += f"; the probability of failure is within {low:.4g} and {high:.4g}, with 95 % confidence"
     parts = ["<!DOCTYPE html><html><head><meta charset='utf-8'><title>Campaign</title>", f"<style>{STYLE}</style>",
              f"</head><body><h1>Campaign</h1><p>{said}.</p>", _facts(campaign), _properties(campaign)]

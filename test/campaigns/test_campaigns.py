@@ -1,5 +1,6 @@
 """Campaigns in one process: designs, verdicts, and failures whose cause is known."""
 import math
+import sys
 from functools import partial
 
 import numpy as np
@@ -9,7 +10,7 @@ from scipy import stats
 import screw_dynamics as sd
 from screw_dynamics.campaigns.cases import digest_of, judged
 from screw_dynamics.campaigns.dependence import dependences
-from screw_dynamics.campaigns.designs import shares
+from screw_dynamics.campaigns.designs import DESIGNS, shares
 from screw_dynamics.campaigns.parameters import parameters_of
 from screw_dynamics.campaigns.plan import Plan
 from screw_dynamics.campaigns.report import page
@@ -265,6 +266,13 @@ def test_the_report_has_failures_and_pictures():
     assert text.count("data:image/png;base64,") == 3
     for index in found.failures:
         assert f"height={found.cases[index].parameters['height']:.6g}" in text
+
+
+@pytest.mark.parametrize("design", list(DESIGNS))
+def test_only_independent_cases_have_an_interval_of_confidence(design, monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)         # without pictures
+    text = page(sd.campaign(decay, {"height": (0.0, 2.0)}, [below_one], 8, design))
+    assert ("95 % confidence" in text) == (design == "random") and "No pictures" in text
 
 
 # ------------------------------------------------------------------------------------------------- refusals
