@@ -1,8 +1,6 @@
 """One case of a campaign: a scenario with some values of its parameters, and what its motion is worth."""
 from __future__ import annotations
 
-import dataclasses
-import hashlib
 import inspect
 import time
 import traceback
@@ -15,6 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from screw_dynamics import checks
+
+from .digests import digest_of
 
 CONTAINERS = list, dict, set, bytearray, np.ndarray     # choices that a scenario may write to
 
@@ -111,32 +111,3 @@ def _takes_two(judge):
     except ValueError:                          # of builtins
         return False
     return sum(p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) and p.default is p.empty for p in given) > 1
-
-
-# ------------------------------------------------------------------------------------------------- bits
-def digest_of(motion: Any) -> str:
-    """A hash of the bits of a motion: of all arrays and numbers in it, in nested tuples, lists, dicts and dataclasses;
-    what its method digest() says, if it has one; "" if it holds something else."""
-    found = hashlib.sha256()
-    return found.hexdigest()[:32] if _add(found, motion) else ""
-
-
-def _add(found, x):
-    """Add what a value holds to a hash; False if that is not known."""
-    if isinstance(x, (np.ndarray, np.generic)):
-        if x.dtype.hasobject:
-            return False
-        found.update(f"{x.dtype.str}{x.shape}".encode() + np.ascontiguousarray(x).tobytes())
-        return True
-    if x is None or isinstance(x, (bool, int, float, complex, str, bytes)):
-        found.update(f"{type(x).__name__}{x!r}".encode())
-        return True
-    if callable(getattr(x, "digest", None)):
-        return _add(found, x.digest())
-    if dataclasses.is_dataclass(x):
-        x = {field.name: getattr(x, field.name) for field in dataclasses.fields(x)}
-    if isinstance(x, (tuple, list, Mapping)):
-        found.update(f"{len(x)}".encode())
-        return all(_add(found, part) for part in (
-            x if isinstance(x, (tuple, list)) else (y for item in x.items() for y in item)))
-    return False

@@ -10,7 +10,7 @@ import numpy as np
 
 from screw_dynamics import checks
 
-from .cases import digest_of
+from .digests import digest_of
 
 RESERVED = "index", "passed", "error", "trace", "digest", "seconds"     # other columns of the table
 LEAST = 2.0**-53        # away from 0 and 1, where distributions have no finite quantiles

@@ -1,14 +1,11 @@
 """The plan of a campaign: all that its cases are computed from, which other processes read from its folder."""
 from __future__ import annotations
 
-import hashlib
-import inspect
 import os
 import pickle
 import sys
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import suppress
-from functools import lru_cache, partial
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +15,7 @@ from screw_dynamics import checks
 from screw_dynamics.lazy import lazy
 
 from . import cases, designs
+from .digests import source_of
 from .parameters import RESERVED, Parameter
 
 FILE = "campaign.pickle"
@@ -40,7 +38,7 @@ class Plan:
         self.count = checks.whole("count", count, 1)
         if self.count > designs.LARGEST:
             raise ValueError(f"count {count} must be at most {designs.LARGEST}")
-        self.sources = {name: _source(f) for name, f in {"scenario": scenario, **self.properties}.items()}
+        self.sources = {name: source_of(f) for name, f in {"scenario": scenario, **self.properties}.items()}
         self.count = len(self.shares)
 
     @lazy
@@ -116,31 +114,3 @@ def _named(properties: Any) -> dict[str, Callable]:
     if not found:
         raise ValueError("properties: at least one is required, or nothing can fail")
     return found
-
-
-def _source(function, within=()):
-    """A hash of the source of a function, of its name if there is none, and of what is bound to it, as far as that has
-    bits or is a function."""
-    kind = function if hasattr(function, "__qualname__") else type(function)
-    try:
-        text = inspect.getsource(kind)
-    except (OSError, TypeError):
-        text = kind.__qualname__
-    bound = [_source(x, (*within, id(function))) if callable(x) else cases.digest_of(x)
-             for x in _bound(function) if id(x) not in (*within, id(function))]
-    return hashlib.sha256(repr([text, *bound]).encode()).hexdigest()[:16]
-
-
-def _bound(function):
-    """What a function is computed from besides its arguments: of a closure, a partial one, a method or an object."""
-    if isinstance(function, partial):
-        return [function.func, *function.args, *function.keywords, *function.keywords.values()]
-    if inspect.ismethod(function):
-        return [function.__func__, getattr(function.__self__, "__dict__", None)]
-    if inspect.isfunction(function):
-        found = [function.__defaults__, function.__kwdefaults__]
-        for cell in function.__closure__ or ():
-            with suppress(ValueError):          # of a cell that is empty
-                found.append(cell.cell_contents)
-        return found
-    return list(vars(function).values()) if hasattr(function, "__dict__") and not isinstance(function, type) else []

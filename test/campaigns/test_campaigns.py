@@ -8,9 +8,10 @@ import pytest
 from scipy import stats
 
 import screw_dynamics as sd
-from screw_dynamics.campaigns.cases import digest_of, judged
+from screw_dynamics.campaigns.cases import judged
 from screw_dynamics.campaigns.dependence import dependences
 from screw_dynamics.campaigns.designs import DESIGNS, shares
+from screw_dynamics.campaigns.digests import digest_of
 from screw_dynamics.campaigns.parameters import parameters_of
 from screw_dynamics.campaigns.plan import Plan
 from screw_dynamics.campaigns.report import page
