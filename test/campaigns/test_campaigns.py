@@ -262,7 +262,7 @@ def test_failures_depend_on_what_they_depend_on():
 def test_the_report_has_failures_and_pictures():
     pytest.importorskip("matplotlib")
     found = sd.campaign(decay, HEIGHTS, {"low": below_one}, 12)
-    text = page(found)
+    text = page(found).html()
     assert f"{len(found.failures)} of 12 cases failed" in text and "one of 'slow', 'fast', None" in text
     assert text.count("data:image/png;base64,") == 3
     for index in found.failures:
@@ -272,7 +272,7 @@ def test_the_report_has_failures_and_pictures():
 @pytest.mark.parametrize("design", list(DESIGNS))
 def test_only_independent_cases_have_an_interval_of_confidence(design, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)         # without pictures
-    text = page(sd.campaign(decay, {"height": (0.0, 2.0)}, [below_one], 8, design))
+    text = page(sd.campaign(decay, {"height": (0.0, 2.0)}, [below_one], 8, design)).html()
     assert ("95 % confidence" in text) == (design == "random") and "No pictures" in text
 
 
