@@ -79,6 +79,9 @@ def pytest_generate_tests(metafunc):
                                 "which has the values of its parameters")
     count, case = metafunc.config.getoption("--campaign"), metafunc.config.getoption("--campaign-case")
     count = mark.kwargs.get("cases", CASES) if count is None else count
+    if type(count) is not int or count < 1:
+        raise pytest.UsageError(f"{metafunc.definition.nodeid}: mark campaign: cases {count!r} must be a whole number "
+                                ">= 1")
     if case is not None and case >= count:
         raise pytest.UsageError(f"--campaign-case {case}: {metafunc.definition.nodeid} has {count} cases, from 0 on")
     cases = range(count) if case is None else [case]

@@ -28,7 +28,7 @@ def main(arguments: list[str] | None = None) -> int:
         campaign = load(options.folder)
         if options.command == "replay":
             return _replay(campaign, options.index, options.motion)
-    except ValueError as error:
+    except (ImportError, OSError, ValueError) as error:
         parser.error(str(error))
     if options.command == "failures":
         print("\n".join([*(str(campaign.cases[k]) for k in campaign.failures), repr(campaign)]))
@@ -48,7 +48,8 @@ def _replay(campaign, index, path):
            False: "NOT the bits of the campaign: the scenario depends on more than its parameters and rng, or has "
                   "changed"}[found.same_bits])
     if path is not None and found.motion is not None:
-        np.savez(path, **_arrays(found.motion))
+        with path.open("wb") as file:           # NumPy gives paths another name
+            np.savez(file, **_arrays(found.motion))
         print(path)
     return 3 if found.same_bits is False else 0 if found.case.passed else 1
 
@@ -56,7 +57,7 @@ def _replay(campaign, index, path):
 def _arrays(motion):
     """The arrays of a motion by name."""
     if isinstance(motion, dict):
-        return motion
+        return {str(name): x for name, x in motion.items()}
     if isinstance(motion, tuple):
         names = getattr(motion, "_fields", ("t", "q", "qd") if len(motion) == 3 else None)
         return dict(zip(names or (f"array_{k}" for k in range(len(motion))), motion, strict=True))

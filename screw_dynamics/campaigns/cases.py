@@ -1,12 +1,11 @@
 """One case of a campaign: a scenario with some values of its parameters, and what its motion is worth."""
 from __future__ import annotations
 
-import dataclasses
-import hashlib
 import inspect
 import time
 import traceback
 from collections.abc import Callable, Mapping
+from copy import deepcopy
 from numbers import Real
 from types import SimpleNamespace
 from typing import Any, NamedTuple
@@ -14,6 +13,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from screw_dynamics import checks
+
+from .digests import digest_of
+
+CONTAINERS = list, dict, set, bytearray, np.ndarray     # choices that a scenario may write to
 
 
 class Case(NamedTuple):
@@ -62,22 +65,36 @@ def generator(seed: int, index: int) -> np.random.Generator:
 def run(scenario: Callable, properties: Mapping[str, Callable], values: Mapping[str, Any], seed: int,
         index: int) -> tuple[Any, Case]:
     """The motion of a case, None if the scenario raised an error, and what it came to."""
-    started, parameters = time.perf_counter(), SimpleNamespace(**values)
+    started = time.perf_counter()
     motion, margins, holds = None, dict.fromkeys(properties, np.nan), dict.fromkeys(properties, False)
     error = trace = digest = ""
     try:
-        motion = scenario(parameters, generator(seed, index))
+        motion = _a_motion(scenario(_given(values), generator(seed, index)))
         digest = digest_of(motion)              # before properties, which may write to it
+        parameters = _given(values)
         for name, judge in properties.items():
             margins[name], holds[name] = judged(name, judge(motion, parameters) if _takes_two(judge) else judge(motion))
-    except Exception as problem:
+    except (Exception, SystemExit) as problem:
         error, trace = f"{type(problem).__name__}: {problem}", traceback.format_exc()
     return motion, Case(index, dict(values), margins, holds, error, trace, digest, time.perf_counter() - started)
+
+
+def _given(values):
+    """The values of parameters as attributes; what is in containers as a copy, as the next case has the same choice."""
+    return SimpleNamespace(**{name: deepcopy(x) if isinstance(x, CONTAINERS) else x for name, x in values.items()})
+
+
+def _a_motion(found):
+    """What a scenario returned; TypeError for nothing, and for what has not run yet."""
+    if found is None or inspect.isgenerator(found) or inspect.iscoroutine(found) or inspect.isasyncgen(found):
+        raise TypeError(f"the scenario returned {checks.described(found)}, and no motion")
+    return found
 
 
 def judged(name: str, found: Any) -> tuple[float, bool]:
     """Margin and verdict of what a property returned: True or False, or a number, or several of which the least counts.
     A margin that is NaN fails."""
+    checks.unmasked(f"the margin of property {name!r}", found)
     if isinstance(found, (bool, np.bool_)):
         return np.nan, bool(found)
     if isinstance(found, np.ndarray) and found.size and found.dtype.kind in "fiu":
@@ -94,32 +111,3 @@ def _takes_two(judge):
     except ValueError:                          # of builtins
         return False
     return sum(p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) and p.default is p.empty for p in given) > 1
-
-
-# ------------------------------------------------------------------------------------------------- bits
-def digest_of(motion: Any) -> str:
-    """A hash of the bits of a motion: of all arrays and numbers in it, in nested tuples, lists, dicts and dataclasses;
-    what its method digest() says, if it has one; "" if it holds something else."""
-    found = hashlib.sha256()
-    return found.hexdigest()[:32] if _add(found, motion) else ""
-
-
-def _add(found, x):
-    """Add what a value holds to a hash; False if that is not known."""
-    if isinstance(x, (np.ndarray, np.generic)):
-        if x.dtype.hasobject:
-            return False
-        found.update(f"{x.dtype.str}{x.shape}".encode() + np.ascontiguousarray(x).tobytes())
-        return True
-    if x is None or isinstance(x, (bool, int, float, complex, str, bytes)):
-        found.update(f"{type(x).__name__}{x!r}".encode())
-        return True
-    if callable(getattr(x, "digest", None)):
-        return _add(found, x.digest())
-    if dataclasses.is_dataclass(x):
-        x = {field.name: getattr(x, field.name) for field in dataclasses.fields(x)}
-    if isinstance(x, (tuple, list, Mapping)):
-        found.update(f"{len(x)}".encode())
-        return all(_add(found, part) for part in (
-            x if isinstance(x, (tuple, list)) else (y for item in x.items() for y in item)))
-    return False

@@ -2,14 +2,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from keyword import iskeyword
+from math import isfinite
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from screw_dynamics import checks
 
-RESERVED = "index", "passed", "error", "digest", "seconds"      # other columns of the table
+from .digests import digest_of
+
+RESERVED = "index", "passed", "error", "trace", "digest", "seconds"     # other columns of the table
 LEAST = 2.0**-53        # away from 0 and 1, where distributions have no finite quantiles
+SAMPLED = (np.arange(16) + 0.5) / 16
 
 
 class Parameter(NamedTuple):
@@ -45,10 +50,14 @@ class Parameter(NamedTuple):
         if self.choices is not None:
             return "one of " + ", ".join(map(checks.described, self.choices))
         if self.range is not None:
-            return "{:g} to {:g}".format(*self.range)
+            return " to ".join(f"{x:g}" if float(f"{x:g}") == x else repr(x) for x in self.range)
         named = ", ".join([*map(repr, self.distribution.args),
                            *(f"{key}={value!r}" for key, value in self.distribution.kwds.items())])
         return f"{self.distribution.dist.name}({named})"
+
+    def digest(self) -> str:
+        """A hash of its choices, as far as these have bits, or of some values of what else it varies over."""
+        return digest_of(self.choices if self.choices is not None else [self.at(u) for u in SAMPLED])
 
 
 def parameters_of(given: Mapping[str, Any]) -> tuple[Parameter, ...]:
@@ -60,7 +69,7 @@ def parameters_of(given: Mapping[str, Any]) -> tuple[Parameter, ...]:
 
 
 def _parameter(name, varies):
-    if not isinstance(name, str) or not name.isidentifier() or name in RESERVED:
+    if not isinstance(name, str) or not name.isidentifier() or iskeyword(name) or name in RESERVED:
         raise ValueError(f"parameter {checks.described(name)} must have a name of Python other than "
                          f"{', '.join(RESERVED)}")
     if isinstance(varies, tuple):
@@ -70,8 +79,9 @@ def _parameter(name, varies):
             raise ValueError(f"parameter {name!r} has no choices")
         return Parameter(name, choices=tuple(varies))
     if callable(getattr(varies, "ppf", None)) and hasattr(varies, "dist"):
-        if not np.isfinite(varies.ppf(0.5)):
-            raise ValueError(f"parameter {name!r}: the median of its distribution is {varies.ppf(0.5)}")
+        if np.ndim(median := varies.ppf(0.5)) or not np.isfinite(median):
+            raise ValueError(f"parameter {name!r}: the median of its distribution is {checks.described(median)}, and "
+                             "must be one finite number")
         return Parameter(name, distribution=varies)
     raise ValueError(f"parameter {name!r} is {checks.described(varies)}, but must be a range (low, high), a list of "
                      f"choices, as [{checks.described(varies)}], or a frozen distribution of scipy.stats")
@@ -84,4 +94,6 @@ def _range(name, varies):
     low, high = (checks.number(f"parameter {name!r}: an end of the range", x) for x in varies)
     if not low < high:
         raise ValueError(f"parameter {name!r}: the range ({low:g}, {high:g}) must begin below its end")
+    if not isfinite(high - low):
+        raise ValueError(f"parameter {name!r}: the range ({low:g}, {high:g}) is wider than the largest number")
     return low, high

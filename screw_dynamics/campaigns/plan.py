@@ -1,8 +1,6 @@
 """The plan of a campaign: all that its cases are computed from, which other processes read from its folder."""
 from __future__ import annotations
 
-import hashlib
-import inspect
 import os
 import pickle
 import sys
@@ -17,6 +15,7 @@ from screw_dynamics import checks
 from screw_dynamics.lazy import lazy
 
 from . import cases, designs
+from .digests import source_of
 from .parameters import RESERVED, Parameter
 
 FILE = "campaign.pickle"
@@ -30,11 +29,16 @@ class Plan:
         if not callable(scenario):
             raise ValueError(f"scenario {checks.described(scenario)} must be a function of parameters and rng")
         self.scenario, self.parameters, self.properties = scenario, parameters, _named(properties)
-        if twice := [name for name in self.properties if name in RESERVED or name in {p.name for p in parameters}]:
-            raise ValueError(f"property {twice[0]!r}: another column of the table has this name")
+        taken = {*RESERVED, *(p.name for p in parameters)}
+        for name in self.properties:
+            if twice := taken & {name, f"{name}_holds"}:
+                raise ValueError(f"property {name!r}: another column of the table has the name {min(twice)!r}")
+            taken |= {name, f"{name}_holds"}
         self.design, self.seed, self.levels = design, checks.whole("seed", seed, 0), checks.whole("levels", levels, 1)
         self.count = checks.whole("count", count, 1)
-        self.sources = {name: _source(f) for name, f in {"scenario": scenario, **self.properties}.items()}
+        if self.count > designs.LARGEST:
+            raise ValueError(f"count {count} must be at most {designs.LARGEST}")
+        self.sources = {name: source_of(f) for name, f in {"scenario": scenario, **self.properties}.items()}
         self.count = len(self.shares)
 
     @lazy
@@ -56,6 +60,7 @@ class Plan:
     def in_words(self) -> dict[str, str]:
         """What tells this plan from another one, also in another process."""
         varied = {f"parameter {p.name}": p.in_words() for p in self.parameters}
+        varied |= {f"hash of the values of {p.name}": p.digest() for p in self.parameters}
         known = {f"source of {name}": source for name, source in self.sources.items()}
         return {"properties": ", ".join(self.properties), "design": self.design, "cases": str(self.count),
                 "seed": str(self.seed), **varied, **known}
@@ -99,21 +104,13 @@ def _named(properties: Any) -> dict[str, Callable]:
         found = dict(properties)
     else:
         functions = list(properties) if isinstance(properties, Iterable) else [properties]
-        found = {getattr(f, "__name__", str(f)): f for f in functions}
+        found = {getattr(f, "__name__", ""): f for f in functions}
         if len(found) < len(functions):
             raise ValueError("properties: several functions have the same name; pass {name: function}")
     for name, judge in found.items():
-        if not isinstance(name, str) or not callable(judge):
+        if not isinstance(name, str) or not name or not callable(judge):
             raise ValueError(f"properties: {checks.described(name)} is {checks.described(judge)}, and must be a name "
-                             "with a function of the motion")
+                             "with a function of the motion; what has no name of its own is passed as {name: function}")
     if not found:
         raise ValueError("properties: at least one is required, or nothing can fail")
     return found
-
-
-def _source(function):
-    """A hash of the source of a function; its name if there is none."""
-    try:
-        return hashlib.sha256(inspect.getsource(function).encode()).hexdigest()[:16]
-    except (OSError, TypeError):
-        return getattr(function, "__qualname__", type(function).__qualname__)

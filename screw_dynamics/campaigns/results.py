@@ -4,6 +4,7 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -94,9 +95,14 @@ class Campaign:
 
 def load(folder: str | os.PathLike) -> Campaign:
     """The campaign in a folder. It contains code, a pickled plan: load only folders of somebody whom you trust."""
-    import pyarrow.parquet as pq
     path = Path(folder).absolute()
-    plan, columns = kept(path), pq.read_table(path / TABLE).to_pydict()
+    plan = kept(path)
+    if not (path / TABLE).exists():
+        raise ValueError(f"{path} has a campaign that has not ended: no file {TABLE}; the call that began it goes on")
+    if find_spec("pyarrow") is None:
+        raise ImportError(f"{TABLE} takes pyarrow: pip install screw_dynamics[logs]")
+    import pyarrow.parquet as pq
+    columns = pq.read_table(path / TABLE).to_pydict()
     names = list(plan.properties)
     rows = zip(*(columns[key] for key in ("index", "error", "trace", "digest", "seconds")),
                zip(*(columns[name] for name in names), strict=True),
@@ -124,5 +130,7 @@ def _column(values: Sequence[Any]) -> np.ndarray:
     if all(isinstance(x, (bool, np.bool_)) for x in values):
         return np.array(values, dtype=bool)
     if all(isinstance(x, (int, float, np.number)) and not isinstance(x, bool) for x in values):
-        return np.array(values)
+        found = np.array(values)
+        if found.dtype.kind in "fiu":           # neither complex nor of more than 64 bits, which Parquet does not hold
+            return found
     return np.array([x if isinstance(x, str) else checks.described(x) for x in values], dtype=object)

@@ -39,6 +39,7 @@ def campaign(scenario: Callable, parameters: Mapping[str, Any], properties: Mapp
     cases run one by one in this process. An error is a failure of its case. ValueError names what cannot be."""
     plan = Plan(scenario, parameters_of(parameters), properties, checks.one_of("design", design, DESIGNS), count,
                 seed, levels)
+    together = checks.whole("together", together, 1)
     if out is None:
         if any(x is not None for x in (scheduler, workers, timeout)):
             raise ValueError("scheduler, workers and timeout are for campaigns with a folder: out must not be None")
@@ -46,12 +47,13 @@ def campaign(scenario: Callable, parameters: Mapping[str, Any], properties: Mapp
     if missing := [name for name in NEEDED if find_spec(name) is None]:
         raise ImportError(f"a campaign in a folder takes {', '.join(missing)}: pip install screw_dynamics[logs]")
     folder = Path(out).absolute()
+    workers = None if workers is None else checks.whole("workers", workers, 1)
+    timeout = None if timeout is None else checks.positive("timeout", timeout)
     plan.keep(folder)
-    found = Campaign(plan, _on_workers(plan, folder, checks.whole("together", together, 1), {
+    found = Campaign(plan, _on_workers(plan, folder, together, {
         "scheduler": scheduler, "workers": workers, "timeout": timeout, "progress": progress}), folder)
     found.write()
     return found
-
 
 
 def _on_workers(plan, folder, together, how):

@@ -3,7 +3,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from itertools import count, islice
+from functools import partial
+from itertools import chain, count, islice, zip_longest
 from typing import Any
 
 import numpy as np
@@ -35,6 +36,9 @@ def in_blocks(function: Callable[..., np.ndarray], given: Given, result: tuple[A
     for x, lead, own in zip(arrays, leads, inner, strict=True):
         pairs += [x, (*range(depth - len(lead), depth), *islice(index, own))]
     new = {next(index): axis.size for axis in result}
+    if any(map(math.isnan, chain(*leads))):
+        ones = tuple(tuple(n == 1 for n in lead) for lead in leads)
+        function = partial(_of_equal_lengths, function, tuple(given), tuple(inner), ones)
     return da.blockwise(function, (*range(depth), *new), *pairs, new_axes=new, token=name, concatenate=True,
                         meta=np.empty((0,) * (depth + len(new))))
 
@@ -42,6 +46,17 @@ def in_blocks(function: Callable[..., np.ndarray], given: Given, result: tuple[A
 def _like(x):
     """An array of the shape and kind of a Dask array that takes no memory; axes of unknown length have one entry."""
     return np.broadcast_to(np.empty((), x.dtype), [1 if math.isnan(n) else n for n in x.shape])
+
+
+def _of_equal_lengths(function, names, inner, ones, *blocks):
+    """The function of blocks whose lengths were not known: a block of one state must not stand for several."""
+    lengths = [[None if one else n for n, one in zip(x.shape[:x.ndim - own], alone, strict=True)][::-1]
+               for x, own, alone in zip(blocks, inner, ones, strict=True)]
+    for along in zip_longest(*lengths):
+        if len(set(along) - {None}) > 1:
+            shapes = ", ".join(f"{name} {x.shape}" for name, x in zip(names, blocks, strict=True))
+            raise ValueError(f"the leading axes of blocks of unknown lengths do not agree: {shapes}")
+    return function(*blocks)
 
 
 def _broadcast(names, arrays, leads):

@@ -27,6 +27,11 @@ def by_names(function: Callable[..., np.ndarray], given: Given, result: tuple[Ax
             x = checks.real_numbers(argument, x, *(axis.size for axis in axes))
         arrays.append(x)
         inner.append([axis.name for axis in axes])
+    dims = {dim for x, own in zip(arrays, inner, strict=True) for dim in getattr(x, "dims", own) if dim not in own}
+    for argument, x, own in zip(given, arrays, inner, strict=True):
+        if x.ndim - len(own) > len(dims):
+            raise ValueError(f"{argument} has shape {x.shape}, with more leading axes than the DataArrays name: "
+                             f"{', '.join(map(str, dims)) or 'none'}; make it one too")
 
     def on_arrays(*plain):
         if any_foreign(plain):

@@ -1,12 +1,13 @@
 """A function of NumPy arrays on arrays of Dask, of xarray, or of both."""
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from .axes import Axis, Given
+from .axes import Axis, Given, is_foreign
 from .chunked import in_blocks
 from .labelled import by_names
 
@@ -16,6 +17,16 @@ def mapped(function: Callable[..., np.ndarray], given: Given, result: tuple[Axis
     xarray or of NumPy, and their leading axes broadcast: a Dask array, not computed yet, or a DataArray.
 
     name: of what is computed, for Dask's dashboard. ValueError names the argument that does not fit."""
+    for argument, (x, _) in given.items():
+        if is_foreign(x) and not isinstance(x, _kinds()):
+            raise ValueError(f"{argument} must be an array of Dask or an xarray.DataArray, not a "
+                             f"{type(x).__module__.partition('.')[0]} {type(x).__name__}")
     if any(hasattr(x, "dims") for x, _ in given.values()):
         return by_names(function, given, result, name)
     return in_blocks(function, given, result, name)
+
+
+def _kinds():
+    """The classes of what is mapped; a library that is not imported has no arrays."""
+    found = ("dask.array", "Array"), ("xarray", "DataArray")
+    return tuple(getattr(sys.modules[module], kind) for module, kind in found if module in sys.modules)

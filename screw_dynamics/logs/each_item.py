@@ -51,6 +51,7 @@ def each(function: Callable, items: Sequence[Any], out: str | os.PathLike, optio
     from tqdm import tqdm
     options, out = dict(options or {}), Path(out).absolute()
     timeout = None if timeout is None else checks.positive("timeout", timeout)
+    workers = None if workers is None else checks.whole("workers", workers, 1)
     names = _names(function, items, options)
     (out / UNFINISHED).mkdir(parents=True, exist_ok=True)
     with _alone(out):

@@ -4,9 +4,11 @@ import html
 import io
 import os
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+_escape = partial(html.escape, quote=False)       # of text, where quotes stay, as in commands
 MOST = 500          # rows of a table of episodes
 STYLE = """body{font:14px/1.5 system-ui,sans-serif;margin:2em auto;max-width:72em;padding:0 1em;color:#1f2933}
 h1{font-size:1.5em}h2{font-size:1.15em;margin-top:2em}img{max-width:100%}pre{background:#f5f7fa;padding:1em;
@@ -19,28 +21,30 @@ class Page:
     """An HTML page that grows downwards."""
 
     def __init__(self, title: str):
-        self.title, self._parts = title, [f"<h1>{html.escape(title)}</h1>"]
+        self.title, self._parts = title, [f"<h1>{_escape(title)}</h1>"]
 
     def heading(self, text: str) -> None:
         """A heading."""
-        self._parts.append(f"<h2>{html.escape(text)}</h2>")
+        self._parts.append(f"<h2>{_escape(text)}</h2>")
 
     def text(self, text: str, bad: bool = False) -> None:
         """A paragraph, in another colour if it is bad news."""
-        self._parts.append(f"<p{' class=bad' if bad else ''}>{html.escape(text)}</p>")
+        self._parts.append(f"<p{' class=bad' if bad else ''}>{_escape(text)}</p>")
 
     def listing(self, text: str) -> None:
         """Text as it is, with its columns."""
-        self._parts.append(f"<pre>{html.escape(text)}</pre>")
+        self._parts.append(f"<pre>{_escape(text)}</pre>")
 
-    def table(self, rows: Sequence[Mapping[str, Any]], columns: Iterable[str]) -> None:
-        """A table with some columns of rows, the first MOST of them; it says how many there are."""
+    def table(self, rows: Sequence[Mapping[str, Any]], columns: Iterable[str],
+              everything: str = "summary.csv and summary.parquet") -> None:
+        """A table with some columns of rows, the first MOST of them; it says how many there are, and which files have
+        everything."""
         columns = list(columns)
-        head = "".join(f"<th>{html.escape(name)}</th>" for name in columns)
+        head = "".join(f"<th>{_escape(name)}</th>" for name in columns)
         body = "".join("<tr>" + "".join(_cell(row.get(name)) for name in columns) + "</tr>" for row in rows[:MOST])
         self._parts.append(f"<div class=wide><table><tr>{head}</tr>{body}</table></div>")
         if len(rows) > MOST:
-            self.text(f"{MOST} of {len(rows)} are shown; summary.csv and summary.parquet have all.")
+            self.text(f"{MOST} of {len(rows)} are shown; all are in {everything}.")
 
     def figure(self, figure: Any) -> None:
         """A picture of matplotlib, which is closed."""
@@ -51,11 +55,15 @@ class Page:
         text = base64.b64encode(buffer.getvalue()).decode()
         self._parts.append(f'<img alt="" src="data:image/png;base64,{text}">')
 
+    def html(self) -> str:
+        """The page."""
+        return (f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{_escape(self.title)}</title>'
+                f"<style>{STYLE}</style>{''.join(self._parts)}</html>\n")
+
     def write(self, path: Path) -> None:
         """Write the page, all at once."""
         new = path.with_name(f"{path.name}.new")
-        new.write_text(f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{html.escape(self.title)}</title>'
-                       f"<style>{STYLE}</style>{''.join(self._parts)}</html>\n")
+        new.write_text(self.html(), encoding="utf-8")
         os.replace(new, path)
 
 
@@ -63,6 +71,6 @@ def _cell(x):
     if isinstance(x, float):
         return f"<td>{x:.4g}</td>"
     if isinstance(x, list):
-        return f"<td class=text>{'<br>'.join(html.escape(str(line)) for line in x)}</td>"
-    text = "" if x is None else html.escape(str(x))
+        return f"<td class=text>{'<br>'.join(_escape(str(line)) for line in x)}</td>"
+    text = "" if x is None else _escape(str(x))
     return f"<td class=text>{text}</td>" if isinstance(x, str) else f"<td>{text}</td>"

@@ -20,7 +20,6 @@ from screw_dynamics.algorithms.derivatives.second_of_forward_dynamics import for
 from screw_dynamics.algorithms.derivatives.second_of_wrenches import effort_second_derivatives
 from screw_dynamics.algorithms.hessian import HESSIAN
 from screw_dynamics.algorithms.matrix_rows import is_deep
-from screw_dynamics.foreign_arrays import any_foreign
 from screw_dynamics.model.model import Model
 from screw_dynamics.screws.arrays import Ad_matrix
 
@@ -90,7 +89,7 @@ class Derivatives(Dynamics):
             if threads is None and self._inverse_dynamics_derivatives_of_one.one(self._memory, q, qd, qdd, by):
                 return EffortDerivatives(by[0], by[1], by[2])         # unpacking takes thrice the time
         given = {"q": q, "qd": qd, "qdd": qdd}
-        if external is not None and any_foreign((*given.values(), *external.values())):
+        if external is not None and self._foreign(given.values(), external):
             return EffortDerivatives(*self._derivatives_on(
                 "inverse_dynamics_derivatives", given, external, out, threads))
         load = None if external is None else self._external_by_q(q, external, threads)      # first: `out` may hold q
@@ -112,7 +111,7 @@ class Derivatives(Dynamics):
             if threads is None and entry.one(self._memory, q, qd, qdd, by):
                 return SecondEffortDerivatives(by[0], by[1], by[2], by[3])
         given = {"q": q, "qd": qd, "qdd": qdd}
-        if external is not None and any_foreign((*given.values(), *external.values())):
+        if external is not None and self._foreign(given.values(), external):
             return SecondEffortDerivatives(*self._derivatives_on(
                 "inverse_dynamics_second_derivatives", given, external, out, threads))
         load = None if external is None else self._external_by_q_q(q, external, threads)
@@ -132,7 +131,7 @@ class Derivatives(Dynamics):
             by = empty(self._three) if out is None else out
             if threads is None and self._forward_dynamics_derivatives.one(self._memory, q, qd, tau, by):
                 return AccelerationDerivatives(by[0], by[1], by[2])
-        elif any_foreign((q, qd, tau, *external.values())):
+        elif self._foreign((q, qd, tau), external):
             given = {"q": q, "qd": qd, "tau": tau}
             return AccelerationDerivatives(*self._derivatives_on(
                 "forward_dynamics_derivatives", given, external, out, threads))
@@ -154,7 +153,7 @@ class Derivatives(Dynamics):
         external as in inverse_dynamics_derivatives. out: (..., 4, n, n, n). Not finite where the mass matrix is
         singular."""
         given = {"q": q, "qd": qd, "tau": tau}
-        if any_foreign((*given.values(), *(external or {}).values())):
+        if self._foreign(given.values(), external):
             return SecondAccelerationDerivatives(*self._derivatives_on(
                 "forward_dynamics_second_derivatives", given, external, out, threads))
         qdd = self.forward_dynamics(q, qd, tau, external, threads=threads)

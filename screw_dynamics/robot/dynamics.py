@@ -104,7 +104,7 @@ class Dynamics(Kinematics):
             if self._hybrid_dynamics.one(self._memory, q, qd, np.where(mask, qdd, tau), mask.astype(float), found):
                 return np.where(mask, qdd, found[0]), np.where(mask, found[1], tau)
         given: dict[str, ArrayLike] = {"q": q, "qd": qd, "qdd": qdd, "tau": tau}
-        if any_foreign((*given.values(), *(external or {}).values())):
+        if self._foreign(given.values(), external):
             found = self._method_on("hybrid_dynamics", given, ("result", "joint"), (2, self.n), external=external,
                                     out=out, threads=threads, inner=1, driven=mask)
             return found[..., 0, :], found[..., 1, :]
@@ -148,7 +148,7 @@ class Dynamics(Kinematics):
 
     def _under_load(self, method, inputs, external, out, threads):
         """Evaluate an entry point whose last input is wrenches on the bodies."""
-        if any_foreign((*inputs.values(), *checks.wrenches(external, self.link_names).values())):
+        if self._foreign(inputs.values(), checks.wrenches(external, self.link_names)):
             return self._method_on(method, inputs, ("joint",), (self.n,), external=external, out=out, threads=threads)
         entry, given = self._under[method], {**inputs, "external": self._wrenches_on_bodies(inputs["q"], external)}
         if (found := evaluate_rows(entry, self._on_lanes, (self.n,), (), tuple(given.values()), out,

@@ -69,6 +69,11 @@ class Evaluation:
             name: checks.real_numbers(name, x, self.nq if name == "q" else n) for name, x in inputs.items()})
         return self._evaluate_arrays(entry, arrays, shape, out, threads, *target)
 
+    def _foreign(self, inputs, external):
+        """Whether one of the inputs, or of the wrenches {link: wrench} or None, is an array of Dask or xarray."""
+        loads = {} if external is None else checks.wrenches(external, self.link_names)
+        return any_foreign((*inputs, *loads.values()))
+
     def _entry_on(self, *arguments):
         """Evaluate an entry point on arrays of Dask or xarray."""
         from .on_foreign_arrays import entry_on  # when there are such

@@ -9,6 +9,8 @@ import pytest
 import screw_dynamics as sd
 from screw_dynamics.campaigns import load
 from screw_dynamics.campaigns.__main__ import main
+from screw_dynamics.campaigns.parameters import parameters_of
+from screw_dynamics.campaigns.plan import Plan
 from support.campaign_scenarios import below_one, decay, going_wrong
 from support.paths import ROOT
 
@@ -86,6 +88,33 @@ def test_what_is_done_is_not_done_again_and_another_campaign_is_refused(kept):
         sd.campaign(decay, PARAMETERS | {"height": (0.0, 3.0)}, {"low": below_one}, 12, seed=4, out=folder)
     with pytest.raises(ValueError, match="no campaign: no file"):
         load(folder / "parts")
+
+
+@pytest.mark.parametrize("options, message", [
+    (dict(together=0), "together 0 must be a whole number >= 1"), (dict(workers=0), "workers 0 must be"),
+    (dict(workers=1.5), "workers 1.5 must be"), (dict(timeout=0.0), "timeout 0.0 must be")])
+def test_what_cannot_be_leaves_no_folder(tmp_path, options, message):
+    with pytest.raises(ValueError, match=message):
+        sd.campaign(decay, PARAMETERS, [below_one], 2, out=tmp_path / "new", **options)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_campaign_that_has_not_ended_is_told_from_none(tmp_path, capsys):
+    Plan(decay, parameters_of(PARAMETERS), [below_one], "random", 2, 0, 1).keep(tmp_path)
+    with pytest.raises(ValueError, match=r"a campaign that has not ended: no file cases\.parquet"):
+        load(tmp_path)
+    with pytest.raises(SystemExit, match="2"):
+        main(["failures", str(tmp_path)])
+    assert "has not ended" in capsys.readouterr().err
+
+
+def test_a_motion_is_in_the_file_that_was_named(kept, tmp_path, capsys):
+    _, folder = kept
+    main(["replay", str(folder), "0", "--motion", str(tmp_path / "motion")])
+    assert (tmp_path / "motion").is_file() and str(tmp_path / "motion") in capsys.readouterr().out
+    with pytest.raises(SystemExit, match="2"):
+        main(["replay", str(folder), "0", "--motion", str(tmp_path / "nowhere" / "motion")])
+    assert "nowhere" in capsys.readouterr().err
 
 
 @pytest.mark.slow

@@ -1,15 +1,19 @@
 """Campaigns in one process: designs, verdicts, and failures whose cause is known."""
 import math
+import sys
+from functools import partial
 
 import numpy as np
 import pytest
 from scipy import stats
 
 import screw_dynamics as sd
-from screw_dynamics.campaigns.cases import digest_of, judged
+from screw_dynamics.campaigns.cases import judged
 from screw_dynamics.campaigns.dependence import dependences
-from screw_dynamics.campaigns.designs import shares
+from screw_dynamics.campaigns.designs import DESIGNS, shares
+from screw_dynamics.campaigns.digests import digest_of
 from screw_dynamics.campaigns.parameters import parameters_of
+from screw_dynamics.campaigns.plan import Plan
 from screw_dynamics.campaigns.report import page
 from support.campaign_scenarios import (
     FASTEST,
@@ -126,6 +130,46 @@ def test_what_is_no_verdict_is_an_error(returned):
     assert found.failures == [0] and found.cases[0].error.startswith("TypeError: property 'x' returned")
 
 
+def test_masked_margins_are_refused():
+    found = sd.campaign(decay, HEIGHTS, {"x": lambda motion: np.ma.masked_array([1.0, -1.0], [False, True])}, 1)
+    assert found.cases[0].error.startswith("ValueError: the margin of property 'x' is masked at [1]")
+
+
+def unfinished(p, rng):
+    yield np.zeros(3)
+
+
+async def awaited(p, rng):
+    return np.zeros(3)
+
+
+@pytest.mark.filterwarnings("ignore:coroutine")
+@pytest.mark.parametrize("scenario", [lambda p, rng: None, unfinished, awaited])
+def test_a_scenario_without_a_motion_has_failed(scenario):
+    found = sd.campaign(scenario, HEIGHTS, {"any": lambda motion: True}, 2)
+    assert found.failures == [0, 1] and "TypeError: the scenario returned" in found.cases[0].error
+
+
+def test_a_scenario_that_exits_is_a_failure_and_ends_nothing():
+    def scenario(p, rng):
+        raise SystemExit(0)
+    found = sd.campaign(scenario, HEIGHTS, {"any": lambda motion: True}, 2)
+    assert found.failures == [0, 1] and found.cases[1].error == "SystemExit: 0"
+
+
+def test_what_a_scenario_writes_to_its_parameters_is_its_own():
+    """Neither the next case nor a property sees it."""
+    def scenario(p, rng):
+        p.masses.append(p.height)
+        p.height = -1.0
+        return np.array(p.masses)
+    found = sd.campaign(scenario, {"height": (0.0, 2.0), "masses": [[], [9.0]]},
+                        {"as_drawn": lambda motion, p: motion[-1] == p.height and len(motion) == len(p.masses) + 1}, 6)
+    assert not found.failures and found.cases[0].parameters["height"] >= 0.0
+    assert all(case.parameters["masses"] in ([], [9.0]) for case in found.cases)
+    assert all(found.replay(k).same_bits for k in range(6))
+
+
 def test_properties_may_take_the_parameters():
     found = sd.campaign(decay, HEIGHTS, {"as_high": lambda motion, p: 1e-6 - abs(motion["x"][0] - p.height),
                                          "with_default": lambda motion, least=0.0: motion["x"].min() >= least - 1e-6},
@@ -141,6 +185,44 @@ def test_hashes_are_of_bits():
                (t, q.reshape(2, 3)), (t, q.view(np.int64)))
     assert len({digest_of(motion) for motion in motions}) == len(motions)
     assert digest_of((t, q)) == digest_of((t.copy(), np.asfortranarray(q))) and digest_of(object()) == ""
+
+
+class Thrown:
+    """A scenario that is an object."""
+
+    def __init__(self, mass):
+        self.mass = mass
+
+    def __call__(self, p, rng):
+        return np.array([self.mass])
+
+
+def bound(mass):
+    """A scenario that is a closure, and calls one."""
+    def inner():
+        return np.array([mass])
+    return lambda p, rng: inner()
+
+
+def histogram(heights):
+    return stats.rv_histogram((np.array(heights), np.arange(4.0)), density=False)()
+
+
+@pytest.mark.parametrize("one, other", [
+    (dict(scenario=partial(decay, rng=1)), dict(scenario=partial(decay, rng=2))),
+    (dict(scenario=bound(1.0)), dict(scenario=bound(2.0))), (dict(scenario=Thrown(1.0)), dict(scenario=Thrown(2.0))),
+    (dict(scenario=Thrown(1.0).__call__), dict(scenario=Thrown(2.0).__call__)),
+    (dict(parameters={"a": (0.0, 1.0)}), dict(parameters={"a": (0.0, 1.0 + 1e-9)})),
+    (dict(parameters={"a": [np.zeros(3)]}), dict(parameters={"a": [np.ones(3)]})),
+    (dict(parameters={"a": histogram([1, 2, 3])}), dict(parameters={"a": histogram([3, 2, 1])}))])
+def test_what_differs_in_its_values_alone_is_another_campaign(one, other):
+    """A folder with the one must not answer for the other; the same one, made anew, is the same."""
+    def words(change):
+        given = dict(scenario=decay, parameters=HEIGHTS, properties={"x": np.all}) | change
+        return Plan(given["scenario"], parameters_of(given["parameters"]), given["properties"], "random", 3, 0,
+                    1).in_words()
+    assert words(one) != words(other) and words(one) == words(dict(one))
+    assert words(dict(scenario=bound(3.0))) == words(dict(scenario=bound(3.0)))
 
 
 # ------------------------------------------------------------------------------------------------- results
@@ -159,6 +241,15 @@ def test_the_table_has_all_columns():
     assert f"{len(found.failures)} failed: {found.failures[0]}, " in repr(found)
 
 
+def test_choices_that_are_no_numbers_of_the_table_are_texts_there(tmp_path):
+    """Parquet has neither complex numbers nor such of more than 64 bits."""
+    pq = pytest.importorskip("pyarrow.parquet")
+    found = sd.campaign(decay, HEIGHTS | {"large": [1, 2**70], "z": [np.complex128(1j)]}, [below_one], 4)
+    found.write(tmp_path)
+    table = pq.read_table(tmp_path / "cases.parquet")
+    assert set(table["large"].to_pylist()) == {"1", str(2**70)} and set(table["z"].to_pylist()) == {"1j"}
+
+
 def test_failures_depend_on_what_they_depend_on():
     found = dependences(sd.campaign(decay, HEIGHTS, [below_one], 100))
     assert found[0].parameter == "height" and found[0].difference == 1.0
@@ -171,11 +262,18 @@ def test_failures_depend_on_what_they_depend_on():
 def test_the_report_has_failures_and_pictures():
     pytest.importorskip("matplotlib")
     found = sd.campaign(decay, HEIGHTS, {"low": below_one}, 12)
-    text = page(found)
+    text = page(found).html()
     assert f"{len(found.failures)} of 12 cases failed" in text and "one of 'slow', 'fast', None" in text
     assert text.count("data:image/png;base64,") == 3
     for index in found.failures:
         assert f"height={found.cases[index].parameters['height']:.6g}" in text
+
+
+@pytest.mark.parametrize("design", list(DESIGNS))
+def test_only_independent_cases_have_an_interval_of_confidence(design, monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)         # without pictures
+    text = page(sd.campaign(decay, {"height": (0.0, 2.0)}, [below_one], 8, design)).html()
+    assert ("95 % confidence" in text) == (design == "random") and "No pictures" in text
 
 
 # ------------------------------------------------------------------------------------------------- refusals
@@ -189,6 +287,15 @@ def test_the_report_has_failures_and_pictures():
     (dict(parameters={"a": (0, 1, 2)}), "choices are a list"),
     (dict(parameters={"a": []}), "parameter 'a' has no choices"),
     (dict(parameters={"a": 3.0}), r"parameter 'a' is 3.0, but must be a range .* as \[3.0\]"),
+    (dict(parameters={"lambda": (0, 1)}), "parameter 'lambda' must have a name of Python"),
+    (dict(parameters={"trace": (0, 1)}), "parameter 'trace' must have a name of Python"),
+    (dict(parameters={"a": (-1.5e308, 1.5e308)}), r"parameter 'a': the range \(-1.5e\+308, 1.5e\+308\) is wider"),
+    (dict(parameters={"a": stats.norm([0.0, 1.0])}), r"parameter 'a': the median .* is float64 of shape \(2,\)"),
+    (dict(parameters={"low_holds": (0, 1)}, properties={"low": below_one}),
+     "property 'low': another column of the table has the name 'low_holds'"),
+    (dict(properties={"x": below_one, "x_holds": below_one}), "property 'x_holds': another column"),
+    (dict(properties=[partial(below_one)]), r"is functools.partial\(.*, and must be a name with a function"),
+    (dict(count=10**20), "count 100000000000000000000 must be at most 10000000"),
     (dict(parameters={"a": stats.norm}), "frozen distribution"),
     (dict(parameters={"a": stats.norm(scale=-1.0)}), "parameter 'a': the median of its distribution is nan"),
     (dict(properties=[]), "properties: at least one"),

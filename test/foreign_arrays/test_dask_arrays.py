@@ -10,6 +10,7 @@ from support.batches import EACH_METHOD, ROBOTS, assert_equal_to_rounding, metho
 from support.floating_robots import hopper
 from support.paths import URDF
 
+dask = pytest.importorskip("dask", reason="Dask is not installed: pip install screw_dynamics[logs]")
 da = pytest.importorskip("dask.array", reason="Dask is not installed: pip install screw_dynamics[logs]")
 TREE = ROBOTS["tree"]
 PENDULUM = sd.Robot.from_urdf(URDF / "double_pendulum.urdf")
@@ -159,6 +160,35 @@ def test_refusals_are_those_of_numpy(given, options):
     with pytest.raises(ValueError) as found:
         PENDULUM.inverse_dynamics(*map(da.asarray, given), **options)
     assert str(found.value) == str(expected.value)
+
+
+@pytest.mark.parametrize("method", [
+    "inverse_dynamics_derivatives", "forward_dynamics_derivatives", "inverse_dynamics_second_derivatives",
+    "forward_dynamics_second_derivatives", "hybrid_dynamics"])
+@pytest.mark.parametrize("external", [[1], [], np.zeros(6), da.zeros(6)])
+def test_wrenches_that_are_no_mapping_are_refused(method, external):
+    given = [np.zeros(2)] * 3 if method != "hybrid_dynamics" else [np.zeros(2)] * 4 + [[PENDULUM.joint_names[0]]]
+    for first in np.zeros(2), da.zeros(2):
+        with pytest.raises(ValueError, match="external must map links to wrenches"):
+            getattr(PENDULUM, method)(first, *given[1:], external=external)
+
+
+def test_other_collections_of_dask_are_refused():
+    for x in dask.delayed(np.zeros(2)), dask.delayed(np.zeros(2), nout=2):
+        with pytest.raises(ValueError, match="q must be an array of Dask or an xarray.DataArray, not a dask Delayed"):
+            PENDULUM.gravity_torque(x)
+
+
+def test_blocks_of_unknown_lengths_do_not_broadcast(rng):
+    # NumPy refuses arrays of 3 and of 9 states; so does a block of one state that would stand for several.
+    x = rng.normal(size=(9, 2))
+    q = da.from_array(x, chunks=(4, 2))
+    few, many = q[da.from_array(np.isin(np.arange(9), (0, 5, 8)), chunks=4)], q[q[:, 0] > -99.0]
+    with pytest.raises(ValueError, match=r"lengths do not agree: q \(1, 2\), qd \(4, 2\)"):
+        PENDULUM.coriolis_torque(few, many).compute()
+    for qd in (many, x[0], x[:1]):
+        assert_equal_to_rounding(PENDULUM.coriolis_torque(many, qd).compute(),
+                                 PENDULUM.coriolis_torque(x, x if qd is many else x[0]))
 
 
 @pytest.mark.parametrize("call", [

@@ -90,6 +90,16 @@ def robot_axes(robot):
     return Axes(robot)
 
 
+def test_what_is_no_array_and_axes_without_names_are_refused(rng):
+    q = labelled(rng.normal(size=(4, 2)))
+    with pytest.raises(ValueError, match="q must be an array of Dask or an xarray.DataArray, not a xarray Dataset"):
+        ROBOT.gravity_torque(q.to_dataset(name="q"))
+    with pytest.raises(ValueError, match="not a xarray Variable"):
+        ROBOT.gravity_torque(q.variable)
+    with pytest.raises(ValueError, match=r"qd has shape \(3, 1, 2\), with more leading axes .* name: time"):
+        ROBOT.coriolis_torque(q, np.zeros((3, 1, 2)))
+
+
 @pytest.mark.parametrize("q, message", [
     (xr.DataArray(np.zeros((4, 2)), dims=("time", "motor")),
      "q has the dimensions time, motor, but must have one 'joint'"),

@@ -40,6 +40,13 @@ def test_wrong_design(campaign):
 def test_no_mark(campaign):
     pass
 """
+WITHOUT_CASES = """
+import pytest
+
+@pytest.mark.campaign({{"a": (0, 1)}}, cases={})
+def test_it(campaign):
+    pass
+"""
 
 
 def run(folder, *arguments):
@@ -62,6 +69,14 @@ def refused(found):
     assert "mark campaign: parameter 'rng': a case has something else by this name" in found
     assert "mark campaign: design 'grid' must be one of latin_hypercube, sobol, random" in found
     assert "the fixture campaign is for tests marked" in found
+
+
+def test_a_mark_without_cases_is_refused_and_not_skipped(tmp_path):
+    """pytest skips what has no parameters, and a test that is skipped has not failed."""
+    for cases in "0", "-1", "'4'", "2.5":
+        (tmp_path / "test_none.py").write_text(WITHOUT_CASES.format(cases))
+        found = run(tmp_path)
+        assert f"test_none.py::test_it: mark campaign: cases {cases} must be a whole number >= 1" in found, found
 
 
 def test_each_case_is_a_test_and_a_failure_has_its_command(tmp_path):
