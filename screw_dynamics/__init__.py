@@ -6,6 +6,7 @@ from typing import Any
 
 from .mjcf import MjcfWarning, read_mjcf
 from .model.builder import Limits, ModelBuilder
+from .model.drive import Drive
 from .model.mimic import Mimic
 from .model.model import Model
 from .robot import Robot
@@ -27,7 +28,7 @@ _MODULES = {**MODULES, **{name.rpartition(".")[2]: name for name in (
 _FUNCTIONS = {"Scene": "scene", "campaign": "campaigns", "view": "viewer.page",
               "identify": "analysis.identification.fit"}
 
-__all__ = ["ControllerError", "DivergenceWarning", "Limits", "LimitsWarning", "Mimic", "MjcfWarning", "Model",
+__all__ = ["ControllerError", "DivergenceWarning", "Drive", "Limits", "LimitsWarning", "Mimic", "MjcfWarning", "Model",
            "ModelBuilder", "Robot", "Springs", "UrdfError", "UrdfWarning", "__version__", "inertia_matrix", "read_mjcf",
            "read_urdf", *_FUNCTIONS, *_MODULES]
 
