@@ -166,11 +166,11 @@ class ElasticJoints:
             raise ValueError(f"q must be ({self.driven.nq},), not of shape {x.shape}")
         if guess is not None:
             x[self._links] = checks.finite_numbers("guess", guess, self.driven.nq)[self._links]
-        size = np.inf
+        size = 0.0
         for _ in range(STEPS):
             missing, slope = self._missing(x), self._stiffness(x)[np.ix_(self._links, self._links)]
-            before, size = size, np.abs(missing).max(initial=0.0)
-            if size <= 1e-13 * (1.0 + np.abs(self.driven.gravity_torque(x)).max(initial=0.0)) or before == size:
+            size = np.abs(missing).max(initial=0.0)
+            if size <= 1e-13 * (1.0 + np.abs(self.driven.gravity_torque(x)).max(initial=0.0)):
                 return x
             step, share = np.linalg.lstsq(slope, missing)[0], 1.0
             for _ in range(HALVINGS):

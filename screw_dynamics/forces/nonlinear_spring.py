@@ -6,7 +6,7 @@ from typing import ClassVar
 import numpy as np
 
 from screw_dynamics.model.drive import COEFFICIENTS, POINTS, Hardening, Table
-from screw_dynamics.numbers.scalars import absolute, where
+from screw_dynamics.numbers.scalars import where
 from screw_dynamics.numbers.values import Scalar, kernel, null, over
 
 from .element import ALONE, Element, Robot, built_in
@@ -20,9 +20,10 @@ WIDTH = KNOTS + 2 * POINTS
 @kernel
 def depth(p: np.ndarray, s: int, x: Scalar) -> tuple[Scalar, Scalar]:
     """How far the spring is deflected, >= 0, behind its play; and by how much its ends are apart."""
-    apart = absolute(x - p[s + REST])
+    away = x - p[s + REST]
+    apart = where(away >= 0.0, away, -away)         # not absolute, whose derivative at 0 is 0
     y = apart - 0.5 * p[s + PLAY]
-    return where(y > 0.0, y, null(x)), apart
+    return where(y >= 0.0, y, null(x)), apart
 
 
 @kernel
@@ -35,8 +36,8 @@ def torque(p: np.ndarray, s: int, y: Scalar) -> tuple[Scalar, Scalar, Scalar]:
     f, stored = f * y, stored * y2
     for j in range(POINTS):
         knot, c = p[s + KNOTS + j], p[s + KNOTS + POINTS + j]
-        past = where(y > knot, y - knot, null(y))
-        f, slope, stored = f + c * past, slope + where(y > knot, over(c, y), null(y)), stored + (0.5 * c) * past * past
+        past = where(y >= knot, y - knot, null(y))
+        f, slope, stored = f + c * past, slope + where(y >= knot, over(c, y), null(y)), stored + (0.5 * c) * past * past
     return f, slope, stored
 
 

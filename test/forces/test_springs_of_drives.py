@@ -168,3 +168,11 @@ def test_a_stiffer_spring_is_nearer_to_the_rigid_robot_as_one_over_its_stiffness
 def test_springs_that_cannot_be_are_refused(element, message):
     with pytest.raises(ValueError, match=message):
         pendulum(ALL["linear"]).total_force([element])
+
+
+@pytest.mark.parametrize("spring", [HARD, TABLE])
+def test_a_spring_at_rest_has_its_first_slope(spring):
+    robot = pendulum(sd.Drive(1e-4, 50.0, spring))
+    slope = robot.total_force(()).derivatives(np.zeros(2), np.zeros(2)).by_q[0]
+    K = (torque(spring, 1e-9) / 1e-9) * np.array([[-1.0, 1.0], [1.0, -1.0]])
+    assert abs(slope - K).max() < 1e-6
