@@ -1,5 +1,5 @@
-"""What robots with elastic drives are asked for: feed-forward, equilibria, resonances and compliance. No ROS. May import
-robot and what is below it.
+"""What robots with elastic drives are asked for: feed-forward, equilibria, resonances and compliance. No ROS. May
+import robot and what is below it.
 
 M(q) q'' + C(q, q') q' + g(q) = K (theta - q) for the links, B theta'' + D theta' + K (theta - q) = torque for the
 motors, whose positions theta, torques and inertias are those at the joint, behind the gear; K x may be any increasing
@@ -44,8 +44,8 @@ class MotorMotion(NamedTuple):
 
 
 class Modes(NamedTuple):
-    """Small oscillations about an equilibrium, slowest first: the squares (k,) of their frequencies, rad^2/s^2, of which
-    a negative one is that of a posture that falls; shapes (n, k), columns, velocities of the robot with drives, of
+    """Small oscillations about an equilibrium, slowest first: the squares (k,) of their frequencies, rad^2/s^2, of
+    which a negative one is that of a posture that falls; shapes (n, k), columns, velocities of the robot with drives, of
     which shapes.T M shapes is the identity."""
 
     squared: np.ndarray

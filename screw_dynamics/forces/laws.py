@@ -50,8 +50,8 @@ class Pair(NamedTuple):
 
 
 class PairLaw(NamedTuple):
-    """pair(p, s, t, x, v, y, w) -> Pair, of x = c_1 q_1 + c_2 q_2 and its rate v, and of one coordinate more, y, and its
-    rate w.
+    """pair(p, s, t, x, v, y, w) -> Pair, of x = c_1 q_1 + c_2 q_2 and its rate v, and of one coordinate more, y, and
+    its rate w.
 
     energy(p, s, x, y) -> J: what is stored; None of a law that stores nothing. width: how many numbers it has."""
 

@@ -84,7 +84,7 @@ def _motors(model, joint, drive, k, body):
     """The bodies of coordinates with the energy of their own rate alone: without inertia, but with armature."""
     for name, kind, inertia, damping, friction, lower, upper in drive.coordinates(joint):
         screw = model.screws_body[body] if kind is None else np.r_[np.zeros(3), _direction(model.screws_body[body])]
-        kept = {"velocity_limit": model.velocity_limit[k], "effort_limit": model.effort_limit[k]} if kind is None else {}
+        kept = {} if kind else {"velocity_limit": model.velocity_limit[k], "effort_limit": model.effort_limit[k]}
         yield _Added(name, kind or model.kind_of(joint), int(model.parents[body]), screw, model.relative_poses[body],
                      np.zeros((6, 6)), -1, {"armature": inertia, "damping": damping, "friction": friction,
                                             "lower": lower, "upper": upper, **kept})
@@ -146,7 +146,8 @@ def _with_bodies(model: Model, added: list[_Added]) -> Model:
         body_names=(*model.body_names, *(x.name for x in added)),
         body_joints=(*model.body_joints, *(x.name for x in added)),
         parents=np.concatenate([model.parents, [x.parent for x in added]]).astype(np.int64),
-        coordinates=np.concatenate([model.coordinates, [new.get(x.name, x.coordinate) for x in added]]).astype(np.int64),
+        coordinates=np.concatenate([model.coordinates, [new.get(x.name, x.coordinate) for x in added]]).astype(
+            np.int64),
         screws_body=longer("screws_body", [x.screw for x in added]),
         relative_poses=longer("relative_poses", [x.pose for x in added]),
         inertias=longer("inertias", [x.inertia for x in added]),

@@ -18,7 +18,16 @@ from screw_dynamics.compiled.records import word_of
 from screw_dynamics.compiled.threads import on_threads, thread_count
 from screw_dynamics.constraints.contacts.calls import LEAVES_FACTORS, contact_addresses
 from screw_dynamics.constraints.projection import NEEDED, acts_at_ends, projection_address, with_room
-from screw_dynamics.forces import Custom, Element, JointSprings, ModelDamping, ModelFriction, Total, elements_of, of_drives
+from screw_dynamics.forces import (
+    Custom,
+    Element,
+    JointSprings,
+    ModelDamping,
+    ModelFriction,
+    Total,
+    elements_of,
+    of_drives,
+)
 from screw_dynamics.model.model import Model
 from screw_dynamics.numbers.lanes import WIDTH
 from screw_dynamics.numbers.values import PLAIN

@@ -146,7 +146,7 @@ def test_derivatives_of_motions_are_those_of_the_springs(drive, rng):
 
 def test_a_stiffer_spring_is_nearer_to_the_rigid_robot_as_one_over_its_stiffness():
     """From the equilibrium, released by the motor's torque: the oscillation of the spring has that amplitude, too."""
-    rigid, end, errors = pendulum(sd.Drive(1e-4, 50.0)), 0.3, []
+    rigid, errors = pendulum(sd.Drive(1e-4, 50.0)), []
     _, expected, _ = rigid.rollout(np.zeros(1), np.zeros(1), np.array([-2.0]), 1e-5, 30_000, "rk4", every=30_000)
     for K in (1e4, 4e4, 16e4):
         robot = pendulum(sd.Drive(1e-4, 50.0, K, 2e-3 * K))

@@ -21,7 +21,8 @@ ARM = """<mujoco><compiler angle="radian"/><worldbody>
     <body name="lower" pos="0.4 0 0"><joint name="second" axis="1 0 0.5"/>
       <inertial pos="0.2 0 0.03" mass="1" diaginertia="0.01 0.02 0.02"/>
       <body name="rotor_1" pos="0.1 0 0.2" euler="-0.4 0.5 0">{first}
-        <inertial pos="0 0 0" mass="0.2" diaginertia="3e-4 3e-4 2e-4"/></body></body></body></worldbody>{tendon}</mujoco>"""
+        <inertial pos="0 0 0" mass="0.2" diaginertia="3e-4 3e-4 2e-4"/></body></body></body></worldbody>{tendon}
+  </mujoco>"""
 TENDON = '<fixed stiffness="{}" damping="{}"><joint joint="{}" coef="1"/><joint joint="{}" coef="{}"/></fixed>'
 
 
@@ -76,7 +77,7 @@ def test_elastic_drives_with_rotors_are_mujocos_bodies_and_tendons(rng, rigid):
 def test_rotors_of_rigid_drives_spin_as_their_gears_say(rng, rigid):
     """MuJoCo's motions of links and rotors, projected onto those of links: [MK] has no gears."""
     mj = arm(spins=True)
-    data, (at, more) = mujoco.MjData(mj), of_mujoco(mj, RATIO)
+    data, (at, _) = mujoco.MjData(mj), of_mujoco(mj, RATIO)
     driven = rigid.with_drives(drives(mj, stiff=True))
     T = np.vstack([np.eye(2), np.diag(RATIO)])
     M = np.zeros((mj.nv, mj.nv))
@@ -121,7 +122,8 @@ def test_drives_come_off_again(rng, kinds):
         assert getattr(back, name) == getattr(model, name)
     for name in ("parents", "coordinates", "screws_body", "relative_poses", "lower", "upper", "damping"):
         assert (getattr(back, name) == getattr(model, name)).all()
-    assert abs(back.inertias - model.inertias).max() < 1e-14 and abs(back.root_inertia - model.root_inertia).max() < 1e-14
+    assert abs(back.inertias - model.inertias).max() < 1e-14
+    assert abs(back.root_inertia - model.root_inertia).max() < 1e-14
     assert {name: body for name, (body, _) in back.frames.items()} == {name: body for name, (body, _) in
                                                                         model.frames.items()}
 
