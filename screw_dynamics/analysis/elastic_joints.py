@@ -45,8 +45,8 @@ class MotorMotion(NamedTuple):
 
 class Modes(NamedTuple):
     """Small oscillations about an equilibrium, slowest first: the squares (k,) of their frequencies, rad^2/s^2, of
-    which a negative one is that of a posture that falls; shapes (n, k), columns, velocities of the robot with drives, of
-    which shapes.T M shapes is the identity."""
+    which a negative one is that of a posture that falls; shapes (n, k), columns, velocities of the robot with drives,
+    of which shapes.T M shapes is the identity."""
 
     squared: np.ndarray
     shapes: np.ndarray

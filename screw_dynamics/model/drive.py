@@ -117,10 +117,10 @@ class Drive:
 
     stiffness: N m/rad or N/m, > 0; a Hardening or Table; an Antagonistic or LeverArm, which another actuator makes
     stiffer; None: rigid, when B is the joint's armature. damping: of the spring, >= 0, N m s/rad or N s/m.
-    motor_damping and motor_friction: viscous and Coulomb friction of the motor, as damping and friction of a robot's joints are.
-    backlash: by how much the joint can move against the motor without the spring's torque, rad or m, >= 0. gear_loss:
-    the share of the spring's torque that the motor needs more as it turns, 0 <= gear_loss < 1; friction that depends on
-    the load.
+    motor_damping and motor_friction: viscous and Coulomb friction of the motor, as damping and friction of a robot's
+    joints are. backlash: by how much the joint can move against the motor without the spring's torque, rad or m, >= 0.
+    gear_loss: the share of the spring's torque that the motor needs more as it turns, 0 <= gear_loss < 1; friction that
+    depends on the load.
 
     carrier: the link that carries the motor. With it the rotor is a body that spins with the motor, and turns with the
     carrier: rotor_inertia is part of the carrier's inertia in the robot without drives, and gyroscopic torques act.

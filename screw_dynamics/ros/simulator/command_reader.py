@@ -7,6 +7,7 @@ import numpy as np
 
 from screw_dynamics.model.floating_base import coordinate_joints
 from screw_dynamics.model.model import Model
+from screw_dynamics.simulated_robot.motors import command_names
 
 from ..node.joint_state import Fault, JointMap, JointStateLike, Selection, listed
 from .complaints import NO_COMMAND, OTHER_FIELD, UNKNOWN_JOINT
@@ -34,9 +35,10 @@ class CommandReader:
 
     def __init__(self, model: Model, interfaces: Mapping[str, str],
                  notify: Callable[[Fault], None] = lambda fault: None):
-        self._map = JointMap(coordinate_joints(model))
+        self._map = JointMap(command_names(model)[model.n - len(coordinate_joints(model)):])
         self._notify = notify
-        self._interfaces = {**interfaces, **{name: interfaces[mimic.joint] for name, mimic in model.mimics.items()}}
+        followed = {name: mimic[0] for name, mimic in model.mimics.items() if mimic[0] in interfaces}
+        self._interfaces = {**interfaces, **{name: interfaces[leader] for name, leader in followed.items()}}
         self._selection: Selection | None = None    # of the names of the last message; its columns:
         self._columns: dict[str, dict[int, Column]] = {}
         self._unknown: Fault | None = None
