@@ -18,7 +18,8 @@ from support.graph import NodeProcess
 
 TEXTS = [json.dumps(x) for x in (
     {"shoulder": {"rotor_inertia": 1e-4, "ratio": 50.0, "stiffness": 400.0, "damping": 0.5}},
-    {"elbow": {"rotor_inertia": 1e-4, "ratio": 40.0, "stiffness": {"Table": {"deflections": [0.01], "torques": [2.0]}}}})]
+    {"elbow": {"rotor_inertia": 1e-4, "ratio": 40.0,
+               "stiffness": {"Table": {"deflections": [0.01], "torques": [2.0]}}}})]
 DRIVES = {"shoulder": sd.Drive(1e-4, 50.0, 400.0, 0.5), "elbow": sd.Drive(1e-4, 40.0, Table((0.01,), (2.0,)))}
 
 

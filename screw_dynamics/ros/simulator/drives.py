@@ -23,19 +23,19 @@ def drives(texts: Iterable[str]) -> dict[str, Drive]:
         if joint in found:
             raise ValueError(f"parameter drives: joint {joint!r} is given twice")
         if "stiffness" in given:
-            given["stiffness"] = _spring(text, given["stiffness"])
+            given["stiffness"] = spring("drives", text, given["stiffness"])
         found[joint] = make("drives", text, Drive, given)
     return found
 
 
-def _spring(text: str, given: Any) -> Any:
-    """A number as it is, and the spring that a mapping describes."""
+def spring(parameter: str, text: str, given: Any) -> Any:
+    """A number as it is, and the spring that a mapping in a text describes."""
     if not isinstance(given, dict):
         return given
     kind, numbers = next(iter(given.items()), (None, None))
     if kind not in SPRINGS or len(given) != 1 or not isinstance(numbers, dict):
-        raise ValueError(f"parameter drives: stiffness in {text!r} must be a number, or one of {', '.join(SPRINGS)} "
-                         "with what it has")
+        raise ValueError(f"parameter {parameter}: a spring in {text!r} must be a number, or one of "
+                         f"{', '.join(SPRINGS)} with what it has")
     if "spring" in numbers:
-        numbers["spring"] = _spring(text, numbers["spring"])
-    return make("drives", text, SPRINGS[kind], numbers)
+        numbers["spring"] = spring(parameter, text, numbers["spring"])
+    return make(parameter, text, SPRINGS[kind], numbers)

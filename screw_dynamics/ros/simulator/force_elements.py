@@ -4,6 +4,7 @@ from collections.abc import Iterable
 
 from screw_dynamics import forces
 
+from .drives import spring
 from .json_records import make, read
 
 EXAMPLE = '{"PointSpring": {"link": "tool0", "stiffness": 80.0}}'
@@ -21,4 +22,6 @@ def _element(text):
     kind, given = read("forces", text, EXAMPLE)
     if kind not in forces.KINDS:     # functions are no text; what acts on all joints is a parameter of its own
         raise ValueError(f"parameter forces: {kind!r} in {text!r} must be one of {', '.join(sorted(forces.KINDS))}")
+    if "spring" in given:
+        given["spring"] = spring("forces", text, given["spring"])
     return make("forces", text, forces.KINDS[kind], given)

@@ -261,7 +261,8 @@ class SimulatorNode(ManagedNode):
 
     def _read_commands(self, simulation: Simulation) -> None:
         interfaces = self._simulation_parameters.interfaces.by_joint()
-        self._reader = CommandReader(simulation.robot.model, interfaces, self._notice)
+        names = simulation.command_names[-len(simulation.joint_names):]
+        self._reader = CommandReader(names, simulation.robot.model.mimics, interfaces, self._notice)
 
     def parameters_changed(self, names: set[str]) -> None:
         """Follow parameters that changed while configured."""

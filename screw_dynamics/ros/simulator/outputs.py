@@ -57,7 +57,8 @@ class Outputs:
         self.base: BaseEndpoints | None = None      # those of a floating base, once there was one
         self.drive: DriveEndpoints | None = None    # of a base on wheels
         self._node, self._lockstep = node, lockstep
-        self._states, self._motor_states = node.publisher("joint_states"), None     # motors are there in some robots
+        self._states = node.publisher("joint_states")
+        self._motor_states = node.publisher("motor_states") if any(node.settings.drives) else None
         clock = node.settings.publish_clock and keeps_clock
         self._clock = node.publisher("/clock") if clock else None
         self._sensors = SensorOutputs(node, settings)
@@ -72,8 +73,6 @@ class Outputs:
         reported, n = self._simulation.joint_state().names, len(self._simulation.joint_names)
         order = np.concatenate((order, np.arange(n, len(reported))))      # and all that mimic others
         self._joints = States(self._states, order, reported)
-        if len(motors) and self._motor_states is None:
-            self._motor_states = self._node.publisher("motor_states")
         self._motors = States(self._motor_states, motors, reported)
         self._last = -1   # step of the state published last
         self._sensors.follow(runner, self._now)
