@@ -66,6 +66,7 @@ bench:
 	$(BIN)/python -m benchmarks.batches $(filter --quick,$(OPTIONS))
 	$(BIN)/python -m benchmarks.specialized $(filter --quick,$(OPTIONS))
 	$(BIN)/python -m benchmarks.contacts $(filter --quick,$(OPTIONS))
+	$(BIN)/python -m benchmarks.drives $(filter --quick,$(OPTIONS))
 
 bench-publish:
 	@$(MAKE) --no-print-directory bench OPTIONS="--publish $(OPTIONS)"

@@ -6,6 +6,7 @@ from typing import Any
 
 from .mjcf import MjcfWarning, read_mjcf
 from .model.builder import Limits, ModelBuilder
+from .model.drive import Drive
 from .model.mimic import Mimic
 from .model.model import Model
 from .robot import Robot
@@ -21,13 +22,13 @@ from .urdf import UrdfError, UrdfWarning, read_urdf
 # SymPy, which is an extra and long to import.
 _MODULES = {**MODULES, **{name.rpartition(".")[2]: name for name in (
     "algorithms.forward_dynamics", "algorithms.inverse_dynamics", "algorithms.twists", "campaigns", "closed_loops",
-    "compiled.counting", "forces", "logs", "model.macro_joints", "screws.arrays")}}
+    "compiled.counting", "forces", "logs", "model.drive", "model.macro_joints", "screws.arrays")}}
 
 # Functions of modules that are imported when they are first used, since they take extras.
 _FUNCTIONS = {"Scene": "scene", "campaign": "campaigns", "view": "viewer.page",
               "identify": "analysis.identification.fit"}
 
-__all__ = ["ControllerError", "DivergenceWarning", "Limits", "LimitsWarning", "Mimic", "MjcfWarning", "Model",
+__all__ = ["ControllerError", "DivergenceWarning", "Drive", "Limits", "LimitsWarning", "Mimic", "MjcfWarning", "Model",
            "ModelBuilder", "Robot", "Springs", "UrdfError", "UrdfWarning", "__version__", "inertia_matrix", "read_mjcf",
            "read_urdf", *_FUNCTIONS, *_MODULES]
 

@@ -1,67 +1,265 @@
-"""Robots with series elastic joints: a spring between each motor and the joint that it moves. No ROS. May import robot
-and what is below it.
+"""What robots with elastic drives are asked for: feed-forward, equilibria, resonances and compliance. No ROS. May
+import robot and what is below it.
 
 M(q) q'' + C(q, q') q' + g(q) = K (theta - q) for the links, B theta'' + D theta' + K (theta - q) = torque for the
-motors, whose positions theta, torques and inertias are those at the joint, behind the gear; after Spong (1987), motors
-have the kinetic energy of their own spin alone. Such a robot is flat with the output q."""
+motors, whose positions theta, torques and inertias are those at the joint, behind the gear; K x may be any increasing
+torque. Without carriers motors have the kinetic energy of their own spin alone, Spong (1987): then such a robot is flat
+with the output q."""
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from screw_dynamics import checks
+from screw_dynamics.algorithms.friction import smooth_sign
+from screw_dynamics.model.drive import Antagonistic, Drive, LeverArm
+from screw_dynamics.model.drives import without_drives
 from screw_dynamics.robot import Robot
+
+from .spring_laws import deflection, law
+
+STEPS, HALVINGS = 100, 40       # of Newton's method for equilibria, and of one of its steps
 
 
 class MotorMotion(NamedTuple):
-    """Of the motors, (..., n) each: position, velocity and acceleration, the torque that causes them, and the torque of
-    the springs, which is the effort of the joints."""
+    """Of the motors, (..., n) each, one a joint of the links: position, velocity and acceleration, the torque that
+    causes them, and the torque of the springs, which is the effort of the joints. Of two motors on a joint, their mean
+    and the sum of their torques. Of a joint without an elastic drive its own motion and effort.
+
+    q (..., nq), qd, qdd and tau (..., n): all of it as that of the robot with drives, for rollouts and steps; what
+    stiffens springs is at rest in it."""
 
     position: np.ndarray
     velocity: np.ndarray
     acceleration: np.ndarray
     torque: np.ndarray
     spring_torque: np.ndarray
+    q: np.ndarray
+    qd: np.ndarray
+    qdd: np.ndarray
+    tau: np.ndarray
+
+
+class Modes(NamedTuple):
+    """Small oscillations about an equilibrium, slowest first: the squares (k,) of their frequencies, rad^2/s^2, of
+    which a negative one is that of a posture that falls; shapes (n, k), columns, velocities of the robot with drives,
+    of which shapes.T M shapes is the identity."""
+
+    squared: np.ndarray
+    shapes: np.ndarray
+
+    @property
+    def frequencies(self) -> np.ndarray:
+        """(k,), Hz; NaN of what does not oscillate."""
+        with np.errstate(invalid="ignore"):
+            return np.sqrt(self.squared) / (2.0 * np.pi)
 
 
 class ElasticJoints:
-    """The series elastic joints of a robot, whose joints are all of one degree of freedom.
+    """A robot with elastic drives, whose joints are all of one degree of freedom.
 
-    stiffness K, N m/rad or N/m, and motor_inertia B, kg m^2 or kg, behind the gear, both > 0; motor_damping D >= 0: one
-    number, or (n,). ValueError for others, and for a robot with a joint on a group, which no motor drives."""
+    robot: one with drives, Robot.with_drives. Or one without, and numbers of drives at all of its joints: stiffness K,
+    N m/rad or N/m, and motor_inertia B, kg m^2 or kg, behind the gear, both > 0; motor_damping D >= 0: one number, or
+    (n,). ValueError for others, for a robot with a joint on a group, and for one without an elastic drive.
 
-    def __init__(self, robot: Robot, stiffness: ArrayLike, motor_inertia: ArrayLike, motor_damping: ArrayLike = 0.0):
+    driven: the robot with drives; robot: that of its links alone, without motors and springs; n of a joint's vectors is
+    the latter's."""
+
+    def __init__(self, robot: Robot, stiffness: ArrayLike | None = None, motor_inertia: ArrayLike | None = None,
+                 motor_damping: ArrayLike = 0.0):
         checks.coordinates_alone("ElasticJoints", robot.model)
-        self.robot = robot
-        self.stiffness = self._of_joints("stiffness", stiffness, False)
-        self.motor_inertia = self._of_joints("motor_inertia", motor_inertia, False)
-        self.motor_damping = self._of_joints("motor_damping", motor_damping, True)
+        if stiffness is not None or motor_inertia is not None:
+            columns = [_of_joints(robot, name, given, bound) for name, given, bound in (
+                ("stiffness", stiffness, False), ("motor_inertia", motor_inertia, False),
+                ("motor_damping", motor_damping, True))]
+            robot = robot.with_drives({joint: Drive(B, stiffness=K, motor_damping=D) for joint, K, B, D in
+                                       zip(robot.joint_names, *columns, strict=True)})
+        model = robot.model
+        if not model.motors:
+            raise ValueError("ElasticJoints: no joint of the robot has an elastic drive, as Robot.with_drives gives it")
+        self.driven = robot
+        self.robot = Robot(without_drives(model), robot.gravity, robot.representation, robot.source)
+        added = {name for names in model.motors.values() for name in names}
+        self._links = np.array([model.v_slices[joint].start for joint in model.joint_names if joint not in added])
+        self._motors = {joint: [model.v_slices[name].start for name in names] for joint, names in model.motors.items()}
+        self._total = robot.total_force(())
 
-    def _of_joints(self, name, x, may_vanish):
-        found = checks.vector(name, checks.each(name, x, self.robot.n), self.robot.n)
-        for joint, number in zip(self.robot.joint_names, found.tolist(), strict=True):
-            if not (number > 0.0 or may_vanish and number == 0.0):
-                raise ValueError(f"{name} of joint {joint!r}: {number!r} must be {'>= 0' if may_vanish else '> 0'}")
-        return found
-
-    def feed_forward(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, qddd: ArrayLike,
-                     qdddd: ArrayLike) -> MotorMotion:
+    def feed_forward(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, qddd: ArrayLike, qdddd: ArrayLike, *,
+                     settings: Mapping[str, float] | None = None, friction: bool = True,
+                     neglect_damping: bool = False) -> MotorMotion:
         """The motion of the motors, and their torques, that make the links move like this: q with its time derivatives
-        up to the fourth, (..., n) each; theta = q + K^-1 tau."""
-        K, qdddd = self.stiffness, checks.real_numbers("qdddd", qdddd, self.robot.n)
+        up to the fourth, (..., n) each; theta = q + x, x where the spring has the torque that moves the links.
+
+        settings {joint: value}: where what stiffens a joint stays, a lever's position, or half the angle between two
+        motors; by default the middle of a lever's range, and 0. friction: that of the model acts, of joints and of
+        motors, the dry one by its sign; and losses of gears. A spring with damping is no such function of the motion:
+        ValueError, unless neglect_damping, when theta is that without. ValueError names a drive with backlash, within
+        which no torque fixes the motor, or with a carrier."""
+        names = ("q", "qd", "qdd", "qddd", "qdddd")
+        q, qd, qdd, qddd, qdddd = checks.broadcast({name: checks.real_numbers(name, x, self.robot.n) for name, x in zip(
+            names, (q, qd, qdd, qddd, qdddd), strict=True)})
+        for joint, drive in self.driven.model.drives.items():
+            wrong = ("backlash" if drive.backlash else "a carrier" if drive.carrier and drive.is_elastic else
+                     "damping" if drive.damping and not neglect_damping else "")
+            if wrong:
+                raise ValueError(f"feed_forward: the drive of joint {joint!r} has {wrong}")
+        settings, friction = self._settings(settings), checks.flag("friction", friction)
         tau, rate, second = self.robot.inverse_dynamics_time_derivatives(q, qd, qdd, qddd, qdddd)
-        theta, thetad, thetadd = q + tau / K, qd + rate / K, qdd + second / K
-        torque = self.motor_inertia * thetadd + self.motor_damping * thetad + tau
-        return MotorMotion(theta, thetad, thetadd, torque, tau)
+        if friction:
+            d, dry = self.robot.model.damping, self.robot.model.friction
+            tau, rate, second = tau + d * qd + dry * smooth_sign(qd), rate + d * qdd, second + d * qddd
+        found = [x.copy() for x in (q, qd, qdd, tau)]
+        whole = [np.zeros((*q.shape[:-1], self.driven.n)) for _ in range(4)]
+        for every, of_links in zip(whole, found, strict=True):
+            every[..., self._links] = of_links
+        whole[3][..., [self._links[k] for k, joint in enumerate(self.robot.joint_names) if joint in self._motors]] = 0.0
+        for k, joint in enumerate(self.robot.joint_names):
+            if joint in self._motors:
+                motion = self._motor(joint, [x[..., k] for x in (q, qd, qdd, tau, rate, second)], settings[joint],
+                                     friction, whole)
+                for every, of_motor in zip(found, motion, strict=True):
+                    every[..., k] = of_motor
+        return MotorMotion(*found, tau, *whole)
+
+    def _motor(self, joint, motion, setting, friction, whole):
+        """Position, velocity, acceleration and torque of a joint's motor, which are put into those of everything."""
+        q, qd, qdd, tau, rate, second = motion
+        drive, torque_of = self.driven.model.drives[joint], law(self.driven.model.drives[joint], np.asarray(setting))
+        x = deflection(torque_of, tau)
+        _, K, bend = torque_of(x)
+        xd = rate / K
+        xdd = (second - bend * xd * xd) / K
+        theta, thetad, thetadd = q + x, qd + xd, qdd + xdd
+        motors = self._motors[joint]
+        twice = isinstance(drive.stiffness, Antagonistic)
+        own, sign = drive.inertia * thetadd, smooth_sign(thetad)
+        if friction:
+            own = own + drive.motor_damping * thetad + drive.motor_friction * sign
+            tau = tau + drive.gear_loss * np.abs(tau) * sign
+        for i, m in enumerate(motors[:1 + twice]):
+            aside = (setting if i == 0 else -setting) if twice else 0.0
+            share = law(Drive(1.0, stiffness=drive.spring), np.zeros(()))(x + aside)[0] if twice else tau
+            for every, value in zip(whole, (theta + aside, thetad, thetadd, own + share), strict=True):
+                every[..., m] = value
+        if isinstance(drive.stiffness, LeverArm):
+            _, k1, k2 = drive.stiffness.coefficients
+            whole[0][..., motors[1]] = setting
+            whole[3][..., motors[1]] = 0.5 * (k1 + 2.0 * k2 * setting) * x * x
+        return theta, thetad, thetadd, tau + (1 + twice) * own
+
+    def equilibrium(self, q: ArrayLike, *, settings: Mapping[str, float] | None = None) -> MotorMotion:
+        """What holds the links still at positions q (..., n) against gravity, as feed_forward gives it."""
+        still = np.zeros(self.robot.n)
+        return self.feed_forward(q, still, still, still, still, settings=settings, neglect_damping=True)
+
+    def hanging(self, q: ArrayLike, guess: ArrayLike | None = None) -> np.ndarray:
+        """The configuration (nq,) of the robot with drives in which the links hang at rest on their springs, while the
+        motors, and what stiffens springs, stay where q (nq,) has them.
+
+        Newton's method, from `guess` (nq,) or q on. ValueError where it ends without an equilibrium. What is found may
+        be one of several, and one that a disturbance ends."""
+        x = np.array(checks.finite_numbers("q", q, self.driven.nq), dtype=float)
+        if x.ndim != 1:
+            raise ValueError(f"q must be ({self.driven.nq},), not of shape {x.shape}")
+        if guess is not None:
+            x[self._links] = checks.finite_numbers("guess", guess, self.driven.nq)[self._links]
+        size = 0.0
+        for _ in range(STEPS):
+            missing, slope = self._missing(x), self._stiffness(x)[np.ix_(self._links, self._links)]
+            size = np.abs(missing).max(initial=0.0)
+            if size <= 1e-13 * (1.0 + np.abs(self.driven.gravity_torque(x)).max(initial=0.0)):
+                return x
+            step, share = np.linalg.lstsq(slope, missing)[0], 1.0
+            for _ in range(HALVINGS):
+                after = x.copy()
+                after[self._links] -= share * step
+                if np.abs(self._missing(after)).max() < size:
+                    break
+                share *= 0.5
+            else:
+                if size <= 1e-9 * (1.0 + np.abs(self.driven.gravity_torque(x)).max(initial=0.0)):
+                    return x                    # to rounding
+                break
+            x = after
+        raise ValueError(f"hanging: no equilibrium was found from q = {x.tolist()}; {size:g} N m or N are missing")
+
+    def _missing(self, x):
+        """The efforts that links need to stay, less those of springs."""
+        return (self.driven.gravity_torque(x) - self._total.efforts(x, np.zeros(self.driven.n)))[self._links]
+
+    def _stiffness(self, x):
+        """The derivative (..., n, n) of the efforts that hold everything still, by q: of gravity and of springs."""
+        still = np.zeros(self.driven.n)
+        gravity = self.driven.inverse_dynamics_derivatives(x, still, still)[0]
+        return gravity - self._total.derivatives(x, still).by_q[..., 0, :, :]
+
+    def resonances(self, q: ArrayLike, *, motors: str = "free") -> Modes:
+        """The Modes about an equilibrium q (nq,) of the robot with drives, under constant torques of the motors, which
+        are "free" or "locked". `equilibrium(...).q` and `hanging` are such."""
+        q = checks.finite_numbers("q", q, self.driven.nq)
+        checks.one_of("motors", motors, ("free", "locked"))
+        moving = np.arange(self.driven.n) if motors == "free" else self._links
+        S, M = self._stiffness(q), self.driven.mass_matrix(q)
+        root = np.linalg.cholesky(M[np.ix_(moving, moving)])
+        S = 0.5 * (S + S.T)[np.ix_(moving, moving)]
+        squared, found = np.linalg.eigh(np.linalg.solve(root, np.linalg.solve(root, S).T))
+        shapes = np.zeros((self.driven.n, len(moving)))
+        shapes[moving] = np.linalg.solve(root.T, found)
+        return Modes(squared, shapes)
+
+    def compliance(self, q: ArrayLike, link: str, reference: str | None = None) -> np.ndarray:
+        """The matrix (6, 6) that says how far a link gives way to a small wrench on it at an equilibrium q (nq,), while
+        the motors stand still: rotation and displacement of its origin, rad/(N m) to m/N, along the axes of the
+        reference link, the root by default; gravity's change of efforts too. Its inverse is the stiffness."""
+        q = checks.finite_numbers("q", q, self.driven.nq)
+        J = self.driven.jacobian(q, link, "hybrid", reference)[:, self._links]
+        return J @ np.linalg.solve(self._stiffness(q)[np.ix_(self._links, self._links)], J.T)
 
     def accelerations(self, q: ArrayLike, qd: ArrayLike, theta: ArrayLike, thetad: ArrayLike,
                       torque: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
-        """The accelerations (qdd, thetadd) of links and motors, (..., n) each, that torques of the motors cause."""
+        """The accelerations (qdd, thetadd) of links and motors, (..., n) each, that torques of the motors cause, under
+        viscous friction. For robots all of whose joints have one motor; others: Robot.forward_dynamics of all efforts,
+        those of drive_torque too."""
         given = {"q": q, "qd": qd, "theta": theta, "thetad": thetad, "torque": torque}
         q, qd, theta, thetad, torque = checks.broadcast(
             {name: checks.real_numbers(name, x, self.robot.n) for name, x in given.items()})
-        spring = self.stiffness * (theta - q)
-        rest = torque - spring - self.motor_damping * thetad
-        return self.robot.forward_dynamics(q, qd, spring), rest / self.motor_inertia
+        motors = [self._motors.get(joint, ()) for joint in self.robot.joint_names]
+        for joint, places in zip(self.robot.joint_names, motors, strict=True):
+            if len(places) != 1:
+                raise ValueError(f"accelerations: joint {joint!r} has {len(places)} motors")
+        at, lead = [places[0] for places in motors], q.shape[:-1]
+        x, v, tau = (np.zeros((*lead, self.driven.n)) for _ in range(3))
+        x[..., self._links], x[..., at], v[..., self._links], v[..., at], tau[..., at] = q, theta, qd, thetad, torque
+        efforts = tau + self._total.efforts(x, v) - self.driven.model.damping * v
+        found = self.driven.forward_dynamics(x, v, efforts)
+        return found[..., self._links], found[..., at]
+
+    def _settings(self, settings):
+        """What stiffens each joint, {joint: value}."""
+        drives, given = self.driven.model.drives, {} if settings is None else settings
+        stiffened = {joint: drive.stiffness for joint, drive in drives.items()
+                     if isinstance(drive.stiffness, (Antagonistic, LeverArm))}
+        if not isinstance(given, Mapping) or (unknown := [joint for joint in given if joint not in stiffened]):
+            raise ValueError(f"settings: {unknown[0]!r} is no joint whose drive another actuator stiffens"
+                             if isinstance(given, Mapping) else f"settings must be {{joint: value}}, not {given!r}")
+        found = dict.fromkeys(drives, 0.0)
+        for joint, k in stiffened.items():
+            middle = 0.5 * (k.lower + k.upper) if isinstance(k, LeverArm) else 0.0
+            found[joint] = y = checks.number(f"settings of joint {joint!r}", given.get(joint, middle))
+            if isinstance(k, LeverArm) and not k.lower <= y <= k.upper:
+                raise ValueError(f"settings of joint {joint!r}: {y:g} is not within {k.lower:g} and {k.upper:g}")
+        return found
+
+
+def _of_joints(robot, name, x, may_vanish):
+    """One number for each joint (n,). ValueError names the joint whose number is out of range."""
+    if x is None:
+        raise ValueError(f"{name} must be given")
+    found = checks.vector(name, checks.each(name, x, robot.n), robot.n)
+    for joint, number in zip(robot.joint_names, found.tolist(), strict=True):
+        if not (number > 0.0 or may_vanish and number == 0.0):
+            raise ValueError(f"{name} of joint {joint!r}: {number!r} must be {'>= 0' if may_vanish else '> 0'}")
+    return found.tolist()

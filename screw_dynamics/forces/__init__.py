@@ -6,11 +6,16 @@ from .custom import Custom
 from .drag import Drag
 from .element import KINDS, Element, elements_of
 from .friction import Friction, ModelDamping, ModelFriction
+from .gear_loss import GearLoss
 from .link_wrench import LinkWrench
+from .nonlinear_spring import NonlinearSpring
+from .of_drives import of_drives
 from .point_spring import PointSpring
 from .spring import JointSprings, Spring
 from .stop import Stop
 from .total import Account, Derivatives, Total
+from .variable_spring import VariableSpring
 
-__all__ = ["KINDS", "Account", "Custom", "Derivatives", "Drag", "Element", "Friction", "JointSprings", "LinkWrench",
-           "ModelDamping", "ModelFriction", "PointSpring", "Spring", "Stop", "Total", "elements_of"]
+__all__ = ["KINDS", "Account", "Custom", "Derivatives", "Drag", "Element", "Friction", "GearLoss", "JointSprings",
+           "LinkWrench", "ModelDamping", "ModelFriction", "NonlinearSpring", "PointSpring", "Spring", "Stop", "Total",
+           "VariableSpring", "elements_of", "of_drives"]

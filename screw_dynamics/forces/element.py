@@ -9,7 +9,7 @@ from screw_dynamics.checks import described, real
 from screw_dynamics.model.links import Frame
 from screw_dynamics.model.model import Model
 
-from .laws import CoordinateLaw, LinkLaw
+from .laws import CoordinateLaw, LinkLaw, PairLaw
 
 
 class Element:
@@ -18,7 +18,7 @@ class Element:
     Another element is a class of its own in a file of its own: its `law`, and `rows`, the numbers that the law reads,
     one row for each place where it acts."""
 
-    law: ClassVar[CoordinateLaw | LinkLaw]
+    law: ClassVar[CoordinateLaw | PairLaw | LinkLaw]
 
     def __post_init__(self):
         for name, x in vars(self).items():          # so that elements can be told apart, and are immutable

@@ -27,11 +27,14 @@ from .laws import (
     Bodies,
     CoordinateLaw,
     CustomLaw,
+    Law,
     LinkLaw,
+    PairLaw,
     State,
     loops_on_all,
     loops_on_coordinates,
     loops_on_links,
+    loops_on_pairs,
     none_of_them,
     one_after_the_other,
 )
@@ -77,7 +80,7 @@ def take_coordinates(links: Link, memory: np.ndarray, q: Any, column: Any) -> No
 
 
 # ------------------------------------------------------------------------------------------------- the sum
-LOOPS = {CoordinateLaw: loops_on_coordinates, LinkLaw: loops_on_links, CustomLaw: loops_on_all}
+LOOPS = {CoordinateLaw: loops_on_coordinates, PairLaw: loops_on_pairs, LinkLaw: loops_on_links, CustomLaw: loops_on_all}
 
 
 class Kernels(NamedTuple):
@@ -93,7 +96,7 @@ class Kernels(NamedTuple):
     name: str
 
 
-def kernels_of(laws: Iterable[CoordinateLaw | LinkLaw | CustomLaw], on_groups: bool, own: Iterable[str]) -> Kernels:
+def kernels_of(laws: Iterable[Law], on_groups: bool, own: Iterable[str]) -> Kernels:
     """The sum over all elements of some laws, those of each law after those of the one before; own: names of laws that
     are not this package's."""
     add = account = none_of_them

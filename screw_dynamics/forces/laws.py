@@ -3,7 +3,7 @@
 The numbers of an element are a row of an array `p`, from position `s` on: first where it acts, then its own. A law is
 written once, for numbers, for lanes and for dual numbers, by which it is differentiated."""
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numba.extending import overload
@@ -41,6 +41,25 @@ class CoordinateLaw(NamedTuple):
     energy: Callable | None = None
 
 
+class Pair(NamedTuple):
+    """The efforts of an element on x and on y, and the power, W, that it takes away for good."""
+
+    of_x: Scalar
+    of_y: Scalar
+    lost: Scalar
+
+
+class PairLaw(NamedTuple):
+    """pair(p, s, t, x, v, y, w) -> Pair, of x = c_1 q_1 + c_2 q_2 and its rate v, and of one coordinate more, y, and
+    its rate w.
+
+    energy(p, s, x, y) -> J: what is stored; None of a law that stores nothing. width: how many numbers it has."""
+
+    width: int
+    pair: Callable
+    energy: Callable | None = None
+
+
 class LinkLaw(NamedTuple):
     """push(p, s, t, A, U, B, V) -> Push, of the poses A, B and twists U, V of two links in the root link's frame.
 
@@ -57,6 +76,9 @@ class CustomLaw(NamedTuple):
 
     width: int
     set_efforts: Callable
+
+
+Law: TypeAlias = CoordinateLaw | PairLaw | LinkLaw | CustomLaw
 
 
 class Bodies(NamedTuple):
@@ -90,6 +112,7 @@ ACCOUNT = 3
 LENGTH, ON_LINKS = 0, 1
 HEADER = 2
 COORDINATE = 6          # numbers of where a law on coordinates acts: of each of two, velocity, place in q, factor
+THIRD = 2               # besides, of a law on x and y: velocity of y, and its place in q
 LINK = 2                # of where a law on links acts: the slots of two bodies
 
 
@@ -147,6 +170,42 @@ def loops_on_coordinates(law: CoordinateLaw, number: int) -> tuple[Callable, Cal
                 out[STORED] += energy(p, s + COORDINATE, x)
             else:
                 out[GIVEN] += found.effort * v + lost
+    return add, account
+
+
+def loops_on_pairs(law: PairLaw, number: int) -> tuple[Callable, Callable]:
+    """The same of a law on x and y."""
+    pair, energy, stores, width = law.pair, law.energy or nothing, law.energy is not None, law.width
+    place = COORDINATE + THIRD
+
+    @kernel
+    def found(p, s, state):
+        x, v = sum_of_two(p, s, state.q, state.qd, 0.0)
+        k = int(p[s + COORDINATE])
+        y, w = coordinate(state.q, state.qd, 0.0, k, int(p[s + COORDINATE + 1])), state.qd[k]
+        return x, v, y, w, k
+
+    @kernel
+    def add(p, state, bodies, out):
+        count, first = range_of(p, number)
+        for s in range(first, first + count * (place + width), place + width):
+            x, v, y, w, k = found(p, s, state)
+            f = pair(p, s + place, state.t, x, v, y, w)
+            out[EFFORT, int(p[s])] += p[s + 2] * f.of_x
+            out[EFFORT, int(p[s + 3])] += p[s + 5] * f.of_x
+            out[EFFORT, k] += f.of_y
+
+    @kernel
+    def account(p, state, bodies, out):
+        count, first = range_of(p, number)
+        for s in range(first, first + count * (place + width), place + width):
+            x, v, y, w, _ = found(p, s, state)
+            f = pair(p, s + place, state.t, x, v, y, w)
+            out[LOST] += f.lost
+            if stores:
+                out[STORED] += energy(p, s + place, x, y)
+            else:
+                out[GIVEN] += f.of_x * v + f.of_y * w + f.lost
     return add, account
 
 

@@ -22,9 +22,23 @@ from screw_dynamics.numbers.values import PLAIN
 from .custom import Custom, why_not_compiled
 from .element import KINDS, Element, Robot
 from .kernels import Kernels, form_of_derivatives, form_of_native, form_of_states, kernels_of
-from .laws import ACCOUNT, COORDINATE, EFFORT, HEADER, LINK, TERMS, CoordinateLaw, CustomLaw, LinkLaw
+from .laws import (
+    ACCOUNT,
+    COORDINATE,
+    EFFORT,
+    HEADER,
+    LINK,
+    TERMS,
+    THIRD,
+    CoordinateLaw,
+    CustomLaw,
+    Law,
+    LinkLaw,
+    PairLaw,
+)
 
-PLACE = {CoordinateLaw: COORDINATE, LinkLaw: LINK, CustomLaw: 0}      # numbers of where an element acts
+# How many numbers say where an element acts.
+PLACE = {CoordinateLaw: COORDINATE, PairLaw: COORDINATE + THIRD, LinkLaw: LINK, CustomLaw: 0}
 
 
 def _built_in():
@@ -82,7 +96,7 @@ class MachineCode:
 
 
 @lru_cache(64)
-def machine_code(laws: tuple[CoordinateLaw | LinkLaw | CustomLaw, ...], on_groups: bool, key: str | None,
+def machine_code(laws: tuple[Law, ...], on_groups: bool, key: str | None,
                  functions: tuple[Callable, ...]) -> MachineCode:
     """The MachineCode of laws, shared by all robots with joints on groups, or by all without."""
     return MachineCode(kernels_of(laws, on_groups, [function.__name__ for function in functions]), key, functions)

@@ -91,6 +91,8 @@ def _mounted(root, model, prefix, pose):
         mimics={prefix + joint: (prefix + lead[0], *lead[1:]) for joint, lead in model.mimics.items()},
         joint_frames={prefix + joint: frame for joint, frame in model.joint_frames.items()},
         constraints=tuple(renamed(each, prefix) for each in model.constraints),
+        drives={prefix + joint: drive if drive.carrier is None else replace(drive, carrier=prefix + drive.carrier)
+                for joint, drive in model.drives.items()},
         warnings=tuple(f"{prefix.strip('/')}: {text}" if prefix else text for text in model.warnings))
 
 
@@ -125,4 +127,5 @@ def _concatenated(first: Model, parts: Sequence[Model]) -> Model:
         frames={link: (body + b if body >= 0 else -1, at.copy()) for part, b, _ in each
                 for link, (body, at) in part.frames.items()},
         mimics={joint: lead for part in parts for joint, lead in part.mimics.items()},
+        drives={joint: drive for part in parts for joint, drive in part.drives.items()},
         joint_frames={joint: frame.copy() for part in parts for joint, frame in part.joint_frames.items()})

@@ -16,6 +16,7 @@ from screw_dynamics.screws.se3 import compose, inverse
 
 from . import checks, group_joints, inertial_parameters
 from .constraints import Constraint, Members
+from .drive import Drive
 from .group_joints import PoseSource
 from .links import Frame, GearedLink, Link, Placed, Structure, axis_frames, on_axes, placed
 
@@ -55,6 +56,8 @@ class Model:
     joint_frames: Mapping[str, np.ndarray] = field(default_factory=dict)
     # what holds beside the joints: closed loops, distances and gears; Robot leaves them open, ClosedLoopRobot does not
     constraints: tuple[Constraint, ...] = ()
+    # joint: what drives it; of elastic drives the coordinates of motors are joints of the model, see `motors`
+    drives: Mapping[str, Drive] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for name, value in vars(self).items():
@@ -128,6 +131,13 @@ class Model:
         ends = np.cumsum([0, *(len(numbers(kind)) for kind in self.joint_kinds)]).tolist()
         return MappingProxyType({joint: slice(*span) for joint, span in
                                  zip(self.joint_names, pairwise(ends), strict=True)})
+
+    @lazy
+    def motors(self) -> Mapping[str, tuple[str, ...]]:
+        """{joint: the coordinates that its drive adds}, of elastic drives: <joint>_motor, or <joint>_motor_1 and _2,
+        and <joint>_lever. They are joints of the model."""
+        return MappingProxyType({joint: tuple(x.name for x in drive.coordinates(joint))
+                                 for joint, drive in self.drives.items() if drive.is_elastic})
 
     @property
     def on_groups(self) -> bool:

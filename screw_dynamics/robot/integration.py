@@ -150,6 +150,15 @@ class Integration(Evaluation):
         elements = acting(self.model, elements_of(forces), checks.flag("friction", friction), springs)
         return Total(self.model, self.tables, elements)
 
+    def drive_torque(self, q: ArrayLike, qd: ArrayLike) -> np.ndarray:
+        """The efforts (..., n) of the springs of elastic drives at states q (..., nq), qd (..., n), on joints and on
+        motors; 0 without such drives. M qdd + C qd + g = tau + drive_torque - friction_torque."""
+        return self.total_force(()).efforts(q, qd)
+
+    def drive_energy(self, q: ArrayLike) -> np.ndarray:
+        """The energy (...) that the springs of elastic drives store at configurations q (..., nq), J."""
+        return self.total_force(()).potential_energy(q)
+
     def configuration_residual(self, q: ArrayLike, *, limits: bool = False) -> np.ndarray:
         """How far configurations q (..., nq) are from valid ones, (...): the largest difference of a
         quaternion's length from 1 and, with limits, the farthest that a joint is beyond its position limit, in rad or

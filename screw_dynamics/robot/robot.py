@@ -14,6 +14,8 @@ from screw_dynamics.algorithms.matrix_rows import is_deep
 from screw_dynamics.algorithms.representations import REPRESENTATIONS
 from screw_dynamics.checks.peers import WithHints
 from screw_dynamics.compiled.specialize import shortest, straight_line
+from screw_dynamics.model.drive import Drive
+from screw_dynamics.model.drives import with_drives
 from screw_dynamics.model.model import Model
 from screw_dynamics.simulation.rollout import Rollouts
 from screw_dynamics.urdf import read_urdf
@@ -84,7 +86,8 @@ class Robot(InertialParameters, Linearization, TimeDerivatives, InverseKinematic
         if self._sealed:
             instead = {"gravity": "robot.with_gravity(gravity) returns", "model": "Robot(model, robot.gravity) is",
                        "representation": "Robot(robot.model, robot.gravity, representation) is"}.get(
-                           name, "with_gravity, with_payload, with_armature, with_root_inertia and specialize return")
+                           name, "with_gravity, with_payload, with_armature, with_drives, with_root_inertia and "
+                           "specialize return")
             raise AttributeError(f"a Robot is immutable, and its {name!r} cannot be changed: {instead} another Robot")
         object.__setattr__(self, name, *value)
 
@@ -150,6 +153,17 @@ class Robot(InertialParameters, Linearization, TimeDerivatives, InverseKinematic
         """The same robot with other armature of some joints, {joint: value}, kg m^2 or kg: the inertia of the motor's
         rotor times the gear ratio squared. It adds 1/2 armature qd^2 to the kinetic energy; see Model.with_armature."""
         return Robot(self.model.with_armature(armature), self.gravity, self.representation, self.source)
+
+    def with_drives(self, drives: Mapping[str, Drive]) -> Robot:
+        """The same robot with drives at some joints, {joint: Drive}: motors behind gears, rigid or behind springs.
+
+        Of an elastic drive the motor is a coordinate more, <joint>_motor, behind all others in q, velocities and
+        efforts, its position theta and its effort as the joint feels them. Its spring acts in every motion: rollout,
+        step, linearize, gradients, balances, scenes, the simulator; `drive_torque` has its efforts, which those of
+        inverse_dynamics and forward_dynamics do not contain. ElasticJoints(robot) of sd.elastic_joints has what such
+        robots are asked for: feed-forward, equilibria, resonances. See Drive, and model/drives.py for what becomes of
+        the model; docs/drives.md."""
+        return Robot(with_drives(self.model, drives), self.gravity, self.representation, self.source)
 
     def with_inertial_parameters(self, parameters: ArrayLike) -> Robot:
         """The same robot with other inertial_parameters (10 b,); see Model.with_inertial_parameters."""

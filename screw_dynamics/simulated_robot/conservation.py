@@ -83,7 +83,7 @@ class Balance:
         return Account(self._work, self._friction, self._stops, residual, left)
 
     def _state(self, q, qd):
-        robot, stored = self._robot, self._total.potential_energy(q) if self._forces else 0.0
+        robot, stored = self._robot, self._total.potential_energy(q) if self._total else 0.0
         return (float(robot.kinetic_energy(q, qd) + robot.potential_energy(q) + stored),
                 momentum_and_moment(robot, q, qd)[0] if self._floats else None)
 

@@ -98,15 +98,18 @@ def _kind(name: str) -> Kind:
 class Faults:
     """The faults that are active or waiting, and what they do to drives and commands.
 
+    actuated: the joints as they are commanded, joint_names as they are measured.
+
     sensors: what "sensor" faults may name beside joints; "joint_states" stands for all joints. The schedule of the
     settings is armed by `reset`. Steps are those since then. base: how many velocities of a floating base come before
     the joints in arrays (n,). around: functions that name the surfaces that may touch, and the objects that move.
     ValueError names what a fault cannot act on."""
 
-    def __init__(self, settings: Settings, joint_names: Sequence[str], sensors: Iterable[str] = (), base: int = 0,
+    def __init__(self, settings: Settings, actuated: Sequence[str], joint_names: Sequence[str],
+                 sensors: Iterable[str] = (), base: int = 0,
                  around: Sequence[Callable[[], Sequence[str]]] = (tuple, tuple)):
-        self._settings, self._joints = settings, tuple(joint_names)
-        self._index = {name: base + i for i, name in enumerate(joint_names)}
+        self._settings, self._joints = settings, tuple(actuated)
+        self._index = {name: base + i for i, name in enumerate(actuated)}
         self._n = base + len(self._joints)
         self._sensors = (*joint_names, JOINT_STATES, *sensors)
         self._names: dict[str, Callable[[], Sequence[str]]] = {

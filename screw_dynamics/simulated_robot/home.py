@@ -1,6 +1,6 @@
 """Where a simulated robot starts: its joints, and its base where that floats."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
@@ -9,20 +9,22 @@ from screw_dynamics.model.model import Model
 from screw_dynamics.robot import Robot
 
 from .limits import EnforcedLimits
+from .motors import actuated_joints, at_rest, command_names, motor_mask
 from .settings import Settings
 
 
 def default_modes(model: Model, mode: str) -> dict[str, str]:
-    """{joint: the mode given}, but "passive" where a robot has closed loops, and this joint no limit of its effort,
-    while others, which are taken for its motors, have one."""
-    joints = coordinate_joints(model)
-    limited = np.isfinite(model.effort_limit[model.n - len(joints):])
+    """{joint: the mode given} of actuated_joints, but "passive" where a robot has closed loops, and this joint no limit
+    of its effort, while others, which are taken for its motors, have one."""
+    limited = np.isfinite(model.effort_limit[model.n - len(coordinate_joints(model)):])
     passive = ~limited & limited.any() & bool(model.constraints)
-    return {joint: "passive" if idle else mode for joint, idle in zip(joints, passive, strict=True)}
+    idle = dict(zip(command_names(model)[-len(passive):], passive.tolist(), strict=True)) if len(passive) else {}
+    return {joint: "passive" if idle[joint] else mode for joint in actuated_joints(model)}
 
 
 class Home:
-    """The positions (n,) after a reset: `EnforcedLimits.middle`, or what `change` says; and pose and twist of a base.
+    """The positions (n,) after a reset: `EnforcedLimits.middle`, or what `change` says, motors where their springs
+    carry the weight of links; and pose and twist of a base.
 
     ValueError, of all methods, names a joint that does not exist, or whose position is outside its limits."""
 
@@ -31,11 +33,12 @@ class Home:
         self._robot, self._base, self._first = robot, base, robot.n - len(joint_names)
         self._index = {name: self._first + i for i, name in enumerate(joint_names)}
         self._limits = limits
+        self._motors = motor_mask(robot.model)
         self._numbers, self._twist = np.zeros(0), np.zeros(robot.n)
         if base is not None:
             self._numbers = base.numbers(np.array(settings.initial_base_pose, dtype=float))
             self._twist[:RATES] = settings.initial_base_twist
-        self.position = limits.middle()
+        self.position = self._with_motors(limits.middle(), ())
 
     def index(self, joint: str) -> int:
         """Where a joint is in arrays (n,)."""
@@ -49,7 +52,7 @@ class Home:
         for joint, position in positions.items():
             home[self.index(joint)] = position
         self._limits.check(home)
-        self.position = home
+        self.position = self._with_motors(home, positions)
 
     def check(self, joint: str, position: float) -> None:
         """ValueError unless the joint may start there."""
@@ -80,12 +83,22 @@ class Home:
             if not np.isfinite(qd[i]):
                 raise ValueError(f"joint '{name}': velocity {qd[i]} must be finite")
         self._limits.check(positions)
+        positions = self._with_motors(positions, names)
         q = self._configuration(positions)
         if base is not None:
             if self._base is None:
                 raise ValueError("base: the robot has no floating base")
             q[:NUMBERS], qd[:RATES] = self._base.numbers(base[0]), base[1]
         return q, qd
+
+    def _with_motors(self, positions: np.ndarray, given: Iterable[str]) -> np.ndarray:
+        """Positions (n,) with those of motors, but of motors whose positions are given."""
+        if not self._motors.any():
+            return positions
+        there = at_rest(self._robot, self._configuration(positions))
+        moved = self._motors.copy()
+        moved[[self.index(name) for name in given]] = False
+        return np.where(moved, there, positions)
 
     def _configuration(self, positions: np.ndarray) -> np.ndarray:
         """The configuration (nq,) of positions (n,), with the initial pose of a base."""

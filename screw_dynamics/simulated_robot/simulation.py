@@ -33,6 +33,7 @@ from .faults import Faults, Scheduled
 from .home import Home, default_modes
 from .limits import EnforcedLimits
 from .loops import closed, residuals
+from .motors import command_names
 from .pushes import Pushes, total
 from .reference import Reference, Tracking
 from .sensors.imu import ImuSample
@@ -51,7 +52,7 @@ class Simulation:
 
     * q (nq,), qd (n,): the state; replaced, never changed in place. steps: made since the last reset.
     * base: the floating base, None where none floats; joint_names: the joints of one degree of freedom; names: of all n
-      velocities, those of the base before the joints.
+      velocities, those of the base before the joints; command_names: by which they are commanded, motors.py.
     * saturated (n,): the steps, since the start, in which a command or an effort was clipped to a limit.
     * fault: None, or why the robot stopped until a reset. The state always is finite.
     * home: where the next reset leads to.
@@ -85,6 +86,7 @@ class Simulation:
         self.surroundings = None if scene is None else Surroundings(scene.copy(robot))
         self._robot, self.base = robot, floating_base(robot.model)
         self.names, self.joint_names = velocity_names(robot.model), coordinate_joints(robot.model)
+        self.command_names = command_names(robot.model)
         self._rates = robot.n - len(self.joint_names)
         self.settings = settings or Settings()
         self.limits = EnforcedLimits(robot.model, self.settings.enforce_limits)
@@ -98,7 +100,8 @@ class Simulation:
         self._commands = Commands(self.settings, self.limits, self._modes(modes or {}), self._rates)
         self.sensors = Sensors(self.settings, robot, joint_sensors, instrumented)
         around = self.surroundings
-        self.faults = Faults(self.settings, self.joint_names, self.sensors.names, self._rates,
+        self.faults = Faults(self.settings, self.command_names[self._rates:], self.joint_names, self.sensors.names,
+                             self._rates,
                              (lambda: (), lambda: ()) if around is None else
                              (lambda: around.surfaces, lambda: around.bodies))
         self._tracking = Tracking(robot.n)
@@ -224,11 +227,12 @@ class Simulation:
 
     def _modes(self, modes: Mapping[str, str]) -> list[str]:
         for joint, mode in modes.items():
-            self.home.index(joint)
+            if joint not in self.command_names:
+                raise ValueError(f"unknown joint '{joint}'")
             if mode not in JOINT_MODES:
                 raise ValueError(f"joint '{joint}': command mode '{mode}' must be one of {', '.join(JOINT_MODES)}")
         modes = default_modes(self.robot.model, self.settings.command_mode) | modes
-        return ["effort"] * self._rates + [modes[joint] for joint in self.joint_names]
+        return ["effort"] * self._rates + [modes.get(name, "passive") for name in self.command_names[self._rates:]]
 
     def inject(
         self, kind: str, target: str = "", value: float = 0.0, delay: float = 0.0, duration: float = 0.0

@@ -13,6 +13,7 @@ from screw_dynamics.scene import Contacts
 from .actuators import Actuators
 from .commands import Drives
 from .loops import loads
+from .motors import behind_springs
 from .pushes import Push, total
 from .reference import Reference, Sample
 from .settings import Settings
@@ -57,6 +58,15 @@ class Snapshot:
             return np.zeros(self.robot.n)
         return self._actuators.effort(self.robot, acting.drives, self._sample, self._time, *self.whole, self._pushes,
                                       acting.touching)
+
+    @lazy
+    def joint_torque(self) -> np.ndarray:
+        """What torque sensors in the joints measure (n,): the same, but the torque of the spring where one moves a
+        joint."""
+        if not self.robot.model.motors:
+            return self.effort
+        springs = self.robot.drive_torque(self.q, self.qd)
+        return self.effort + np.where(behind_springs(self.robot.model), springs, 0.0)
 
     @lazy
     def qdd(self) -> np.ndarray:

@@ -42,9 +42,9 @@ class TrajectoryFollower:
     def __init__(self, simulation: Simulation, feed_forward: bool = True):
         self._simulation = simulation
         model = simulation.robot.model
-        self._names = simulation.names
+        self._names = simulation.command_names
         self._turning = np.array([name in simulation.joint_names and model.kind_of(name) == "continuous"
-                                  for name in self._names], dtype=bool)
+                                  for name in simulation.names], dtype=bool)
         self._feed_forward = feed_forward
         self.goals: dict[str, Goal] = {}
         self.clear()

@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from screw_dynamics.model.floating_base import velocity_names
 from screw_dynamics.model.model import Model
 
 from .limits import EnforcedLimits
+from .motors import command_names
 from .trajectory import Points
 
 SECOND = 1_000_000_000     # nanoseconds
@@ -101,8 +101,8 @@ def _read_joints(names: Sequence[str], rules: GoalRules, model: Model) -> np.nda
     if missing and not rules.allow_partial:
         raise GoalError(
             Code.INVALID_JOINTS, f"joint '{missing[0]}' is missing (allow_partial_joints_goal is false): {expected}")
-    velocities = velocity_names(model)
-    return np.array([velocities.index(name) for name in names], dtype=np.intp)
+    places = command_names(model)
+    return np.array([places.index(name) for name in names], dtype=np.intp)
 
 
 def _check_times(times: np.ndarray) -> None:

@@ -18,7 +18,16 @@ from screw_dynamics.compiled.records import word_of
 from screw_dynamics.compiled.threads import on_threads, thread_count
 from screw_dynamics.constraints.contacts.calls import LEAVES_FACTORS, contact_addresses
 from screw_dynamics.constraints.projection import NEEDED, acts_at_ends, projection_address, with_room
-from screw_dynamics.forces import Custom, Element, JointSprings, ModelDamping, ModelFriction, Total, elements_of
+from screw_dynamics.forces import (
+    Custom,
+    Element,
+    JointSprings,
+    ModelDamping,
+    ModelFriction,
+    Total,
+    elements_of,
+    of_drives,
+)
 from screw_dynamics.model.model import Model
 from screw_dynamics.numbers.lanes import WIDTH
 from screw_dynamics.numbers.values import PLAIN
@@ -86,6 +95,7 @@ class Rollouts:
         self._with_room = workspaces if projected is not None else Workspaces(with_room(robot.tables))
         self._checked: dict = {}            # by options: settings, and number of samples
         self._totals: dict[tuple[Element, ...], Total] = {}
+        self._alone = self.total(None)      # what acts in any case: kept as long as the settings of steps
         self._on_groups = self._model.on_groups
         self._methods = {**entries._asdict(), **{
             name: entry.of(self._model.structure) for name, entry in OTHER_METHODS.items()}}
@@ -117,7 +127,7 @@ class Rollouts:
 
     def smooth(self, forces: Sequence[Element] | None, friction: bool) -> Total | None:
         """The same without the model's dry friction, which steps take apart."""
-        if forces is None and not friction:
+        if forces is None and not friction and not self._model.drives:
             return None
         damped = bool(friction and self._model.damping.any())
         return self._sum_of((*acting(self._model, forces, False, None), *[ModelDamping()] * damped))
@@ -175,7 +185,7 @@ class Rollouts:
         one_of("integrator", integrator, FIXED_STEPS)
         friction, limits = options(friction, limits)
         settings = self._settings(integrator, friction, limits, springs)
-        settings = self._with_calls(settings, integrator, total, None, False)
+        settings = self._with_calls(settings, integrator, total or self._alone, None, False)
         return entry_point(integrator, False, self._on_groups), settings, self._pool(settings.view(np.int64))
 
     # --------------------------------------------------------------------------------------------- one step
@@ -385,8 +395,10 @@ def _head(settings):
 
 
 def acting(model: Model, forces: Sequence[Element] | None, friction: bool, springs: Any) -> tuple[Element, ...]:
-    """Elements of force, the model's friction, and springs at the joints, as far as they are there."""
-    elements = () if forces is None else elements_of(forces)
+    """The springs of the model's drives, elements of force, the model's friction, and springs at the joints, as far as
+    they are there."""
+    elements = of_drives(model) if model.drives else ()
+    elements += () if forces is None else elements_of(forces)
     if friction and (model.damping.any() or model.friction.any()):
         elements += ModelFriction(),
     if (given := checked_springs(model, springs)) is not None:

@@ -5,9 +5,12 @@ import sys
 
 import numpy as np
 import pytest
+from scipy.linalg import eigh
+from scipy.spatial.transform import Rotation
 
 import screw_dynamics as sd
 from screw_dynamics.analysis.elastic_joints import ElasticJoints
+from screw_dynamics.model.drive import Antagonistic, Hardening, LeverArm
 from support.floating_robots import hopper
 from support.matrices import error
 from support.paths import ROOT
@@ -70,3 +73,117 @@ def test_the_example_tracks_to_the_accuracy_of_its_integrator(tmp_path):
     printed = subprocess.run(command, capture_output=True, text=True, check=True, timeout=240, cwd=ROOT).stdout
     flat, rigid = (float(x) for x in re.findall(r"at most (\S+) rad", printed))
     assert flat < 1e-10 and rigid > 1e-3 and picture.stat().st_size > 20_000
+
+
+# ------------------------------------------------------------------------------------------------- robots with drives
+HARD = Hardening((300.0, 2e4))
+DRIVES = {"waist": sd.Drive(1e-4, 60.0, HARD, motor_damping=0.2, motor_friction=0.3, gear_loss=0.1),
+          "lift": sd.Drive(1e-4, 80.0, Antagonistic(HARD), motor_damping=0.1),
+          "slide": sd.Drive(1e-4, 50.0, LeverArm((2000.0, 0.0, 1e6), 0.4, 0.0, 0.1))}
+
+
+def arm(**drives):
+    return sd.Robot.from_urdf(ROOT / "urdf/spherical_arm.urdf").with_drives(drives or DRIVES)
+
+
+def test_motors_of_any_springs_make_the_links_move_as_wanted(rng):
+    """The whole state and all efforts, through the forward dynamics of the robot with drives."""
+    elastic = ElasticJoints(arm())
+    driven, settings = elastic.driven, {"lift": 0.03, "slide": 0.07}
+    q, qd, qdd, *rates = rng.standard_normal((5, 4, 3))
+    motion = elastic.feed_forward(q, qd, qdd, *rates, settings=settings)
+    efforts = motion.tau + driven.drive_torque(motion.q, motion.qd) - driven.friction_torque(motion.qd)
+    assert error(driven.forward_dynamics(motion.q, motion.qd, efforts), motion.qdd) < 1e-10
+    assert (motion.tau[:, :3] == 0.0).all() and (motion.q[:, driven.q_slices["slide_lever"]] == 0.07).all()
+    apart = motion.q[:, driven.q_slices["lift_motor_1"]] - motion.q[:, driven.q_slices["lift_motor_2"]]
+    assert error(apart, np.full((4, 1), 0.06)) < 1e-12
+    assert error(motion.torque[:, 1], motion.tau[:, [driven.v_slices[f"lift_motor_{i}"].start for i in (1, 2)]].sum(
+        axis=1)) < 1e-12
+
+
+def test_a_joint_without_a_spring_keeps_its_own_motion_and_effort(rng):
+    elastic = ElasticJoints(arm(waist=DRIVES["waist"], lift=sd.Drive(1e-4, 80.0)))
+    q, qd, qdd, *rates = rng.standard_normal((5, 3))
+    motion, expected = elastic.feed_forward(q, qd, qdd, *rates), elastic.robot.inverse_dynamics(q, qd, qdd)
+    assert (motion.position[1:] == q[1:]).all() and error(motion.torque[1:], expected[1:]) < 1e-13
+    assert error(motion.tau, np.r_[0.0, expected[1:], motion.torque[0]]) < 1e-13
+
+
+def test_equilibria_stay_where_they_are_and_are_found_again(rng):
+    elastic = ElasticJoints(arm())
+    driven, q = elastic.driven, 0.5 * rng.standard_normal(3)
+    still = elastic.equilibrium(q, settings={"slide": 0.05})
+    efforts = still.tau + driven.drive_torque(still.q, still.qd)
+    assert abs(driven.forward_dynamics(still.q, still.qd, efforts)).max() < 1e-11
+    aside = still.q.copy()
+    aside[:3] += 0.02 * rng.standard_normal(3)
+    assert error(elastic.hanging(aside), still.q) < 1e-12
+
+
+def test_no_equilibrium_is_found_where_there_is_none():
+    """A slide that nothing holds falls, whatever the spring of another joint does."""
+    builder = sd.ModelBuilder("base")
+    builder.add_screw("fall", "car", "base", (0.0, 0.0, 1.0), pitch=np.inf, mass=1.0)
+    builder.add_screw("hip", "rod", "car", (0.0, 1.0, 0.0), mass=2.0, com=(0.3, 0.0, 0.0))
+    elastic = ElasticJoints(sd.Robot(builder.build()).with_drives({"hip": sd.Drive(1e-4, 60.0, HARD)}))
+    with pytest.raises(ValueError, match=r"hanging: no equilibrium was found from q = \[0.0.*; 29.43 N m or N are mis"):
+        elastic.hanging(np.zeros(3))
+
+
+def test_resonances_are_those_of_scipys_generalised_problem_and_of_two_masses(rng):
+    elastic = ElasticJoints(arm())
+    q = elastic.equilibrium(0.5 * rng.standard_normal(3)).q
+    driven, n, h = elastic.driven, elastic.driven.n, 1e-6
+
+    def held(x):
+        return driven.gravity_torque(x) - driven.drive_torque(x, np.zeros(n))
+    S = np.stack([(held(q + h * e) - held(q - h * e)) / (2.0 * h) for e in np.eye(n)], axis=-1)
+    M = driven.mass_matrix(q)
+    found = elastic.resonances(q)
+    assert error(found.squared, eigh(0.5 * (S + S.T), M, eigvals_only=True)) < 1e-8
+    assert error(found.shapes.T @ M @ found.shapes, np.eye(n)) < 1e-12
+    locked = elastic.resonances(q, motors="locked")
+    assert error(locked.squared, eigh(S[:3, :3], M[:3, :3], eigvals_only=True)) < 1e-8
+    assert (locked.shapes[3:] == 0.0).all() and (locked.frequencies > 0.0).all()
+    slide = ElasticJoints(arm(slide=sd.Drive(0.5, 1.0, 800.0)).with_gravity(np.zeros(3)))
+    q = np.array([0.0, 0.0, 0.3, 0.3])
+    m, B = slide.driven.mass_matrix(q)[2, 2], 0.5
+    fastest = slide.resonances(q)
+    assert fastest.frequencies[-1] * 2.0 * np.pi == pytest.approx(np.sqrt(800.0 * (1.0 / m + 1.0 / B)), rel=1e-12)
+
+
+def test_a_link_gives_way_by_its_compliance(rng):
+    """By the displacement of the equilibrium under a small wrench, of gravity's change too."""
+    elastic = ElasticJoints(arm())
+    q, link, size = elastic.equilibrium(0.5 * rng.standard_normal(3)).q, "gripper", 1e-3
+    driven, C = elastic.driven, elastic.compliance(q, link)
+    T = driven.forward_kinematics(q, link)
+    for k in range(6):
+        x = q.copy()
+        for _ in range(3):                      # Newton's method for the links under the wrench
+            J = driven.jacobian(x, link, "hybrid")[:, :3]
+            missing = (driven.gravity_torque(x) - driven.drive_torque(x, np.zeros(driven.n)))[:3] - J.T[:, k] * size
+            x[:3] -= np.linalg.solve(elastic._stiffness(x)[:3, :3], missing)
+        moved = driven.forward_kinematics(x, link)
+        turn = Rotation.from_matrix(moved[:3, :3] @ T[:3, :3].T).as_rotvec()
+        assert error(np.r_[turn, moved[:3, 3] - T[:3, 3]] / size, C[:, k]) < 1e-3
+    assert error(C, C.T) < 1e-9
+
+
+@pytest.mark.parametrize("call, message", [
+    (lambda: ElasticJoints(arm(waist=sd.Drive(1.0))), "no joint of the robot has an elastic drive"),
+    (lambda: ElasticJoints(arm(waist=sd.Drive(1.0, 1.0, 9.0, damping=1.0))).feed_forward(*np.zeros((5, 3))),
+     "feed_forward: the drive of joint 'waist' has damping"),
+    (lambda: ElasticJoints(arm(waist=sd.Drive(1.0, 1.0, 9.0, backlash=0.1))).feed_forward(*np.zeros((5, 3))),
+     "'waist' has backlash"),
+    (lambda: ElasticJoints(arm(waist=sd.Drive(1.0, 1.0, 9.0, carrier="floor"))).feed_forward(*np.zeros((5, 3))),
+     "'waist' has a carrier"),
+    (lambda: ElasticJoints(arm()).equilibrium(np.zeros(3), settings={"waist": 1.0}),
+     "'waist' is no joint whose drive another actuator stiffens"),
+    (lambda: ElasticJoints(arm()).equilibrium(np.zeros(3), settings={"slide": 0.2}), "0.2 is not within 0 and 0.1"),
+    (lambda: ElasticJoints(arm()).resonances(np.zeros(8), motors="held"), "motors"),
+    (lambda: ElasticJoints(arm()).resonances(np.full(8, np.nan)), "q"),
+    (lambda: ElasticJoints(arm()).accelerations(*np.zeros((5, 3))), "joint 'lift' has 2 motors")])
+def test_what_cannot_be_told_of_elastic_robots_is_refused(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()

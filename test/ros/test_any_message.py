@@ -45,7 +45,7 @@ def test_states_are_merged_or_refused(messages, fallback):
 @settings(max_examples=300, deadline=None)
 @given(st.lists(STATES, max_size=3), st.sampled_from(["position", "velocity", "effort"]))
 def test_commands_are_numbers_of_the_message_or_none(messages, interface):
-    reader = CommandReader(MODEL, dict.fromkeys(arm.NAMES, interface))
+    reader = CommandReader(arm.NAMES, {}, dict.fromkeys(arm.NAMES, interface))
     for message in messages:
         try:
             command = reader.read(message)

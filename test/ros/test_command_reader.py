@@ -22,7 +22,7 @@ MIXED = {"a": "effort", "b": "effort", "grip": "position"}
 
 def reader(model=MODEL, mode="effort", heard=None, **interfaces):
     interfaces = {**dict.fromkeys(model.joint_names, mode), **interfaces}
-    return CommandReader(model, interfaces, *(() if heard is None else (heard.append,)))
+    return CommandReader(model.joint_names, model.mimics, interfaces, *(() if heard is None else (heard.append,)))
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,8 @@ PARTS = {"<link>": "wrist", "<joint>": "elbow", "<group>": "arm", "<gripper>": "
 CASES = {   # a node with all that parameters ask for
     DynamicsNode: {"effort_commands": "gravity", "external_torque": True, "publish_mass_matrix": True,
                    "jacobian_links": ["wrist"]},
-    SimulatorNode: {"publish_clock": True, "imus": ["wrist"], "force_torques": ["elbow"], "ground": True,
+    SimulatorNode: {"drives": ['{"elbow": {"rotor_inertia": 1.0}}'],
+                    "publish_clock": True, "imus": ["wrist"], "force_torques": ["elbow"], "ground": True,
                     "bumpers": ["wrist"],
                     "left_wheels": ["l"], "right_wheels": ["r"], "wheel_radius": 0.1, "wheel_separation": 0.3,
                     "trajectory_groups": ["arm"],

@@ -7,6 +7,7 @@ import pytest
 
 import screw_dynamics as sd
 from screw_dynamics import forces
+from screw_dynamics.model.drive import Hardening
 from screw_dynamics.ros.simulator.force_elements import elements
 from screw_dynamics.simulated_robot.settings import Settings
 from screw_dynamics.simulated_robot.simulation import Simulation
@@ -17,9 +18,11 @@ from support.graph import NodeProcess
 TEXTS = [json.dumps(x) for x in (
     {"PointSpring": {"link": "flange", "stiffness": 60.0, "damping": 1.0, "other_point": [0.5, 0.2, 0.4]}},
     {"Spring": {"joint": "shoulder", "stiffness": 4.0, "other": "elbow"}},
+    {"NonlinearSpring": {"joint": "elbow", "spring": {"Hardening": {"coefficients": [3.0, 20.0]}}}},
     {"LinkWrench": {"link": "flange", "wrench": [[0, 0, 0, 1, 2, 3], [0, 0, 0, 0, 0, 2]], "times": [0.0, 0.05]}})]
 ACTING = [forces.PointSpring("flange", 60.0, 1.0, other_point=(0.5, 0.2, 0.4)),
           forces.Spring("shoulder", 4.0, other="elbow"),
+          forces.NonlinearSpring("elbow", Hardening((3.0, 20.0))),
           forces.LinkWrench("flange", ((0, 0, 0, 1, 2, 3), (0, 0, 0, 0, 0, 2)), times=(0.0, 0.05))]
 
 
@@ -30,10 +33,11 @@ def test_texts_are_elements():
 @pytest.mark.parametrize("text, reason", [
     ("{", "is no JSON"), ("[1]", "must be like"), ('{"A": {}, "B": {}}', "must be like"),
     ('{"Custom": {"function": "f"}}',
-     "'Custom' in .* must be one of Drag, Friction, LinkWrench, PointSpring, Spring, Stop"),
+     "'Custom' in .* must be one of Drag, Friction, GearLoss, LinkWrench, NonlinearSpring, PointSpring, Spring, Stop"),
     pytest.param("[" * 100000, "is no JSON", id="deep"),
     ('{"Spring": {"joint": "a", "stiffness": 1, "joint": "b"}}', "'joint' is given twice"),
     ('{"Spring": {"joint": "a", "stiffness": true}}', "stiffness of Spring is True, must not be"),
+    ('{"NonlinearSpring": {"joint": "elbow", "spring": {"Rubber": {}}}}', "must be a number, or one of Antagonistic"),
     ('{"Spring": {"joint": "elbow"}}', "lacks 'stiffness'; a Spring has joint, stiffness"),
     ('{"Spring": {"joint": "elbow", "stifness": 3}}', "has no 'stifness'; a Spring has joint, stiffness")])
 def test_a_text_that_is_none_is_refused_by_its_name(text, reason):

@@ -191,7 +191,7 @@ def test_samples_come_with_the_state_that_steps_end_in_and_with_others_when_they
     node, runner = MagicMock(), SimpleNamespace(simulation=Simulation(robot, Settings()))
     node.settings.publish_rate, node.settings.frame_id, node.stamp_ns = 100.0, "base", lambda: 0     # every tenth step
     published = outputs.Outputs(node, Settings(), SimpleNamespace(trigger=""), False)
-    published.follow(runner, np.arange(robot.n))
+    published.follow(runner, np.arange(robot.n), np.arange(0))
     found = []
     for steps in (0, 7, 3, 10, 0, 1):
         runner.simulation.advance(steps)

@@ -305,7 +305,7 @@ def test_a_schedule_with_a_fault_that_cannot_be_is_refused(robot):
 
 
 def test_faults_are_bounded(robot):
-    faults = Faults(Settings(), robot.joint_names)
+    faults = Faults(Settings(), robot.joint_names, robot.joint_names)
     with pytest.raises(ValueError, match="1000 faults are active or waiting already"):
         for _ in range(1001):
             faults.inject(Scheduled("joint_stuck", "elbow"), 0)

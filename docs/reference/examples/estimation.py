@@ -70,6 +70,9 @@ sd.contacts.contact_inverse_dynamics(quadrotor, quadrotor.neutral(), np.zeros(qu
 elastic = sd.elastic_joints.ElasticJoints(robot, stiffness=(5e3, 5e3, 5e4), motor_inertia=(0.1, 0.1, 1.0))
 elastic.feed_forward(q, qd, qdd, 0 * q, 0 * q).torque       # of the motors, for a motion with jerk and snap 0
 
+# %% elastic_joints.Modes
+elastic.resonances(elastic.equilibrium(q).q).frequencies    # Hz, slowest first
+
 # %% differential_inverse_kinematics.velocities, differential_inverse_kinematics.FrameTask
 from screw_dynamics import differential_inverse_kinematics as dik
 

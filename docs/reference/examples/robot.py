@@ -110,6 +110,14 @@ robot.with_gravity((0, 0, 9.81)).gravity_torque(q)          # hanging from the c
 geared = robot.with_armature({"lift": 120**2 * 3e-5})       # kg m^2: gear ratio squared times inertia of the rotor
 geared.armature, geared.mass_matrix(q)                      # it is on the diagonal
 
+# %% Robot.with_drives, Drive
+soft = robot.with_drives({"lift": sd.Drive(rotor_inertia=3e-5, ratio=120.0, stiffness=2000.0, damping=1.0)})
+soft.joint_names                                            # (..., "lift_motor"): a motor is a joint more
+
+# %% Robot.drive_torque, Robot.drive_energy
+q_soft = np.append(q, q[1] + 0.01)                          # the motor is ahead of its joint
+soft.drive_torque(q_soft, np.zeros(4)), soft.drive_energy(q_soft)               # 20 N m on both, and 0.1 J
+
 # %% Robot.with_root_inertia
 robot.with_root_inertia().total_mass                        # kg, of what moves alone: as Pinocchio counts
 

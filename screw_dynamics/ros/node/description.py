@@ -89,7 +89,7 @@ class RobotDescription:
     ):
         self._parameters, self._log = node.settings, node.log
         self._on_robot, self._prepare, self._finish = on_robot, prepare, finish
-        self._closes_loops = node.closes_loops
+        self._closes_loops, self._complete = node.closes_loops, node.complete
         self.finished = False
         self.robot: Robot | None = None
         self.error = ""
@@ -184,7 +184,7 @@ class RobotDescription:
 
     def _load(self, text: str) -> None:
         try:
-            robot = self._parse(text)
+            robot = self._complete(self._parse(text))
             self._prepare(robot, self._log.info)
             self._outcome = text, robot, ""
         except Exception as error:   # whatever a description does, the node goes on

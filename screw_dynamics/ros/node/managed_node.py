@@ -103,6 +103,10 @@ class ManagedNode(LifecycleNode):
         """Create topics, services and timers, and register with `endpoints` how to remove each."""
         raise NotImplementedError
 
+    def complete(self, robot: Robot) -> Robot:
+        """The robot of a description, as this node has it: what no description says may come to it."""
+        return robot
+
     def forget(self) -> None:
         """Forget what was learnt while configured; the endpoints are removed already."""
         raise NotImplementedError

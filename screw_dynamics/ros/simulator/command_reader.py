@@ -5,9 +5,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from screw_dynamics.model.floating_base import coordinate_joints
-from screw_dynamics.model.model import Model
-
 from ..node.joint_state import Fault, JointMap, JointStateLike, Selection, listed
 from .complaints import NO_COMMAND, OTHER_FIELD, UNKNOWN_JOINT
 
@@ -24,19 +21,21 @@ class Column(NamedTuple):
 class CommandReader:
     """From a message to commands of the joints of one degree of freedom in model order, NaN where a joint has none.
 
-    interfaces {joint: "position", "velocity" or "effort"}: the field that commands a joint; others are not read for it.
-    A field may be empty, then it commands nothing, or have a value for each name in the message, or, as ros2_control's
-    JointStateTopicSystem sends it, for each named joint that it commands, in the order of the names, mimic joints with
-    the interface of their leader or left out. A field that commands no named joint may have any length.
+    names: the joints as they are commanded; mimics {joint: (its leader, ...)}. interfaces {joint: "position",
+    "velocity" or "effort"}: the field that commands a joint; others are not read for it. A field may be empty, then it
+    commands nothing, or have a value for each name in the message, or, as ros2_control's JointStateTopicSystem sends
+    it, for each named joint that it commands, in the order of the names, mimic joints with the interface of their
+    leader or left out. A field that commands no named joint may have any length.
 
     `notify` receives a `Fault` for each message with joints that the robot does not have, joints that are given a
     command in another field than that of their interface, or joints that are given none, NaN or an empty field."""
 
-    def __init__(self, model: Model, interfaces: Mapping[str, str],
+    def __init__(self, names: Sequence[str], mimics: Mapping[str, Sequence], interfaces: Mapping[str, str],
                  notify: Callable[[Fault], None] = lambda fault: None):
-        self._map = JointMap(coordinate_joints(model))
+        self._map = JointMap(names)
         self._notify = notify
-        self._interfaces = {**interfaces, **{name: interfaces[mimic.joint] for name, mimic in model.mimics.items()}}
+        followers = {name: mimic[0] for name, mimic in mimics.items() if mimic[0] in interfaces}
+        self._interfaces = {**interfaces, **{name: interfaces[leader] for name, leader in followers.items()}}
         self._selection: Selection | None = None    # of the names of the last message; its columns:
         self._columns: dict[str, dict[int, Column]] = {}
         self._unknown: Fault | None = None

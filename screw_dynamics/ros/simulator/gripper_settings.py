@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 from rclpy.node import Node
 
-from screw_dynamics.model.floating_base import coordinate_joints, velocity_names
 from screw_dynamics.model.model import Model
 from screw_dynamics.simulated_robot.gripper import GripperRules
+from screw_dynamics.simulated_robot.motors import actuated_joints, command_names
 
 from ..node.joint_state import listed
 from ..node.parameters import Parameters, Setting
@@ -49,7 +49,7 @@ class GripperParameters(Parameters):
         """Its place among the velocities of a model; ValueError where there is none."""
         if why := self._unfit(group, model):
             raise ValueError(why)
-        return velocity_names(model).index(self.joint(group))
+        return command_names(model).index(self.joint(group))
 
     def rules(self, group: str) -> GripperRules:
         """When a gripper has arrived or is stalled."""
@@ -63,7 +63,7 @@ class GripperParameters(Parameters):
                 *(f"parameter {name} does not exist, and is not used" for name in misnamed)]
 
     def _unfit(self, group: str, model: Model) -> str:
-        joint, names = self.joint(group), coordinate_joints(model)
+        joint, names = self.joint(group), actuated_joints(model)
         if joint in names:
             return ""
         why = f"mimics '{model.mimics[joint].joint}'" if joint in model.mimics else "does not exist"

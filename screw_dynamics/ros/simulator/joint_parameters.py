@@ -1,11 +1,10 @@
 """The parameters of simulator_node that single joints have, <setting>.<joint>."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from rclpy.node import Node
 
-from screw_dynamics.model.floating_base import coordinate_joints
 from screw_dynamics.model.model import Model
 from screw_dynamics.simulated_robot.sensor_settings import OF_JOINTS
 
@@ -20,9 +19,9 @@ class JointParameters(Parameters):
         self._row, self._prefix = row, f"{row.name}."
         self.model: Model | None = None
 
-    def declare(self, model: Model, defaults: Sequence[Any],
+    def declare(self, model: Model, defaults: Mapping[str, Any],
                 check: Callable[[str, Any], None] = lambda joint, value: None) -> None:
-        """Declare them for the joints of a model and no others; values set for the same model stay.
+        """Declare them for joints of a model, with their defaults, and no others; values set for the same model stay.
 
         `check(joint, value)` raises ValueError to refuse a change. ValueError when an override does not fit the row."""
         if model is self.model:
@@ -32,7 +31,7 @@ class JointParameters(Parameters):
             self._node.undeclare_parameter(name)
             self._validators.pop(name, None)
         self._table = {}
-        for joint, default in zip(coordinate_joints(model), defaults, strict=True):
+        for joint, default in defaults.items():
             description = self._row.description.format(joint=joint)
             setting = self._row._replace(name=self._prefix + joint, default=default, description=description)
             if self._node.has_parameter(setting.name):     # its override was refused

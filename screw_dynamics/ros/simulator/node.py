@@ -20,6 +20,7 @@ from screw_dynamics.simulated_robot.actuators import driven
 from screw_dynamics.simulated_robot.conservation import prepare_balance
 from screw_dynamics.simulated_robot.lockstep import Lockstep
 from screw_dynamics.simulated_robot.loops import prepare_loops
+from screw_dynamics.simulated_robot.motors import motor_mask
 from screw_dynamics.simulated_robot.runner import IDLE, Runner
 from screw_dynamics.simulated_robot.simulation import Simulation
 from screw_dynamics.simulated_robot.stamps import Stamps
@@ -192,6 +193,10 @@ class SimulatorNode(ManagedNode):
             self._runner.abort(text)
 
     # --------------------------------------------------------------------------------------------- robot
+    def complete(self, robot: Robot) -> Robot:
+        """The robot of a description with its drives."""
+        return self._simulation_parameters.with_drives(robot)
+
     def use(self, robot: Robot) -> None:
         """Another robot starts anew, at its initial positions, with the payloads of the links that it has; simulated
         time goes on. Other gravity acts at once."""
@@ -213,7 +218,9 @@ class SimulatorNode(ManagedNode):
             *self._simulation_parameters.unused(robot.model), *self._group_parameters.unused(robot.model),
             *self._gripper_parameters.unused(robot.model),
             *(self.settings.unknown(self.families) if self.settings.strict else ())])     # else `start` says so
-        order = output_order(coordinate_joints(robot.model), self.settings.joints)
+        joints, motors = coordinate_joints(robot.model), motor_mask(robot.model)[-len(simulation.joint_names):]
+        order = output_order(joints, list(filter(None, self.settings.joints)) or [joint for joint, motor in zip(
+            joints, motors, strict=True) if not motor])
         self.abort("robot_description changed")
         for link in self._loaded.describe(robot):
             self.log.warning(f"payload of link '{link}' removed: the new robot has no such link")
@@ -230,7 +237,7 @@ class SimulatorNode(ManagedNode):
         self._follow_base(simulation)
         if self._outputs.drive is not None:
             self._outputs.drive.follow(simulation)
-        self._outputs.follow(self._runner, order)
+        self._outputs.follow(self._runner, order, np.flatnonzero(motors))
         if self.state_label == "active":
             self._runner.resume()
 
@@ -254,7 +261,8 @@ class SimulatorNode(ManagedNode):
 
     def _read_commands(self, simulation: Simulation) -> None:
         interfaces = self._simulation_parameters.interfaces.by_joint()
-        self._reader = CommandReader(simulation.robot.model, interfaces, self._notice)
+        names = simulation.command_names[-len(simulation.joint_names):]
+        self._reader = CommandReader(names, simulation.robot.model.mimics, interfaces, self._notice)
 
     def parameters_changed(self, names: set[str]) -> None:
         """Follow parameters that changed while configured."""
@@ -316,10 +324,10 @@ class SimulatorNode(ManagedNode):
     def _on_wheels(self, speeds: Mapping[str, float], stamp: int) -> None:
         if self.state_label != "active" or self._runner is None:
             raise Fault("not active", "there is no active simulation", "debug")
-        robot = self._runner.simulation.robot
-        command = np.full(robot.n, np.nan)
+        simulation = self._runner.simulation
+        command = np.full(simulation.robot.n, np.nan)
         for wheel, speed in speeds.items():
-            command[robot.v_slices[wheel]] = speed
+            command[simulation.command_names.index(wheel)] = speed
         self._command(command, stamp, "cmd_vel")
 
     def _on_base_wrench(self, wrench: np.ndarray, stamp: int) -> None:

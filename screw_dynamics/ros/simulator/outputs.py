@@ -1,5 +1,6 @@
 """What simulator_node publishes: joint_states, /clock, and the topics of its sensors and of its scene."""
 
+from collections.abc import Sequence
 from functools import partial
 
 import numpy as np
@@ -22,6 +23,29 @@ from .sensor_outputs import SensorOutputs
 STATE_FIELDS = ("position", "velocity", "effort")
 
 
+class States:
+    """Publishes JointStates of some joints of a simulation: those at the indices `order` of the `names` reported."""
+
+    def __init__(self, publisher, order: np.ndarray, names: Sequence[str]):
+        self.order, self._publisher = order, publisher
+        self._names, self._frame_id = [names[i] for i in order], ""
+
+    def publish(self, state: Reported, stamp: Time, frame_id: str) -> None:
+        """Publish a state, but for the joints whose samples are lost."""
+        if frame_id != self._frame_id:   # a parameter that may change
+            self._frame_id, self._template = frame_id, joint_state_template(self._names, STATE_FIELDS, frame_id)
+        template, order, lost = self._template, self.order, state.lost[self.order]
+        if lost.any():
+            order = order[~lost]
+            if not len(order):
+                return
+            template = joint_state_template([state.names[i] for i in order], STATE_FIELDS, frame_id)
+        template.stamp(stamp.sec, stamp.nanosec)
+        for field in STATE_FIELDS:
+            getattr(state, field).take(order, out=template.fields[field])
+        self._publisher.publish(template.encode())
+
+
 class Outputs:
     """Publishes the states of a simulation for a node, which offers `stamp_ns()`, the stamp of the present
     state.
@@ -34,6 +58,7 @@ class Outputs:
         self.drive: DriveEndpoints | None = None    # of a base on wheels
         self._node, self._lockstep = node, lockstep
         self._states = node.publisher("joint_states")
+        self._motor_states = node.publisher("motor_states") if any(node.settings.drives) else None
         clock = node.settings.publish_clock and keeps_clock
         self._clock = node.publisher("/clock") if clock else None
         self._sensors = SensorOutputs(node, settings)
@@ -41,13 +66,14 @@ class Outputs:
         self.every = settings.every(node.settings.publish_rate)
         self.stamp = Time()
 
-    def follow(self, runner: Runner, order: np.ndarray) -> None:
-        """Publish the states of a simulation; order: the indices of its joints that joint_states has."""
+    def follow(self, runner: Runner, order: np.ndarray, motors: np.ndarray) -> None:
+        """Publish the states of a simulation; order, motors: the indices of its joints that joint_states and
+        motor_states have."""
         self._simulation = runner.simulation
         reported, n = self._simulation.joint_state().names, len(self._simulation.joint_names)
-        self._order = np.concatenate((order, np.arange(n, len(reported))))      # and all that mimic others
-        self._reported = [reported[i] for i in self._order]
-        self._frame_id: str | None = None
+        order = np.concatenate((order, np.arange(n, len(reported))))      # and all that mimic others
+        self._joints = States(self._states, order, reported)
+        self._motors = States(self._motor_states, motors, reported)
         self._last = -1   # step of the state published last
         self._sensors.follow(runner, self._now)
 
@@ -63,14 +89,16 @@ class Outputs:
             self._sensors.publish(again=steps == self._last)
         self._last = steps
         state = self._simulation.joint_state()
-        lost = state.lost[self._order]
+        lost = state.lost[self._joints.order]
         if self.base is not None:
             self.base.publish(self._simulation, self.stamp)
         if self.drive is not None:
             self.drive.publish(self._simulation, self.stamp)
         if self._scene is not None:
             self._scene.publish(self._simulation, self.stamp)
-        topics = [self._publish_clock, partial(self._publish_state, state, lost)]
+        if len(self._motors.order):
+            self._motors.publish(state, self.stamp, self._frame_id)
+        topics = [self._publish_clock, partial(self._joints.publish, state, self.stamp, self._frame_id)]
         for publish in reversed(topics) if self._lockstep.trigger == "clock" else topics:
             publish()
         self._node.diagnostics.tick("publish")
@@ -80,18 +108,6 @@ class Outputs:
         if self._clock is not None:
             self._clock.publish(Clock(clock=self.stamp))
 
-    def _publish_state(self, state: Reported, lost: np.ndarray) -> None:
-        """Publish a state; lost: which of the published joints' samples are."""
-        frame_id = self._node.settings.frame_id or self._simulation.robot.model.root
-        if frame_id != self._frame_id:   # a parameter that may change
-            self._frame_id, self._template = frame_id, joint_state_template(self._reported, STATE_FIELDS, frame_id)
-        template, order = self._template, self._order
-        if lost.any():
-            order = order[~lost]
-            if not len(order):
-                return
-            template = joint_state_template([state.names[i] for i in order], STATE_FIELDS, frame_id)
-        template.stamp(self.stamp.sec, self.stamp.nanosec)
-        for field in STATE_FIELDS:
-            getattr(state, field).take(order, out=template.fields[field])
-        self._states.publish(template.encode())
+    @property
+    def _frame_id(self) -> str:
+        return self._node.settings.frame_id or self._simulation.robot.model.root

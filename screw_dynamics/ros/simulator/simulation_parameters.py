@@ -9,11 +9,13 @@ from screw_dynamics.model.model import Model
 from screw_dynamics.robot import Robot
 from screw_dynamics.scene.objects import SceneObject
 from screw_dynamics.simulated_robot.home import default_modes
+from screw_dynamics.simulated_robot.motors import motor_mask
 from screw_dynamics.simulated_robot.settings import Settings
 from screw_dynamics.simulated_robot.simulation import Simulation
 from screw_dynamics.urdf.reader import model_of
 
 from ..node.joint_state import listed
+from .drives import drives
 from .force_elements import elements
 from .joint_parameters import JointParameters, JointSensorParameters
 from .scenes import SceneParameters
@@ -33,7 +35,7 @@ class SimulationParameters:
         self.homes = JointParameters(node, INITIAL_POSITIONS)
         self.interfaces = JointParameters(node, COMMAND_INTERFACES)
         self._sensors = JointSensorParameters(node, SETTINGS)
-        self.forces = elements(node.settings.forces)
+        self.forces, self.drives = elements(node.settings.forces), drives(node.settings.drives)
         self.scenes = SceneParameters(node)
 
     def simulation(self, robot: Robot, time_ns: int) -> Simulation:
@@ -41,19 +43,28 @@ class SimulationParameters:
 
         ValueError when a parameter does not fit the robot, or the robot cannot be simulated."""
         names = coordinate_joints(robot.model)
+        motors = motor_mask(robot.model)[robot.n - len(names):]
         own = {"joint_sensors": self._sensors.by_joint(names), "instrumented": self._instrumented(robot),
                "forces": self.forces, "scene": self.scenes.around(robot)}
         at_defaults = Simulation(robot, self.settings, **own)
         middle = at_defaults.limits.middle()[robot.n - len(names):]
-        self.homes.declare(robot.model, middle.tolist(), at_defaults.home.check)
+        self.homes.declare(robot.model, {name: x for name, x, motor in zip(names, middle.tolist(), motors, strict=True)
+                                         if not motor}, at_defaults.home.check)
         self.interfaces.declare(robot.model, self._modes(robot.model))
         return Simulation(robot, self.settings, self.homes.by_joint(), time_ns, self.interfaces.by_joint(), **own)
 
-    def _modes(self, model: Model) -> list[str]:
+    def with_drives(self, robot: Robot) -> Robot:
+        """A robot that was read, with the drives of its joints. ValueError names a drive that does not fit it."""
+        try:
+            return robot.with_drives(self.drives) if self.drives else robot
+        except ValueError as error:
+            raise ValueError(f"parameter drives: {error}") from None
+
+    def _modes(self, model: Model) -> dict[str, str]:
         """The default of each joint's command interface: wheels that cmd_vel drives follow velocities."""
         wheels = (*self._node.settings.left_wheels, *self._node.settings.right_wheels)
         modes = default_modes(model, self.settings.command_mode)
-        return ["velocity" if joint in wheels else mode for joint, mode in modes.items()]
+        return {joint: "velocity" if joint in wheels else mode for joint, mode in modes.items()}
 
     def prepare_scene(self, robot: Robot) -> None:
         """Make a step in the scene, if there is one, and in one with a body that moves, so that what it takes is
@@ -81,7 +92,7 @@ class SimulationParameters:
             return None
         base_link, tip_link = self._node.settings.base_link or None, self._node.settings.tip_link or None
         try:
-            return Robot(model_of(self._node.description.text, base_link, tip_link, apart=joints,
-                                  floating_base=self._node.settings.floating_base), robot.gravity)
+            return self.with_drives(Robot(model_of(self._node.description.text, base_link, tip_link, apart=joints,
+                                                   floating_base=self._node.settings.floating_base), robot.gravity))
         except ValueError as error:
             raise ValueError(f"parameter force_torques: {error}") from None

@@ -9,8 +9,8 @@ from rclpy.duration import Duration as RclpyDuration
 from std_msgs.msg import Header
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
-from screw_dynamics.model.floating_base import velocity_names
 from screw_dynamics.simulated_robot.gripper import GripperGoal
+from screw_dynamics.simulated_robot.motors import command_names
 from screw_dynamics.simulated_robot.runner import Runner
 from screw_dynamics.simulated_robot.simulation import Simulation
 from screw_dynamics.simulated_robot.trajectory_following import Goal, TrajectoryFollower
@@ -151,7 +151,7 @@ class TrajectoryGroups:
         defaults = self._parameters.tolerances(group, model)
         if request is None:
             return defaults
-        names = velocity_names(model)
+        names = command_names(model)
         joints = {name: names.index(name) for name in self._parameters.joints(group, model)}
         return read_tolerances(
             request, defaults, joints,
@@ -183,7 +183,7 @@ class TrajectoryGroups:
         elapsed = RclpyDuration(nanoseconds=now - goal.trajectory.begin).to_msg()
         feedback = self._kind.Feedback(
             header=Header(stamp=messages.time_message(self._node.stamp_ns())),
-            joint_names=[simulation.names[i] for i in joints], index=goal.trajectory.next_point(now))
+            joint_names=[simulation.command_names[i] for i in joints], index=goal.trajectory.next_point(now))
         feedback.desired = _point(elapsed, desired.position[0], desired.velocity[0], desired.acceleration[0])
         feedback.desired.effort = messages.floats(np.nan_to_num(desired.effort[0]))
         feedback.actual = _point(elapsed, simulation.position[joints], simulation.qd[joints])

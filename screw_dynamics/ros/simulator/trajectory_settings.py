@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from rclpy.node import Node
 
-from screw_dynamics.model.floating_base import coordinate_joints, velocity_names
 from screw_dynamics.model.model import Model
+from screw_dynamics.simulated_robot.motors import actuated_joints, command_names
 from screw_dynamics.simulated_robot.trajectory_goal import GoalRules, Tolerances, enforced
 
 from ..node.parameters import Parameters, Setting
@@ -55,12 +55,12 @@ class GroupParameters(Parameters):
     def joints(self, group: str, model: Model) -> tuple[str, ...]:
         """The joints of a group in a model; those that the model does not have, and mimic joints, are left out."""
         named = [name for name in getattr(self, f"{group}.joints") if name]
-        joints = coordinate_joints(model)
+        joints = actuated_joints(model)
         return tuple(name for name in named if name in joints) if named else joints
 
     def left_out(self, group: str, model: Model) -> list[str]:
         """The joints that are left out."""
-        return [name for name in getattr(self, f"{group}.joints") if name and name not in coordinate_joints(model)]
+        return [name for name in getattr(self, f"{group}.joints") if name and name not in actuated_joints(model)]
 
     def declare(self, model: Model) -> None:
         """Declare the tolerances of the joints of a model and no others. ValueError when an override does not fit."""
@@ -101,7 +101,7 @@ class GroupParameters(Parameters):
         result = Tolerances.of(model.n)._replace(
             goal_time=enforced(getattr(self, f"{group}.constraints.goal_time")) * SECOND)
         result.goal[1] = enforced(getattr(self, f"{group}.constraints.stopped_velocity_tolerance"))
-        names = velocity_names(model)
+        names = command_names(model)
         for joint in self.joints(group, model):
             i = names.index(joint)
             result.path[0, i] = enforced(getattr(self, f"{group}.constraints.{joint}.trajectory"))

@@ -40,7 +40,7 @@ class JointSensors:
 
     def measure(self, snapshot: Snapshot) -> np.ndarray:
         """Positions, velocities and efforts, rows of (3, n)."""
-        q, qd, effort, n = snapshot.q, snapshot.qd, snapshot.effort, self._noise.shape[1]
+        q, qd, effort, n = snapshot.q, snapshot.qd, snapshot.joint_torque, self._noise.shape[1]
         if len(qd) > n:     # the velocities of a floating base, which are no joint's, come first
             q, qd, effort = (x[len(x) - n:] for x in (q, qd, effort))
         measured = np.array((q, qd, effort))

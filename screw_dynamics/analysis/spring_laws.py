@@ -1,0 +1,65 @@
+"""The torque of a drive's spring at deflections, and the deflection at torques, in NumPy."""
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import pairwise
+
+import numpy as np
+
+from screw_dynamics.model.drive import Antagonistic, Drive, Hardening, LeverArm, Table
+
+Law = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray, np.ndarray]]
+HALVINGS = 1100         # of an interval of doubles, at most
+
+
+def law(drive: Drive, setting: np.ndarray) -> Law:
+    """x (...) -> torque, its slope, and the slope's slope, of the spring between joint and motor, at a setting of what
+    stiffens it: the lever's position, or half the angle between two motors."""
+    k = drive.stiffness
+    if isinstance(k, LeverArm):
+        K = k.coefficients[0] + (k.coefficients[1] + k.coefficients[2] * setting) * setting
+        return lambda x: (K * x, K + 0.0 * x, 0.0 * x)
+    of_one = _hardening(drive.spring) if isinstance(drive.spring, Hardening) else _table(drive.spring)
+    if isinstance(k, Antagonistic):
+        return lambda x: tuple(a + b for a, b in zip(of_one(x + setting), of_one(x - setting), strict=True))
+    return of_one
+
+
+def _hardening(spring: Hardening) -> Law:
+    power = np.polynomial.Polynomial(np.ravel([(0.0, k) for k in spring.coefficients]))
+    slope, bend = power.deriv(), power.deriv(2)
+    return lambda x: (power(x), slope(x), bend(x))
+
+
+def _table(spring: Table) -> Law:
+    points = [(0.0, 0.0), *zip(spring.deflections, spring.torques, strict=True)]
+    knots = np.array([x for x, _ in points[:-1]])
+    slopes = np.array([(g - f) / (b - a) for (a, f), (b, g) in pairwise(points)])
+    rises = np.diff(slopes, prepend=0.0)
+
+    def torque(x):
+        past = np.abs(x)[..., None] - knots
+        return (np.sign(x) * (rises * np.maximum(past, 0.0)).sum(axis=-1), (rises * (past >= 0.0)).sum(axis=-1),
+                0.0 * x)
+    return torque
+
+
+def deflection(torque_of: Law, torque: np.ndarray) -> np.ndarray:
+    """x (...) where an increasing law has torques (...): Newton's method between bounds, which are halved where that
+    leaves them."""
+    low, high = np.full(torque.shape, -1.0), np.full(torque.shape, 1.0)
+    while np.any(short := torque_of(high)[0] < torque):
+        high = np.where(short, 2.0 * high, high)
+    while np.any(long := torque_of(low)[0] > torque):
+        low = np.where(long, 2.0 * low, low)
+    x = np.zeros(torque.shape)
+    for _ in range(HALVINGS):
+        f, slope, _ = torque_of(x)
+        low, high = np.where(f <= torque, x, low), np.where(f >= torque, x, high)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            after = x - (f - torque) / slope
+        after = np.where((after > low) & (after < high), after, 0.5 * (low + high))
+        if np.all((after == x) | (f == torque)):
+            return x
+        x = np.where(f == torque, x, after)
+    return x

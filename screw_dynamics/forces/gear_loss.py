@@ -1,0 +1,57 @@
+"""Friction of a gear under load: a share of the torque that it passes on."""
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from screw_dynamics.algorithms.friction import resistance
+from screw_dynamics.model.drive import Hardening, Table
+from screw_dynamics.numbers.values import Scalar, kernel, null
+
+from .element import Element, Robot, built_in
+from .laws import Pair, PairLaw
+from .nonlinear_spring import WIDTH, depth, numbers_of, torque
+
+LOSS = WIDTH
+
+
+@kernel
+def pair(p: np.ndarray, s: int, t: Scalar, x: Scalar, v: Scalar, y: Scalar, w: Scalar) -> Pair:
+    """-loss f(|x|) sign(w) on the motor, linear within STICTION of rest."""
+    f, _, _ = torque(p, s, depth(p, s, x)[0])
+    d = resistance(null(w), p[s + LOSS] * f, w)
+    return Pair(null(w), -(d * w), d * w * w)
+
+
+@built_in
+@dataclass(frozen=True)
+class GearLoss(Element):
+    """What a motor needs more as it turns, under the torque f of the spring between it and its joint: the effort -loss
+    f(|q_joint - q_motor|) sign(q_motor'), linear within 1e-3 rad/s or m/s of rest.
+
+    spring: a Hardening or Table; play: as of NonlinearSpring; 0 <= loss < 1."""
+
+    joint: str
+    motor: str
+    spring: Hardening | Table
+    loss: float
+    play: float = 0.0
+
+    law: ClassVar = PairLaw(WIDTH + 1, pair)
+
+    @property
+    def is_dry(self) -> bool:
+        """It has a kink at rest."""
+        return self.loss != 0.0
+
+    def rows(self, robot: Robot) -> list[list[float]]:
+        """One row: the joints, the motor, the numbers of the spring and the loss."""
+        if not isinstance(self.spring, (Hardening, Table)):
+            raise ValueError(f"spring of {self} must be Hardening or Table")
+        if not (loss := self.finite("loss", at_least=0.0)) < 1.0:
+            raise ValueError(f"loss of {self} must be < 1")
+        joint, motor = robot.coordinate(self.joint, element=self), robot.coordinate(self.motor, -1.0, self)
+        if self.joint == self.motor:
+            raise ValueError(f"joint and motor of {self} are the same")
+        play = self.finite("play", at_least=0.0)
+        return [[*joint, *motor, *motor[:2], *numbers_of(self.spring, 0.0, 0.0, play), loss]]

@@ -1,0 +1,102 @@
+"""A spring whose torque is no multiple of its deflection: hardening, piecewise linear, with backlash."""
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import ClassVar
+
+import numpy as np
+
+from screw_dynamics.model.drive import COEFFICIENTS, POINTS, Hardening, Table
+from screw_dynamics.numbers.scalars import where
+from screw_dynamics.numbers.values import Scalar, kernel, null, over
+
+from .element import ALONE, Element, Robot, built_in
+from .laws import CoordinateLaw, Impedance
+
+DAMPING, REST, PLAY, POLYNOMIAL = 0, 1, 2, 3
+KNOTS = POLYNOMIAL + COEFFICIENTS
+WIDTH = KNOTS + 2 * POINTS
+
+
+@kernel
+def depth(p: np.ndarray, s: int, x: Scalar) -> tuple[Scalar, Scalar]:
+    """How far the spring is deflected, >= 0, behind its play; and by how much its ends are apart."""
+    away = x - p[s + REST]
+    apart = where(away >= 0.0, away, -away)         # not absolute, whose derivative at 0 is 0
+    y = apart - 0.5 * p[s + PLAY]
+    return where(y >= 0.0, y, null(x)), apart
+
+
+@kernel
+def torque(p: np.ndarray, s: int, y: Scalar) -> tuple[Scalar, Scalar, Scalar]:
+    """Of a deflection y >= 0 the torque, sum k_i y^i + sum c_j max(y - y_j, 0), its slope, and the energy."""
+    f, slope, stored, y2 = null(y), null(y), null(y), y * y
+    for i in range(COEFFICIENTS - 1, -1, -1):                       # Horner's rule in y^2
+        k = p[s + POLYNOMIAL + i]
+        f, slope, stored = f * y2 + k, slope * y2 + (2 * i + 1) * k, stored * y2 + k / (2 * i + 2)
+    f, stored = f * y, stored * y2
+    for j in range(POINTS):
+        knot, c = p[s + KNOTS + j], p[s + KNOTS + POINTS + j]
+        past = where(y >= knot, y - knot, null(y))
+        f, slope, stored = f + c * past, slope + where(y >= knot, over(c, y), null(y)), stored + (0.5 * c) * past * past
+    return f, slope, stored
+
+
+@kernel
+def impedance(p: np.ndarray, s: int, t: Scalar, x: Scalar, v: Scalar) -> Impedance:
+    """-f(y) sign(x - rest) - D v, without torque and damping within the play."""
+    y, apart = depth(p, s, x)
+    f, slope, _ = torque(p, s, y)
+    touches, none = apart >= 0.5 * p[s + PLAY], null(x)
+    d = where(touches, over(p[s + DAMPING], v), null(v))
+    return Impedance(where(x < p[s + REST], f, -f) - d * v, where(touches, slope, none), d)
+
+
+@kernel
+def energy(p: np.ndarray, s: int, x: Scalar) -> Scalar:
+    """The torque, summed up over the deflection."""
+    return torque(p, s, depth(p, s, x)[0])[2]
+
+
+def numbers_of(spring: Hardening | Table, damping: float, rest: float, play: float) -> list[float]:
+    """What the kernels read of a spring."""
+    coefficients, knots, slopes = [0.0] * COEFFICIENTS, [0.0] * POINTS, [0.0] * POINTS
+    if isinstance(spring, Hardening):
+        coefficients[:len(spring.coefficients)] = spring.coefficients
+    else:
+        points = list(pairwise([(0.0, 0.0), *zip(spring.deflections, spring.torques, strict=True)]))
+        before = 0.0
+        for j, ((x, f), (after, g)) in enumerate(points):
+            slope = (g - f) / (after - x)
+            knots[j], slopes[j], before = x, slope - before, slope
+    return [damping, rest, play, *coefficients, *knots, *slopes]
+
+
+@built_in
+@dataclass(frozen=True)
+class NonlinearSpring(Element):
+    """A spring of any odd law and a damper that act on x = q_joint + factor q_other: the effort -f(x - rest) - damping
+    x', f the torque of a `spring`, Hardening or Table.
+
+    damping >= 0, N m s/rad or N s/m; rest: where the spring gives no effort; play >= 0: the width of the range about it
+    in which there is none, of a damper neither. other, factor: as of Spring."""
+
+    joint: str
+    spring: Hardening | Table
+    damping: float = 0.0
+    rest: float = 0.0
+    play: float = 0.0
+    other: str | None = None
+    factor: float = -1.0
+
+    law: ClassVar = CoordinateLaw(WIDTH, impedance, energy)
+
+    def rows(self, robot: Robot) -> list[list[float]]:
+        """One row: the joints, and the numbers of the spring."""
+        if not isinstance(self.spring, (Hardening, Table)):
+            raise ValueError(f"spring of {self} must be Hardening or Table")
+        joint, factor = robot.coordinate(self.joint, element=self), self.finite("factor")
+        other = ALONE if self.other is None else robot.coordinate(self.other, factor, self)
+        if self.other == self.joint or factor == 0.0:
+            raise ValueError(f"{self}: other must be another joint, and factor not 0")
+        return [[*joint, *other, *numbers_of(self.spring, self.finite("damping", at_least=0.0), self.finite("rest"),
+                                             self.finite("play", at_least=0.0))]]

@@ -1,0 +1,58 @@
+"""A spring whose stiffness another joint changes."""
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from screw_dynamics.numbers.values import Scalar, kernel
+
+from .element import Element, Robot, built_in
+from .laws import Pair, PairLaw
+
+CONSTANT, LINEAR, QUADRATIC, DAMPING = range(4)
+
+
+@kernel
+def stiffness(p: np.ndarray, s: int, y: Scalar) -> tuple[Scalar, Scalar]:
+    """K(y) = k_0 + k_1 y + k_2 y^2 and its slope."""
+    return (p[s + CONSTANT] + (p[s + LINEAR] + p[s + QUADRATIC] * y) * y,
+            p[s + LINEAR] + 2.0 * p[s + QUADRATIC] * y)
+
+
+@kernel
+def pair(p: np.ndarray, s: int, t: Scalar, x: Scalar, v: Scalar, y: Scalar, w: Scalar) -> Pair:
+    """-K(y) x - D v on x, and -K'(y) x^2 / 2 on y."""
+    K, slope = stiffness(p, s, y)
+    damped = p[s + DAMPING] * v
+    return Pair(-(K * x) - damped, -0.5 * slope * x * x, damped * v)
+
+
+@kernel
+def energy(p: np.ndarray, s: int, x: Scalar, y: Scalar) -> Scalar:
+    """K(y) x^2 / 2."""
+    return 0.5 * stiffness(p, s, y)[0] * x * x
+
+
+@built_in
+@dataclass(frozen=True)
+class VariableSpring(Element):
+    """A spring between two joints that a third makes stiffer: of x = q_joint - q_motor and y = q_lever it stores K(y)
+    x^2 / 2, K = k_0 + k_1 y + k_2 y^2, so that it gives -K x - damping x' on x, and -K'(y) x^2 / 2 on y.
+
+    coefficients: k_0, k_1 and k_2, of any sign; damping >= 0, N m s/rad or N s/m."""
+
+    joint: str
+    motor: str
+    lever: str
+    coefficients: tuple[float, float, float]
+    damping: float = 0.0
+
+    law: ClassVar = PairLaw(4, pair, energy)
+
+    def rows(self, robot: Robot) -> list[list[float]]:
+        """One row: the joints, the lever, and four numbers."""
+        if len({self.joint, self.motor, self.lever}) < 3:
+            raise ValueError(f"joint, motor and lever of {self} must be three")
+        joint, motor = robot.coordinate(self.joint, element=self), robot.coordinate(self.motor, -1.0, self)
+        lever = robot.coordinate(self.lever, element=self)
+        return [[*joint, *motor, *lever[:2], *self.array("coefficients", 3), self.finite("damping", at_least=0.0)]]

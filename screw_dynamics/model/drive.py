@@ -1,0 +1,225 @@
+"""Drive: a motor behind a gear behind a spring, as numbers; and the springs that there are."""
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import NamedTuple
+
+from screw_dynamics.checks import described, real
+
+POINTS = 8              # of a Table; coefficients of a Hardening
+COEFFICIENTS = 4
+
+
+class Coordinate(NamedTuple):
+    """A coordinate that a drive adds to a robot: its name, which follows that of the joint; kind of joint; inertia;
+    damping and Coulomb friction; position limits."""
+
+    name: str
+    kind: str | None
+    inertia: float
+    damping: float
+    friction: float
+    lower: float = -math.inf
+    upper: float = math.inf
+
+
+@dataclass(frozen=True)
+class Hardening:
+    """The spring of torque k_1 x + k_3 x^3 + k_5 x^5 + k_7 x^7 at the deflection x, N m/rad^i or N/m^i: up to four
+    coefficients, all >= 0, and not all 0."""
+
+    coefficients: Sequence[float]
+
+    def __post_init__(self) -> None:
+        k = _numbers("coefficients of Hardening", self.coefficients, 1, COEFFICIENTS)
+        if min(k) < 0.0 or not any(k):
+            raise ValueError(f"coefficients of Hardening are {k}: each must be >= 0, and one > 0")
+        object.__setattr__(self, "coefficients", k)
+
+
+@dataclass(frozen=True)
+class Table:
+    """The spring whose torque is linear between points, as data sheets of gears give it, and the same with other signs
+    on the other side: deflections, > 0 and increasing, rad or m, and torques, >= 0 and not decreasing, N m or N, up to
+    eight of each. The first line begins at 0; the last goes on, and rises."""
+
+    deflections: Sequence[float]
+    torques: Sequence[float]
+
+    def __post_init__(self) -> None:
+        x, f = (_numbers(f"{name} of Table", given, 1, POINTS)
+                for name, given in (("deflections", self.deflections), ("torques", self.torques)))
+        if len(x) != len(f):
+            raise ValueError(f"Table has {len(x)} deflections and {len(f)} torques")
+        for what, y, wrong in (("deflections", x, lambda a, b: a >= b), ("torques", f, lambda a, b: a > b)):
+            for a, b in pairwise((0.0, *y)):
+                if wrong(a, b):
+                    raise ValueError(f"{what} of Table: {b!r} follows {a!r}")
+        if not f[-1] > (0.0, *f)[-2]:
+            raise ValueError(f"torques of Table: the last line, to {f[-1]!r}, does not rise")
+        object.__setattr__(self, "deflections", x)
+        object.__setattr__(self, "torques", f)
+
+
+@dataclass(frozen=True)
+class Antagonistic:
+    """A joint between two motors, each behind such a spring, Hardening or Table: motors that turn apart stiffen it, by
+    springs whose torque is not linear. Both motors have the drive's inertia and friction."""
+
+    spring: Hardening | Table
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.spring, (Hardening, Table)):
+            raise ValueError(f"spring of Antagonistic is {described(self.spring)}, must be Hardening or Table")
+
+
+@dataclass(frozen=True)
+class LeverArm:
+    """A spring whose stiffness k_0 + k_1 y + k_2 y^2 a second actuator changes by its position y, m, of a pivot on a
+    lever say, where k_2 = k for a spring k at the arm y.
+
+    coefficients: N m/rad, N/rad and N/(m rad); the stiffness must be > 0 from lower to upper, the limits of y. inertia
+    of the actuator that moves the pivot, kg; its damping, N s/m, and friction, N."""
+
+    coefficients: Sequence[float]
+    inertia: float
+    lower: float
+    upper: float
+    damping: float = 0.0
+    friction: float = 0.0
+
+    def __post_init__(self) -> None:
+        k = _numbers("coefficients of LeverArm", self.coefficients, 3, 3)
+        object.__setattr__(self, "coefficients", k)
+        _positive(self, "inertia")
+        for name in ("damping", "friction"):
+            _positive(self, name, or_zero=True)
+        for name in ("lower", "upper"):
+            _set(self, name)
+        if not self.lower < self.upper:
+            raise ValueError(f"lower {self.lower!r} of LeverArm must be below upper {self.upper!r}")
+        lowest = min(max(-k[1] / (2.0 * k[2]), self.lower), self.upper) if k[2] > 0.0 else self.lower
+        for y in (self.lower, lowest, self.upper):
+            if not k[0] + k[1] * y + k[2] * y * y > 0.0:
+                raise ValueError(f"stiffness of LeverArm is {k[0] + k[1] * y + k[2] * y * y:g} at {y:g}, must be > 0")
+
+
+@dataclass(frozen=True)
+class Drive:
+    """A motor that turns `ratio` times as fast as the joint it drives, and a spring between them.
+
+    rotor_inertia: of what spins with the motor, kg m^2, about its axis; ratio: rad/rad, or rad/m at a slide, not 0. All
+    else is as the joint feels it, behind the gear: the position theta of the motor is its angle over the ratio, its
+    inertia B = ratio^2 rotor_inertia.
+
+    stiffness: N m/rad or N/m, > 0; a Hardening or Table; an Antagonistic or LeverArm, which another actuator makes
+    stiffer; None: rigid, when B is the joint's armature. damping: of the spring, >= 0, N m s/rad or N s/m.
+    motor_damping and motor_friction: viscous and Coulomb friction of the motor, as damping and friction of a robot's
+    joints are. backlash: by how much the joint can move against the motor without the spring's torque, rad or m, >= 0.
+    gear_loss: the share of the spring's torque that the motor needs more as it turns, 0 <= gear_loss < 1; friction that
+    depends on the load.
+
+    carrier: the link that carries the motor. With it the rotor is a body that spins with the motor, and turns with the
+    carrier: rotor_inertia is part of the carrier's inertia in the robot without drives, and gyroscopic torques act.
+    Without it the motor has the energy of its spin alone, Spong (1987). axis (3,): of the rotor, in the frame of the
+    carrier; None: the axis of the joint at q = 0."""
+
+    rotor_inertia: float
+    ratio: float = 1.0
+    stiffness: float | Hardening | Table | Antagonistic | LeverArm | None = None
+    damping: float = 0.0
+    motor_damping: float = 0.0
+    motor_friction: float = 0.0
+    backlash: float = 0.0
+    gear_loss: float = 0.0
+    carrier: str | None = None
+    axis: Sequence[float] | None = None
+
+    def __post_init__(self) -> None:
+        _positive(self, "rotor_inertia", or_zero=self.stiffness is None)
+        if _set(self, "ratio") == 0.0:
+            raise ValueError("ratio of Drive is 0")
+        for name in ("damping", "motor_damping", "motor_friction", "backlash", "gear_loss"):
+            _positive(self, name, or_zero=True)
+        if self.gear_loss >= 1.0:
+            raise ValueError(f"gear_loss of Drive is {self.gear_loss!r}, must be < 1: the gear would hold any load")
+        if not isinstance(self.stiffness, (Hardening, Table, Antagonistic, LeverArm, type(None))):
+            _positive(self, "stiffness")
+        if self.stiffness is None:
+            for name in ("damping", "backlash", "gear_loss"):
+                if getattr(self, name):
+                    raise ValueError(f"{name} of Drive is {getattr(self, name)!r}, of a drive without stiffness")
+        if isinstance(self.stiffness, (Antagonistic, LeverArm)):
+            for name in ("backlash", "gear_loss", "carrier"):
+                if getattr(self, name):
+                    raise ValueError(f"{name} of Drive is {getattr(self, name)!r}: not with "
+                                     f"{type(self.stiffness).__name__}")
+        if not isinstance(self.carrier, (str, type(None))):
+            raise ValueError(f"carrier of Drive is {described(self.carrier)}, must be the name of a link")
+        if self.axis is not None:
+            axis = _numbers("axis of Drive", self.axis, 3, 3)
+            if self.carrier is None:
+                raise ValueError(f"axis of Drive is {axis}, of a rotor without carrier")
+            if not 0.0 < (length := math.hypot(*axis)) < math.inf:
+                raise ValueError(f"axis of Drive is {axis}, must not be 0")
+            object.__setattr__(self, "axis", tuple(x / length for x in axis))
+
+    @property
+    def inertia(self) -> float:
+        """B, the motor's inertia as the joint feels it, kg m^2 or kg."""
+        return self.ratio**2 * self.rotor_inertia
+
+    @property
+    def is_elastic(self) -> bool:
+        """Whether there is a spring between motor and joint."""
+        return self.stiffness is not None
+
+    @property
+    def spring(self) -> Hardening | Table | None:
+        """The law of the spring between joint and motor, or each of two motors; None of one that a lever changes."""
+        k = self.stiffness
+        if isinstance(k, Antagonistic):
+            return k.spring
+        return k if isinstance(k, (Hardening, Table)) else Hardening((k,)) if isinstance(k, float) else None
+
+    def coordinates(self, joint: str) -> Iterator[Coordinate]:
+        """The coordinates that the drive of a joint adds to the robot."""
+        own = self.inertia, self.motor_damping, self.motor_friction
+        if isinstance(self.stiffness, Antagonistic):
+            yield Coordinate(f"{joint}_motor_1", None, *own)
+            yield Coordinate(f"{joint}_motor_2", None, *own)
+        elif self.is_elastic:
+            yield Coordinate(f"{joint}_motor", None, *own)
+        if isinstance(lever := self.stiffness, LeverArm):
+            yield Coordinate(f"{joint}_lever", "prismatic", lever.inertia, lever.damping, lever.friction, lever.lower,
+                             lever.upper)
+
+
+def _set(self, name):
+    """Make a number of it. ValueError unless it is finite."""
+    given = getattr(self, name)
+    x = real(given)
+    if not math.isfinite(x):
+        raise ValueError(f"{name} of {type(self).__name__} is {described(given)}, must be a finite number")
+    object.__setattr__(self, name, x)
+    return x
+
+
+def _positive(self, name, or_zero=False):
+    x = _set(self, name)
+    if not (x > 0.0 or or_zero and x == 0.0):
+        raise ValueError(f"{name} of {type(self).__name__} is {x!r}, must be {'>= 0' if or_zero else '> 0'}")
+
+
+def _numbers(what, given, least, most):
+    """A tuple of finite numbers."""
+    if hasattr(given, "tolist"):
+        given = given.tolist()
+    found = tuple(map(real, given)) if isinstance(given, (list, tuple)) else ()
+    if not (least <= len(found) <= most and all(map(math.isfinite, found))):
+        count = f"{least}" if least == most else f"{least} to {most}"
+        raise ValueError(f"{what}: {described(given)} must be {count} finite numbers")
+    return found

@@ -1,0 +1,56 @@
+"""Joints behind springs, as a simulated robot has them: which motor a command moves, and where motors are at the
+start."""
+
+import numpy as np
+
+from screw_dynamics.analysis.spring_laws import deflection, law
+from screw_dynamics.model.drive import LeverArm
+from screw_dynamics.model.floating_base import coordinate_joints, coordinates, velocity_names
+from screw_dynamics.model.model import Model
+from screw_dynamics.robot import Robot
+
+
+def command_names(model: Model) -> tuple[str, ...]:
+    """A name for each velocity (n,), by which it is commanded: a motor behind a spring has that of its joint, whose
+    link nothing commands, and is <joint>_link here. Of two motors on a joint, and of levers, their own."""
+    names = list(velocity_names(model))
+    for joint, motors in model.motors.items():
+        names[model.v_slices[joint].start] = f"{joint}_link"
+        if f"{joint}_motor" in motors:
+            names[model.v_slices[f"{joint}_motor"].start] = joint
+    return tuple(names)
+
+
+def actuated_joints(model: Model) -> tuple[str, ...]:
+    """Those of command_names that something can command, but the velocities of a floating base."""
+    names, links = command_names(model), {f"{joint}_link" for joint in model.motors}
+    return tuple(name for name in names[model.n - len(coordinate_joints(model)):] if name not in links)
+
+
+def behind_springs(model: Model) -> np.ndarray:
+    """The mask (n,) of the joints that springs move."""
+    mask = np.zeros(model.n, dtype=bool)
+    mask[[model.v_slices[joint].start for joint in model.motors]] = True
+    return mask
+
+
+def motor_mask(model: Model) -> np.ndarray:
+    """The mask (n,) of motors, and of what stiffens springs."""
+    mask = np.zeros(model.n, dtype=bool)
+    mask[[model.v_slices[name].start for names in model.motors.values() for name in names]] = True
+    return mask
+
+
+def at_rest(robot: Robot, q: np.ndarray) -> np.ndarray:
+    """The coordinates (n,) with motors where springs carry the weight of the links at a configuration q (nq,), levers
+    in the middle of their ranges; those of the links, as they are."""
+    model, found = robot.model, coordinates(q, robot.n).copy()
+    weight = robot.gravity_torque(q) if model.motors else None
+    for joint, motors in model.motors.items():
+        drive, k = model.drives[joint], model.v_slices[joint].start
+        lever = isinstance(drive.stiffness, LeverArm)
+        setting = 0.5 * (drive.stiffness.lower + drive.stiffness.upper) if lever else 0.0
+        x = deflection(law(drive, np.asarray(setting)), weight[k]) + 0.5 * drive.backlash * np.sign(weight[k])
+        for name in motors:
+            found[model.v_slices[name].start] = setting if name == f"{joint}_lever" else found[k] + x
+    return found

@@ -1,0 +1,201 @@
+"""Drives at the joints of a model: against MuJoCo with motors as bodies, gears as tendons, and what is refused."""
+import pickle
+
+import mujoco
+import numpy as np
+import pytest
+
+import screw_dynamics as sd
+from screw_dynamics.model.drive import Antagonistic, Hardening, LeverArm, Table
+from screw_dynamics.model.drives import without_drives
+from screw_dynamics.model.joining import Mounted, join
+from support.random_trees import GROUPS, KINDS, model_of, random_tree
+
+RATIO, AXIAL, STIFFNESS, DAMPING = (60.0, -45.0), (2e-4, 3e-4), (900.0, 500.0), (0.7, 0.4)
+# Two rotors, of symmetric inertia, turned against their joints; each spins if its joint is there.
+ARM = """<mujoco><compiler angle="radian"/><worldbody>
+  <body name="upper" pos="0 0 0.3"><joint name="first" axis="0 1 0"/>
+    <inertial pos="0.1 0.02 0.05" mass="2" diaginertia="0.03 0.04 0.05"/>
+    <body name="rotor_2" pos="0.2 0.1 0" euler="0.3 0.2 0">{second}
+      <inertial pos="0 0 0" mass="0.3" diaginertia="4e-4 4e-4 3e-4"/></body>
+    <body name="lower" pos="0.4 0 0"><joint name="second" axis="1 0 0.5"/>
+      <inertial pos="0.2 0 0.03" mass="1" diaginertia="0.01 0.02 0.02"/>
+      <body name="rotor_1" pos="0.1 0 0.2" euler="-0.4 0.5 0">{first}
+        <inertial pos="0 0 0" mass="0.2" diaginertia="3e-4 3e-4 2e-4"/></body></body></body></worldbody>{tendon}
+  </mujoco>"""
+TENDON = '<fixed stiffness="{}" damping="{}"><joint joint="{}" coef="1"/><joint joint="{}" coef="{}"/></fixed>'
+
+
+def arm(spins):
+    """MuJoCo's model, with rotors that spin or stand."""
+    joints = {name: f'<joint name="{name}_motor" axis="0 0 1"/>' if spins else "" for name in ("first", "second")}
+    tendons = "".join(TENDON.format(K, D, name, f"{name}_motor", -1.0 / ratio) for name, K, D, ratio in zip(
+        ("first", "second"), STIFFNESS, DAMPING, RATIO, strict=True))
+    return mujoco.MjModel.from_xml_string(ARM.format(**joints, tendon=f"<tendon>{tendons}</tendon>" if spins else ""))
+
+
+@pytest.fixture
+def rigid():
+    return sd.Robot.from_mjcf(arm(spins=False))
+
+
+def drives(mj, **options):
+    """Those of the arm: its rotors with their axes in the frames of what carries them."""
+    found = {}
+    for name, body, carrier, ratio, axial, K, D in zip(("first", "second"), ("rotor_1", "rotor_2"), ("lower", "upper"),
+                                                       RATIO, AXIAL, STIFFNESS, DAMPING, strict=True):
+        axis = np.zeros(3)
+        mujoco.mju_rotVecQuat(axis, np.array([0.0, 0.0, 1.0]), mj.body(body).quat)
+        spring = {} if options.get("stiff") else {"stiffness": K, "damping": D}
+        found[name] = sd.Drive(axial, ratio, **spring, carrier=carrier, axis=axis)
+    return found
+
+
+def of_mujoco(mj, ratio):
+    """The places of q, then of the motors, in MuJoCo's model, and by what its numbers are more than ours."""
+    names = ("first", "second", "first_motor", "second_motor")
+    return [mj.joint(name).dofadr[0] for name in names], np.array([1.0, 1.0, *ratio])
+
+
+@pytest.mark.filterwarnings("ignore:left out of the model of MuJoCo")
+def test_elastic_drives_with_rotors_are_mujocos_bodies_and_tendons(rng, rigid):
+    mj = arm(spins=True)
+    data, (at, more) = mujoco.MjData(mj), of_mujoco(mj, RATIO)
+    driven = rigid.with_drives(drives(mj))
+    assert driven.joint_names == ("first", "second", "first_motor", "second_motor")
+    assert driven.total_mass == pytest.approx(rigid.total_mass, rel=1e-15)
+    for q, qd, tau in rng.normal(size=(20, 3, 4)):
+        q[2:], tau = q[:2] + 0.01 * q[2:], 30.0 * tau
+        data.qpos[at], data.qvel[at], data.qfrc_applied[at] = more * q, more * qd, tau / more
+        mujoco.mj_forward(mj, data)
+        expected = data.qacc[at] / more
+        found = driven.forward_dynamics(q, qd, tau + driven.drive_torque(q, qd))
+        assert abs(found - expected).max() <= 1e-10 * abs(expected).max()
+
+
+@pytest.mark.filterwarnings("ignore:left out of the model of MuJoCo")
+def test_rotors_of_rigid_drives_spin_as_their_gears_say(rng, rigid):
+    """MuJoCo's motions of links and rotors, projected onto those of links: [MK] has no gears."""
+    mj = arm(spins=True)
+    data, (at, _) = mujoco.MjData(mj), of_mujoco(mj, RATIO)
+    driven = rigid.with_drives(drives(mj, stiff=True))
+    T = np.vstack([np.eye(2), np.diag(RATIO)])
+    M = np.zeros((mj.nv, mj.nv))
+    for q, qd, tau in rng.normal(size=(20, 3, 2)):
+        data.qpos[at], data.qvel[at], data.qfrc_applied[:] = T @ q, T @ qd, 0.0
+        mj.tendon_stiffness[:], mj.tendon_damping[:] = 0.0, 0.0
+        mujoco.mj_forward(mj, data)
+        mujoco.mj_fullM(mj, data, M)
+        expected = np.linalg.solve(T.T @ M[np.ix_(at, at)] @ T, tau - T.T @ data.qfrc_bias[at])
+        assert abs(driven.forward_dynamics(q, qd, tau) - expected).max() <= 1e-11 * abs(expected).max()
+        lumped = rigid.with_drives({name: sd.Drive(axial, ratio) for name, axial, ratio in zip(
+            ("first", "second"), AXIAL, RATIO, strict=True)})
+        assert abs(lumped.forward_dynamics(q, qd, tau) - expected).max() > 1e-4 * abs(expected).max()
+
+
+def test_a_rigid_drive_is_armature_and_friction_more(rigid):
+    driven = rigid.with_drives({"first": sd.Drive(2e-4, 60.0, motor_damping=0.3, motor_friction=0.2)})
+    assert (driven.armature == [60.0**2 * 2e-4, 0.0]).all() and driven.n == 2
+    assert (driven.model.damping == [0.3, 0.0]).all() and (driven.model.friction == [0.2, 0.0]).all()
+    q, qd, qdd = np.array([[0.3, 0.4], [1.0, -2.0], [3.0, 1.0]])
+    expected = rigid.with_armature({"first": 60.0**2 * 2e-4}).inverse_dynamics(q, qd, qdd)
+    assert (driven.inverse_dynamics(q, qd, qdd) == expected).all()
+
+
+@pytest.mark.parametrize("kinds", [KINDS, (*GROUPS, *KINDS)])
+def test_drives_come_off_again(rng, kinds):
+    robot = sd.Robot(model_of(random_tree(rng, 7, 2, kinds)))
+    model = robot.model
+    links = [link for link, (body, _) in model.frames.items() if body < 0 or model.is_link[body]]
+    springs = [None, 3.0, Hardening((1.0, 2.0)), Table((0.1, 0.2), (1.0, 3.0)), Antagonistic(Hardening((0.0, 1.0))),
+               LeverArm((1.0, 0.0, 2.0), 0.1, 0.0, 1.0)]
+    joints = [joint for joint in model.joint_names if model.kind_of(joint) not in GROUPS]
+    given = {}
+    for i, joint in enumerate(joints):
+        spring = springs[i % len(springs)]
+        carried = i % 2 and not isinstance(spring, (Antagonistic, LeverArm))
+        given[joint] = sd.Drive(0.01, 20.0, spring, **({"carrier": links[i % len(links)], "axis": (0, 1, 2)} if carried
+                                                       else {}))
+    driven = robot.with_drives(given)
+    back = without_drives(driven.model)
+    for name in ("joint_names", "joint_kinds", "body_names", "body_joints", "mimics"):
+        assert getattr(back, name) == getattr(model, name)
+    for name in ("parents", "coordinates", "screws_body", "relative_poses", "lower", "upper", "damping"):
+        assert (getattr(back, name) == getattr(model, name)).all()
+    assert abs(back.inertias - model.inertias).max() < 1e-14
+    assert abs(back.root_inertia - model.root_inertia).max() < 1e-14
+    assert {name: body for name, (body, _) in back.frames.items()} == {name: body for name, (body, _) in
+                                                                        model.frames.items()}
+
+
+def test_drives_are_part_of_the_model_copied_mounted_and_told_apart(rigid):
+    drive = sd.Drive(2e-4, 60.0, 900.0, 0.7, carrier="lower")
+    driven = rigid.with_drives({"first": drive})
+    again = pickle.loads(pickle.dumps(driven))
+    assert again.model.drives == {"first": drive} and again.model.digest == driven.model.digest != rigid.model.digest
+    assert driven.model.digest != rigid.with_drives({"first": sd.Drive(2e-4, 60.0, 901.0, 0.7, carrier="lower")}
+                                                    ).model.digest
+    both = sd.Robot(join(driven.model, [Mounted(driven.model, "left/")]))
+    assert both.model.motors == {"first": ("first_motor",), "left/first": ("left/first_motor",)}
+    assert both.model.drives["left/first"].carrier == "left/lower"
+    q = np.array([0.3, 0.4, 0.35, -0.3, -0.4, -0.45])
+    one = [driven.drive_torque(x, np.zeros(3)) for x in (q[:3], q[3:])]
+    assert (both.drive_torque(q, np.zeros(6)) == np.concatenate(one)).all()
+    assert both.joint_names[3:] == ("left/first", "left/second", "left/first_motor")
+
+
+@pytest.mark.parametrize("given, message", [
+    ([1.0], r"drives must be \{joint: Drive\}, not"),
+    ({"elbow": sd.Drive(1.0)}, "drive of joint 'elbow': the joint does not exist; the model has first, second"),
+    ({"first": 1.0}, "drive of joint 'first' must be a Drive, not 1.0"),
+    ({"first": sd.Drive(1.0, carrier="nose")}, "joint 'first': carrier 'nose' does not exist; the links are world"),
+])
+def test_drives_of_what_is_not_there_are_refused(rigid, given, message):
+    with pytest.raises(ValueError, match=message):
+        rigid.with_drives(given)
+
+
+def test_drives_of_joints_that_have_one_follow_or_are_on_groups_are_refused():
+    robot = sd.Robot(model_of(random_tree(np.random.default_rng(3), 5, 2)))
+    follower, (leader, *_) = next(iter(robot.model.mimics.items()))
+    with pytest.raises(ValueError, match=f"{follower}.*follows '{leader}', whose drive moves both"):
+        robot.with_drives({follower: sd.Drive(1.0)})
+    driven = robot.with_drives({leader: sd.Drive(1.0, 1.0, 10.0)})
+    with pytest.raises(ValueError, match=f"joint '{leader}': it has one"):
+        driven.with_drives({leader: sd.Drive(1.0)})
+    with pytest.raises(ValueError, match=f"'{leader}_motor': it is the coordinate of one"):
+        driven.with_drives({f"{leader}_motor": sd.Drive(1.0)})
+    floating = sd.Robot.from_urdf("urdf/spherical_arm.urdf", floating_base=True)
+    with pytest.raises(ValueError, match="'floating_base': it is free, and only joints of one degree"):
+        floating.with_drives({"floating_base": sd.Drive(1.0)})
+    with pytest.raises(ValueError, match="'slide': the joint slides, so that the rotor needs an axis"):
+        floating.with_drives({"slide": sd.Drive(1.0, carrier=floating.link_names[1])})
+
+
+@pytest.mark.parametrize("make, message", [
+    (lambda: sd.Drive(0.0, stiffness=1.0), "rotor_inertia of Drive is 0.0, must be > 0"),
+    (lambda: sd.Drive(-1.0), "rotor_inertia of Drive is -1.0, must be >= 0"),
+    (lambda: sd.Drive(True), "rotor_inertia of Drive is True, must be a finite number"),
+    (lambda: sd.Drive(1.0, 0.0), "ratio of Drive is 0"),
+    (lambda: sd.Drive(1.0, np.nan), "ratio of Drive is nan, must be a finite number"),
+    (lambda: sd.Drive(1.0, stiffness=-1.0), "stiffness of Drive is -1.0, must be > 0"),
+    (lambda: sd.Drive(1.0, stiffness="soft"), "stiffness of Drive is 'soft', must be a finite number"),
+    (lambda: sd.Drive(1.0, damping=1.0), "damping of Drive is 1.0, of a drive without stiffness"),
+    (lambda: sd.Drive(1.0, stiffness=1.0, gear_loss=1.0), "gear_loss of Drive is 1.0, must be < 1"),
+    (lambda: sd.Drive(1.0, axis=(0, 0, 1)), r"axis of Drive is \(0.0, 0.0, 1.0\), of a rotor without carrier"),
+    (lambda: sd.Drive(1.0, carrier="a", axis=(0, 0, 0)), "axis of Drive is .* must not be 0"),
+    (lambda: sd.Drive(1.0, stiffness=Antagonistic(Hardening((1.0,))), backlash=0.1), "backlash.*not with Antagonistic"),
+    (lambda: Hardening((0.0,)), "each must be >= 0, and one > 0"),
+    (lambda: Hardening((1.0, -1.0)), "each must be >= 0"),
+    (lambda: Hardening(range(5)), "must be 1 to 4 finite numbers"),
+    (lambda: Table((0.1, 0.1), (1.0, 2.0)), "deflections of Table: 0.1 follows 0.1"),
+    (lambda: Table((0.1, 0.2), (1.0, 0.5)), "torques of Table: 0.5 follows 1.0"),
+    (lambda: Table((0.1, 0.2), (1.0, 1.0)), "the last line, to 1.0, does not rise"),
+    (lambda: Table((0.1,), (1.0, 2.0)), "Table has 1 deflections and 2 torques"),
+    (lambda: Antagonistic(3.0), "spring of Antagonistic is 3.0, must be Hardening or Table"),
+    (lambda: LeverArm((0.0, 0.0, 1.0), 1.0, 0.0, 1.0), "stiffness of LeverArm is 0 at 0, must be > 0"),
+    (lambda: LeverArm((1.0, -2.0, 1.0), 1.0, 0.5, 2.0), "stiffness of LeverArm is 0 at 1, must be > 0"),
+    (lambda: LeverArm((1.0, 0.0, 1.0), 1.0, 1.0, 0.0), "lower 1.0 of LeverArm must be below upper 0.0")])
+def test_what_is_no_drive_is_refused(make, message):
+    with pytest.raises(ValueError, match=message):
+        make()

@@ -1,0 +1,77 @@
+"""Drives in simulator_node: their parameter, that commands move motors, and what is published on either side of the
+spring."""
+import json
+import signal
+
+import numpy as np
+import pytest
+from sensor_msgs.msg import JointState
+
+import screw_dynamics as sd
+from screw_dynamics.model.drive import Antagonistic, Hardening, LeverArm, Table
+from screw_dynamics.ros.simulator.drives import drives
+from screw_dynamics.simulated_robot.settings import Settings
+from screw_dynamics.simulated_robot.simulation import Simulation
+from support import planar_arm as arm
+from support import simulator_driver
+from support.graph import NodeProcess
+
+TEXTS = [json.dumps(x) for x in (
+    {"shoulder": {"rotor_inertia": 1e-4, "ratio": 50.0, "stiffness": 400.0, "damping": 0.5}},
+    {"elbow": {"rotor_inertia": 1e-4, "ratio": 40.0,
+               "stiffness": {"Table": {"deflections": [0.01], "torques": [2.0]}}}})]
+DRIVES = {"shoulder": sd.Drive(1e-4, 50.0, 400.0, 0.5), "elbow": sd.Drive(1e-4, 40.0, Table((0.01,), (2.0,)))}
+
+
+def test_texts_are_drives():
+    assert drives([*TEXTS, ""]) == DRIVES
+    stiffened = {"Antagonistic": {"spring": {"Hardening": {"coefficients": [1, 2]}}}}
+    lever = {"LeverArm": {"coefficients": [1, 0, 2], "inertia": 0.1, "lower": 0, "upper": 1}}
+    found = drives([json.dumps({"a": {"rotor_inertia": 1, "stiffness": stiffened}}),
+                    json.dumps({"b": {"rotor_inertia": 1, "stiffness": lever}})])
+    assert found == {"a": sd.Drive(1.0, stiffness=Antagonistic(Hardening((1.0, 2.0)))),
+                     "b": sd.Drive(1.0, stiffness=LeverArm((1.0, 0.0, 2.0), 0.1, 0.0, 1.0))}
+
+
+@pytest.mark.parametrize("texts, reason", [
+    (["{"], "is no JSON"), (['{"elbow": 3}'], "must be like"),
+    ([TEXTS[0], TEXTS[0]], "joint 'shoulder' is given twice"),
+    (['{"elbow": {"ratio": 3}}'], "lacks 'rotor_inertia'; a Drive has rotor_inertia, ratio"),
+    (['{"elbow": {"rotor_inertia": 1, "stifness": 3}}'], "has no 'stifness'"),
+    (['{"elbow": {"rotor_inertia": 1, "stiffness": {"Rubber": {}}}}'], "must be a number, or one of Antagonistic"),
+    (['{"elbow": {"rotor_inertia": 1, "stiffness": -3}}'], "stiffness of Drive is -3.0, must be > 0")])
+def test_a_text_that_is_none_is_refused_by_its_name(texts, reason):
+    with pytest.raises(ValueError, match=f"parameter drives: .*{reason}"):
+        drives(texts)
+
+
+def test_commands_move_motors_and_both_sides_of_the_springs_are_published(tmp_path, ros):
+    """As the simulation without ROS, to the last bit."""
+    parameters = {"robot_description": f"'{arm.urdf()}'", "start_paused": True, "publish_clock": True,
+                  "hold_until_first_command": False, "drives": json.dumps(TEXTS)}
+    with NodeProcess(simulator_driver.MODULE, "soft", tmp_path / "log", parameters, end=signal.SIGTERM):
+        simulator = simulator_driver.Simulator("soft")
+        motors = simulator.collect(JointState, "/soft/motor_states")
+        simulator.fresh()
+        simulator.command(effort=[3.0, -0.5])
+        simulator.wait(lambda: motors and list(motors[-1].effort) == [3.0, -0.5], "the command to act")
+        state = simulator.step(100)
+        simulator.wait(lambda: motors[-1].header.stamp == state.header.stamp, "the motors' state")
+    twin = Simulation(sd.Robot.from_urdf(arm.urdf()).with_drives(DRIVES), Settings(hold_until_first_command=False))
+    twin.command(np.array([np.nan, np.nan, 3.0, -0.5]))
+    twin.advance(100)
+    reported = twin.joint_state()
+    assert list(state.name) == ["shoulder", "elbow", "finger"]
+    assert list(motors[-1].name) == ["shoulder_motor", "elbow_motor"]
+    for field in ("position", "velocity", "effort"):
+        expected = getattr(reported, field)
+        assert (np.array(getattr(state, field)) == expected[[0, 1, 4]]).all()
+        assert (np.array(getattr(motors[-1], field)) == expected[2:4]).all()
+    assert (np.array(motors[-1].effort) == [3.0, -0.5]).all() and abs(reported.effort[0]) > 0.1
+
+
+def test_a_drive_that_does_not_fit_the_robot_is_said(tmp_path, ros):
+    parameters = {"robot_description": f"'{arm.urdf()}'", "drives": json.dumps(['{"tail": {"rotor_inertia": 1.0}}'])}
+    with NodeProcess(simulator_driver.MODULE, "tailless_drive", tmp_path / "log", parameters, end=signal.SIGTERM):
+        simulator = simulator_driver.Simulator("tailless_drive")
+        simulator.status(lambda status, values: "drive of joint 'tail': the joint does not exist" in status.message)

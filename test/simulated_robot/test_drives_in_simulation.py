@@ -1,0 +1,106 @@
+"""A simulated robot whose joints are behind springs: commands move motors, sensors are on either side of the spring."""
+import numpy as np
+import pytest
+
+import screw_dynamics as sd
+from screw_dynamics.analysis.elastic_joints import ElasticJoints
+from screw_dynamics.model.drive import Antagonistic, Hardening, LeverArm
+from screw_dynamics.simulated_robot.motors import actuated_joints, at_rest, command_names
+from screw_dynamics.simulated_robot.settings import Settings
+from screw_dynamics.simulated_robot.simulation import Simulation
+from support.paths import ROOT
+
+ARM = sd.Robot.from_urdf(ROOT / "urdf/spherical_arm.urdf")
+HARD = Hardening((2000.0, 1e6))
+SOFT = ARM.with_drives({"lift": sd.Drive(1e-4, 80.0, HARD, 2.0), "slide": sd.Drive(1e-4, 200.0, 5000.0, 20.0)})
+LIFT, SLIDE, LIFT_MOTOR, SLIDE_MOTOR = 1, 2, 3, 4
+START = {"lift": 0.4, "slide": 0.1}
+
+
+def simulation(robot=SOFT, **settings):
+    return Simulation(robot, Settings(**{"dt": 5e-4, "hold_until_first_command": False, **settings}), START)
+
+
+def test_names_of_commands_are_those_of_joints_and_of_what_stiffens_them():
+    robot = ARM.with_drives({"waist": sd.Drive(1e-4, 80.0, Antagonistic(HARD)),
+                             "slide": sd.Drive(1e-4, 80.0, LeverArm((10.0, 0.0, 1.0), 0.1, 0.0, 1.0))})
+    assert command_names(robot.model) == ("waist_link", "lift", "slide_link", "waist_motor_1", "waist_motor_2", "slide",
+                                          "slide_lever")
+    assert actuated_joints(robot.model) == ("lift", "waist_motor_1", "waist_motor_2", "slide", "slide_lever")
+    assert command_names(ARM.model) == actuated_joints(ARM.model) == ARM.joint_names
+
+
+def test_motors_start_where_springs_carry_the_links():
+    robot = ARM.with_drives({"lift": sd.Drive(1e-4, 80.0, HARD),
+                             "slide": sd.Drive(1e-4, 80.0, LeverArm((5000.0, 0.0, 100.0), 0.1, 0.0, 1.0))})
+    q = np.array([0.0, 0.4, 0.1, 0.0, 0.0, 0.0])
+    expected = ElasticJoints(robot).equilibrium(q[:3]).q
+    assert abs(at_rest(robot, q) - expected).max() < 1e-15
+    assert abs(Simulation(robot, Settings(), START).q - expected).max() < 1e-15
+
+
+def test_held_by_its_motors_a_robot_hangs_still_on_its_springs():
+    """The spring's torque is what a torque sensor in the joint measures, and the motor's is the same at rest."""
+    made = simulation(command_mode="position", command_timeout=0.0)
+    start = made.q.copy()
+    made.command(np.where(np.arange(5) >= LIFT_MOTOR, start, [0.0, np.nan, np.nan, 0.0, 0.0]))
+    made.advance(2000)
+    assert abs(made.q - start).max() < 1e-9
+    state, weight = made.joint_state(), ARM.gravity_torque(start[:3])
+    assert state.names == SOFT.joint_names
+    for joint, motor in ((LIFT, LIFT_MOTOR), (SLIDE, SLIDE_MOTOR)):
+        assert state.effort[joint] == pytest.approx(weight[joint], rel=1e-6)
+        assert state.effort[motor] == pytest.approx(weight[joint], rel=1e-6)
+
+
+def test_an_effort_on_a_joint_is_its_motors_and_energies_are_accounted_for():
+    """As in a rollout of the robot with drives."""
+    made = simulation(energy_balance=True, joint_friction=False)
+    start, effort = made.q.copy(), np.array([0.3, np.nan, np.nan, 12.0, -3.0])
+    made.command(effort)
+    made.advance(400)
+    tau = np.array([0.3, 0.0, 0.0, 12.0, -3.0])
+    t, q, qd = SOFT.rollout(start, np.zeros(5), tau, 5e-4, 400)
+    assert abs(made.q - q[-1]).max() < 1e-12 and abs(made.qd - qd[-1]).max() < 1e-11
+    expected, account = SOFT.energy_balance(t, q, qd, tau), made.account()
+    assert account.energy_residual == pytest.approx(expected.residual[-1], rel=1e-9)
+    finer = SOFT.energy_balance(*SOFT.rollout(start, np.zeros(5), tau, 5e-5, 4000), tau)
+    assert abs(finer.residual[-1]) < 0.2 * abs(account.energy_residual)     # of order 1
+
+
+def test_modes_and_faults_of_a_joint_are_those_of_its_motor():
+    made = simulation()
+    made.set_modes({"lift": "position"})
+    target = made.q[LIFT_MOTOR] + 0.1
+    made.command(np.array([0.0, np.nan, np.nan, target, 0.0]))
+    made.advance(2000)
+    assert made.q[LIFT_MOTOR] == pytest.approx(target, abs=1e-3)
+    made.inject("joint_stuck", "lift")
+    before = made.q[LIFT_MOTOR]
+    made.command(np.array([0.0, np.nan, np.nan, target - 0.2, 0.0]))
+    made.advance(500)
+    assert made.q[LIFT_MOTOR] == before
+    with pytest.raises(ValueError, match="unknown joint 'lift_motor'"):
+        made.set_modes({"lift_motor": "effort"})
+
+
+def test_a_step_of_the_motor_makes_the_link_swing_at_its_resonance():
+    """With a stiff position servo of the motor: the frequency is that with locked motors."""
+    robot = ARM.with_drives({"lift": sd.Drive(1e-4, 80.0, 3000.0)})
+    made = Simulation(robot, Settings(dt=2e-4, servo_bandwidth=1000.0, command_mode="position", command_timeout=0.0,
+                                      joint_friction=False, hold_until_first_command=False), START)
+    target = made.q.copy()
+    made.advance(1)
+    target[3] += 2e-3
+    made.command(np.array([0.0, np.nan, 0.1, target[3]]))
+    made.advance(500)
+    found = []
+    for _ in range(5000):
+        made.advance(1)
+        found.append(made.q[LIFT])
+    swing = np.array(found) - np.mean(found)
+    crossings = np.flatnonzero(np.diff(np.sign(swing)) > 0)
+    frequency = (len(crossings) - 1) / ((crossings[-1] - crossings[0]) * 2e-4)
+    locked = ElasticJoints(robot).resonances(made.q, motors="locked")
+    alone = np.argmax(abs(locked.shapes[LIFT]))
+    assert frequency == pytest.approx(locked.frequencies[alone], rel=0.02)
