@@ -88,8 +88,8 @@ def batches(soft, model, q, turns):
     assert apart < ALIKE, f"results are {apart:g} rad apart"
     ratio = taken["theirs"] / taken["ours"]
     ours, theirs = (1e9 * taken[who] / (BATCH * BATCH_STEPS) for who in ("ours", "theirs"))
-    print(f"batches of {BATCH}: {ours:.0f} ns a step, MuJoCo {theirs:.0f}: {ratio:.1f} times, at least {FASTER:g} wanted"
-          f"{'' if ratio >= FASTER else ': MISSED'}; {apart:.1e} rad apart")
+    print(f"batches of {BATCH}: {ours:.0f} ns a step, MuJoCo {theirs:.0f}: {ratio:.1f} times, at least {FASTER:g} "
+          f"wanted{'' if ratio >= FASTER else ': MISSED'}; {apart:.1e} rad apart")
 
 
 if __name__ == "__main__":

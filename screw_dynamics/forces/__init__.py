@@ -15,7 +15,8 @@ from .spring import JointSprings, Spring
 from .stop import Stop
 from .total import Account, Derivatives, Total
 from .variable_spring import VariableSpring
+from .winding import Winding
 
 __all__ = ["KINDS", "Account", "Custom", "Derivatives", "Drag", "Element", "Friction", "GearLoss", "JointSprings",
            "LinkWrench", "ModelDamping", "ModelFriction", "NonlinearSpring", "PointSpring", "Spring", "Stop", "Total",
-           "VariableSpring", "elements_of", "of_drives"]
+           "VariableSpring", "Winding", "elements_of", "of_drives"]

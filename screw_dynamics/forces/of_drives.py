@@ -9,18 +9,30 @@ from .gear_loss import GearLoss
 from .nonlinear_spring import NonlinearSpring
 from .spring import Spring
 from .variable_spring import VariableSpring
+from .winding import Winding
 
 
 def of_drives(model: Model) -> tuple[Element, ...]:
-    """The springs of all elastic drives, in their order; they are parts of the robot, and act in all of its motions."""
-    return tuple(element for joint, drive in model.drives.items() if drive.is_elastic
-                 for element in _elements(joint, drive, model.motors[joint]))
+    """The springs and windings of all drives, in their order; they are parts of the robot, and act in all of its
+    motions."""
+    return tuple(element for joint, motors in model.motors.items()
+                 for element in _elements(joint, model.drives[joint], motors))
 
 
 def _elements(joint: str, drive: Drive, motors: tuple[str, ...]) -> Iterator[Element]:
+    if drive.electric is not None:
+        motor = motors[0] if drive.is_elastic else joint
+        k = drive.electric.torque_constant * drive.ratio
+        yield Winding(motor, f"{joint}_current", k, drive.electric.resistance)
+    if drive.is_elastic:
+        yield from _between(joint, drive, motors)
+
+
+def _between(joint: str, drive: Drive, motors: tuple[str, ...]) -> Iterator[Element]:
+    """What acts between motors and their joint."""
     stiffness, spring = drive.stiffness, drive.spring
     if isinstance(stiffness, LeverArm):
-        yield VariableSpring(joint, *motors, stiffness.coefficients, drive.damping)
+        yield VariableSpring(joint, *motors[:2], stiffness.coefficients, drive.damping)
     elif isinstance(stiffness, Antagonistic):
         for motor in motors:
             yield NonlinearSpring(joint, stiffness.spring, drive.damping, other=motor)

@@ -14,16 +14,18 @@ COEFFICIENTS = 4
 
 
 class Coordinate(NamedTuple):
-    """A coordinate that a drive adds to a robot: its name, which follows that of the joint; kind of joint; inertia;
-    damping and Coulomb friction; position limits."""
+    """A coordinate that a drive adds to a robot: its name, which follows that of the joint; kind of joint, None of a
+    motor, that of its joint; inertia; damping and Coulomb friction; position limits; the largest effort, None for that
+    of the joint."""
 
     name: str
     kind: str | None
     inertia: float
-    damping: float
-    friction: float
+    damping: float = 0.0
+    friction: float = 0.0
     lower: float = -math.inf
     upper: float = math.inf
+    effort: float | None = None
 
 
 @dataclass(frozen=True)
@@ -108,6 +110,29 @@ class LeverArm:
 
 
 @dataclass(frozen=True)
+class Electric:
+    """The winding of a motor of direct current: resistance, ohm, inductance, H, and torque_constant, N m/A, or V s/rad,
+    each > 0, before the gear. It adds a coordinate to the robot, `<joint>_current`, the charge that flowed: its
+    velocity is the current, A, its effort the voltage, V, and its inertia the inductance. voltage: the largest there
+    is, V, the effort limit of that coordinate.
+
+    L i' + R i + k omega = voltage, and the motor's torque is k i, omega the rate of its shaft: so torque falls as the
+    motor speeds up, by k^2 / R, and lags behind the voltage by L / R."""
+
+    resistance: float
+    inductance: float
+    torque_constant: float
+    voltage: float = math.inf
+
+    def __post_init__(self) -> None:
+        for name in ("resistance", "inductance", "torque_constant"):
+            _positive(self, name)
+        if not real(self.voltage) > 0.0:
+            raise ValueError(f"voltage of Electric is {described(self.voltage)}, must be > 0")
+        object.__setattr__(self, "voltage", real(self.voltage))
+
+
+@dataclass(frozen=True)
 class Drive:
     """A motor that turns `ratio` times as fast as the joint it drives, and a spring between them.
 
@@ -122,6 +147,8 @@ class Drive:
     gear_loss: the share of the spring's torque that the motor needs more as it turns, 0 <= gear_loss < 1; friction that
     depends on the load.
 
+    electric: the motor's winding; None: its torque is given.
+
     carrier: the link that carries the motor. With it the rotor is a body that spins with the motor, and turns with the
     carrier: rotor_inertia is part of the carrier's inertia in the robot without drives, and gyroscopic torques act.
     Without it the motor has the energy of its spin alone, Spong (1987). axis (3,): of the rotor, in the frame of the
@@ -135,6 +162,7 @@ class Drive:
     motor_friction: float = 0.0
     backlash: float = 0.0
     gear_loss: float = 0.0
+    electric: Electric | None = None
     carrier: str | None = None
     axis: Sequence[float] | None = None
 
@@ -152,8 +180,10 @@ class Drive:
             for name in ("damping", "backlash", "gear_loss"):
                 if getattr(self, name):
                     raise ValueError(f"{name} of Drive is {getattr(self, name)!r}, of a drive without stiffness")
+        if not isinstance(self.electric, (Electric, type(None))):
+            raise ValueError(f"electric of Drive is {described(self.electric)}, must be Electric")
         if isinstance(self.stiffness, (Antagonistic, LeverArm)):
-            for name in ("backlash", "gear_loss", "carrier"):
+            for name in ("backlash", "gear_loss", "carrier") + ("electric",) * isinstance(self.stiffness, Antagonistic):
                 if getattr(self, name):
                     raise ValueError(f"{name} of Drive is {getattr(self, name)!r}: not with "
                                      f"{type(self.stiffness).__name__}")
@@ -195,7 +225,9 @@ class Drive:
             yield Coordinate(f"{joint}_motor", None, *own)
         if isinstance(lever := self.stiffness, LeverArm):
             yield Coordinate(f"{joint}_lever", "prismatic", lever.inertia, lever.damping, lever.friction, lever.lower,
-                             lever.upper)
+                             lever.upper, math.inf)
+        if self.electric is not None:
+            yield Coordinate(f"{joint}_current", "prismatic", self.electric.inductance, effort=self.electric.voltage)
 
 
 def _set(self, name):

@@ -53,7 +53,7 @@ def with_drives(model: Model, drives: Mapping[str, Drive]) -> Model:
             added += _motors(model, joint, drive, k, body)
             continue
         carrier, rotor = _rotor(model, joint, drive, k, body)
-        added.append(rotor)
+        added += [rotor, *_motors(model, joint, drive, k, body, drive.is_elastic)]
         moved = arrays.Ad_matrix(arrays.inverse_pose(rotor.pose))
         taken = moved.T @ rotor.inertia @ moved
         if carrier < 0:
@@ -80,11 +80,13 @@ def _place(model, joint, drive) -> int:
     return model.body_joints.index(joint)
 
 
-def _motors(model, joint, drive, k, body):
-    """The bodies of coordinates with the energy of their own rate alone: without inertia, but with armature."""
-    for name, kind, inertia, damping, friction, lower, upper in drive.coordinates(joint):
+def _motors(model, joint, drive, k, body, first=0):
+    """From the first coordinate on, the bodies of those with the energy of their own rate alone: without inertia, but
+    with armature."""
+    for name, kind, inertia, damping, friction, lower, upper, effort in [*drive.coordinates(joint)][first:]:
         screw = model.screws_body[body] if kind is None else np.r_[np.zeros(3), _direction(model.screws_body[body])]
-        kept = {} if kind else {"velocity_limit": model.velocity_limit[k], "effort_limit": model.effort_limit[k]}
+        kept = {"effort_limit": model.effort_limit[k] if effort is None else effort,
+                "velocity_limit": np.inf if kind else model.velocity_limit[k]}
         yield _Added(name, kind or model.kind_of(joint), int(model.parents[body]), screw, model.relative_poses[body],
                      np.zeros((6, 6)), -1, {"armature": inertia, "damping": damping, "friction": friction,
                                             "lower": lower, "upper": upper, **kept})
@@ -112,7 +114,7 @@ def _rotor(model, joint, drive, k, body):
         raise ValueError(f"{name}: the joint slides, so that the rotor needs an axis")
     inertia = np.zeros((6, 6))
     inertia[:3, :3] = drive.rotor_inertia * np.outer(axis, axis)
-    motor = next((x for x in drive.coordinates(joint)), None)
+    motor = next(drive.coordinates(joint)) if drive.is_elastic else None
     numbers = {"ratio": drive.ratio} if motor is None else {
         "armature": 0.0, "damping": motor.damping, "friction": motor.friction, "lower": motor.lower,
         "upper": motor.upper, "velocity_limit": model.velocity_limit[k], "effort_limit": model.effort_limit[k]}
@@ -162,7 +164,7 @@ def _joint_of(model, velocity):
 def without_drives(model: Model) -> Model:
     """The model of the links alone, whose joints have neither motors nor armature of drives: with_drives undone, but
     for armature and friction of rigid drives."""
-    if not any(drive.is_elastic or drive.carrier for drive in model.drives.values()):
+    if not model.motors and not any(drive.carrier for drive in model.drives.values()):
         return replace(model, drives={})
     gone = {name for names in model.motors.values() for name in names} | {
         f"{joint}_motor" for joint, drive in model.drives.items() if drive.carrier}

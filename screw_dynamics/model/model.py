@@ -134,10 +134,10 @@ class Model:
 
     @lazy
     def motors(self) -> Mapping[str, tuple[str, ...]]:
-        """{joint: the coordinates that its drive adds}, of elastic drives: <joint>_motor, or <joint>_motor_1 and _2,
-        and <joint>_lever. They are joints of the model."""
-        return MappingProxyType({joint: tuple(x.name for x in drive.coordinates(joint))
-                                 for joint, drive in self.drives.items() if drive.is_elastic})
+        """{joint: the coordinates that its drive adds}, of drives that add any: <joint>_motor, or <joint>_motor_1 and
+        _2, <joint>_lever, and <joint>_current. They are joints of the model."""
+        found = {joint: tuple(x.name for x in drive.coordinates(joint)) for joint, drive in self.drives.items()}
+        return MappingProxyType({joint: names for joint, names in found.items() if names})
 
     @property
     def on_groups(self) -> bool:

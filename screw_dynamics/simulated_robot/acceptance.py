@@ -20,6 +20,14 @@ def check_inertia(robot: Robot, home: Home, names: Sequence[str]) -> None:
             raise ValueError(f"no inertia resists joint '{names[i]}': the mass matrix is singular {where}")
 
 
+def check_drives(robot: Robot) -> None:
+    """ValueError for a robot with a motor that is commanded by its voltage, which no servo or brake does."""
+    for joint, drive in robot.model.drives.items():
+        if drive.electric is not None:
+            raise ValueError(f"drive of joint {joint!r}: a simulated robot has motors of given torque, none that are "
+                             "electric")
+
+
 def check_settings(robot: Robot, settings: Settings, in_scene: bool) -> None:
     """Refuse an integrator for trees alone where there are closed loops, and in a scene what robots have alone."""
     loops, known = robot.model.constraints, [name for name in WITH_CONSTRAINTS if name in FIXED_STEPS]

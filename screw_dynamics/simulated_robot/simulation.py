@@ -25,7 +25,7 @@ from screw_dynamics.simulation.conservation import beyond_limits
 from screw_dynamics.simulation.driven import PAST
 from screw_dynamics.simulation.integrators import check_elements
 
-from .acceptance import check_inertia, check_settings
+from .acceptance import check_drives, check_inertia, check_settings
 from .actuators import Actuators, braked
 from .commands import Commands, Drive
 from .conservation import Account, Balance
@@ -83,6 +83,7 @@ class Simulation:
         forces: Sequence[Element] = (),
         scene: Scene | None = None,
     ):
+        check_drives(robot)
         self.surroundings = None if scene is None else Surroundings(scene.copy(robot))
         self._robot, self.base = robot, floating_base(robot.model)
         self.names, self.joint_names = velocity_names(robot.model), coordinate_joints(robot.model)

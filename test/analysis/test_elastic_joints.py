@@ -10,7 +10,7 @@ from scipy.spatial.transform import Rotation
 
 import screw_dynamics as sd
 from screw_dynamics.analysis.elastic_joints import ElasticJoints
-from screw_dynamics.model.drive import Antagonistic, Hardening, LeverArm
+from screw_dynamics.model.drive import Antagonistic, Electric, Hardening, LeverArm
 from support.floating_robots import hopper
 from support.matrices import error
 from support.paths import ROOT
@@ -171,6 +171,7 @@ def test_a_link_gives_way_by_its_compliance(rng):
 
 
 @pytest.mark.parametrize("call, message", [
+    (lambda: ElasticJoints(arm(waist=sd.Drive(1.0, electric=Electric(1.0, 1.0, 1.0)))), "joint 'waist' is electric"),
     (lambda: ElasticJoints(arm(waist=sd.Drive(1.0))), "no joint of the robot has an elastic drive"),
     (lambda: ElasticJoints(arm(waist=sd.Drive(1.0, 1.0, 9.0, damping=1.0))).feed_forward(*np.zeros((5, 3))),
      "feed_forward: the drive of joint 'waist' has damping"),

@@ -7,7 +7,7 @@ import screw_dynamics as sd
 from screw_dynamics import forces
 from screw_dynamics.analysis.spring_laws import deflection, law
 from screw_dynamics.forces import gear_loss, nonlinear_spring, variable_spring
-from screw_dynamics.model.drive import Antagonistic, Hardening, LeverArm, Table
+from screw_dynamics.model.drive import Antagonistic, Electric, Hardening, LeverArm, Table
 
 HARD, TABLE = Hardening((300.0, 2e4, 5e5)), Table((0.01, 0.03, 0.05), (2.0, 9.0, 20.0))
 
@@ -111,7 +111,9 @@ ALL = {"linear": sd.Drive(1e-4, 50.0, 400.0, 0.2), "hardening": sd.Drive(1e-4, 5
        "backlash": sd.Drive(1e-4, 50.0, HARD, backlash=0.01),
        "antagonistic": sd.Drive(1e-4, 50.0, Antagonistic(HARD), 0.1),
        "lever": sd.Drive(1e-4, 50.0, LeverArm((300.0, 0.0, 4e4), 0.5, -0.1, 0.2), 0.2),
-       "loss": sd.Drive(1e-4, 50.0, HARD, gear_loss=0.2)}
+       "loss": sd.Drive(1e-4, 50.0, HARD, gear_loss=0.2),
+       "electric": sd.Drive(1e-4, 50.0, HARD, electric=Electric(0.4, 1e-3, 0.05)),
+       "rigid electric": sd.Drive(1e-4, 50.0, electric=Electric(0.4, 1e-3, 0.05))}
 
 
 @pytest.mark.parametrize("drive", ALL.values(), ids=ALL)
@@ -130,7 +132,7 @@ def test_energies_of_drives_close_in_motions_on_lanes_and_of_one_state(drive, rn
     assert abs(fine.residual[:, -1]).max() < 0.7 * abs(coarse.residual[:, -1]).max()     # of order 1
 
 
-@pytest.mark.parametrize("drive", [ALL[name] for name in ("hardening", "antagonistic", "lever")])
+@pytest.mark.parametrize("drive", [ALL[name] for name in ("hardening", "antagonistic", "lever", "electric")])
 def test_derivatives_of_motions_are_those_of_the_springs(drive, rng):
     robot = pendulum(drive)
     q, qd, tau = 0.02 * rng.normal(size=robot.nq), rng.normal(size=robot.n), rng.normal(size=robot.n)
@@ -176,3 +178,29 @@ def test_a_spring_at_rest_has_its_first_slope(spring):
     slope = robot.total_force(()).derivatives(np.zeros(2), np.zeros(2)).by_q[0]
     K = (torque(spring, 1e-9) / 1e-9) * np.array([[-1.0, 1.0], [1.0, -1.0]])
     assert abs(slope - K).max() < 1e-6
+
+
+def test_an_electric_motor_has_the_torque_of_its_speed_and_the_lag_of_its_winding():
+    """A wheel without weight on a geared motor, at a voltage and under a load: its final speed is V / k less load R /
+    k^2, and what it does before is SciPy's."""
+    R, L, k, ratio, J, B, V, load = 0.4, 2e-3, 0.05, 20.0, 0.03, 1e-4, 24.0, -1.5
+    builder = sd.ModelBuilder("base")
+    builder.add_screw("hub", "wheel", "base", (0.0, 0.0, 1.0), mass=1.0, inertia=np.diag([1.0, 1.0, J]))
+    robot = sd.Robot(builder.build()).with_drives({"hub": sd.Drive(B, ratio, electric=Electric(R, L, k, 48.0))})
+    assert robot.joint_names == ("hub", "hub_current") and robot.model.effort_limit[1] == 48.0
+
+    def rates(t, x):
+        speed, current = x
+        return [(ratio * k * current + load) / (J + ratio**2 * B), (V - R * current - k * ratio * speed) / L]
+    expected = solve_ivp(rates, (0.0, 0.05), (0.0, 0.0), "DOP853", rtol=1e-11, atol=1e-12).y[:, -1]
+    _, _, qd = robot.rollout(np.zeros(2), np.zeros(2), np.array([load, V]), 1e-5, 5000, "rk4")
+    assert abs(qd[-1] - expected).max() < 1e-9 * abs(expected).max()
+    _, _, qd = robot.rollout(np.zeros(2), qd[-1], np.array([load, V]), 1e-4, 40_000, "rk4")
+    assert ratio * qd[-1, 0] == pytest.approx(V / k + load / ratio * R / k**2, rel=1e-9)
+    assert qd[-1, 1] == pytest.approx(-load / (ratio * k), rel=1e-9)
+
+
+def test_what_a_winding_takes_is_heat():
+    robot = pendulum(ALL["rigid electric"])
+    account = robot.total_force(()).account(np.zeros(2), np.array([0.7, 3.0]))
+    assert account.lost == pytest.approx(0.4 * 3.0**2) and account.stored == 0.0 and abs(account.given) < 1e-13

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import screw_dynamics as sd
-from screw_dynamics.model.drive import Antagonistic, Hardening, LeverArm, Table
+from screw_dynamics.model.drive import Antagonistic, Electric, Hardening, LeverArm, Table
 from screw_dynamics.model.drives import without_drives
 from screw_dynamics.model.joining import Mounted, join
 from support.random_trees import GROUPS, KINDS, model_of, random_tree
@@ -107,6 +107,7 @@ def test_drives_come_off_again(rng, kinds):
     robot = sd.Robot(model_of(random_tree(rng, 7, 2, kinds)))
     model = robot.model
     links = [link for link, (body, _) in model.frames.items() if body < 0 or model.is_link[body]]
+    winding = Electric(0.5, 1e-3, 0.05, 48.0)
     springs = [None, 3.0, Hardening((1.0, 2.0)), Table((0.1, 0.2), (1.0, 3.0)), Antagonistic(Hardening((0.0, 1.0))),
                LeverArm((1.0, 0.0, 2.0), 0.1, 0.0, 1.0)]
     joints = [joint for joint in model.joint_names if model.kind_of(joint) not in GROUPS]
@@ -114,8 +115,9 @@ def test_drives_come_off_again(rng, kinds):
     for i, joint in enumerate(joints):
         spring = springs[i % len(springs)]
         carried = i % 2 and not isinstance(spring, (Antagonistic, LeverArm))
-        given[joint] = sd.Drive(0.01, 20.0, spring, **({"carrier": links[i % len(links)], "axis": (0, 1, 2)} if carried
-                                                       else {}))
+        electric = None if isinstance(spring, Antagonistic) or i % 3 else winding
+        rotor = {"carrier": links[i % len(links)], "axis": (0, 1, 2)} if carried else {}
+        given[joint] = sd.Drive(0.01, 20.0, spring, electric=electric, **rotor)
     driven = robot.with_drives(given)
     back = without_drives(driven.model)
     for name in ("joint_names", "joint_kinds", "body_names", "body_joints", "mimics"):
@@ -185,6 +187,11 @@ def test_drives_of_joints_that_have_one_follow_or_are_on_groups_are_refused():
     (lambda: sd.Drive(1.0, axis=(0, 0, 1)), r"axis of Drive is \(0.0, 0.0, 1.0\), of a rotor without carrier"),
     (lambda: sd.Drive(1.0, carrier="a", axis=(0, 0, 0)), "axis of Drive is .* must not be 0"),
     (lambda: sd.Drive(1.0, stiffness=Antagonistic(Hardening((1.0,))), backlash=0.1), "backlash.*not with Antagonistic"),
+    (lambda: sd.Drive(1.0, electric=3.0), "electric of Drive is 3.0, must be Electric"),
+    (lambda: sd.Drive(1.0, stiffness=Antagonistic(Hardening((1.0,))), electric=Electric(1.0, 1e-3, 0.1)),
+     "electric of Drive is .* not with Antagonistic"),
+    (lambda: Electric(0.0, 1e-3, 0.1), "resistance of Electric is 0.0, must be > 0"),
+    (lambda: Electric(1.0, 1e-3, 0.1, -24.0), "voltage of Electric is -24.0, must be > 0"),
     (lambda: Hardening((0.0,)), "each must be >= 0, and one > 0"),
     (lambda: Hardening((1.0, -1.0)), "each must be >= 0"),
     (lambda: Hardening(range(5)), "must be 1 to 4 finite numbers"),

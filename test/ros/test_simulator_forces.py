@@ -33,7 +33,8 @@ def test_texts_are_elements():
 @pytest.mark.parametrize("text, reason", [
     ("{", "is no JSON"), ("[1]", "must be like"), ('{"A": {}, "B": {}}', "must be like"),
     ('{"Custom": {"function": "f"}}',
-     "'Custom' in .* must be one of Drag, Friction, GearLoss, LinkWrench, NonlinearSpring, PointSpring, Spring, Stop"),
+     "'Custom' in .* must be one of Drag, Friction, GearLoss, LinkWrench, NonlinearSpring, PointSpring, Spring, Stop, "
+     "VariableSpring, Winding"),
     pytest.param("[" * 100000, "is no JSON", id="deep"),
     ('{"Spring": {"joint": "a", "stiffness": 1, "joint": "b"}}', "'joint' is given twice"),
     ('{"Spring": {"joint": "a", "stiffness": true}}', "stiffness of Spring is True, must not be"),

@@ -4,7 +4,7 @@ import pytest
 
 import screw_dynamics as sd
 from screw_dynamics.analysis.elastic_joints import ElasticJoints
-from screw_dynamics.model.drive import Antagonistic, Hardening, LeverArm
+from screw_dynamics.model.drive import Antagonistic, Electric, Hardening, LeverArm
 from screw_dynamics.simulated_robot.motors import actuated_joints, at_rest, command_names
 from screw_dynamics.simulated_robot.settings import Settings
 from screw_dynamics.simulated_robot.simulation import Simulation
@@ -104,3 +104,9 @@ def test_a_step_of_the_motor_makes_the_link_swing_at_its_resonance():
     locked = ElasticJoints(robot).resonances(made.q, motors="locked")
     alone = np.argmax(abs(locked.shapes[LIFT]))
     assert frequency == pytest.approx(locked.frequencies[alone], rel=0.02)
+
+
+def test_motors_that_are_commanded_by_voltage_are_refused():
+    robot = ARM.with_drives({"lift": sd.Drive(1e-4, electric=Electric(1.0, 1e-3, 0.1))})
+    with pytest.raises(ValueError, match="drive of joint 'lift': a simulated robot has motors of given torque"):
+        Simulation(robot)
