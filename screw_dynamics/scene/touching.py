@@ -7,6 +7,7 @@ import numpy as np
 
 from screw_dynamics.compiled.batch import Workspaces
 from screw_dynamics.compiled.threads import on_threads, thread_count
+from screw_dynamics.compiled.workspace import Tables
 from screw_dynamics.constraints import tables
 from screw_dynamics.constraints.contacts import tables as contact_tables
 from screw_dynamics.constraints.contacts.calls import ACCELERATION
@@ -98,17 +99,21 @@ class Touching:
         frame = self.robot.tables.frames[self.robot.tables.names[solid.link]]
         return Attached(solid.shape, frame.body, pose_matrix(compose(frame.C, pose(solid.pose))), solid.belt)
 
-    def _tables(self, most, margin):
+    def tables_with(self, servos: int) -> Tables:
+        """The same with room for the rows of so many servos."""
+        return self._tables(self.most, self.margin, servos)
+
+    def _tables(self, most, margin, servos=0):
         """The robot's tables with those of contacts."""
         robot, m = self.robot, self.constraints.m if self.constraints else 0
         loops = self.constraints.in_workspaces.tables if self.constraints else tables.pack([], [], [])
         rebounds = any(pair.restitution > 0.0 for pair in self.pairs)
         turning = int(any(pair.torsion > 0.0 or pair.rolling > 0.0 for pair in self.pairs))
         points = max((pair.points for pair in self.pairs), default=0)
-        given = contact_tables.pack(Settings(most, margin, self.slow, int(rebounds), turning), self._rows, self.pairs,
-                                    self._data)
+        settings = Settings(most, margin, self.slow, int(rebounds), turning, servos)
+        given = contact_tables.pack(settings, self._rows, self.pairs, self._data)
         return robot.tables._replace(tables=np.concatenate([loops, given]), work=contact_tables.contact_work(
-            robot.n, m, most, turning, len(self.solids), points))
+            robot.n, m, settings, len(self.solids), points))
 
     def touches(self, q: np.ndarray, far: bool = False, threads: int | None = None) -> Contacts:
         """The Contacts at configurations q (..., nq), without forces; far: of all points of all pairs."""

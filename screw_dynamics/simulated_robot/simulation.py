@@ -32,7 +32,7 @@ from .conservation import Account, Balance
 from .faults import Faults, Scheduled
 from .home import Home, default_modes
 from .limits import EnforcedLimits
-from .loops import closed, residuals
+from .loops import closed, residuals, with_loops
 from .pushes import Pushes, total
 from .reference import Reference, Tracking
 from .sensors.imu import ImuSample
@@ -82,7 +82,7 @@ class Simulation:
         forces: Sequence[Element] = (),
         scene: Scene | None = None,
     ):
-        self.surroundings = None if scene is None else Surroundings(scene.copy(robot))
+        self.surroundings = None if scene is None else Surroundings(scene.copy(with_loops(robot)))
         self._robot, self.base = robot, floating_base(robot.model)
         self.names, self.joint_names = velocity_names(robot.model), coordinate_joints(robot.model)
         self._rates = robot.n - len(self.joint_names)
