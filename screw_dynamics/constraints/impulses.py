@@ -24,7 +24,7 @@ from .tables import Box, ConstraintTables, box_of, with_joints
 # Rows of what acts on single joints: bounds of an impulse, 1 where a joint that was at rest and is so after it stays
 # where the step began, and the added inertia, by which a step takes forces at its end; of servos, where there are
 # contacts, see contacts/servos.py.
-LOWER, UPPER, STICKS, ADDED, LEAST, MOST, LEAD, SHARE, GIVEN = range(9)
+LOWER, UPPER, STICKS, ADDED, SERVO_LOWER, SERVO_UPPER, LEAD, SHARE, GIVEN = range(9)
 ACTS = 9
 
 

@@ -17,7 +17,7 @@ from screw_dynamics.compiled.interrupt import begin, failed, finish
 from screw_dynamics.compiled.native import at, call
 from screw_dynamics.constraints import hybrid_dynamics as loops_hybrid_dynamics
 from screw_dynamics.constraints.contacts.calls import contact_addresses
-from screw_dynamics.constraints.impulses import GIVEN, LEAD, LEAST, MOST, SHARE
+from screw_dynamics.constraints.impulses import GIVEN, LEAD, SERVO_LOWER, SERVO_UPPER, SHARE
 from screw_dynamics.constraints.projection import (
     BEGIN,
     CONFIGURATIONS,
@@ -66,21 +66,21 @@ EFFORT, GRAVITY, SERVO, BRAKE = 0.0, 1.0, 2.0, 3.0      # what drives a joint
 POSITION, VELOCITY, ACCELERATION, ADDED = range(4)
 REFERENCE = 4
 PAST = 3
+AT_LIMIT = 1.0 - 1e-12       # of a limit: less is not there yet
 HYBRID, STATICS = FACTORS + 1, FACTORS + 2           # addresses of functions, after those of a Plant
 START = STATICS + 1                                 # what PROJECT is called with before the first step: BEGIN or RESUME
 
 
 class Work(NamedTuple):
     """Memory of `drive`: inputs and results of hybrid dynamics (INPUTS, n) and (2, n), gravity torques (n), the
-    efforts (n) of friction and of force elements; of servos the accelerations (n) that they ask for, less those that
-    their efforts cause, and these efforts (n), as they were if no motor was weak."""
+    efforts (n) of friction and of force elements; and the accelerations (n) that servos ask for, less those that their
+    efforts cause."""
 
     inputs: np.ndarray
     results: np.ndarray
     gravity: np.ndarray
     passive: np.ndarray
     lacking: np.ndarray
-    full: np.ndarray
 
 
 @kernel
@@ -153,10 +153,6 @@ def drive(plant: Plant, wrenches: np.ndarray, reference: np.ndarray, t: float, h
                 freed = True
         if not freed:
             break
-    for k in range(n):
-        work.full[k] = tau[k]
-        lacks = joints[DRIVE, k] == SERVO and joints[STRENGTH, k] == 1.0 and abs(tau[k]) >= joints[LIMIT, k]
-        work.lacking[k] = work.lacking[k] - work.results[0, k] if lacks else 0.0
     if weak:
         for k in range(n):
             if joints[DRIVE, k] != BRAKE:
@@ -166,33 +162,35 @@ def drive(plant: Plant, wrenches: np.ndarray, reference: np.ndarray, t: float, h
         for k in range(n):
             if joints[DRIVE, k] == BRAKE:
                 tau[k] = work.results[1, k] - work.passive[k]
+    for k in range(n):
+        lacks = joints[DRIVE, k] == SERVO and (abs(tau[k]) >= joints[LIMIT, k] or joints[STRENGTH, k] != 1.0)
+        work.lacking[k] = work.lacking[k] - work.results[0, k] if lacks else 0.0
     for k in range(n):          # who prescribes an acceleration compensates dry friction; a brake holds for good
         if x[2, k] != 0.0:
             plant.dry[k] = np.inf if joints[DRIVE, k] == BRAKE else 0.0
 
 
 @kernel
-def put_servos(plant: Plant, h: float, work: Work) -> None:
-    """Set plant.acts to what servos may add to their efforts in a step of length h, see
+def put_servos(plant: Plant, h: float, tau: np.ndarray, work: Work) -> None:
+    """Set plant.acts to what servos of efforts tau (n) may give in a step of length h; see
     constraints/contacts/servos.py."""
     acts, joints = plant.acts, plant.joints
     for k in range(acts.shape[1]):
-        servo, limit = joints[DRIVE, k] == SERVO, joints[LIMIT, k]
-        acts[LEAST, k] = -h * (limit + work.full[k]) if servo else 0.0
-        acts[MOST, k] = h * (limit - work.full[k]) if servo else 0.0
-        acts[LEAD, k], acts[SHARE, k], acts[GIVEN, k] = h * work.lacking[k], joints[STRENGTH, k], 0.0
+        most = h * joints[LIMIT, k] if joints[DRIVE, k] == SERVO else 0.0
+        acts[SERVO_LOWER, k], acts[SERVO_UPPER, k], acts[GIVEN, k] = -most, most, h * tau[k]
+        acts[LEAD, k], acts[SHARE, k] = h * work.lacking[k], joints[STRENGTH, k]
 
 
 @kernel
 def take_servos(plant: Plant, h: float, tau: np.ndarray, beyond: np.ndarray) -> None:
-    """Add to tau (n) what servos, and brakes, gave against contacts, and set where their efforts are clipped."""
+    """Set tau (n) to what servos, and brakes, gave with contacts, and beyond (n) to where that is clipped."""
     acts, joints = plant.acts, plant.joints
     for k in range(len(tau)):
-        given = acts[GIVEN, k]
-        if joints[DRIVE, k] >= SERVO:
-            tau[k] += given / h
+        if joints[DRIVE, k] < SERVO or acts[GIVEN, k] == h * tau[k]:
+            continue
+        tau[k] = acts[GIVEN, k] / h
         if joints[DRIVE, k] == SERVO and joints[STRENGTH, k] == 1.0:
-            beyond[k] = joints[CLIPPED, k] != 0.0 or given <= acts[LEAST, k] or given >= acts[MOST, k]
+            beyond[k] = joints[CLIPPED, k] != 0.0 or abs(tau[k]) >= AT_LIMIT * joints[LIMIT, k]
 
 
 @kernel
@@ -244,7 +242,7 @@ def driven_steps(implicit: bool, step: Callable, tableau: Any, space: Callable, 
     where_ = at(memory)
     x, v, plant, stages = prepare_plant(tableau, 0.0, space, calls, joints, memory)
     work = Work(np.empty((hybrid_dynamics.INPUTS, n)), np.empty((2, n)), np.empty(n), np.empty(n),
-                np.zeros(n), np.empty(n))
+                np.zeros(n))
     beyond, pushes = np.zeros(n, dtype=np.bool_), pushing(wrenches)
     if calls[RESTORE] > NEEDED:
         for k in range(nq):
@@ -266,7 +264,7 @@ def driven_steps(implicit: bool, step: Callable, tableau: Any, space: Callable, 
         for k in range(n):
             v[k], lost[0, k], lost[1, k] = qd[k], work.results[0, k], 0.0
         if calls[DETECT] != 0:
-            put_servos(plant, h, work)
+            put_servos(plant, h, tau, work)
         if not (finite(lost[0]) and finite(tau)):
             for k in range(n):
                 lost[0, k] += tau[k]

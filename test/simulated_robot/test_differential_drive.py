@@ -44,7 +44,7 @@ def momentum(simulation):
 def test_wheels_drive_a_base_without_slip_and_spin_on_ice():
     robot = sd.Robot.from_urdf(CAR, floating_base=True)
     scene = sd.Scene(robot, ground=True, materials={"caster": 0.0})
-    simulation = Simulation(robot, Settings(initial_base_pose=STANDING, command_timeout=0.0, servo_bandwidth=500.0),
+    simulation = Simulation(robot, Settings(initial_base_pose=STANDING, command_timeout=0.0),
                             modes=dict.fromkeys(WHEELS, "velocity"), scene=scene)
 
     def drive(forward, turning, steps):

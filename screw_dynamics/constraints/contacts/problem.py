@@ -9,7 +9,7 @@ from screw_dynamics.screws.vectors import Vec3
 
 from ..cones.at_address import solve_contacts_at, solve_impacts_at
 from ..cones.tables import Cones
-from ..impulses import LEAST, LOWER, MOST, UPPER
+from ..impulses import GIVEN, LOWER, SERVO_LOWER, SERVO_UPPER, UPPER
 from .motion import opening
 from .tables import ContactTables
 
@@ -28,7 +28,8 @@ def put_cones(links: Link, of: np.ndarray, passive: int, acts: np.ndarray, given
         k = links.coordinate[of[j]]
         cones.lower[j], cones.upper[j] = acts[LOWER, k], acts[UPPER, k]
         if j >= passive:
-            cones.lower[j], cones.upper[j] = acts[LEAST, k], acts[MOST, k]
+            done = acts[GIVEN, k]
+            cones.lower[j], cones.upper[j] = acts[SERVO_LOWER, k] - done, acts[SERVO_UPPER, k] - done
     put_impulses(given, cones)
 
 

@@ -2,7 +2,10 @@
 
 Without contacts a servo's effort is that by which its joint gets the acceleration it asks for. What contacts, stops and
 others do to that, the row of its joint gives back: v = asked, by an impulse x that leaves the effort within its limit.
-So a joint under position control reaches its command against a load, and gives way where its limit is reached.
+So a joint under position control reaches its command against a load, and gives way where its limit is reached. Of acts,
+for each joint: SERVO_LOWER and SERVO_UPPER bound the impulse of its servo in the step, which is GIVEN by the effort
+without contacts, and becomes what it is with these; LEAD is what the velocity lacks, without contacts, of that asked
+for; SHARE what a weakened servo gives of what it would.
 
 The row yields, v + COMPLIANCE g x = asked for an inverse inertia g of the joint: against loads a servo is 1 /
 COMPLIANCE times as stiff as its bandwidth says. Where what is asked cannot be, of a leg on rigid ground or a finger on
@@ -16,7 +19,7 @@ from screw_dynamics.numbers.scalars import some, where
 from screw_dynamics.numbers.values import kernel, null
 
 from ..cones.tables import Cones
-from ..impulses import GIVEN, LEAD, LEAST, LOWER, MOST, SHARE, UPPER, joints_that_may_act
+from ..impulses import GIVEN, LEAD, LOWER, SERVO_LOWER, SERVO_UPPER, SHARE, UPPER, joints_that_may_act
 from ..shortest import Problem
 from .tables import ContactTables
 
@@ -28,7 +31,7 @@ def servos_that_act(links: Link, acts: np.ndarray, given: ContactTables, of: np.
     """The first body of each velocity with a servo, of as many as there is room for."""
     if given.settings.servos[0] == 0:
         return of[:0]
-    return joints_that_may_act(links, acts[LEAST], acts[MOST], of)[:given.settings.servos[0]]
+    return joints_that_may_act(links, acts[SERVO_LOWER], acts[SERVO_UPPER], of)[:given.settings.servos[0]]
 
 
 @kernel
@@ -56,9 +59,10 @@ def weaken_servos(links: Link, acts: np.ndarray, of: np.ndarray, first: int, con
     are any, so that the others are to be found anew."""
     weak = False
     for j in range(len(of)):
-        share, x = acts[SHARE, links.coordinate[of[j]]], cones.x[first + j]
-        cones.lower[first + j] = where(share < 1.0, share * x, cones.lower[first + j])
-        cones.upper[first + j] = where(share < 1.0, share * x, cones.upper[first + j])
+        share, given = acts[SHARE, links.coordinate[of[j]]], acts[GIVEN, links.coordinate[of[j]]]
+        x = share * (given + cones.x[first + j]) - given
+        cones.lower[first + j] = where(share < 1.0, x, cones.lower[first + j])
+        cones.upper[first + j] = where(share < 1.0, x, cones.upper[first + j])
         weak = weak or some(share < 1.0)
     return weak
 
