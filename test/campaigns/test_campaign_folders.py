@@ -92,7 +92,8 @@ def test_what_is_done_is_not_done_again_and_another_campaign_is_refused(kept):
 
 @pytest.mark.parametrize("options, message", [
     (dict(together=0), "together 0 must be a whole number >= 1"), (dict(workers=0), "workers 0 must be"),
-    (dict(workers=1.5), "workers 1.5 must be"), (dict(timeout=0.0), "timeout 0.0 must be")])
+    (dict(workers=1.5), "workers 1.5 must be"), (dict(timeout=0.0), "timeout 0.0 must be"),
+    (dict(scheduler="tcp://here:8786", workers=2), "workers 2 are processes of this machine, and the scheduler tcp:")])
 def test_what_cannot_be_leaves_no_folder(tmp_path, options, message):
     with pytest.raises(ValueError, match=message):
         sd.campaign(decay, PARAMETERS, [below_one], 2, out=tmp_path / "new", **options)
