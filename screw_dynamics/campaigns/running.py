@@ -54,7 +54,11 @@ def campaign(scenario: Callable, parameters: Mapping[str, Any], properties: Mapp
     plan.keep(folder)
     how = {"scheduler": scheduler, "workers": workers, "timeout": timeout, "progress": progress}
     found = Campaign(plan, _on_workers(each, plan, folder, together, how), folder)
-    found.write()
+    try:
+        found.write()
+    except OSError as error:
+        raise OSError(error.errno, f"{error.strerror}: all {plan.count} cases are done and kept; make room, and call "
+                          "again", error.filename) from error
     return found
 
 

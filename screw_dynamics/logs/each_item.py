@@ -57,6 +57,8 @@ def each(function: Callable, items: Sequence[Any], out: str | os.PathLike, optio
     names = _names(function, items, options)
     (out / UNFINISHED).mkdir(parents=True, exist_ok=True)
     with _alone(out):
+        for left in (out / UNFINISHED).iterdir():           # by calls that were killed, or found the folder full
+            left.unlink(missing_ok=True)
         rows = [stored(out, name) if (out / f"{name}.json").exists() else None for name in names]
         todo = [k for k, row in enumerate(rows) if row is None or row["error"] is not None]
         with tqdm(total=len(items), initial=len(items) - len(todo), disable=not progress) as bar:

@@ -2,11 +2,12 @@
 import base64
 import html
 import io
-import os
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
+
+from .whole_file import whole
 
 _escape = partial(html.escape, quote=False)       # of text, where quotes stay, as in commands
 MOST = 500          # rows of a table of episodes
@@ -62,9 +63,8 @@ class Page:
 
     def write(self, path: Path) -> None:
         """Write the page, all at once."""
-        new = path.with_name(f"{path.name}.new")
-        new.write_text(self.html(), encoding="utf-8")
-        os.replace(new, path)
+        with whole(path) as new:
+            new.write_text(self.html(), encoding="utf-8")
 
 
 def _cell(x):

@@ -4,11 +4,10 @@ import fcntl
 import os
 import tempfile
 from pathlib import Path
-from typing import Any, TextIO
 
 DOMAINS = range(1, 51)   # 0 is everybody's default, the demo has 51 to 100, and later ports are Linux's ephemeral ones
 DISCOVERY = Path(__file__).with_name("discovery.xml")
-_claimed: dict[str, Any] = {}
+_claimed: dict[str, int] = {}
 
 
 def isolate() -> int:
@@ -27,14 +26,15 @@ def isolate() -> int:
     return _claimed["domain"]
 
 
-def claim_domain() -> tuple[int, TextIO]:
-    """A DDS domain id that no other test run on this machine has, and the open lock that keeps it."""
+def claim_domain() -> tuple[int, int]:
+    """A DDS domain id that no other test run on this machine has, and the descriptor of the open lock that keeps it."""
     for shift in DOMAINS:
         domain = DOMAINS[(os.getpid() + shift) % len(DOMAINS)]
-        lock = open(Path(tempfile.gettempdir()) / f"screw_dynamics_{os.getuid()}_domain_{domain}", "w")
+        path = Path(tempfile.gettempdir()) / f"screw_dynamics_{os.getuid()}_domain_{domain}"
+        lock = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o644)
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             return domain, lock
         except OSError:
-            lock.close()
+            os.close(lock)
     raise RuntimeError(f"test runs on this machine hold all {len(DOMAINS)} DDS domains")
