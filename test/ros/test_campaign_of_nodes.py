@@ -35,4 +35,4 @@ def test_nodes_in_lockstep_are_a_scenario_with_the_same_bits_on_any_worker(tmp_p
     for case in found.cases:
         assert case.margins["slow_enough"] == margin_without_nodes(case)        # bit for bit
     again = sd.campaigns.load(tmp_path).replay(2)                               # in this process
-    assert again.same_bits and again.case.margins == found.cases[2].margins
+    assert again.same_bits and again.case.margins["slow_enough"] == found.cases[2].margins["slow_enough"]
