@@ -103,6 +103,24 @@ def test_a_servo_that_presses_gives_its_limit_and_does_not_wind_up():
     assert not simulation.touches() and simulation.qd[0] > 0.0
 
 
+def test_a_servo_does_not_press_into_a_stop_that_it_runs_into():
+    """A lift that is told to stop at its upper end, from so near that its servo cannot slow it down: the stop takes its
+    velocity, and what the servo gives from then on is the weight."""
+    builder = sd.ModelBuilder("base")
+    limits = sd.Limits(lower=-1.0, upper=0.1, effort=200.0, velocity=10.0)
+    builder.add_screw("lift", "dish", "base", axis=(0, 0, 1), pitch=np.inf, mass=2.0, com=(0, 0, 0), limits=limits)
+    robot = sd.Robot(builder.build())
+    simulation = servos(robot, sd.Scene(robot, ground=True, shapes={}))
+    simulation.reset_to(["lift"], [0.095], [1.0])
+    simulation.command(np.array([0.1]))
+    efforts = []
+    for _ in range(20):
+        simulation.advance(1)
+        efforts.append(simulation.joint_state().effort[0])
+    assert simulation.q[0] == 0.1 and abs(simulation.qd[0]) < 1e-12
+    assert max(efforts) == pytest.approx(2.0 * G, rel=1e-9)     # it slows down, and holds; it never pushes upwards
+
+
 @pytest.mark.parametrize("share", [0.5, 0.0])
 def test_a_weak_servo_gives_its_share_of_what_a_load_takes_too(share):
     """A lift holds a ball in a dish: s (W + M w^2 e) = W, for the weight W and the mass M of lift and ball; without any

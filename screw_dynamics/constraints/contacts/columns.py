@@ -20,7 +20,7 @@ from .tables import ContactTables
 def put_forces(given: ContactTables, count: int) -> None:
     """F becomes unit forces along t, s and the normal of each contact, then unit torques of torsional friction about
     normals, and of rolling friction about t and s."""
-    F, none = given.F, zero(Vec3, given.F[0, 0])
+    F, none = given.F, zero(Vec3, given.report[0])
     for k in range(count):
         put_wrench(F, 3 * k, Wrench(none, given.kept.t[k]))
         put_wrench(F, 3 * k + 1, Wrench(none, given.kept.s[k]))
