@@ -155,6 +155,8 @@ def test_servos_in_a_loop_hold_a_box_and_the_loop_stays_closed():
     law = loops.inverse_dynamics(simulation.q, rest, rest, external={"coupler": wrench}, actuated="A").tau
     assert law[0] > 5.0
     np.testing.assert_allclose(simulation.joint_state().effort, law, atol=1e-6)
+    held = loops.forward_dynamics(simulation.q, rest, law, {"coupler": wrench}).wrenches["D"]
+    np.testing.assert_allclose(simulation.snapshot().loads["rocker"], held, atol=1e-5)      # what sensors feel of it
 
 
 @heavy
