@@ -16,7 +16,7 @@ from screw_dynamics.constraints.contacts.touches import touches_entry
 from screw_dynamics.constraints.projection import CONFIGURATIONS, NOTHING
 from screw_dynamics.contact.detection import pair_rows
 from screw_dynamics.contact.shapes import Shape
-from screw_dynamics.contact.solids import Attached, rows
+from screw_dynamics.contact.solids import Attached, kind_of, rows
 from screw_dynamics.model import checks
 from screw_dynamics.numbers.lanes import WIDTH
 from screw_dynamics.robot import Robot
@@ -70,9 +70,11 @@ class Touching:
                  materials: Sequence[tuple[float, float, float, float]], most: int | None = None, margin: float = 0.02,
                  slow: float = 0.01, constraints: Any = None):
         self.robot, self.solids = robot, tuple(solids)
+        for solid in solids:
+            checks.named(solid.name, kind_of, solid.shape)
         self._rows, self._data = rows([self._attached(solid) for solid in solids])
         for i, j in pairs:
-            checks.named(f"{solids[i].name} and {solids[j].name}", pair_rows, self._rows, [(i, j)])
+            checks.named(" and ".join(map(_with_shape, (solids[i], solids[j]))), pair_rows, self._rows, [(i, j)])
         self.pairs = [pair._replace(mu=mu, restitution=e, torsion=torsion, rolling=rolling) for pair, (
             mu, e, torsion, rolling) in zip(pair_rows(self._rows, pairs), materials, strict=True)]
         points = sum(pair.points for pair in self.pairs)
@@ -180,6 +182,11 @@ class Touching:
         for x in (gap, point, normal, force):
             x[~there] = np.nan if x is not force else 0.0
         return Contacts(pair, gap, point, normal, force)
+
+
+def _with_shape(solid):
+    """The name of a solid, and what it is."""
+    return f"{solid.name} ({solid.shape.kind.replace('_', ' ')})"
 
 
 MOST = 64               # contacts at once, unless more are asked for
