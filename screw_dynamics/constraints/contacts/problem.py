@@ -98,8 +98,10 @@ def hold_joints(links: Link, of: np.ndarray, passive: int, acts: np.ndarray, con
     """Let stops hold, but no friction and no servos, and begin without impulses."""
     for j in range(len(of)):
         k, none = links.coordinate[of[j]], null(cones.c[0])
-        cones.lower[j] = where((j >= passive) | (acts[LOWER, k] > -np.inf), none, acts[LOWER, k])
-        cones.upper[j] = where((j >= passive) | (acts[UPPER, k] < np.inf), none, acts[UPPER, k])
+        cones.lower[j] = cones.upper[j] = none
+        if j < passive:
+            cones.lower[j] = where(acts[LOWER, k] > -np.inf, none, acts[LOWER, k])
+            cones.upper[j] = where(acts[UPPER, k] < np.inf, none, acts[UPPER, k])
     for i in range(len(cones.x)):
         cones.x[i] = null(cones.x[i])
 
