@@ -17,6 +17,7 @@ from support.touching_robots import CAR, GRIPPER, RADIUS, SEPARATION, STANDING, 
 
 # A node with a scene compiles kernels of contacts at its first start, for a minute or two.
 pytestmark = pytest.mark.slow
+COMPILING = 400.0       # wall s, of patience
 
 G, NAN = 9.81, float("nan")
 SCENE = """
@@ -47,9 +48,10 @@ def held(robot_simulator, ros):
     record = {"bumper/left": Bool, "force_torque/wrist": WrenchStamped, "objects/ball/pose": PoseStamped,
               "/diagnostics": DiagnosticArray}
     gripper = Gripper()
-    simulator = robot_simulator(with_collisions(GRIPPER), [gripper], scene=SCENE, record=record, parameters={
-        "bumpers": ["left"], "force_torques": ["wrist"], "command_interfaces.lift": "position",
-        "trajectory_groups": [""]}, tolerate=["no command"])
+    parameters = {"bumpers": ["left"], "force_torques": ["wrist"], "command_interfaces.lift": "position",
+                  "trajectory_groups": [""]}
+    simulator = robot_simulator(with_collisions(GRIPPER), [gripper], scene=SCENE, record=record, parameters=parameters,
+                                tolerate=["no command"], patience=COMPILING)
     simulator.advance(0.3)
     yield simulator
     gripper.destroy_node()
@@ -138,8 +140,9 @@ def test_cmd_vel_drives_a_base_and_wheel_odometry_tells_where(robot_simulator, r
             self._commands.publish(command)
 
     driver = Driver()
-    simulator = robot_simulator(CAR, [driver], answers=0, awaits={"cmd_vel": TwistStamped}, ground=True, record={
-        "wheel_odom": Odometry}, parameters={
+    simulator = robot_simulator(
+        CAR, [driver], answers=0, awaits={"cmd_vel": TwistStamped}, ground=True, patience=COMPILING,
+        record={"wheel_odom": Odometry}, parameters={
             "floating_base": True, "left_wheels": [WHEELS[0]], "right_wheels": [WHEELS[1]], "wheel_radius": RADIUS,
             "wheel_separation": SEPARATION, "initial_base_pose": list(STANDING),
             "trajectory_groups": [""]})
@@ -170,7 +173,7 @@ def test_a_mechanism_stands_on_the_ground_and_its_loop_stays_closed(robot_simula
 
     crank = Crank()
     with pytest.warns(UrdfWarning, match="left open"):
-        simulator = robot_simulator(standing_four_bar(), [crank], ground=True, parameters={
+        simulator = robot_simulator(standing_four_bar(), [crank], ground=True, patience=COMPILING, parameters={
             "floating_base": True, "initial_base_pose": [0.0, 0.0, 0.05, 0.0, 0.0, 0.0, 1.0],
             "command_interfaces.A": "position", "trajectory_groups": [""]})
     simulator.advance(0.5)
