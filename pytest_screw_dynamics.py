@@ -4,47 +4,21 @@ Beside the package and not in it, since pytest imports its plugins at every star
 Numba. Nothing here imports more than pytest before a test asks for a fixture. PYTEST_DONT_REWRITE, it asserts nothing.
 """
 
-import fcntl
-import os
 import shlex
-import tempfile
 from pathlib import Path
 
 import pytest
 
-DOMAINS = range(1, 51)   # 0 is everybody's default, the demo has 51 to 100, and later ports are Linux's ephemeral ones
-DISCOVERY = Path(__file__).with_name("screw_dynamics") / "testing" / "discovery.xml"
 CASES = 4                # of a test marked `campaign`, unless it or --campaign says how many
 SIMULATORS = pytest.StashKey[list]()   # those that a test has started
 CASE = pytest.StashKey[tuple]()         # that of a test marked `campaign`, and how many it has
-_claimed = {}
 
 
 def isolate() -> int:
-    """Give this process, and those that it starts, a DDS domain that no other test run of this machine has; its id.
+    """`screw_dynamics.testing.isolate`: a DDS domain of this test run's own."""
+    from screw_dynamics.testing import isolate
 
-    To be called before rclpy is initialised: it sets ROS_DOMAIN_ID, and keeps discovery on this machine."""
-    if not _claimed:
-        domain, lock = claim_domain()
-        _claimed.update(domain=domain, lock=lock)
-        os.environ["ROS_DOMAIN_ID"] = str(domain)
-        os.environ["ROS_AUTOMATIC_DISCOVERY_RANGE"] = "LOCALHOST"
-        if "FASTRTPS_DEFAULT_PROFILES_FILE" not in os.environ:   # its name in older versions
-            os.environ.setdefault("FASTDDS_DEFAULT_PROFILES_FILE", str(DISCOVERY))
-    return _claimed["domain"]
-
-
-def claim_domain():
-    """A DDS domain id that no other test run on this machine has, and the open lock that keeps it."""
-    for shift in DOMAINS:
-        domain = DOMAINS[(os.getpid() + shift) % len(DOMAINS)]
-        lock = open(Path(tempfile.gettempdir()) / f"screw_dynamics_{os.getuid()}_domain_{domain}", "w")
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            return domain, lock
-        except OSError:
-            lock.close()
-    raise RuntimeError(f"test runs on this machine hold all {len(DOMAINS)} DDS domains")
+    return isolate()
 
 
 def pytest_addoption(parser):

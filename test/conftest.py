@@ -8,11 +8,11 @@ from pytest_screw_dynamics import isolate
 from support.oracle_report import pytest_terminal_summary, report  # noqa: F401  a hook and a fixture
 from support.skipped import OptionalFile, skipped_file
 
+# OpenBLAS's threads wait for each other longer than a small matrix takes. Before anything imports NumPy.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 # Before anything imports rclpy, and in the environment, so that node processes started by a test inherit it.
 isolate()
 pytest_plugins = ["pytest_screw_dynamics"]   # by its name as an entry point: where both are there it is loaded once
-# OpenBLAS's threads wait for each other longer than a small matrix takes.
-os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 
 # Half a minute to four each, and hardly in parts: begun last they would end alone. The others follow as they are found.

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Sequence
+from functools import lru_cache
 from math import prod
 
 import numpy as np
@@ -35,12 +36,20 @@ DESIGNS = {"latin_hypercube": latin_hypercube, "sobol": sobol, "random": random,
 def shares(parameters: Sequence[Parameter], design: str, count: int, seed: int, levels: int) -> np.ndarray:
     """The shares (cases, d) of a design; those of a grid are all combinations, the last parameter changing fastest."""
     if checks.one_of("design", design, DESIGNS) != "grid":
-        return DESIGNS[design](len(parameters), count, seed)
+        return _points(design, len(parameters), count, seed)
     if (total := prod(parameter.count(levels) for parameter in parameters)) > LARGEST:
         raise ValueError(f"the grid has {total} cases, more than {LARGEST}: fewer levels than {levels}, or fewer "
                          "parameters")
     along = [parameter.shares(levels) for parameter in parameters]
     return np.stack(np.meshgrid(*along, indexing="ij"), axis=-1).reshape(total, len(parameters))
+
+
+@lru_cache(4)
+def _points(design, d, count, seed):
+    """The points of a design: the cases of a test ask for them one by one."""
+    found = DESIGNS[design](d, count, seed)
+    found.flags.writeable = False
+    return found
 
 
 def _of_scipy(name, d, seed):

@@ -13,6 +13,7 @@ import numpy as np
 
 from screw_dynamics import checks
 from screw_dynamics.lazy import lazy
+from screw_dynamics.logs.whole_file import whole
 
 from . import cases, designs
 from .digests import source_of
@@ -76,9 +77,9 @@ class Plan:
                 raise ValueError(f"{folder} has another campaign: {'; '.join(differ)}")
             return
         folder.mkdir(parents=True, exist_ok=True)
-        new = folder / f".{FILE}.{os.getpid()}"
-        new.write_bytes(pickle.dumps({"path": [os.path.abspath(p) for p in sys.path], "plan": cloudpickle.dumps(self)}))
-        new.replace(folder / FILE)
+        content = {"path": [os.path.abspath(p) for p in sys.path], "plan": cloudpickle.dumps(self)}
+        with whole(folder / FILE) as new:
+            new.write_bytes(pickle.dumps(content))
 
 
 def kept(folder: Path) -> Plan:

@@ -12,6 +12,7 @@ from .dependence import dependences
 
 SHOWN = 6               # parameters with pictures
 BINS = 24
+LONGEST = 12            # letters of a choice at an axis
 FAILED, PASSED = "#c0392b", "#95a5a6"
 
 
@@ -51,7 +52,8 @@ def page(campaign: Any) -> Page:
 def _property(campaign, name):
     """How often a property fails, and its least margin."""
     known = [case for case in campaign.cases if not np.isnan(case.margins[name])]
-    row = {"property": name, "fails": sum(not case.holds[name] for case in campaign.cases)}
+    judged = [case for case in campaign.cases if not case.error or not np.isnan(case.margins[name])]
+    row = {"property": name, "fails": sum(not case.holds[name] for case in judged)}        # errors are counted apart
     least = min(known, key=lambda case: case.margins[name], default=None)
     return row | ({"least margin": least.margins[name], "in case": least.index} if least else {})
 
@@ -78,11 +80,12 @@ def _pictures(found, campaign, first):
         return
     names = [*first, *(p.name for p in campaign.plan.parameters if p.name not in first)][:SHOWN]
     table, wide = campaign.table, (11, 2.8 * -(-len(names) // 3))
-    drawn = [(wide, _histograms, names)]
-    drawn += [(wide, _margins, names, name) for name in campaign.plan.properties if np.isfinite(table[name]).any()]
-    drawn += [((6, 5), _pair, names[:2])] if len(names) > 1 else []
-    found.heading("Pictures")
-    for size, draw, *what in drawn:
+    drawn = [("Cases by each parameter", wide, _histograms, names)]
+    drawn += [(f"The margin {name} by each parameter", wide, _margins, names, name) for name in campaign.plan.properties
+              if np.isfinite(table[name]).any()]
+    drawn += [(f"{names[0]} and {names[1]}", (6, 5), _pair, names[:2])] if len(names) > 1 else []
+    for heading, size, draw, *what in drawn:
+        found.heading(heading)
         figure = Figure(figsize=size, layout="constrained")
         draw(figure, table, *what)
         found.figure(figure)
@@ -100,7 +103,8 @@ def _numbers(ax, values, along="x"):
     if values.dtype.kind in "fiu":
         return values
     kinds, where = np.unique(values.astype(str), return_inverse=True)
-    getattr(ax, f"set_{along}ticks")(range(len(kinds)), [kind[:16] for kind in kinds])
+    names = [kind if len(kind) <= LONGEST else f"{kind[:LONGEST - 1]}\N{HORIZONTAL ELLIPSIS}" for kind in kinds]
+    getattr(ax, f"set_{along}ticks")(range(len(kinds)), names)
     return where
 
 
@@ -108,10 +112,12 @@ def _histograms(figure, table, names):
     """How often cases failed and passed, by each parameter."""
     for ax, name in _panels(figure, names):
         values, passed = _numbers(ax, table[name]), table["passed"]
-        few = values.dtype.kind == "i" and 0 <= values.min() and values.max() < BINS
-        bins = np.arange(values.max() + 2) - 0.5 if few else BINS
+        few = values.dtype.kind == "i" and np.ptp(values) < BINS
+        bins = np.arange(values.min(), values.max() + 2) - 0.5 if few else BINS
         ax.hist([values[~passed], values[passed]], bins, stacked=True, color=[FAILED, PASSED],
-                label=["failed", "passed"])
+                rwidth=0.8 if few else None, label=["failed", "passed"])
+        if few and table[name].dtype.kind == "i":
+            ax.set_xticks(np.unique(values)[::max(1, np.ptp(values) // 8)])
         ax.set_xlabel(name)
         ax.set_ylabel("cases")
     figure.axes[0].legend()

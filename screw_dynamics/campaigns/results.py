@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from screw_dynamics import checks
+from screw_dynamics.logs.whole_file import whole
 
 from .cases import Case, Replay
 from .plan import Plan, kept
@@ -120,9 +121,8 @@ def write_parquet(campaign: Campaign, path: Path) -> None:
     columns["trace"] = [case.trace for case in campaign.cases]
     table = pa.table(columns)
     said = {key.encode(): text.encode() for key, text in campaign.plan.in_words().items()}
-    new = path.with_name(f".{path.name}.{os.getpid()}")
-    pq.write_table(table.replace_schema_metadata(said), new)
-    new.replace(path)
+    with whole(path) as new:
+        pq.write_table(table.replace_schema_metadata(said), new)
 
 
 def _column(values: Sequence[Any]) -> np.ndarray:

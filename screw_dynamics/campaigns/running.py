@@ -49,16 +49,21 @@ def campaign(scenario: Callable, parameters: Mapping[str, Any], properties: Mapp
     folder = Path(out).absolute()
     workers = None if workers is None else checks.whole("workers", workers, 1)
     timeout = None if timeout is None else checks.positive("timeout", timeout)
+    from screw_dynamics.logs.each_item import check_where, each
+    check_where(scheduler, workers)
     plan.keep(folder)
-    found = Campaign(plan, _on_workers(plan, folder, together, {
-        "scheduler": scheduler, "workers": workers, "timeout": timeout, "progress": progress}), folder)
-    found.write()
+    how = {"scheduler": scheduler, "workers": workers, "timeout": timeout, "progress": progress}
+    found = Campaign(plan, _on_workers(each, plan, folder, together, how), folder)
+    try:
+        found.write()
+    except OSError as error:
+        raise OSError(error.errno, f"{error.strerror}: all {plan.count} cases are done and kept; make room, and call "
+                          "again", error.filename) from error
     return found
 
 
-def _on_workers(plan, folder, together, how):
+def _on_workers(each, plan, folder, together, how):
     """The cases, run by each()."""
-    from screw_dynamics.logs.each_item import each
     items = [(first, min(first + together, plan.count)) for first in range(0, plan.count, together)]
     rows = each(run_some, items, folder / PARTS, {"folder": str(folder), "identity": str(plan.in_words())}, **how)
     found = []

@@ -22,20 +22,21 @@ from .shortest import Problem, combine, measure, orthogonalize
 from .tables import Box, ConstraintTables, box_of, with_joints
 
 # Rows of what acts on single joints: bounds of an impulse, 1 where a joint that was at rest and is so after it stays
-# where the step began, and the added inertia, by which a step takes forces at its end.
-LOWER, UPPER, STICKS, ADDED = range(4)
-ACTS = 4
+# where the step began, and the added inertia, by which a step takes forces at its end; of servos, where there are
+# contacts, see contacts/servos.py.
+LOWER, UPPER, STICKS, ADDED, SERVO_LOWER, SERVO_UPPER, LEAD, SHARE, GIVEN = range(9)
+ACTS = 9
 
 
 @kernel
-def joints_that_may_act(links: Link, acts: np.ndarray, of: np.ndarray) -> np.ndarray:
-    """The first body of each velocity with an impulse that may be other than 0."""
+def joints_that_may_act(links: Link, lower: np.ndarray, upper: np.ndarray, of: np.ndarray) -> np.ndarray:
+    """The first body of each velocity with an impulse that may be other than 0, by its bounds (n)."""
     count = 0
     for i in range(1, len(links.parent)):
         k, new = links.coordinate[i], True
         for j in range(count):
             new &= links.coordinate[of[j]] != k
-        if new and some((acts[LOWER, k] < 0.0) | (acts[UPPER, k] > 0.0)):
+        if new and some((lower[k] < 0.0) | (upper[k] > 0.0)):
             of[count] = i
             count += 1
     return of[:count]
@@ -89,7 +90,7 @@ def of_joints(by: ModuleType) -> Callable:
     def add_impulses_to(links: Link, body: tuple, given: ConstraintTables, acts: np.ndarray, most: Scalar,
                         qd: np.ndarray) -> Scalar:
         """Change qd (n) by the impulses of joints that `acts` bounds. Returns the rank of the constraints, 0."""
-        of = joints_that_may_act(links, acts, np.empty(len(qd), dtype=np.int64))
+        of = joints_that_may_act(links, acts[LOWER], acts[UPPER], np.empty(len(qd), dtype=np.int64))
         problem, box = with_joints(given, qd[0], len(of)), box_of(given, qd[0], len(of))
         clear(body.tau)
         gather(links.coordinate, acts[ADDED], body.added)
@@ -118,7 +119,7 @@ def of_loops_and_joints(by: ModuleType) -> Callable:
                         qd: np.ndarray) -> Scalar:
         """Change qd (n) so that J qd = 0, and by the impulses of joints that `acts` bounds. Returns the rank of the
         constraints, which is not to exceed `most`."""
-        of, m = joints_that_may_act(links, acts, np.empty(len(qd), dtype=np.int64)), given.m
+        m, of = given.m, joints_that_may_act(links, acts[LOWER], acts[UPPER], np.empty(len(qd), dtype=np.int64))
         problem, box = with_joints(given, qd[0], len(of)), box_of(given, qd[0], len(of))
         clear(body.tau)
         gather(links.coordinate, acts[ADDED], body.added)

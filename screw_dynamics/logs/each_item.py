@@ -44,17 +44,21 @@ def each(function: Callable, items: Sequence[Any], out: str | os.PathLike, optio
     have one thread each (dask worker --nthreads 1). An item whose workers died more often than Dask's setting
     distributed.scheduler.allowed-failures says is a row with that error.
 
-    ValueError for an item that is given twice. OSError when the folder is full or another call uses it, and
-    ConnectionError when the scheduler is lost: all that is done stays, and the next call goes on."""
+    ValueError for an item that is given twice, and for workers besides a scheduler, which has its own. OSError when the
+    folder is full or another call uses it, and ConnectionError when the scheduler is lost: all that is done stays, and
+    the next call goes on."""
     from distributed import CancelledError
     from distributed.comm import CommClosedError
     from tqdm import tqdm
     options, out = dict(options or {}), Path(out).absolute()
     timeout = None if timeout is None else checks.positive("timeout", timeout)
     workers = None if workers is None else checks.whole("workers", workers, 1)
+    check_where(scheduler, workers)
     names = _names(function, items, options)
     (out / UNFINISHED).mkdir(parents=True, exist_ok=True)
     with _alone(out):
+        for left in (out / UNFINISHED).iterdir():           # by calls that were killed, or found the folder full
+            left.unlink(missing_ok=True)
         rows = [stored(out, name) if (out / f"{name}.json").exists() else None for name in names]
         todo = [k for k, row in enumerate(rows) if row is None or row["error"] is not None]
         with tqdm(total=len(items), initial=len(items) - len(todo), disable=not progress) as bar:
@@ -68,6 +72,13 @@ def each(function: Callable, items: Sequence[Any], out: str | os.PathLike, optio
             raise ConnectionError(f"the scheduler {scheduler} was lost: {len(items) - len(todo)} of {len(items)} items "
                                   f"are done and kept in {out}; call again to go on")
     return [run.rows.get(k, row) for k, row in enumerate(rows)]
+
+
+def check_where(scheduler: Any, workers: int | None) -> None:
+    """ValueError for a number of workers of a scheduler, which has its own."""
+    if scheduler is not None and workers is not None:
+        raise ValueError(f"workers {workers} are processes of this machine, and the scheduler {scheduler} has its own: "
+                         "one of the two must be None")
 
 
 class _Run:

@@ -45,9 +45,11 @@ def over_time(rows: Sequence[Mapping[str, Any]], panels: Mapping[str, str], join
                 ax.plot(t, y, ".", ms=4, label=name.partition(".")[2] or None)
             ax.set_title(title, loc="left", fontsize=8.5)
             ax.set_xlabel(label, fontsize=8.5)
-        handles, labels = axes.flat[0].get_legend_handles_labels()
-        if labels:
-            figure.legend(handles, labels, ncols=6, loc="outside lower center", frameon=False, markerscale=2)
+            if all(not np.nan_to_num(line.get_ydata()).any() for line in ax.lines):
+                ax.set_ylim(-0.05, 1.0)         # nothing but zeros: the scale would be that of rounding
+        known = {label: line for ax in axes.flat for line, label in zip(*ax.get_legend_handles_labels(), strict=True)}
+        if known:
+            figure.legend(known.values(), known, ncols=6, loc="outside lower center", frameon=False, markerscale=2)
         return _saved(pyplot, figure, path)
 
 
@@ -75,6 +77,7 @@ def efforts(table: Mapping[str, np.ndarray], joints: Sequence[str], path: Any = 
                     y = np.insert(table[f"{what}.{joints[k]}"].astype(float), ends, np.nan)
                     ax.plot(np.insert(table["t"], ends, np.nan), y, color=colour, lw=width, label=what)
                 ax.set_title(joints[k], loc="left", fontsize=8.5)
+                ax.tick_params(labelbottom=k % rows == rows - 1 or k == len(joints) - 1)
         figure.supxlabel("time  [s]", fontsize=8.5)
         figure.supylabel("effort  [N m or N]", fontsize=8.5)
         figure.legend(*axes[0, 0].get_legend_handles_labels(), ncols=2, loc="outside upper right", frameon=False)

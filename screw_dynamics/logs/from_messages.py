@@ -32,14 +32,16 @@ def recording(fs: Any, path: str, name: str, topics: Topics | None, gap: float |
     """The recording of a file of messages, or a folder of rosbag2; the rest as `read` has it."""
     with logs(fs, path, name, notes) as files:
         channels = [channel for log in files for channel in log.channels.values()]
-        chosen = roles(channels, topics, name, notes)
+        try:
+            chosen = roles(channels, topics, name, notes)
+        except ValueError as error:
+            raise ValueError(f"{error}{_said(notes)}") from None        # of a file that was cut, say
         gathered, arrival = _gathered(files, chosen, notes)
     states = [gathered[topic] for topic in chosen["joint_states"] if topic in gathered]
     found = [stream for sample in states for stream in streams(sample, arrival, notes)]
     if not found:
-        said = "; ".join(f"{note.text} ({note.count})" for note in notes)
         raise ValueError(f"{name}: nothing of its joint states on {', '.join(chosen['joint_states'])} can be read"
-                         f"{f': {said}' if said else ''}")
+                         f"{_said(notes)}")
     table = merged(sorted(found, key=lambda stream: -len(stream.stamps)), notes, use_stamps)
     start = int(table.time[0])
     t = (table.time - start) / NS
@@ -56,6 +58,11 @@ def recording(fs: Any, path: str, name: str, topics: Topics | None, gap: float |
         description=_description(_of(gathered, chosen, "description"), notes), source=name,
         topics={role: ", ".join(names) for role, names in chosen.items()},
         breaks=interruptions(t, table.breaks, gap, notes), notes=notes)
+
+
+def _said(notes):
+    """What was noted of a file that cannot be read, for its error."""
+    return ": " * bool(notes) + "; ".join(f"{note.text} ({note.count})" for note in notes)
 
 
 def _of(gathered, chosen, role):

@@ -4,12 +4,14 @@ Messages come in the order of the file, which is that of their arrival."""
 from __future__ import annotations
 
 import io
+import os
 from collections.abc import Collection, Iterator
 from typing import IO, Any
 
 from .messages import Channel, full_type
 from .notes import Notes
 
+MAGIC = 8           # bytes that a file begins and ends with
 HEADER = 1 + 8      # bytes of a record before its content: what it is, and how long
 
 
@@ -36,7 +38,6 @@ class McapLog:
     def _indexed(self):
         """Take channels, and chunks if there are any, from the file's summary; False if it has none, or no channels."""
         from mcap.data_stream import ReadDataStream
-        from mcap.exceptions import InvalidMagic
         from mcap.reader import make_reader
         from mcap.stream_reader import read_magic
         self._file.seek(0)
@@ -45,11 +46,14 @@ class McapLog:
         except Exception:  # noqa: BLE001  of a file that is empty, or of something else
             raise ValueError(f"{self._name} is not an MCAP file: it begins with other bytes") from None
         self._file.seek(0)
-        try:
-            summary = make_reader(self._file).get_summary()
-        except InvalidMagic:
+        begin = self._file.read(MAGIC)
+        self._file.seek(-MAGIC, os.SEEK_END)
+        if self._file.read(MAGIC) != begin:
             self._notes.add("no summary", f"{self._name} does not end as MCAP files do: it was cut, or not finished")
             return False
+        self._file.seek(0)
+        try:
+            summary = make_reader(self._file).get_summary()
         except Exception as error:  # noqa: BLE001  of whatever stands where a summary should
             self._notes.add("no summary", f"{self._name}: its summary cannot be read: {_said(error)}")
             return False

@@ -15,6 +15,8 @@ from typing import Any
 
 import numpy as np
 
+from .whole_file import whole
+
 UNFINISHED = "unfinished"       # folder, in that of the results, of files that have no name yet
 RESERVED = "item", "key", "run", "error", "trace", "seconds", "table", "bytes"
 BEGUN, TIMEOUT = "begun", "Timeout ("       # of faulthandler
@@ -91,10 +93,10 @@ def store(folder: Path, name: str, row: dict[str, Any], table: Any = None) -> di
     """Write a row, and a table before it; the row, as who reads the file gets it."""
     if table is not None:
         target = folder / f"{name}.parquet"
-        with _named_when_whole(target) as path:
+        with whole(target, folder / UNFINISHED) as path:
             row |= {"table": target.name, "bytes": _write_table(path, table, row)}
     text = json.dumps(row, default=_plain)
-    with _named_when_whole(folder / f"{name}.json") as path:
+    with whole(folder / f"{name}.json", folder / UNFINISHED) as path:
         path.write_text(text)
     return json.loads(text)
 
@@ -109,17 +111,6 @@ def _write_table(path, table, row):
     metadata = (table.schema.metadata or {}) | {ABOUT: about}
     pyarrow.parquet.write_table(table.replace_schema_metadata(metadata), path, compression="zstd")
     return path.stat().st_size
-
-
-@contextmanager
-def _named_when_whole(target: Path) -> Iterator[Path]:
-    """A path to write to, which becomes the target, all at once; nothing is left of what fails."""
-    path = target.parent / UNFINISHED / f"{target.name}.{os.uname().nodename}.{os.getpid()}"
-    try:
-        yield path
-        os.replace(path, target)
-    finally:
-        path.unlink(missing_ok=True)
 
 
 @contextmanager

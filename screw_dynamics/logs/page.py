@@ -2,11 +2,12 @@
 import base64
 import html
 import io
-import os
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
+
+from .whole_file import whole
 
 _escape = partial(html.escape, quote=False)       # of text, where quotes stay, as in commands
 MOST = 500          # rows of a table of episodes
@@ -14,7 +15,7 @@ STYLE = """body{font:14px/1.5 system-ui,sans-serif;margin:2em auto;max-width:72e
 h1{font-size:1.5em}h2{font-size:1.15em;margin-top:2em}img{max-width:100%}pre{background:#f5f7fa;padding:1em;
 overflow-x:auto}.wide{overflow-x:auto}table{border-collapse:collapse;font-size:13px}
 td,th{padding:.2em .7em;text-align:right;border-bottom:1px solid #e4e7eb;white-space:nowrap}
-td:first-child,th:first-child{text-align:left}td.text{text-align:left;white-space:normal}.bad{color:#b44d00}"""
+td:first-child,th:first-child{text-align:left}td.text,th.text{text-align:left}td.text{white-space:normal}.bad{color:#b44d00}"""
 
 
 class Page:
@@ -40,7 +41,8 @@ class Page:
         """A table with some columns of rows, the first MOST of them; it says how many there are, and which files have
         everything."""
         columns = list(columns)
-        head = "".join(f"<th>{_escape(name)}</th>" for name in columns)
+        texts = {name for name in columns if any(isinstance(row.get(name), str | list) for row in rows[:MOST])}
+        head = "".join(f"<th{' class=text' * (name in texts)}>{_escape(name)}</th>" for name in columns)
         body = "".join("<tr>" + "".join(_cell(row.get(name)) for name in columns) + "</tr>" for row in rows[:MOST])
         self._parts.append(f"<div class=wide><table><tr>{head}</tr>{body}</table></div>")
         if len(rows) > MOST:
@@ -62,9 +64,8 @@ class Page:
 
     def write(self, path: Path) -> None:
         """Write the page, all at once."""
-        new = path.with_name(f"{path.name}.new")
-        new.write_text(self.html(), encoding="utf-8")
-        os.replace(new, path)
+        with whole(path) as new:
+            new.write_text(self.html(), encoding="utf-8")
 
 
 def _cell(x):

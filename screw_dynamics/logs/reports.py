@@ -17,15 +17,19 @@ def begun(title: str, rows: Sequence[Mapping[str, Any]], said: Mapping[str, Any]
     failed = [row for row in rows if row["error"] is not None]
     page.text(f"{len(done)} of {len(rows)} episodes; {len(failed)} failed." if failed else f"{len(rows)} episodes.",
               bool(failed))
-    models = sorted({row["model"] for row in done if row.get("model")})
-    page.listing("\n".join(f"{name}: {value}" for name, value in (said | {"models": ", ".join(models)}).items()))
+    models = sorted({row["model"] for row in done if row.get("model")} - {said.get("model")})
+    if models:                                  # those that logs themselves describe
+        said = said | {"models": ", ".join(models)}
+    page.listing("\n".join(f"{name}: {value}" for name, value in said.items()))
     if failed:
         page.heading("Episodes that failed, and are in nothing below")
         page.table(failed, ("item", "error"))
-    noted = Counter(note.partition(" (")[0] for row in done for note in row.get("notes") or ())
-    if noted:
+    notes = [(note.partition(" (")[0], note.partition("): ")[2]) for row in done for note in row.get("notes") or ()]
+    if notes:
         page.heading("What readers noted, in how many episodes")
-        page.table([{"note": note, "episodes": count} for note, count in noted.most_common()], ("note", "episodes"))
+        first, noted = dict(reversed(notes)), Counter(kind for kind, _ in notes)
+        page.table([{"note": kind, "episodes": count, "such as": first[kind]} for kind, count in noted.most_common()],
+                   ("note", "episodes", "such as"))
     return page, done
 
 

@@ -1,8 +1,9 @@
 """One row per episode, as Parquet and CSV: the union of the columns of all rows."""
-import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
+
+from .whole_file import whole
 
 LONGEST = 300       # characters of a text in the table; the row's own file has all
 
@@ -16,9 +17,8 @@ def write_summary(rows: Sequence[Mapping[str, Any]], folder: Path) -> None:
     names = list(dict.fromkeys(name for row in rows for name in row if name not in left_out))
     table = pyarrow.table({name: _column([row.get(name) for row in rows]) for name in names})
     for suffix, write in ((".parquet", pyarrow.parquet.write_table), (".csv", pyarrow.csv.write_csv)):
-        new = folder / f"summary{suffix}.new"
-        write(table, new)
-        os.replace(new, folder / f"summary{suffix}")
+        with whole(folder / f"summary{suffix}") as new:
+            write(table, new)
 
 
 def _column(values):

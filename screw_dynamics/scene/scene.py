@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from screw_dynamics import checks
+from screw_dynamics.closed_loops import ClosedLoopRobot
 from screw_dynamics.contact.materials import Combination, Material
 from screw_dynamics.contact.on_links import CollisionShape
 from screw_dynamics.contact.shapes import Box, Capsule, ConvexHull, Cylinder, HeightField, Plane, Sphere
@@ -182,12 +183,12 @@ class Scene(SceneLinearization, ScenePlanning):
         self._disabled = [*self._disabled, *_pairs(pairs)]
         self._made = None
 
-    def copy(self, robot: Robot | None = None) -> Scene:
-        """The same scene, of its own, also around another robot of the same links."""
+    def copy(self, robot: Robot | ClosedLoopRobot | None = None) -> Scene:
+        """The same scene, of its own, also around another robot of the same links, with the closed loops of that."""
         other = copy(self)
         other._objects = dict(self._objects)
         if robot is not None:
-            other._robots, other._made = robot, None
+            other._loops, other._robots, other._made = mechanisms(robot), trees(robot), None
         return other
 
     @property

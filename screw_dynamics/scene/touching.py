@@ -7,6 +7,7 @@ import numpy as np
 
 from screw_dynamics.compiled.batch import Workspaces
 from screw_dynamics.compiled.threads import on_threads, thread_count
+from screw_dynamics.compiled.workspace import Tables
 from screw_dynamics.constraints import tables
 from screw_dynamics.constraints.contacts import tables as contact_tables
 from screw_dynamics.constraints.contacts.calls import ACCELERATION
@@ -15,7 +16,7 @@ from screw_dynamics.constraints.contacts.touches import touches_entry
 from screw_dynamics.constraints.projection import CONFIGURATIONS, NOTHING
 from screw_dynamics.contact.detection import pair_rows
 from screw_dynamics.contact.shapes import Shape
-from screw_dynamics.contact.solids import Attached, rows
+from screw_dynamics.contact.solids import Attached, kind_of, rows
 from screw_dynamics.model import checks
 from screw_dynamics.numbers.lanes import WIDTH
 from screw_dynamics.robot import Robot
@@ -69,9 +70,11 @@ class Touching:
                  materials: Sequence[tuple[float, float, float, float]], most: int | None = None, margin: float = 0.02,
                  slow: float = 0.01, constraints: Any = None):
         self.robot, self.solids = robot, tuple(solids)
+        for solid in solids:
+            checks.named(solid.name, kind_of, solid.shape)
         self._rows, self._data = rows([self._attached(solid) for solid in solids])
         for i, j in pairs:
-            checks.named(f"{solids[i].name} and {solids[j].name}", pair_rows, self._rows, [(i, j)])
+            checks.named(" and ".join(map(_with_shape, (solids[i], solids[j]))), pair_rows, self._rows, [(i, j)])
         self.pairs = [pair._replace(mu=mu, restitution=e, torsion=torsion, rolling=rolling) for pair, (
             mu, e, torsion, rolling) in zip(pair_rows(self._rows, pairs), materials, strict=True)]
         points = sum(pair.points for pair in self.pairs)
@@ -98,17 +101,21 @@ class Touching:
         frame = self.robot.tables.frames[self.robot.tables.names[solid.link]]
         return Attached(solid.shape, frame.body, pose_matrix(compose(frame.C, pose(solid.pose))), solid.belt)
 
-    def _tables(self, most, margin):
+    def tables_with(self, servos: int) -> Tables:
+        """The same with room for the rows of so many servos."""
+        return self._tables(self.most, self.margin, servos)
+
+    def _tables(self, most, margin, servos=0):
         """The robot's tables with those of contacts."""
         robot, m = self.robot, self.constraints.m if self.constraints else 0
         loops = self.constraints.in_workspaces.tables if self.constraints else tables.pack([], [], [])
         rebounds = any(pair.restitution > 0.0 for pair in self.pairs)
         turning = int(any(pair.torsion > 0.0 or pair.rolling > 0.0 for pair in self.pairs))
         points = max((pair.points for pair in self.pairs), default=0)
-        given = contact_tables.pack(Settings(most, margin, self.slow, int(rebounds), turning), self._rows, self.pairs,
-                                    self._data)
+        settings = Settings(most, margin, self.slow, int(rebounds), turning, servos)
+        given = contact_tables.pack(settings, self._rows, self.pairs, self._data)
         return robot.tables._replace(tables=np.concatenate([loops, given]), work=contact_tables.contact_work(
-            robot.n, m, most, turning, len(self.solids), points))
+            robot.n, m, settings, len(self.solids), points))
 
     def touches(self, q: np.ndarray, far: bool = False, threads: int | None = None) -> Contacts:
         """The Contacts at configurations q (..., nq), without forces; far: of all points of all pairs."""
@@ -175,6 +182,11 @@ class Touching:
         for x in (gap, point, normal, force):
             x[~there] = np.nan if x is not force else 0.0
         return Contacts(pair, gap, point, normal, force)
+
+
+def _with_shape(solid):
+    """The name of a solid, and what it is."""
+    return f"{solid.name} ({solid.shape.kind.replace('_', ' ')})"
 
 
 MOST = 64               # contacts at once, unless more are asked for

@@ -34,8 +34,5 @@ def check_settings(robot: Robot, settings: Settings, in_scene: bool) -> None:
     if loops and settings.integrator not in known:
         raise ValueError(f"integrator is {settings.integrator}, must be one of {', '.join(known)} for a robot with "
                          "closed loops")
-    if loops and in_scene:
-        names = ", ".join(f"'{each.name}'" for each in loops)
-        raise ValueError(f"a robot with closed loops ({names}) cannot be in a scene yet")
     if settings.energy_balance and in_scene:
         raise ValueError("energy_balance is of a robot alone: it must be false in a scene")

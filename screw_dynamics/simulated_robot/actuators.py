@@ -29,8 +29,8 @@ Wrenches = Mapping[str, np.ndarray]     # {link: (6,)}, (torque, force), in the 
 class Actuators:
     """Motors, servos and brakes, one a joint. The effort of motors and servos is limited, that of brakes is not.
 
-    Servos and brakes compensate wrenches on links, friction, and the elements of force `forces`. A weakened servo gives
-    a share of what it would; nothing compensates that. t: simulated time, s.
+    Servos and brakes compensate wrenches on links, friction, the elements of force `forces`, and what the robot
+    touches. A weakened servo gives a share of what it would; nothing compensates that. t: simulated time, s.
 
     touching: the robot and what surrounds it, of which q and qd are then those of everything, as are past states; None
     for a robot alone. Efforts, accelerations, and all else (n,), are the robot's."""
@@ -49,12 +49,12 @@ class Actuators:
         self._resumed = False
 
     def effort(self, robot: Robot, drives: Drives, sample: Sample | None, t: float, q: np.ndarray, qd: np.ndarray,
-               wrenches: Wrenches, touching: Touching | None = None) -> np.ndarray:
+               wrenches: Wrenches) -> np.ndarray:
         """The efforts (n,) at a state q (nq,), qd (n,), under wrenches {link: (6,)}.
 
         sample: the reference, if any, rows (1, n)."""
         clipped = np.zeros(robot.n, dtype=np.int64)
-        return self._run(robot, drives, sample, t, q.copy(), qd.copy(), wrenches, 0, clipped, None, touching)[1]
+        return self._run(robot, drives, sample, t, q.copy(), qd.copy(), wrenches, 0, clipped)[1]
 
     def acceleration(self, robot: Robot, drives: Drives, sample: Sample | None, t: float, q: np.ndarray, qd: np.ndarray,
                      wrenches: Wrenches) -> np.ndarray:
@@ -62,14 +62,14 @@ class Actuators:
         return self.step(robot, drives, sample, t, q, qd, wrenches)[0]
 
     def step(self, robot: Robot, drives: Drives, sample: Sample | None, t: float, q: np.ndarray, qd: np.ndarray,
-             wrenches: Wrenches, touching: Touching | None = None) -> tuple[np.ndarray, Contacts | None]:
-        """The same, and the contacts in that step, of a robot that may touch something."""
+             wrenches: Wrenches, touching: Touching | None = None) -> tuple[np.ndarray, np.ndarray, Contacts | None]:
+        """The same, the efforts (n,), and the contacts in that step, of a robot that may touch something."""
         end, clipped = qd.copy(), np.zeros(robot.n, dtype=np.int64)
-        made, *_ = self._run(robot, drives, sample, t, q.copy(), end, wrenches, 1, clipped, None, touching)
+        made, tau, _ = self._run(robot, drives, sample, t, q.copy(), end, wrenches, 1, clipped, None, touching)
         qdd = (end - qd)[:robot.n] / self._settings.step if made else np.zeros(robot.n)
         if touching is None or not made:
-            return qdd, None
-        return qdd, touching.contacts(self._measuring.report(touching.reported(touching.most)))
+            return qdd, tau, None
+        return qdd, tau, touching.contacts(self._measuring.report(touching.reported(touching.most)))
 
     def crowded(self) -> int:
         """How many contacts there were more than there is room for, in a step of the last motion."""
@@ -77,7 +77,7 @@ class Actuators:
 
     def reason(self, robot: Robot, q: np.ndarray, qd: np.ndarray) -> str:
         """Why the last motion ended early at a state, if more is known than the joints whose numbers are not finite."""
-        return why_open(robot, q, qd, self._driven.lost[0], self._settings.step) if self._touching is None else ""
+        return why_open(robot, q, qd, self._driven.lost[0][:robot.n], self._settings.step)
 
     def loops(self, robot: Robot) -> ClosedLoopRobot:
         """A robot with closed loops, and what keeps them."""
@@ -167,7 +167,7 @@ _DRIVES = np.array([EFFORT, GRAVITY, SERVO, SERVO, SERVO, BRAKE])       # by Dri
 def driven(robot: Robot, integrator: str, forces: Sequence[Element], touching: Touching | None = None) -> Driven:
     """The driven motion of a robot, with the constraints of its model, or with all that surrounds it."""
     if touching is not None:
-        return Driven(touching.robot, integrator, forces, touching.constraints, touching)
+        return Driven(touching.robot, integrator, forces, touching.constraints, touching, servos=robot.n)
     constraints = ClosedLoopRobot(robot).constraints if robot.model.constraints else None
     return Driven(robot, integrator, forces, constraints)
 

@@ -10,6 +10,11 @@ from screw_dynamics.constraints.projection import STEPS
 from screw_dynamics.robot import Robot
 
 
+def with_loops(robot: Robot) -> Robot | ClosedLoopRobot:
+    """The robot with the constraints of its model."""
+    return ClosedLoopRobot(robot) if robot.model.constraints else robot
+
+
 def closed(robot: Robot, q: np.ndarray, qd: np.ndarray, motors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The closed configuration (nq,) near q with the motors, a mask (n,), where they are, or if that cannot be the one
     nearest by, and the admissible velocities (n,) nearest to qd. ValueError names what stays open."""

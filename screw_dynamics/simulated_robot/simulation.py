@@ -32,7 +32,7 @@ from .conservation import Account, Balance
 from .faults import Faults, Scheduled
 from .home import Home, default_modes
 from .limits import EnforcedLimits
-from .loops import closed, residuals
+from .loops import closed, residuals, with_loops
 from .motors import command_names
 from .pushes import Pushes, total
 from .reference import Reference, Tracking
@@ -84,7 +84,7 @@ class Simulation:
         scene: Scene | None = None,
     ):
         check_drives(robot)
-        self.surroundings = None if scene is None else Surroundings(scene.copy(robot))
+        self.surroundings = None if scene is None else Surroundings(scene.copy(with_loops(robot)))
         self._robot, self.base = robot, floating_base(robot.model)
         self.names, self.joint_names = velocity_names(robot.model), coordinate_joints(robot.model)
         self.command_names = command_names(robot.model)

@@ -1,7 +1,8 @@
 """A snapshot of a simulation: the state at a step and what acts on it, now or a while ago."""
 
 from bisect import bisect_right
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
@@ -56,8 +57,10 @@ class Snapshot:
         acting = self._acting
         if acting.stopped:
             return np.zeros(self.robot.n)
-        return self._actuators.effort(self.robot, acting.drives, self._sample, self._time, *self.whole, self._pushes,
-                                      acting.touching)
+        if acting.touching is not None:
+            return self._touching_step[1]
+        return self._actuators.effort(self.robot, acting.drives, self._sample, self._time, self.q, self.qd,
+                                      self._pushes)
 
     @lazy
     def joint_torque(self) -> np.ndarray:
@@ -86,11 +89,11 @@ class Snapshot:
         return np.where(np.isfinite(end), (end - self.qd) / dt, 0.0)
 
     @lazy
-    def _touching_step(self) -> tuple[np.ndarray, Contacts | None]:
-        """The accelerations and the contacts of the step that follows."""
+    def _touching_step(self) -> tuple[np.ndarray, np.ndarray, Contacts | None]:
+        """The accelerations, the efforts and the contacts of the step that follows."""
         acting = self._acting
         if acting.stopped:
-            return np.zeros(self.robot.n), None
+            return np.zeros(self.robot.n), np.zeros(self.robot.n), None
         return self._actuators.step(self.robot, acting.drives, self._sample, self._time, *self.whole, self._pushes,
                                     acting.touching)
 
@@ -98,7 +101,7 @@ class Snapshot:
     def touches(self) -> list[Touch]:
         """The contacts in the step that follows; none while stopped by a fault, and of a robot alone."""
         touching = self._acting.touching
-        found = None if touching is None else self._touching_step[1]
+        found = None if touching is None else self._touching_step[2]
         return [] if found is None else Surroundings.touches(touching, found)
 
     @lazy
@@ -109,15 +112,13 @@ class Snapshot:
         found = dict(robot.total_force(forces).link_wrenches(self.q, self.qd, self._time)) if forces else {}
         others = [*self.wrenches.items()]
         touching = self._acting.touching
-        if touching is not None and self._touching_step[1] is not None:
-            others += Surroundings.wrenches(touching, robot, self.q, self._touching_step[1]).items()
+        if touching is not None and self._touching_step[2] is not None:
+            others += Surroundings.wrenches(touching, robot, self.q, self._touching_step[2]).items()
         if robot.model.constraints:
             passive = robot.total_force(forces, friction=self._settings.joint_friction)
             net = self.effort + (passive.efforts(self.q, self.qd, self._time) if passive else 0.0)
-            others += loads(self._actuators.loops(robot), self.q, self.qd, net, self.wrenches)
-        for link, wrench in others:
-            found[link] = found.get(link, 0.0) + wrench
-        return found
+            others += loads(self._actuators.loops(robot), self.q, self.qd, net, _sum(others))
+        return _sum(others, found)
 
     @property
     def _time(self) -> float:
@@ -132,6 +133,15 @@ class Snapshot:
     @lazy
     def _pushed(self) -> np.ndarray:
         return self.robot.external_torque(self.q, self.wrenches) if self.wrenches else np.zeros(self.robot.n)
+
+
+def _sum(wrenches: Iterable[tuple[str, np.ndarray]], given: Mapping[str, np.ndarray] = MappingProxyType({})
+         ) -> dict[str, np.ndarray]:
+    """{link: (6,)}: the sum of wrenches on links, and of those given."""
+    found = dict(given)
+    for link, wrench in wrenches:
+        found[link] = found.get(link, 0.0) + wrench
+    return found
 
 
 class Stretch(NamedTuple):

@@ -15,6 +15,8 @@ from screw_dynamics.scene import Contacts, Scene
 from screw_dynamics.scene.objects import SceneObject
 from screw_dynamics.scene.touching import Touching
 
+from .loops import with_loops
+
 LARGEST = 1e5       # m, m/s, rad/s: an object that is told to be further away, or faster, is a mistake
 
 
@@ -69,7 +71,7 @@ class Surroundings:
 
     def use(self, robot: Robot) -> None:
         """Be around another robot of the same links, under another gravity, say, or with payloads."""
-        self._scene = self._scene.copy(robot)
+        self._scene = self._scene.copy(with_loops(robot))
         self._renew()
 
     def reset(self) -> None:

@@ -17,6 +17,7 @@ from screw_dynamics.compiled.interrupt import begin, failed, finish
 from screw_dynamics.compiled.native import at, call
 from screw_dynamics.constraints import hybrid_dynamics as loops_hybrid_dynamics
 from screw_dynamics.constraints.contacts.calls import contact_addresses
+from screw_dynamics.constraints.impulses import GIVEN, LEAD, SERVO_LOWER, SERVO_UPPER, SHARE
 from screw_dynamics.constraints.projection import (
     BEGIN,
     CONFIGURATIONS,
@@ -65,18 +66,21 @@ EFFORT, GRAVITY, SERVO, BRAKE = 0.0, 1.0, 2.0, 3.0      # what drives a joint
 POSITION, VELOCITY, ACCELERATION, ADDED = range(4)
 REFERENCE = 4
 PAST = 3
+AT_LIMIT = 1.0 - 1e-12       # of a limit: less is not there yet
 HYBRID, STATICS = FACTORS + 1, FACTORS + 2           # addresses of functions, after those of a Plant
 START = STATICS + 1                                 # what PROJECT is called with before the first step: BEGIN or RESUME
 
 
 class Work(NamedTuple):
-    """Memory of `drive`: inputs and results of hybrid dynamics (INPUTS, n) and (2, n), gravity torques (n), and the
-    efforts (n) of friction and of force elements."""
+    """Memory of `drive`: inputs and results of hybrid dynamics (INPUTS, n) and (2, n), gravity torques (n), the
+    efforts (n) of friction and of force elements; and the accelerations (n) that servos ask for, less those that their
+    efforts cause."""
 
     inputs: np.ndarray
     results: np.ndarray
     gravity: np.ndarray
     passive: np.ndarray
+    lacking: np.ndarray
 
 
 @kernel
@@ -125,8 +129,8 @@ def drive(plant: Plant, wrenches: np.ndarray, reference: np.ndarray, t: float, h
         if kind >= SERVO:
             m = place_in_q(plant.space, joints, k)
             off = reference[POSITION, k] - q[m] if m >= 0 else 0.0
-            x[1, k] = (reference[ACCELERATION, k] + joints[RATE, k] * (reference[VELOCITY, k] - qd[k])
-                       + joints[STIFFNESS, k] * off)
+            work.lacking[k] = x[1, k] = (reference[ACCELERATION, k] + joints[RATE, k] * (reference[VELOCITY, k] - qd[k])
+                                         + joints[STIFFNESS, k] * off)
         else:
             tau[k] = work.gravity[k] if kind == GRAVITY else reference[ADDED, k]
             beyond[k] |= abs(tau[k]) > limit
@@ -158,9 +162,35 @@ def drive(plant: Plant, wrenches: np.ndarray, reference: np.ndarray, t: float, h
         for k in range(n):
             if joints[DRIVE, k] == BRAKE:
                 tau[k] = work.results[1, k] - work.passive[k]
+    for k in range(n):
+        lacks = joints[DRIVE, k] == SERVO and (abs(tau[k]) >= joints[LIMIT, k] or joints[STRENGTH, k] != 1.0)
+        work.lacking[k] = work.lacking[k] - work.results[0, k] if lacks else 0.0
     for k in range(n):          # who prescribes an acceleration compensates dry friction; a brake holds for good
         if x[2, k] != 0.0:
             plant.dry[k] = np.inf if joints[DRIVE, k] == BRAKE else 0.0
+
+
+@kernel
+def put_servos(plant: Plant, h: float, tau: np.ndarray, work: Work) -> None:
+    """Set plant.acts to what servos of efforts tau (n) may give in a step of length h; see
+    constraints/contacts/servos.py."""
+    acts, joints = plant.acts, plant.joints
+    for k in range(acts.shape[1]):
+        most = h * joints[LIMIT, k] if joints[DRIVE, k] == SERVO else 0.0
+        acts[SERVO_LOWER, k], acts[SERVO_UPPER, k], acts[GIVEN, k] = -most, most, h * tau[k]
+        acts[LEAD, k], acts[SHARE, k] = h * work.lacking[k], joints[STRENGTH, k]
+
+
+@kernel
+def take_servos(plant: Plant, h: float, tau: np.ndarray, beyond: np.ndarray) -> None:
+    """Set tau (n) to what servos, and brakes, gave with contacts, and beyond (n) to where that is clipped."""
+    acts, joints = plant.acts, plant.joints
+    for k in range(len(tau)):
+        if joints[DRIVE, k] < SERVO or acts[GIVEN, k] == h * tau[k]:
+            continue
+        tau[k] = acts[GIVEN, k] / h
+        if joints[DRIVE, k] == SERVO and joints[STRENGTH, k] == 1.0:
+            beyond[k] = joints[CLIPPED, k] != 0.0 or abs(tau[k]) >= AT_LIMIT * joints[LIMIT, k]
 
 
 @kernel
@@ -211,7 +241,8 @@ def driven_steps(implicit: bool, step: Callable, tableau: Any, space: Callable, 
     n, nq = len(qd), len(q)
     where_ = at(memory)
     x, v, plant, stages = prepare_plant(tableau, 0.0, space, calls, joints, memory)
-    work = Work(np.empty((hybrid_dynamics.INPUTS, n)), np.empty((2, n)), np.empty(n), np.empty(n))
+    work = Work(np.empty((hybrid_dynamics.INPUTS, n)), np.empty((2, n)), np.empty(n), np.empty(n),
+                np.zeros(n))
     beyond, pushes = np.zeros(n, dtype=np.bool_), pushing(wrenches)
     if calls[RESTORE] > NEEDED:
         for k in range(nq):
@@ -232,6 +263,8 @@ def driven_steps(implicit: bool, step: Callable, tableau: Any, space: Callable, 
             x[k] = q[k]
         for k in range(n):
             v[k], lost[0, k], lost[1, k] = qd[k], work.results[0, k], 0.0
+        if calls[DETECT] != 0:
+            put_servos(plant, h, tau, work)
         if not (finite(lost[0]) and finite(tau)):
             for k in range(n):
                 lost[0, k] += tau[k]
@@ -248,6 +281,8 @@ def driven_steps(implicit: bool, step: Callable, tableau: Any, space: Callable, 
             step(tableau, plant, start + i * h, h, x, v, stages)
         if calls[PROJECT] != 0:
             arrive(plant, h, x, v)
+        if calls[DETECT] != 0:
+            take_servos(plant, h, tau, beyond)
         sizes(plant.space, x, lost[1])
         for k in range(n):
             lost[1, k] = (lost[1, k] - lost[1, k]) + (v[k] - v[k])
@@ -295,10 +330,10 @@ class Driven:
     """The driven motion of one robot, by an integrator with steps of fixed length. Not for several threads at once.
 
     constraints: those of a robot that keeps them, closed_loops.Constraints. touching: what links and bodies touch, a
-    scene's Touching, whose robot this one is."""
+    scene's Touching, whose robot this one is; servos: at most so many of its joints have one, by default all."""
 
     def __init__(self, robot: Any, integrator: str, forces: Sequence[Element] = (), constraints: Any = None,
-                 touching: Any = None):
+                 touching: Any = None, servos: int | None = None):
         model, structure, self._total = robot.model, robot.model.structure, robot.total_force(forces)
         self._links, self._frames = model.links(robot.gravity), model.frame_rows(robot.gravity)
         self._place = {name: i for i, name in enumerate(model.frame_names) if name is not None}
@@ -310,7 +345,8 @@ class Driven:
             hybrid, acceleration = loops_hybrid_dynamics.entry(structure)[1], constraints.acceleration
             restored, tables, projects = CONFIGURATIONS, constraints.in_workspaces, "loops"
         if touching is not None:
-            restored, tables = restored if constraints else NOTHING, touching.tables
+            restored = restored if constraints else NOTHING
+            tables = touching.tables_with(robot.n if servos is None else servos)
             projects = "contacts and loops" if constraints else "contacts"
         self._memory = ws.workspace(with_room(tables) if projects == "joints" else tables)
         self._calls = np.zeros(START + 1, dtype=np.int64)

@@ -34,7 +34,7 @@ CALLS = 23
 SETTINGS = record("steps", "every", ("relative", float), ("absolute", float), "long", "main", ("start", float),
                   "report", "reported", ("calls", WORD, (CALLS,)))
 _settings_at = reader(SETTINGS)
-STAGES = 25         # rows of working memory before those of the stages
+STAGES = 30         # rows of working memory before those of the stages
 JOINTS, OF_JOINT = SETTINGS.itemsize // 8, 11
 DIVERGED, LEFT = 0, 1       # of a rollout's notes
 
@@ -84,9 +84,9 @@ def prepare_plant(tableau: Tableau, like: Scalar, space: Callable, calls: Any, j
     n, nq = head.coordinates, head.configuration
     rows, middle = block(like, (count, nq), memory, head.result), (STAGES + count) // 2
     plant = Plant(space(memory), at(memory), calls, joints, rows[2][:n], rows[3][:n], rows[4][:n], rows[5],
-                    rows[6][:n], rows[7], array_at(like, at(rows[11]), (3, n)), rows[21][:n], rows[14][:n],
-                    rows[20][:n], rows[15], array_at(like, at(rows[16]), (ACTS, n)), array_at(like, at(rows[22]), (2,)),
-                    rows[24][:n])
+                    rows[6][:n], rows[7], array_at(like, at(rows[11]), (3, n)), rows[14][:n], rows[15][:n],
+                    rows[16][:n], rows[17], array_at(like, at(rows[18]), (ACTS, n)), array_at(like, at(rows[27]), (2,)),
+                    rows[29][:n])
     for k in range(ACTS):
         for i in range(n):
             plant.acts[k, i] = null(like)

@@ -3,10 +3,11 @@
 `pytest_screw_dynamics`, beside the package, is the plugin with the fixtures. Its modules `recording` and `failure` need
 no ROS; what drives the simulator is imported when it is first used."""
 
+from .domain import isolate
 from .errors import DeadlineError, LockstepError
 from .recording import Recording
 
-__all__ = ["DeadlineError", "LockstepError", "Recording", "RobotSimulator", "advance"]
+__all__ = ["DeadlineError", "LockstepError", "Recording", "RobotSimulator", "advance", "isolate"]
 
 
 def __getattr__(name: str):

@@ -180,8 +180,9 @@ class RobotSimulator:
                         f"a controller that subscribes to {driver.node.resolve_topic_name(heard)}")
         others = sorted(full_name(info) for info in driver.publishers("joint_states"))
         if len(others) > 1:
-            raise LockstepError(f"{driver.node.resolve_topic_name('joint_states')} has several publishers: "
-                                f"{', '.join(others)}; another robot is in this domain and namespace")
+            topic = driver.node.resolve_topic_name("joint_states")
+            raise LockstepError(f"{topic} has several publishers: {', '.join(others)}; another robot is in this domain "
+                                "and namespace: screw_dynamics.testing.isolate() gives a process a domain of its own")
         for topic in self._awaits:
             driver.wait(lambda topic=topic: driver.publishers(topic), f"a publisher of {topic}")
         recorded = [driver.record(JointState, "joint_states", self.recording.states.messages),

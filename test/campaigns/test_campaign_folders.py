@@ -12,6 +12,7 @@ from screw_dynamics.campaigns.__main__ import main
 from screw_dynamics.campaigns.parameters import parameters_of
 from screw_dynamics.campaigns.plan import Plan
 from support.campaign_scenarios import below_one, decay, going_wrong
+from support.disks import room_for
 from support.paths import ROOT
 
 pytest.importorskip("distributed", reason="distributed is not installed: pip install screw_dynamics[logs]")
@@ -90,9 +91,27 @@ def test_what_is_done_is_not_done_again_and_another_campaign_is_refused(kept):
         load(folder / "parts")
 
 
+def test_a_disk_that_is_full_at_the_end_loses_nothing(kept):
+    found, folder = kept
+    before = {path: path.read_bytes() for path in folder.iterdir() if path.is_file()}
+    with room_for(100), pytest.raises(OSError, match=r"all 12 cases are done and kept; make room, and call again.*"
+                                                     r"cases\.parquet"):
+        sd.campaign(decay, PARAMETERS, {"low": below_one}, 12, seed=4, out=folder, workers=1, together=4)
+    assert {path: path.read_bytes() for path in folder.iterdir() if path.is_file()} == before
+    again = sd.campaign(decay, PARAMETERS, {"low": below_one}, 12, seed=4, out=folder, workers=1, together=4)
+    assert again.cases == found.cases
+
+
+def test_a_plan_that_has_no_room_leaves_nothing(tmp_path):
+    with room_for(100), pytest.raises(OSError, match=r"campaign\.pickle"):
+        sd.campaign(decay, PARAMETERS, [below_one], 2, out=tmp_path / "new")
+    assert not list((tmp_path / "new").iterdir())
+
+
 @pytest.mark.parametrize("options, message", [
     (dict(together=0), "together 0 must be a whole number >= 1"), (dict(workers=0), "workers 0 must be"),
-    (dict(workers=1.5), "workers 1.5 must be"), (dict(timeout=0.0), "timeout 0.0 must be")])
+    (dict(workers=1.5), "workers 1.5 must be"), (dict(timeout=0.0), "timeout 0.0 must be"),
+    (dict(scheduler="tcp://here:8786", workers=2), "workers 2 are processes of this machine, and the scheduler tcp:")])
 def test_what_cannot_be_leaves_no_folder(tmp_path, options, message):
     with pytest.raises(ValueError, match=message):
         sd.campaign(decay, PARAMETERS, [below_one], 2, out=tmp_path / "new", **options)

@@ -12,6 +12,7 @@ from screw_dynamics.campaigns.cases import judged
 from screw_dynamics.campaigns.dependence import dependences
 from screw_dynamics.campaigns.designs import DESIGNS, shares
 from screw_dynamics.campaigns.digests import digest_of
+from screw_dynamics.campaigns.drawn import drawn
 from screw_dynamics.campaigns.parameters import parameters_of
 from screw_dynamics.campaigns.plan import Plan
 from screw_dynamics.campaigns.report import page
@@ -70,6 +71,20 @@ def test_random_points_have_the_distribution():
     found = values("random", 2000, wait=stats.expon(scale=2.0))
     assert stats.kstest(found[:, 1], stats.expon(scale=2.0).cdf).pvalue > 0.01
     assert abs(np.corrcoef(found.T)[0, 1]) < 0.08
+
+
+def test_the_cases_of_a_test_draw_their_design_once(monkeypatch):
+    drawings = []
+
+    def counted(d, count, seed):
+        drawings.append(seed)
+        return np.random.default_rng(seed).random((count, d))
+
+    monkeypatch.setitem(DESIGNS, "random", counted)
+    ranges = {"a": (0.0, 1.0), "b": (0.0, 2.0)}
+    found = [drawn(ranges, count=50, index=k, design="random", seed=987654321).values["b"] for k in range(50)]
+    assert drawings == [987654321]
+    assert found == (2.0 * np.random.default_rng(987654321).random((50, 2))[:, 1]).tolist()
 
 
 def test_a_grid_has_all_combinations():

@@ -8,13 +8,16 @@ import subprocess
 import sys
 import threading
 import time
+from contextlib import nullcontext
 from pathlib import Path
 
 import numpy as np
 import psutil
 import pytest
 
+from screw_dynamics.logs.whole_file import whole
 from support import items as functions
+from support.disks import room_for
 from support.paths import ROOT
 
 pytest.importorskip("distributed", reason="the engine is Dask, of the extra [logs]")
@@ -89,6 +92,8 @@ def test_wrong_arguments_are_named(client, tmp_path):
         run(client, functions.doubled, [5, 6, 5], tmp_path)
     with pytest.raises(ValueError, match="timeout -1.0 must be finite and > 0"):
         each(functions.doubled, [1], tmp_path, scheduler=client, timeout=-1.0)
+    with pytest.raises(ValueError, match="workers 2 are processes of this machine, and the scheduler <Client"):
+        each(functions.doubled, [1], tmp_path, scheduler=client, workers=2)
     with LocalCluster(n_workers=1, threads_per_worker=2, processes=False, dashboard_address=":0") as cluster, \
             Client(cluster) as several, pytest.raises(ValueError, match="must have one thread, not 2"):
         each(functions.doubled, [1], tmp_path, scheduler=several, timeout=1.0)
@@ -123,9 +128,26 @@ def test_an_item_that_kills_its_workers_is_a_row_and_no_other_is_blamed(tmp_path
 
 @pytest.mark.slow
 def test_items_that_wait_on_a_worker_are_not_blamed_for_its_death(tmp_path):
-    """One worker has all of them, as there are few."""
-    rows = each(functions.of_kind, [("dies", 0), ("harmless", 1), ("harmless", 2)], tmp_path, workers=1, progress=False)
-    assert "workers died with it" in rows[0]["error"] and [row["error"] for row in rows[1:]] == [None, None]
+    """One worker has both, as there are few: of more, Dask keeps those that wait to itself."""
+    rows = each(functions.of_kind, [("dies", 0), ("harmless", 1)], tmp_path, workers=1, progress=False)
+    assert "workers died with it" in rows[0]["error"] and rows[1]["error"] is None
+
+
+def test_a_file_is_whole_or_as_it_was(tmp_path):
+    target = tmp_path / "table.parquet"
+    for size, there in (10, b"x" * 10), (1000, b"x" * 10), (20, b"x" * 20):
+        with room_for(100), nullcontext() if size < 100 else pytest.raises(OSError, match=r"table\.parquet"), \
+                whole(target) as new:
+            new.write_bytes(b"x" * size)
+        assert target.read_bytes() == there and list(tmp_path.iterdir()) == [target]
+
+
+def test_what_killed_calls_left_is_cleared_away(client, tmp_path):
+    left = tmp_path / "unfinished" / "5-abc.123"
+    left.parent.mkdir()
+    left.write_text("begun on another machine")
+    assert [row["result"] for row in run(client, functions.doubled, [5], tmp_path)] == [10]
+    assert not left.exists()
 
 
 @pytest.mark.slow

@@ -224,6 +224,9 @@ def test_a_truncated_file_is_read_as_far_as_it_goes(compression, chunked, tmp_pa
         assert recording.notes.count("no summary") == 1 and "cut.mcap" in str(recording.notes)
         assert recording.notes.count("truncated") == 1 and f"of {cut}" in str(recording.notes)
     assert read_of == sorted(read_of) and 0 < read_of[0] < read_of[-1] <= 60
+    (tmp_path / "cut.mcap").write_bytes(whole[:40])
+    with pytest.raises(ValueError, match="no joint states.*cut.mcap does not end as MCAP files do: it was cut"):
+        sd.logs.read(tmp_path / "cut.mcap")
     if compression is CompressionType.NONE:
         assert len(set(read_of)) > 3
 

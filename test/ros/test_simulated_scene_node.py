@@ -9,11 +9,15 @@ from rclpy.node import Node
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Bool
 
+from screw_dynamics.closed_loops import ClosedLoopRobot
 from screw_dynamics.testing import LockstepError
+from screw_dynamics.urdf.error import UrdfWarning
+from support.loop_robots import standing_four_bar
 from support.touching_robots import CAR, GRIPPER, RADIUS, SEPARATION, STANDING, WHEELS, with_collisions
 
 # A node with a scene compiles kernels of contacts at its first start, for a minute or two.
 pytestmark = pytest.mark.slow
+COMPILING = 400.0       # wall s, of patience
 
 G, NAN = 9.81, float("nan")
 SCENE = """
@@ -44,9 +48,10 @@ def held(robot_simulator, ros):
     record = {"bumper/left": Bool, "force_torque/wrist": WrenchStamped, "objects/ball/pose": PoseStamped,
               "/diagnostics": DiagnosticArray}
     gripper = Gripper()
-    simulator = robot_simulator(with_collisions(GRIPPER), [gripper], scene=SCENE, record=record, parameters={
-        "bumpers": ["left"], "force_torques": ["wrist"], "command_interfaces.lift": "position",
-        "trajectory_groups": [""]}, tolerate=["no command"])
+    parameters = {"bumpers": ["left"], "force_torques": ["wrist"], "command_interfaces.lift": "position",
+                  "trajectory_groups": [""]}
+    simulator = robot_simulator(with_collisions(GRIPPER), [gripper], scene=SCENE, record=record, parameters=parameters,
+                                tolerate=["no command"], patience=COMPILING)
     simulator.advance(0.3)
     yield simulator
     gripper.destroy_node()
@@ -79,7 +84,9 @@ def test_a_gripper_holds_a_ball_that_topics_tell_of_and_services_change(held):
     assert last(held, "bumper/left").data
     wrist = last(held, "force_torque/wrist").wrench.force       # hand, fingers and the ball hang below it
     assert wrist.z == pytest.approx(-(0.5 + 0.2 + 0.2 + 0.3) * G, abs=1e-3)
-    assert held.object("ball")[2] == pytest.approx(0.297, abs=2e-3)
+    assert held.object("ball")[2] == pytest.approx(0.297, abs=2e-3)        # it fell until the fingers closed
+    assert held.recording.position("lift")[-1] == pytest.approx(0.0, abs=1e-8)
+    assert held.recording.effort("lift")[-1] == pytest.approx((2.0 + 0.5 + 0.2 + 0.2 + 0.3) * G, abs=1e-5)
     assert last(held, "objects/ball/pose").pose.position.z == held.object("ball")[2]
 
     held.spawn("brick", "{shape: box, size: [0.1, 0.1, 0.1], mass: 2.0}", (0.5, 0.0, 0.3, 0.0, 0.0, 0.0, 2.0))
@@ -133,10 +140,11 @@ def test_cmd_vel_drives_a_base_and_wheel_odometry_tells_where(robot_simulator, r
             self._commands.publish(command)
 
     driver = Driver()
-    simulator = robot_simulator(CAR, [driver], answers=0, awaits={"cmd_vel": TwistStamped}, ground=True, record={
-        "wheel_odom": Odometry}, parameters={
+    simulator = robot_simulator(
+        CAR, [driver], answers=0, awaits={"cmd_vel": TwistStamped}, ground=True, patience=COMPILING,
+        record={"wheel_odom": Odometry}, parameters={
             "floating_base": True, "left_wheels": [WHEELS[0]], "right_wheels": [WHEELS[1]], "wheel_radius": RADIUS,
-            "wheel_separation": SEPARATION, "initial_base_pose": list(STANDING), "servo_bandwidth": 500.0,
+            "wheel_separation": SEPARATION, "initial_base_pose": list(STANDING),
             "trajectory_groups": [""]})
     simulator.set_friction("caster", 0.0)
     simulator.advance(0.5)
@@ -146,3 +154,36 @@ def test_cmd_vel_drives_a_base_and_wheel_odometry_tells_where(robot_simulator, r
     assert simulator.recording.odometry[-1].pose.pose.position.x > 0.4
     assert off(simulator) == pytest.approx(slipped, abs=1e-6)
     driver.destroy_node()
+
+
+def test_a_mechanism_stands_on_the_ground_and_its_loop_stays_closed(robot_simulator, ros):
+    """A four-bar on a plate, whose crank is told to turn."""
+    class Crank(Node):
+        """Answers each state with the position of the crank."""
+
+        def __init__(self):
+            super().__init__("crank")
+            self._commands = self.create_publisher(JointState, "joint_commands", 10)
+            self.create_subscription(JointState, "joint_states", self._on_state, 10)
+
+        def _on_state(self, state):
+            command = JointState(name=["A"], position=[0.05])
+            command.header.stamp = state.header.stamp
+            self._commands.publish(command)
+
+    crank = Crank()
+    with pytest.warns(UrdfWarning, match="left open"):
+        simulator = robot_simulator(standing_four_bar(), [crank], ground=True, patience=COMPILING, parameters={
+            "floating_base": True, "initial_base_pose": [0.0, 0.0, 0.05, 0.0, 0.0, 0.0, 1.0],
+            "command_interfaces.A": "position", "trajectory_groups": [""]})
+    simulator.advance(0.5)
+    loops = ClosedLoopRobot.from_urdf(standing_four_bar(), floating_base=True)
+    q = loops.robot.neutral()
+    for joint in "ABC":
+        q[loops.robot.q_slices[joint]] = simulator.recording.position(joint)[-1]
+    assert q[loops.robot.q_slices["A"]] == pytest.approx(0.05, abs=1e-6) and abs(loops.residual(q)).max() < 1e-11
+    contacts = last(simulator, "contacts")
+    up = sum(force.z if first == "frame" else -force.z
+             for first, force in zip(contacts.first, contacts.forces, strict=True))
+    assert up == pytest.approx(8.5 * G, abs=1e-3)
+    crank.destroy_node()

@@ -44,7 +44,7 @@ def momentum(simulation):
 def test_wheels_drive_a_base_without_slip_and_spin_on_ice():
     robot = sd.Robot.from_urdf(CAR, floating_base=True)
     scene = sd.Scene(robot, ground=True, materials={"caster": 0.0})
-    simulation = Simulation(robot, Settings(initial_base_pose=STANDING, command_timeout=0.0, servo_bandwidth=500.0),
+    simulation = Simulation(robot, Settings(initial_base_pose=STANDING, command_timeout=0.0),
                             modes=dict.fromkeys(WHEELS, "velocity"), scene=scene)
 
     def drive(forward, turning, steps):
@@ -63,6 +63,6 @@ def test_wheels_drive_a_base_without_slip_and_spin_on_ice():
     assert after[0] - before[0] == pytest.approx(distance, abs=1e-6) and abs(turn) < 1e-9      # it rolls
     simulation.inject("surface_slippery", "ground", 0.0)
     coasting = momentum(simulation)
-    drive(-0.5, 0.0, 200)
+    drive(-0.5, 0.0, 400)
     assert simulation.qd[robot.v_slices[WHEELS[0]]] == pytest.approx(-5.0, rel=1e-6)
     assert momentum(simulation) == pytest.approx(coasting, abs=1e-5)       # but for the error of the steps

@@ -29,3 +29,12 @@ def four_bar_cut_at_c(turned=False):
     return robot(link("ground"), *links, joint("A", "ground", "crank", "revolute", Y + MOTOR),
                  joint("B", "crank", "coupler", inside=f'<origin xyz="0 0 0.3"/>{Y}'),
                  joint("D", "ground", "rocker", inside=f'<origin xyz="0.8 0 0"/>{Y}'), loop)
+
+
+def standing_four_bar():
+    """The first, whose frame is a plate of 4 kg that may lie on the ground, 0.05 m high."""
+    plate = link("frame", 4, '<origin xyz="0.4 0 0"/>', {"ixx": 0.1, "ixy": 0, "ixz": 0, "iyy": 0.1, "iyz": 0,
+                                                          "izz": 0.1})
+    shape = '<collision><origin xyz="0.4 0 -0.025"/><geometry><box size="1 0.4 0.05"/></geometry></collision></link>'
+    text = four_bar().replace('"ground"', '"frame"')
+    return text.replace(link("frame"), plate.replace("</link>", shape))

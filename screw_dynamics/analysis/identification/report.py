@@ -127,7 +127,7 @@ def _draw_residuals(ax, found, names):
     ax.set_yticks(rows, names)
     ax.invert_yaxis()
     ax.set_title("efforts not explained, rms, N m or N", loc="left", fontsize=8.5)
-    ax.legend(loc="lower left", frameon=False)
+    _legend_below(ax)
 
 
 def _draw_base(ax, found):
@@ -146,4 +146,9 @@ def _draw_base(ax, found):
     ax.set_ylim(len(now) - 0.5, -0.5)
     ax.set_xlim(-2.0, 2.0)
     ax.set_title("base parameters over the larger of before and now", loc="left", fontsize=8.5)
-    ax.legend(loc="lower left", fontsize=7)
+    _legend_below(ax)
+
+
+def _legend_below(ax):
+    """A legend where nothing is drawn."""
+    ax.legend(ncols=3, fontsize=7, frameon=False, loc="upper center", bbox_to_anchor=(0.5, -0.1))

@@ -6,6 +6,7 @@
   columns       their rows, and the Delassus operator
   problem       what the solver of cones is given, and what it found
   restitution   impacts in a step
+  servos        joints that are driven against what touches
   reports       what a step tells of its contacts
   impulses      the step
   calls         what steps call at addresses

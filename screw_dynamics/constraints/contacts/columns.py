@@ -15,12 +15,14 @@ from ..shortest import Problem
 from .motion import opening, relative, relative_turn
 from .tables import ContactTables
 
+FEW = 12            # entries of a column
+
 
 @kernel
 def put_forces(given: ContactTables, count: int) -> None:
     """F becomes unit forces along t, s and the normal of each contact, then unit torques of torsional friction about
     normals, and of rolling friction about t and s."""
-    F, none = given.F, zero(Vec3, given.F[0, 0])
+    F, none = given.F, zero(Vec3, given.report[0])
     for k in range(count):
         put_wrench(F, 3 * k, Wrench(none, given.kept.t[k]))
         put_wrench(F, 3 * k + 1, Wrench(none, given.kept.s[k]))
@@ -93,16 +95,31 @@ def clear_columns(problem: Problem, first: int, count: int, kept: Any) -> None:
             Y[i, j] = where(kept, Y[i, j], none)
 
 
+@kernel
+def entries(Y: np.ndarray, i: int) -> tuple[int, int]:
+    """From where on, and up to where, a column has entries: few of a contact of one body among many, the whole column
+    where to look for them takes as long as they do."""
+    begin, end = 0, len(Y)
+    if end <= FEW:
+        return begin, end
+    while begin < end and not some(Y[begin, i] != 0.0):
+        begin += 1
+    while begin < end and not some(Y[end - 1, i] != 0.0):
+        end -= 1
+    return begin, end
+
+
 @outlined
 def put_operator(problem: Problem, first: int, cones: Cones) -> None:
     """Fill G = Y^T Y of the columns from `first` on, and c, what the products lack."""
-    Y, N = problem.Y, len(cones.c)
-    columns = Y[:, first:]
+    N = len(cones.c)
+    columns = problem.Y[:, first:]
     for i in range(N):
         cones.c[i] = -problem.b[0, first + i]
+        begin, end = entries(columns, i)
         for j in range(i - i % at_once(columns), N, at_once(columns)):
             g = null(taken(columns, 0, j))
-            for k in range(len(Y)):
+            for k in range(begin, end):
                 g += columns[k, i] * taken(columns, k, j)
             put(cones.G, i, j, g)
     for i in range(N):

@@ -21,7 +21,7 @@ from ..cones.tables import COMPLEMENTARITY, CONE, DISSIPATION, Cones
 from ..cones.tables import cones as cones_in
 from ..dynamics import LEAST, ask, put_rates
 from ..ends import set_in_motion
-from ..impulses import ADDED, joints_that_may_act
+from ..impulses import ADDED, LOWER, UPPER, joints_that_may_act
 from ..kinematics import clear_matrix
 from ..shortest import Problem, combine, measure, orthogonalize
 from ..tables import ConstraintTables
@@ -31,6 +31,7 @@ from .problem import hold_joints, penetrates, put_cones, put_friction, solve, ta
 from .reports import put_report
 from .restitution import after_impacts, strike
 from .search import find, keep_near, recall, remember
+from .servos import ask_servos, let_servos_yield, servos_that_act, tell, weaken_servos
 from .tables import ContactTables, contact_problem
 
 
@@ -103,8 +104,12 @@ def of_contacts(by: ModuleType, loops: bool) -> Callable:
         places, with M^-1 if `factors`; and `moved` (n) by the velocities that correct penetrations in it. share: of the
         displacement in the step that the velocities at its end have; those at its start have the rest."""
         count = find(body, touching, calls)
-        of, m = joints_that_may_act(links, acts, np.empty(len(qd), dtype=np.int64)), given.m
-        u, struck = len(of), False
+        of, m, struck = np.empty(2 * len(qd), dtype=np.int64), given.m, False
+        passive = len(joints_that_may_act(links, acts[LOWER], acts[UPPER], of))
+        u = passive
+        if count + passive > 0:
+            u += len(servos_that_act(links, acts, touching, of[passive:]))
+        of = of[:u]
         if count > 0:
             if share < 1.0 or touching.settings.rebounds[0] != 0:
                 put_motion(links, body, begin)
@@ -125,21 +130,27 @@ def of_contacts(by: ModuleType, loops: bool) -> Callable:
                 gather(links.coordinate, acts[ADDED], body.added)
                 largest = factorize(links, body, given)
             fill_columns(links, body, given, touching, of, cones, problem.Y)
-            for j in range(u):
+            for j in range(passive):
                 problem.b[0, m + j] = -qd[links.coordinate[of[j]]]
+            ask_servos(links, acts, of[passive:], qd, problem, m + passive)
             ask_contacts(body, touching, problem, m + u, h, cones)
             clear_others(touching, problem, m + u, cones)
             measure(problem)
-            put_cones(links, of, acts, touching, problem.squares[0, m:], cones)
+            put_cones(links, of, passive, acts, touching, problem.squares[0, m:], cones)
             combine(problem, take_loops_out(links, body, given, problem, largest, most))
             put_operator(problem, m, cones)
+            let_servos_yield(cones, passive, u)
             if count > 0 and touching.settings.rebounds[0] != 0:
                 struck = strike(touching, problem, m, calls, h, share, cones)
             solve(touching, cones, calls, False)
+            if weaken_servos(links, acts, of[passive:], passive, cones):
+                solve(touching, cones, calls, False)
+            tell(links, acts, of, passive, cones.x)
             take_impulses(touching, cones)
             combine_all(problem, m, cones.x)
             if struck:
                 combine_all(problem, m, problem.b[0, m:])
+                tell(links, acts, of, passive, problem.b[0, m:])
             add_half(links, body, given, problem.x, qd)
         else:
             for k in (COMPLEMENTARITY, CONE, DISSIPATION):
@@ -150,7 +161,7 @@ def of_contacts(by: ModuleType, loops: bool) -> Callable:
         put_report(touching, h, cones, count)
         corrects = count > 0 and penetrates(touching, cones, u, h, share, struck, count)
         if corrects:
-            hold_joints(links, of, acts, cones)
+            hold_joints(links, of, passive, acts, cones)
             solve(touching, cones, calls, False)
         if corrects or struck:
             for i in range(len(problem.x)):

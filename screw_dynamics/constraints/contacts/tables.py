@@ -28,13 +28,15 @@ from ..tables import COUNTS, LOOP, ROW, TERM, work
 
 class Settings(NamedTuple):
     """How many contacts there are at most at once; gaps (m) up to which touches are looked for; the approach (m/s)
-    below which nothing rebounds, and 1 if some pair does; 1 if some pair has torsional or rolling friction."""
+    below which nothing rebounds, and 1 if some pair does; 1 if some pair has torsional or rolling friction; and for how
+    many servos there is room."""
 
     most: int
     margin: Scalar
     slow: Scalar
     rebounds: int
     turning: int
+    servos: int = 0
 
 
 class Kept(NamedTuple):
@@ -101,11 +103,12 @@ def pack(settings: Settings, solids: Sequence[Solid], pairs: Sequence[Pair], dat
     return np.concatenate([packed([settings]).ravel(), packed_geometry(solids, pairs, data)])
 
 
-def contact_work(n: int, m: int, most: int, turning: int, solids: int, points: int) -> int:
+def contact_work(n: int, m: int, settings: Settings, solids: int, points: int) -> int:
     """How many numbers the memory of contacts has for one state, that of m constraints of n coordinates among it."""
+    most, turning, joints = settings.most, settings.turning, n + settings.servos
     return (work(n, m) + geometry_numbers(solids) + CONTACT * (most + points) + (KEPT + REMEMBERED) * most + 4
-            + 6 * _rows(most, turning) + numbers_of(n, m + n + _rows(most, turning), m)
-            + cone_numbers(n, most, turning * most, turning * most) + report_numbers(most))
+            + 6 * _rows(most, turning) + numbers_of(n, m + joints + _rows(most, turning), m)
+            + cone_numbers(joints, most, turning * most, turning * most) + report_numbers(most))
 
 
 @kernel
@@ -135,7 +138,7 @@ def contacts_in(memory: np.ndarray, like: Any) -> ContactTables:
     first = head.tables + COUNTS + LOOP * max(1, loops) + ROW * max(1, m) + TERM * max(1, terms)
     settings = table(Settings, 0.0, 1, memory, first)
     most, turning, placements = settings.most[0], settings.turning[0], head.work + unit * work(n, m)
-    rows = _rows(most, turning)
+    rows, joints = _rows(most, turning), n + settings.servos[0]
     geometry = geometry_in(memory, first + SETTINGS, like, placements)
     contact = placements + unit * geometry_numbers(geometry.solids)
     kept = contact + unit * CONTACT * contact_rows(geometry, most)
@@ -143,8 +146,8 @@ def contacts_in(memory: np.ndarray, like: Any) -> ContactTables:
     counts = before + unit * REMEMBERED * most
     F = counts + unit * 4
     vectors = F + unit * 6 * rows
-    cones = vectors + unit * numbers_of(n, m + n + rows, m)
-    report = cones + unit * cone_numbers(n, most, turning * most, turning * most)
+    cones = vectors + unit * numbers_of(n, m + joints + rows, m)
+    report = cones + unit * cone_numbers(joints, most, turning * most, turning * most)
     return ContactTables(
         geometry, settings, table(Contact, like, contact_rows(geometry, most), memory, contact),
         table(Kept, like, most, memory, kept), table(Remembered, like, most, memory, before),

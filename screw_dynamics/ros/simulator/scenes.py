@@ -10,6 +10,7 @@ from screw_dynamics.scene import Scene
 from screw_dynamics.scene.file import SceneFile, read_scene
 from screw_dynamics.scene.objects import SceneObject
 from screw_dynamics.scene.yaml_text import dumped, parsed
+from screw_dynamics.simulated_robot.loops import with_loops
 from screw_dynamics.urdf.collisions import collisions_of
 
 LONGEST = 1_000_000     # characters of a description
@@ -47,7 +48,7 @@ def scene_around(robot: Robot, given: SceneFile, ground: bool = False, friction:
         warn(text)
     if not shapes:
         warn("the robot touches nothing: its description has no <collision>")
-    scene = Scene(robot, ground=ground or given.ground, combination=given.combination, shapes=shapes,
+    scene = Scene(with_loops(robot), ground=ground or given.ground, combination=given.combination, shapes=shapes,
                   self_collisions=self_collisions, **material)
     for each in given.objects:
         scene.add_object(each)

@@ -1,0 +1,40 @@
+"""A DDS domain of a process's own, so that robots of several test runs, or of several workers, do not meet."""
+
+import fcntl
+import os
+import tempfile
+from pathlib import Path
+
+DOMAINS = range(1, 51)   # 0 is everybody's default, the demo has 51 to 100, and later ports are Linux's ephemeral ones
+DISCOVERY = Path(__file__).with_name("discovery.xml")
+_claimed: dict[str, int] = {}
+
+
+def isolate() -> int:
+    """Give this process, and those that it starts, a DDS domain that no other one on this machine has; its id.
+
+    To be called before rclpy is initialised, as often as one likes: it sets ROS_DOMAIN_ID, and keeps discovery on this
+    machine. What runs several robots at once, as the workers of a campaign do, calls it in each process; the fixtures
+    of the pytest plugin do so."""
+    if _claimed.get("process") != os.getpid():      # a fork has what its parent claimed
+        domain, lock = claim_domain()
+        _claimed.update(process=os.getpid(), domain=domain, lock=lock)
+        os.environ["ROS_DOMAIN_ID"] = str(domain)
+        os.environ["ROS_AUTOMATIC_DISCOVERY_RANGE"] = "LOCALHOST"
+        if "FASTRTPS_DEFAULT_PROFILES_FILE" not in os.environ:   # its name in older versions
+            os.environ.setdefault("FASTDDS_DEFAULT_PROFILES_FILE", str(DISCOVERY))
+    return _claimed["domain"]
+
+
+def claim_domain() -> tuple[int, int]:
+    """A DDS domain id that no other test run on this machine has, and the descriptor of the open lock that keeps it."""
+    for shift in DOMAINS:
+        domain = DOMAINS[(os.getpid() + shift) % len(DOMAINS)]
+        path = Path(tempfile.gettempdir()) / f"screw_dynamics_{os.getuid()}_domain_{domain}"
+        lock = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return domain, lock
+        except OSError:
+            os.close(lock)
+    raise RuntimeError(f"test runs on this machine hold all {len(DOMAINS)} DDS domains")
