@@ -1,6 +1,6 @@
 """What is written is the source but for what has changed, and gives the robot that was written, to the last bit."""
-import difflib
 import os
+import re
 from dataclasses import fields, replace
 
 import numpy as np
@@ -73,10 +73,8 @@ def test_what_is_written_is_read_to_the_last_bit(name, rng, tmp_path):
     assert path.read_bytes() == text.encode() and os.listdir(tmp_path) == ["other.urdf"]
     assert same(sd.read_urdf(path), other.model) and not same(robot.model, other.model)
     assert sd.Robot.from_urdf(path).to_urdf() == text                       # written again, nothing changes
-    assert sd.Robot.from_urdf(path).to_urdf() == text
-    assert [x.strip() for x in difflib.ndiff(text.splitlines(), LOADED[name].read_text().splitlines())
-            if x[0] == "+" and not any(tag in x for tag in ("<mass", "<inertia", "<origin", "<dynamics", "<inertial",
-                                                            "<link", "<joint", "armature"))] == []
+    comments = [re.findall("<!--.*?-->", x, re.DOTALL) for x in (text, robot.to_urdf())]
+    assert comments[0] == comments[1]
 
 
 @pytest.mark.parametrize("name", ROBOTS)
