@@ -60,7 +60,7 @@ def _parser():
         if name in ("residuals", "identify"):
             one.add_argument("--window", type=float, default=WINDOW, metavar="S", help="of smoothing, 0.1 s by default")
         if name == "identify":
-            one.add_argument("--friction", default="estimate", choices=("estimate", "model", "none"))
+            one.add_argument("--friction", default="estimate", choices=("estimate", "stribeck", "model", "none"))
             one.add_argument("--armature", action="store_true", help="estimate it too")
             one.add_argument("--link", action="append", metavar="NAME", help="estimate these links alone")
     return parser

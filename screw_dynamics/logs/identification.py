@@ -9,16 +9,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from screw_dynamics import checks
+from screw_dynamics.analysis.identification.base_fit import base_factors, base_fit, of_equations
 from screw_dynamics.analysis.identification.equations import WINDOW, equations
-from screw_dynamics.analysis.identification.evidence import (
-    FAN,
-    Evidence,
-    base_fit,
-    of_equations,
-    solved,
-    total,
-    triangle,
-)
+from screw_dynamics.analysis.identification.evidence import FAN, Evidence, solved, total, triangle
+from screw_dynamics.analysis.identification.falling_friction import shares
 from screw_dynamics.analysis.identification.fit import Identification, checked_level, concluded
 from screw_dynamics.analysis.identification.unknowns import Unknowns, unknowns
 from screw_dynamics.forces import Element
@@ -114,8 +108,9 @@ def _identified(items: Sequence, what: Unknowns, settings: Mapping[str, Any], le
     in_bins = _all(run(sum_of, bins, {}, "bins"))
     together = total(in_bins)
     found, fit = concluded(what, together, level, _notes([rows[k] for k in used])), base_fit(together, what)
-    triangles = [_triangle(x, what, fit.weight) for x in in_bins]
+    triangles = [_triangle(x, what, fit.weight, fit.velocities) for x in in_bins]
     compared, _ = run(explained, bins, {"what": what, "parameters": found.parameters, "weight": fit.weight,
+                                        "velocities": fit.velocities, "falling": found.falling,
                                         "others": _without_each(triangles)}, "compared")
     for part, row in zip(parts, compared, strict=True):
         for name in ("residual", "left_out"):
@@ -153,7 +148,7 @@ def evidence_of(recording: Recording | Episode, what: Unknowns, window: float, f
         recording = read_recording(recording.address, **read or {})
     at = motion(recording, what.robot)
     given = {"t": at.t, "q": at.q, "tau": at.tau}
-    rows, notes = equations(what.robot, given, what.rubs, window, forces, at.breaks)
+    rows, notes = equations(what.robot, given, what.rubs, window, forces, at.breaks, what.velocities)
     found = of_equations(rows, what, len(at.t))
     if not found.counts.sum():
         raise ValueError("no equation: efforts were not measured, or joints with friction were at rest")
@@ -167,24 +162,24 @@ def sum_of(bin: Bin) -> tuple[dict[str, Any], Any]:
     return {}, packed(total([total([unpacked(source) for source in group]) for group in groups]))
 
 
-def explained(bin: Bin, what: Unknowns, parameters: np.ndarray, weight: np.ndarray, others: Sequence[np.ndarray]
-              ) -> dict[str, Any]:
+def explained(bin: Bin, what: Unknowns, parameters: np.ndarray, weight: np.ndarray, velocities: np.ndarray | None,
+              falling: np.ndarray, others: Sequence[np.ndarray]) -> dict[str, Any]:
     """Root mean squares (recordings, n) of what the parameters leave of each recording of a bin, and of what the base
     parameters leave that all other recordings give: those of the bin, and the triangle of the other bins."""
     residual, left_out = [], []
-    triangles = [_triangle(unpacked(source), what, weight) for source in bin.sources]
+    own = None if velocities is None else shares(falling)
+    triangles = [_triangle(unpacked(source), what, weight, velocities) for source in bin.sources]
     for source, without in zip(bin.sources, _without_each([*triangles, others[bin.number]]), strict=False):
         x = unpacked(source)
-        (A, d), counts = x.factors(what), np.maximum(x.counts, 1)
-        residual.append(np.sqrt(x.squares(parameters) / counts))
-        left_out.append(np.sqrt(np.sum((d - what.base.columns(A) @ solved(without)[0]) ** 2, axis=1) / counts))
+        (A, d), counts = base_factors(x, what, velocities), np.maximum(x.counts, 1)
+        residual.append(np.sqrt(x.squares(parameters, own) / counts))
+        left_out.append(np.sqrt(np.sum((d - A @ solved(without)[0]) ** 2, axis=1) / counts))
     return {"residual": np.array(residual).tolist(), "left_out": np.array(left_out).tolist()}
 
 
-def _triangle(found: Evidence, what: Unknowns, weight: np.ndarray) -> np.ndarray:
-    """The triangle of the weighted equations in base parameters."""
-    A, d = found.factors(what)
-    return triangle(what.base.columns(A), d, weight)
+def _triangle(found: Evidence, what: Unknowns, weight: np.ndarray, velocities: np.ndarray | None) -> np.ndarray:
+    """The triangle of the weighted equations in base parameters, and friction that falls."""
+    return triangle(*base_factors(found, what, velocities), weight)
 
 
 def _without_each(triangles: Sequence[np.ndarray]) -> list[np.ndarray]:
@@ -201,9 +196,11 @@ def _without_each(triangles: Sequence[np.ndarray]) -> list[np.ndarray]:
 def _bin_row(number, rows, found, what, fit):
     """The drift of a bin: its own base parameters, by its own noise, and how far they are from those of all."""
     try:
-        own, _, deviations, _ = base_fit(found, what)
+        one = base_fit(found, what)
+        own, deviations = one.x, one.deviations
     except ValueError:                          # too few equations for noise of its own
-        own, deviations = solved(_triangle(found, what, fit.weight))
+        k = len(what.base)
+        own, deviations = (x[:k] for x in solved(_triangle(found, what, fit.weight, fit.velocities)))
     row = {"bin": number, "start": rows[0]["start"], "end": rows[-1]["start"], "recordings": len(rows)}
     for name, values in (("value", own), ("deviation", deviations), ("change", (own - fit.x) / deviations)):
         row |= {f"{name}.{k}": float(value) for k, value in enumerate(values)}

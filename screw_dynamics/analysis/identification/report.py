@@ -110,10 +110,10 @@ def _draw_joints(drawn, found, names, rows):
 
 def _draw_joint(ax, found, k, name):
     """Efforts of a joint: what was measured, what the prior and the result say. Where no equation holds, gaps."""
-    t, Y, b, valid = found.equations
+    t, Y, b, valid = found.equations[:4]
     for values, colour, width, label in ((Y[:, k] @ found.prior_parameters, VERMILION, 0.9, "model before"),
                                          (b[:, k], OTHERS, 2.6, "measured"),
-                                         (Y[:, k] @ found.parameters, BLUE, 1.0, "model now")):
+                                         (found.explained(k), BLUE, 1.0, "model now")):
         ax.plot(t, np.where(valid[:, k], values, np.nan), color=colour, lw=width, label=label)
     ax.set_title(name, loc="left", fontsize=8.5)
 

@@ -6,7 +6,7 @@ from itertools import compress
 import numpy as np
 
 from screw_dynamics import checks
-from screw_dynamics.analysis.estimation.payload_identification import FRICTION
+from screw_dynamics.analysis.estimation import payload_identification
 from screw_dynamics.model.group_joints import motions
 from screw_dynamics.model.inertial_parameters import COUNT
 from screw_dynamics.model.model import Model
@@ -14,6 +14,10 @@ from screw_dynamics.robot import Robot
 
 from . import physical
 from .base_parameters import BaseParameters, from_regressor, parameter_names, random_regressor
+from .falling_friction import VELOCITIES
+
+FALLING = "stribeck"
+FRICTION = (*payload_identification.FRICTION, FALLING)
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,7 +25,7 @@ class Unknowns:
     """The P parameters of a robot, of which some are to be estimated; the others stay as they are."""
 
     robot: Robot
-    friction: str               # "estimate", "model" or "none"
+    friction: str               # one of FRICTION
     names: tuple[str, ...]      # (P,) inertial parameters and, of each velocity, damping, friction, armature
     parameters: np.ndarray      # (P,) of the robot; without friction, where there shall be none
     bodies: np.ndarray          # (b,) bool: of which bodies inertial parameters are estimated
@@ -33,7 +37,14 @@ class Unknowns:
     def rubs(self) -> np.ndarray:
         """Which velocities (n,) have friction that is estimated or taken off: at rest they tell nothing."""
         model = self.robot.model
-        return {"estimate": _rubs(model), "model": model.friction > 0.0}.get(self.friction, np.zeros(model.n, bool))
+        return {"estimate": _rubs(model), FALLING: _rubs(model), "model": model.friction > 0.0}.get(
+            self.friction, np.zeros(model.n, bool))
+
+    @property
+    def velocities(self) -> np.ndarray:
+        """The Stribeck velocities (G,) at which friction that falls with speed is looked at; none unless it is asked
+        for."""
+        return VELOCITIES if self.friction == FALLING else VELOCITIES[:0]
 
     @property
     def links(self) -> np.ndarray:
@@ -67,7 +78,7 @@ def _estimated(robot, friction, armature, links):
     bodies = model.is_link & (model.inertias[:, 5, 5] > 0.0) & chosen
     if not bodies.any():
         raise ValueError("links: none that moves and has a mass is to be estimated")
-    columns = np.stack([_rubs(model) & (friction == "estimate")] * 2 + [(model.places_in_q >= 0) & armature], axis=1)
+    columns = np.stack([_rubs(model) & (friction in ("estimate", FALLING))] * 2 + [(model.places_in_q >= 0) & armature], axis=1)
     return bodies, np.append(np.repeat(bodies, COUNT), columns)
 
 
