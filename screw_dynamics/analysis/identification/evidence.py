@@ -14,6 +14,7 @@ from .unknowns import Unknowns
 
 SHARE = 1e-6        # of the largest singular value of the weighted base regressor: less is not shown
 LAGS = 512          # residuals that are further apart count as independent
+ROWS = 4096         # of a matrix that are looked at at once: what stays in the processor's cache
 FAN = 16            # matrices that are stacked at once
 
 
@@ -72,7 +73,9 @@ def triangles(stacked: np.ndarray) -> np.ndarray:
     R = np.zeros((n, width, width))
     for joint, A in zip(R, stacked, strict=True):
         own = np.flatnonzero(A.any(axis=0))
-        found = np.linalg.qr(A[:, own], mode="r")
+        found = np.zeros((0, len(own)))
+        for first in range(0, max(m, 1), ROWS):
+            found = np.linalg.qr(np.concatenate([found, A[first:first + ROWS, own]]), mode="r")
         found = np.where(np.diag(found) < 0.0, -1.0, 1.0)[:, None] * found
         joint[np.ix_(range(len(found)), own)] = found
     return R
