@@ -258,5 +258,5 @@ def _check(model, said):
             wrong = getattr(model, name)[own]
             wrong = wrong[wrong != value]
             if wrong.size:
-                raise ValueError(f"to_urdf: {name} {wrong[0]:g} of joint {quote(joint)} ({model.kind_of(joint)}) cannot "
-                                 "be written: a URDF has no word for it")
+                raise ValueError(f"to_urdf: {name} {wrong[0]:g} of joint {quote(joint)} ({model.kind_of(joint)}) "
+                                 "cannot be written: a URDF has no word for it")

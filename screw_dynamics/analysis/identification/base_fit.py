@@ -25,7 +25,7 @@ class BaseFit(NamedTuple):
     weight: np.ndarray              # (n,) 1 / variance of each joint's equations
     deviations: np.ndarray          # (k,) standard deviations; infinite of what is not shown
     equations: np.ndarray           # (k + 1, k + 1) the triangle of the weighted equations
-    falling: np.ndarray             # (n, 2) friction at rest beyond Coulomb's, and Stribeck velocities; (0, 2) if not asked
+    falling: np.ndarray             # (n, 2) friction at rest beyond Coulomb's, Stribeck velocities; (0, 2) if not asked
     falling_deviations: np.ndarray  # of these
     velocities: np.ndarray | None   # (n,) the latter, None if not asked
     gain: np.ndarray                # (k,), and (n,) if asked: by which x and falling are more than least squares say

@@ -9,12 +9,12 @@ from screw_dynamics import checks
 from screw_dynamics.algorithms.friction import smooth_sign
 from screw_dynamics.analysis.estimation.payload_identification import REST
 from screw_dynamics.analysis.estimation.smoothing import Piece, motion_pieces
-from screw_dynamics.forces import Element
+from screw_dynamics.forces import Element, Spring
 from screw_dynamics.model.floating_base import velocity_names
 from screw_dynamics.model.inertial_parameters import FRICTION_NAMES
 from screw_dynamics.robot import Robot
 
-from .linear_equations import NONE, Equations, falling, of_noise
+from .linear_equations import NONE, Equations, falling, of_noise, of_springs
 from .momentum_equations import momentum_equations
 
 WINDOW = 0.1            # s: motions much faster than that are smoothed away
@@ -38,23 +38,24 @@ def checked(robot: Robot, given: Mapping[str, Any]) -> dict[str, np.ndarray]:
 
 
 def equations(robot: Robot, given: Mapping[str, np.ndarray], rubs: np.ndarray, window: float = WINDOW,
-              forces: Sequence[Element] = (), breaks: Sequence[int] = (), stribeck: np.ndarray = NONE
-              ) -> tuple[Equations, list[str]]:
+              forces: Sequence[Element] = (), breaks: Sequence[int] = (), stribeck: np.ndarray = NONE,
+              springs: Sequence[Spring] = ()) -> tuple[Equations, list[str]]:
     """The equations of a recording, t, q, tau and perhaps qd, or qd and qdd, in all parameters; and notes on it.
 
     rubs (n,): velocities that tell nothing at rest. forces: elements that are known to act. breaks: rows before which
-    the motion was interrupted. stribeck (G,): velocities of friction that falls."""
+    the motion was interrupted. stribeck (G,): velocities of friction that falls. springs: of unknown stiffness."""
     t, q, tau, notes = given["t"], given["q"], given["tau"], []
     if "qdd" in given:
         qd = given["qd"]
         Y = robot.torque_regressor(q, qd, given["qdd"], friction=True)
+        Y = np.concatenate([Y, of_springs(robot, springs, q)], axis=-1)
         effort = tau + robot.total_force(forces).efforts(q, qd, t)
         found = [Equations(t, Y, effort, ~((np.abs(qd) < REST) & rubs), falling(np.sign(qd), qd, stribeck))]
     elif "qd" in given:
-        found = momentum_equations(robot, given, rubs, window, forces, breaks, stribeck)
+        found = momentum_equations(robot, given, rubs, window, forces, breaks, stribeck, springs)
     else:
         parts = motion_pieces(robot, t, q, tau, window, DEGREE, forces, breaks)
-        found, notes = [_smoothed(robot, piece, rubs, stribeck) for piece in parts], _noisy(robot, parts)
+        found, notes = [_smoothed(robot, piece, rubs, stribeck, springs) for piece in parts], _noisy(robot, parts)
     t, Y, b, valid, S, _ = (np.concatenate(x) if x[0] is not None else None for x in zip(*found, strict=True))
     valid = np.isfinite(b) & valid
     noise = None if found[0].noise is None else sum(x.noise for x in found)
@@ -71,7 +72,8 @@ def _noisy(robot, parts):
             if NOISE * y < x < y]
 
 
-def _smoothed(robot: Robot, piece: Piece, rubs: np.ndarray, stribeck: np.ndarray) -> Equations:
+def _smoothed(robot: Robot, piece: Piece, rubs: np.ndarray, stribeck: np.ndarray,
+              springs: Sequence[Spring]) -> Equations:
     """The equations of a piece at its samples kept.
 
     Where a joint that rubs turns back the accelerations of all jump, which no polynomial shows: all count as resting in
@@ -80,9 +82,11 @@ def _smoothed(robot: Robot, piece: Piece, rubs: np.ndarray, stribeck: np.ndarray
     q, qd, qdd = piece.q[kept], piece.qd[kept], piece.qdd[kept]
     Y = robot.torque_regressor(q, qd, qdd, friction=True)
     Y[:, np.arange(n), 1 - len(FRICTION_NAMES) * np.arange(n, 0, -1)] = smooth_sign(qd)
+    Y = np.concatenate([Y, of_springs(robot, springs, robot.normalize(q))], axis=-1)
     S = piece.smooth(falling(smooth_sign(piece.qd), piece.qd, stribeck)) if len(stribeck) else np.zeros((*qd.shape, 0))
     fastest = scipy.ndimage.maximum_filter1d(np.abs(piece.qd), piece.points, axis=0)[kept]
     resting = (piece.slowest[kept] < REST) & rubs
     valid = ~(resting | (resting & (fastest > REST)).any(axis=1)[:, None])
     b = piece.smooth(piece.effort)
-    return Equations(piece.t[kept], Y, b, valid, S, of_noise(robot, q, piece.acceleration_noise, valid & np.isfinite(b)))
+    noise = of_noise(robot, q, piece.acceleration_noise, valid & np.isfinite(b), Y.shape[2])
+    return Equations(piece.t[kept], Y, b, valid, S, noise)

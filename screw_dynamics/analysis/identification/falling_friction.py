@@ -2,7 +2,7 @@
 forces.Friction's law are interpolated, so that equations need not be looked at again for another one."""
 import numpy as np
 
-VELOCITIES = np.geomspace(0.002, 2.0, 19)       # rad/s or m/s; cubic between them errs by less than 3e-4
+VELOCITIES = np.geomspace(0.002, 2.0, 25)       # rad/s or m/s; cubic between them errs by less than 3e-4
 _RATIO = np.log(VELOCITIES[1] / VELOCITIES[0])
 
 

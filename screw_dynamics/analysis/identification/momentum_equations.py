@@ -12,12 +12,11 @@ import scipy  # its parts are imported when they are first used
 from screw_dynamics.algorithms.friction import smooth_sign
 from screw_dynamics.analysis.estimation.payload_identification import REST
 from screw_dynamics.analysis.estimation.smoothing import pieces
-from screw_dynamics.forces import Element
+from screw_dynamics.forces import Element, Spring
 from screw_dynamics.model import configuration_space
-from screw_dynamics.model.inertial_parameters import FRICTION_NAMES
 from screw_dynamics.robot import Robot
 
-from .linear_equations import Equations, falling, of_noise
+from .linear_equations import Equations, falling, of_noise, of_springs
 
 NODES = 16              # in a window, at which momenta are evaluated
 DEGREE, BETWEEN = 5, 3  # of the polynomials that smooth positions in a window, and velocities between nodes
@@ -27,7 +26,8 @@ STUCK = 0.1             # of a window in which a joint that rubs rests: more tel
 
 
 def momentum_equations(robot: Robot, given: Mapping[str, np.ndarray], rubs: np.ndarray, window: float,
-                       forces: Sequence[Element], breaks: Sequence[int], stribeck: np.ndarray) -> list[Equations]:
+                       forces: Sequence[Element], breaks: Sequence[int], stribeck: np.ndarray,
+                       springs: Sequence[Spring]) -> list[Equations]:
     """The equations of the pieces of a recording t, q, qd and tau, two a window, whose weights reach over a window."""
     q, total = configuration_space.continuous(robot.model, robot.normalize(given["q"])), robot.total_force(forces)
     both = np.concatenate([given["tau"], given["qd"]], axis=1)
@@ -37,13 +37,14 @@ def momentum_equations(robot: Robot, given: Mapping[str, np.ndarray], rubs: np.n
         q = robot.normalize(piece.q)
         if total:
             tau = tau + total.efforts(q, qd, piece.t)
-        found.append(_integrated(robot, piece.t, q, qd, tau, piece.points, rubs, stribeck))
+        found.append(_integrated(robot, piece.t, q, qd, tau, piece.points, rubs, stribeck,
+                                 of_springs(robot, springs, q)))
     if not found:
         raise ValueError(f"{len(q)} samples have no piece without gaps that is longer than {2.0 * window:g} s")
     return found
 
 
-def _integrated(robot, t, q, qd, tau, points, rubs, stribeck) -> Equations:
+def _integrated(robot, t, q, qd, tau, points, rubs, stribeck, stiffness) -> Equations:
     """The equations of one piece, at uniform times."""
     step, n = t[1] - t[0], robot.n
     stride = max((points - 1) // NODES, 1)
@@ -61,20 +62,19 @@ def _integrated(robot, t, q, qd, tau, points, rubs, stribeck) -> Equations:
     dt = stride * step
     inertial = sum(others[place[:, k]] * (dt * coarse[k]) - momenta[place[:, k]] * (dt * coarse_rate[k])
                    for k in range(len(nodes)))
-    Y = np.zeros((len(centres), n, inertial.shape[2] + len(FRICTION_NAMES) * n))
-    Y[..., :inertial.shape[2]] = inertial
 
     def integral(x, with_weight):
         return step * np.einsum("k,ck...->c...", with_weight, x[centres[:, None] + every])
     of_joints = np.stack([integral(qd, w), integral(smooth_sign(qd), w), integral(qd, -rate)], axis=-1)
-    Y[..., inertial.shape[2]:] = np.einsum("ij,cik->cijk", np.eye(n), of_joints).reshape(len(centres), n, -1)
+    friction = np.einsum("ij,cik->cijk", np.eye(n), of_joints).reshape(len(centres), n, -1)
+    Y = np.concatenate([inertial, friction, integral(stiffness, w)], axis=2)
     S = integral(falling(smooth_sign(qd), qd, stribeck), w)
     b = integral(tau, w)
     rest = integral((np.abs(qd) < REST).astype(float), w)
     valid = ~((rest > STUCK) & rubs) & np.isfinite(b)
     noise = np.var(qd - v, axis=0) / (1.0 - scipy.signal.savgol_coeffs(smooth, BETWEEN)[smooth // 2])
     variance = noise * step * step * np.sum(rate**2)
-    return Equations(t[centres], Y, b, valid, S, of_noise(robot, q[centres], variance, valid))
+    return Equations(t[centres], Y, b, valid, S, of_noise(robot, q[centres], variance, valid, Y.shape[2]))
 
 
 def weight(x: np.ndarray, half: float) -> tuple[np.ndarray, np.ndarray]:

@@ -39,7 +39,8 @@ def _joints(found) -> Iterator[str]:
     yield f"{'joint':{size}}  {'before':>9}  {'now':>9}  {friction}, +- one standard deviation"
     before, after = found.residual(found.prior_parameters), found.residual()
     shape = len(names), len(FRICTION_NAMES)
-    tables = [x[-len(names) * len(FRICTION_NAMES):].reshape(shape) for x in
+    first = found.robot.inertial_parameters.size
+    tables = [x[first:first + len(names) * len(FRICTION_NAMES)].reshape(shape) for x in
               (found.parameters, found.standard_deviations, found.estimated)]
     for name, b, a, *rows in zip(names, before, after, *tables, strict=True):
         cells = (f"{p:9.4g} +- {d:<6.2g}" if own else f"{p:9.4g}{'':10}" for p, d, own in zip(*rows, strict=True))

@@ -10,6 +10,9 @@ import scipy.stats
 import screw_dynamics as sd
 from screw_dynamics.analysis.estimation.friction import smooth_friction
 from screw_dynamics.analysis.identification import physical
+from screw_dynamics.analysis.identification.base_fit import base_fit, of_equations
+from screw_dynamics.analysis.identification.equations import equations
+from screw_dynamics.analysis.identification.unknowns import unknowns
 from support.real_robots import real_robot
 
 TIP = "wrist_3_link"
@@ -263,3 +266,48 @@ def test_a_floating_base(rng):
     np.testing.assert_allclose(found.base_parameters, truth(found, built), atol=1e-6)
     assert physical.is_physical(links(found.robot)[drawn.model.is_link]).all()
     assert found.robot.total_mass == pytest.approx(built.total_mass, abs=1e-6)
+
+
+def floating_motion(robot, seconds=20.0, rate=250.0):
+    """Times, states and accelerations of a robot that floats without gravity, whose legs swing: its base moves as
+    nothing pushes it, by fourth-order steps."""
+    t, n = np.arange(round(seconds * rate)) / rate, robot.n - 6
+    w, (a, b) = 2.0 * np.pi * 0.25 * np.arange(1, 6), np.random.default_rng(0).normal(size=(2, 5, n)) * 0.15
+
+    def state(at, base, twist):
+        s, c = np.sin(w * at), np.cos(w * at)
+        q, qd = np.r_[base, s @ a + c @ b], np.r_[twist, (c * w) @ a - (s * w) @ b]
+        qdd = np.r_[np.zeros(6), -(s * w**2) @ a - (c * w**2) @ b]
+        qdd[:6] = -np.linalg.solve(robot.mass_matrix(q)[:6, :6], robot.inverse_dynamics(q, qd, qdd)[:6])
+        return q, qd, qdd
+
+    def moved(base, twist, dt):
+        return robot.integrate(np.r_[base, np.zeros(n)], dt * np.r_[twist, np.zeros(n)])[:7]
+    base, twist, states, h = robot.neutral()[:7], np.zeros(6), [], 1.0 / rate / 4
+    for at in t:
+        states.append(state(at, base, twist))
+        for k in range(4):
+            middle = twist + 0.5 * h * state(at + k * h, base, twist)[2][:6]
+            rate_ = state(at + (k + 0.5) * h, moved(base, twist, 0.5 * h), middle)[2][:6]
+            base, twist = moved(base, middle, h), twist + h * rate_
+    return t, *map(np.array, zip(*states, strict=True))
+
+
+@pytest.mark.slow       # compiles kernels for batches of joints on groups
+@pytest.mark.parametrize("noise", [1e-5, 3e-5])
+def test_intervals_of_a_floating_base_hold_the_truth(rng, noise):
+    """Noise of positions, which is nearly all of what its base's equations have, and 40 drawings of it."""
+    drawn = real_robot("anymal_b_simple_description/robots/anymal.urdf", floating_base=True).with_gravity(np.zeros(3))
+    built = drawn.with_payload("base", 2.0, (0.1, 0.0, 0.05), 0.02 * np.eye(3)).with_payload("LF_SHANK", 0.2)
+    t, q, qd, qdd = floating_motion(built)
+    tau = built.inverse_dynamics(q, qd, qdd)
+    tau[:, :6] = 0.0
+    what = unknowns(drawn, "none")
+    expected = what.base.of(np.append(built.inertial_parameters, built.friction_parameters)[what.estimated])
+    errors = []
+    for _ in range(40):
+        seen = q + noise * rng.standard_normal(q.shape) * np.r_[np.ones(3), np.full(4, 0.5), np.ones(12)]
+        given = {"t": t, "q": seen, "tau": tau + 0.05 * rng.standard_normal(tau.shape) * (np.arange(drawn.n) >= 6)}
+        fit = base_fit(of_equations(equations(drawn, given, what.rubs)[0], what, len(t)), what)
+        errors.append((fit.x - expected) / fit.deviations)
+    assert np.mean(np.abs(errors) < 1.96) == pytest.approx(0.95, abs=0.025)
