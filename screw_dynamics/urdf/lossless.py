@@ -57,7 +57,7 @@ class Element:
         if first:
             self.content[:0] = [new.indent, new]
         else:
-            last = self.content.pop() if self.content and isinstance(self.content[-1], str) else ""
+            last = str(self.content.pop()) if self.content and isinstance(self.content[-1], str) else ""
             self.content += [last.rstrip(), new.indent, new, last[len(last.rstrip()):] or self.indent]
         return new
 
@@ -119,10 +119,10 @@ class Document:
         parser.StartElementHandler, parser.EndElementHandler = start, end
         parser.Parse(self._body, True)
         read_to(len(self._body))
-        texts = open_ones[0].content
-        at = next(k for k, part in enumerate(texts) if isinstance(part, Element))
-        self._around = "".join(texts[:at]), "".join(texts[at + 1:])
-        return texts[at]
+        root, = open_ones[0]
+        at = open_ones[0].content.index(root)
+        self._around = "".join(map(str, open_ones[0].content[:at])), "".join(map(str, open_ones[0].content[at + 1:]))
+        return root
 
     def _end_of_tag(self, at: int) -> int:
         """Where a start tag ends: after the first ">" that is in no attribute's value."""

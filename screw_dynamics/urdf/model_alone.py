@@ -82,8 +82,8 @@ def _joint(model, i):
             raise ValueError(f"{where} is {kind}: a URDF has no friction and no limits of one")
     else:
         X = model.screws_body[i] / multiplier if multiplier else model.screws_body[i]
-        kind_of_urdf, parts, at = *_single(model, name, X, where), at @ arrays.pose_matrix(
-            se3.exp(arrays.twist(-offset * X)))
+        kind_of_urdf, parts = _single(model, name, X, where)
+        at = at @ arrays.pose_matrix(se3.exp(arrays.twist(-offset * X)))
         if name in model.mimics:
             parts.append(Element("mimic", {"joint": leader, "multiplier": _text(multiplier), "offset": _text(offset)}))
     parent_link = model.root if parent < 0 else model.body_names[parent]
@@ -146,7 +146,9 @@ def _constraint(given: Constraint) -> Element:
         ends = [Element(f"link{k}", {"link": str(link), "xyz": _text(*np.asarray(point))}) for k, (link, point) in
                 enumerate(((given.link, given.point), (given.on, given.point_on)), 1)]
         return Element("distance", {"name": given.name, "length": _text(given.length)}, ends)
-    return _loop_joint(given)
+    if isinstance(given, LoopJoint):
+        return _loop_joint(given)
+    raise ValueError(f"to_urdf: {given} cannot be written")
 
 
 def _loop_joint(given: LoopJoint) -> Element:

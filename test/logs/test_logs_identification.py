@@ -5,7 +5,8 @@ import numpy as np
 import pytest
 
 import screw_dynamics as sd
-from screw_dynamics.analysis.identification.evidence import base_fit, total
+from screw_dynamics.analysis.identification.base_fit import base_fit
+from screw_dynamics.analysis.identification.evidence import total
 from screw_dynamics.analysis.identification.unknowns import unknowns
 from screw_dynamics.logs import Recording, identify
 from support.episodes import arm, episode, save

@@ -58,5 +58,6 @@ def of_noise(robot: Robot, q: np.ndarray, variance: np.ndarray, valid: np.ndarra
         Y[:, k, inertial + friction * k + FRICTION_NAMES.index("armature")] = 1.0
         for j, A in enumerate((Y * valid[..., None]).swapaxes(0, 1)):
             own = np.flatnonzero(A.any(axis=0))
-            found[j][np.ix_(own, own)] += variance[k] * share[j] * A[:, own].T @ A[:, own]
+            A = np.sqrt(variance[k] * share[j]) * A[:, own]
+            found[j][np.ix_(own, own)] += A.T @ A
     return found

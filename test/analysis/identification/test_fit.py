@@ -212,7 +212,8 @@ def test_wrong_arguments_are_named(drawn, built):
             ({"friction": "some"}, "friction 'some' must be one of model, estimate, none"),
             ({"links": ["hand"]}, "links: link 'hand' must be one of"), ({"links": []}, "links: none that moves"),
             ({"links": ["base_link"]}, "links: link 'base_link' must be one of"),
-            ({"qdd": q}, "qdd is given, but not qd: give both, qd alone, or neither"), ({"window": 3.0}, "no piece without gaps"),
+            ({"qdd": q}, "qdd is given, but not qd: give both, qd alone, or neither"),
+            ({"window": 3.0}, "no piece without gaps"),
             ({"window": 0.01}, "must have at least 7"), ({"window": -1.0}, "window -1.0 must be finite and > 0"),
             ({"level": 95}, "level 95 must be between 0 and 1")):
         with pytest.raises(ValueError, match=says):

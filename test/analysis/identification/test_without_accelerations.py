@@ -107,8 +107,8 @@ def test_a_spring_between_motor_and_link_and_one_to_the_base(rng):
     robot = sd.Robot(builder.build())
     t = np.arange(4000) / 250.0
     link, K, K_base = sd.Robot(_arm()), 3000.0, 40.0
-    x, xd, xdd = (y[:, None] for y in (np.sin(3.0 * t) + 0.3 * np.cos(5.0 * t), 3.0 * np.cos(3.0 * t) - 1.5 * np.sin(5.0 * t),
-                                       -9.0 * np.sin(3.0 * t) - 7.5 * np.cos(5.0 * t)))
+    slow, fast = np.exp(3j * t[:, None]), np.exp(5j * t[:, None])
+    x, xd, xdd = ((3j**k * slow).imag + 0.3 * (5j**k * fast).real for k in range(3))
     effort = link.inverse_dynamics(x, xd, xdd) + K_base * (x - 0.1)
     theta = (x + effort / K)[:, 0]
     rate = np.gradient(theta, t, edge_order=2)
@@ -116,8 +116,9 @@ def test_a_spring_between_motor_and_link_and_one_to_the_base(rng):
     q, tau = np.stack([theta, x[:, 0]], axis=1), np.zeros((len(t), 2))
     tau[:, 0] = effort[:, 0] + (0.2 + 1e-3) * acceleration
     springs = [sd.forces.Spring("lift", 1000.0, other="motor"), sd.forces.Spring("lift", 10.0, rest=0.1)]
-    found = sd.identify(robot, t, q + 1e-6 * rng.standard_normal(q.shape), tau + 0.02 * rng.standard_normal(tau.shape) * [1, 0],
-                        friction="none", armature=True, springs=springs)
+    noise = rng.standard_normal((2, *q.shape))
+    found = sd.identify(robot, t, q + 1e-6 * noise[0], tau + [0.02, 0.0] * noise[1], friction="none", armature=True,
+                        springs=springs)
     assert [spring.stiffness for spring in found.springs] == pytest.approx([K, K_base], rel=0.01)
     assert found.springs[0].other == "motor" and found.names[-2:] == ("lift.stiffness", "lift.stiffness")
     assert found.robot.armature[0] + found.robot.inertial_parameters[6] == pytest.approx(0.201, rel=0.01)
