@@ -15,7 +15,7 @@ from screw_dynamics.analysis.identification.evidence import FAN, Evidence, solve
 from screw_dynamics.analysis.identification.falling_friction import shares
 from screw_dynamics.analysis.identification.fit import Identification, checked_level, concluded
 from screw_dynamics.analysis.identification.unknowns import Unknowns, unknowns
-from screw_dynamics.forces import Element
+from screw_dynamics.forces import Element, Spring
 from screw_dynamics.model.floating_base import velocity_names
 from screw_dynamics.robot import Robot
 
@@ -69,18 +69,20 @@ class LogsIdentification:
 
 def identify(recordings: Sequence[Recording | str], robot: Robot, out: Any = None, friction: str = "estimate",
              armature: bool = False, links: Collection[str] | None = None, window: float = WINDOW, level: float = 0.95,
-             forces: Sequence[Element] = (), read: Mapping[str, Any] | None = None, scheduler: Any = None,
-             workers: int | None = None, timeout: float | None = None, progress: bool = True) -> LogsIdentification:
+             forces: Sequence[Element] = (), springs: Sequence[Spring] = (), read: Mapping[str, Any] | None = None,
+             scheduler: Any = None, workers: int | None = None, timeout: float | None = None,
+             progress: bool = True) -> LogsIdentification:
     """Identify a robot from many recordings, each a `Recording` or an address, which workers read.
 
-    friction, armature, links, window, level and forces are those of `identify` of one recording, whose fit this is. The
-    sum of the recordings is taken in an order that is theirs, not that of workers: the result has the same bits with
-    any number of them, on machines of one kind. Addresses need a folder, `out`, for what each says; `read`: options of
-    logs.read; the others are those of logs.each. A recording that cannot be used is a row with its error.
+    friction, armature, links, window, level, forces and springs are those of `identify` of one recording, whose fit
+    this is, from positions. The sum of the recordings is taken in an order that is theirs, not that of workers: the
+    result has the same bits with any number of them, on machines of one kind. Addresses need a folder, `out`, for what
+    each says; `read`: options of logs.read; the others are those of logs.each. A recording that cannot be used is a row
+    with its error.
 
     ValueError if none can be used, or all together say too little."""
     checked_level(level)
-    what = unknowns(robot, friction, armature, links)
+    what = unknowns(robot, friction, armature, links, springs)
     settings = {"what": what, "window": checks.positive("window", window), "forces": tuple(forces)}
     if not len(recordings):
         raise ValueError("recordings: there is none")
@@ -148,7 +150,8 @@ def evidence_of(recording: Recording | Episode, what: Unknowns, window: float, f
         recording = read_recording(recording.address, **read or {})
     at = motion(recording, what.robot)
     given = {"t": at.t, "q": at.q, "tau": at.tau}
-    rows, notes = equations(what.robot, given, what.rubs, window, forces, at.breaks, what.velocities)
+    rows, notes = equations(what.robot, given, what.rubs, window, forces, at.breaks, what.velocities,
+                            what.springs)
     found = of_equations(rows, what, len(at.t))
     if not found.counts.sum():
         raise ValueError("no equation: efforts were not measured, or joints with friction were at rest")

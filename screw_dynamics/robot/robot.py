@@ -131,7 +131,7 @@ class Robot(InertialParameters, Linearization, TimeDerivatives, InverseKinematic
         is a link and all that is fixed to it: its link takes what has changed, those fixed to it keep what they have,
         or have nothing, with a UrdfWarning, if that is more than all. Read again, with the same options, it gives the
         same numbers to the last bit: what an <inertial> cannot say of the last digits is in <screw_dynamics>, where
-        armature is too. Meshes that are named relative to the file are found beside it alone.
+        armature is too. A UrdfWarning names meshes that are found from the source, and not from the path.
 
         Of another robot (a ModelBuilder's, or MJCF's) it is a URDF of the model alone, to rounding.
 

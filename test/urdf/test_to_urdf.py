@@ -78,6 +78,19 @@ def test_what_is_written_is_read_to_the_last_bit(name, rng, tmp_path):
     assert comments[0] == comments[1]
 
 
+@pytest.mark.filterwarnings("error::screw_dynamics.UrdfWarning")
+def test_meshes_that_would_be_lost_are_named(tmp_path):
+    folder = tmp_path / "arm"
+    folder.mkdir()
+    for file in ("upper & elbow.stl", "arm.urdf"):
+        (folder / file).write_text(TEXT.replace("package://arm/", ""), encoding="iso-8859-1")
+    robot = sd.Robot.from_urdf(folder / "arm.urdf")
+    robot.to_urdf(folder / "other.urdf")
+    with pytest.warns(sd.UrdfWarning, match=r"meshes are found from .*arm.urdf alone: 'upper & elbow.stl'"):
+        robot.to_urdf(tmp_path / "other.urdf")
+    assert (tmp_path / "other.urdf").read_bytes() == (folder / "arm.urdf").read_bytes()
+
+
 @pytest.mark.parametrize("name", ROBOTS)
 def test_other_readers_have_the_same_numbers(name, rng, tmp_path):
     """Pinocchio's inertias, and names and meshes of urdf_parser_py."""
@@ -200,7 +213,7 @@ def test_what_cannot_be_written_is_named(tmp_path):
                            ("tool", "hand", "the source of the robot has no link 'tool'")):
         with pytest.raises(ValueError, match=says):
             sd.Robot(model, source=TEXT.replace(old, new)).to_urdf()
-    with pytest.raises(ValueError, match="arm.xacro is the path of a xacro file"):
+    with pytest.raises(ValueError, match="arm.xacro is the path of a xacro file, but"):
         robot.to_urdf(tmp_path / "arm.xacro")
     with pytest.raises(FileNotFoundError):
         robot.to_urdf(tmp_path / "nowhere" / "arm.urdf")
