@@ -159,6 +159,24 @@ def test_the_last_digits_count_until_an_inertial_is_changed():
     assert same(sd.Robot.from_urdf(again.to_urdf()).model, again.model)
 
 
+def test_an_inertial_keeps_its_axes():
+    turned = TEXT.replace("<mass value='2.50'/>", '<mass value="2.50"/><origin xyz="0 0 0.1" rpy="0.5 0.4 0.3"/>')
+    robot = sd.Robot.from_urdf(turned)
+    other = robot.with_payload("upper", 0.5, (0.1, 0.2, 0.0), np.diag([1e-3, 2e-3, 2.5e-3]))
+    assert 'rpy="0.5 0.4 0.3"' in other.to_urdf() and same(sd.Robot.from_urdf(other.to_urdf()).model, other.model)
+
+
+def test_armature_of_a_joint_that_follows_is_its_leader_s():
+    """Its rotor turns twice as fast: four times its armature."""
+    rod = """<link name="rod"/><joint name="rod" type="continuous"><parent link="upper"/><child link="rod"/>
+<axis xyz="0 1 0"/><mimic joint="lift" multiplier="2"/></joint><screw_dynamics><armature joint="rod" value="0.5"/>
+</screw_dynamics></robot>"""
+    robot = sd.Robot.from_urdf(TEXT.replace("</robot>", rod))
+    assert robot.armature.tolist() == [2.0] and robot.to_urdf() == TEXT.replace("</robot>", rod)
+    read = sd.Robot.from_urdf(robot.with_armature({"lift": 0.3}).to_urdf())
+    assert read.armature.tolist() == [0.3]
+
+
 @pytest.mark.parametrize(("change", "says"), [
     ('<link name="lower"/>', "<inertia>: link 'lower' does not exist"),
     ('<link name="upper"/><link name="upper"/>', "<inertia>: a link of 'upper', 'upper' is named twice"),
@@ -275,5 +293,6 @@ def test_of_a_model_alone_what_no_urdf_can_have_is_named():
     model = builder.build()
     read = sd.read_urdf(sd.Robot(model).to_urdf())
     np.testing.assert_allclose(read.screws_body, model.screws_body)
+    np.testing.assert_allclose(read.relative_poses, model.relative_poses, atol=1e-15)
     assert dict(read.mimics) == dict(model.mimics) and read.joint_kinds == model.joint_kinds
     assert [repr(x) for x in read.constraints] == [repr(x) for x in model.constraints]

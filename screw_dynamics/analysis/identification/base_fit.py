@@ -72,19 +72,21 @@ def base_fit(found: Evidence, unknowns: Unknowns) -> BaseFit:
         x, _, gain = _without_noise(triangle(A, d, weight), found, unknowns, weight)
         mean = np.sum((d - A @ x) ** 2, axis=1) / np.maximum(counts, 1) * counts.sum() / free
         weight = 1.0 / (times * np.maximum(mean, least**2))
-    k = len(base)
-    if falls:                   # how sure the velocities are, from the linearised equations
-        excess, step = x[k:], STEP * velocities
-        change = (base_factors(found, unknowns, velocities + step)[0][..., k:]
-                  - base_factors(found, unknowns, velocities - step)[0][..., k:]) * (0.5 * excess / step)
-        linear = triangle(np.concatenate([A, change], axis=2), d - A @ x, weight)
-        deviations = solved(linear)[1]
-        falling = np.stack([excess, velocities], axis=1)
-        return BaseFit(x[:k], weight, deviations[:k], triangle(A, d, weight), falling,
-                       deviations[k:].reshape(2, -1).T, velocities, gain)
-    R = triangle(A, d, weight)
+    R, k = triangle(A, d, weight), len(base)
     x, deviations, gain = _without_noise(R, found, unknowns, weight)
-    return BaseFit(x, weight, deviations, R, np.zeros((0, 2)), np.zeros((0, 2)), None, gain)
+    if not falls:
+        return BaseFit(x, weight, deviations, R, np.zeros((0, 2)), np.zeros((0, 2)), None, gain)
+    deviations = _with_velocities(found, unknowns, A, weight, x[k:], velocities)
+    return BaseFit(x[:k], weight, deviations[:k], R, np.stack([x[k:], velocities], axis=1),
+                   deviations[k:].reshape(2, -1).T, velocities, gain)
+
+
+def _with_velocities(found, unknowns, A, weight, excess, velocities):
+    """The standard deviations of all, Stribeck velocities too, by the equations linearised about them."""
+    step, k = STEP * velocities, len(unknowns.base)
+    ahead, behind = (base_factors(found, unknowns, velocities + sign * step)[0][..., k:] for sign in (1.0, -1.0))
+    linear = np.concatenate([A, (ahead - behind) * (0.5 * excess / step)], axis=2)
+    return solved(triangle(linear, np.zeros(linear.shape[:2]), weight))[1]
 
 
 def _first_weight(found, unknowns):
@@ -126,8 +128,9 @@ def base_factors(found: Evidence, unknowns: Unknowns, velocities: np.ndarray | N
 
 def _without_noise(R, found, unknowns, weight):
     """The solution of a triangle in base parameters, its standard deviations, and by how much it is not that of least
-    squares: (A^T A - C) x = A^T d + C' p, where
-    noise is expected to add C to A^T A, and C' p, of parameters that are known, to A^T d."""
+    squares: (A^T A - C) x = A^T d + C' p, where noise adds C to A^T A, and takes C' p, of what is known, from A^T d.
+
+    In directions V with V^T A^T A V = 1 and V^T C V = diag(share), a gain of V (1 - share)^-1 V^T (C x + C' p)."""
     x, deviations = solved(R)
     C = found.errors(unknowns, weight)
     gain = np.zeros_like(x)
