@@ -69,21 +69,22 @@ class LogsIdentification:
 
 def identify(recordings: Sequence[Recording | str], robot: Robot, out: Any = None, friction: str = "estimate",
              armature: bool = False, links: Collection[str] | None = None, window: float = WINDOW, level: float = 0.95,
-             forces: Sequence[Element] = (), springs: Sequence[Spring] = (), read: Mapping[str, Any] | None = None,
-             scheduler: Any = None, workers: int | None = None, timeout: float | None = None,
-             progress: bool = True) -> LogsIdentification:
+             forces: Sequence[Element] = (), springs: Sequence[Spring] = (), velocities: bool = False,
+             read: Mapping[str, Any] | None = None, scheduler: Any = None, workers: int | None = None,
+             timeout: float | None = None, progress: bool = True) -> LogsIdentification:
     """Identify a robot from many recordings, each a `Recording` or an address, which workers read.
 
     friction, armature, links, window, level, forces and springs are those of `identify` of one recording, whose fit
-    this is, from positions. The sum of the recordings is taken in an order that is theirs, not that of workers: the
-    result has the same bits with any number of them, on machines of one kind. Addresses need a folder, `out`, for what
-    each says; `read`: options of logs.read; the others are those of logs.each. A recording that cannot be used is a row
-    with its error.
+    this is; velocities: by those that were recorded too, not by positions alone. The sum of the recordings is taken in
+    an order that is theirs, not that of workers: the result has the same bits with any number of them, on machines of
+    one kind. Addresses need a folder, `out`, for what each says; `read`: options of logs.read; the others are those of
+    logs.each. A recording that cannot be used is a row with its error.
 
     ValueError if none can be used, or all together say too little."""
     checked_level(level)
     what = unknowns(robot, friction, armature, links, springs)
-    settings = {"what": what, "window": checks.positive("window", window), "forces": tuple(forces)}
+    settings = {"what": what, "window": checks.positive("window", window), "forces": tuple(forces),
+                "velocities": checks.flag("velocities", velocities)}
     if not len(recordings):
         raise ValueError("recordings: there is none")
     if all(isinstance(x, Recording) for x in recordings):
@@ -143,15 +144,18 @@ class Bin(NamedTuple):
 
 
 def evidence_of(recording: Recording | Episode, what: Unknowns, window: float, forces: Sequence[Element],
-                read: Mapping[str, Any] | None = None) -> tuple[dict[str, Any], Any]:
+                velocities: bool = False, read: Mapping[str, Any] | None = None) -> tuple[dict[str, Any], Any]:
     """The row of a recording, or of one that is read first, and its evidence as a table."""
     if isinstance(recording, Episode):
         from .reading import read as read_recording
         recording = read_recording(recording.address, **read or {})
     at = motion(recording, what.robot)
     given = {"t": at.t, "q": at.q, "tau": at.tau}
-    rows, notes = equations(what.robot, given, what.rubs, window, forces, at.breaks, what.velocities,
-                            what.springs)
+    if velocities:
+        if (lost := ~np.isfinite(at.qd).all(axis=1)).any():
+            raise ValueError(f"velocities were not recorded in {lost.sum()} of {len(lost)} rows with positions")
+        given["qd"] = at.qd
+    rows, notes = equations(what.robot, given, what.rubs, window, forces, at.breaks, what.velocities, what.springs)
     found = of_equations(rows, what, len(at.t))
     if not found.counts.sum():
         raise ValueError("no equation: efforts were not measured, or joints with friction were at rest")

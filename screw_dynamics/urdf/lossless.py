@@ -8,7 +8,7 @@ from xml.parsers import expat
 from xml.sax.saxutils import quoteattr
 
 _DECLARATION = re.compile(r"\s*<\?xml\s[^>]*\?>")
-_ATTRIBUTE = r"""\s{}\s*=\s*("[^"]*"|'[^']*')"""
+_ATTRIBUTE = re.compile(r"""\s([^\s=]+)\s*=\s*("[^"]*"|'[^']*')""")
 _END = re.compile(r"\s*/?>\Z")
 _START_OF_LINE = re.compile(rb"(\r?\n[ \t]*)[^\n]*\Z")
 INDENT = "  "
@@ -39,9 +39,9 @@ class Element:
 
     def set(self, name: str, value: str) -> None:
         """Give an attribute another value, one that it has or a new one."""
-        found = re.search(_ATTRIBUTE.format(re.escape(name)), self.opening)
+        found = next((x for x in _ATTRIBUTE.finditer(self.opening) if x[1] == name), None)
         if found:
-            start, end, text = *found.span(1), quoteattr(value)
+            start, end, text = *found.span(2), quoteattr(value)
         else:
             start = end = _END.search(self.opening).start()         # type: ignore[union-attr]
             text = f" {name}={quoteattr(value)}"

@@ -19,7 +19,7 @@ from .momentum_equations import momentum_equations
 
 WINDOW = 0.1            # s: motions much faster than that are smoothed away
 DEGREE = 5              # of the polynomials that smooth a recording: with 3 accelerations of an arm err by a percent
-NOISE = 0.1             # of the accelerations of a joint: more makes inertias look smaller by more than a percent
+NOISE = 0.1             # of the accelerations of a joint: more is noted
 
 
 def checked(robot: Robot, given: Mapping[str, Any]) -> dict[str, np.ndarray]:
@@ -64,11 +64,11 @@ def equations(robot: Robot, given: Mapping[str, np.ndarray], rubs: np.ndarray, w
 
 
 def _noisy(robot, parts):
-    """Notes on joints that move, but whose accelerations are noise to so large a share that inertias look smaller."""
+    """Notes on joints that move, but of whose accelerations a large share is noise."""
     noise = np.sqrt(np.mean([piece.acceleration_noise for piece in parts], axis=0))
     size = np.sqrt(np.mean(np.concatenate([piece.qdd for piece in parts]) ** 2, axis=0))
-    return [f"joint {name}: noise of positions is {x / y:.0%} of its accelerations, which makes inertias look smaller; "
-            "widen the window" for name, x, y in zip(velocity_names(robot.model), noise, size, strict=True)
+    return [f"joint {name}: noise of positions is {x / y:.0%} of its accelerations: widen the window, or give "
+            "velocities qd" for name, x, y in zip(velocity_names(robot.model), noise, size, strict=True)
             if NOISE * y < x < y]
 
 
