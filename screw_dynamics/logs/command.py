@@ -60,8 +60,9 @@ def _parser():
         if name in ("residuals", "identify"):
             one.add_argument("--window", type=float, default=WINDOW, metavar="S", help="of smoothing, 0.1 s by default")
         if name == "identify":
-            one.add_argument("--friction", default="estimate", choices=("estimate", "model", "none"))
+            one.add_argument("--friction", default="estimate", choices=("estimate", "stribeck", "model", "none"))
             one.add_argument("--armature", action="store_true", help="estimate it too")
+            one.add_argument("--velocities", action="store_true", help="by those recorded too, not by positions alone")
             one.add_argument("--link", action="append", metavar="NAME", help="estimate these links alone")
     return parser
 
@@ -125,16 +126,22 @@ def _identify(given, found: Sequence[Episode], options: dict[str, Any], engine: 
     from .identification import identify
     robot = _robot(given) or _described(found, options)
     result = identify([episode.address for episode in found], robot, given.out / "episodes", given.friction,
-                      given.armature, given.link, given.window, read=options, **engine)
+                      given.armature, given.link, given.window, velocities=given.velocities, read=options, **engine)
     page, done = _written(given, result.rows, said, robot)
     numbers = {"names": list(result.found.names), "parameters": result.found.parameters.tolist(),
                "standard_deviations": result.found.standard_deviations.tolist(),
                "base_parameters": [{"combination": words, "value": float(value), "deviation": float(deviation)}
                                    for words, value, deviation in zip(
                                        result.found.base.combinations, result.found.base_parameters,
-                                       result.found.base_deviations, strict=True)]}
+                                       result.found.base_deviations, strict=True)],
+               "falling_friction": result.found.falling.tolist()}
     (given.out / "parameters.json").write_text(json.dumps(numbers, indent=1))
-    (given.out / "report.txt").write_text(f"{result}\n")
+    try:
+        result.robot.to_urdf(given.out / "identified.urdf")
+        unwritten = ""
+    except ValueError as error:                 # what a URDF has no word for
+        unwritten = f"\nidentified.urdf is not written: {error}\n"
+    (given.out / "report.txt").write_text(f"{result}\n{unwritten}")
     reports.identify_page(page, result, done)
     page.write(given.out / "report.html")
     return result.rows

@@ -10,9 +10,11 @@ def packed(found: Evidence) -> Any:
     """A pyarrow.Table; of the matrices the triangles."""
     import pyarrow
     rows, columns = np.triu_indices(found.R.shape[1])
+    own = np.triu_indices(found.noise.shape[1])
     return pyarrow.table({
         "triangles": [found.R[:, rows, columns].ravel()], "counts": [np.asarray(found.counts, dtype=np.int64)],
-        "covariances": [found.covariances.ravel()], "largest": [found.largest], "samples": [found.samples]})
+        "covariances": [found.covariances.ravel()], "largest": [found.largest], "samples": [found.samples],
+        "noise": [found.noise[(slice(None), *own)].ravel()]})
 
 
 def unpacked(source: Any) -> Evidence:
@@ -20,11 +22,17 @@ def unpacked(source: Any) -> Evidence:
     from pyarrow import Table, parquet
     table = source if isinstance(source, Table) else parquet.read_table(source)
     columns = {name: table[name][0] for name in table.column_names}
-    triangles, counts, covariances = (columns[name].values.to_numpy() for name in (
-        "triangles", "counts", "covariances"))
+    triangles, counts, covariances, noise = (columns[name].values.to_numpy() for name in (
+        "triangles", "counts", "covariances", "noise"))
     n = len(counts)
-    width = round((np.sqrt(8.0 * len(triangles) / n + 1.0) - 1.0) / 2.0)
-    R = np.zeros((n, width, width))
-    R[(slice(None), *np.triu_indices(width))] = triangles.reshape(n, -1)
-    return Evidence(R, counts.copy(), covariances.reshape(n, -1).copy(), columns["largest"].as_py(),
-                    columns["samples"].as_py())
+    upper = _upper(noise, n)
+    return Evidence(_upper(triangles, n), counts.copy(), covariances.reshape(n, -1).copy(), columns["largest"].as_py(),
+                    columns["samples"].as_py(), upper + np.triu(upper, 1).swapaxes(1, 2))
+
+
+def _upper(numbers: np.ndarray, n: int) -> np.ndarray:
+    """The triangles (n, w, w) of their numbers, row by row."""
+    width = round((np.sqrt(8.0 * len(numbers) / n + 1.0) - 1.0) / 2.0)
+    found = np.zeros((n, width, width))
+    found[(slice(None), *np.triu_indices(width))] = numbers.reshape(n, -1)
+    return found

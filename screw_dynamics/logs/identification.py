@@ -9,19 +9,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from screw_dynamics import checks
+from screw_dynamics.analysis.identification.base_fit import base_factors, base_fit, of_equations
 from screw_dynamics.analysis.identification.equations import WINDOW, equations
-from screw_dynamics.analysis.identification.evidence import (
-    FAN,
-    Evidence,
-    base_fit,
-    of_equations,
-    solved,
-    total,
-    triangle,
-)
+from screw_dynamics.analysis.identification.evidence import FAN, Evidence, solved, total, triangle
+from screw_dynamics.analysis.identification.falling_friction import shares
 from screw_dynamics.analysis.identification.fit import Identification, checked_level, concluded
 from screw_dynamics.analysis.identification.unknowns import Unknowns, unknowns
-from screw_dynamics.forces import Element
+from screw_dynamics.forces import Element, Spring
 from screw_dynamics.model.floating_base import velocity_names
 from screw_dynamics.robot import Robot
 
@@ -75,19 +69,22 @@ class LogsIdentification:
 
 def identify(recordings: Sequence[Recording | str], robot: Robot, out: Any = None, friction: str = "estimate",
              armature: bool = False, links: Collection[str] | None = None, window: float = WINDOW, level: float = 0.95,
-             forces: Sequence[Element] = (), read: Mapping[str, Any] | None = None, scheduler: Any = None,
-             workers: int | None = None, timeout: float | None = None, progress: bool = True) -> LogsIdentification:
+             forces: Sequence[Element] = (), springs: Sequence[Spring] = (), velocities: bool = False,
+             read: Mapping[str, Any] | None = None, scheduler: Any = None, workers: int | None = None,
+             timeout: float | None = None, progress: bool = True) -> LogsIdentification:
     """Identify a robot from many recordings, each a `Recording` or an address, which workers read.
 
-    friction, armature, links, window, level and forces are those of `identify` of one recording, whose fit this is. The
-    sum of the recordings is taken in an order that is theirs, not that of workers: the result has the same bits with
-    any number of them, on machines of one kind. Addresses need a folder, `out`, for what each says; `read`: options of
-    logs.read; the others are those of logs.each. A recording that cannot be used is a row with its error.
+    friction, armature, links, window, level, forces and springs are those of `identify` of one recording, whose fit
+    this is; velocities: by those that were recorded too, not by positions alone. The sum of the recordings is taken in
+    an order that is theirs, not that of workers: the result has the same bits with any number of them, on machines of
+    one kind. Addresses need a folder, `out`, for what each says; `read`: options of logs.read; the others are those of
+    logs.each. A recording that cannot be used is a row with its error.
 
     ValueError if none can be used, or all together say too little."""
     checked_level(level)
-    what = unknowns(robot, friction, armature, links)
-    settings = {"what": what, "window": checks.positive("window", window), "forces": tuple(forces)}
+    what = unknowns(robot, friction, armature, links, springs)
+    settings = {"what": what, "window": checks.positive("window", window), "forces": tuple(forces),
+                "velocities": checks.flag("velocities", velocities)}
     if not len(recordings):
         raise ValueError("recordings: there is none")
     if all(isinstance(x, Recording) for x in recordings):
@@ -114,8 +111,9 @@ def _identified(items: Sequence, what: Unknowns, settings: Mapping[str, Any], le
     in_bins = _all(run(sum_of, bins, {}, "bins"))
     together = total(in_bins)
     found, fit = concluded(what, together, level, _notes([rows[k] for k in used])), base_fit(together, what)
-    triangles = [_triangle(x, what, fit.weight) for x in in_bins]
+    triangles = [_triangle(x, what, fit.weight, fit.velocities) for x in in_bins]
     compared, _ = run(explained, bins, {"what": what, "parameters": found.parameters, "weight": fit.weight,
+                                        "velocities": fit.velocities, "falling": found.falling,
                                         "others": _without_each(triangles)}, "compared")
     for part, row in zip(parts, compared, strict=True):
         for name in ("residual", "left_out"):
@@ -146,14 +144,18 @@ class Bin(NamedTuple):
 
 
 def evidence_of(recording: Recording | Episode, what: Unknowns, window: float, forces: Sequence[Element],
-                read: Mapping[str, Any] | None = None) -> tuple[dict[str, Any], Any]:
+                velocities: bool = False, read: Mapping[str, Any] | None = None) -> tuple[dict[str, Any], Any]:
     """The row of a recording, or of one that is read first, and its evidence as a table."""
     if isinstance(recording, Episode):
         from .reading import read as read_recording
         recording = read_recording(recording.address, **read or {})
     at = motion(recording, what.robot)
     given = {"t": at.t, "q": at.q, "tau": at.tau}
-    rows, notes = equations(what.robot, given, what.rubs, window, forces, at.breaks)
+    if velocities:
+        if (lost := ~np.isfinite(at.qd).all(axis=1)).any():
+            raise ValueError(f"velocities were not recorded in {lost.sum()} of {len(lost)} rows with positions")
+        given["qd"] = at.qd
+    rows, notes = equations(what.robot, given, what.rubs, window, forces, at.breaks, what.velocities, what.springs)
     found = of_equations(rows, what, len(at.t))
     if not found.counts.sum():
         raise ValueError("no equation: efforts were not measured, or joints with friction were at rest")
@@ -167,24 +169,24 @@ def sum_of(bin: Bin) -> tuple[dict[str, Any], Any]:
     return {}, packed(total([total([unpacked(source) for source in group]) for group in groups]))
 
 
-def explained(bin: Bin, what: Unknowns, parameters: np.ndarray, weight: np.ndarray, others: Sequence[np.ndarray]
-              ) -> dict[str, Any]:
+def explained(bin: Bin, what: Unknowns, parameters: np.ndarray, weight: np.ndarray, velocities: np.ndarray | None,
+              falling: np.ndarray, others: Sequence[np.ndarray]) -> dict[str, Any]:
     """Root mean squares (recordings, n) of what the parameters leave of each recording of a bin, and of what the base
     parameters leave that all other recordings give: those of the bin, and the triangle of the other bins."""
     residual, left_out = [], []
-    triangles = [_triangle(unpacked(source), what, weight) for source in bin.sources]
+    own = None if velocities is None else shares(falling)
+    triangles = [_triangle(unpacked(source), what, weight, velocities) for source in bin.sources]
     for source, without in zip(bin.sources, _without_each([*triangles, others[bin.number]]), strict=False):
         x = unpacked(source)
-        (A, d), counts = x.factors(what), np.maximum(x.counts, 1)
-        residual.append(np.sqrt(x.squares(parameters) / counts))
-        left_out.append(np.sqrt(np.sum((d - what.base.columns(A) @ solved(without)[0]) ** 2, axis=1) / counts))
+        (A, d), counts = base_factors(x, what, velocities), np.maximum(x.counts, 1)
+        residual.append(np.sqrt(x.squares(parameters, own) / counts))
+        left_out.append(np.sqrt(np.sum((d - A @ solved(without)[0]) ** 2, axis=1) / counts))
     return {"residual": np.array(residual).tolist(), "left_out": np.array(left_out).tolist()}
 
 
-def _triangle(found: Evidence, what: Unknowns, weight: np.ndarray) -> np.ndarray:
-    """The triangle of the weighted equations in base parameters."""
-    A, d = found.factors(what)
-    return triangle(what.base.columns(A), d, weight)
+def _triangle(found: Evidence, what: Unknowns, weight: np.ndarray, velocities: np.ndarray | None) -> np.ndarray:
+    """The triangle of the weighted equations in base parameters, and friction that falls."""
+    return triangle(*base_factors(found, what, velocities), weight)
 
 
 def _without_each(triangles: Sequence[np.ndarray]) -> list[np.ndarray]:
@@ -201,9 +203,11 @@ def _without_each(triangles: Sequence[np.ndarray]) -> list[np.ndarray]:
 def _bin_row(number, rows, found, what, fit):
     """The drift of a bin: its own base parameters, by its own noise, and how far they are from those of all."""
     try:
-        own, _, deviations, _ = base_fit(found, what)
+        one = base_fit(found, what)
+        own, deviations = one.x, one.deviations
     except ValueError:                          # too few equations for noise of its own
-        own, deviations = solved(_triangle(found, what, fit.weight))
+        k = len(what.base)
+        own, deviations = (x[:k] for x in solved(_triangle(found, what, fit.weight, fit.velocities)))
     row = {"bin": number, "start": rows[0]["start"], "end": rows[-1]["start"], "recordings": len(rows)}
     for name, values in (("value", own), ("deviation", deviations), ("change", (own - fit.x) / deviations)):
         row |= {f"{name}.{k}": float(value) for k, value in enumerate(values)}

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from screw_dynamics.checks import described, flag, one_of
 from screw_dynamics.screws import arrays, se3
 
-from . import checks, macro_joints
+from . import checks, inertial_parameters, macro_joints
 from .constraints import Constraint, Distance, Gear, LoopJoint, Members
 from .group_joints import GROUPS
 from .mimic import Mimic, followed
@@ -294,8 +294,7 @@ class ModelBuilder:
         return checks.inertia(f"link '{link}'", inertia, self.physical)
 
     def _add_inertia(self, body, C, inertia):
-        to_link = arrays.Ad_matrix(arrays.inverse_pose(C))
-        moved = to_link.T @ inertia @ to_link
+        moved = inertial_parameters.moved(C, inertia)
         if body < 0:
             self._root_inertia = self._root_inertia + moved
         else:

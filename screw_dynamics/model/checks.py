@@ -11,6 +11,8 @@ from screw_dynamics import checks
 from screw_dynamics.checks.peers import array_hint
 from screw_dynamics.screws import arrays
 
+from . import inertial_parameters
+
 TOLERANCE = 1e-6        # how far a rotation, an axis or moments may be from what they must be before they are refused
 SMALLEST_RADIUS = 1e-6  # m; an inertia below mass times its square is rounding
 
@@ -153,7 +155,7 @@ def inertia(name: str, inertia: ArrayLike | None, physical: bool = True) -> np.n
     if physical and (reason := impossible(mass, about + rounding)):
         raise ValueError(f"{name}: inertia {about.tolist()} about the centre of mass is one that no rigid body can "
                          f"have: {reason}; physical=False takes it nevertheless")
-    return M
+    return inertial_parameters.formed(M)
 
 
 def payload(mass: float, com: ArrayLike, inertia: ArrayLike | None) -> np.ndarray:

@@ -2,7 +2,7 @@
 import numpy as np
 from numpy.typing import ArrayLike
 
-from screw_dynamics.screws.arrays import tilde
+from screw_dynamics.screws.arrays import Ad_matrix, inverse_pose, tilde
 
 # Mass (kg), first moments m d (kg m), and rotational inertia about the frame's origin (kg m^2).
 NAMES = "mass", "mx", "my", "mz", "xx", "xy", "yy", "xz", "yz", "zz"
@@ -25,4 +25,16 @@ def matrix(parameters: ArrayLike) -> np.ndarray:
     M[..., :3, 3:] = tilde(p[..., 1:4])
     M[..., 3:, :3] = -M[..., :3, 3:]
     M[(..., *UPPER)] = M[(..., *UPPER[::-1])] = p[..., 4:]
-    return M
+    return M + 0.0                              # of zeros none is negative
+
+
+def formed(inertia: ArrayLike) -> np.ndarray:
+    """The inertia (..., 6, 6) of the same parameters, exactly of the form [[Theta, m d~], [-m d~, m I]]: products of
+    matrices leave rounding where zeros, or the same number twice, must be."""
+    return matrix(of_matrix(inertia))
+
+
+def moved(C: np.ndarray, inertia: np.ndarray) -> np.ndarray:
+    """The inertia (6, 6) of a body in the frame in which its own has the pose C (4, 4)."""
+    to_own = Ad_matrix(inverse_pose(C))
+    return formed(to_own.T @ inertia @ to_own)

@@ -279,8 +279,7 @@ class Model:
         mass in kg, com (3,) in m and inertia (3, 3) about the centre of mass in kg m^2, resolved in the link's frame.
         ValueError names what does not exist, is not finite or is negative."""
         body, C = self.frames[self.known_link(link)]
-        to_body = arrays.Ad_matrix(arrays.inverse_pose(C))
-        load = to_body.T @ checks.payload(mass, com, inertia) @ to_body
+        load = inertial_parameters.moved(C, checks.payload(mass, com, inertia))
         if body < 0:
             return replace(self, root_inertia=self.root_inertia + load)
         inertias = self.inertias.copy()

@@ -21,8 +21,10 @@ from screw_dynamics.simulation.rollout import Rollouts
 from screw_dynamics.urdf import read_urdf
 from screw_dynamics.urdf.constraints import left_open
 from screw_dynamics.urdf.error import issue
-from screw_dynamics.urdf.file import opened
+from screw_dynamics.urdf.file import opened, save
+from screw_dynamics.urdf.model_alone import urdf_text
 from screw_dynamics.urdf.source import Source, kept, path_of
+from screw_dynamics.urdf.writer import written
 
 from .configurations import Configurations
 from .inverse_kinematics import InverseKinematics
@@ -123,6 +125,26 @@ class Robot(InertialParameters, Linearization, TimeDerivatives, InverseKinematic
         model = mjcf.read_mjcf(mj)
         issue(left_open(model, "a Robot is a tree (ClosedLoopRobot.from_mjcf closes them)"), mjcf.MjcfWarning)
         return cls(model, mj.opt.gravity if gravity is None else gravity, representation)
+
+    def to_urdf(self, path: str | os.PathLike | None = None) -> str:
+        """The text of a URDF of the robot as it is, which is written to a path too, if one is given, at once.
+
+        A robot that was read from a URDF (`source`) gets its text back, with the same links, joints, meshes, order,
+        comments and encoding, in which inertias, damping, friction, armature and limits are those of the robot. A body
+        is a link and all that is fixed to it: its link takes what has changed, those fixed to it keep what they have,
+        or have nothing, with a UrdfWarning, if that is more than all. Read again, with the same options, it gives the
+        same numbers to the last bit: what an <inertial> cannot say of the last digits is in <screw_dynamics>, where
+        armature is too. A UrdfWarning names meshes that are found from the source, and not from the path.
+
+        Of another robot (a ModelBuilder's, or MJCF's) it is a URDF of the model alone, to rounding.
+
+        ValueError names what a URDF has no word for, a source that is not there any more or not that of this robot, and
+        a path that cannot be; OSError where nothing can be written."""
+        text, notes = written(self.model, self.source) if self.source is not None else (urdf_text(self.model), [])
+        issue(notes)
+        if path is not None:
+            save(text, path, text if self.source is None else self.source)
+        return text
 
     def __repr__(self):
         return f"<Robot of {len(self.link_names)} links, {len(self.joint_names)} joints: {', '.join(self.joint_names)}>"

@@ -1,13 +1,14 @@
 """A robot's URDF text from a path or a package:// address, through xacro if need be. For launch files, commands, and
 the start of nodes; what comes over a topic is text."""
 import io
+import os
 from collections.abc import Mapping
 from os import PathLike
 from pathlib import Path
 
-from .error import UrdfError
-from .location import resolve, with_located_meshes
-from .source import Source, path_of, read_source
+from .error import UrdfError, issue, listed
+from .location import lost_meshes, resolve, with_located_meshes
+from .source import Source, encoded, path_of, read_source
 from .xacro_file import expand, is_xacro
 
 
@@ -48,6 +49,25 @@ def opened(source: Source, xacro_args: Mapping[str, str] | None = None) -> Sourc
     text = io.StringIO(read_urdf_file(path, xacro_args))
     text.name = path    # type: ignore[misc, attr-defined]
     return text
+
+
+def save(text: str, path: str | PathLike, source: Source) -> None:
+    """Write a URDF text that was made from a source, in its encoding, at once: a reader finds what was there before, or
+    all of it. A UrdfWarning names meshes that are found from the source, and not from there. ValueError for the path
+    of a xacro file, which the text is not; OSError where nothing can be written."""
+    target, origin = Path(os.path.abspath(path)), path_of(source)
+    if is_xacro(str(target)):
+        raise ValueError(f"to_urdf: {target} is the path of a xacro file, but what is written is a URDF")
+    new = target.with_name(f".{target.name}.{os.getpid()}")
+    try:
+        new.write_bytes(encoded(text, source))
+        if target.exists():
+            new.chmod(target.stat().st_mode & 0o7777)
+        new.replace(target)
+    finally:
+        new.unlink(missing_ok=True)
+    if origin is not None and (lost := lost_meshes(text, Path(os.path.abspath(resolve(origin))), target)):
+        issue([f"{target}: meshes are found from {origin} alone: {listed(set(lost))}"])
 
 
 def _refuse(xacro_args, what):

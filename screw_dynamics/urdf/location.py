@@ -84,6 +84,20 @@ def with_located_meshes(text: str, path: Path) -> str:
     return _MESH.sub(located, text)
 
 
+def lost_meshes(text: str, path: Path, at: Path) -> list[str]:
+    """The meshes that the text of a URDF at a path names, which are found beside it, and would not be beside `at`."""
+    lost = []
+    for found in _MESH.finditer(text):
+        name = unescape(found[2][1:-1], {"&quot;": '"', "&apos;": "'"})
+        with contextlib.suppress(UrdfError, OSError):
+            locate_beside(name, path.parent)
+            try:
+                locate_beside(name, at.parent)
+            except UrdfError:
+                lost.append(name)
+    return lost
+
+
 def _above(file, folder):
     scheme, _, rest = file.partition("://")
     package, _, inside = rest.lstrip("/").partition("/")

@@ -13,6 +13,7 @@ from .armature import with_armature
 from .constraints import describe_constraints, in_use
 from .description import Joint, Link, describe
 from .error import Notes, UrdfError, issue, listed, quote
+from .exact_inertia import exact_inertias, with_exact_inertias
 from .file import opened
 from .lock import ON_GROUPS, Positions, locked
 from .mimic import check_mimics
@@ -83,8 +84,9 @@ def _read(source, base_link, tip_link, lock, apart, floating_base):
     root = parse_xml(read_source(source))
     links, joints = describe(needed_part(root, notes), notes)
     own = own_elements(root, notes)
-    joints = with_armature(joints, root, [element for element in own if element.tag == "armature"])
-    constraints = describe_constraints([element for element in own if element.tag != "armature"], links, joints, notes)
+    kinds = {tag: [element for element in own if element.tag == tag] for tag in ("armature", "inertia")}
+    joints, exact = with_armature(joints, root, kinds["armature"]), exact_inertias(kinds["inertia"], links)
+    constraints = describe_constraints([element for element in own if element.tag not in kinds], links, joints, notes)
     tree = Tree(links, locked(joints, lock, notes))
     branch = tree.select(base_link, tip_link)
     constraints = in_use(constraints, branch, joints, lock, notes)
@@ -93,8 +95,8 @@ def _read(source, base_link, tip_link, lock, apart, floating_base):
         branch = _floating(branch)
         links[branch.root] = Link(branch.root, 0, 0.0, np.zeros(3), np.zeros((3, 3)))
     _check_apart(apart, branch)
-    return _model(tree, links, branch._replace(joints=check_mimics(tree, branch.joints, notes)), constraints,
-                  notes, apart)
+    branch = branch._replace(joints=check_mimics(tree, branch.joints, notes))
+    return with_exact_inertias(_model(tree, links, branch, constraints, notes, apart), exact)
 
 
 def _floating(branch):

@@ -121,7 +121,9 @@ _EXTENSION = Schema(elements={
     "gear": Schema(required={"name": _name}, optional={"offset": _ANY}, needed=("joint",), many=("joint",), elements={
         "joint": Schema(required={"name": _name, "ratio": _ANY}, strict=True)}, strict=True),
     "armature": Schema(required={"joint": _name, "value": _POSITIVE}, strict=True),
-}, many=("loop_joint", "distance", "gear", "armature"), strict=True)
+    "inertia": Schema(required={"value": Numbers(10)}, needed=("link",), many=("link",), elements={
+        "link": Schema(required={"name": _name}, strict=True)}, strict=True),
+}, many=("loop_joint", "distance", "gear", "armature", "inertia"), strict=True)
 
 _OTHER_FORMATS = {"sdf": "SDF", "mujoco": "MJCF (MuJoCo), for from_mjcf", "COLLADA": "COLLADA"}
 
@@ -143,7 +145,7 @@ def needed_part(root: etree._Element, notes: Notes) -> etree._Element:
 
 
 def own_elements(root: etree._Element, notes: Notes) -> list[etree._Element]:
-    """New elements <loop_joint>, <distance>, <gear> and <armature> of a <robot>, in their order."""
+    """New elements <loop_joint>, <distance>, <gear>, <armature> and <inertia> of a <robot>, in their order."""
     found: list[etree._Element] = []
     for element in root:
         if _tag(element) == "loop_joint":

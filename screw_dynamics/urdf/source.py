@@ -101,6 +101,18 @@ def decode(data: bytes) -> str:
         raise fault(f"not {encoding} text: byte 0x{data[error.start]:02x} ({error.reason})", line) from None
 
 
+def encoded(text: str, source: Source) -> bytes:
+    """A text in the encoding of the file that a source is, with its byte order mark, or in the one that the text
+    declares; UTF-8 without either. UnicodeEncodeError for a letter that it does not have."""
+    path = path_of(source)
+    if path is None:
+        declared = _DECLARED.match(text[:1000].encode(errors="replace"))
+        return text.encode(declared[1].decode("ascii", "replace") if declared else "utf-8")
+    data = read_file(path)
+    mark = next((mark for mark, _ in _MARKS[:3] if data.startswith(mark)), b"")
+    return mark + text.encode(_encoding(data))
+
+
 def _encoding(data):
     for mark, encoding in _MARKS:
         if data.startswith(mark):

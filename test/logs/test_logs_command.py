@@ -97,6 +97,8 @@ def test_identify(scheduler, logs, tmp_path):
     recordings = [sd.logs.read(str(logs / f"episode_{k}.npz")) for k in range(EPISODES)]
     expected = sd.logs.identify(recordings, arm()).found
     np.testing.assert_allclose(found["parameters"], expected.parameters, atol=1e-9)
+    written = sd.Robot.from_urdf(tmp_path / "identified.urdf")
+    assert np.array_equal(np.append(written.inertial_parameters, written.friction_parameters), found["parameters"])
     rows = summary(tmp_path)
     assert float(rows[2]["left_out.waist"]) > 0.0 and rows[-1]["error"] and not rows[-1]["left_out.waist"]
     assert "base parameters of" in (tmp_path / "report.txt").read_text() and report(tmp_path).count("<img") == 3

@@ -5,7 +5,8 @@ import numpy as np
 import pytest
 
 import screw_dynamics as sd
-from screw_dynamics.analysis.identification.evidence import base_fit, total
+from screw_dynamics.analysis.identification.base_fit import base_fit
+from screw_dynamics.analysis.identification.evidence import total
 from screw_dynamics.analysis.identification.unknowns import unknowns
 from screw_dynamics.logs import Recording, identify
 from support.episodes import arm, episode, save
@@ -155,3 +156,16 @@ def test_workers_change_no_bit(drawn, recordings, tmp_path):
     here = identify(recordings[:10], drawn).found
     np.testing.assert_allclose(one.parameters, here.parameters, atol=1e-10)
     assert results[0].drift == results[1].drift
+
+
+def test_with_velocities_it_is_that_of_identify_with_them(drawn, recordings):
+    """One recording without any is a row with its error."""
+    one = recordings[3]
+    expected = sd.identify(drawn, one.t, one.q, one.tau, one.qd, friction="stribeck")
+    found = identify([one, replace(one, qd=None)], drawn, friction="stribeck", velocities=True)
+    assert np.array_equal(found.found.parameters, expected.parameters)
+    assert np.array_equal(found.found.falling, expected.falling) and len(expected.falling) == drawn.n
+    error, = (row["error"] for row in found.failed)
+    assert error == "ValueError: velocities were not recorded in 800 of 800 rows with positions"
+    plain = identify([one], drawn)
+    assert (found.found.base_deviations[:5] != plain.found.base_deviations[:5]).all()

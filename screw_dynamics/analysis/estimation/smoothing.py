@@ -85,7 +85,8 @@ def _piece(t, q, tau, step, points, degree):
     times = np.arange(t[0], t[-1], step)
     position, effort = (np.stack([np.interp(times, t, x) for x in signal.T], axis=1) for signal in (q, tau))
     smooth = [scipy.signal.savgol_filter(position, points, degree, d, step, axis=0) for d in range(3)]
-    noise = np.var(position - smooth[0], axis=0) * points / (points - degree)
+    # What a projection h leaves of white noise has 1 - 2 h_0 + sum h^2 = 1 - h_0 of its variance.
+    noise = np.var(position - smooth[0], axis=0) / (1.0 - scipy.signal.savgol_coeffs(points, degree)[points // 2])
     gain = np.sum(scipy.signal.savgol_coeffs(points, degree, 2, step) ** 2)
     return Piece(times, *smooth, effort, gain * noise, points, degree)
 

@@ -4,7 +4,7 @@ Not every parameter has an effect of its own: the columns of the regressor are l
 is fixed more so. Of the columns a largest independent set is kept, and each of its parameters collects the shares of
 those that were left out: Y p = Y_b p_b with p_b = p_kept + K p_left. M. Gautier, "Numerical calculation of the base
 inertial parameters of robots", J. Robotic Systems 8(4), 1991."""
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -72,12 +72,17 @@ def base_parameters(robot: Robot, friction: bool = False, tolerance: float = RAN
 
 def random_regressor(robot: Robot, friction: bool, seed: int = 0) -> np.ndarray:
     """The rows (..., P) of robot.torque_regressor at random motions, more than there are columns."""
-    names = parameter_names(robot, friction)
-    count = STATES * (1 + len(names) // max(robot.n, 1))
+    return random_rows(robot, lambda q, qd, qdd: robot.torque_regressor(q, qd, qdd, friction),
+                       len(parameter_names(robot, friction)), seed)
+
+
+def random_rows(robot: Robot, rows: Callable, columns: int, seed: int = 0) -> np.ndarray:
+    """The rows (..., columns) of a function of q, qd and qdd at random motions, more than there are columns."""
+    count = STATES * (1 + columns // max(robot.n, 1))
     rng = np.random.default_rng(checks.whole("seed", seed, 0))
     q = robot.random_configuration(rng, count)
     qd, qdd = rng.standard_normal((2, count, robot.n))
-    return np.concatenate([robot.torque_regressor(*state, friction) for state in zip(q, qd, qdd, strict=True)])
+    return np.concatenate([rows(*state) for state in zip(q, qd, qdd, strict=True)])
 
 
 def from_regressor(Y: ArrayLike, names: Sequence[str], tolerance: float = RANK) -> BaseParameters:

@@ -1,6 +1,6 @@
 """The equations that a recorded motion gives, efforts as a regressor's product with all parameters of a robot."""
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import scipy  # its parts are imported when they are first used
@@ -9,70 +9,72 @@ from screw_dynamics import checks
 from screw_dynamics.algorithms.friction import smooth_sign
 from screw_dynamics.analysis.estimation.payload_identification import REST
 from screw_dynamics.analysis.estimation.smoothing import Piece, motion_pieces
-from screw_dynamics.forces import Element
+from screw_dynamics.forces import Element, Spring
 from screw_dynamics.model.floating_base import velocity_names
 from screw_dynamics.model.inertial_parameters import FRICTION_NAMES
 from screw_dynamics.robot import Robot
 
+from .linear_equations import NONE, Equations, falling, of_noise, of_springs
+from .momentum_equations import momentum_equations
+
 WINDOW = 0.1            # s: motions much faster than that are smoothed away
 DEGREE = 5              # of the polynomials that smooth a recording: with 3 accelerations of an arm err by a percent
-NOISE = 0.1             # of the accelerations of a joint: more makes inertias look smaller by more than a percent
-
-
-class Equations(NamedTuple):
-    """b = Y p at N instants t, (N, n, P) and (N, n); where no equation holds, valid is False, and both are 0."""
-
-    t: np.ndarray
-    Y: np.ndarray
-    b: np.ndarray
-    valid: np.ndarray
+NOISE = 0.1             # of the accelerations of a joint: more is noted
 
 
 def checked(robot: Robot, given: Mapping[str, Any]) -> dict[str, np.ndarray]:
     """The arrays of a recording, checked: a row of finite numbers for each time, but efforts may be NaN."""
     found, m = {}, len(np.atleast_1d(given["t"]))
     for name, x in given.items():
-        if x is None:
-            raise ValueError("qd and qdd: both must be given, or neither")
         shape = (m,) if name == "t" else (m, robot.nq if name == "q" else robot.n)
         found[name] = checks.real_numbers(name, x, *shape[1:] or shape).astype(float)
         if found[name].shape != shape:
             raise ValueError(f"{name} has shape {found[name].shape}, but must have {shape}: a row for each time of t")
         if name != "tau" and not np.isfinite(found[name]).all():
             raise ValueError(f"{name} is not finite at sample {np.argwhere(~np.isfinite(found[name]))[0][0]}")
+    if "qdd" in found and "qd" not in found:
+        raise ValueError("qdd is given, but not qd: give both, qd alone, or neither")
     return found
 
 
 def equations(robot: Robot, given: Mapping[str, np.ndarray], rubs: np.ndarray, window: float = WINDOW,
-              forces: Sequence[Element] = (), breaks: Sequence[int] = ()) -> tuple[Equations, list[str]]:
-    """The equations of a recording, t, q, tau and perhaps qd and qdd, in all parameters; and notes on it.
+              forces: Sequence[Element] = (), breaks: Sequence[int] = (), stribeck: np.ndarray = NONE,
+              springs: Sequence[Spring] = ()) -> tuple[Equations, list[str]]:
+    """The equations of a recording, t, q, tau and perhaps qd, or qd and qdd, in all parameters; and notes on it.
 
     rubs (n,): velocities that tell nothing at rest. forces: elements that are known to act. breaks: rows before which
-    the motion was interrupted."""
-    t, q, tau = given["t"], given["q"], given["tau"]
-    if "qd" in given:
-        Y = robot.torque_regressor(q, given["qd"], given["qdd"], friction=True)
-        effort = tau + robot.total_force(forces).efforts(q, given["qd"], t)
-        found, notes = [(t, Y, effort, (np.abs(given["qd"]) < REST) & rubs)], []
+    the motion was interrupted. stribeck (G,): velocities of friction that falls. springs: of unknown stiffness."""
+    t, q, tau, notes = given["t"], given["q"], given["tau"], []
+    if "qdd" in given:
+        qd = given["qd"]
+        Y = robot.torque_regressor(q, qd, given["qdd"], friction=True)
+        Y = np.concatenate([Y, of_springs(robot, springs, q)], axis=-1)
+        effort = tau + robot.total_force(forces).efforts(q, qd, t)
+        found = [Equations(t, Y, effort, ~((np.abs(qd) < REST) & rubs), falling(np.sign(qd), qd, stribeck))]
+    elif "qd" in given:
+        found = momentum_equations(robot, given, rubs, window, forces, breaks, stribeck, springs)
     else:
         parts = motion_pieces(robot, t, q, tau, window, DEGREE, forces, breaks)
-        found, notes = [_smoothed(robot, piece, rubs) for piece in parts], _noisy(robot, parts)
-    t, Y, b, resting = map(np.concatenate, zip(*found, strict=True))
-    valid = np.isfinite(b) & ~resting
-    return Equations(t, np.where(valid[..., None], Y, 0.0), np.where(valid, b, 0.0), valid), notes
+        found, notes = [_smoothed(robot, piece, rubs, stribeck, springs) for piece in parts], _noisy(robot, parts)
+    t, Y, b, valid, S, _ = (np.concatenate(x) if x[0] is not None else None for x in zip(*found, strict=True))
+    valid = np.isfinite(b) & valid
+    noise = None if found[0].noise is None else sum(x.noise for x in found)
+    return Equations(t, np.where(valid[..., None], Y, 0.0), np.where(valid, b, 0.0), valid,
+                     np.where(valid[..., None], S, 0.0), noise), notes
 
 
 def _noisy(robot, parts):
-    """Notes on joints that move, but whose accelerations are noise to so large a share that inertias look smaller."""
+    """Notes on joints that move, but of whose accelerations a large share is noise."""
     noise = np.sqrt(np.mean([piece.acceleration_noise for piece in parts], axis=0))
     size = np.sqrt(np.mean(np.concatenate([piece.qdd for piece in parts]) ** 2, axis=0))
-    return [f"joint {name}: noise of positions is {x / y:.0%} of its accelerations, which makes inertias look smaller; "
-            "widen the window" for name, x, y in zip(velocity_names(robot.model), noise, size, strict=True)
+    return [f"joint {name}: noise of positions is {x / y:.0%} of its accelerations: widen the window, or give "
+            "velocities qd" for name, x, y in zip(velocity_names(robot.model), noise, size, strict=True)
             if NOISE * y < x < y]
 
 
-def _smoothed(robot: Robot, piece: Piece, rubs: np.ndarray) -> tuple[np.ndarray, ...]:
-    """Times, regressor, efforts and whether joints rest (k, n), of a piece at its samples kept.
+def _smoothed(robot: Robot, piece: Piece, rubs: np.ndarray, stribeck: np.ndarray,
+              springs: Sequence[Spring]) -> Equations:
+    """The equations of a piece at its samples kept.
 
     Where a joint that rubs turns back the accelerations of all jump, which no polynomial shows: all count as resting in
     the window about it. Dry friction falls off near rest."""
@@ -80,6 +82,11 @@ def _smoothed(robot: Robot, piece: Piece, rubs: np.ndarray) -> tuple[np.ndarray,
     q, qd, qdd = piece.q[kept], piece.qd[kept], piece.qdd[kept]
     Y = robot.torque_regressor(q, qd, qdd, friction=True)
     Y[:, np.arange(n), 1 - len(FRICTION_NAMES) * np.arange(n, 0, -1)] = smooth_sign(qd)
+    Y = np.concatenate([Y, of_springs(robot, springs, robot.normalize(q))], axis=-1)
+    S = piece.smooth(falling(smooth_sign(piece.qd), piece.qd, stribeck)) if len(stribeck) else np.zeros((*qd.shape, 0))
     fastest = scipy.ndimage.maximum_filter1d(np.abs(piece.qd), piece.points, axis=0)[kept]
     resting = (piece.slowest[kept] < REST) & rubs
-    return piece.t[kept], Y, piece.smooth(piece.effort), resting | (resting & (fastest > REST)).any(axis=1)[:, None]
+    valid = ~(resting | (resting & (fastest > REST)).any(axis=1)[:, None])
+    b = piece.smooth(piece.effort)
+    noise = of_noise(robot, q, piece.acceleration_noise, valid & np.isfinite(b), Y.shape[2])
+    return Equations(piece.t[kept], Y, b, valid, S, noise)

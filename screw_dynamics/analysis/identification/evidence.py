@@ -9,59 +9,47 @@ from typing import NamedTuple
 
 import numpy as np
 
-from screw_dynamics.analysis.estimation.payload_identification import ROUNDING
-from screw_dynamics.analysis.estimation.smoothing import autocovariances, correlation_times
-
-from .equations import Equations
+from .falling_friction import interpolation
 from .unknowns import Unknowns
 
 SHARE = 1e-6        # of the largest singular value of the weighted base regressor: less is not shown
 LAGS = 512          # residuals that are further apart count as independent
+ROWS = 4096         # of a matrix that are looked at at once: what stays in the processor's cache
 FAN = 16            # matrices that are stacked at once
 
 
 class Evidence(NamedTuple):
     """The sum of all equations, by joint. A recording's own fit tells how its residuals correlate in time."""
 
-    R: np.ndarray           # (n, P + 1, P + 1), triangular: R^T R = [Y b]^T [Y b] of the joint's equations
+    R: np.ndarray           # (n, w, w), w = P + G + 1, triangular: R^T R = [Y S b]^T [Y S b] of the joint's equations
     counts: np.ndarray      # (n,) how many these are
     covariances: np.ndarray # (n, LAGS) sums of products of residuals that lie as many samples apart
     largest: float          # of the efforts, in magnitude
     samples: int            # recorded states
+    noise: np.ndarray       # (n, P, P) what noise of positions is expected to add to Y^T Y
 
-    def squares(self, parameters: np.ndarray) -> np.ndarray:
-        """The sums (n,) of the squares of what parameters (P,) do not explain."""
-        return np.sum((self.R[..., :-1] @ parameters - self.R[..., -1]) ** 2, axis=-1)
+    def squares(self, parameters: np.ndarray, falling: np.ndarray | None = None) -> np.ndarray:
+        """The sums (n,) of the squares of what parameters (P,), and friction that falls with speed, (n, G), do not
+        explain."""
+        P = len(parameters)
+        rest = self.R[..., :P] @ parameters - self.R[..., -1]
+        if falling is not None:
+            rest = rest + np.einsum("jkg,jg->jk", self.R[..., P:-1], falling)
+        return np.sum(rest ** 2, axis=-1)
 
-    def factors(self, unknowns: Unknowns) -> tuple[np.ndarray, np.ndarray]:
-        """A (n, P + 1, e) and d (n, P + 1): the equations A x = d of the e parameters that are estimated."""
-        known = ~unknowns.estimated
-        return (self.R[..., :-1][..., unknowns.estimated],
-                self.R[..., -1] - self.R[..., :-1][..., known] @ unknowns.parameters[known])
+    def factors(self, unknowns: Unknowns, velocities: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+        """A (n, w, e) and d (n, w): the equations A x = d of the e parameters that are estimated, and, where Stribeck
+        velocities (n,) are given, of the friction of each joint that falls with these."""
+        known, P = ~unknowns.estimated, len(unknowns.names)
+        A = self.R[..., :P][..., unknowns.estimated]
+        if velocities is not None:
+            own = np.einsum("jkg,jg->jk", self.R[..., P:-1], np.array([interpolation(v) for v in velocities]))
+            A = np.concatenate([A, own[..., None] * np.eye(len(own))[:, None]], axis=2)
+        return A, self.R[..., -1] - self.R[..., :P][..., known] @ unknowns.parameters[known]
 
-
-class BaseFit(NamedTuple):
-    """The base parameters x (k,) by weighted least squares."""
-
-    x: np.ndarray
-    weight: np.ndarray          # (n,) 1 / variance of each joint's equations
-    deviations: np.ndarray      # (k,) standard deviations; infinite of what is not shown
-    equations: np.ndarray       # (k + 1, k + 1) the triangle of the weighted equations
-
-
-def of_equations(rows: Equations, unknowns: Unknowns, samples: int) -> Evidence:
-    """The evidence of the equations of one recording."""
-    stacked = np.concatenate([rows.Y, rows.b[..., None]], axis=2).swapaxes(0, 1)
-    n, _, width = stacked.shape
-    largest = float(np.abs(rows.b).max(initial=0.0))
-    found = Evidence(_triangles(stacked), rows.valid.sum(axis=0), np.zeros((n, LAGS)), largest, samples)
-    if found.counts.sum() > len(unknowns.base):
-        x = base_fit(found, unknowns).x
-        known = ~unknowns.estimated
-        rest = (rows.b - rows.Y[..., known] @ unknowns.parameters[known]
-                - unknowns.base.columns(rows.Y[..., unknowns.estimated]) @ x)
-        found = found._replace(covariances=autocovariances(rest, rows.valid, LAGS))
-    return found
+    def errors(self, unknowns: Unknowns, weight: np.ndarray) -> np.ndarray:
+        """What noise is expected to add to A^T A of the weighted equations, (P, P)."""
+        return np.einsum("j,jab->ab", weight, self.noise)
 
 
 def total(found: Sequence[Evidence]) -> Evidence:
@@ -74,42 +62,23 @@ def total(found: Sequence[Evidence]) -> Evidence:
 
 
 def _added(found):
-    R, counts, covariances, largest, samples = zip(*found, strict=True)
-    return Evidence(_triangles(np.concatenate(R, axis=1)), sum(counts), sum(covariances), max(largest), sum(samples))
+    R, counts, covariances, largest, samples, noise = zip(*found, strict=True)
+    return Evidence(triangles(np.concatenate(R, axis=1)), sum(counts), sum(covariances), max(largest), sum(samples),
+                    sum(noise))
 
 
-def _triangles(stacked: np.ndarray) -> np.ndarray:
+def triangles(stacked: np.ndarray) -> np.ndarray:
     """The triangles (n, w, w) of matrices (n, m, w), with diagonals >= 0; columns of zeros are left out meanwhile."""
     n, m, width = stacked.shape
     R = np.zeros((n, width, width))
     for joint, A in zip(R, stacked, strict=True):
         own = np.flatnonzero(A.any(axis=0))
-        found = np.linalg.qr(A[:, own], mode="r")
+        found = np.zeros((0, len(own)))
+        for first in range(0, max(m, 1), ROWS):
+            found = np.linalg.qr(np.concatenate([found, A[first:first + ROWS, own]]), mode="r")
         found = np.where(np.diag(found) < 0.0, -1.0, 1.0)[:, None] * found
         joint[np.ix_(range(len(found)), own)] = found
     return R
-
-
-def base_fit(found: Evidence, unknowns: Unknowns) -> BaseFit:
-    """The base parameters that evidence shows, and how well.
-
-    Weighted least squares, three times: weights come from the solution before. Of residuals that are correlated in
-    time as many count as say something of their own. ValueError where there are too few equations."""
-    A, d = found.factors(unknowns)
-    A, counts, base = unknowns.base.columns(A), found.counts, unknowns.base
-    free = counts.sum() - len(base)
-    if free <= 0:
-        raise ValueError(f"{counts.sum()} equations for {len(base)} base parameters: the recording is too short, or "
-                         "joints with friction were at rest")
-    least = ROUNDING * max(found.largest, 1.0)
-    weight, times = np.ones(len(A)), correlation_times(found.covariances)
-    for _ in range(3):
-        x, _ = solved(triangle(A, d, weight))
-        mean = np.sum((d - A @ x) ** 2, axis=1) / np.maximum(counts, 1) * counts.sum() / free
-        weight = 1.0 / (times * np.maximum(mean, least**2))
-    R = triangle(A, d, weight)
-    x, deviations = solved(R)
-    return BaseFit(x, weight, deviations, R)
 
 
 def triangle(A: np.ndarray, d: np.ndarray, weight: np.ndarray) -> np.ndarray:
@@ -121,10 +90,19 @@ def triangle(A: np.ndarray, d: np.ndarray, weight: np.ndarray) -> np.ndarray:
 def solved(R: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The least-squares solution x (k,) of a triangle, least where nothing is shown, and its standard deviations, of
     residuals of variance 1, infinite there."""
-    A, d = R[:, :-1], R[:, -1]
+    V, U, hidden = _directions(R)
+    return V @ (U.T @ R[:, -1]), np.where(hidden, np.inf, np.linalg.norm(V, axis=1))
+
+
+def directions(R: np.ndarray) -> np.ndarray:
+    """V (k, s), the directions of parameters that a triangle, of equations A x = d, shows: V^T A^T A V = 1."""
+    return _directions(R)[0]
+
+
+def _directions(R):
+    """The same, A V, and of which parameters (k,) something is not shown."""
+    A = R[:, :-1]
     scale = np.maximum(np.linalg.norm(A, axis=0), np.finfo(float).tiny)
     U, s, Vt = np.linalg.svd(A / scale, full_matrices=False)
     shown = s > SHARE * s[0]
-    x = (Vt[shown].T / s[shown]) @ (U[:, shown].T @ d) / scale
-    deviations = np.sqrt(np.sum((Vt[shown].T / s[shown]) ** 2, axis=1)) / scale
-    return x, np.where(np.sum(Vt[~shown] ** 2, axis=0) > SHARE, np.inf, deviations)
+    return Vt[shown].T / s[shown] / scale[:, None], U[:, shown], np.sum(Vt[~shown] ** 2, axis=0) > SHARE

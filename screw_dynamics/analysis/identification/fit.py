@@ -14,18 +14,22 @@ import scipy  # its parts are imported when they are first used
 from numpy.typing import ArrayLike
 
 from screw_dynamics import checks
-from screw_dynamics.forces import Element
-from screw_dynamics.model.inertial_parameters import COUNT
+from screw_dynamics.forces import Element, Friction, Spring
+from screw_dynamics.model.floating_base import velocity_names
+from screw_dynamics.model.inertial_parameters import COUNT, FRICTION_NAMES
 from screw_dynamics.robot import Robot
 
 from . import physical
+from .base_fit import base_fit, corrected, of_equations
 from .base_parameters import BaseParameters
 from .equations import WINDOW, Equations, checked, equations
-from .evidence import Evidence, base_fit, of_equations, triangle
-from .unknowns import Unknowns, unknowns
+from .evidence import Evidence, triangle
+from .falling_friction import shares
+from .unknowns import FALLING, Unknowns, unknowns
 
 SPREAD = 1.0            # of the logarithms of a link's mass and sizes about those of the model; of its centre, sizes
 FRICTION_SPREAD = 10.0  # N m s/rad, N m, kg m^2 and the like about those of the model
+STIFFNESS_SPREAD = 1e9  # N m/rad and N/m about that of the springs: no prior to speak of
 LEAST_FRICTION = 1e-6   # where the fit begins: it may not begin at its limit, 0
 
 
@@ -35,7 +39,7 @@ class Identification:
 
     robot: Robot                        # with the parameters, damping and Coulomb friction that were found
     prior: Robot                        # that it began with
-    names: tuple[str, ...]              # (P,) inertial parameters and, of each velocity, damping, friction, armature
+    names: tuple[str, ...]              # (P,) inertial parameters, damping, friction, armature of velocities, stiffness
     parameters: np.ndarray              # (P,)
     standard_deviations: np.ndarray     # (P,) with what the prior contributes; 0 of what was not estimated
     base: BaseParameters                # of those that were estimated
@@ -45,6 +49,25 @@ class Identification:
     equations: Equations | None         # and one by one, efforts smoothed as the positions; None of many recordings
     level: float                        # of the confidence intervals
     notes: tuple[str, ...]              # what was odd
+    falling: np.ndarray                 # (n, 2) friction at rest beyond Coulomb's, and Stribeck velocity; (0, 2) if not
+    falling_deviations: np.ndarray      # asked for; and standard deviations of both, by the efforts alone
+    prior_springs: tuple[Spring, ...]   # of which the stiffness was estimated, as given
+
+    @property
+    def forces(self) -> list[Element]:
+        """What was found that a model has no number for: friction that falls with speed, an element for each joint, and
+        springs; for `forces=` of the methods of the robot that was found."""
+        names = velocity_names(self.robot.model)
+        return [*(Friction(name, breakaway=float(excess), stribeck=float(velocity)) for name, (excess, velocity) in
+                  zip(names, self.falling.tolist(), strict=False) if excess > 0.0), *self.springs]
+
+    def efforts(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> np.ndarray:
+        """The efforts (..., n) that the robot that was found needs for a motion, with all of its friction."""
+        found = self.robot.inverse_dynamics(q, qd, qdd) + self.robot.friction_torque(qd)
+        if self.forces:
+            found = found - self.robot.total_force(self.forces).efforts(np.asarray(q, dtype=float), np.asarray(
+                qd, dtype=float), np.zeros(np.shape(qd)[:-1]))
+        return found
 
     @property
     def samples(self) -> int:
@@ -65,12 +88,27 @@ class Identification:
     @property
     def prior_parameters(self) -> np.ndarray:
         """The parameters (P,) of the prior."""
-        return np.append(self.prior.inertial_parameters, self.prior.friction_parameters)
+        return np.concatenate([self.prior.inertial_parameters, self.prior.friction_parameters,
+                               [spring.stiffness for spring in self.prior_springs]])
+
+    @property
+    def springs(self) -> tuple[Spring, ...]:
+        """The springs of which the stiffness was estimated, as they were found."""
+        return tuple(replace(spring, stiffness=float(K)) for spring, K in zip(
+            self.prior_springs, self.parameters[len(self.names) - len(self.prior_springs):], strict=True))
 
     def residual(self, parameters: ArrayLike | None = None) -> np.ndarray:
         """The root mean square (n,) of the efforts that parameters (P,), by default those found, do not explain."""
+        own = shares(self.falling) if parameters is None and len(self.falling) else None
         p = self.parameters if parameters is None else checks.real_numbers("parameters", parameters, len(self.names))
-        return np.sqrt(self.evidence.squares(p) / np.maximum(self.evidence.counts, 1))
+        return np.sqrt(self.evidence.squares(p, own) / np.maximum(self.evidence.counts, 1))
+
+    def explained(self, k: int) -> np.ndarray:
+        """The efforts (N,) of velocity k that the result explains, at the instants of `equations`."""
+        if self.equations is None:
+            raise ValueError("explained: the equations of many recordings are not kept one by one")
+        found = self.equations.Y[:, k] @ self.parameters
+        return found + self.equations.S[:, k] @ shares(self.falling)[k] if len(self.falling) else found
 
     def __str__(self) -> str:
         from .report import text
@@ -87,23 +125,28 @@ class Identification:
 def identify(robot: Robot, t: ArrayLike, q: ArrayLike, tau: ArrayLike, qd: ArrayLike | None = None,
              qdd: ArrayLike | None = None, friction: str = "estimate", armature: bool = False,
              links: Collection[str] | None = None, window: float = WINDOW, level: float = 0.95,
-             forces: Sequence[Element] = ()) -> Identification:
+             forces: Sequence[Element] = (), springs: Sequence[Spring] = ()) -> Identification:
     """Estimate the links' inertial parameters from a motion: times t (m,), positions q (m, nq), efforts tau (m, n); of
     a floating base they are 0 where nothing touches the robot.
 
-    Velocities and accelerations come from q, smoothed over `window` (s) as the efforts are; or they are given, qd and
-    qdd (m, n), and nothing is smoothed. friction: "estimate" estimates damping and Coulomb friction of each joint, both
-    >= 0, "model" takes the model's off the efforts, "none" leaves them; where there is friction, times at which a joint
-    turns back are left out. armature: estimate that too, of joints of one degree of freedom. links: which ones to
-    estimate, by default all that have a mass. Efforts that are NaN are left out. level: of the confidence intervals.
-    forces: elements of screw_dynamics.forces that are known to act, at the times t.
+    Velocities and accelerations come from q, smoothed over `window` (s) as the efforts are. With velocities qd (m, n)
+    too no accelerations are needed: equations are integrated over windows, by parts. With qd and qdd (m, n) nothing is
+    smoothed. friction: "estimate" estimates damping and Coulomb friction of each joint, both >= 0, "stribeck" also
+    friction at rest that exceeds Coulomb's and falls with speed (`falling`, `forces`), "model" takes the model's off
+    the efforts, "none" leaves them; where there is friction, times at which a joint turns back are left out. armature:
+    estimate that too, of joints of one degree of freedom. links: which ones to estimate, by default all that have a
+    mass. Efforts that are NaN are left out. level: of the confidence intervals. forces: elements of
+    screw_dynamics.forces that are known to act, at the times t. springs: those of which the stiffness is estimated,
+    between a joint and the motor that drives it through them, say, both joints of the robot.
 
     The robot is the prior. Parameters of a link that no rigid body can have are replaced by the nearest that one can
     have, with a note."""
     checked_level(level)
-    what = unknowns(robot, friction, armature, links)
-    given = checked(robot, {"t": t, "q": q, "tau": tau} | ({} if qd is qdd is None else {"qd": qd, "qdd": qdd}))
-    rows, notes = equations(robot, given, what.rubs, checks.positive("window", window), forces)
+    what = unknowns(robot, friction, armature, links, springs)
+    given = checked(robot, {name: x for name, x in {"t": t, "q": q, "tau": tau, "qd": qd, "qdd": qdd}.items()
+                            if x is not None})
+    rows, notes = equations(robot, given, what.rubs, checks.positive("window", window), forces,
+                            stribeck=what.velocities, springs=what.springs)
     return concluded(what, of_equations(rows, what, len(given["t"])), level, notes, rows)
 
 
@@ -119,31 +162,38 @@ def concluded(unknowns: Unknowns, evidence: Evidence, level: float = 0.95, notes
     """What the evidence of one recording, or of many, says of the unknowns: the one fit at the end."""
     robot, estimated = unknowns.robot, unknowns.estimated
     model, n, inertial = robot.model, robot.n, COUNT * len(unknowns.bodies)
-    weight, base_deviations = base_fit(evidence, unknowns)[1:3]
+    fit = base_fit(evidence, unknowns)
     p, deviation = unknowns.parameters.copy(), np.zeros(len(unknowns.names))
-    p[estimated], deviation[estimated] = _fit(triangle(*evidence.factors(unknowns), weight),
-                                              physical.log_cholesky(unknowns.links),
-                                              p[estimated][COUNT * unknowns.bodies.sum():])
-    result, rub = model.with_inertial_parameters(p[:inertial]), p[inertial:].reshape(n, -1)
-    if unknowns.friction == "estimate":
+    R = corrected(triangle(*evidence.factors(unknowns, fit.velocities), fit.weight), unknowns, fit)
+    friction = np.append(p[estimated][COUNT * unknowns.bodies.sum():], fit.falling[:, 0])
+    spread = np.full(len(friction), FRICTION_SPREAD)
+    e, springs = int(estimated.sum()), len(unknowns.springs)
+    spread[len(friction) - len(fit.falling) - springs:len(friction) - len(fit.falling)] = STIFFNESS_SPREAD
+    x, deviations = _fit(R, physical.log_cholesky(unknowns.links), friction, spread)
+    p[estimated], deviation[estimated] = x[:e], deviations[:e]
+    falling = np.stack([x[e:], fit.falling[:, 1]], axis=1)
+    result, rub = model.with_inertial_parameters(p[:inertial]), p[inertial:][:len(FRICTION_NAMES) * n].reshape(
+        n, -1)
+    if unknowns.friction in ("estimate", FALLING):
         result = replace(result, damping=rub[:, 0].copy(), friction=rub[:, 1].copy())
     result = replace(result, armature=rub[:, 2].copy())
     return Identification(Robot(result, robot.gravity, robot.representation, robot.source), robot, unknowns.names, p,
-                          deviation, unknowns.base, estimated, base_deviations, evidence, rows, level,
-                          (*notes, *unknowns.notes))
+                          deviation, unknowns.base, estimated, fit.deviations, evidence, rows, level,
+                          (*notes, *unknowns.notes), falling, fit.falling_deviations, unknowns.springs)
 
 
-def _fit(R: np.ndarray, prior: np.ndarray, friction: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _fit(R: np.ndarray, prior: np.ndarray, friction: np.ndarray, friction_spread: np.ndarray
+         ) -> tuple[np.ndarray, np.ndarray]:
     """The parameters that were estimated, and their standard deviations: the maximum of the posterior.
 
     R: the triangle of the weighted equations. The prior of log-Cholesky parameters (links, 10) is normal, of SPREAD,
-    lengths in sizes of the link."""
+    lengths in sizes of the link; that of friction and stiffness, which are >= 0, too."""
     m = prior.size
     A, d = R[:, :-1], R[:, -1]
     spread = np.full_like(prior, SPREAD)
     spread[:, 4:] *= np.exp(prior[:, 1:4].mean(axis=1, keepdims=True))
     x0 = np.append(prior, np.maximum(friction, LEAST_FRICTION))
-    pull = 1.0 / np.append(spread, np.full(len(friction), FRICTION_SPREAD))
+    pull = 1.0 / np.append(spread, friction_spread)
     lower = np.append(np.full(m, -np.inf), np.zeros(len(friction)))
 
     def parameters(x):

@@ -18,15 +18,15 @@ WIDTH = 44      # characters of a combination, in the text and the figure
 
 def text(found: Any) -> str:
     """The report of an Identification: residuals and friction of joints, links, base parameters."""
-    return "\n".join([*_summary(found), "", *_joints(found), "", *_links(found), "", *_base(found)])
+    return "\n".join([*_summary(found), "", *_joints(found), "", *_falling(found), *_links(found), "", *_base(found)])
 
 
 def _summary(found):
     equations = int(found.evidence.counts.sum())
     yield (f"{found.evidence.samples} samples, {equations} equations, {len(found.base)} base parameters of "
            f"{int(found.estimated.sum())} parameters")
-    before, after = (float(np.sqrt(found.evidence.squares(p).sum() / equations))
-                     for p in (found.prior_parameters, found.parameters))
+    before, after = (float(np.sqrt(np.sum(found.residual(p) ** 2 * found.evidence.counts) / equations))
+                     for p in (found.prior_parameters, None))
     yield f"efforts not explained, root mean square, N m or N: {before:.4g} before, {after:.4g} now"
     yield from found.notes
 
@@ -39,11 +39,24 @@ def _joints(found) -> Iterator[str]:
     yield f"{'joint':{size}}  {'before':>9}  {'now':>9}  {friction}, +- one standard deviation"
     before, after = found.residual(found.prior_parameters), found.residual()
     shape = len(names), len(FRICTION_NAMES)
-    tables = [x[-len(names) * len(FRICTION_NAMES):].reshape(shape) for x in
+    first = found.robot.inertial_parameters.size
+    tables = [x[first:first + len(names) * len(FRICTION_NAMES)].reshape(shape) for x in
               (found.parameters, found.standard_deviations, found.estimated)]
     for name, b, a, *rows in zip(names, before, after, *tables, strict=True):
         cells = (f"{p:9.4g} +- {d:<6.2g}" if own else f"{p:9.4g}{'':10}" for p, d, own in zip(*rows, strict=True))
         yield f"{name:{size}}  {b:9.4g}  {a:9.4g}  {'  '.join(cells)}".rstrip()
+
+
+def _falling(found) -> Iterator[str]:
+    names = velocity_names(found.robot.model)
+    size = max(map(len, ("joint", *names)))
+    if len(found.falling):
+        yield f"{'joint':{size}}  friction at rest beyond Coulomb's  Stribeck velocity, +- one standard deviation"
+        for name, values, deviations in zip(names, found.falling, found.falling_deviations, strict=True):
+            cells = (f"{x:9.4g} +- {d:<6.2g}" if np.isfinite(d) and values[0] > 0.0 else f"{x:9.4g} not shown"
+                     for x, d in zip(values, deviations, strict=True))
+            yield f"{name:{size}}  {'            '.join(cells)}".rstrip()
+        yield ""
 
 
 def _links(found) -> Iterator[str]:
@@ -110,10 +123,10 @@ def _draw_joints(drawn, found, names, rows):
 
 def _draw_joint(ax, found, k, name):
     """Efforts of a joint: what was measured, what the prior and the result say. Where no equation holds, gaps."""
-    t, Y, b, valid = found.equations
+    t, Y, b, valid = found.equations[:4]
     for values, colour, width, label in ((Y[:, k] @ found.prior_parameters, VERMILION, 0.9, "model before"),
                                          (b[:, k], OTHERS, 2.6, "measured"),
-                                         (Y[:, k] @ found.parameters, BLUE, 1.0, "model now")):
+                                         (found.explained(k), BLUE, 1.0, "model now")):
         ax.plot(t, np.where(valid[:, k], values, np.nan), color=colour, lw=width, label=label)
     ax.set_title(name, loc="left", fontsize=8.5)
 

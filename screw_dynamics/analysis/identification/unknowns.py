@@ -1,19 +1,25 @@
 """What is to be estimated of a robot, and where the fit begins: the robot as it is known."""
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from itertools import compress
 
 import numpy as np
 
 from screw_dynamics import checks
-from screw_dynamics.analysis.estimation.payload_identification import FRICTION
+from screw_dynamics.analysis.estimation import payload_identification
+from screw_dynamics.forces import Spring
 from screw_dynamics.model.group_joints import motions
 from screw_dynamics.model.inertial_parameters import COUNT
 from screw_dynamics.model.model import Model
 from screw_dynamics.robot import Robot
 
 from . import physical
-from .base_parameters import BaseParameters, from_regressor, parameter_names, random_regressor
+from .base_parameters import BaseParameters, from_regressor, parameter_names, random_rows
+from .falling_friction import VELOCITIES
+from .linear_equations import of_springs
+
+FALLING = "stribeck"
+FRICTION = (*payload_identification.FRICTION, FALLING)
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,19 +27,27 @@ class Unknowns:
     """The P parameters of a robot, of which some are to be estimated; the others stay as they are."""
 
     robot: Robot
-    friction: str               # "estimate", "model" or "none"
-    names: tuple[str, ...]      # (P,) inertial parameters and, of each velocity, damping, friction, armature
+    friction: str               # one of FRICTION
+    names: tuple[str, ...]      # (P,) inertial parameters, damping, friction, armature of velocities, stiffness
     parameters: np.ndarray      # (P,) of the robot; without friction, where there shall be none
     bodies: np.ndarray          # (b,) bool: of which bodies inertial parameters are estimated
     estimated: np.ndarray       # (P,) bool
     base: BaseParameters        # of those that are estimated
     notes: tuple[str, ...]      # on what could not be as it is
+    springs: tuple[Spring, ...] = ()    # of which the stiffness is estimated: the last of the P parameters
 
     @property
     def rubs(self) -> np.ndarray:
         """Which velocities (n,) have friction that is estimated or taken off: at rest they tell nothing."""
         model = self.robot.model
-        return {"estimate": _rubs(model), "model": model.friction > 0.0}.get(self.friction, np.zeros(model.n, bool))
+        return {"estimate": _rubs(model), FALLING: _rubs(model), "model": model.friction > 0.0}.get(
+            self.friction, np.zeros(model.n, bool))
+
+    @property
+    def velocities(self) -> np.ndarray:
+        """The Stribeck velocities (G,) at which friction that falls with speed is looked at; none unless it is asked
+        for."""
+        return VELOCITIES if self.friction == FALLING else VELOCITIES[:0]
 
     @property
     def links(self) -> np.ndarray:
@@ -41,21 +55,33 @@ class Unknowns:
         return physical.nearest_physical(self.parameters[:COUNT * len(self.bodies)].reshape(-1, COUNT)[self.bodies])
 
 
-def unknowns(robot: Robot, friction: str = "estimate", armature: bool = False, links: Collection[str] | None = None
-             ) -> Unknowns:
+def unknowns(robot: Robot, friction: str = "estimate", armature: bool = False, links: Collection[str] | None = None,
+             springs: Sequence[Spring] = ()) -> Unknowns:
     """The unknowns of a robot; `identify` says what the arguments are, and ValueError which one is wrong."""
     checks.one_of("friction", friction, FRICTION)
-    model, n = robot.model, robot.n
+    model, n, springs = robot.model, robot.n, _checked(robot, springs)
     bodies, estimated = _estimated(robot, friction, checks.flag("armature", armature), links)
     of_joints = robot.friction_parameters.reshape(n, -1).copy()
     of_joints[:, :2] *= friction != "none"                  # armature stays: it is inertia
-    p = np.append(robot.inertial_parameters, of_joints)
+    p = np.concatenate([robot.inertial_parameters, of_joints.ravel(), [spring.stiffness for spring in springs]])
+    estimated = np.append(estimated, np.ones(len(springs), bool))
     drawn = p[:COUNT * len(bodies)].reshape(-1, COUNT)
     notes = [f"link {model.body_names[body]}: no rigid body can have the model's parameters; began with the nearest "
              "that one can have" for body in np.flatnonzero(bodies) if not physical.is_physical(drawn[body])]
-    names = parameter_names(robot, True)
-    base = from_regressor(random_regressor(robot, True)[:, estimated], tuple(compress(names, estimated)))
-    return Unknowns(robot, friction, names, p, bodies, estimated, base, tuple(notes))
+    names = (*parameter_names(robot, True), *(f"{spring.joint}.stiffness" for spring in springs))
+    Y = random_rows(robot, lambda q, qd, qdd: np.concatenate([
+        robot.torque_regressor(q, qd, qdd, friction=True), of_springs(robot, springs, q)], axis=-1), len(names))
+    base = from_regressor(Y[:, estimated], tuple(compress(names, estimated)))
+    return Unknowns(robot, friction, names, p, bodies, estimated, base, tuple(notes), springs)
+
+
+def _checked(robot, springs):
+    """Springs that fit the robot."""
+    for spring in springs:
+        if not isinstance(spring, Spring):
+            raise ValueError(f"springs: {checks.described(spring)} must be a spring, of screw_dynamics.forces.Spring")
+    robot.total_force(list(springs))
+    return tuple(springs)
 
 
 def _estimated(robot, friction, armature, links):
@@ -67,7 +93,8 @@ def _estimated(robot, friction, armature, links):
     bodies = model.is_link & (model.inertias[:, 5, 5] > 0.0) & chosen
     if not bodies.any():
         raise ValueError("links: none that moves and has a mass is to be estimated")
-    columns = np.stack([_rubs(model) & (friction == "estimate")] * 2 + [(model.places_in_q >= 0) & armature], axis=1)
+    rubs = _rubs(model) & (friction in ("estimate", FALLING))
+    columns = np.stack([rubs, rubs, (model.places_in_q >= 0) & armature], axis=1)
     return bodies, np.append(np.repeat(bodies, COUNT), columns)
 
 

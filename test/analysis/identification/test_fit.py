@@ -10,6 +10,9 @@ import scipy.stats
 import screw_dynamics as sd
 from screw_dynamics.analysis.estimation.friction import smooth_friction
 from screw_dynamics.analysis.identification import physical
+from screw_dynamics.analysis.identification.base_fit import base_fit, of_equations
+from screw_dynamics.analysis.identification.equations import equations
+from screw_dynamics.analysis.identification.unknowns import unknowns
 from support.real_robots import real_robot
 
 TIP = "wrist_3_link"
@@ -209,7 +212,8 @@ def test_wrong_arguments_are_named(drawn, built):
             ({"friction": "some"}, "friction 'some' must be one of model, estimate, none"),
             ({"links": ["hand"]}, "links: link 'hand' must be one of"), ({"links": []}, "links: none that moves"),
             ({"links": ["base_link"]}, "links: link 'base_link' must be one of"),
-            ({"qd": q}, "qd and qdd: both must be given, or neither"), ({"window": 3.0}, "no piece without gaps"),
+            ({"qdd": q}, "qdd is given, but not qd: give both, qd alone, or neither"),
+            ({"window": 3.0}, "no piece without gaps"),
             ({"window": 0.01}, "must have at least 7"), ({"window": -1.0}, "window -1.0 must be finite and > 0"),
             ({"level": 95}, "level 95 must be between 0 and 1")):
         with pytest.raises(ValueError, match=says):
@@ -263,3 +267,67 @@ def test_a_floating_base(rng):
     np.testing.assert_allclose(found.base_parameters, truth(found, built), atol=1e-6)
     assert physical.is_physical(links(found.robot)[drawn.model.is_link]).all()
     assert found.robot.total_mass == pytest.approx(built.total_mass, abs=1e-6)
+
+
+def floating_motion(robot, seconds=20.0, rate=250.0):
+    """Times, states and accelerations of a robot that floats without gravity, whose legs swing: its base moves as
+    nothing pushes it, by fourth-order steps."""
+    t, n = np.arange(round(seconds * rate)) / rate, robot.n - 6
+    w, (a, b) = 2.0 * np.pi * 0.25 * np.arange(1, 6), np.random.default_rng(0).normal(size=(2, 5, n)) * 0.15
+
+    def state(at, base, twist):
+        s, c = np.sin(w * at), np.cos(w * at)
+        q, qd = np.r_[base, s @ a + c @ b], np.r_[twist, (c * w) @ a - (s * w) @ b]
+        qdd = np.r_[np.zeros(6), -(s * w**2) @ a - (c * w**2) @ b]
+        qdd[:6] = -np.linalg.solve(robot.mass_matrix(q)[:6, :6], robot.inverse_dynamics(q, qd, qdd)[:6])
+        return q, qd, qdd
+
+    def moved(base, twist, dt):
+        return robot.integrate(np.r_[base, np.zeros(n)], dt * np.r_[twist, np.zeros(n)])[:7]
+    base, twist, states, h = robot.neutral()[:7], np.zeros(6), [], 1.0 / rate / 4
+    for at in t:
+        states.append(state(at, base, twist))
+        for k in range(4):
+            middle = twist + 0.5 * h * state(at + k * h, base, twist)[2][:6]
+            rate_ = state(at + (k + 0.5) * h, moved(base, twist, 0.5 * h), middle)[2][:6]
+            base, twist = moved(base, middle, h), twist + h * rate_
+    return t, *map(np.array, zip(*states, strict=True))
+
+
+@pytest.mark.slow       # compiles kernels for batches of joints on groups
+@pytest.mark.parametrize("noise", [1e-5, 3e-5])
+def test_intervals_of_a_floating_base_hold_the_truth(rng, noise):
+    """Noise of positions, which is nearly all of what its base's equations have, and 40 drawings of it."""
+    drawn = real_robot("anymal_b_simple_description/robots/anymal.urdf", floating_base=True).with_gravity(np.zeros(3))
+    built = drawn.with_payload("base", 2.0, (0.1, 0.0, 0.05), 0.02 * np.eye(3)).with_payload("LF_SHANK", 0.2)
+    t, q, qd, qdd = floating_motion(built)
+    tau = built.inverse_dynamics(q, qd, qdd)
+    tau[:, :6] = 0.0
+    what = unknowns(drawn, "none")
+    expected = what.base.of(np.append(built.inertial_parameters, built.friction_parameters)[what.estimated])
+    errors = []
+    for _ in range(40):
+        seen = q + noise * rng.standard_normal(q.shape) * np.r_[np.ones(3), np.full(4, 0.5), np.ones(12)]
+        given = {"t": t, "q": seen, "tau": tau + 0.05 * rng.standard_normal(tau.shape) * (np.arange(drawn.n) >= 6)}
+        fit = base_fit(of_equations(equations(drawn, given, what.rubs)[0], what, len(t)), what)
+        errors.append((fit.x - expected) / fit.deviations)
+    assert np.mean(np.abs(errors) < 1.96) == pytest.approx(0.95, abs=0.025)
+
+
+def test_noise_of_positions_does_not_make_inertias_look_smaller(rng):
+    """A wheel: the least squares of NumPy are less by the share of noise in the accelerations, the result is not."""
+    builder = sd.ModelBuilder("base")
+    builder.add_screw("spin", "wheel", "base", (0, 0, 1), mass=1.0, inertia=np.diag([0.6, 0.6, 1.0]))
+    robot = sd.Robot(builder.build())
+    t = np.arange(20000) / 250.0
+    q, qdd = np.sin(3.0 * t)[:, None], -9.0 * np.sin(3.0 * t)[:, None]
+    seen = q + 1.5e-3 * rng.standard_normal(q.shape)
+    found = sd.identify(robot, t, seen, 2.0 * qdd + 0.01 * rng.standard_normal(q.shape), friction="none")
+    rows, (k,) = found.equations, found.base.independent
+    column = rows.Y[:, 0, found.estimated][:, k]
+    plain = np.linalg.lstsq(column[:, None], rows.b[:, 0], rcond=None)[0][0]
+    variance = np.mean((column - np.interp(rows.t, t, qdd[:, 0])) ** 2)
+    assert 0.1 < variance / np.mean(column**2) < 0.3
+    assert plain == pytest.approx(2.0 * (1.0 - variance / np.mean(column**2)), rel=0.02)
+    assert found.base_parameters[0] == pytest.approx(2.0, abs=4.0 * found.base_deviations[0])
+    assert found.base_deviations[0] < 0.05

@@ -1,0 +1,160 @@
+"""The base parameters that evidence shows, by weighted least squares, and how sure they are."""
+from typing import NamedTuple
+
+import numpy as np
+import scipy  # its parts are imported when they are first used
+
+from screw_dynamics.analysis.estimation.payload_identification import ROUNDING
+from screw_dynamics.analysis.estimation.smoothing import autocovariances, correlation_times
+
+from .evidence import LAGS, Evidence, directions, solved, triangle, triangles
+from .falling_friction import VELOCITIES, shares
+from .linear_equations import Equations
+from .unknowns import Unknowns
+
+GUESS = 0.01        # of efforts: their noise, to begin with
+LOST = 0.5          # of what seems to show a direction of parameters: if noise is more of it, it is not shown
+LITTLE = 1e-3       # of such a direction, squared, that a parameter may have which is shown
+STEP = 1e-3         # of Stribeck velocities, for differences
+
+
+class BaseFit(NamedTuple):
+    """The base parameters x (k,) by weighted least squares."""
+
+    x: np.ndarray
+    weight: np.ndarray              # (n,) 1 / variance of each joint's equations
+    deviations: np.ndarray          # (k,) standard deviations; infinite of what is not shown
+    equations: np.ndarray           # (k + 1, k + 1) the triangle of the weighted equations
+    falling: np.ndarray             # (n, 2) friction at rest beyond Coulomb's, Stribeck velocities; (0, 2) if not asked
+    falling_deviations: np.ndarray  # of these
+    velocities: np.ndarray | None   # (n,) the latter, None if not asked
+    gain: np.ndarray                # (k,), and (n,) if asked: by which x and falling are more than least squares say
+
+
+def of_equations(rows: Equations, unknowns: Unknowns, samples: int) -> Evidence:
+    """The evidence of the equations of one recording."""
+    stacked = np.concatenate([rows.Y, rows.S, rows.b[..., None]], axis=2).swapaxes(0, 1)
+    n, P = len(stacked), len(unknowns.names)
+    largest = float(np.abs(rows.b).max(initial=0.0))
+    noise = np.zeros((n, P, P)) if rows.noise is None else rows.noise
+    found = Evidence(triangles(stacked), rows.valid.sum(axis=0), np.zeros((n, LAGS)), largest, samples, noise)
+    if found.counts.sum() > len(unknowns.base) + 2 * n * (rows.S.shape[2] > 0):
+        fit = base_fit(found, unknowns)
+        known = ~unknowns.estimated
+        rest = (rows.b - rows.Y[..., known] @ unknowns.parameters[known]
+                - unknowns.base.columns(rows.Y[..., unknowns.estimated]) @ fit.x)
+        if fit.velocities is not None:
+            rest = rest - np.einsum("tjg,jg->tj", rows.S, shares(fit.falling))
+        found = found._replace(covariances=autocovariances(rest, rows.valid, LAGS))
+    return found
+
+
+def base_fit(found: Evidence, unknowns: Unknowns) -> BaseFit:
+    """The base parameters that evidence shows, and how well.
+
+    Weighted least squares, three times: weights come from the solution before. Of residuals that are correlated in
+    time as many count as say something of their own. What noise of positions adds to the normal equations, by which
+    inertias look smaller, is taken off. Stribeck velocities, in which friction is not linear, are found by variable
+    projection: the rest is the least-squares solution for them; G. H. Golub, V. Pereyra, SIAM J. Numerical Analysis
+    10(2), 1973. ValueError where there are too few equations."""
+    counts, base, n = found.counts, unknowns.base, len(found.counts)
+    falls = found.R.shape[2] > len(unknowns.names) + 1
+    free = counts.sum() - len(base) - 2 * n * falls
+    if free <= 0:
+        raise ValueError(f"{counts.sum()} equations for {len(base) + 2 * n * falls} base parameters: the recording is "
+                         "too short, or joints with friction were at rest")
+    least = ROUNDING * max(found.largest, 1.0)
+    weight, times = _first_weight(found, unknowns), correlation_times(found.covariances)
+    velocities = None
+    for _ in range(3):
+        velocities = _velocities(found, unknowns, weight, velocities) if falls else None
+        A, d = base_factors(found, unknowns, velocities)
+        x, _, gain = _without_noise(triangle(A, d, weight), found, unknowns, weight)
+        mean = np.sum((d - A @ x) ** 2, axis=1) / np.maximum(counts, 1) * counts.sum() / free
+        weight = 1.0 / (times * np.maximum(mean, least**2))
+    R, k = triangle(A, d, weight), len(base)
+    x, deviations, gain = _without_noise(R, found, unknowns, weight)
+    if not falls:
+        return BaseFit(x, weight, deviations, R, np.zeros((0, 2)), np.zeros((0, 2)), None, gain)
+    deviations = _with_velocities(found, unknowns, A, weight, x[k:], velocities)
+    return BaseFit(x[:k], weight, deviations[:k], R, np.stack([x[k:], velocities], axis=1),
+                   deviations[k:].reshape(2, -1).T, velocities, gain)
+
+
+def _with_velocities(found, unknowns, A, weight, excess, velocities):
+    """The standard deviations of all, Stribeck velocities too, by the equations linearised about them."""
+    step, k = STEP * velocities, len(unknowns.base)
+    ahead, behind = (base_factors(found, unknowns, velocities + sign * step)[0][..., k:] for sign in (1.0, -1.0))
+    linear = np.concatenate([A, (ahead - behind) * (0.5 * excess / step)], axis=2)
+    return solved(triangle(linear, np.zeros(linear.shape[:2]), weight))[1]
+
+
+def _first_weight(found, unknowns):
+    """That of noise of positions, were the robot as it is known, and of efforts at a guess: with the same for all
+    joints, a floating base's equations, which say 0, would be explained by a robot without mass."""
+    p, counts = unknowns.parameters, np.maximum(found.counts, 1)
+    variance = np.einsum("a,jab,b->j", p, found.noise, p) / counts
+    size = np.sum(found.R[..., -1] ** 2) / counts.sum()
+    return 1.0 / (variance + GUESS**2 * size + np.finfo(float).tiny)
+
+
+def _velocities(found, unknowns, weight, start):
+    """The Stribeck velocities (n,) for which the rest explains most."""
+    root = np.sqrt(weight)[:, None]
+
+    def residual(logarithms):
+        A, d = base_factors(found, unknowns, np.exp(logarithms))
+        return ((d - A @ solved(triangle(A, d, weight))[0]) * root).ravel()
+
+    def cost(logarithms):
+        return float(np.sum(residual(logarithms) ** 2))
+    grid, n = np.log(VELOCITIES), len(found.counts)
+    if start is None:
+        x = min((np.full(n, v) for v in grid[2:-2:2]), key=cost)
+        for j in range(n):
+            x = min((np.where(np.arange(n) == j, v, x) for v in grid[2:-2:3]), key=cost)
+    else:
+        x = np.log(start)
+    return np.exp(scipy.optimize.least_squares(residual, x, bounds=(grid[0], grid[-1]), max_nfev=20, xtol=1e-6).x)
+
+
+def base_factors(found: Evidence, unknowns: Unknowns, velocities: np.ndarray | None
+                 ) -> tuple[np.ndarray, np.ndarray]:
+    """The equations in base parameters, and of friction that falls."""
+    A, d = found.factors(unknowns, velocities)
+    e = int(unknowns.estimated.sum())
+    return np.concatenate([unknowns.base.columns(A[..., :e]), A[..., e:]], axis=2), d
+
+
+def _without_noise(R, found, unknowns, weight):
+    """The solution of a triangle in base parameters, its standard deviations, and by how much it is not that of least
+    squares: (A^T A - C) x = A^T d + C' p, where noise adds C to A^T A, and takes C' p, of what is known, from A^T d.
+
+    In directions V with V^T A^T A V = 1 and V^T C V = diag(share), a gain of V (1 - share)^-1 V^T (C x + C' p)."""
+    x, deviations = solved(R)
+    C = found.errors(unknowns, weight)
+    gain = np.zeros_like(x)
+    if not C.any():
+        return x, deviations, gain
+    base, k = np.flatnonzero(unknowns.estimated)[unknowns.base.independent], len(unknowns.base)
+    whole = np.zeros((len(x), len(x)))
+    whole[:k, :k] = C[np.ix_(base, base)]
+    pull = whole @ x
+    pull[:k] += C[base][:, ~unknowns.estimated] @ unknowns.parameters[~unknowns.estimated]
+    root = directions(R)
+    share, U = np.linalg.eigh(root.T @ whole @ root)        # of noise in what shows a direction
+    V, lost = root @ U, share > LOST
+    factor = 1.0 / (1.0 - np.where(lost, 0.0, share))
+    gain = V @ (np.where(lost, 0.0, factor) * (V.T @ pull))
+    along = V[:, lost] * np.linalg.norm(R[:, :-1], axis=0)[:, None]
+    hidden = np.sum((along / np.linalg.norm(along, axis=0)) ** 2, axis=1) > LITTLE
+    deviations = np.where(np.isfinite(deviations) & ~hidden, np.linalg.norm(V * factor, axis=1), np.inf)
+    return x + gain, deviations, gain
+
+
+def corrected(R: np.ndarray, unknowns: Unknowns, fit: BaseFit) -> np.ndarray:
+    """The triangle of the weighted equations A x = d in the parameters that are estimated, with another d: that whose
+    least-squares solution has the base parameters of the fit, without what noise has taken from them."""
+    R, e = R.copy(), int(unknowns.estimated.sum())
+    R[:, -1] += R[:, [*unknowns.base.independent, *range(e, R.shape[1] - 1)]] @ fit.gain
+    return R

@@ -1,0 +1,93 @@
+"""Equations of motion without accelerations: integrated over time with a weight that vanishes at both ends, by parts.
+
+M(q) v' = p' - M' v, p = M v the momentum: of tau = M v' + c + g the integral with a weight w is
+int w tau = int (-w' p + w (c + g - M' v)), linear in the parameters, since p, M' v and c + g are. So do the filtered
+regressors of J.-J. E. Slotine and W. Li, Automatica 25(4), 1989; a weight of finite length makes of a filter's
+transient an end. Where a joint turns back, accelerations jump, and momenta do not: no equation is lost there."""
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import scipy  # its parts are imported when they are first used
+
+from screw_dynamics.algorithms.friction import smooth_sign
+from screw_dynamics.analysis.estimation.payload_identification import REST
+from screw_dynamics.analysis.estimation.smoothing import pieces
+from screw_dynamics.forces import Element, Spring
+from screw_dynamics.model import configuration_space
+from screw_dynamics.robot import Robot
+
+from .linear_equations import Equations, falling, of_noise, of_springs
+
+NODES = 16              # in a window, at which momenta are evaluated
+DEGREE, BETWEEN = 5, 3  # of the polynomials that smooth positions in a window, and velocities between nodes
+TURN = 0.02             # rad or m: the farthest point that the derivative of M along the motion looks at
+STENCIL = (1, 0.75), (2, -0.15), (3, 1.0 / 60.0)        # (f(x + k h) - f(x - k h)) / h, of sixth order
+STUCK = 0.1             # of a window in which a joint that rubs rests: more tells nothing
+
+
+def momentum_equations(robot: Robot, given: Mapping[str, np.ndarray], rubs: np.ndarray, window: float,
+                       forces: Sequence[Element], breaks: Sequence[int], stribeck: np.ndarray,
+                       springs: Sequence[Spring]) -> list[Equations]:
+    """The equations of the pieces of a recording t, q, qd and tau, two a window, whose weights reach over a window."""
+    q, total = configuration_space.continuous(robot.model, robot.normalize(given["q"])), robot.total_force(forces)
+    both = np.concatenate([given["tau"], given["qd"]], axis=1)
+    found = []
+    for piece in pieces(given["t"], q, both, window, DEGREE, breaks):
+        tau, qd = np.split(piece.effort, 2, axis=1)
+        q = robot.normalize(piece.q)
+        if total:
+            tau = tau + total.efforts(q, qd, piece.t)
+        found.append(_integrated(robot, piece.t, q, qd, tau, piece.points, rubs, stribeck,
+                                 of_springs(robot, springs, q)))
+    if not found:
+        raise ValueError(f"{len(q)} samples have no piece without gaps that is longer than {2.0 * window:g} s")
+    return found
+
+
+def _integrated(robot, t, q, qd, tau, points, rubs, stribeck, stiffness) -> Equations:
+    """The equations of one piece, at uniform times."""
+    step, n = t[1] - t[0], robot.n
+    stride = max((points - 1) // NODES, 1)
+    half = (points - 1) // 2 // stride * stride
+    centres = np.arange(half, len(t) - half, half)
+    smooth = max(2 * stride + 1, BETWEEN + 2)
+    v = scipy.signal.savgol_filter(qd, smooth, BETWEEN, axis=0)
+    every, nodes = np.arange(-half, half + 1), np.arange(-half, half + 1, stride)
+    w, rate = weight(every / half, half * step)
+    coarse, coarse_rate = weight(nodes / half, half * step)
+    own = centres[:, None] + nodes                              # (N, nodes) samples
+    used, place = np.unique(own, return_inverse=True)
+    momenta, others = _columns(robot, q[used], v[used])
+    place = place.reshape(own.shape)
+    dt = stride * step
+    inertial = sum(others[place[:, k]] * (dt * coarse[k]) - momenta[place[:, k]] * (dt * coarse_rate[k])
+                   for k in range(len(nodes)))
+
+    def integral(x, with_weight):
+        return step * np.einsum("k,ck...->c...", with_weight, x[centres[:, None] + every])
+    of_joints = np.stack([integral(qd, w), integral(smooth_sign(qd), w), integral(qd, -rate)], axis=-1)
+    friction = np.einsum("ij,cik->cijk", np.eye(n), of_joints).reshape(len(centres), n, -1)
+    Y = np.concatenate([inertial, friction, integral(stiffness, w)], axis=2)
+    S = integral(falling(smooth_sign(qd), qd, stribeck), w)
+    b = integral(tau, w)
+    rest = integral((np.abs(qd) < REST).astype(float), w)
+    valid = ~((rest > STUCK) & rubs) & np.isfinite(b)
+    noise = np.var(qd - v, axis=0) / (1.0 - scipy.signal.savgol_coeffs(smooth, BETWEEN)[smooth // 2])
+    variance = noise * step * step * np.sum(rate**2)
+    return Equations(t[centres], Y, b, valid, S, of_noise(robot, q[centres], variance, valid, Y.shape[2]))
+
+
+def weight(x: np.ndarray, half: float) -> tuple[np.ndarray, np.ndarray]:
+    """The weight at x from -1 to 1, times within `half` (s) of the middle, of integral 1, and its derivative by time:
+    (1 + cos(pi x))^2 / (3 half), of which the first three derivatives vanish at both ends."""
+    u = 1.0 + np.cos(np.pi * x)
+    return u**2 / (3.0 * half), -2.0 * np.pi * u * np.sin(np.pi * x) / (3.0 * half**2)
+
+
+def _columns(robot, q, v):
+    """Regressors (m, n, 10 b) of the momentum, and of c + g - M' v."""
+    size = TURN / np.maximum(np.abs(v).max(axis=1, keepdims=True), TURN)       # s
+    rate = sum(c / size[..., None] * (robot.momentum_regressor(robot.integrate(q, k * size * v), v)
+                                      - robot.momentum_regressor(robot.integrate(q, -k * size * v), v))
+               for k, c in STENCIL)
+    return robot.momentum_regressor(q, v), robot.torque_regressor(q, v, np.zeros(robot.n)) - rate

@@ -1,0 +1,149 @@
+"""Identification from velocities without accelerations, with friction that falls with speed, and with springs."""
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import scipy.integrate
+
+import screw_dynamics as sd
+from screw_dynamics.analysis.estimation.friction import smooth_friction
+from screw_dynamics.analysis.identification.falling_friction import VELOCITIES, interpolation
+from screw_dynamics.analysis.identification.momentum_equations import weight
+from support.real_robots import real_robot
+
+
+@pytest.fixture(scope="module")
+def drawn():
+    return real_robot("ur_description/urdf/ur5_robot.urdf", tip_link="wrist_3_link")
+
+
+@pytest.fixture(scope="module")
+def built(drawn):
+    """The robot with a load at its tip and joints that rub."""
+    rng = np.random.default_rng(3)
+    model = drawn.with_payload("wrist_3_link", 1.0, (0.02, 0.0, 0.05), 2e-3 * np.eye(3)).model
+    return sd.Robot(replace(model, damping=rng.uniform(0.2, 1.0, drawn.n), friction=rng.uniform(0.1, 0.5, drawn.n)))
+
+
+def motion(n, seconds=20.0, rate=250.0, seed=0):
+    t = np.arange(round(seconds * rate)) / rate
+    w, rng = 2.0 * np.pi * 0.1 * np.arange(1, 6), np.random.default_rng(seed)
+    a, b = rng.normal(size=(2, 5, n)) * 0.3
+    s, c = np.sin(t[:, None] * w), np.cos(t[:, None] * w)
+    return t, 0.5 + s @ a + c @ b, (c * w) @ a - (s * w) @ b, -(s * w**2) @ a - (c * w**2) @ b
+
+
+def truth(found, robot, stiffness=()):
+    everything = np.concatenate([robot.inertial_parameters, robot.friction_parameters, stiffness])
+    return found.base.of(everything[found.estimated])
+
+
+def test_the_weight_s_integral_is_one_and_its_ends_are_flat():
+    """By SciPy's quadrature, and as differences."""
+    half = 0.05
+    area = scipy.integrate.quad(lambda t: float(weight(np.array(t / half), half)[0]), -half, half)[0]
+    assert area == pytest.approx(1.0, abs=1e-12)
+    x, h = np.linspace(-0.9, 0.9, 7), 1e-6
+    slope = (weight((x * half + h) / half, half)[0] - weight((x * half - h) / half, half)[0]) / (2.0 * h)
+    np.testing.assert_allclose(weight(x, half)[1], slope, rtol=1e-7, atol=1e-4)
+    assert np.abs(weight(np.array([-1.0, 1.0]), half)).max() < 1e-12
+
+
+def test_velocities_without_accelerations(drawn, built):
+    """Exact to the smoothing of signals without noise, also through turns of joints that rub; surer with noise than
+    what positions alone say."""
+    t, q, qd, qdd = motion(drawn.n)
+    tau = built.inverse_dynamics(q, qd, qdd) + smooth_friction(built, qd)
+    found = sd.identify(drawn, t, q, tau, qd)
+    np.testing.assert_allclose(found.base_parameters, truth(found, built), atol=3e-4)
+    assert (found.residual() < 1e-3).all()
+    rng, outside, total, deviations = np.random.default_rng(1), 0, 0, []
+    noise = rng.standard_normal((3, *q.shape)) * np.array([1e-5, 1e-3, 0.1])[:, None, None]
+    for velocities in (qd + noise[1], None):
+        found = sd.identify(drawn, t, q + noise[0], tau + noise[2], velocities)
+        error = found.base_parameters - truth(found, built)
+        outside, total = outside + np.sum(np.abs(error) > 1.96 * found.base_deviations), total + len(error)
+        deviations.append(found.base_deviations)
+    assert outside < 0.12 * total
+    assert np.median(deviations[0] / deviations[1]) < 0.8
+    assert len(found.equations.t) < len(t) / 10
+
+
+def test_columns_between_stribeck_velocities():
+    v = np.array([0.0, 0.003, 0.02, 0.1, 0.5, 3.0])
+    for own in (0.0021, 0.01, 0.077, 1.3):
+        columns = 1.0 / (1.0 + (v[:, None] / VELOCITIES) ** 2)
+        np.testing.assert_allclose(columns @ interpolation(own), 1.0 / (1.0 + (v / own) ** 2), atol=3e-4)
+    assert interpolation(VELOCITIES[5])[5] == pytest.approx(1.0)
+
+
+def test_friction_that_falls_with_speed(drawn, built, rng):
+    t, q, qd, qdd = motion(drawn.n, seconds=40.0)
+    expected = np.array([[2.0, 0.05], [3.0, 0.06], [2.0, 0.1], [0.5, 0.08], [0.5, 0.2], [0.3, 0.15]])
+    forces = [sd.forces.Friction(joint, breakaway=excess, stribeck=v) for joint, (excess, v) in
+              zip(drawn.joint_names, expected, strict=True)]
+    falls = built.total_force(forces).efforts(q, qd, t)
+    tau = built.inverse_dynamics(q, qd, qdd) + smooth_friction(built, qd) - falls
+    noise = rng.standard_normal((3, *q.shape)) * np.array([1e-5, 1e-3, 0.1])[:, None, None]
+    found = sd.identify(drawn, t, q + noise[0], tau + noise[2], qd + noise[1], friction="stribeck")
+    assert (np.abs(found.falling - expected) < 5.0 * found.falling_deviations).all()
+    assert (found.falling_deviations[2:] < 0.2 * expected[2:]).all()
+    plain = sd.identify(drawn, t, q + noise[0], tau + noise[2], qd + noise[1])
+    assert (found.residual() < plain.residual()).all() and found.residual().max() < 0.4 * plain.residual().max()
+    t, q, qd, qdd = motion(drawn.n, rate=20.0, seed=7)
+    expected_efforts = (built.inverse_dynamics(q, qd, qdd) + smooth_friction(built, qd)
+                        - built.total_force(forces).efforts(q, qd, t))
+    moving = np.abs(qd) > 0.01
+    wrong = np.where(moving, found.efforts(q, qd, qdd) - expected_efforts, 0.0)
+    assert np.sqrt(np.mean(wrong**2)) < 0.02 * np.sqrt(np.mean(falls**2))
+    assert "Stribeck velocity" in str(found) and [force.joint for force in found.forces] == list(drawn.joint_names)
+
+
+def test_a_spring_between_motor_and_link_and_one_to_the_base(rng):
+    """A motor drives an arm through a spring, both are measured, and the motor's effort: theta = q + tau / K."""
+    builder = sd.ModelBuilder("base")
+    builder.add_screw("motor", "rotor", "base", (0, 1, 0), mass=0.1, inertia=1e-3 * np.eye(3), armature=0.2)
+    builder.add_screw("lift", "arm", "base", (0, 1, 0), mass=2.0, com=(0.3, 0.0, 0.0), inertia=0.05 * np.eye(3))
+    robot = sd.Robot(builder.build())
+    t = np.arange(4000) / 250.0
+    link, K, K_base = sd.Robot(_arm()), 3000.0, 40.0
+    slow, fast = np.exp(3j * t[:, None]), np.exp(5j * t[:, None])
+    x, xd, xdd = ((3j**k * slow).imag + 0.3 * (5j**k * fast).real for k in range(3))
+    effort = link.inverse_dynamics(x, xd, xdd) + K_base * (x - 0.1)
+    theta = (x + effort / K)[:, 0]
+    rate = np.gradient(theta, t, edge_order=2)
+    acceleration = np.gradient(rate, t, edge_order=2)
+    q, tau = np.stack([theta, x[:, 0]], axis=1), np.zeros((len(t), 2))
+    tau[:, 0] = effort[:, 0] + (0.2 + 1e-3) * acceleration
+    springs = [sd.forces.Spring("lift", 1000.0, other="motor"), sd.forces.Spring("lift", 10.0, rest=0.1)]
+    noise = rng.standard_normal((2, *q.shape))
+    found = sd.identify(robot, t, q + 1e-6 * noise[0], tau + [0.02, 0.0] * noise[1], friction="none", armature=True,
+                        springs=springs)
+    assert [spring.stiffness for spring in found.springs] == pytest.approx([K, K_base], rel=0.01)
+    assert found.springs[0].other == "motor" and found.names[-2:] == ("lift.stiffness", "lift.stiffness")
+    assert found.robot.armature[0] + found.robot.inertial_parameters[6] == pytest.approx(0.201, rel=0.01)
+    assert found.residual().max() < 0.1 * found.residual(found.prior_parameters).max()
+    moved = q[1000], np.array([rate[1000], xd[1000, 0]]), np.array([acceleration[1000], xdd[1000, 0]])
+    np.testing.assert_allclose(found.efforts(*moved), [tau[1000, 0], 0.0], atol=0.02 * np.abs(effort).max())
+    with pytest.raises(ValueError, match="springs: 3 must be a spring, of screw_dynamics.forces.Spring"):
+        sd.identify(robot, t, q, tau, springs=[3])
+
+
+def _arm():
+    builder = sd.ModelBuilder("base")
+    builder.add_screw("lift", "arm", "base", (0, 1, 0), mass=2.0, com=(0.3, 0.0, 0.0), inertia=0.05 * np.eye(3))
+    return builder.build()
+
+
+def test_the_circle_of_simulation_identification_and_urdf(drawn, built, rng, tmp_path):
+    """What was found, written and read, computes with the same bits."""
+    t, q, qd, qdd = motion(drawn.n, rate=100.0)
+    tau = built.inverse_dynamics(q, qd, qdd) + smooth_friction(built, qd) + 0.2 * qdd
+    found = sd.identify(drawn, t, q, tau + 0.05 * rng.standard_normal(q.shape), qd, armature=True)
+    found.robot.to_urdf(tmp_path / "found.urdf")
+    read = sd.Robot.from_urdf(tmp_path / "found.urdf", tip_link="wrist_3_link")
+    assert np.array_equal(read.inertial_parameters, found.robot.inertial_parameters)
+    assert np.array_equal(read.friction_parameters, found.robot.friction_parameters) and read.armature.all()
+    assert np.array_equal(read.inverse_dynamics(q, qd, qdd), found.robot.inverse_dynamics(q, qd, qdd))
+    assert np.array_equal(read.friction_torque(qd), found.robot.friction_torque(qd))
+    assert np.array_equal(found.efforts(q, qd, qdd), read.inverse_dynamics(q, qd, qdd) + read.friction_torque(qd))
