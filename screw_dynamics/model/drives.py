@@ -87,9 +87,14 @@ def _motors(model, joint, drive, k, body, first=0):
         screw = model.screws_body[body] if kind is None else np.r_[np.zeros(3), _direction(model.screws_body[body])]
         kept = {"effort_limit": model.effort_limit[k] if effort is None else effort,
                 "velocity_limit": np.inf if kind else model.velocity_limit[k]}
-        yield _Added(name, kind or model.kind_of(joint), int(model.parents[body]), screw, model.relative_poses[body],
+        yield _Added(name, kind or _kind(model, joint), int(model.parents[body]), screw, model.relative_poses[body],
                      np.zeros((6, 6)), -1, {"armature": inertia, "damping": damping, "friction": friction,
                                             "lower": lower, "upper": upper, **kept})
+
+
+def _kind(model, joint):
+    """That of a motor, which has no ends."""
+    return "continuous" if model.kind_of(joint) == "revolute" else model.kind_of(joint)
 
 
 def _direction(X):
@@ -118,7 +123,7 @@ def _rotor(model, joint, drive, k, body):
     numbers = {"ratio": drive.ratio} if motor is None else {
         "armature": 0.0, "damping": motor.damping, "friction": motor.friction, "lower": motor.lower,
         "upper": motor.upper, "velocity_limit": model.velocity_limit[k], "effort_limit": model.effort_limit[k]}
-    kind = None if motor is None else "continuous" if model.kind_of(joint) == "revolute" else model.kind_of(joint)
+    kind = None if motor is None else _kind(model, joint)
     pose = np.eye(4)
     pose[:3, 3] = C[:3, 3]
     return carrier, _Added(f"{joint}_motor", kind, carrier, np.r_[drive.ratio * axis, np.zeros(3)], pose, inertia,

@@ -142,8 +142,8 @@ class Robot(InertialParameters, Linearization, TimeDerivatives, InverseKinematic
         a path that cannot be; OSError where nothing can be written."""
         for joint, drive in self.model.drives.items():
             if drive.carrier is not None or joint in self.model.motors:
-                raise ValueError(f"to_urdf: a URDF has no word for the drive of joint {joint!r}: write the robot that it "
-                                 "was put on")
+                raise ValueError(f"to_urdf: a URDF has no word for the drive of joint {joint!r}: write the robot that "
+                                 "it was put on")
         text, notes = written(self.model, self.source) if self.source is not None else (urdf_text(self.model), [])
         issue(notes)
         if path is not None:
