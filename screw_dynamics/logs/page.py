@@ -40,10 +40,10 @@ class Page:
               everything: str = "summary.csv and summary.parquet") -> None:
         """A table with some columns of rows, the first MOST of them; it says how many there are, and which files have
         everything."""
-        columns = list(columns)
-        texts = {name for name in columns if any(isinstance(row.get(name), str | list) for row in rows[:MOST])}
+        columns, shown = list(columns), rows[:MOST]
+        texts = {name for name in columns if any(isinstance(row.get(name), str | list) for row in shown)}
         head = "".join(f"<th{' class=text' * (name in texts)}>{_escape(name)}</th>" for name in columns)
-        body = "".join("<tr>" + "".join(_cell(row.get(name)) for name in columns) + "</tr>" for row in rows[:MOST])
+        body = "".join("<tr>" + "".join(_cell(row.get(name)) for name in columns) + "</tr>" for row in shown)
         self._parts.append(f"<div class=wide><table><tr>{head}</tr>{body}</table></div>")
         if len(rows) > MOST:
             self.text(f"{MOST} of {len(rows)} are shown; all are in {everything}.")

@@ -102,7 +102,7 @@ class Touching:
         return Attached(solid.shape, frame.body, pose_matrix(compose(frame.C, pose(solid.pose))), solid.belt)
 
     def tables_with(self, servos: int) -> Tables:
-        """The same with room for the rows of so many servos."""
+        """The robot's tables with those of contacts, with room for the rows of so many servos."""
         return self._tables(self.most, self.margin, servos)
 
     def _tables(self, most, margin, servos=0):

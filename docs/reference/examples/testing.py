@@ -1,9 +1,12 @@
 """Examples of tests of nodes, whose controllers are processes: they need ROS."""
 import sys
 
-from screw_dynamics.testing import DeadlineError, LockstepError, RobotSimulator, advance
+from screw_dynamics.testing import DeadlineError, LockstepError, RobotSimulator, advance, isolate
 
 controller = [sys.executable, "examples/ci/gravity_controller.py", "examples/ci/arm.urdf"]
+
+# %% testing.isolate
+isolate()                                                   # before rclpy: no other robot is heard
 
 # %% testing.RobotSimulator, testing.Recording
 with RobotSimulator("examples/ci/arm.urdf", [controller], initial_positions={"shoulder": 0.4}) as arm:
