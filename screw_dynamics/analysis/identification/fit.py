@@ -165,13 +165,16 @@ def concluded(unknowns: Unknowns, evidence: Evidence, level: float = 0.95, notes
     fit = base_fit(evidence, unknowns)
     p, deviation = unknowns.parameters.copy(), np.zeros(len(unknowns.names))
     R = corrected(triangle(*evidence.factors(unknowns, fit.velocities), fit.weight), unknowns, fit)
-    friction = np.append(p[estimated][COUNT * unknowns.bodies.sum():], fit.falling[:, 0])
+    own = unknowns.rubs[:len(fit.falling)]
+    friction = np.append(p[estimated][COUNT * unknowns.bodies.sum():], fit.falling[own, 0])
     spread = np.full(len(friction), FRICTION_SPREAD)
     e, springs = int(estimated.sum()), len(unknowns.springs)
-    spread[len(friction) - len(fit.falling) - springs:len(friction) - len(fit.falling)] = STIFFNESS_SPREAD
+    last = len(friction) - int(own.sum())
+    spread[last - springs:last] = STIFFNESS_SPREAD
     x, deviations = _fit(R, physical.log_cholesky(unknowns.links), friction, spread)
     p[estimated], deviation[estimated] = x[:e], deviations[:e]
-    falling = np.stack([x[e:], fit.falling[:, 1]], axis=1)
+    falling = fit.falling.copy()
+    falling[own, 0] = x[e:]
     result, rub = model.with_inertial_parameters(p[:inertial]), p[inertial:][:len(FRICTION_NAMES) * n].reshape(
         n, -1)
     if unknowns.friction in ("estimate", FALLING):
