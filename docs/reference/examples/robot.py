@@ -110,6 +110,10 @@ robot.with_gravity((0, 0, 9.81)).gravity_torque(q)          # hanging from the c
 geared = robot.with_armature({"lift": 120**2 * 3e-5})       # kg m^2: gear ratio squared times inertia of the rotor
 geared.armature, geared.mass_matrix(q)                      # it is on the diagonal
 
+# %% Robot.to_urdf
+text = geared.to_urdf()                                     # its URDF with the armature; to_urdf(path) writes a file
+assert sd.Robot.from_urdf(text).armature.tolist() == geared.armature.tolist()
+
 # %% Robot.with_root_inertia
 robot.with_root_inertia().total_mass                        # kg, of what moves alone: as Pinocchio counts
 
