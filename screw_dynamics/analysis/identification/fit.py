@@ -14,7 +14,7 @@ import scipy  # its parts are imported when they are first used
 from numpy.typing import ArrayLike
 
 from screw_dynamics import checks
-from screw_dynamics.forces import Element, Friction, Spring
+from screw_dynamics.forces import Element, Friction
 from screw_dynamics.model.floating_base import velocity_names
 from screw_dynamics.model.inertial_parameters import COUNT, FRICTION_NAMES
 from screw_dynamics.robot import Robot
@@ -51,7 +51,7 @@ class Identification:
     notes: tuple[str, ...]              # what was odd
     falling: np.ndarray                 # (n, 2) friction at rest beyond Coulomb's, and Stribeck velocity; (0, 2) if not
     falling_deviations: np.ndarray      # asked for; and standard deviations of both, by the efforts alone
-    prior_springs: tuple[Spring, ...]   # of which the stiffness was estimated, as given
+    prior_springs: tuple[Element, ...]   # of which the stiffness was estimated, as given
 
     @property
     def forces(self) -> list[Element]:
@@ -92,7 +92,7 @@ class Identification:
                                [spring.stiffness for spring in self.prior_springs]])
 
     @property
-    def springs(self) -> tuple[Spring, ...]:
+    def springs(self) -> tuple[Element, ...]:
         """The springs of which the stiffness was estimated, as they were found."""
         return tuple(replace(spring, stiffness=float(K)) for spring, K in zip(
             self.prior_springs, self.parameters[len(self.names) - len(self.prior_springs):], strict=True))
@@ -125,7 +125,7 @@ class Identification:
 def identify(robot: Robot, t: ArrayLike, q: ArrayLike, tau: ArrayLike, qd: ArrayLike | None = None,
              qdd: ArrayLike | None = None, friction: str = "estimate", armature: bool = False,
              links: Collection[str] | None = None, window: float = WINDOW, level: float = 0.95,
-             forces: Sequence[Element] = (), springs: Sequence[Spring] = ()) -> Identification:
+             forces: Sequence[Element] = (), springs: Sequence[Element] = ()) -> Identification:
     """Estimate the links' inertial parameters from a motion: times t (m,), positions q (m, nq), efforts tau (m, n); of
     a floating base they are 0 where nothing touches the robot.
 
