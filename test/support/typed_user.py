@@ -174,7 +174,7 @@ def motion(robot: sd.Robot, q: ArrayLike, qd: ArrayLike) -> np.ndarray:
     t: np.ndarray = np.zeros(0)
     moving: sd.Robot = robot.with_root_inertia().with_armature({robot.joint_names[0]: 0.1})
     text: str = moving.to_urdf()
-    assert moving.armature[0] == 0.1
+    assert moving.armature[0] == 0.1 and text.endswith(">\n")
     heavy: sd.Robot = moving.with_payload(robot.link_names[-1], 0.5, com=(0.0, 0.0, 0.1)).with_gravity((0, 0, -1.62))
     special: sd.Robot = robot.specialize([(robot.link_names[-1], "body")])
     assert special.joint_names == heavy.joint_names and special.representation == heavy.representation

@@ -86,7 +86,7 @@ def test_meshes_that_would_be_lost_are_named(tmp_path):
         (folder / file).write_text(TEXT.replace("package://arm/", ""), encoding="iso-8859-1")
     robot = sd.Robot.from_urdf(folder / "arm.urdf")
     robot.to_urdf(folder / "other.urdf")
-    with pytest.warns(sd.UrdfWarning, match=r"meshes are found from .*arm.urdf alone: 'upper & elbow.stl'"):
+    with pytest.warns(sd.UrdfWarning, match=r"1 meshes are found beside .*arm.urdf alone, the first 'upper &"):
         robot.to_urdf(tmp_path / "other.urdf")
     assert (tmp_path / "other.urdf").read_bytes() == (folder / "arm.urdf").read_bytes()
 
