@@ -15,7 +15,7 @@ from screw_dynamics.analysis.identification.evidence import FAN, Evidence, solve
 from screw_dynamics.analysis.identification.falling_friction import shares
 from screw_dynamics.analysis.identification.fit import Identification, checked_level, concluded
 from screw_dynamics.analysis.identification.unknowns import Unknowns, unknowns
-from screw_dynamics.forces import Element, Spring
+from screw_dynamics.forces import Element
 from screw_dynamics.model.floating_base import velocity_names
 from screw_dynamics.robot import Robot
 
@@ -69,7 +69,7 @@ class LogsIdentification:
 
 def identify(recordings: Sequence[Recording | str], robot: Robot, out: Any = None, friction: str = "estimate",
              armature: bool = False, links: Collection[str] | None = None, window: float = WINDOW, level: float = 0.95,
-             forces: Sequence[Element] = (), springs: Sequence[Spring] = (), velocities: bool = False,
+             forces: Sequence[Element] = (), springs: Sequence[Element] = (), velocities: bool = False,
              read: Mapping[str, Any] | None = None, scheduler: Any = None, workers: int | None = None,
              timeout: float | None = None, progress: bool = True) -> LogsIdentification:
     """Identify a robot from many recordings, each a `Recording` or an address, which workers read.

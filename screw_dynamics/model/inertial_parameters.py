@@ -28,6 +28,15 @@ def matrix(parameters: ArrayLike) -> np.ndarray:
     return M + 0.0                              # of zeros none is negative
 
 
+def central(parameters: ArrayLike) -> tuple[float, np.ndarray, np.ndarray]:
+    """Mass, centre of mass (3,) and rotational inertia (3, 3) about it of parameters (10,); without mass the centre is
+    the origin."""
+    p = np.asarray(parameters, dtype=float)
+    centre = p[1:4] / p[0] if p[0] else np.zeros(3)
+    shift = tilde(centre)
+    return p[0], centre, matrix(p)[:3, :3] + p[0] * shift @ shift
+
+
 def formed(inertia: ArrayLike) -> np.ndarray:
     """The inertia (..., 6, 6) of the same parameters, exactly of the form [[Theta, m d~], [-m d~, m I]]: products of
     matrices leave rounding where zeros, or the same number twice, must be."""

@@ -136,7 +136,8 @@ class Robot(InertialParameters, Linearization, TimeDerivatives, InverseKinematic
         same numbers to the last bit: what an <inertial> cannot say of the last digits is in <screw_dynamics>, where
         armature is too. A UrdfWarning names meshes that are found from the source, and not from the path.
 
-        Of another robot (a ModelBuilder's, or MJCF's) it is a URDF of the model alone, to rounding.
+        Of another robot (a ModelBuilder's, or MJCF's) it is a URDF of the model alone, to rounding; joints below links
+        that are fixed to others may come in another order.
 
         ValueError names what a URDF has no word for, a source that is not there any more or not that of this robot, and
         a path that cannot be; OSError where nothing can be written."""

@@ -20,6 +20,7 @@ LARGEST_RADIUS = 10.0       # m; of gyration, above which inertia and mass are s
 # rad; between them, a limit of a revolute joint is surely in degrees. Published ones end at 10, or are at least 1000
 # and mean none.
 LARGEST_ANGLE, LARGEST_DEGREES = 4 * pi, 720.0
+ENTRIES = "ixx", "ixy", "iyy", "ixz", "iyz", "izz"      # of an <inertia>, in the order of inertial parameters
 LARGEST_TURN = 6.3          # rad; of roll, pitch or yaw, beyond which they surely are degrees: a turn, rounded
 
 

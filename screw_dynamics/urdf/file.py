@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from os import PathLike
 from pathlib import Path
 
-from .error import UrdfError, issue, listed
+from .error import UrdfError, issue
 from .location import lost_meshes, resolve, with_located_meshes
 from .source import Source, encoded, path_of, read_source
 from .xacro_file import expand, is_xacro
@@ -67,7 +67,7 @@ def save(text: str, path: str | PathLike, source: Source) -> None:
     finally:
         new.unlink(missing_ok=True)
     if origin is not None and (lost := lost_meshes(text, Path(os.path.abspath(resolve(origin))), target)):
-        issue([f"{target}: meshes are found from {origin} alone: {listed(set(lost))}"])
+        issue([f"{target}: {len(lost)} meshes are found beside {origin} alone, the first {lost[0]!r}"])
 
 
 def _refuse(xacro_args, what):

@@ -12,13 +12,12 @@ from screw_dynamics.model.model import Model
 from screw_dynamics.screws import arrays, se3
 
 from .constraints import WITHOUT_AXIS
-from .description import with_z_along
+from .description import ENTRIES, with_z_along
 from .error import quote
 from .lossless import Element
 
 KINDS = {"free": "floating", "planar": "planar"}
 ON_AXIS = 1e-12         # m: how far the origin of a link may be from its joint's axis
-ENTRIES = "ixx", "ixy", "iyy", "ixz", "iyz", "izz"          # in the order of inertial parameters
 NAME = "robot"
 _NO_LIMIT = {"velocity": "0", "effort": "0"}                # URDF must have a number, and this reader takes 0 as none
 
@@ -58,13 +57,11 @@ def angles(R: np.ndarray) -> tuple[float, float, float]:
 def _link(name, M):
     if not M.any():
         return Element("link", {"name": name})
-    p = inertial_parameters.of_matrix(M)
-    centre = p[1:4] / p[0] if p[0] else np.zeros(3)
-    shift = arrays.tilde(centre)
-    about = (M[:3, :3] + p[0] * shift @ shift)[inertial_parameters.UPPER]
+    mass, centre, about = inertial_parameters.central(inertial_parameters.of_matrix(M))
+    entries = dict(zip(ENTRIES, map(_text, about[inertial_parameters.UPPER]), strict=True))
     return Element("link", {"name": name}, [Element("inertial", parts=[
-        Element("origin", {"xyz": _text(*centre)}), Element("mass", {"value": _text(p[0])}),
-        Element("inertia", {entry: _text(x) for entry, x in zip(ENTRIES, about, strict=True)})])])
+        Element("origin", {"xyz": _text(*centre)}), Element("mass", {"value": _text(mass)}),
+        Element("inertia", entries)])])
 
 
 def _joint(model, i):

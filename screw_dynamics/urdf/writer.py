@@ -18,7 +18,7 @@ from screw_dynamics.screws import arrays, se3
 
 from .armature import with_armature
 from .constraints import Origin
-from .description import Joint, Link, describe, pose
+from .description import ENTRIES, Joint, Link, describe, pose
 from .error import Notes, listed, quote
 from .exact_inertia import TAG, agree, bodies, exact_inertias
 from .lossless import Document, Element
@@ -26,7 +26,6 @@ from .schema import needed_part, own_elements
 from .source import Source, read_source
 from .xml import parse_xml
 
-ENTRIES = "ixx", "ixy", "iyy", "ixz", "iyz", "izz"          # in the order of inertial parameters
 LIMITS = {"lower": "lower", "upper": "upper", "velocity": "velocity_limit", "effort": "effort_limit"}
 EXTENSION = "screw_dynamics"
 MOVED = 1e-9            # of poses and screws: more is another robot
@@ -142,27 +141,19 @@ def _target(model, body):
     return inertial_parameters.of_matrix(model.root_inertia if body < 0 else model.inertias[body])
 
 
-def _central(p):
-    """Mass, centre (3,) and inertia (3, 3) about it of parameters (10,)."""
-    M = inertial_parameters.matrix(p)
-    centre = p[1:4] / p[0] if p[0] else np.zeros(3)
-    shift = arrays.tilde(centre)
-    return p[0], centre, M[:3, :3] + p[0] * shift @ shift
-
-
 def _is_left(rest, target):
     """Whether parameters of a body, without those of links fixed to it, are such as a body may have; or as possible as
     the whole is."""
     if not rest[0] > 0.0:
-        return not rest[0] and not rest[1:4].any() and not impossible(0.0, _central(rest)[2])
-    mass, _, about = _central(rest)
-    whole = _central(target)
+        return not rest[0] and not rest[1:4].any() and not impossible(0.0, inertial_parameters.central(rest)[2])
+    mass, _, about = inertial_parameters.central(rest)
+    whole = inertial_parameters.central(target)
     return not impossible(mass, about) or bool(impossible(whole[0], whole[2])) and about.diagonal().min() >= 0.0
 
 
 def _write_inertial(link: Element, p: np.ndarray) -> None:
     """The <inertial> of a link: parameters (10,) about the link's origin, in the axes that it has."""
-    mass, centre, about = _central(p)
+    mass, centre, about = inertial_parameters.central(p)
     if not link.all("inertial"):
         link.add(Element("inertial", parts=[Element(tag) for tag in ("mass", "inertia")]), first=True)
     for inertial in link.all("inertial"):

@@ -173,7 +173,8 @@ def motion(robot: sd.Robot, q: ArrayLike, qd: ArrayLike) -> np.ndarray:
     """Rollouts under all kinds of efforts, and robots made of a robot; the last times."""
     t: np.ndarray = np.zeros(0)
     moving: sd.Robot = robot.with_root_inertia().with_armature({robot.joint_names[0]: 0.1})
-    assert moving.armature[0] == 0.1
+    text: str = moving.to_urdf()
+    assert moving.armature[0] == 0.1 and text.endswith(">\n")
     soft: sd.Robot = robot.with_drives({robot.joint_names[0]: sd.Drive(1e-4, 100.0, 2000.0, damping=1.0)})
     springs: np.ndarray = soft.drive_torque(np.zeros(soft.nq), np.zeros(soft.n))
     stored: np.ndarray = soft.drive_energy(np.zeros(soft.nq))

@@ -86,7 +86,7 @@ def test_meshes_that_would_be_lost_are_named(tmp_path):
         (folder / file).write_text(TEXT.replace("package://arm/", ""), encoding="iso-8859-1")
     robot = sd.Robot.from_urdf(folder / "arm.urdf")
     robot.to_urdf(folder / "other.urdf")
-    with pytest.warns(sd.UrdfWarning, match=r"meshes are found from .*arm.urdf alone: 'upper & elbow.stl'"):
+    with pytest.warns(sd.UrdfWarning, match=r"1 meshes are found beside .*arm.urdf alone, the first 'upper &"):
         robot.to_urdf(tmp_path / "other.urdf")
     assert (tmp_path / "other.urdf").read_bytes() == (folder / "arm.urdf").read_bytes()
 
@@ -160,7 +160,8 @@ def test_the_last_digits_count_until_an_inertial_is_changed():
 
 
 def test_an_inertial_keeps_its_axes():
-    turned = TEXT.replace("<mass value='2.50'/>", '<mass note="a value=&quot;1&quot; >" value = "2.50" /><origin xyz="0 0 0.1" rpy="0.5 0.4 0.3"/>')
+    turned = TEXT.replace("<mass value='2.50'/>", '<mass note="a value=&quot;1&quot; >" value = "2.50" />'
+                          '<origin xyz="0 0 0.1" rpy="0.5 0.4 0.3"/>')
     robot = sd.Robot.from_urdf(turned)
     other = robot.with_payload("upper", 0.5, (0.1, 0.2, 0.0), np.diag([1e-3, 2e-3, 2.5e-3]))
     assert 'rpy="0.5 0.4 0.3"' in other.to_urdf() and same(sd.Robot.from_urdf(other.to_urdf()).model, other.model)

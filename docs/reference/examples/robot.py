@@ -118,6 +118,10 @@ soft.joint_names                                            # (..., "lift_motor"
 q_soft = np.append(q, q[1] + 0.01)                          # the motor is ahead of its joint
 soft.drive_torque(q_soft, np.zeros(4)), soft.drive_energy(q_soft)               # 20 N m on both, and 0.1 J
 
+# %% Robot.to_urdf
+text = geared.to_urdf()                                     # its URDF with the armature; to_urdf(path) writes a file
+assert sd.Robot.from_urdf(text).armature.tolist() == geared.armature.tolist()
+
 # %% Robot.with_root_inertia
 robot.with_root_inertia().total_mass                        # kg, of what moves alone: as Pinocchio counts
 

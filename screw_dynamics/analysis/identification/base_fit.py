@@ -28,7 +28,7 @@ class BaseFit(NamedTuple):
     falling: np.ndarray             # (n, 2) friction at rest beyond Coulomb's, Stribeck velocities; (0, 2) if not asked
     falling_deviations: np.ndarray  # of these
     velocities: np.ndarray | None   # (n,) the latter, None if not asked
-    gain: np.ndarray                # (k,), and (n,) if asked: by which x and falling are more than least squares say
+    gain: np.ndarray                # (k,), and (r,) if asked: by which x and falling are more than least squares say
 
 
 def of_equations(rows: Equations, unknowns: Unknowns, samples: int) -> Evidence:
@@ -77,15 +77,17 @@ def base_fit(found: Evidence, unknowns: Unknowns) -> BaseFit:
     if not falls:
         return BaseFit(x, weight, deviations, R, np.zeros((0, 2)), np.zeros((0, 2)), None, gain)
     deviations = _with_velocities(found, unknowns, A, weight, x[k:], velocities)
-    return BaseFit(x[:k], weight, deviations[:k], R, np.stack([x[k:], velocities], axis=1),
-                   deviations[k:].reshape(2, -1).T, velocities, gain)
+    falling, unsure = np.zeros((2, n, 2))
+    falling[unknowns.rubs, 0], falling[:, 1] = x[k:], velocities
+    unsure[unknowns.rubs] = deviations[k:].reshape(2, -1).T
+    return BaseFit(x[:k], weight, deviations[:k], R, falling, unsure, velocities, gain)
 
 
 def _with_velocities(found, unknowns, A, weight, excess, velocities):
     """The standard deviations of all, Stribeck velocities too, by the equations linearised about them."""
     step, k = STEP * velocities, len(unknowns.base)
     ahead, behind = (base_factors(found, unknowns, velocities + sign * step)[0][..., k:] for sign in (1.0, -1.0))
-    linear = np.concatenate([A, (ahead - behind) * (0.5 * excess / step)], axis=2)
+    linear = np.concatenate([A, (ahead - behind) * (0.5 * excess / step[unknowns.rubs])], axis=2)
     return solved(triangle(linear, np.zeros(linear.shape[:2]), weight))[1]
 
 

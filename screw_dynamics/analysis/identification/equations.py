@@ -9,7 +9,7 @@ from screw_dynamics import checks
 from screw_dynamics.algorithms.friction import smooth_sign
 from screw_dynamics.analysis.estimation.payload_identification import REST
 from screw_dynamics.analysis.estimation.smoothing import Piece, motion_pieces
-from screw_dynamics.forces import Element, Spring
+from screw_dynamics.forces import Element
 from screw_dynamics.model.floating_base import velocity_names
 from screw_dynamics.model.inertial_parameters import FRICTION_NAMES
 from screw_dynamics.robot import Robot
@@ -39,7 +39,7 @@ def checked(robot: Robot, given: Mapping[str, Any]) -> dict[str, np.ndarray]:
 
 def equations(robot: Robot, given: Mapping[str, np.ndarray], rubs: np.ndarray, window: float = WINDOW,
               forces: Sequence[Element] = (), breaks: Sequence[int] = (), stribeck: np.ndarray = NONE,
-              springs: Sequence[Spring] = ()) -> tuple[Equations, list[str]]:
+              springs: Sequence[Element] = ()) -> tuple[Equations, list[str]]:
     """The equations of a recording, t, q, tau and perhaps qd, or qd and qdd, in all parameters; and notes on it.
 
     rubs (n,): velocities that tell nothing at rest. forces: elements that are known to act. breaks: rows before which
@@ -73,7 +73,7 @@ def _noisy(robot, parts):
 
 
 def _smoothed(robot: Robot, piece: Piece, rubs: np.ndarray, stribeck: np.ndarray,
-              springs: Sequence[Spring]) -> Equations:
+              springs: Sequence[Element]) -> Equations:
     """The equations of a piece at its samples kept.
 
     Where a joint that rubs turns back the accelerations of all jump, which no polynomial shows: all count as resting in

@@ -39,12 +39,12 @@ class Evidence(NamedTuple):
 
     def factors(self, unknowns: Unknowns, velocities: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
         """A (n, w, e) and d (n, w): the equations A x = d of the e parameters that are estimated, and, where Stribeck
-        velocities (n,) are given, of the friction of each joint that falls with these."""
+        velocities (n,) are given, of the friction that falls with these, of each velocity that rubs."""
         known, P = ~unknowns.estimated, len(unknowns.names)
         A = self.R[..., :P][..., unknowns.estimated]
         if velocities is not None:
             own = np.einsum("jkg,jg->jk", self.R[..., P:-1], np.array([interpolation(v) for v in velocities]))
-            A = np.concatenate([A, own[..., None] * np.eye(len(own))[:, None]], axis=2)
+            A = np.concatenate([A, own[..., None] * np.eye(len(own))[:, None, unknowns.rubs]], axis=2)
         return A, self.R[..., -1] - self.R[..., :P][..., known] @ unknowns.parameters[known]
 
     def errors(self, unknowns: Unknowns, weight: np.ndarray) -> np.ndarray:

@@ -14,7 +14,7 @@ import scipy  # its parts are imported when they are first used
 from numpy.typing import ArrayLike
 
 from screw_dynamics import checks
-from screw_dynamics.forces import Element, Friction, Spring
+from screw_dynamics.forces import Element, Friction
 from screw_dynamics.model.floating_base import velocity_names
 from screw_dynamics.model.inertial_parameters import COUNT, FRICTION_NAMES
 from screw_dynamics.robot import Robot
@@ -51,7 +51,7 @@ class Identification:
     notes: tuple[str, ...]              # what was odd
     falling: np.ndarray                 # (n, 2) friction at rest beyond Coulomb's, and Stribeck velocity; (0, 2) if not
     falling_deviations: np.ndarray      # asked for; and standard deviations of both, by the efforts alone
-    prior_springs: tuple[Spring, ...]   # of which the stiffness was estimated, as given
+    prior_springs: tuple[Element, ...]   # of which the stiffness was estimated, as given
 
     @property
     def forces(self) -> list[Element]:
@@ -92,7 +92,7 @@ class Identification:
                                [spring.stiffness for spring in self.prior_springs]])
 
     @property
-    def springs(self) -> tuple[Spring, ...]:
+    def springs(self) -> tuple[Element, ...]:
         """The springs of which the stiffness was estimated, as they were found."""
         return tuple(replace(spring, stiffness=float(K)) for spring, K in zip(
             self.prior_springs, self.parameters[len(self.names) - len(self.prior_springs):], strict=True))
@@ -125,7 +125,7 @@ class Identification:
 def identify(robot: Robot, t: ArrayLike, q: ArrayLike, tau: ArrayLike, qd: ArrayLike | None = None,
              qdd: ArrayLike | None = None, friction: str = "estimate", armature: bool = False,
              links: Collection[str] | None = None, window: float = WINDOW, level: float = 0.95,
-             forces: Sequence[Element] = (), springs: Sequence[Spring] = ()) -> Identification:
+             forces: Sequence[Element] = (), springs: Sequence[Element] = ()) -> Identification:
     """Estimate the links' inertial parameters from a motion: times t (m,), positions q (m, nq), efforts tau (m, n); of
     a floating base they are 0 where nothing touches the robot.
 
@@ -165,13 +165,16 @@ def concluded(unknowns: Unknowns, evidence: Evidence, level: float = 0.95, notes
     fit = base_fit(evidence, unknowns)
     p, deviation = unknowns.parameters.copy(), np.zeros(len(unknowns.names))
     R = corrected(triangle(*evidence.factors(unknowns, fit.velocities), fit.weight), unknowns, fit)
-    friction = np.append(p[estimated][COUNT * unknowns.bodies.sum():], fit.falling[:, 0])
+    own = unknowns.rubs[:len(fit.falling)]
+    friction = np.append(p[estimated][COUNT * unknowns.bodies.sum():], fit.falling[own, 0])
     spread = np.full(len(friction), FRICTION_SPREAD)
     e, springs = int(estimated.sum()), len(unknowns.springs)
-    spread[len(friction) - len(fit.falling) - springs:len(friction) - len(fit.falling)] = STIFFNESS_SPREAD
+    last = len(friction) - int(own.sum())
+    spread[last - springs:last] = STIFFNESS_SPREAD
     x, deviations = _fit(R, physical.log_cholesky(unknowns.links), friction, spread)
     p[estimated], deviation[estimated] = x[:e], deviations[:e]
-    falling = np.stack([x[e:], fit.falling[:, 1]], axis=1)
+    falling = fit.falling.copy()
+    falling[own, 0] = x[e:]
     result, rub = model.with_inertial_parameters(p[:inertial]), p[inertial:][:len(FRICTION_NAMES) * n].reshape(
         n, -1)
     if unknowns.friction in ("estimate", FALLING):

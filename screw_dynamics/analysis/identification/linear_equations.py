@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from screw_dynamics.forces import Spring
+from screw_dynamics.forces import Element
 from screw_dynamics.model.inertial_parameters import FRICTION_NAMES
 from screw_dynamics.robot import Robot
 
@@ -33,7 +33,7 @@ def falling(sign: np.ndarray, qd: np.ndarray, velocities: np.ndarray) -> np.ndar
     return sign[..., None] / (1.0 + (qd[..., None] / velocities) ** 2)
 
 
-def of_springs(robot: Robot, springs: Sequence[Spring], q: np.ndarray) -> np.ndarray:
+def of_springs(robot: Robot, springs: Sequence[Element], q: np.ndarray) -> np.ndarray:
     """The columns (..., n, s) of the stiffness of springs: what efforts overcome of each of stiffness 1."""
     still = np.zeros((*q.shape[:-1], robot.n))
     units = [replace(spring, stiffness=1.0, damping=0.0) for spring in springs]

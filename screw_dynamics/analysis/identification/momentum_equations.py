@@ -12,7 +12,7 @@ import scipy  # its parts are imported when they are first used
 from screw_dynamics.algorithms.friction import smooth_sign
 from screw_dynamics.analysis.estimation.payload_identification import REST
 from screw_dynamics.analysis.estimation.smoothing import pieces
-from screw_dynamics.forces import Element, Spring
+from screw_dynamics.forces import Element
 from screw_dynamics.model import configuration_space
 from screw_dynamics.robot import Robot
 
@@ -27,7 +27,7 @@ STUCK = 0.1             # of a window in which a joint that rubs rests: more tel
 
 def momentum_equations(robot: Robot, given: Mapping[str, np.ndarray], rubs: np.ndarray, window: float,
                        forces: Sequence[Element], breaks: Sequence[int], stribeck: np.ndarray,
-                       springs: Sequence[Spring]) -> list[Equations]:
+                       springs: Sequence[Element]) -> list[Equations]:
     """The equations of the pieces of a recording t, q, qd and tau, two a window, whose weights reach over a window."""
     q, total = configuration_space.continuous(robot.model, robot.normalize(given["q"])), robot.total_force(forces)
     both = np.concatenate([given["tau"], given["qd"]], axis=1)

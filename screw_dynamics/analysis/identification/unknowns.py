@@ -7,7 +7,7 @@ import numpy as np
 
 from screw_dynamics import checks
 from screw_dynamics.analysis.estimation import payload_identification
-from screw_dynamics.forces import Spring
+from screw_dynamics.forces import Element, Spring
 from screw_dynamics.model.group_joints import motions
 from screw_dynamics.model.inertial_parameters import COUNT
 from screw_dynamics.model.model import Model
@@ -34,7 +34,7 @@ class Unknowns:
     estimated: np.ndarray       # (P,) bool
     base: BaseParameters        # of those that are estimated
     notes: tuple[str, ...]      # on what could not be as it is
-    springs: tuple[Spring, ...] = ()    # of which the stiffness is estimated: the last of the P parameters
+    springs: tuple[Element, ...] = ()    # of which the stiffness is estimated: the last of the P parameters
 
     @property
     def rubs(self) -> np.ndarray:
@@ -56,7 +56,7 @@ class Unknowns:
 
 
 def unknowns(robot: Robot, friction: str = "estimate", armature: bool = False, links: Collection[str] | None = None,
-             springs: Sequence[Spring] = ()) -> Unknowns:
+             springs: Sequence[Element] = ()) -> Unknowns:
     """The unknowns of a robot; `identify` says what the arguments are, and ValueError which one is wrong."""
     checks.one_of("friction", friction, FRICTION)
     model, n, springs = robot.model, robot.n, _checked(robot, springs)

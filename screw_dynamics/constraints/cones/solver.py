@@ -152,7 +152,7 @@ def solve_cones(given: Cones) -> None:
     if some(level > 0.0):
         stick(given, level)
         level = sweep_first(given, slow, settle(given, level))
-    if some(level > 0.0):
-        level = search(given, slow, level)
-        put_best(given, level)
-    measure(given)
+        if some(level > 0.0):
+            level = search(given, slow, level)
+            put_best(given, level)
+        measure(given)

@@ -267,6 +267,9 @@ def test_a_floating_base(rng):
     np.testing.assert_allclose(found.base_parameters, truth(found, built), atol=1e-6)
     assert physical.is_physical(links(found.robot)[drawn.model.is_link]).all()
     assert found.robot.total_mass == pytest.approx(built.total_mass, abs=1e-6)
+    rubs = sd.identify(drawn, np.arange(120.0), q, tau, qd, qdd, friction="stribeck")
+    assert not rubs.falling[:6, 0].any() and rubs.falling[6:, 0].all()
+    np.testing.assert_allclose(rubs.efforts(q[0], qd[0], qdd[0]), tau[0], atol=1e-3)
 
 
 def floating_motion(robot, seconds=20.0, rate=250.0):

@@ -135,6 +135,7 @@ def _arm():
     return builder.build()
 
 
+@pytest.mark.filterwarnings("ignore:.*meshes are found beside")
 def test_the_circle_of_simulation_identification_and_urdf(drawn, built, rng, tmp_path):
     """What was found, written and read, computes with the same bits."""
     t, q, qd, qdd = motion(drawn.n, rate=100.0)
