@@ -218,7 +218,7 @@ class SimulatorNode(ManagedNode):
             *self._simulation_parameters.unused(robot.model), *self._group_parameters.unused(robot.model),
             *self._gripper_parameters.unused(robot.model),
             *(self.settings.unknown(self.families) if self.settings.strict else ())])     # else `start` says so
-        joints, motors = coordinate_joints(robot.model), motor_mask(robot.model)[-len(simulation.joint_names):]
+        joints, motors = coordinate_joints(robot.model), motor_mask(robot.model)[robot.n - len(simulation.joint_names):]
         order = output_order(joints, list(filter(None, self.settings.joints)) or [joint for joint, motor in zip(
             joints, motors, strict=True) if not motor])
         self.abort("robot_description changed")
@@ -261,7 +261,7 @@ class SimulatorNode(ManagedNode):
 
     def _read_commands(self, simulation: Simulation) -> None:
         interfaces = self._simulation_parameters.interfaces.by_joint()
-        names = simulation.command_names[-len(simulation.joint_names):]
+        names = simulation.command_names[simulation.robot.n - len(simulation.joint_names):]
         self._reader = CommandReader(names, simulation.robot.model.mimics, interfaces, self._notice)
 
     def parameters_changed(self, names: set[str]) -> None:
