@@ -107,16 +107,19 @@ def throughput(folder, quick):
 
 
 def overhead(folder, quick):
-    """What a task of a known length takes more than that, as a share, with one and with two workers."""
-    seconds, count = (0.1, 10) if quick else (SECONDS, 20)
-    found = {"task, s": seconds, "tasks a worker": count}
+    """What one more task of a known length takes more than that, as a share, with one and with two workers: of a call
+    with twice as many tasks, less one with as many; and what a call takes to begin and to end."""
+    seconds, count = (0.1, 10) if quick else (SECONDS, 15)
+    found = {"task, s": seconds, "tasks a worker": f"{count} and {2 * count}"}
     for workers in (1, 2):
         with cluster(workers) as client:
             for function in (sleep, work):
-                timed(function, range(2), {"seconds": 0.0}, client, folder)
-                taken = timed(function, range(workers * count), {"seconds": seconds}, client, folder)
+                timed(function, range(20 * workers), {"seconds": 0.0}, client, folder)
+                once, twice = (timed(function, range(workers * k), {"seconds": seconds}, client, folder)
+                               for k in (count, 2 * count))
                 name = f"{workers} worker{'s' * (workers > 1)}, {function.__name__}"
-                found[name] = taken / (count * seconds) - 1.0
+                found[name] = (twice - once) / (count * seconds) - 1.0
+                found[f"{name}: a call, s"] = 2.0 * once - twice
     return found
 
 
