@@ -23,7 +23,7 @@ help:
 	@echo "make bench             measure against other libraries, some minutes; OPTIONS=--quick to see that it works"
 	@echo "make bench-publish     the same, with the pictures to docs/images and the table for docs/speed.md"
 	@echo "make bench-ros         measure the nodes against a plain rclpy node, and a closed loop; OPTIONS=--quick"
-	@echo "make bench-scale       measure logs and campaigns on one and two workers, half an hour; OPTIONS=--quick"
+	@echo "make bench-scale       measure logs and campaigns on one and two workers, a quarter of an hour; OPTIONS=--quick"
 	@echo "make comparison        compare the representations of twists, some minutes; writes docs/comparison.md"
 	@echo "make figures           integrate the examples of [MT], ten minutes; draws the pictures of docs/integration.md"
 	@echo "make docs              run the tutorials, and build the site with a reference of all calls, in build/site"
