@@ -48,10 +48,11 @@ def deflection(torque_of: Law, torque: np.ndarray) -> np.ndarray:
     """x (...) where an increasing law has torques (...): Newton's method between bounds, which are halved where that
     leaves them."""
     low, high = np.full(torque.shape, -1.0), np.full(torque.shape, 1.0)
-    while np.any(short := torque_of(high)[0] < torque):
-        high = np.where(short, 2.0 * high, high)
-    while np.any(long := torque_of(low)[0] > torque):
-        low = np.where(long, 2.0 * low, low)
+    for _ in range(HALVINGS):                   # doublings, until there are no larger doubles
+        short, long = torque_of(high)[0] < torque, torque_of(low)[0] > torque
+        if not (short.any() or long.any()):
+            break
+        high, low = np.where(short, 2.0 * high, high), np.where(long, 2.0 * low, low)
     x = np.zeros(torque.shape)
     for _ in range(HALVINGS):
         f, slope, _ = torque_of(x)
