@@ -80,8 +80,8 @@ class Commands:
         self._kind, self._stale = kind, np.array(np.broadcast_to(stale[self._on_timeout], kind.shape))
         self._stale[:self._base] = Drive.EFFORT
         kinds, limits = [kind == k for k in _SERVED], self._limits
-        self._lower = np.select(kinds, (-limits.effort, -limits.velocity, limits.lower))
-        self._upper = np.select(kinds, (limits.effort, limits.velocity, limits.upper))
+        self._lower = np.select(kinds, (-limits.effort, -limits.velocity, limits.lowest))
+        self._upper = np.select(kinds, (limits.effort, limits.velocity, limits.highest))
 
     def clear(self, start: np.ndarray) -> None:
         """Forget all commands; joints are held again until their first one. start (n,): their positions."""

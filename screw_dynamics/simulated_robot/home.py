@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
-from screw_dynamics.model.floating_base import NUMBERS, RATES, FloatingBase, coordinate_joints
+from screw_dynamics.model.floating_base import NUMBERS, RATES, FloatingBase, coordinate_joints, coordinates
 from screw_dynamics.model.model import Model
 from screw_dynamics.robot import Robot
 
@@ -38,7 +38,7 @@ class Home:
         if base is not None:
             self._numbers = base.numbers(np.array(settings.initial_base_pose, dtype=float))
             self._twist[:RATES] = settings.initial_base_twist
-        self.position = self._with_motors(limits.middle(), ())
+        self.change({})
 
     def index(self, joint: str) -> int:
         """Where a joint is in arrays (n,)."""
@@ -52,7 +52,8 @@ class Home:
         for joint, position in positions.items():
             home[self.index(joint)] = position
         self._limits.check(home)
-        self.position = self._with_motors(home, positions)
+        self._placed = tuple(positions)         # among them motors that are elsewhere than where springs carry links
+        self.position = coordinates(self._with_motors(self._configuration(home), positions), len(home))
 
     def check(self, joint: str, position: float) -> None:
         """ValueError unless the joint may start there."""
@@ -65,10 +66,11 @@ class Home:
     def with_noise(self, settings: Settings) -> tuple[np.ndarray, np.ndarray]:
         """Configuration (nq,) with the initial noise of a simulation, within the limits, and velocities (n,)."""
         rng = np.random.default_rng([settings.seed, 0])
-        q = self.displaced(settings.initial_noise * rng.standard_normal(len(self.position)))
-        coordinates = q[len(self._numbers):]
-        np.clip(coordinates, self._limits.lower[self._first:], self._limits.upper[self._first:], out=coordinates)
-        return q, self._twist.copy()
+        noise = np.where(self._motors, 0.0, settings.initial_noise * rng.standard_normal(len(self.position)))
+        q = self.displaced(noise)
+        of_joints = q[len(self._numbers):]
+        np.clip(of_joints, self._limits.lower[self._first:], self._limits.upper[self._first:], out=of_joints)
+        return self._with_motors(q, self._placed), self._twist.copy()
 
     def with_joints(
         self, names: Sequence[str], position: Sequence[float], velocity: Sequence[float] | None,
@@ -76,29 +78,32 @@ class Home:
     ) -> tuple[np.ndarray, np.ndarray]:
         """Configuration (nq,) and velocities (n,) where the joints `names` have these (names,); None: at rest, as all
         others are. base: its pose (7,) and twist (6,); None: the initial ones."""
-        positions, qd = self.position.copy(), self._twist.copy()
+        positions, qd, model = self.position.copy(), self._twist.copy(), self._robot.model
         for k, name in enumerate(names):
             i = self.index(name)
             positions[i], qd[i] = position[k], 0.0 if velocity is None else velocity[k]
             if not np.isfinite(qd[i]):
                 raise ValueError(f"joint '{name}': velocity {qd[i]} must be finite")
+            for motor in model.motors.get(name, ()):        # which moves with its joint
+                if motor not in names and motor != f"{name}_lever":
+                    qd[self.index(motor)] = qd[i]
         self._limits.check(positions)
-        positions = self._with_motors(positions, names)
         q = self._configuration(positions)
         if base is not None:
             if self._base is None:
                 raise ValueError("base: the robot has no floating base")
             q[:NUMBERS], qd[:RATES] = self._base.numbers(base[0]), base[1]
-        return q, qd
+        return self._with_motors(q, names), qd
 
-    def _with_motors(self, positions: np.ndarray, given: Iterable[str]) -> np.ndarray:
-        """Positions (n,) with those of motors, but of motors whose positions are given."""
-        if not self._motors.any():
-            return positions
-        there = at_rest(self._robot, self._configuration(positions))
-        moved = self._motors.copy()
-        moved[[self.index(name) for name in given]] = False
-        return np.where(moved, there, positions)
+    def _with_motors(self, q: np.ndarray, given: Iterable[str]) -> np.ndarray:
+        """The configuration (nq,) with motors where springs carry the links, but motors whose positions are given."""
+        if self._motors.any():
+            moved = self._motors.copy()
+            moved[[self.index(name) for name in given]] = False
+            there = at_rest(self._robot, q)
+            q = q.copy()
+            q[len(self._numbers):][moved[self._first:]] = there[moved]
+        return q
 
     def _configuration(self, positions: np.ndarray) -> np.ndarray:
         """The configuration (nq,) of positions (n,), with the initial pose of a base."""

@@ -9,12 +9,17 @@ from screw_dynamics.model.model import Model
 class EnforcedLimits:
     """Lowest and highest positions, largest velocities and efforts (n,); infinite where none is enforced.
 
-    The positions (n,) of the velocities of a floating base are 0."""
+    lowest, highest (n,): of commands of positions, which for a motor behind a spring are the limits of its joint: it
+    has none itself. The positions (n,) of the velocities of a floating base are 0."""
 
     def __init__(self, model: Model, enforced: bool):
         unlimited = np.full(model.n, np.inf)
         self._names = velocity_names(model)
         self.lower, self.upper = (model.lower, model.upper) if enforced else (-unlimited, unlimited)
+        self.lowest, self.highest = self.lower.copy(), self.upper.copy()
+        for joint, motors in model.motors.items():
+            for k in (model.v_slices[name].start for name in motors if name.startswith(f"{joint}_motor")):
+                self.lowest[k], self.highest[k] = (x[model.v_slices[joint].start] for x in (self.lower, self.upper))
         self.velocity = model.velocity_limit if enforced else unlimited
         self.effort = model.effort_limit if enforced else unlimited
 

@@ -121,7 +121,7 @@ def _check_values(points: Points, names: Sequence[str], rules: GoalRules, limits
     for field, values in zip((*FIELDS, "effort"), points[2:6], strict=True):
         for i, j in np.argwhere(~np.isfinite(values))[:1]:
             raise GoalError(Code.INVALID_GOAL, f"point {i}, joint '{names[j]}': {field} {values[i, j]}, must be finite")
-    lower, upper = limits.lower[points.joints], limits.upper[points.joints]
+    lower, upper = limits.lowest[points.joints], limits.highest[points.joints]
     outside = (points.position < lower - BEYOND) | (points.position > upper + BEYOND)
     for i, j in np.argwhere(outside)[:1]:
         raise GoalError(

@@ -1,4 +1,6 @@
 """A simulated robot whose joints are behind springs: commands move motors, sensors are on either side of the spring."""
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -8,6 +10,7 @@ from screw_dynamics.model.drive import Antagonistic, Electric, Hardening, LeverA
 from screw_dynamics.simulated_robot.motors import actuated_joints, at_rest, command_names
 from screw_dynamics.simulated_robot.settings import Settings
 from screw_dynamics.simulated_robot.simulation import Simulation
+from screw_dynamics.simulated_robot.trajectory_goal import GoalError, GoalRules, read_points
 from support.paths import ROOT
 
 ARM = sd.Robot.from_urdf(ROOT / "urdf/spherical_arm.urdf")
@@ -110,3 +113,30 @@ def test_motors_that_are_commanded_by_voltage_are_refused():
     robot = ARM.with_drives({"lift": sd.Drive(1e-4, electric=Electric(1.0, 1e-3, 0.1))})
     with pytest.raises(ValueError, match="drive of joint 'lift': a simulated robot has motors of given torque"):
         Simulation(robot)
+
+
+def test_positions_that_a_joint_cannot_have_are_clipped_or_refused_though_a_motor_has_no_ends():
+    made = simulation(command_mode="position")
+    upper = ARM.model.upper[LIFT]
+    assert np.isfinite(upper) and made.limits.upper[LIFT_MOTOR] == np.inf
+    made.command(np.array([0.0, np.nan, np.nan, upper + 3.0, 0.0]))
+    made.advance(1)
+    assert made.saturated[LIFT_MOTOR] == 1 and made._drives.value[LIFT_MOTOR] == upper
+    msg = SimpleNamespace(joint_names=["lift"], points=[SimpleNamespace(
+        positions=[upper + 0.1], velocities=[], accelerations=[], effort=[],
+        time_from_start=SimpleNamespace(sec=1, nanosec=0))])
+    with pytest.raises(GoalError, match=f"joint 'lift': position {upper + 0.1} is outside its limits"):
+        read_points(msg, GoalRules(("lift",)), SOFT.model, made.limits)
+
+
+def test_noise_and_resets_leave_motors_where_springs_carry_the_links():
+    made = simulation(initial_noise=0.05)
+    assert abs(made.q[:3] - [0.0, 0.4, 0.1]).max() > 1e-3
+    assert abs(at_rest(SOFT, made.q) - made.q).max() == 0.0
+    made.reset_to(["lift"], [0.7], [2.0])
+    assert abs(at_rest(SOFT, made.q) - made.q).max() == 0.0
+    assert made.qd[LIFT] == made.qd[LIFT_MOTOR] == 2.0 and made.qd[SLIDE_MOTOR] == 0.0
+    made.reset_to(["lift", "lift_motor"], [0.7, 0.75])
+    assert made.q[LIFT_MOTOR] == 0.75 and made.q[SLIDE_MOTOR] == at_rest(SOFT, made.q)[SLIDE_MOTOR]
+    with pytest.raises(ValueError, match="unknown joint 'lift_link'"):
+        made.reset_to(["lift_link"], [0.0])
