@@ -105,6 +105,7 @@ class ElasticJoints:
         names = ("q", "qd", "qdd", "qddd", "qdddd")
         q, qd, qdd, qddd, qdddd = checks.broadcast({name: checks.real_numbers(name, x, self.robot.n) for name, x in zip(
             names, (q, qd, qdd, qddd, qdddd), strict=True)})
+        neglect_damping = checks.flag("neglect_damping", neglect_damping)
         for joint, drive in self.driven.model.drives.items():
             wrong = ("backlash" if drive.backlash else "a carrier" if drive.carrier and drive.is_elastic else
                      "damping" if drive.damping and not neglect_damping else "")
@@ -165,11 +166,9 @@ class ElasticJoints:
 
         Newton's method, from `guess` (nq,) or q on. ValueError where it ends without an equilibrium. What is found may
         be one of several, and one that a disturbance ends."""
-        x = np.array(checks.finite_numbers("q", q, self.driven.nq), dtype=float)
-        if x.ndim != 1:
-            raise ValueError(f"q must be ({self.driven.nq},), not of shape {x.shape}")
+        x = self._one("q", q).copy()
         if guess is not None:
-            x[self._links] = checks.finite_numbers("guess", guess, self.driven.nq)[self._links]
+            x[self._links] = self._one("guess", guess)[self._links]
         size = 0.0
         for _ in range(STEPS):
             missing, slope = self._missing(x), self._stiffness(x)[np.ix_(self._links, self._links)]
@@ -190,6 +189,13 @@ class ElasticJoints:
             x = after
         raise ValueError(f"hanging: no equilibrium was found from q = {x.tolist()}; {size:g} N m or N are missing")
 
+    def _one(self, name, q):
+        """A configuration (nq,) of the robot with drives, of finite numbers."""
+        found = np.asarray(checks.finite_numbers(name, q, self.driven.nq), dtype=float)
+        if found.ndim != 1:
+            raise ValueError(f"{name} must be one configuration ({self.driven.nq},), not of shape {found.shape}")
+        return found
+
     def _missing(self, x):
         """The efforts that links need to stay, less those of springs."""
         return (self.driven.gravity_torque(x) - self._total.efforts(x, np.zeros(self.driven.n)))[self._links]
@@ -203,7 +209,7 @@ class ElasticJoints:
     def resonances(self, q: ArrayLike, *, motors: str = "free") -> Modes:
         """The Modes about an equilibrium q (nq,) of the robot with drives, under constant torques of the motors, which
         are "free" or "locked". `equilibrium(...).q` and `hanging` are such."""
-        q = checks.finite_numbers("q", q, self.driven.nq)
+        q = self._one("q", q)
         checks.one_of("motors", motors, ("free", "locked"))
         moving = np.arange(self.driven.n) if motors == "free" else self._links
         S, M = self._stiffness(q), self.driven.mass_matrix(q)
@@ -217,8 +223,9 @@ class ElasticJoints:
     def compliance(self, q: ArrayLike, link: str, reference: str | None = None) -> np.ndarray:
         """The matrix (6, 6) that says how far a link gives way to a small wrench on it at an equilibrium q (nq,), while
         the motors stand still: rotation and displacement of its origin, rad/(N m) to m/N, along the axes of the
-        reference link, the root by default; gravity's change of efforts too. Its inverse is the stiffness."""
-        q = checks.finite_numbers("q", q, self.driven.nq)
+        reference link, the root by default; gravity's change of efforts too. Its inverse is the stiffness.
+        numpy.linalg.LinAlgError where nothing resists some motion."""
+        q = self._one("q", q)
         J = self.driven.jacobian(q, link, "hybrid", reference)[:, self._links]
         return J @ np.linalg.solve(self._stiffness(q)[np.ix_(self._links, self._links)], J.T)
 

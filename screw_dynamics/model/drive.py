@@ -170,6 +170,9 @@ class Drive:
         _positive(self, "rotor_inertia", or_zero=self.stiffness is None)
         if _set(self, "ratio") == 0.0:
             raise ValueError("ratio of Drive is 0")
+        if not (self.inertia < math.inf and (self.inertia > 0.0 or self.rotor_inertia == 0.0)):
+            raise ValueError(f"rotor_inertia {self.rotor_inertia!r} of Drive at the ratio {self.ratio!r} is "
+                             f"{self.inertia!r} at the joint, out of range")
         for name in ("damping", "motor_damping", "motor_friction", "backlash", "gear_loss"):
             _positive(self, name, or_zero=True)
         if self.gear_loss >= 1.0:
@@ -200,7 +203,7 @@ class Drive:
     @property
     def inertia(self) -> float:
         """B, the motor's inertia as the joint feels it, kg m^2 or kg."""
-        return self.ratio**2 * self.rotor_inertia
+        return self.ratio * self.ratio * self.rotor_inertia
 
     @property
     def is_elastic(self) -> bool:

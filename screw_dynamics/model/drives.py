@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from screw_dynamics.checks import described
-from screw_dynamics.screws import arrays
 
+from . import inertial_parameters
 from .drive import Drive
 from .group_joints import GROUPS
 from .model import Model
@@ -54,11 +54,11 @@ def with_drives(model: Model, drives: Mapping[str, Drive]) -> Model:
             continue
         carrier, rotor = _rotor(model, joint, drive, k, body)
         added += [rotor, *_motors(model, joint, drive, k, body, drive.is_elastic)]
-        moved = arrays.Ad_matrix(arrays.inverse_pose(rotor.pose))
-        taken = moved.T @ rotor.inertia @ moved
+        taken = inertial_parameters.moved(rotor.pose, rotor.inertia)
         if carrier < 0:
             root_inertia = root_inertia - taken
         else:
+            _check_carrier(f"drive of joint {joint!r}", drive, arrays_of["inertias"][carrier], rotor)
             arrays_of["inertias"][carrier] -= taken
     base = replace(model, **arrays_of, root_inertia=root_inertia, drives={**model.drives, **drives})
     return _with_bodies(base, added)
@@ -130,6 +130,15 @@ def _rotor(model, joint, drive, k, body):
                            k if motor is None else -1, numbers)
 
 
+def _check_carrier(name, drive, inertia, rotor):
+    """ValueError where the body that carries a motor has less inertia about the rotor's axis than the rotor."""
+    _, _, about_centre = inertial_parameters.central(inertial_parameters.of_matrix(inertia))
+    axis = rotor.screw[:3] / drive.ratio
+    if (has := axis @ about_centre @ axis) < drive.rotor_inertia:
+        raise ValueError(f"{name}: rotor_inertia {drive.rotor_inertia:g} is more than carrier {drive.carrier!r}, of "
+                         f"which it is a part, has about the rotor's axis: {has:g} kg m^2")
+
+
 def _with_bodies(model: Model, added: list[_Added]) -> Model:
     """The model with bodies behind all others."""
     taken = {*model.body_joints, *model.frames}
@@ -180,8 +189,7 @@ def without_drives(model: Model) -> Model:
     for joint, part in model.v_slices.items():
         velocities[part] = joint not in gone
     for i in np.flatnonzero(~bodies):
-        moved = arrays.Ad_matrix(arrays.inverse_pose(model.relative_poses[i]))
-        back = moved.T @ model.inertias[i] @ moved
+        back = inertial_parameters.moved(model.relative_poses[i], model.inertias[i])
         if model.parents[i] < 0:
             root_inertia = root_inertia + back
         else:

@@ -184,6 +184,11 @@ def test_a_link_gives_way_by_its_compliance(rng):
     (lambda: ElasticJoints(arm()).equilibrium(np.zeros(3), settings={"slide": 0.2}), "0.2 is not within 0 and 0.1"),
     (lambda: ElasticJoints(arm()).resonances(np.zeros(8), motors="held"), "motors"),
     (lambda: ElasticJoints(arm()).resonances(np.full(8, np.nan)), "q"),
+    (lambda: ElasticJoints(arm()).resonances(np.zeros((2, 8))), r"q must be one configuration \(8,\), not of"),
+    (lambda: ElasticJoints(arm()).compliance(np.zeros((2, 8)), "gripper"), "q must be one configuration"),
+    (lambda: ElasticJoints(arm()).hanging(np.zeros(8), np.zeros((2, 8))), "guess must be one configuration"),
+    (lambda: ElasticJoints(arm()).equilibrium(np.zeros(3), settings={"slide": np.nan}), "settings of joint 'slide'"),
+    (lambda: ElasticJoints(arm()).feed_forward(*np.zeros((5, 3)), neglect_damping="no"), "neglect_damping 'no' must"),
     (lambda: ElasticJoints(arm()).accelerations(*np.zeros((5, 3))), "joint 'lift' has 2 motors")])
 def test_what_cannot_be_told_of_elastic_robots_is_refused(call, message):
     with pytest.raises(ValueError, match=message):

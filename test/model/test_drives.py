@@ -95,10 +95,10 @@ def test_rotors_of_rigid_drives_spin_as_their_gears_say(rng, rigid):
 
 def test_a_rigid_drive_is_armature_and_friction_more(rigid):
     driven = rigid.with_drives({"first": sd.Drive(2e-4, 60.0, motor_damping=0.3, motor_friction=0.2)})
-    assert (driven.armature == [60.0**2 * 2e-4, 0.0]).all() and driven.n == 2
+    assert (driven.armature == [60.0 * 60.0 * 2e-4, 0.0]).all() and driven.n == 2
     assert (driven.model.damping == [0.3, 0.0]).all() and (driven.model.friction == [0.2, 0.0]).all()
     q, qd, qdd = np.array([[0.3, 0.4], [1.0, -2.0], [3.0, 1.0]])
-    expected = rigid.with_armature({"first": 60.0**2 * 2e-4}).inverse_dynamics(q, qd, qdd)
+    expected = rigid.with_armature({"first": 60.0 * 60.0 * 2e-4}).inverse_dynamics(q, qd, qdd)
     assert (driven.inverse_dynamics(q, qd, qdd) == expected).all()
 
 
@@ -117,7 +117,7 @@ def test_drives_come_off_again(rng, kinds):
         carried = i % 2 and not isinstance(spring, (Antagonistic, LeverArm))
         electric = None if isinstance(spring, Antagonistic) or i % 3 else winding
         rotor = {"carrier": links[i % len(links)], "axis": (0, 1, 2)} if carried else {}
-        given[joint] = sd.Drive(0.01, 20.0, spring, electric=electric, **rotor)
+        given[joint] = sd.Drive(1e-4, 20.0, spring, electric=electric, **rotor)
     driven = robot.with_drives(given)
     back = without_drives(driven.model)
     for name in ("joint_names", "joint_kinds", "body_names", "body_joints", "mimics"):
@@ -150,6 +150,7 @@ def test_drives_are_part_of_the_model_copied_mounted_and_told_apart(rigid):
     ([1.0], r"drives must be \{joint: Drive\}, not"),
     ({"elbow": sd.Drive(1.0)}, "drive of joint 'elbow': the joint does not exist; the model has first, second"),
     ({"first": 1.0}, "drive of joint 'first' must be a Drive, not 1.0"),
+    ({"first": sd.Drive(1.0, carrier="lower")}, "rotor_inertia 1 is more than carrier 'lower', of which it is a part"),
     ({"first": sd.Drive(1.0, carrier="nose")}, "joint 'first': carrier 'nose' does not exist; the links are world"),
 ])
 def test_drives_of_what_is_not_there_are_refused(rigid, given, message):
@@ -179,6 +180,8 @@ def test_drives_of_joints_that_have_one_follow_or_are_on_groups_are_refused():
     (lambda: sd.Drive(-1.0), "rotor_inertia of Drive is -1.0, must be >= 0"),
     (lambda: sd.Drive(True), "rotor_inertia of Drive is True, must be a finite number"),
     (lambda: sd.Drive(1.0, 0.0), "ratio of Drive is 0"),
+    (lambda: sd.Drive(1e300, 1e300), r"rotor_inertia 1e\+300 of Drive at the ratio 1e\+300 is inf at the joint"),
+    (lambda: sd.Drive(1e-300, 1e-300, 1.0), "is 0.0 at the joint, out of range"),
     (lambda: sd.Drive(1.0, np.nan), "ratio of Drive is nan, must be a finite number"),
     (lambda: sd.Drive(1.0, stiffness=-1.0), "stiffness of Drive is -1.0, must be > 0"),
     (lambda: sd.Drive(1.0, stiffness="soft"), "stiffness of Drive is 'soft', must be a finite number"),
@@ -213,6 +216,6 @@ def test_a_urdf_has_armature_for_rigid_drives_and_no_word_for_others(tmp_path):
     driven = robot.with_drives({"lift": sd.Drive(2e-4, 60.0, motor_friction=0.2)})
     again = sd.Robot.from_urdf(driven.to_urdf())
     assert (again.armature == driven.armature).all() and (again.model.friction == driven.model.friction).all()
-    for drive in (sd.Drive(1.0, stiffness=1.0), sd.Drive(1.0, carrier="column")):
+    for drive in (sd.Drive(1.0, stiffness=1.0), sd.Drive(1e-3, carrier="column")):
         with pytest.raises(ValueError, match="a URDF has no word for the drive of joint 'lift'"):
             robot.with_drives({"lift": drive}).to_urdf()
