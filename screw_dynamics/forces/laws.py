@@ -183,29 +183,28 @@ def loops_on_pairs(law: PairLaw, number: int) -> tuple[Callable, Callable]:
         x, v = sum_of_two(p, s, state.q, state.qd, 0.0)
         k = int(p[s + COORDINATE])
         y, w = coordinate(state.q, state.qd, 0.0, k, int(p[s + COORDINATE + 1])), state.qd[k]
-        return x, v, y, w, k
+        return x, v, y, w, k, pair(p, s + place, state.t, x, v, y, w)
 
     @kernel
     def add(p, state, bodies, out):
         count, first = range_of(p, number)
         for s in range(first, first + count * (place + width), place + width):
-            x, v, y, w, k = found(p, s, state)
-            f = pair(p, s + place, state.t, x, v, y, w)
-            out[EFFORT, int(p[s])] += p[s + 2] * f.of_x
-            out[EFFORT, int(p[s + 3])] += p[s + 5] * f.of_x
-            out[EFFORT, k] += f.of_y
+            _, _, _, _, k, efforts = found(p, s, state)
+            for end in (s, s + 3):
+                if p[end + 2] != 0.0:
+                    out[EFFORT, int(p[end])] += p[end + 2] * efforts.of_x
+            out[EFFORT, k] += efforts.of_y
 
     @kernel
     def account(p, state, bodies, out):
         count, first = range_of(p, number)
         for s in range(first, first + count * (place + width), place + width):
-            x, v, y, w, _ = found(p, s, state)
-            f = pair(p, s + place, state.t, x, v, y, w)
-            out[LOST] += f.lost
+            x, v, y, w, _, efforts = found(p, s, state)
+            out[LOST] += efforts.lost
             if stores:
                 out[STORED] += energy(p, s + place, x, y)
             else:
-                out[GIVEN] += f.of_x * v + f.of_y * w + f.lost
+                out[GIVEN] += efforts.of_x * v + efforts.of_y * w + efforts.lost
     return add, account
 
 
