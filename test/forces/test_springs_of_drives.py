@@ -204,3 +204,33 @@ def test_what_a_winding_takes_is_heat():
     robot = pendulum(ALL["rigid electric"])
     account = robot.total_force(()).account(np.zeros(2), np.array([0.7, 3.0]))
     assert account.lost == pytest.approx(0.4 * 3.0**2) and account.stored == 0.0 and abs(account.given) < 1e-13
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("integrator, steps, bound", [
+    ("semi_implicit_euler", 20_000, 1e-3), ("rk4", 2000, 1e-8), ("rk45", 200, 1e-6), ("variational", 4000, 1e-4),
+    ("implicit_midpoint", 4000, 1e-4), ("sdirk2", 4000, 1e-4)])
+def test_springs_act_in_every_integrator(integrator, steps, bound):
+    drive = sd.Drive(1e-4, 50.0, HARD, 0.2)
+    robot, end = pendulum(drive), 0.2
+    expected = integrated(drive, lambda x: torque(HARD, x), end, tau=-3.0)
+    _, q, qd = robot.rollout(np.zeros(2), np.zeros(2), np.array([0.0, -3.0]), end / steps, steps, integrator)
+    assert abs(np.r_[q[-1], qd[-1]] - expected).max() < bound * abs(expected).max()
+
+
+@pytest.mark.slow
+def test_springs_act_in_scenes_and_in_derivatives_of_rollouts():
+    """In a scene without contacts as alone; derivatives by differences."""
+    robot, start, tau = pendulum(ALL["hardening"]), np.array([0.1, 0.12, 0.0, 0.0]), np.array([0.0, -3.0])
+
+    def end(x, **options):
+        _, q, qd = robot.rollout(x[:2], x[2:], tau, 1e-3, 50, **options)
+        return np.r_[q[-1], qd[-1]]
+    scene = sd.Scene(robot, shapes={}).rollout(start[:2], start[2:], tau, dt=1e-3, steps=50)
+    assert abs(np.r_[scene.q[-1], scene.qd[-1]] - end(start)).max() < 1e-12
+    h = 1e-6
+    for integrator in ("semi_implicit_euler", "rk4"):
+        columns = [(end(start + h * e, integrator=integrator) - end(start - h * e, integrator=integrator)) / (2.0 * h)
+                   for e in np.eye(4)]
+        found = robot.rollout_derivatives(start[:2], start[2:], tau, 1e-3, 50, integrator).final().by_state
+        assert abs(found - np.stack(columns, axis=-1)).max() < 1e-6 * abs(found).max()
