@@ -21,6 +21,7 @@ from .constraints import Origin
 from .description import ENTRIES, Joint, Link, describe, pose
 from .error import Notes, listed, quote
 from .exact_inertia import TAG, agree, bodies, exact_inertias
+from .lock import ON_GROUPS
 from .lossless import Document, Element
 from .schema import needed_part, own_elements
 from .source import Source, read_source
@@ -97,6 +98,13 @@ def _said(text):
 
 def _check_tree(model, said):
     """ValueError unless the source has the links and joints of the model, where the model has them."""
+    def check(right, joint, what):
+        if not right:
+            raise ValueError(f"to_urdf: joint {quote(joint)} of the source {what}: it has changed, or is that of "
+                             "another robot")
+    lost = [link for link in model.frames if link not in said.links and link != model.root]
+    if lost:
+        raise ValueError(f"to_urdf: the source of the robot has no link {listed(lost)}")
     for i, (joint, link) in enumerate(zip(model.body_joints, model.body_names, strict=True)):
         if not model.is_link[i] or (model.root not in said.links and joint == model.joint_names[0]):
             continue
@@ -104,18 +112,22 @@ def _check_tree(model, said):
         if given is None or given.child != link:
             raise ValueError(f"to_urdf: the source of the robot has no joint {quote(joint)} that moves link "
                              f"{quote(link)}: it has changed, or is that of another robot")
+        kind = model.kind_of(joint)
+        check(joint in model.mimics or ON_GROUPS.get(given.kind, given.kind) == kind, joint,
+              f"is {given.kind}, and of the robot {kind}")
         if given.axis is None:
             continue
         multiplier, offset = model.mimics.get(joint, (joint, 1.0, 0.0))[1:]
         at = model.frames[given.parent][1] @ given.placement @ arrays.pose_matrix(se3.exp(arrays.twist(
             offset * given.screw))) if given.parent in model.frames else np.full((4, 4), np.inf)
-        if (np.abs(at - model.relative_poses[i]).max() > MOVED
-                or np.abs(multiplier * given.screw - model.screws_body[i]).max() > MOVED):
-            raise ValueError(f"to_urdf: joint {quote(joint)} of the source is not where the robot has it: it has "
-                             "changed, or is that of another robot")
-    lost = [link for link in model.frames if link not in said.links and link != model.root]
-    if lost:
-        raise ValueError(f"to_urdf: the source of the robot has no link {listed(lost)}")
+        check(np.abs(at - model.relative_poses[i]).max() <= MOVED
+              and np.abs(multiplier * given.screw - model.screws_body[i]).max() <= MOVED, joint,
+              "is not where the robot has it")
+    for given in said.joints.values():
+        if given.kind == "fixed" and given.parent in model.frames and given.child in model.frames:
+            (body, at), (of_parent, base) = model.frames[given.child], model.frames[given.parent]
+            check(body == of_parent and np.abs(base @ given.placement - at).max() <= MOVED, given.name,
+                  f"fixes link {quote(given.child)} where the robot does not have it")
 
 
 # ------------------------------------------------------------------------------------------------- bodies

@@ -229,7 +229,9 @@ def test_what_cannot_be_written_is_named(tmp_path):
     assert read.model.upper[0] == 0.1
     for old, new, says in (("lift", "raise", "no joint 'lift' that moves link 'upper'"),
                            ("0 1 0", "0 0 1", "joint 'lift' of the source is not where the robot has it"),
-                           ("tool", "hand", "the source of the robot has no link 'tool'")):
+                           ("tool", "hand", "the source of the robot has no link 'tool'"),
+                           ("revolute", "continuous", "joint 'lift' of the source is continuous, and of the robot rev"),
+                           ("0.1 0.2 0.3", "0.1 0.2 0.4", "joint 'flange' of the source fixes link 'tool' where the")):
         with pytest.raises(ValueError, match=says):
             sd.Robot(model, source=TEXT.replace(old, new)).to_urdf()
     with pytest.raises(ValueError, match="arm.xacro is the path of a xacro file, but"):
