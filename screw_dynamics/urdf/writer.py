@@ -19,12 +19,12 @@ from screw_dynamics.screws import arrays, se3
 from .armature import with_armature
 from .constraints import Origin
 from .description import ENTRIES, Joint, Link, describe, pose
-from .error import Notes, listed, quote
+from .error import Notes, UrdfError, listed, quote
 from .exact_inertia import TAG, agree, bodies, exact_inertias
 from .lock import ON_GROUPS
 from .lossless import Document, Element
 from .schema import needed_part, own_elements
-from .source import Source, read_source
+from .source import Source, path_of, read_source
 from .xml import parse_xml
 
 LIMITS = {"lower": "lower", "upper": "upper", "velocity": "velocity_limit", "effort": "effort_limit"}
@@ -70,8 +70,11 @@ def written(model: Model, source: Source) -> tuple[str, list[str]]:
     """The text of a model, which was read from a source or is another one of its links and joints, and what is odd.
 
     ValueError names what the source does not have, and what a URDF has no word for."""
-    text = read_source(source)
-    said, document = _said(text), Document(text)
+    try:
+        text = read_source(source)
+        said, document = _said(text), Document(text)
+    except UrdfError as error:
+        raise UrdfError(f"to_urdf: the source of the robot, {path_of(source) or 'a text'}: {error}") from None
     _check_tree(model, said)
     elements = {tag: {x.attributes["name"]: x for x in document.root.all(tag) if "name" in x.attributes}
                 for tag in ("link", "joint")}
@@ -82,8 +85,11 @@ def written(model: Model, source: Source) -> tuple[str, list[str]]:
     for joint in model.joint_names:
         if joint in said.joints and model.kind_of(joint) not in GROUPS:
             _write_joint(model, joint, said, elements["joint"][joint], document)
-    _write_exact(model, _said(str(document)), document)
-    _check(model, _said(str(document)))
+    try:
+        _write_exact(model, _said(str(document)), document)
+        _check(model, _said(str(document)))
+    except UrdfError as error:
+        raise UrdfError(f"to_urdf: what would be written cannot be read: {error}") from None
     return str(document), notes.texts()
 
 

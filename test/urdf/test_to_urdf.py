@@ -238,6 +238,14 @@ def test_what_cannot_be_written_is_named(tmp_path):
         robot.to_urdf(tmp_path / "arm.xacro")
     with pytest.raises(FileNotFoundError):
         robot.to_urdf(tmp_path / "nowhere" / "arm.urdf")
+    with pytest.raises(sd.UrdfError, match="what would be written cannot be read: .*link 'upper': ixx .* is negative"):
+        robot.with_inertial_parameters(robot.inertial_parameters * np.r_[np.ones(4), -np.ones(6)]).to_urdf()
+    gone = tmp_path / "gone.urdf"
+    gone.write_text(TEXT, encoding="iso-8859-1")
+    read = sd.Robot.from_urdf(gone)
+    gone.unlink()
+    with pytest.raises(sd.UrdfError, match="the source of the robot, .*gone.urdf: .*No such file"):
+        read.to_urdf()
     planar = TEXT.replace('type="revolute"', 'type="planar"')
     read = sd.Robot.from_urdf(planar)
     with pytest.raises(ValueError, match=r"damping 1 of joint 'lift' \(planar\) cannot be written"):
@@ -260,6 +268,7 @@ def test_a_model_alone_is_written_to_rounding(name, floating_base, rng, tmp_path
         a, b = (getattr(x, field.name) for x in (robot.model, read))
         if isinstance(a, np.ndarray):
             np.testing.assert_allclose(b, a, rtol=1e-12, atol=1e-13)
+    assert np.array_equal(read.inertias, robot.model.inertias)
     if not floating_base:
         theirs = pinocchio.buildModelFromUrdf(str(path))
         for i, joint in enumerate(robot.model.body_joints):
@@ -287,6 +296,11 @@ def test_of_a_model_alone_what_no_urdf_can_have_is_named():
         add(builder)
         with pytest.raises(ValueError, match=says):
             sd.Robot(builder.build()).to_urdf()
+    for numbers, says in (({"damping": [np.nan]}, "joint 'lift': <dynamics>: damping='nan' is not finite"),
+                          ({"velocity_limit": [0.0]}, "velocity_limit 0 of joint 'lift' .* cannot be written"),
+                          ({"lower": [2.0]}, "lower 2 of joint 'lift' .* cannot be written")):
+        with pytest.raises(ValueError, match=says):
+            sd.Robot(replace(sd.read_urdf(TEXT), **{name: np.array(x) for name, x in numbers.items()})).to_urdf()
     builder = sd.ModelBuilder("base")
     builder.add_joint("turn", "arm", "base", X, kind="continuous")
     builder.add_joint("slide", "rod", "arm", np.r_[np.zeros(3), 1.0, 0.0, 0.0], mimic=sd.Mimic("turn", 2.0, 0.1))
