@@ -106,8 +106,7 @@ def encoded(text: str, source: Source) -> bytes:
     declares; UTF-8 without either. UnicodeEncodeError for a letter that it does not have."""
     path = path_of(source)
     if path is None:
-        declared = _DECLARED.match(text[:1000].encode(errors="replace"))
-        return text.encode(declared[1].decode("ascii", "replace") if declared else "utf-8")
+        return text.encode(_declared(text[:1000].encode(errors="replace")))
     data = read_file(path)
     mark = next((mark for mark, _ in _MARKS[:3] if data.startswith(mark)), b"")
     return mark + text.encode(_encoding(data))
@@ -117,6 +116,14 @@ def _encoding(data):
     for mark, encoding in _MARKS:
         if data.startswith(mark):
             return encoding
+    encoding = _declared(data)
+    if encoding.startswith("utf-16"):
+        raise UrdfError(f"encoding {quote(encoding)} is declared, in a text that is not")
+    return encoding
+
+
+def _declared(data):
+    """The encoding that an XML declaration names."""
     declared = _DECLARED.match(data[:1000])
     if not declared:
         return "utf-8"
@@ -127,8 +134,6 @@ def _encoding(data):
         encoding = ""
     if encoding not in _ENCODINGS:
         raise UrdfError(f"encoding {quote(name)} is not supported: save the file as UTF-8")
-    if encoding.startswith("utf-16"):
-        raise UrdfError(f"encoding {quote(name)} is declared, in a text that is not")
     return encoding
 
 

@@ -206,6 +206,26 @@ def test_encoding_line_ends_and_the_file_s_mode_stay(tmp_path):
     assert (tmp_path / "copy.urdf").read_bytes() == utf16.read_bytes()
 
 
+def test_where_it_is_written(tmp_path, monkeypatch):
+    """Through links, as workspaces install files; to addresses; and nothing is left where it cannot be."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    source, link = tmp_path / "source" / "arm.urdf", tmp_path / "installed.urdf"
+    source.parent.mkdir()
+    source.write_text(TEXT, encoding="iso-8859-1")
+    link.symlink_to(source)
+    heavier = sd.Robot.from_urdf(link).with_payload("upper", 0.5)
+    heavier.to_urdf(link)
+    assert link.is_symlink() and b'value="3.0"' in source.read_bytes()
+    for address, path in (("~/home.urdf", "home.urdf"), (f"file://{tmp_path}/a%20b.urdf", "a b.urdf")):
+        heavier.to_urdf(address)
+        assert (tmp_path / path).read_bytes() == source.read_bytes()
+    with pytest.raises(IsADirectoryError, match=f"'{source.parent}'$"):
+        heavier.to_urdf(source.parent)
+    assert sorted(os.listdir(tmp_path)) == ["a b.urdf", "home.urdf", "installed.urdf", "source"]
+    with pytest.raises(sd.UrdfError, match="encoding 'rot13' is not supported"):
+        sd.Robot.from_urdf(TEXT.replace("iso-8859-1", "rot13")).to_urdf(tmp_path / "rot.urdf")
+
+
 @pytest.mark.parametrize("options", [
     {"tip_link": "panda_link5"}, {"base_link": "panda_link2", "tip_link": "panda_link8"},
     {"lock": {"panda_finger_joint1": 0.02}}, {"floating_base": True},
@@ -236,7 +256,7 @@ def test_what_cannot_be_written_is_named(tmp_path):
             sd.Robot(model, source=TEXT.replace(old, new)).to_urdf()
     with pytest.raises(ValueError, match="arm.xacro is the path of a xacro file, but"):
         robot.to_urdf(tmp_path / "arm.xacro")
-    with pytest.raises(FileNotFoundError):
+    with pytest.raises(FileNotFoundError, match=r"nowhere/arm\.urdf'$"):
         robot.to_urdf(tmp_path / "nowhere" / "arm.urdf")
     with pytest.raises(sd.UrdfError, match="what would be written cannot be read: .*link 'upper': ixx .* is negative"):
         robot.with_inertial_parameters(robot.inertial_parameters * np.r_[np.ones(4), -np.ones(6)]).to_urdf()
