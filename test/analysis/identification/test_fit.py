@@ -213,7 +213,7 @@ def test_wrong_arguments_are_named(drawn, built):
             ({"links": ["hand"]}, "links: link 'hand' must be one of"), ({"links": []}, "links: none that moves"),
             ({"links": ["base_link"]}, "links: link 'base_link' must be one of"),
             ({"qdd": q}, "qdd is given, but not qd: give both, qd alone, or neither"),
-            ({"window": 3.0}, "no piece without gaps"),
+            ({"window": 3.0}, "no piece without gaps"), ({"window": 1e308}, "no piece without gaps"),
             ({"window": 0.01}, "must have at least 7"), ({"window": -1.0}, "window -1.0 must be finite and > 0"),
             ({"level": 95}, "level 95 must be between 0 and 1")):
         with pytest.raises(ValueError, match=says):
@@ -221,7 +221,9 @@ def test_wrong_arguments_are_named(drawn, built):
     gap = q.copy()
     gap[17, 2] = np.nan
     for arrays, says in (
-            ((t, gap, tau), "^q is not finite at sample 17$"),
+            ((t, gap, tau), r"^q is \[.*nan.*\] at sample 17: must be finite, and at most 1e\+12 in magnitude$"),
+            ((t, q, tau, np.where(np.isnan(gap), 1e20, gap)), r"^qd is \[.*1e\+20.*\] at sample 17: must be finite"),
+            ((1e9 * 1.7e9 + t, q, tau), "^t is 1.7e\\+18 at sample 0"),
             ((t, q, tau[:-1]), r"^tau has shape \(999, 6\), but must have \(1000, 6\): a row for each time of t$")):
         with pytest.raises(ValueError, match=says):
             sd.identify(drawn, *arrays)

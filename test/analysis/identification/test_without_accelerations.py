@@ -106,16 +106,16 @@ def test_a_spring_between_motor_and_link_and_one_to_the_base(rng):
     builder.add_screw("lift", "arm", "base", (0, 1, 0), mass=2.0, com=(0.3, 0.0, 0.0), inertia=0.05 * np.eye(3))
     robot = sd.Robot(builder.build())
     t = np.arange(4000) / 250.0
-    link, K, K_base = sd.Robot(_arm()), 3000.0, 40.0
+    link, K, K_base, damping = sd.Robot(_arm()), 3000.0, 40.0, 5.0
     slow, fast = np.exp(3j * t[:, None]), np.exp(5j * t[:, None])
     x, xd, xdd = ((3j**k * slow).imag + 0.3 * (5j**k * fast).real for k in range(3))
-    effort = link.inverse_dynamics(x, xd, xdd) + K_base * (x - 0.1)
+    effort = link.inverse_dynamics(x, xd, xdd) + K_base * (x - 0.1) + damping * xd
     theta = (x + effort / K)[:, 0]
     rate = np.gradient(theta, t, edge_order=2)
     acceleration = np.gradient(rate, t, edge_order=2)
     q, tau = np.stack([theta, x[:, 0]], axis=1), np.zeros((len(t), 2))
     tau[:, 0] = effort[:, 0] + (0.2 + 1e-3) * acceleration
-    springs = [sd.forces.Spring("lift", 1000.0, other="motor"), sd.forces.Spring("lift", 10.0, rest=0.1)]
+    springs = [sd.forces.Spring("lift", 1000.0, other="motor"), sd.forces.Spring("lift", 10.0, damping, rest=0.1)]
     noise = rng.standard_normal((2, *q.shape))
     found = sd.identify(robot, t, q + 1e-6 * noise[0], tau + [0.02, 0.0] * noise[1], friction="none", armature=True,
                         springs=springs)
@@ -125,8 +125,11 @@ def test_a_spring_between_motor_and_link_and_one_to_the_base(rng):
     assert found.residual().max() < 0.1 * found.residual(found.prior_parameters).max()
     moved = q[1000], np.array([rate[1000], xd[1000, 0]]), np.array([acceleration[1000], xdd[1000, 0]])
     np.testing.assert_allclose(found.efforts(*moved), [tau[1000, 0], 0.0], atol=0.02 * np.abs(effort).max())
-    with pytest.raises(ValueError, match="springs: 3 must be a spring, of screw_dynamics.forces.Spring"):
-        sd.identify(robot, t, q, tau, springs=[3])
+    for wrong, says in (([3], "springs: 3 must be a spring, of screw_dynamics.forces.Spring"),
+                        (springs[0], "springs must be a list of screw_dynamics.forces.Spring"),
+                        ([replace(springs[0], stiffness=1e20)], "stiffness=1e\\+20.* is stiffer than 1e\\+09")):
+        with pytest.raises(ValueError, match=says):
+            sd.identify(robot, t, q, tau, springs=wrong)
 
 
 def _arm():
