@@ -69,6 +69,19 @@ def test_velocities_without_accelerations(drawn, built):
     assert len(found.equations.t) < len(t) / 10
 
 
+def test_a_joint_that_is_stuck_tells_nothing():
+    """Held by dry friction, against an effort of the drive."""
+    model = _arm()
+    t, sticks = np.arange(5000) / 250.0, (np.pi / 2.0 + 8.0 * np.pi) / 3.0
+    at, moves = np.minimum(t, sticks)[:, None], t[:, None] < sticks
+    q, qd, qdd = 0.5 * np.sin(3.0 * at), 1.5 * np.cos(3.0 * at), -4.5 * np.sin(3.0 * at) * moves
+    real = sd.Robot(replace(model, friction=np.array([2.0])))
+    tau = real.inverse_dynamics(q, qd, qdd) + np.where(moves, smooth_friction(real, qd), 1.5)
+    found = sd.identify(sd.Robot(model), t, q, tau, qd)
+    assert found.residual()[0] < 0.02
+    assert found.parameters[found.names.index("lift.friction")] == pytest.approx(2.0, rel=0.01)
+
+
 def test_columns_between_stribeck_velocities():
     v = np.array([0.0, 0.003, 0.02, 0.1, 0.5, 3.0])
     for own in (0.0021, 0.01, 0.077, 1.3):
@@ -87,6 +100,8 @@ def test_friction_that_falls_with_speed(drawn, built, rng):
     noise = rng.standard_normal((3, *q.shape)) * np.array([1e-5, 1e-3, 0.1])[:, None, None]
     found = sd.identify(drawn, t, q + noise[0], tau + noise[2], qd + noise[1], friction="stribeck")
     assert (np.abs(found.falling - expected) < 5.0 * found.falling_deviations).all()
+    spread = np.mean(((found.falling - expected) / found.falling_deviations) ** 2, axis=0)
+    assert (spread > 0.2).all() and (spread < 2.8).all(), spread    # of six: 99 % of the chi-squared distribution
     assert (found.falling_deviations[2:] < 0.2 * expected[2:]).all()
     plain = sd.identify(drawn, t, q + noise[0], tau + noise[2], qd + noise[1])
     assert (found.residual() < plain.residual()).all() and found.residual().max() < 0.4 * plain.residual().max()
