@@ -319,7 +319,7 @@ def test_intervals_of_a_floating_base_hold_the_truth(rng, noise):
     assert np.mean(np.abs(errors) < 1.96) == pytest.approx(0.95, abs=0.025)
 
 
-@pytest.mark.parametrize("armature", [0.0, 1.0])
+@pytest.mark.parametrize("armature", [0.0, 4.0])
 def test_noise_of_positions_does_not_make_inertias_look_smaller(rng, armature):
     """A wheel, and a rotor that is known: the least squares of NumPy are less by the share of noise in the
     accelerations, the result is not."""
