@@ -13,7 +13,7 @@ import numpy as np
 
 from screw_dynamics import checks
 from screw_dynamics.lazy import lazy
-from screw_dynamics.logs.whole_file import whole
+from screw_dynamics.whole_file import whole
 
 from . import cases, designs
 from .digests import source_of

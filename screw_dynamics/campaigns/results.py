@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from screw_dynamics import checks
-from screw_dynamics.logs.whole_file import whole
+from screw_dynamics.whole_file import whole
 
 from .cases import Case, Replay
 from .plan import Plan, kept

@@ -140,6 +140,7 @@ def _identify(given, found: Sequence[Episode], options: dict[str, Any], engine: 
         result.robot.to_urdf(given.out / "identified.urdf")
         unwritten = ""
     except ValueError as error:                 # what a URDF has no word for
+        (given.out / "identified.urdf").unlink(missing_ok=True)             # that of an earlier call
         unwritten = f"\nidentified.urdf is not written: {error}\n"
     (given.out / "report.txt").write_text(f"{result}\n{unwritten}")
     reports.identify_page(page, result, done)

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from .whole_file import whole
+from screw_dynamics.whole_file import whole
 
 UNFINISHED = "unfinished"       # folder, in that of the results, of files that have no name yet
 RESERVED = "item", "key", "run", "error", "trace", "seconds", "table", "bytes"

@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from .whole_file import whole
+from screw_dynamics.whole_file import whole
 
 _escape = partial(html.escape, quote=False)       # of text, where quotes stay, as in commands
 MOST = 500          # rows of a table of episodes

@@ -3,7 +3,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from .whole_file import whole
+from screw_dynamics.whole_file import whole
 
 LONGEST = 300       # characters of a text in the table; the row's own file has all
 

@@ -136,8 +136,8 @@ class Robot(InertialParameters, Linearization, TimeDerivatives, InverseKinematic
         same numbers to the last bit: what an <inertial> cannot say of the last digits is in <screw_dynamics>, where
         armature is too. A UrdfWarning names meshes that are found from the source, and not from the path.
 
-        Of another robot (a ModelBuilder's, or MJCF's) it is a URDF of the model alone, to rounding; joints below links
-        that are fixed to others may come in another order.
+        Of another robot (a ModelBuilder's, or MJCF's) it is a URDF of the model alone, places and axes to rounding;
+        joints below links that are fixed to others may come in another order.
 
         ValueError names what a URDF has no word for, a source that is not there any more or not that of this robot, and
         a path that cannot be; OSError where nothing can be written."""
@@ -145,10 +145,11 @@ class Robot(InertialParameters, Linearization, TimeDerivatives, InverseKinematic
             if drive.carrier is not None or joint in self.model.motors:
                 raise ValueError(f"to_urdf: a URDF has no word for the drive of joint {joint!r}: write the robot that "
                                  "it was put on")
-        text, notes = written(self.model, self.source) if self.source is not None else (urdf_text(self.model), [])
+        source = urdf_text(self.model) if self.source is None else self.source
+        text, notes = written(self.model, source)
         issue(notes)
         if path is not None:
-            save(text, path, text if self.source is None else self.source)
+            save(text, path, source)
         return text
 
     def __repr__(self):

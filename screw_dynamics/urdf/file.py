@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from os import PathLike
 from pathlib import Path
 
+from screw_dynamics.whole_file import whole
+
 from .error import UrdfError, issue
 from .location import lost_meshes, resolve, with_located_meshes
 from .source import Source, encoded, path_of, read_source
@@ -53,19 +55,16 @@ def opened(source: Source, xacro_args: Mapping[str, str] | None = None) -> Sourc
 
 def save(text: str, path: str | PathLike, source: Source) -> None:
     """Write a URDF text that was made from a source, in its encoding, at once: a reader finds what was there before, or
-    all of it. A UrdfWarning names meshes that are found from the source, and not from there. ValueError for the path
-    of a xacro file, which the text is not; OSError where nothing can be written."""
-    target, origin = Path(os.path.abspath(path)), path_of(source)
+    all of it. The path is one that a source may be: ~, file:// and package:// are understood.
+
+    A UrdfWarning names meshes that are found from the source, and not from there. ValueError for the path of a xacro
+    file, which the text is not; OSError where nothing can be written."""
+    target, origin = Path(os.path.abspath(resolve(os.fspath(path)))), path_of(source)
     if is_xacro(str(target)):
         raise ValueError(f"to_urdf: {target} is the path of a xacro file, but what is written is a URDF")
-    new = target.with_name(f".{target.name}.{os.getpid()}")
-    try:
-        new.write_bytes(encoded(text, source))
-        if target.exists():
-            new.chmod(target.stat().st_mode & 0o7777)
-        new.replace(target)
-    finally:
-        new.unlink(missing_ok=True)
+    content = encoded(text, source)
+    with whole(target) as new:
+        new.write_bytes(content)
     if origin is not None and (lost := lost_meshes(text, Path(os.path.abspath(resolve(origin))), target)):
         issue([f"{target}: {len(lost)} meshes are found beside {origin} alone, the first {lost[0]!r}"])
 

@@ -106,8 +106,7 @@ def encoded(text: str, source: Source) -> bytes:
     declares; UTF-8 without either. UnicodeEncodeError for a letter that it does not have."""
     path = path_of(source)
     if path is None:
-        declared = _DECLARED.match(text[:1000].encode(errors="replace"))
-        return text.encode(declared[1].decode("ascii", "replace") if declared else "utf-8")
+        return text.encode(_declared(text[:1000].encode(errors="replace"))[1])
     data = read_file(path)
     mark = next((mark for mark, _ in _MARKS[:3] if data.startswith(mark)), b"")
     return mark + text.encode(_encoding(data))
@@ -117,9 +116,17 @@ def _encoding(data):
     for mark, encoding in _MARKS:
         if data.startswith(mark):
             return encoding
+    name, encoding = _declared(data)
+    if encoding.startswith("utf-16"):
+        raise UrdfError(f"encoding {quote(name)} is declared, in a text that is not")
+    return encoding
+
+
+def _declared(data):
+    """The encoding that an XML declaration names, as it is written there and as Python has it."""
     declared = _DECLARED.match(data[:1000])
     if not declared:
-        return "utf-8"
+        return "utf-8", "utf-8"
     name = declared[1].decode("ascii", "replace")
     try:
         encoding = codecs.lookup(name).name
@@ -127,9 +134,7 @@ def _encoding(data):
         encoding = ""
     if encoding not in _ENCODINGS:
         raise UrdfError(f"encoding {quote(name)} is not supported: save the file as UTF-8")
-    if encoding.startswith("utf-16"):
-        raise UrdfError(f"encoding {quote(name)} is declared, in a text that is not")
-    return encoding
+    return name, encoding
 
 
 def _too_large():

@@ -19,11 +19,12 @@ from screw_dynamics.screws import arrays, se3
 from .armature import with_armature
 from .constraints import Origin
 from .description import ENTRIES, Joint, Link, describe, pose
-from .error import Notes, listed, quote
+from .error import Notes, UrdfError, listed, quote
 from .exact_inertia import TAG, agree, bodies, exact_inertias
+from .lock import ON_GROUPS
 from .lossless import Document, Element
 from .schema import needed_part, own_elements
-from .source import Source, read_source
+from .source import Source, path_of, read_source
 from .xml import parse_xml
 
 LIMITS = {"lower": "lower", "upper": "upper", "velocity": "velocity_limit", "effort": "effort_limit"}
@@ -69,8 +70,11 @@ def written(model: Model, source: Source) -> tuple[str, list[str]]:
     """The text of a model, which was read from a source or is another one of its links and joints, and what is odd.
 
     ValueError names what the source does not have, and what a URDF has no word for."""
-    text = read_source(source)
-    said, document = _said(text), Document(text)
+    try:
+        text = read_source(source)
+        said, document = _said(text), Document(text)
+    except UrdfError as error:
+        raise UrdfError(f"to_urdf: the source of the robot, {path_of(source) or 'a text'}: {error}") from None
     _check_tree(model, said)
     elements = {tag: {x.attributes["name"]: x for x in document.root.all(tag) if "name" in x.attributes}
                 for tag in ("link", "joint")}
@@ -81,8 +85,11 @@ def written(model: Model, source: Source) -> tuple[str, list[str]]:
     for joint in model.joint_names:
         if joint in said.joints and model.kind_of(joint) not in GROUPS:
             _write_joint(model, joint, said, elements["joint"][joint], document)
-    _write_exact(model, _said(str(document)), document)
-    _check(model, _said(str(document)))
+    try:
+        _write_exact(model, _said(str(document)), document)
+        _check(model, _said(str(document)))
+    except UrdfError as error:
+        raise UrdfError(f"to_urdf: what would be written cannot be read: {error}") from None
     return str(document), notes.texts()
 
 
@@ -97,6 +104,13 @@ def _said(text):
 
 def _check_tree(model, said):
     """ValueError unless the source has the links and joints of the model, where the model has them."""
+    def check(right, joint, what):
+        if not right:
+            raise ValueError(f"to_urdf: joint {quote(joint)} of the source {what}: it has changed, or is that of "
+                             "another robot")
+    lost = [link for link in model.frames if link not in said.links and link != model.root]
+    if lost:
+        raise ValueError(f"to_urdf: the source of the robot has no link {listed(lost)}")
     for i, (joint, link) in enumerate(zip(model.body_joints, model.body_names, strict=True)):
         if not model.is_link[i] or (model.root not in said.links and joint == model.joint_names[0]):
             continue
@@ -104,18 +118,22 @@ def _check_tree(model, said):
         if given is None or given.child != link:
             raise ValueError(f"to_urdf: the source of the robot has no joint {quote(joint)} that moves link "
                              f"{quote(link)}: it has changed, or is that of another robot")
+        kind = model.kind_of(joint)
+        check(joint in model.mimics or ON_GROUPS.get(given.kind, given.kind) == kind, joint,
+              f"is {given.kind}, and of the robot {kind}")
         if given.axis is None:
             continue
         multiplier, offset = model.mimics.get(joint, (joint, 1.0, 0.0))[1:]
         at = model.frames[given.parent][1] @ given.placement @ arrays.pose_matrix(se3.exp(arrays.twist(
             offset * given.screw))) if given.parent in model.frames else np.full((4, 4), np.inf)
-        if (np.abs(at - model.relative_poses[i]).max() > MOVED
-                or np.abs(multiplier * given.screw - model.screws_body[i]).max() > MOVED):
-            raise ValueError(f"to_urdf: joint {quote(joint)} of the source is not where the robot has it: it has "
-                             "changed, or is that of another robot")
-    lost = [link for link in model.frames if link not in said.links and link != model.root]
-    if lost:
-        raise ValueError(f"to_urdf: the source of the robot has no link {listed(lost)}")
+        check(np.abs(at - model.relative_poses[i]).max() <= MOVED
+              and np.abs(multiplier * given.screw - model.screws_body[i]).max() <= MOVED, joint,
+              "is not where the robot has it")
+    for given in said.joints.values():
+        if given.kind == "fixed" and given.parent in model.frames and given.child in model.frames:
+            (body, at), (of_parent, base) = model.frames[given.child], model.frames[given.parent]
+            check(body == of_parent and np.abs(base @ given.placement - at).max() <= MOVED, given.name,
+                  f"fixes link {quote(given.child)} where the robot does not have it")
 
 
 # ------------------------------------------------------------------------------------------------- bodies

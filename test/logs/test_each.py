@@ -15,7 +15,7 @@ import numpy as np
 import psutil
 import pytest
 
-from screw_dynamics.logs.whole_file import whole
+from screw_dynamics.whole_file import whole
 from support import items as functions
 from support.disks import room_for
 from support.paths import ROOT

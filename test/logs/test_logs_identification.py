@@ -128,8 +128,10 @@ def test_what_drifts_is_seen_and_nothing_else(drawn, built):
 def test_recordings_that_cannot_be_used_are_rows(drawn, recordings):
     still = replace(recordings[1], tau=None)
     other = Recording(("a", "b", "c"), recordings[0].t, recordings[0].q)
-    found = identify([recordings[0], still, other, recordings[1]], drawn)
-    assert [row["error"] is None for row in found.rows] == [True, False, False, True]
+    broken = replace(recordings[1], tau=np.where(recordings[1].t[:, None] > 1.0, 1e30, recordings[1].tau))
+    found = identify([recordings[0], still, other, recordings[1], broken], drawn)
+    assert [row["error"] is None for row in found.rows] == [True, False, False, True, False]
+    assert "ValueError: tau is [1e+30" in found.rows[4]["error"]
     assert "efforts were not measured" in found.rows[1]["error"] and "has no joint waist" in found.rows[2]["error"]
     assert np.array_equal(found.found.parameters, identify(recordings[:2], drawn).found.parameters)
     with pytest.raises(ValueError, match="none of 1 recordings can be used"):

@@ -206,6 +206,26 @@ def test_encoding_line_ends_and_the_file_s_mode_stay(tmp_path):
     assert (tmp_path / "copy.urdf").read_bytes() == utf16.read_bytes()
 
 
+def test_where_it_is_written(tmp_path, monkeypatch):
+    """Through links, as workspaces install files; to addresses; and nothing is left where it cannot be."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    source, link = tmp_path / "source" / "arm.urdf", tmp_path / "installed.urdf"
+    source.parent.mkdir()
+    source.write_text(TEXT, encoding="iso-8859-1")
+    link.symlink_to(source)
+    heavier = sd.Robot.from_urdf(link).with_payload("upper", 0.5)
+    heavier.to_urdf(link)
+    assert link.is_symlink() and b'value="3.0"' in source.read_bytes()
+    for address, path in (("~/home.urdf", "home.urdf"), (f"file://{tmp_path}/a%20b.urdf", "a b.urdf")):
+        heavier.to_urdf(address)
+        assert (tmp_path / path).read_bytes() == source.read_bytes()
+    with pytest.raises(IsADirectoryError, match=f"'{source.parent}'$"):
+        heavier.to_urdf(source.parent)
+    assert sorted(os.listdir(tmp_path)) == ["a b.urdf", "home.urdf", "installed.urdf", "source"]
+    with pytest.raises(sd.UrdfError, match="encoding 'rot13' is not supported"):
+        sd.Robot.from_urdf(TEXT.replace("iso-8859-1", "rot13")).to_urdf(tmp_path / "rot.urdf")
+
+
 @pytest.mark.parametrize("options", [
     {"tip_link": "panda_link5"}, {"base_link": "panda_link2", "tip_link": "panda_link8"},
     {"lock": {"panda_finger_joint1": 0.02}}, {"floating_base": True},
@@ -229,13 +249,23 @@ def test_what_cannot_be_written_is_named(tmp_path):
     assert read.model.upper[0] == 0.1
     for old, new, says in (("lift", "raise", "no joint 'lift' that moves link 'upper'"),
                            ("0 1 0", "0 0 1", "joint 'lift' of the source is not where the robot has it"),
-                           ("tool", "hand", "the source of the robot has no link 'tool'")):
+                           ("tool", "hand", "the source of the robot has no link 'tool'"),
+                           ("revolute", "continuous", "joint 'lift' of the source is continuous, and of the robot rev"),
+                           ("0.1 0.2 0.3", "0.1 0.2 0.4", "joint 'flange' of the source fixes link 'tool' where the")):
         with pytest.raises(ValueError, match=says):
             sd.Robot(model, source=TEXT.replace(old, new)).to_urdf()
     with pytest.raises(ValueError, match="arm.xacro is the path of a xacro file, but"):
         robot.to_urdf(tmp_path / "arm.xacro")
-    with pytest.raises(FileNotFoundError):
+    with pytest.raises(FileNotFoundError, match=r"nowhere/arm\.urdf'$"):
         robot.to_urdf(tmp_path / "nowhere" / "arm.urdf")
+    with pytest.raises(sd.UrdfError, match="what would be written cannot be read: .*link 'upper': ixx .* is negative"):
+        robot.with_inertial_parameters(robot.inertial_parameters * np.r_[np.ones(4), -np.ones(6)]).to_urdf()
+    gone = tmp_path / "gone.urdf"
+    gone.write_text(TEXT, encoding="iso-8859-1")
+    read = sd.Robot.from_urdf(gone)
+    gone.unlink()
+    with pytest.raises(sd.UrdfError, match="the source of the robot, .*gone.urdf: .*No such file"):
+        read.to_urdf()
     planar = TEXT.replace('type="revolute"', 'type="planar"')
     read = sd.Robot.from_urdf(planar)
     with pytest.raises(ValueError, match=r"damping 1 of joint 'lift' \(planar\) cannot be written"):
@@ -258,6 +288,7 @@ def test_a_model_alone_is_written_to_rounding(name, floating_base, rng, tmp_path
         a, b = (getattr(x, field.name) for x in (robot.model, read))
         if isinstance(a, np.ndarray):
             np.testing.assert_allclose(b, a, rtol=1e-12, atol=1e-13)
+    assert np.array_equal(read.inertias, robot.model.inertias)
     if not floating_base:
         theirs = pinocchio.buildModelFromUrdf(str(path))
         for i, joint in enumerate(robot.model.body_joints):
@@ -285,6 +316,11 @@ def test_of_a_model_alone_what_no_urdf_can_have_is_named():
         add(builder)
         with pytest.raises(ValueError, match=says):
             sd.Robot(builder.build()).to_urdf()
+    for numbers, says in (({"damping": [np.nan]}, "joint 'lift': <dynamics>: damping='nan' is not finite"),
+                          ({"velocity_limit": [0.0]}, "velocity_limit 0 of joint 'lift' .* cannot be written"),
+                          ({"lower": [2.0]}, "lower 2 of joint 'lift' .* cannot be written")):
+        with pytest.raises(ValueError, match=says):
+            sd.Robot(replace(sd.read_urdf(TEXT), **{name: np.array(x) for name, x in numbers.items()})).to_urdf()
     builder = sd.ModelBuilder("base")
     builder.add_joint("turn", "arm", "base", X, kind="continuous")
     builder.add_joint("slide", "rod", "arm", np.r_[np.zeros(3), 1.0, 0.0, 0.0], mimic=sd.Mimic("turn", 2.0, 0.1))

@@ -68,7 +68,7 @@ def pieces(t: np.ndarray, q: np.ndarray, tau: np.ndarray, window: float, degree:
     Samples are interpolated to a uniform step, the median of those of t; a piece shorter than two windows is left out.
     degree: of the polynomial that fits each window. ValueError when a window has fewer than degree + 2 points."""
     steps = np.diff(t)
-    if not (steps > 0.0).any():
+    if not (steps > 0.0).any() or np.ptp(t) <= 2.0 * window:
         return
     step = np.median(steps[steps > 0.0])
     points = 2 * round(window / (2.0 * step)) + 1

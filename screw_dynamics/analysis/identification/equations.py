@@ -1,5 +1,6 @@
 """The equations that a recorded motion gives, efforts as a regressor's product with all parameters of a robot."""
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -19,19 +20,22 @@ from .momentum_equations import momentum_equations
 
 WINDOW = 0.1            # s: motions much faster than that are smoothed away
 DEGREE = 5              # of the polynomials that smooth a recording: with 3 accelerations of an arm err by a percent
+LARGEST = 1e12          # rad, m, N m, N, s and rates: what is more was not measured
 NOISE = 0.1             # of the accelerations of a joint: more is noted
 
 
 def checked(robot: Robot, given: Mapping[str, Any]) -> dict[str, np.ndarray]:
-    """The arrays of a recording, checked: a row of finite numbers for each time, but efforts may be NaN."""
+    """The arrays of a recording, checked: a row of finite numbers for each time, but efforts may be NaN or infinite."""
     found, m = {}, len(np.atleast_1d(given["t"]))
     for name, x in given.items():
         shape = (m,) if name == "t" else (m, robot.nq if name == "q" else robot.n)
         found[name] = checks.real_numbers(name, x, *shape[1:] or shape).astype(float)
         if found[name].shape != shape:
             raise ValueError(f"{name} has shape {found[name].shape}, but must have {shape}: a row for each time of t")
-        if name != "tau" and not np.isfinite(found[name]).all():
-            raise ValueError(f"{name} is not finite at sample {np.argwhere(~np.isfinite(found[name]))[0][0]}")
+        broken = (np.abs(found[name]) > LARGEST) & np.isfinite(found[name])
+        for row, *_ in np.argwhere(broken | (name != "tau") & ~np.isfinite(found[name]))[:1]:
+            raise ValueError(f"{name} is {found[name][row].tolist()} at sample {row}: must be finite, and at most "
+                             f"{LARGEST:g} in magnitude")
     if "qdd" in found and "qd" not in found:
         raise ValueError("qdd is given, but not qd: give both, qd alone, or neither")
     return found
@@ -43,8 +47,11 @@ def equations(robot: Robot, given: Mapping[str, np.ndarray], rubs: np.ndarray, w
     """The equations of a recording, t, q, tau and perhaps qd, or qd and qdd, in all parameters; and notes on it.
 
     rubs (n,): velocities that tell nothing at rest. forces: elements that are known to act. breaks: rows before which
-    the motion was interrupted. stribeck (G,): velocities of friction that falls. springs: of unknown stiffness."""
+    the motion was interrupted. stribeck (G,): velocities of friction that falls. springs: of unknown stiffness, and
+    known damping."""
     t, q, tau, notes = given["t"], given["q"], given["tau"], []
+    if dampers := [replace(spring, stiffness=0.0) for spring in springs if spring.damping]:
+        forces = [*forces, *dampers]
     if "qdd" in given:
         qd = given["qd"]
         Y = robot.torque_regressor(q, qd, given["qdd"], friction=True)

@@ -135,9 +135,10 @@ def identify(robot: Robot, t: ArrayLike, q: ArrayLike, tau: ArrayLike, qd: Array
     friction at rest that exceeds Coulomb's and falls with speed (`falling`, `forces`), "model" takes the model's off
     the efforts, "none" leaves them; where there is friction, times at which a joint turns back are left out. armature:
     estimate that too, of joints of one degree of freedom. links: which ones to estimate, by default all that have a
-    mass. Efforts that are NaN are left out. level: of the confidence intervals. forces: elements of
+    mass. Efforts that are NaN or infinite are left out. level: of the confidence intervals. forces: elements of
     screw_dynamics.forces that are known to act, at the times t. springs: those of which the stiffness is estimated,
-    between a joint and the motor that drives it through them, say, both joints of the robot.
+    their damping and rest as given, between a joint and the motor that drives it through them, say, both joints of the
+    robot.
 
     The robot is the prior. Parameters of a link that no rigid body can have are replaced by the nearest that one can
     have, with a note."""

@@ -19,6 +19,7 @@ from .falling_friction import VELOCITIES
 from .linear_equations import of_springs
 
 FALLING = "stribeck"
+STIFFEST = 1e9          # N m/rad or N/m: of springs as given, where the fit begins
 FRICTION = (*payload_identification.FRICTION, FALLING)
 
 
@@ -77,9 +78,13 @@ def unknowns(robot: Robot, friction: str = "estimate", armature: bool = False, l
 
 def _checked(robot, springs):
     """Springs that fit the robot."""
+    if not isinstance(springs, list | tuple):
+        raise ValueError(f"springs must be a list of screw_dynamics.forces.Spring, not {checks.described(springs)}")
     for spring in springs:
         if not isinstance(spring, Spring):
             raise ValueError(f"springs: {checks.described(spring)} must be a spring, of screw_dynamics.forces.Spring")
+        if spring.stiffness > STIFFEST:
+            raise ValueError(f"springs: {spring} is stiffer than {STIFFEST:g}, from where none is found")
     robot.total_force(list(springs))
     return tuple(springs)
 

@@ -69,6 +69,21 @@ def test_velocities_without_accelerations(drawn, built):
     assert len(found.equations.t) < len(t) / 10
 
 
+def test_a_joint_that_is_stuck_tells_nothing():
+    """Held by dry friction, against an effort of the drive."""
+    builder = sd.ModelBuilder("base")
+    builder.add_screw("spin", "wheel", "base", (0, 0, 1), mass=1.0, inertia=np.eye(3))
+    model = builder.build()
+    t, sticks = np.arange(5000) / 250.0, (np.pi / 2.0 + 8.0 * np.pi) / 3.0
+    at, moves = np.minimum(t, sticks)[:, None], t[:, None] < sticks
+    q, qd, qdd = 0.5 * np.sin(3.0 * at), 1.5 * np.cos(3.0 * at), -4.5 * np.sin(3.0 * at) * moves
+    real = sd.Robot(replace(model, friction=np.array([2.0])))
+    tau = real.inverse_dynamics(q, qd, qdd) + np.where(moves, smooth_friction(real, qd), 1.5)
+    found = sd.identify(sd.Robot(model), t, q, tau, qd)
+    assert found.residual()[0] < 0.02
+    assert found.parameters[found.names.index("spin.friction")] == pytest.approx(2.0, rel=0.01)
+
+
 def test_columns_between_stribeck_velocities():
     v = np.array([0.0, 0.003, 0.02, 0.1, 0.5, 3.0])
     for own in (0.0021, 0.01, 0.077, 1.3):
@@ -87,6 +102,8 @@ def test_friction_that_falls_with_speed(drawn, built, rng):
     noise = rng.standard_normal((3, *q.shape)) * np.array([1e-5, 1e-3, 0.1])[:, None, None]
     found = sd.identify(drawn, t, q + noise[0], tau + noise[2], qd + noise[1], friction="stribeck")
     assert (np.abs(found.falling - expected) < 5.0 * found.falling_deviations).all()
+    spread = np.mean(((found.falling - expected) / found.falling_deviations) ** 2, axis=0)
+    assert (spread > 0.2).all() and (spread < 2.8).all(), spread    # of six: 99 % of the chi-squared distribution
     assert (found.falling_deviations[2:] < 0.2 * expected[2:]).all()
     plain = sd.identify(drawn, t, q + noise[0], tau + noise[2], qd + noise[1])
     assert (found.residual() < plain.residual()).all() and found.residual().max() < 0.4 * plain.residual().max()
@@ -106,16 +123,16 @@ def test_a_spring_between_motor_and_link_and_one_to_the_base(rng):
     builder.add_screw("lift", "arm", "base", (0, 1, 0), mass=2.0, com=(0.3, 0.0, 0.0), inertia=0.05 * np.eye(3))
     robot = sd.Robot(builder.build())
     t = np.arange(4000) / 250.0
-    link, K, K_base = sd.Robot(_arm()), 3000.0, 40.0
+    link, K, K_base, damping = sd.Robot(_arm()), 3000.0, 40.0, 5.0
     slow, fast = np.exp(3j * t[:, None]), np.exp(5j * t[:, None])
     x, xd, xdd = ((3j**k * slow).imag + 0.3 * (5j**k * fast).real for k in range(3))
-    effort = link.inverse_dynamics(x, xd, xdd) + K_base * (x - 0.1)
+    effort = link.inverse_dynamics(x, xd, xdd) + K_base * (x - 0.1) + damping * xd
     theta = (x + effort / K)[:, 0]
     rate = np.gradient(theta, t, edge_order=2)
     acceleration = np.gradient(rate, t, edge_order=2)
     q, tau = np.stack([theta, x[:, 0]], axis=1), np.zeros((len(t), 2))
     tau[:, 0] = effort[:, 0] + (0.2 + 1e-3) * acceleration
-    springs = [sd.forces.Spring("lift", 1000.0, other="motor"), sd.forces.Spring("lift", 10.0, rest=0.1)]
+    springs = [sd.forces.Spring("lift", 1000.0, other="motor"), sd.forces.Spring("lift", 10.0, damping, rest=0.1)]
     noise = rng.standard_normal((2, *q.shape))
     found = sd.identify(robot, t, q + 1e-6 * noise[0], tau + [0.02, 0.0] * noise[1], friction="none", armature=True,
                         springs=springs)
@@ -125,8 +142,11 @@ def test_a_spring_between_motor_and_link_and_one_to_the_base(rng):
     assert found.residual().max() < 0.1 * found.residual(found.prior_parameters).max()
     moved = q[1000], np.array([rate[1000], xd[1000, 0]]), np.array([acceleration[1000], xdd[1000, 0]])
     np.testing.assert_allclose(found.efforts(*moved), [tau[1000, 0], 0.0], atol=0.02 * np.abs(effort).max())
-    with pytest.raises(ValueError, match="springs: 3 must be a spring, of screw_dynamics.forces.Spring"):
-        sd.identify(robot, t, q, tau, springs=[3])
+    for wrong, says in (([3], "springs: 3 must be a spring, of screw_dynamics.forces.Spring"),
+                        (springs[0], "springs must be a list of screw_dynamics.forces.Spring"),
+                        ([replace(springs[0], stiffness=1e20)], "stiffness=1e\\+20.* is stiffer than 1e\\+09")):
+        with pytest.raises(ValueError, match=says):
+            sd.identify(robot, t, q, tau, springs=wrong)
 
 
 def _arm():
