@@ -1,4 +1,4 @@
-"""Impulses of contacts, of stops and dry friction, and of closed loops, as one problem a step.
+"""Impulses of contacts, of stops, dry friction and servos, and of closed loops, as one problem a step.
 
 A contact is three rows of J: the velocity of the first solid's point less that of the second's, along two tangents
 and the normal. On Y = D^-1/2 L^-1 J^T, as in ../impulses.py, the directions of loops are taken out of all columns, and
@@ -31,7 +31,7 @@ from .problem import hold_joints, penetrates, put_cones, put_friction, solve, ta
 from .reports import put_report
 from .restitution import after_impacts, strike
 from .search import find, keep_near, recall, remember
-from .servos import ask_servos, let_servos_yield, servos_that_act, tell, weaken_servos
+from .servos import ask_servos, bound_servos, let_servos_yield, servos_that_act, tell, weaken_servos
 from .tables import ContactTables, contact_problem
 
 
@@ -136,12 +136,16 @@ def of_contacts(by: ModuleType, loops: bool) -> Callable:
             ask_contacts(body, touching, problem, m + u, h, cones)
             clear_others(touching, problem, m + u, cones)
             measure(problem)
-            put_cones(links, of, passive, acts, touching, problem.squares[0, m:], cones)
+            put_cones(links, of[:passive], acts, touching, problem.squares[0, m:], cones)
             combine(problem, take_loops_out(links, body, given, problem, largest, most))
             put_operator(problem, m, cones)
             let_servos_yield(cones, passive, u)
             if count > 0 and touching.settings.rebounds[0] != 0:
+                bound_servos(links, acts, of[passive:], passive, False, cones)
                 struck = strike(touching, problem, m, calls, h, share, cones)
+                if struck:
+                    tell(links, acts, of, passive, problem.b[0, m:])
+            bound_servos(links, acts, of[passive:], passive, True, cones)
             solve(touching, cones, calls, False)
             if weaken_servos(links, acts, of[passive:], passive, cones):
                 solve(touching, cones, calls, False)
@@ -150,7 +154,6 @@ def of_contacts(by: ModuleType, loops: bool) -> Callable:
             combine_all(problem, m, cones.x)
             if struck:
                 combine_all(problem, m, problem.b[0, m:])
-                tell(links, acts, of, passive, problem.b[0, m:])
             add_half(links, body, given, problem.x, qd)
         else:
             for k in (COMPLEMENTARITY, CONE, DISSIPATION):
@@ -161,7 +164,7 @@ def of_contacts(by: ModuleType, loops: bool) -> Callable:
         put_report(touching, h, cones, count)
         corrects = count > 0 and penetrates(touching, cones, u, h, share, struck, count)
         if corrects:
-            hold_joints(links, of, passive, acts, cones)
+            hold_joints(links, of[:passive], acts, cones)
             solve(touching, cones, calls, False)
         if corrects or struck:
             for i in range(len(problem.x)):
