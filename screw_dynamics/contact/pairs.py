@@ -47,7 +47,7 @@ def most_points(a: Solid, b: Solid) -> int:
         names = {number: name.replace("_", " ") for name, number in NUMBERS.items()}
         raise ValueError(f"no compiled contacts between a {names[a.kind]} and a {names[b.kind]}: in motion such pairs "
                          "cannot touch, at rest screw_dynamics.contact.coal finds what touches; take capsules, boxes "
-                         "or spheres in place of one of them, or keep the two apart (disable)")
+                         "or spheres, which all touch each other, or keep the two apart (disable)")
     return TOUCHING[a.kind, b.kind].points or a.count
 
 

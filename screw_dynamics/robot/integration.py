@@ -12,9 +12,10 @@ from screw_dynamics import checks
 from screw_dynamics.forces import Element, Total, elements_of
 from screw_dynamics.foreign_arrays import any_foreign
 from screw_dynamics.simulation import conservation
+from screw_dynamics.simulation.acting import acting
 from screw_dynamics.simulation.conservation import EnergyBalance, MomentumBalance, RecordedMotion
 from screw_dynamics.simulation.integrators import FIXED_STEPS, INTEGRATORS
-from screw_dynamics.simulation.rollout import Rollouts, acting
+from screw_dynamics.simulation.rollout import Rollouts
 from screw_dynamics.simulation.rollout_arguments import options, sampling
 from screw_dynamics.simulation.springs import Springs
 

@@ -20,7 +20,6 @@ from screw_dynamics.model.floating_base import (
 )
 from screw_dynamics.robot import Robot
 from screw_dynamics.scene import Scene
-from screw_dynamics.scene.objects import SceneObject
 from screw_dynamics.simulation.conservation import beyond_limits
 from screw_dynamics.simulation.driven import PAST
 from screw_dynamics.simulation.integrators import check_elements
@@ -33,21 +32,21 @@ from .faults import Faults, Scheduled
 from .home import Home, default_modes
 from .limits import EnforcedLimits
 from .loops import closed, residuals, with_loops
+from .measurements import Measurements
 from .motors import command_names
+from .objects import Objects
 from .pushes import Pushes, total
 from .reference import Reference, Tracking
-from .sensors.imu import ImuSample
-from .sensors.odometry import OdometrySample
-from .sensors.sensors import FORCE_TORQUE, IMU, ODOMETRY, JointState, Sensors
+from .sensors.sensors import Sensors
 from .settings import JOINT_MODES, Settings
-from .snapshot import Acting, Past, Snapshot, Stretch
-from .surroundings import Entity, Surroundings, Touch
+from .snapshot import Acting, Past, Stretch
+from .surroundings import Surroundings
 
 AT_COMMAND = 1e-3   # rad, m, N m, ...: a hundred times ros2_control's trigger_joint_command_threshold
 CHUNK = 512   # steps of one rollout: many, so that the compiled loop takes most of the time, but few enough to store
 
 
-class Simulation:
+class Simulation(Objects, Measurements):
     """A robot that moves under commands, gravity, friction and pushes.
 
     * q (nq,), qd (n,): the state; replaced, never changed in place. steps: made since the last reset.
@@ -273,48 +272,6 @@ class Simulation:
             raise ValueError(f"duration: {duration} s, must be finite and >= 0")
         self._pushes.add(link, wrench, self.steps, self.settings.steps(duration))
 
-    # --------------------------------------------------------------------------------------------- objects
-    def _around(self) -> Surroundings:
-        if self.surroundings is None:
-            raise ValueError("the robot is alone: there is no scene (parameters ground, scene)")
-        return self.surroundings
-
-    def entity(self, name: str) -> Entity:
-        """Where an object of the scene is, and how it moves. ValueError, as of all that follow, names what is wrong;
-        nothing is changed then."""
-        return self._around().entity(name)
-
-    def place(self, name: str, pose: np.ndarray | None = None, twist: np.ndarray | None = None) -> None:
-        """Set the pose x y z, quaternion x y z w (7,) of an object, and its twist (6,) in its own frame, angular part
-        first; None: as they are."""
-        self._around().place(name, pose, twist)
-        self._changed()
-
-    def spawn(self, given: SceneObject) -> None:
-        """Add an object, from now on, resets included; all else goes on."""
-        self._around().spawn(given)
-        self._changed()
-
-    def delete(self, name: str) -> None:
-        """Take an object out, with the pushes on it; all else goes on."""
-        self._around().delete(name)
-        self._pushes.forget(name)
-        self._changed()
-
-    def delete_spawned(self) -> None:
-        """Take out all objects that were spawned."""
-        for name in sorted(() if self.surroundings is None else self.surroundings.spawned):
-            self.delete(name)
-
-    def set_friction(self, name: str, friction: float) -> None:
-        """Let a link or an object have another coefficient of friction, from now on, resets included."""
-        self._around().set_friction(name, friction)
-        self._changed()
-
-    def _changed(self) -> None:
-        """The next step does not follow the last one."""
-        self._actuators.restart()
-
     def _update_drives(self) -> None:
         """Determine what acts from the present step on."""
         self.faults.update(self.steps)
@@ -435,41 +392,6 @@ class Simulation:
         if self._balance is not None:
             braked = None if self._locked.all() else self._with_brakes()
             self._balance.add(self._time, q, qd, tau, wrenches, self._locked, braked)
-
-    # --------------------------------------------------------------------------------------------- sensors
-    def joint_state(self) -> JointState:
-        """The state as sensors report it. Noise is that of the step: repeated calls return the same."""
-        return self.sensors.joint_state(self.snapshot(), self.steps)
-
-    def imu(self, link: str) -> ImuSample | None:
-        """What the IMU of a link reports; None when the sample of this step is lost."""
-        return None if self.sensors.lost(IMU + link, self.steps) else self.sensors.imu(link, self.snapshot())
-
-    def force_torque(self, joint: str) -> np.ndarray | None:
-        """The wrench (6,), (torque, force), that the child link of a joint exerts on its parent, in the child's frame,
-        as the sensor in the joint reports it; None when the sample of this step is lost."""
-        lost = self.sensors.lost(FORCE_TORQUE + joint, self.steps)
-        return None if lost else self.sensors.force_torque(joint, self.snapshot())
-
-    def odometry(self) -> OdometrySample | None:
-        """Pose and twist of a floating base, as reported; None when the sample of this step is lost."""
-        return None if self.sensors.lost(ODOMETRY, self.steps) else self.sensors.odometry(self.snapshot())
-
-    def touches(self) -> list[Touch]:
-        """The contacts, and their forces, as sensors measure them; none of a robot alone."""
-        return [] if self.surroundings is None else self.snapshot().touches
-
-    def snapshot(self) -> Snapshot:
-        """What sensors measure now: the state as it was `sensor_delay` ago, at the start if that is later."""
-        step = max(0, self.steps - self._past.depth)
-        if step < self.steps:
-            q, qd, acting = self._past.at(step)
-        else:
-            around = self.surroundings
-            q, qd = (self.q, self.qd) if around is None else around.with_robot(self.q, self.qd)
-            acting = self._acting()
-        time_ns = self._origin_ns + step * self.settings.dt_ns
-        return Snapshot(step, time_ns, q, qd, acting, self._actuators, self.settings)
 
     def _acting(self) -> Acting:
         integrated = None if self._locked.all() else self._with_brakes()

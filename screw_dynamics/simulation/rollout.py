@@ -18,21 +18,12 @@ from screw_dynamics.compiled.records import word_of
 from screw_dynamics.compiled.threads import on_threads, thread_count
 from screw_dynamics.constraints.contacts.calls import LEAVES_FACTORS, contact_addresses
 from screw_dynamics.constraints.projection import NEEDED, acts_at_ends, projection_address, with_room
-from screw_dynamics.forces import (
-    Custom,
-    Element,
-    JointSprings,
-    ModelDamping,
-    ModelFriction,
-    Total,
-    elements_of,
-    of_drives,
-)
-from screw_dynamics.model.model import Model
+from screw_dynamics.forces import Element, ModelDamping, Total
 from screw_dynamics.numbers.lanes import WIDTH
 from screw_dynamics.numbers.values import PLAIN
 
 from . import control_along, controller_failure
+from .acting import acting, name_force
 from .controllers import CompiledController, compiled_controller, plain_controller
 from .divergence import warn_of_divergence
 from .integrators import FIXED_STEPS, INTEGRATORS, check_elements, momenta_address
@@ -392,22 +383,3 @@ class Rollouts:
 def _head(settings):
     """The record of settings, for Python."""
     return settings[:JOINTS].view(SETTINGS)[0]
-
-
-def acting(model: Model, forces: Sequence[Element] | None, friction: bool, springs: Any) -> tuple[Element, ...]:
-    """The springs of the model's drives, elements of force, the model's friction, and springs at the joints, as far as
-    they are there."""
-    elements = of_drives(model) if model.drives else ()
-    elements += () if forces is None else elements_of(forces)
-    if friction and (model.damping.any() or model.friction.any()):
-        elements += ModelFriction(),
-    if (given := checked_springs(model, springs)) is not None:
-        elements += JointSprings(*given),
-    return elements
-
-
-def name_force(error: Exception, total: Total | None) -> None:
-    """Raise an error that a user's force raised again, with its name."""
-    functions = [e.function.__name__ for e in total.elements if isinstance(e, Custom)] if total else []
-    if functions:
-        raise type(error)(f"{error}, in the force {' or '.join(functions)}") from error

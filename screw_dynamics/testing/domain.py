@@ -11,7 +11,8 @@ _claimed: dict[str, int] = {}
 
 
 def isolate() -> int:
-    """Give this process, and those that it starts, a DDS domain that no other one on this machine has; its id.
+    """Give this process, and those that it starts, a DDS domain that no other process of this user on this machine has
+    been given so; its id. RuntimeError if all are taken.
 
     To be called before rclpy is initialised, as often as one likes: it sets ROS_DOMAIN_ID, and keeps discovery on this
     machine. What runs several robots at once, as the workers of a campaign do, calls it in each process; the fixtures
@@ -27,7 +28,8 @@ def isolate() -> int:
 
 
 def claim_domain() -> tuple[int, int]:
-    """A DDS domain id that no other test run on this machine has, and the descriptor of the open lock that keeps it."""
+    """A DDS domain id that no other test run of this user on this machine has, and the descriptor of the open lock that
+    keeps it."""
     for shift in DOMAINS:
         domain = DOMAINS[(os.getpid() + shift) % len(DOMAINS)]
         path = Path(tempfile.gettempdir()) / f"screw_dynamics_{os.getuid()}_domain_{domain}"

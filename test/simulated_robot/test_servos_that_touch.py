@@ -47,6 +47,20 @@ def with_box(effort=200.0, **settings):
     return servos(robot, scene, **settings)
 
 
+def lift(gravity=-G, **options):
+    """A dish of 2 kg on a lift."""
+    builder = sd.ModelBuilder("base")
+    builder.add_screw("lift", "dish", "base", axis=(0, 0, 1), pitch=np.inf, mass=2.0, com=(0, 0, 0), **options)
+    return sd.Robot(builder.build(), gravity=(0.0, 0.0, gravity))
+
+
+def with_ball(robot, gap=0.0, restitution=0.0, **settings):
+    """A lift at 0, and a ball of 3 kg on its dish."""
+    scene = sd.Scene(robot, shapes={"dish": (Box((0.2, 0.2, 0.02)), at(z=-0.01))}, restitution=restitution)
+    scene.add_sphere("ball", 0.05, 3.0, at(z=0.05 + gap))
+    return servos(robot, scene, **settings)
+
+
 def weight_on(robot, q, link, body):
     """The wrench of the box's weight on a link, in its frame."""
     C = robot.forward_kinematics(q, link)
@@ -103,34 +117,50 @@ def test_a_servo_that_presses_gives_its_limit_and_does_not_wind_up():
     assert not simulation.touches() and simulation.qd[0] > 0.0
 
 
-def test_a_servo_does_not_press_into_a_stop_that_it_runs_into():
+@pytest.mark.parametrize("up", [1.0, -1.0])
+def test_a_servo_does_not_press_into_a_stop_that_it_runs_into(up):
     """A lift that is told to stop at its upper end, from so near that its servo cannot slow it down: the stop takes its
-    velocity, and what the servo gives from then on is the weight."""
-    builder = sd.ModelBuilder("base")
-    limits = sd.Limits(lower=-1.0, upper=0.1, effort=200.0, velocity=10.0)
-    builder.add_screw("lift", "dish", "base", axis=(0, 0, 1), pitch=np.inf, mass=2.0, com=(0, 0, 0), limits=limits)
-    robot = sd.Robot(builder.build())
+    velocity, and what the servo gives from then on is the weight; and its mirror image, where all falls upwards."""
+    limits = sd.Limits(lower=min(-up, 0.1 * up), upper=max(-up, 0.1 * up), effort=200.0, velocity=10.0)
+    robot = lift(gravity=-up * G, limits=limits)
     simulation = servos(robot, sd.Scene(robot, ground=True, shapes={}))
-    simulation.reset_to(["lift"], [0.095], [1.0])
-    simulation.command(np.array([0.1]))
+    simulation.reset_to(["lift"], [0.095 * up], [up])
+    simulation.command(np.array([0.1 * up]))
     efforts = []
     for _ in range(20):
         simulation.advance(1)
-        efforts.append(simulation.joint_state().effort[0])
-    assert simulation.q[0] == 0.1 and abs(simulation.qd[0]) < 1e-12
+        efforts.append(up * simulation.joint_state().effort[0])
+    assert simulation.q[0] == 0.1 * up and abs(simulation.qd[0]) < 1e-12
     assert max(efforts) == pytest.approx(2.0 * G, rel=1e-9)     # it slows down, and holds; it never pushes upwards
+
+
+def test_a_lift_that_is_not_strong_enough_for_a_ball_falls_with_it():
+    simulation = with_ball(lift(limits=sd.Limits(-1.0, 1.0, effort=30.0, velocity=10.0)))
+    simulation.advance(40)
+    np.testing.assert_allclose(simulation.qd, (30.0 / 5.0 - G) * 0.04, rtol=1e-9)
+    assert simulation.joint_state().effort[0] == pytest.approx(30.0, rel=1e-12) and simulation.saturated[0] == 40
+
+
+def test_a_brake_that_holds_a_load_measures_its_weight():
+    simulation = with_ball(lift())
+    simulation.inject("joint_stuck", "lift")
+    simulation.advance(40)
+    assert simulation.q[0] == 0.0 and simulation.joint_state().effort[0] == pytest.approx(5.0 * G, rel=1e-9)
+
+
+def test_what_penetrates_is_parted_by_the_masses_whatever_servos_do():
+    """Displacements that correct are no motion: a servo does not hold against them, and brings its joint back."""
+    simulation = with_ball(lift(gravity=0.0), -1e-3)
+    simulation.advance(1)
+    assert simulation.q[0] == pytest.approx(-1e-3 * 3.0 / 5.0, rel=1e-6)
+    assert simulation.entity("ball").pose[2] == pytest.approx(0.05 - 1e-3 * 3.0 / 5.0, rel=1e-9)
 
 
 @pytest.mark.parametrize("share", [0.5, 0.0])
 def test_a_weak_servo_gives_its_share_of_what_a_load_takes_too(share):
     """A lift holds a ball in a dish: s (W + M w^2 e) = W, for the weight W and the mass M of lift and ball; without any
     strength both fall."""
-    builder = sd.ModelBuilder("base")
-    builder.add_screw("lift", "dish", "base", axis=(0, 0, 1), pitch=np.inf, mass=2.0, com=(0, 0, 0))
-    robot = sd.Robot(builder.build())
-    scene = sd.Scene(robot, shapes={"dish": (Box((0.2, 0.2, 0.02)), at(z=-0.01))})
-    scene.add_sphere("ball", 0.05, 3.0, at(z=0.05))
-    simulation = servos(robot, scene, servo_bandwidth=300.0)
+    simulation = with_ball(lift(), servo_bandwidth=300.0)
     simulation.inject("joint_weak", "lift", share)
     simulation.advance(100 if share else 40)
     if not share:
@@ -139,6 +169,22 @@ def test_a_weak_servo_gives_its_share_of_what_a_load_takes_too(share):
     sag = (1.0 / share - 1.0) * G / 300.0**2
     assert simulation.q[0] == pytest.approx(-sag, rel=1e-3)
     assert simulation.joint_state().effort[0] == pytest.approx(5.0 * G, rel=1e-3)
+
+
+@pytest.mark.parametrize("share", [1.0, 0.5, 0.0])
+def test_a_blow_moves_a_lift_as_its_servo_is_strong(share):
+    """Newton's impact of a ball on a dish, without gravity: on one that a servo holds, as on a wall; on one with a weak
+    servo, or none, as on a free body, of whose momentum the servo then takes its share."""
+    simulation = with_ball(lift(gravity=0.0), 5e-4, restitution=0.5)
+    if share < 1.0:
+        simulation.inject("joint_weak", "lift", share)
+    simulation.place("ball", twist=np.array([0.0, 0.0, 0.0, 0.0, 0.0, -1.0]))
+    blow = simulation.joint_state().effort[0] * 1e-3        # of the step that follows
+    simulation.advance(1)
+    taken = 1.5 * 3.0 if share == 1.0 else 1.5 * 3.0 * 2.0 / (3.0 + 2.0)
+    assert simulation.entity("ball").twist[5] == pytest.approx(-1.0 + taken / 3.0, rel=1e-6)
+    assert simulation.qd[0] == pytest.approx((share - 1.0) * taken / 2.0, abs=1e-6)
+    assert blow == pytest.approx(share * taken, rel=1e-6)
 
 
 def test_servos_in_a_loop_hold_a_box_and_the_loop_stays_closed():

@@ -1,4 +1,4 @@
-"""Impulses of contacts, of stops and dry friction, and of closed loops, as one problem a step.
+"""Impulses of contacts, of stops, dry friction and servos, and of closed loops, as one problem a step.
 
 A contact is three rows of J: the velocity of the first solid's point less that of the second's, along two tangents
 and the normal. On Y = D^-1/2 L^-1 J^T, as in ../impulses.py, the directions of loops are taken out of all columns, and
@@ -31,7 +31,7 @@ from .problem import hold_joints, penetrates, put_cones, put_friction, solve, ta
 from .reports import put_report
 from .restitution import after_impacts, strike
 from .search import find, keep_near, recall, remember
-from .servos import ask_servos, let_servos_yield, servos_that_act, tell, weaken_servos
+from .servos import ask_servos, bound_servos, let_servos_yield, servos_that_act, tell, weaken_servos
 from .tables import ContactTables, contact_problem
 
 
@@ -105,10 +105,12 @@ def of_contacts(by: ModuleType, loops: bool) -> Callable:
         displacement in the step that the velocities at its end have; those at its start have the rest."""
         count = find(body, touching, calls)
         of, m, struck = np.empty(2 * len(qd), dtype=np.int64), given.m, False
-        passive = len(joints_that_may_act(links, acts[LOWER], acts[UPPER], of))
-        u = passive
+        held = joints_that_may_act(links, acts[LOWER], acts[UPPER], of)
+        passive = len(held)
+        servos = of[passive:passive]
         if count + passive > 0:
-            u += len(servos_that_act(links, acts, touching, of[passive:]))
+            servos = servos_that_act(links, acts, touching, of[passive:])
+        u = passive + len(servos)
         of = of[:u]
         if count > 0:
             if share < 1.0 or touching.settings.rebounds[0] != 0:
@@ -131,26 +133,29 @@ def of_contacts(by: ModuleType, loops: bool) -> Callable:
                 largest = factorize(links, body, given)
             fill_columns(links, body, given, touching, of, cones, problem.Y)
             for j in range(passive):
-                problem.b[0, m + j] = -qd[links.coordinate[of[j]]]
-            ask_servos(links, acts, of[passive:], qd, problem, m + passive)
+                problem.b[0, m + j] = -qd[links.coordinate[held[j]]]
+            ask_servos(links, acts, servos, qd, problem, m + passive)
             ask_contacts(body, touching, problem, m + u, h, cones)
             clear_others(touching, problem, m + u, cones)
             measure(problem)
-            put_cones(links, of, passive, acts, touching, problem.squares[0, m:], cones)
+            put_cones(links, held, acts, touching, problem.squares[0, m:], cones)
             combine(problem, take_loops_out(links, body, given, problem, largest, most))
             put_operator(problem, m, cones)
             let_servos_yield(cones, passive, u)
             if count > 0 and touching.settings.rebounds[0] != 0:
+                bound_servos(links, acts, servos, passive, False, cones)
                 struck = strike(touching, problem, m, calls, h, share, cones)
+                if struck:
+                    tell(links, acts, of, passive, problem.b[0, m:])
+            bound_servos(links, acts, servos, passive, True, cones)
             solve(touching, cones, calls, False)
-            if weaken_servos(links, acts, of[passive:], passive, cones):
+            if weaken_servos(links, acts, servos, passive, cones):
                 solve(touching, cones, calls, False)
             tell(links, acts, of, passive, cones.x)
             take_impulses(touching, cones)
             combine_all(problem, m, cones.x)
             if struck:
                 combine_all(problem, m, problem.b[0, m:])
-                tell(links, acts, of, passive, problem.b[0, m:])
             add_half(links, body, given, problem.x, qd)
         else:
             for k in (COMPLEMENTARITY, CONE, DISSIPATION):
@@ -161,7 +166,7 @@ def of_contacts(by: ModuleType, loops: bool) -> Callable:
         put_report(touching, h, cones, count)
         corrects = count > 0 and penetrates(touching, cones, u, h, share, struck, count)
         if corrects:
-            hold_joints(links, of, passive, acts, cones)
+            hold_joints(links, held, acts, cones)
             solve(touching, cones, calls, False)
         if corrects or struck:
             for i in range(len(problem.x)):

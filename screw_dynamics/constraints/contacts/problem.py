@@ -9,7 +9,7 @@ from screw_dynamics.screws.vectors import Vec3
 
 from ..cones.at_address import solve_contacts_at, solve_impacts_at
 from ..cones.tables import Cones
-from ..impulses import GIVEN, LOWER, SERVO_LOWER, SERVO_UPPER, UPPER
+from ..impulses import LOWER, UPPER
 from .motion import opening
 from .tables import ContactTables
 
@@ -17,19 +17,14 @@ TOUCHING = 1e-12            # m: a penetration that is less is rounding
 
 
 @kernel
-def put_cones(links: Link, of: np.ndarray, passive: int, acts: np.ndarray, given: ContactTables, squares: np.ndarray,
-              cones: Cones) -> None:
-    """Fill inverse inertias that count, bounds, those of servos after `passive` joints, and the impulses to begin
-    with."""
-    u = len(of)
+def put_cones(links: Link, of: np.ndarray, acts: np.ndarray, given: ContactTables, squares: np.ndarray, cones: Cones
+              ) -> None:
+    """Fill inverse inertias that count, bounds of stops and dry friction, and the impulses to begin with."""
     for i in range(len(cones.size)):
         cones.size[i] = squares[i]
-    for j in range(u):
+    for j in range(len(of)):
         k = links.coordinate[of[j]]
         cones.lower[j], cones.upper[j] = acts[LOWER, k], acts[UPPER, k]
-        if j >= passive:
-            done = acts[GIVEN, k]
-            cones.lower[j], cones.upper[j] = acts[SERVO_LOWER, k] - done, acts[SERVO_UPPER, k] - done
     put_impulses(given, cones)
 
 
@@ -94,14 +89,15 @@ def solve(given: ContactTables, cones: Cones, calls: np.ndarray, impacts: bool) 
 
 
 @kernel
-def hold_joints(links: Link, of: np.ndarray, passive: int, acts: np.ndarray, cones: Cones) -> None:
-    """Let stops hold, but no friction and no servos, and begin without impulses."""
+def hold_joints(links: Link, of: np.ndarray, acts: np.ndarray, cones: Cones) -> None:
+    """Let stops hold, but no friction and, behind them, no servos, and begin without impulses."""
+    none = null(cones.c[0])
     for j in range(len(of)):
-        k, none = links.coordinate[of[j]], null(cones.c[0])
+        k = links.coordinate[of[j]]
+        cones.lower[j] = where(acts[LOWER, k] > -np.inf, none, acts[LOWER, k])
+        cones.upper[j] = where(acts[UPPER, k] < np.inf, none, acts[UPPER, k])
+    for j in range(len(of), len(cones.lower)):
         cones.lower[j] = cones.upper[j] = none
-        if j < passive:
-            cones.lower[j] = where(acts[LOWER, k] > -np.inf, none, acts[LOWER, k])
-            cones.upper[j] = where(acts[UPPER, k] < np.inf, none, acts[UPPER, k])
     for i in range(len(cones.x)):
         cones.x[i] = null(cones.x[i])
 

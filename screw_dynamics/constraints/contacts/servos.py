@@ -5,7 +5,7 @@ others do to that, the row of its joint gives back: v = asked, by an impulse x t
 So a joint under position control reaches its command against a load, and gives way where its limit is reached. Of acts,
 for each joint: SERVO_LOWER and SERVO_UPPER bound the impulse of its servo in the step, which is GIVEN by the effort
 without contacts, and becomes what it is with these; LEAD is what the velocity lacks, without contacts, of that asked
-for; SHARE what a weakened servo gives of what it would.
+for; SHARE what a weakened servo gives of what it would; against a blow that rebounds it gives nothing at once.
 
 The row yields, v + COMPLIANCE g x = asked for an inverse inertia g of the joint: against loads a servo is 1 /
 COMPLIANCE times as stiff as its bandwidth says. Where what is asked cannot be, of a leg on rigid ground or a finger on
@@ -40,10 +40,21 @@ def ask_servos(links: Link, acts: np.ndarray, of: np.ndarray, qd: np.ndarray, pr
     limit. None presses its joint into a stop."""
     for j in range(len(of)):
         k = links.coordinate[of[j]]
-        lead, none = acts[LEAD, k], null(qd[k])
+        lead = acts[LEAD, k]
         lead = where((acts[UPPER, k] == np.inf) & (qd[k] + lead < 0.0), -qd[k], lead)
         lead = where((acts[LOWER, k] == -np.inf) & (qd[k] + lead > 0.0), -qd[k], lead)
-        problem.b[0, first + j] = none + lead
+        problem.b[0, first + j] = lead
+
+
+@kernel
+def bound_servos(links: Link, acts: np.ndarray, of: np.ndarray, first: int, weak: bool, cones: Cones) -> None:
+    """Bound impulses of servos, whose rows begin at `first`, by what their limits leave; those of weakened ones only if
+    `weak`: else these give none."""
+    for j in range(len(of)):
+        k = links.coordinate[of[j]]
+        given, acting = acts[GIVEN, k], (acts[SHARE, k] == 1.0) | weak
+        cones.lower[first + j] = where(acting, acts[SERVO_LOWER, k] - given, null(given))
+        cones.upper[first + j] = where(acting, acts[SERVO_UPPER, k] - given, null(given))
 
 
 @kernel

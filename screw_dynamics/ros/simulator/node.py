@@ -47,6 +47,7 @@ from .health import SimulationHealth
 from .interface import INTERFACE
 from .outputs import Outputs
 from .scene_services import SceneServices
+from .scenes import unlimited_servos
 from .services import SimulatorServices
 from .settings import COMMAND_INTERFACES, INITIAL_POSITIONS, SETTINGS
 from .simulation_control import SimulationControl
@@ -231,6 +232,7 @@ class SimulatorNode(ManagedNode):
             wake=self._schedule, lockstep=self._lockstep, resumed=self._on_resumed)
         self._stamps = self._stamps or Stamps(simulation.settings.dt_ns, time_ns, self._system_ns())
         self._warn_of_stamps()
+        self._warn_of_servos(simulation)
         self._read_commands(simulation)
         self._health.follow(self._runner)
         self._trajectories.use(self._runner)
@@ -278,6 +280,10 @@ class SimulatorNode(ManagedNode):
                 f"real_time_factor is {factor:g}: the stamps of states go on with simulated time, and leave the "
                 "system's clock. publish_clock: true, and use_sim_time: true on other nodes, lets them follow")
 
+    def _warn_of_servos(self, simulation: Simulation) -> None:
+        if text := unlimited_servos(simulation, self._simulation_parameters.interfaces.by_joint()):
+            self.log.warning(text)
+
     def _on_initial_positions(self, names: set[str]) -> None:
         homes = self._simulation_parameters.homes
         if self._runner is not None and self._loaded.describes(homes.model):
@@ -290,6 +296,7 @@ class SimulatorNode(ManagedNode):
         if self._runner is not None and self._loaded.describes(interfaces.model):
             self._runner.catch_up()
             self._runner.simulation.set_modes(interfaces.by_joint())
+            self._warn_of_servos(self._runner.simulation)
             self._read_commands(self._runner.simulation)
 
     # --------------------------------------------------------------------------------------------- callbacks

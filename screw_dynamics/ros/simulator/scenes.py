@@ -1,6 +1,6 @@
 """The scene of simulator_node, from its parameters and a scene file, and objects from text."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -11,7 +11,10 @@ from screw_dynamics.scene.file import SceneFile, read_scene
 from screw_dynamics.scene.objects import SceneObject
 from screw_dynamics.scene.yaml_text import dumped, parsed
 from screw_dynamics.simulated_robot.loops import with_loops
+from screw_dynamics.simulated_robot.simulation import Simulation
 from screw_dynamics.urdf.collisions import collisions_of
+
+from ..node.joint_state import listed
 
 LONGEST = 1_000_000     # characters of a description
 LIGHTEST, HEAVIEST = 1e-6, 1e9      # kg: a mass beyond these is a mistake
@@ -55,6 +58,17 @@ def scene_around(robot: Robot, given: SceneFile, ground: bool = False, friction:
     if not scene.pairs:                                 # what cannot touch is refused here
         warn("nothing in the scene can touch anything else")
     return scene
+
+
+def unlimited_servos(simulation: Simulation, modes: Mapping[str, str]) -> str:
+    """What to say of joints that servos drive, by their modes, with no limit of effort, in a scene; "" of none."""
+    joints = [name for name, limit in zip(simulation.command_names, simulation.limits.effort, strict=True)
+              if modes.get(name) in ("position", "velocity") and limit == np.inf]
+    if simulation.surroundings is None or not joints:
+        return ""
+    return (f"no limit of effort on {listed(joints)}: what is in the way of a joint under position or velocity control "
+            "is pressed with as much as it takes to go through it; give such joints a limit in robot_description, and "
+            "let enforce_limits be true")
 
 
 def _read(source: str) -> SceneFile:

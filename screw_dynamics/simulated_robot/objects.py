@@ -1,0 +1,58 @@
+"""What is done to the objects around a simulated robot."""
+
+import numpy as np
+
+from screw_dynamics.scene.objects import SceneObject
+
+from .actuators import Actuators
+from .pushes import Pushes
+from .surroundings import Entity, Surroundings
+
+
+class Objects:
+    """The methods of a Simulation that look at the objects of its scene, and change them."""
+
+    surroundings: Surroundings | None
+    _actuators: Actuators
+    _pushes: Pushes
+
+    def _around(self) -> Surroundings:
+        if self.surroundings is None:
+            raise ValueError("the robot is alone: there is no scene (parameters ground, scene)")
+        return self.surroundings
+
+    def entity(self, name: str) -> Entity:
+        """Where an object of the scene is, and how it moves. ValueError, as of all that follow, names what is wrong;
+        nothing is changed then."""
+        return self._around().entity(name)
+
+    def place(self, name: str, pose: np.ndarray | None = None, twist: np.ndarray | None = None) -> None:
+        """Set the pose x y z, quaternion x y z w (7,) of an object, and its twist (6,) in its own frame, angular part
+        first; None: as they are."""
+        self._around().place(name, pose, twist)
+        self._changed()
+
+    def spawn(self, given: SceneObject) -> None:
+        """Add an object, from now on, resets included; all else goes on."""
+        self._around().spawn(given)
+        self._changed()
+
+    def delete(self, name: str) -> None:
+        """Take an object out, with the pushes on it; all else goes on."""
+        self._around().delete(name)
+        self._pushes.forget(name)
+        self._changed()
+
+    def delete_spawned(self) -> None:
+        """Take out all objects that were spawned."""
+        for name in sorted(() if self.surroundings is None else self.surroundings.spawned):
+            self.delete(name)
+
+    def set_friction(self, name: str, friction: float) -> None:
+        """Let a link or an object have another coefficient of friction, from now on, resets included."""
+        self._around().set_friction(name, friction)
+        self._changed()
+
+    def _changed(self) -> None:
+        """The next step does not follow the last one."""
+        self._actuators.restart()
