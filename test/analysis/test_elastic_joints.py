@@ -193,3 +193,33 @@ def test_a_link_gives_way_by_its_compliance(rng):
 def test_what_cannot_be_told_of_elastic_robots_is_refused(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+def test_motors_behind_springs_that_bend_move_as_their_derivatives_say(rng):
+    """Along q(t) of constant fourth derivative, by differences of order 4."""
+    elastic, x, h, settings = ElasticJoints(arm()), rng.standard_normal((5, 3)), 1e-3, {"lift": 0.03, "slide": 0.07}
+
+    def at(t):
+        powers = [1.0, t, t**2 / 2.0, t**3 / 6.0, t**4 / 24.0]
+        given = (sum(c * r for c, r in zip(powers, x[k:], strict=False)) for k in range(5))
+        return elastic.feed_forward(*given, settings=settings, friction=False)
+    for name, rate in (("q", "qd"), ("qd", "qdd")):
+        ahead, back, far, before = (getattr(at(t), name) for t in (h, -h, 2.0 * h, -2.0 * h))
+        assert error((8.0 * (ahead - back) - (far - before)) / (12.0 * h), getattr(at(0.0), rate)) < 1e-7
+
+
+@pytest.mark.parametrize("motors", ["free", "locked"])
+def test_shapes_of_oscillations_are_those_of_the_equations_of_motion(rng, motors):
+    """S v = w^2 M v, of joints that move each other; and all have the same kinetic energy."""
+    robot = sd.Robot(model_of(random_tree(rng, 4)))
+    elastic = ElasticJoints(robot.with_drives(dict.fromkeys(robot.joint_names, sd.Drive(1e-4, 60.0, HARD))))
+    q, h = elastic.equilibrium(0.3 * rng.standard_normal(4)).q, 1e-6
+    driven, n = elastic.driven, elastic.driven.n
+    moving = np.arange(n) if motors == "free" else np.arange(4)
+
+    def held(x):
+        return driven.gravity_torque(x) - driven.drive_torque(x, np.zeros(n))
+    S = np.stack([(held(q + h * e) - held(q - h * e)) / (2.0 * h) for e in np.eye(n)], axis=-1)[np.ix_(moving, moving)]
+    M, found = driven.mass_matrix(q)[np.ix_(moving, moving)], elastic.resonances(q, motors=motors)
+    v = found.shapes[moving]
+    assert error(S @ v, M @ v * found.squared) < 1e-7 and error(v.T @ M @ v, np.eye(len(moving))) < 1e-11
