@@ -106,4 +106,5 @@ def test_a_pause_leaves_stamps_on_the_grid_of_steps(running):
         running.fresh(lambda state, last=last: state.header.stamp != last)
     gone = nanoseconds(running.fresh().header.stamp) - start
     assert gone > 0 and gone % MS == 0
-    assert gone > paused - 4 * MS or not running.on_system_time     # the system's clock went on during the pauses
+    assert paused > 3 * CAUGHT_UP       # so that it shows whether the system's clock went on during the pauses, ...
+    assert gone > paused - CAUGHT_UP or not running.on_system_time     # ... even where states are behind it by a load
