@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
@@ -140,6 +140,9 @@ class Drive:
     else is as the joint feels it, behind the gear: the position theta of the motor is its angle over the ratio, its
     inertia B = ratio^2 rotor_inertia.
 
+    coupling {joint: factor}: other joints that turn the motor too, which without a spring is at theta = q + sum factor
+    q_other: a row of a transmission matrix, over the ratio, of a differential, a wrist or a belt.
+
     stiffness: N m/rad or N/m, > 0; a Hardening or Table; an Antagonistic or LeverArm, which another actuator makes
     stiffer; None: rigid, when B is the joint's armature. damping: of the spring, >= 0, N m s/rad or N s/m.
     motor_damping and motor_friction: viscous and Coulomb friction of the motor, as damping and friction of a robot's
@@ -165,6 +168,7 @@ class Drive:
     electric: Electric | None = None
     carrier: str | None = None
     axis: Sequence[float] | None = None
+    coupling: Mapping[str, float] | tuple[tuple[str, float], ...] = ()
 
     def __post_init__(self) -> None:
         _positive(self, "rotor_inertia", or_zero=self.stiffness is None)
@@ -177,6 +181,7 @@ class Drive:
             _positive(self, name, or_zero=True)
         if self.gear_loss >= 1.0:
             raise ValueError(f"gear_loss of Drive is {self.gear_loss!r}, must be < 1: the gear would hold any load")
+        object.__setattr__(self, "coupling", _coupling(self.coupling))
         if not isinstance(self.stiffness, (Hardening, Table, Antagonistic, LeverArm, type(None))):
             _positive(self, "stiffness")
         if self.stiffness is None:
@@ -186,7 +191,8 @@ class Drive:
         if not isinstance(self.electric, (Electric, type(None))):
             raise ValueError(f"electric of Drive is {described(self.electric)}, must be Electric")
         if isinstance(self.stiffness, (Antagonistic, LeverArm)):
-            for name in ("backlash", "gear_loss", "carrier") + ("electric",) * isinstance(self.stiffness, Antagonistic):
+            never = ("backlash", "gear_loss", "carrier", "coupling")
+            for name in (*never, *["electric"] * isinstance(self.stiffness, Antagonistic)):
                 if getattr(self, name):
                     raise ValueError(f"{name} of Drive is {getattr(self, name)!r}: not with "
                                      f"{type(self.stiffness).__name__}")
@@ -204,6 +210,10 @@ class Drive:
     def inertia(self) -> float:
         """B, the motor's inertia as the joint feels it, kg m^2 or kg."""
         return self.ratio * self.ratio * self.rotor_inertia
+
+    def shaft(self, joint: str) -> dict[str, float]:
+        """{joint: factor}: where the motor of a joint is without a spring, theta = sum factor q."""
+        return {joint: 1.0, **dict(self.coupling)}
 
     @property
     def is_elastic(self) -> bool:
@@ -231,6 +241,19 @@ class Drive:
                              lever.upper, math.inf)
         if self.electric is not None:
             yield Coordinate(f"{joint}_current", "prismatic", self.electric.inductance, effort=self.electric.voltage)
+
+
+def _coupling(given):
+    """Pairs of other joints and factors, as {joint: factor} has them."""
+    try:
+        pairs = tuple((joint, real(factor)) for joint, factor in dict(given).items())
+    except (TypeError, ValueError):
+        pairs = ((None, math.nan),)
+    for joint, factor in pairs:
+        if not isinstance(joint, str) or not math.isfinite(factor) or factor == 0.0:
+            raise ValueError(f"coupling of Drive is {described(given)}, must be {{joint: factor}}, of finite "
+                             "factors that are not 0")
+    return pairs
 
 
 def _set(self, name):

@@ -7,6 +7,7 @@ import pytest
 import screw_dynamics as sd
 from screw_dynamics.analysis.elastic_joints import ElasticJoints
 from screw_dynamics.model.drive import Antagonistic, Electric, Hardening, LeverArm
+from screw_dynamics.simulated_robot.limits import EnforcedLimits
 from screw_dynamics.simulated_robot.motors import actuated_joints, at_rest, command_names
 from screw_dynamics.simulated_robot.settings import Settings
 from screw_dynamics.simulated_robot.simulation import Simulation
@@ -54,6 +55,25 @@ def test_held_by_its_motors_a_robot_hangs_still_on_its_springs():
     for joint, motor in ((LIFT, LIFT_MOTOR), (SLIDE, SLIDE_MOTOR)):
         assert state.effort[joint] == pytest.approx(weight[joint], rel=1e-6)
         assert state.effort[motor] == pytest.approx(weight[joint], rel=1e-6)
+
+
+def test_motors_that_several_joints_turn_are_commanded_by_their_own_names():
+    """A differential: at rest where its springs carry the links, whose weight is what sensors in the joints measure."""
+    robot = ARM.with_drives({"lift": sd.Drive(1e-4, 80.0, HARD, coupling={"waist": 1.0}),
+                             "waist": sd.Drive(1e-4, -80.0, 3000.0, coupling={"lift": -0.5})})
+    assert actuated_joints(robot.model) == ("slide", "lift_motor", "waist_motor")
+    made = simulation(robot, command_mode="position", command_timeout=0.0)
+    start = made.q.copy()
+    assert abs(start - ElasticJoints(robot).equilibrium(start[:3]).q).max() < 1e-15
+    made.command(np.where(np.arange(5) >= 2, start, np.nan))
+    made.advance(2000)
+    state, weight = made.joint_state(), ARM.gravity_torque(start[:3])
+    assert abs(made.q - start).max() < 1e-9 and abs(state.effort[:3] - weight).max() < 1e-6
+    assert abs(state.effort[[4, 3]] - np.linalg.solve([[1.0, 1.0], [-0.5, 1.0]], weight[:2])).max() < 1e-6
+    made.reset_to(["lift"], [0.3], [2.0])
+    assert made.qd.tolist() == [0.0, 2.0, 0.0, 2.0, -1.0]
+    limits = EnforcedLimits(ARM.with_drives({"lift": sd.Drive(1e-4, 80.0, 9.0, coupling={"slide": -2.0})}).model, True)
+    assert [limits.lowest[3], limits.highest[3]] == pytest.approx([-1.2 - 2.0 * 0.6, 1.2 + 2.0 * 0.2], rel=1e-15)
 
 
 def test_an_effort_on_a_joint_is_its_motors_and_energies_are_accounted_for():
