@@ -133,6 +133,20 @@ class Electric:
 
 
 @dataclass(frozen=True)
+class TorqueSpeed:
+    """How a motor's torque is limited as it turns: on from rest by stall_torque, N m, less by a line that ends at
+    no_load_speed, rad/s, both > 0, of the shaft, before the gear: what a supply's voltage leaves of a torque that is
+    given. Against its turning it has what the line gives at more than the stall torque, up to the effort limit."""
+
+    stall_torque: float
+    no_load_speed: float
+
+    def __post_init__(self) -> None:
+        for name in ("stall_torque", "no_load_speed"):
+            _positive(self, name)
+
+
+@dataclass(frozen=True)
 class Drive:
     """A motor that turns `ratio` times as fast as the joint it drives, and a spring between them.
 
@@ -150,7 +164,8 @@ class Drive:
     gear_loss: the share of the spring's torque that the motor needs more as it turns, 0 <= gear_loss < 1; friction that
     depends on the load.
 
-    electric: the motor's winding; None: its torque is given.
+    electric: the motor's winding; None: its torque is given, and torque_speed the limit of it, which a simulated robot
+    keeps and Robot.effort_bounds tells.
 
     carrier: the link that carries the motor. With it the rotor is a body that spins with the motor, and turns with the
     carrier: rotor_inertia is part of the carrier's inertia in the robot without drives, and gyroscopic torques act.
@@ -169,6 +184,7 @@ class Drive:
     carrier: str | None = None
     axis: Sequence[float] | None = None
     coupling: Mapping[str, float] | tuple[tuple[str, float], ...] = ()
+    torque_speed: TorqueSpeed | None = None
 
     def __post_init__(self) -> None:
         _positive(self, "rotor_inertia", or_zero=self.stiffness is None)
@@ -190,6 +206,11 @@ class Drive:
                     raise ValueError(f"{name} of Drive is {getattr(self, name)!r}, of a drive without stiffness")
         if not isinstance(self.electric, (Electric, type(None))):
             raise ValueError(f"electric of Drive is {described(self.electric)}, must be Electric")
+        if not isinstance(self.torque_speed, (TorqueSpeed, type(None))):
+            raise ValueError(f"torque_speed of Drive is {described(self.torque_speed)}, must be TorqueSpeed")
+        if self.torque_speed is not None and (self.electric is not None or self.coupling and not self.is_elastic):
+            raise ValueError("torque_speed of Drive: not with electric, whose voltage limits it, nor of a rigid motor "
+                             "that several joints turn, whose torque no coordinate has")
         if isinstance(self.stiffness, (Antagonistic, LeverArm)):
             never = ("backlash", "gear_loss", "carrier", "coupling")
             for name in (*never, *["electric"] * isinstance(self.stiffness, Antagonistic)):

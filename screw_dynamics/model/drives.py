@@ -251,6 +251,18 @@ def transmission(model: Model, drives: Mapping[str, Drive]) -> np.ndarray:
     return T
 
 
+def torque_speed(model: Model) -> np.ndarray:
+    """Rows (2, n): the largest efforts at rest, and the speeds at which these are 0, as torque_speed of drives gives
+    them, on the motors' coordinates; inf where nothing limits them."""
+    found = np.full((2, model.n), np.inf)
+    for joint, drive in model.drives.items():
+        if (line := drive.torque_speed) is not None:
+            motors = [name for name in model.motors.get(joint, ()) if name.startswith(f"{joint}_motor")] or [joint]
+            at_joint = line.stall_torque * abs(drive.ratio), line.no_load_speed / abs(drive.ratio)
+            found[:, [model.v_slices[name].start for name in motors]] = np.array(at_joint)[:, None]
+    return found
+
+
 def without_drives(model: Model, joints: Collection[str] | None = None) -> Model:
     """The model whose joints, all or some, have neither motors nor rotors of their drives: with_drives undone, but for
     armature and friction of rigid drives."""

@@ -2,12 +2,14 @@
 
 import numpy as np
 
+from screw_dynamics.model.drives import torque_speed
 from screw_dynamics.model.floating_base import velocity_names
 from screw_dynamics.model.model import Model
 
 
 class EnforcedLimits:
-    """Lowest and highest positions, largest velocities and efforts (n,); infinite where none is enforced.
+    """Lowest and highest positions, largest velocities and efforts (n,); infinite where none is enforced. torque_speed
+    (2, n): of motors, see model.drives.
 
     lowest, highest (n,): of commands of positions, which for a motor behind a spring are where the limits of the joints
     that turn it take it: it has none itself. The positions (n,) of the velocities of a floating base are 0."""
@@ -22,6 +24,7 @@ class EnforcedLimits:
                 self.lowest[k], self.highest[k] = self._turned(model, model.drives[joint].shaft(joint))
         self.velocity = model.velocity_limit if enforced else unlimited
         self.effort = model.effort_limit if enforced else unlimited
+        self.torque_speed = torque_speed(model) if enforced else np.full((2, model.n), np.inf)
 
     def _turned(self, model, shaft):
         """Lowest and highest of a sum of joints' positions, {joint: factor}."""

@@ -316,7 +316,8 @@ class Simulation(Objects, Measurements):
             if before.any():
                 self._count(np.stack([self.q, self.q]), np.stack([before, self.qd]), np.zeros((1, self.robot.n)))
             self.steps += steps
-        elif (efforts | self._locked).all() and not self._pushes.active and not self.robot.model.constraints:
+        elif ((efforts | self._locked).all() and not self._pushes.active and not self.robot.model.constraints
+              and not np.isfinite(self.limits.torque_speed).any()):
             self._integrate(np.where(efforts, self._drives.value, 0.0), steps)
             self.saturated += (self.steps - first) * self._drives.beyond
         else:   # efforts follow the state: they are renewed each step, as a digital controller does

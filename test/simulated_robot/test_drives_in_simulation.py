@@ -1,4 +1,5 @@
 """A simulated robot whose joints are behind springs: commands move motors, sensors are on either side of the spring."""
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -6,7 +7,7 @@ import pytest
 
 import screw_dynamics as sd
 from screw_dynamics.analysis.elastic_joints import ElasticJoints
-from screw_dynamics.model.drive import Antagonistic, Electric, Hardening, LeverArm
+from screw_dynamics.model.drive import Antagonistic, Electric, Hardening, LeverArm, TorqueSpeed
 from screw_dynamics.simulated_robot.limits import EnforcedLimits
 from screw_dynamics.simulated_robot.motors import actuated_joints, at_rest, command_names
 from screw_dynamics.simulated_robot.settings import Settings
@@ -105,6 +106,33 @@ def test_modes_and_faults_of_a_joint_are_those_of_its_motor():
     assert made.q[LIFT_MOTOR] == before
     with pytest.raises(ValueError, match="unknown joint 'lift_motor'"):
         made.set_modes({"lift_motor": "effort"})
+
+
+@pytest.mark.parametrize("mode", ["effort", "velocity"])
+def test_a_motor_speeds_up_as_its_line_of_torque_over_speed_says(mode):
+    """J w' = stall (1 - w / no_load): w = no_load (1 - exp(-t stall / (J no_load))), whatever is commanded beyond."""
+    column = sd.Robot.from_urdf(ROOT / "urdf/spherical_arm.urdf", tip_link="column")
+    robot = column.with_drives({"waist": sd.Drive(1e-4, -80.0, torque_speed=TorqueSpeed(0.5, 400.0))})
+    robot = sd.Robot(replace(robot.model, effort_limit=np.array([1e3]), velocity_limit=np.array([np.inf])))
+    made = Simulation(robot, Settings(dt=1e-4, command_mode=mode, command_timeout=0.0, joint_friction=False,
+                                      servo_bandwidth=1000.0))
+    made.command(np.array([500.0]))
+    inertia, stall, no_load = robot.mass_matrix(np.zeros(1))[0, 0], 0.5 * 80.0, 400.0 / 80.0
+    found = [made.qd[0]]
+    for _ in range(600):
+        made.advance(5)
+        found.append(made.qd[0])
+    t, rate = 5e-4 * np.arange(601), stall / (inertia * no_load)
+    assert rate * t[-1] > 3.0
+    np.testing.assert_allclose(found, no_load * (1.0 - (1.0 - 1e-4 * rate)**(t / 1e-4)), rtol=1e-9, atol=1e-12)
+    assert made.saturated[0] == 3000 and found[-1] == pytest.approx(no_load * (1.0 - np.exp(-rate * t[-1])), rel=1e-3)
+    lowest, highest = robot.effort_bounds(np.array([[0.0], [2.5], [-2.5], [6.0], [-500.0]]))
+    assert highest.ravel().tolist() == pytest.approx([40.0, 20.0, 60.0, 0.0, 1e3])
+    assert (-lowest.ravel()).tolist() == pytest.approx([40.0, 60.0, 20.0, 88.0, 0.0])
+    free = Simulation(robot, Settings(dt=1e-4, command_timeout=0.0, joint_friction=False, enforce_limits=False))
+    free.command(np.array([500.0]))
+    free.advance(10)
+    assert free.qd[0] == pytest.approx(500.0 / inertia * 1e-3, rel=1e-12)
 
 
 def test_a_step_of_the_motor_makes_the_link_swing_at_its_resonance():
