@@ -8,6 +8,7 @@ with the output q."""
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -16,7 +17,7 @@ from numpy.typing import ArrayLike
 from screw_dynamics import checks
 from screw_dynamics.algorithms.friction import smooth_sign
 from screw_dynamics.model.drive import Antagonistic, Drive, LeverArm
-from screw_dynamics.model.drives import without_drives
+from screw_dynamics.model.drives import with_drives, without_drives
 from screw_dynamics.robot import Robot
 
 from .spring_laws import deflection, law
@@ -65,8 +66,8 @@ class ElasticJoints:
     N m/rad or N/m, and motor_inertia B, kg m^2 or kg, behind the gear, both > 0; motor_damping D >= 0: one number, or
     (n,). ValueError for others, for a robot with a joint on a group, and for one without an elastic drive.
 
-    driven: the robot with drives; robot: that of its links alone, without motors and springs; n of a joint's vectors is
-    the latter's."""
+    driven: the robot with drives; robot: that of its links alone, without what is behind springs; n of a joint's
+    vectors is the latter's."""
 
     def __init__(self, robot: Robot, stiffness: ArrayLike | None = None, motor_inertia: ArrayLike | None = None,
                  motor_damping: ArrayLike = 0.0):
@@ -85,7 +86,10 @@ class ElasticJoints:
         if not model.motors:
             raise ValueError("ElasticJoints: no joint of the robot has an elastic drive, as Robot.with_drives gives it")
         self.driven = robot
-        self.robot = Robot(without_drives(model), robot.gravity, robot.representation, robot.source)
+        rotors = {joint: replace(drive, motor_damping=0.0, motor_friction=0.0)      # without_drives left friction there
+                  for joint, drive in model.drives.items() if drive.carrier and not drive.is_elastic}
+        self.robot = Robot(with_drives(without_drives(model), rotors), robot.gravity, robot.representation,
+                           robot.source)
         added = {name for names in model.motors.values() for name in names}
         self._links = np.array([model.v_slices[joint].start for joint in model.joint_names if joint not in added])
         self._motors = {joint: [model.v_slices[name].start for name in names] for joint, names in model.motors.items()}
