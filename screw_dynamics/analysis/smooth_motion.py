@@ -34,8 +34,11 @@ class SmoothMotion:
         values = np.array(values, dtype=float)
         order = np.asarray(order)
         k = len(self.times)
-        if self.times.ndim != 1 or not k or not (np.diff(self.times) > 0.0).all():
-            raise ValueError(f"times must be increasing, not {self.times.tolist()}")
+        if self.times.ndim != 1 or not k:
+            raise ValueError(f"times must be (k,) with k > 0, not of shape {self.times.shape}")
+        for i in np.flatnonzero(np.diff(self.times) <= 0.0)[:1]:
+            raise ValueError(f"times must increase: point {i} is at {self.times[i]:g} s, the next at "
+                             f"{self.times[i + 1]:g} s")
         if values.ndim != 3 or values.shape[:2] != (GIVEN, k) or not np.isfinite(values).all():
             raise ValueError(f"values must be finite numbers of shape ({GIVEN}, {k}, n), not {values.shape}")
         uneven = np.flatnonzero(np.abs(np.diff(np.log(np.diff(self.times)))) > np.log(UNEVEN))
@@ -46,7 +49,7 @@ class SmoothMotion:
         if order.shape != (k,) or order.dtype.kind not in "iu" or not ((order >= 0) & (order <= ORDER)).all():
             raise ValueError(f"order must be {k} integers from 0 to {ORDER}")
         if (order + 1).sum() < GIVEN:
-            raise ValueError(f"order: the points give {(order + 1).sum()} numbers, and take {GIVEN} to say which motion")
+            raise ValueError(f"order: the points give {(order + 1).sum()} numbers, and must give {GIVEN} at least")
         self.values = _completed(np.diff(self.times), values, order)
         self._coefficients = _coefficients(np.diff(self.times), self.values)
 

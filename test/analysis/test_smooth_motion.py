@@ -77,14 +77,14 @@ def test_outside_it_rests():
 
 
 @pytest.mark.parametrize("times, values, order, message", [
-    ([0.0, 0.0], np.zeros((5, 2, 1)), [4, 4], "times must be increasing"),
-    ([], np.zeros((5, 0, 1)), [], "times must be increasing"),
+    ([0.0, 0.0], np.zeros((5, 2, 1)), [4, 4], "times must increase: point 0 is at 0 s, the next at 0 s"),
+    ([], np.zeros((5, 0, 1)), [], "times must be .k,. with k > 0"),
     ([0.0, 1.0], np.zeros((4, 2, 1)), [4, 4], "values must be finite numbers of shape"),
     ([0.0, 1.0], np.full((5, 2, 1), np.nan), [4, 4], "values must be finite"),
     ([0.0, 1.0], np.zeros((5, 2, 1)), [4, 5], "order must be 2 integers from 0 to 4"),
     ([0.0, 1.0], np.zeros((5, 2, 1)), [0.5, 1], "order must be 2 integers"),
-    ([0.0, 1.0], np.zeros((5, 2, 1)), [1, 1], "the points give 4 numbers, and take 5"),
-    ([0.0, 1.0, 1.001], np.zeros((5, 3, 1)), [4, 4, 4], "point 1 is 1 s from the one before and 0.001 s from the next")])
+    ([0.0, 1.0], np.zeros((5, 2, 1)), [1, 1], "the points give 4 numbers, and must give 5"),
+    ([0.0, 1.0, 1.001], np.zeros((5, 3, 1)), [4] * 3, "point 1 is 1 s from the one before and 0.001 s from the next")])
 def test_what_makes_no_motion_is_refused(times, values, order, message):
     with pytest.raises(ValueError, match=message):
         SmoothMotion(times, values, order)
