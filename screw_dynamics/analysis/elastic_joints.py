@@ -67,8 +67,8 @@ class ElasticJoints:
     (n,). ValueError for others, for a robot with a joint on a group, for one without an elastic drive, and for
     couplings of drives that leave a motion of the joints to which no motor turns.
 
-    driven: the robot with drives; robot: that of its links alone, without motors and springs; n of a joint's vectors is
-    the latter's."""
+    driven: the robot with drives; robot: that of its links alone, without what is behind springs; n of a joint's
+    vectors is the latter's."""
 
     def __init__(self, robot: Robot, stiffness: ArrayLike | None = None, motor_inertia: ArrayLike | None = None,
                  motor_damping: ArrayLike = 0.0):

@@ -135,6 +135,15 @@ def test_a_joint_without_a_spring_keeps_its_own_motion_and_effort(rng):
     assert error(motion.tau, np.r_[0.0, expected[1:], motion.torque[0]]) < 1e-13
 
 
+def test_the_rotor_of_a_rigid_drive_turns_with_its_carrier_and_spins(rng):
+    """Beside a spring elsewhere: through the forward dynamics of the robot with drives."""
+    spins = sd.Drive(1e-4, 50.0, motor_friction=0.2, carrier="yoke", axis=(0.0, 0.0, 1.0))
+    elastic = ElasticJoints(arm(waist=DRIVES["waist"], slide=spins))
+    driven, motion = elastic.driven, elastic.feed_forward(*rng.standard_normal((5, 3)))
+    efforts = motion.tau + driven.drive_torque(motion.q, motion.qd) - driven.friction_torque(motion.qd)
+    assert error(driven.forward_dynamics(motion.q, motion.qd, efforts), motion.qdd) < 1e-10
+
+
 def test_equilibria_stay_where_they_are_and_are_found_again(rng):
     elastic = ElasticJoints(arm())
     driven, q = elastic.driven, 0.5 * rng.standard_normal(3)

@@ -9,7 +9,7 @@ from sensor_msgs.msg import JointState
 
 import screw_dynamics as sd
 from screw_dynamics.model.drive import Antagonistic, Hardening, LeverArm, Table
-from screw_dynamics.ros.simulator.drives import drives
+from screw_dynamics.ros.node.drives import drives
 from screw_dynamics.simulated_robot.settings import Settings
 from screw_dynamics.simulated_robot.simulation import Simulation
 from support import planar_arm as arm
