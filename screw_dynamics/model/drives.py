@@ -79,7 +79,7 @@ def _place(model, joint, drive) -> int:
         raise ValueError(f"{name}: it is {model.kind_of(joint)}, and only joints of one degree of freedom have drives")
     if joint in model.drives or any(joint in names for names in model.motors.values()):
         raise ValueError(f"{name}: it {'has one' if joint in model.drives else 'is the coordinate of one'}")
-    for other in (other for other, _ in drive.coupling):
+    for other in dict(drive.coupling):
         wrong = ("does not exist" if other not in {*model.v_slices, *model.mimics} else
                  "is the joint itself" if other == joint else
                  f"follows {model.mimics[other][0]!r}" if other in model.mimics else
@@ -243,7 +243,7 @@ def transmission(model: Model, drives: Mapping[str, Drive]) -> np.ndarray:
     coupling. ValueError where it has no inverse."""
     T = np.eye(model.n)
     for joint, drive in drives.items():
-        for other, factor in drive.coupling:
+        for other, factor in dict(drive.coupling).items():
             T[model.v_slices[joint].start, model.v_slices[other].start] = factor
     if np.linalg.matrix_rank(T) < model.n:
         coupled = ", ".join(joint for joint, drive in drives.items() if drive.coupling)
