@@ -34,7 +34,8 @@ def run(urdf, robot, known):
         return [json.dumps({joint: {**DRIVE, **numbers}}) for joint in robot.joint_names]
 
     simulated = {"tip_link": TIP, "drives": drives(stiffness=STIFFNESS), "dt": 1e-4, "integrator": "rk4"}
-    parameters = {"robot_description": urdf, "tip_link": TIP, "drives": drives(**known), "feed_forward_lead": PERIOD / 2}
+    parameters = {"robot_description": urdf, "tip_link": TIP, "drives": drives(**known),
+                  "feed_forward_lead": PERIOD / 2}
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder, "dynamics.yaml")            # JSON is YAML
         file.write_text(json.dumps({"/**/screw_dynamics": {"ros__parameters": parameters}}), encoding="utf-8")

@@ -103,7 +103,7 @@ def test_links_follow_a_trajectory_by_what_comes_for_their_states(driver):
     values[0] = list(START.values()), [0.6, -0.3], END
     motion = sd.smooth_motion.SmoothMotion([0.0, 0.2, 0.4], values, [4, 0, 4])
     twin = Simulation(robot, Settings(dt=1e-3, integrator="rk4", joint_friction=False), START)
-    assert error(np.array(answers[0].position)[:2], twin.q[2:4]) < 1e-5         # where motors begin, a millisecond later
+    assert error(np.array(answers[0].position)[:2], twin.q[2:4]) < 1e-5     # they begin there, but for a ms
     wrong = []
     for k in range(250):
         twin.command(np.array([np.nan, np.nan, *answers[k].effort]))
@@ -186,7 +186,7 @@ def test_a_drive_without_feed_forward_is_named_and_all_else_works(ros, more, neg
         assert error(node.robot().mass_matrix(Q), arm.mass_matrix(Q) + np.diag([B[0], 0.0])) < 1e-12
         assert error(node.without_payload("").mass_matrix(Q), arm.mass_matrix(Q) + np.diag(
             [B[0] if more.get("stiffness", 1) is None else 0.0, 0.0])) < 1e-12      # as efforts are measured
-        assert of_motors(node).health()[1] == (f"motor_feed_forward: there is none: feed_forward: {says}" if says else "")
+        assert of_motors(node).health()[1] == (says and f"motor_feed_forward: there is none: feed_forward: {says}")
         with pytest.raises(ValueError, match="parameter drives: drive of joint 'shoulder'"):
             node.use(sd.Robot.from_urdf(arm.urdf().replace("shoulder", "hip")))
     finally:
