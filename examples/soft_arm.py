@@ -23,8 +23,8 @@ TIP = "panda_hand"
 DRIVE = {"rotor_inertia": 5e-5, "ratio": 100.0}         # kg m^2: 0.5 kg m^2 at the joint
 STIFFNESS = 10_000.0                                    # N m/rad
 START = np.array([0.0, -0.5, 0.0, -2.0, 0.0, 1.6, 0.8])
-END = START + np.array([0.8, 0.5, -0.4, 0.6, 0.5, 0.4, -0.5])
-DURATION, REST, PERIOD = 0.55, 0.35, 1e-3               # s: any faster, and a motor reaches its limit
+END = START + 0.1 * np.array([0.8, 0.5, -0.4, 0.6, 0.5, 0.4, -0.5])
+DURATION, REST, PERIOD = 0.16, 0.24, 1e-3               # s: any faster, and a motor reaches its limit
 
 
 def run(urdf, robot, known):
@@ -34,7 +34,8 @@ def run(urdf, robot, known):
         return [json.dumps({joint: {**DRIVE, **numbers}}) for joint in robot.joint_names]
 
     simulated = {"tip_link": TIP, "drives": drives(stiffness=STIFFNESS), "dt": 1e-4, "integrator": "rk4"}
-    parameters = {"robot_description": urdf, "tip_link": TIP, "drives": drives(**known), "feed_forward_lead": PERIOD / 2}
+    parameters = {"robot_description": urdf, "tip_link": TIP, "drives": drives(**known),
+                  "feed_forward_lead": PERIOD / 2}
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder, "dynamics.yaml")            # JSON is YAML
         file.write_text(json.dumps({"/**/screw_dynamics": {"ros__parameters": parameters}}), encoding="utf-8")
@@ -96,7 +97,7 @@ def draw(path, runs, joints):
     for axis, (name, (t, error, _)) in zip(axes, reversed(runs.items()), strict=False):
         axis.plot(t, 1e6 * error, lw=1.0, label=joints)
         axis.set(title=f"feed-forward {name} springs", xlabel="s", ylabel="links are off by, µrad")
-    axes[1].legend(fontsize=6)
+    axes[0].legend(fontsize=6, ncols=2, loc="upper right")
     for name, (t, _, hand) in runs.items():
         axes[2].semilogy(t[1:], 1e3 * hand[1:], label=f"{name} springs")
     axes[2].set(title="the hand", xlabel="s", ylabel="is off by, mm")

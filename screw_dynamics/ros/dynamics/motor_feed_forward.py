@@ -190,6 +190,9 @@ class MotorFeedForward(StateOutput):
 def _smooth(times: np.ndarray, points: TrajectoryPoints, start: tuple[float, np.ndarray] | None = None) -> SmoothMotion:
     """The motion through points, from a start, its time and derivatives (5, n), on. A first or a last point that does
     not move is at rest, whatever its acceleration: planners end with the one that brakes."""
+    for i in np.flatnonzero(np.diff(times) <= 0.0)[:1]:
+        raise ValueError(f"points[{i + 1}].time_from_start is {times[i + 1]:g} s, must be later than that of "
+                         f"points[{i}], {times[i]:g} s")
     values, order = np.concatenate((points.values, np.zeros((2, *points.values.shape[1:])))), points.order
     if start is not None:
         times, order = np.insert(times, 0, start[0]), np.insert(order, 0, ALL)
@@ -198,7 +201,10 @@ def _smooth(times: np.ndarray, points: TrajectoryPoints, start: tuple[float, np.
     for end in (0, -1) if start is None else (-1,):
         if not values[1, end].any():
             values[2, end], order[end] = 0.0, ALL
-    return SmoothMotion(times, values, order)
+    try:
+        return SmoothMotion(times, values, order)
+    except ValueError as error:
+        raise ValueError(f"{error}; point 0 is where the motion begins" if start is not None else str(error)) from None
 
 
 def _outputs(model: Model, joints: tuple[str, ...]) -> tuple[list[str], np.ndarray]:
