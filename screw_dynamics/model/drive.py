@@ -147,6 +147,34 @@ class TorqueSpeed:
 
 
 @dataclass(frozen=True)
+class Thermal:
+    """How a motor's winding warms up: motor_constant k, N m/W^0.5, of the torque before the gear that costs (torque /
+    k)^2 of heat; resistance, K/W, from the winding to what is around it, and capacity, J/K; each > 0. ambient and
+    highest: temperatures, degrees Celsius, of what is around it, and that which the winding may have, above it.
+
+    R C T' = ambient + R heat - T; k sqrt((highest - ambient) / R) is the torque that it can give for ever."""
+
+    motor_constant: float
+    resistance: float
+    capacity: float
+    highest: float = 120.0
+    ambient: float = 25.0
+
+    def __post_init__(self) -> None:
+        for name in ("motor_constant", "resistance", "capacity"):
+            _positive(self, name)
+        for name in ("ambient", "highest"):
+            _set(self, name)
+        if not self.ambient < self.highest:
+            raise ValueError(f"ambient {self.ambient!r} of Thermal must be below highest {self.highest!r}")
+
+    @property
+    def lasting_torque(self) -> float:
+        """The torque that the motor can give for ever, before the gear, N m."""
+        return self.motor_constant * math.sqrt((self.highest - self.ambient) / self.resistance)
+
+
+@dataclass(frozen=True)
 class Drive:
     """A motor that turns `ratio` times as fast as the joint it drives, and a spring between them.
 
@@ -165,7 +193,8 @@ class Drive:
     depends on the load.
 
     electric: the motor's winding; None: its torque is given, and torque_speed the limit of it, which a simulated robot
-    keeps and Robot.effort_bounds tells.
+    keeps and Robot.effort_bounds tells. thermal: how its winding warms up, whose temperature a simulated robot tells,
+    and limits its effort by.
 
     carrier: the link that carries the motor. With it the rotor is a body that spins with the motor, and turns with the
     carrier: rotor_inertia is part of the carrier's inertia in the robot without drives, and gyroscopic torques act.
@@ -185,6 +214,7 @@ class Drive:
     axis: Sequence[float] | None = None
     coupling: Mapping[str, float] | tuple[tuple[str, float], ...] = ()
     torque_speed: TorqueSpeed | None = None
+    thermal: Thermal | None = None
 
     def __post_init__(self) -> None:
         _positive(self, "rotor_inertia", or_zero=self.stiffness is None)
@@ -206,11 +236,12 @@ class Drive:
                     raise ValueError(f"{name} of Drive is {getattr(self, name)!r}, of a drive without stiffness")
         if not isinstance(self.electric, (Electric, type(None))):
             raise ValueError(f"electric of Drive is {described(self.electric)}, must be Electric")
-        if not isinstance(self.torque_speed, (TorqueSpeed, type(None))):
-            raise ValueError(f"torque_speed of Drive is {described(self.torque_speed)}, must be TorqueSpeed")
-        if self.torque_speed is not None and (self.electric is not None or self.coupling and not self.is_elastic):
-            raise ValueError("torque_speed of Drive: not with electric, whose voltage limits it, nor of a rigid motor "
-                             "that several joints turn, whose torque no coordinate has")
+        for name, kind in (("torque_speed", TorqueSpeed), ("thermal", Thermal)):
+            if not isinstance(getattr(self, name), (kind, type(None))):
+                raise ValueError(f"{name} of Drive is {described(getattr(self, name))}, must be {kind.__name__}")
+            if getattr(self, name) and (self.electric is not None or self.coupling and not self.is_elastic):
+                raise ValueError(f"{name} of Drive: not with electric, whose voltage limits it, nor of a rigid motor "
+                                 "that several joints turn, whose torque no coordinate has")
         if isinstance(self.stiffness, (Antagonistic, LeverArm)):
             never = ("backlash", "gear_loss", "carrier", "coupling")
             for name in (*never, *["electric"] * isinstance(self.stiffness, Antagonistic)):

@@ -257,10 +257,15 @@ def torque_speed(model: Model) -> np.ndarray:
     found = np.full((2, model.n), np.inf)
     for joint, drive in model.drives.items():
         if (line := drive.torque_speed) is not None:
-            motors = [name for name in model.motors.get(joint, ()) if name.startswith(f"{joint}_motor")] or [joint]
-            at_joint = line.stall_torque * abs(drive.ratio), line.no_load_speed / abs(drive.ratio)
-            found[:, [model.v_slices[name].start for name in motors]] = np.array(at_joint)[:, None]
+            for _, k in motor_coordinates(model, joint):
+                found[:, k] = line.stall_torque * abs(drive.ratio), line.no_load_speed / abs(drive.ratio)
     return found
+
+
+def motor_coordinates(model: Model, joint: str) -> list[tuple[str, int]]:
+    """The names and the velocities' indices of the motors of a joint with a drive: its own, of a rigid one."""
+    motors = [name for name in model.motors.get(joint, ()) if name.startswith(f"{joint}_motor")] or [joint]
+    return [(name, model.v_slices[name].start) for name in motors]
 
 
 def without_drives(model: Model, joints: Collection[str] | None = None) -> Model:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import screw_dynamics as sd
-from screw_dynamics.model.drive import Antagonistic, Electric, Hardening, LeverArm, Table, TorqueSpeed
+from screw_dynamics.model.drive import Antagonistic, Electric, Hardening, LeverArm, Table, Thermal, TorqueSpeed
 from screw_dynamics.model.drives import without_drives
 from screw_dynamics.model.joining import Mounted, join
 from support.random_trees import GROUPS, KINDS, model_of, random_tree
@@ -241,6 +241,9 @@ def test_drives_of_joints_that_have_one_follow_or_are_on_groups_are_refused():
     (lambda: sd.Drive(1.0, torque_speed=3.0), "torque_speed of Drive is 3.0, must be TorqueSpeed"),
     (lambda: sd.Drive(1.0, torque_speed=TorqueSpeed(1.0, 1.0), coupling={"a": 1.0}), "torque_speed of Drive: not with"),
     (lambda: sd.Drive(1.0, torque_speed=TorqueSpeed(1.0, 1.0), electric=Electric(1.0, 1.0, 1.0)), "not with electric"),
+    (lambda: Thermal(0.1, 1.0, 1.0, 20.0), "ambient 25.0 of Thermal must be below highest 20.0"),
+    (lambda: Thermal(0.1, 0.0, 1.0), "resistance of Thermal is 0.0, must be > 0"),
+    (lambda: sd.Drive(1.0, thermal=3.0), "thermal of Drive is 3.0, must be Thermal"),
     (lambda: Electric(0.0, 1e-3, 0.1), "resistance of Electric is 0.0, must be > 0"),
     (lambda: Electric(1.0, 1e-3, 0.1, -24.0), "voltage of Electric is -24.0, must be > 0"),
     (lambda: Hardening((0.0,)), "each must be >= 0, and one > 0"),

@@ -7,7 +7,7 @@ import pytest
 
 import screw_dynamics as sd
 from screw_dynamics.analysis.elastic_joints import ElasticJoints
-from screw_dynamics.model.drive import Antagonistic, Electric, Hardening, LeverArm, TorqueSpeed
+from screw_dynamics.model.drive import Antagonistic, Electric, Hardening, LeverArm, Thermal, TorqueSpeed
 from screw_dynamics.simulated_robot.limits import EnforcedLimits
 from screw_dynamics.simulated_robot.motors import actuated_joints, at_rest, command_names
 from screw_dynamics.simulated_robot.settings import Settings
@@ -133,6 +133,40 @@ def test_a_motor_speeds_up_as_its_line_of_torque_over_speed_says(mode):
     free.command(np.array([500.0]))
     free.advance(10)
     assert free.qd[0] == pytest.approx(500.0 / inertia * 1e-3, rel=1e-12)
+
+
+def test_a_motor_warms_up_and_gives_what_it_can_for_ever():
+    """R C T' = ambient + R (u / k)^2 - T, until it would be too warm; brakes let it cool, and so does a reset."""
+    thermal = Thermal(motor_constant=0.1, resistance=2.0, capacity=4.0, highest=100.0, ambient=20.0)
+    robot = ARM.with_drives({"slide": sd.Drive(1e-4, -50.0, thermal=thermal), "lift": sd.Drive(1e-4, 80.0, HARD,
+                                                                                                thermal=thermal)})
+    robot = sd.Robot(replace(robot.model, effort_limit=np.full(4, np.inf)))
+    lasting = 0.1 * np.sqrt(80.0 / 2.0) * 50.0
+    assert thermal.lasting_torque * 50.0 == pytest.approx(lasting, rel=1e-15)
+
+    def made(advanced):
+        simulated = Simulation(robot, Settings(dt=1e-3, command_timeout=0.0), START)
+        simulated.command(np.array([0.0, np.nan, 1.5 * lasting, 0.0]))
+        for steps in advanced:
+            simulated.advance(steps)
+        return simulated
+
+    one, other = made([4000]), made([1, 699, 77, 3223])
+    assert one.heat.names == ("slide", "lift_motor")
+    steady = 20.0 + 2.0 * (1.5 * lasting / 50.0 / 0.1)**2
+    assert one.heat.temperatures.tolist() == pytest.approx([steady + (20.0 - steady) * np.exp(-4.0 / 8.0), 20.0])
+    assert (one.heat.temperatures == other.heat.temperatures).all() and (one.q == other.q).all()
+    warm = []
+    for _ in range(300):
+        one.advance(200)
+        warm.append(one.heat.temperatures[0])
+    assert max(warm) <= 100.0 + 1e-9 and warm[-1] == pytest.approx(100.0, abs=1e-3) and one.saturated[2] > 50_000
+    assert one.joint_state().effort[2] == pytest.approx(lasting, rel=1e-6)
+    one.inject("joint_stuck", "slide")
+    one.advance(8000)
+    assert one.heat.temperatures[0] == pytest.approx(20.0 + 80.0 * np.exp(-1.0), rel=1e-3)
+    one.reset()
+    assert one.heat.temperatures.tolist() == [20.0, 20.0]
 
 
 def test_a_step_of_the_motor_makes_the_link_swing_at_its_resonance():

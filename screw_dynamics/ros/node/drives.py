@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from screw_dynamics.model.drive import Antagonistic, Drive, Electric, Hardening, LeverArm, Table, TorqueSpeed
+from screw_dynamics.model.drive import Antagonistic, Drive, Electric, Hardening, LeverArm, Table, Thermal, TorqueSpeed
 from screw_dynamics.robot import Robot
 
 from .json_records import make, read
@@ -14,7 +14,8 @@ EXAMPLE = '{"lift": {"rotor_inertia": 1e-4, "ratio": 80.0, "stiffness": 2000.0}}
 DRIVES = Setting("drives", (), "motors and springs of joints, each as JSON: "
                  '{"lift": {"rotor_inertia": 1e-4, "ratio": 80.0, "stiffness": 2000.0}}; docs/drives.md',
                  read_only=True)
-PARTS = {"electric": Electric, "torque_speed": TorqueSpeed}        # of a drive, besides its spring, that have numbers
+# Parts of a drive, besides its spring, that have numbers.
+PARTS = {"electric": Electric, "thermal": Thermal, "torque_speed": TorqueSpeed}
 SPRINGS = {kind.__name__: kind for kind in (Antagonistic, Hardening, LeverArm, Table)}
 
 
@@ -66,8 +67,9 @@ class GivenDrives:
     def without_springs(self, robot: Robot) -> Robot:
         """The robot whose springs are rigid: efforts are those of motors that do not give way, whose inertia and
         friction the joints have."""
-        return _with(robot, {joint: replace(drive, stiffness=None, damping=0.0, backlash=0.0, gear_loss=0.0,
-                                            electric=None, torque_speed=None) for joint, drive in self._given.items()})
+        rigid = dict(stiffness=None, damping=0.0, backlash=0.0, gear_loss=0.0, electric=None, torque_speed=None,
+                     thermal=None)
+        return _with(robot, {joint: replace(drive, **rigid) for joint, drive in self._given.items()})
 
     def before_springs(self, robot: Robot) -> Robot:
         """The robot of the links, without what is behind springs: efforts of elastic joints are the torques of their
