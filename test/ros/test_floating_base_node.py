@@ -271,11 +271,6 @@ def test_matrices_on_topics(driver, robot, state):
 
 
 # ------------------------------------------------------------------------------------------------- other nodes
-def test_a_description_that_is_set_is_refused_by_name(driver):
-    says = driver.set_parameter("robot_description", robots.hopper(robots.PLANAR).replace("drift", "slip"))
-    assert "joint 'slip' is planar: the simulator and the nodes take joints of one degree of freedom" in says
-
-
 def test_another_robot_in_its_place_has_another_base_or_none(driver, robot, state):
     quadrotor, q, v = sd.Robot.from_urdf(robots.quadrotor(), floating_base=True), *(x[:k] for x, k in zip(
         state, (7, 6), strict=True))
