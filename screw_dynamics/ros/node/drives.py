@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from screw_dynamics.model.drive import Antagonistic, Drive, Hardening, LeverArm, Table
+from screw_dynamics.model.drive import Antagonistic, Drive, Electric, Hardening, LeverArm, Table
 from screw_dynamics.robot import Robot
 
 from .json_records import make, read
@@ -30,6 +30,8 @@ def drives(texts: Iterable[str]) -> dict[str, Drive]:
             raise ValueError(f"parameter drives: joint {joint!r} is given twice")
         if "stiffness" in given:
             given["stiffness"] = spring("drives", text, given["stiffness"])
+        if isinstance(given.get("electric"), dict):
+            given["electric"] = make("drives", text, Electric, given["electric"])
         found[joint] = make("drives", text, Drive, given)
     return found
 
