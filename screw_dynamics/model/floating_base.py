@@ -52,22 +52,25 @@ class FloatingBase(NamedTuple):
         return wrench if link in ("", self.link) else arrays.Ad_matrix(arrays.inverse_pose(self.fixed[link])).T @ wrench
 
 
-def floating_base(model: Model) -> FloatingBase | None:
-    """The floating base of a model; None without joints on groups. ValueError names a joint on a group that is none."""
+def floating_base(model: Model, others: bool = False) -> FloatingBase | None:
+    """The floating base of a model; None where none floats. ValueError names another joint on a group, unless there may
+    be others."""
+    base = None
     for i, (joint, frame) in enumerate(model.joint_frames.items()):
         parent = model.parents[model.body_joints.index(joint)]
         at_root = i == 0 and joint == model.joint_names[0] and parent < 0 and np.array_equal(frame, np.eye(4))
-        if model.kind_of(joint) != "free" or not at_root:
+        if model.kind_of(joint) == "free" and at_root:
+            base = joint
+        elif not others:
             raise ValueError(
-                f"joint '{joint}' is {model.kind_of(joint)}: the simulator and the nodes take joints of one degree of "
-                f"freedom, and a floating one as the first joint, from the root link '{model.root}'")
-    if not model.on_groups:
+                f"joint '{joint}' is {model.kind_of(joint)}: only joints of one degree of freedom are taken here, and "
+                f"a floating one as the first joint, from the root link '{model.root}'")
+    if base is None:
         return None
-    joint = model.joint_names[0]
     last = RATES - 1
     fixed = {link: C for link, (body, C) in model.frames.items() if body == last}
     names = velocity_names(model)[:RATES]
-    return FloatingBase(joint, model.body_names[last], names, model.relative_poses[0], fixed)
+    return FloatingBase(base, model.body_names[last], names, model.relative_poses[0], fixed)
 
 
 def velocity_names(model: Model) -> tuple[str, ...]:

@@ -21,11 +21,13 @@ def check_inertia(robot: Robot, home: Home, names: Sequence[str]) -> None:
 
 
 def check_drives(robot: Robot) -> None:
-    """ValueError for a robot with a motor that is commanded by its voltage, which no servo or brake does."""
+    """ValueError for a robot with a motor that is commanded by its voltage: servos, brakes and faults give torques, and
+    to what an unpowered winding does while a joint is held there is no answer that they share."""
     for joint, drive in robot.model.drives.items():
         if drive.electric is not None:
-            raise ValueError(f"drive of joint {joint!r}: a simulated robot has motors of given torque, none that are "
-                             "electric")
+            raise ValueError(f"drive of joint {joint!r} is electric, commanded by its voltage: commands, servos, "
+                             "brakes and faults of a simulated robot are torques of its motors; leave electric out, or use "
+                             "Robot.rollout")
 
 
 def check_settings(robot: Robot, settings: Settings, in_scene: bool) -> None:

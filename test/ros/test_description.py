@@ -68,7 +68,7 @@ def test_a_floating_base_is_asked_for_or_in_the_text():
 
 
 @pytest.mark.parametrize("text, floating, says", [
-    (robots.hopper(robots.PLANAR), False, "joint 'drift' is planar: the simulator and the nodes take joints of one"),
+    (robots.hopper(robots.PLANAR), False, "joint 'drift' is planar: only joints of one degree of freedom are"),
     (robots.hopper(robots.FLOATING), True, "joint 'drift' is free: .*first joint, from the root link 'world'"),
     (robots.hopper(robots.FLOATING), None, "this node: only joints of one degree .* joint 'drift' is free"),
 ])

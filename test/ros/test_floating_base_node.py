@@ -3,12 +3,16 @@ import numpy as np
 import pytest
 from diagnostic_msgs.msg import DiagnosticStatus
 from geometry_msgs.msg import PoseStamped, TwistStamped, WrenchStamped
+from nav_msgs.msg import Odometry
+from rclpy.qos import qos_profile_sensor_data
+from scipy.spatial.transform import Rotation
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Bool
-from trajectory_msgs.msg import JointTrajectory
+from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 import screw_dynamics as sd
 from screw_dynamics.ros.node import messages
+from screw_dynamics.ros.timing import SECOND
 from screw_dynamics_interfaces import srv
 from screw_dynamics_interfaces.msg import JointMatrix
 from support import floating_robots as robots
@@ -227,12 +231,57 @@ def test_a_bad_base_of_a_request_is_named(driver, state):
         assert not reply.success and reply.message.startswith(says), reply.message
 
 
-def test_what_is_not_for_floating_bases_says_so(driver):
-    for kind, name, fields in ((srv.IdentifyPayload, "identify_payload", {"link": "shin"}),
-                               (srv.FillTrajectoryEfforts, "fill_trajectory_efforts",
-                                {"trajectory": JointTrajectory(joint_names=list(robots.JOINTS))})):
-        driver.wait(lambda kind=kind, name=name, fields=fields: (    # as soon as it has the robot
-            "joint 'floating_base' is free" in driver.call(kind, f"~/{name}", **fields).message), name)
+def test_a_trajectory_of_the_joints_has_the_base_where_it_is_and_as_it_moves(driver, robot, state, rng):
+    q, v = state
+    driver.settle(q, v)
+    motion = rng.uniform(-0.5, 0.5, (3, 4, 2))
+    given = JointTrajectory(joint_names=["slide", "hip"], points=[JointTrajectoryPoint(
+        positions=x[::-1].tolist(), velocities=y[::-1].tolist(), accelerations=z[::-1].tolist())
+        for x, y, z in motion.swapaxes(0, 1)])
+    reply = driver.wait(lambda: (answer := driver.call(
+        srv.FillTrajectoryEfforts, "~/fill_trajectory_efforts", trajectory=given)).success and answer, "efforts")
+    for point, (x, y, z) in zip(reply.trajectory.points, motion.swapaxes(0, 1), strict=True):
+        expected = robot.inverse_dynamics(np.r_[q[:7], x], np.r_[v[:6], y], np.r_[np.zeros(6), z])
+        close(point.effort[::-1], expected[6:])
+
+
+@pytest.mark.slow       # compiles what takes many states on groups
+def test_a_payload_is_identified_while_the_base_moves(driver, robot):
+    """On its feet, say: what acts on the base tells nothing of the load, unless the base is said to be free."""
+    mass, com = 1.5, np.array([0.05, -0.04, -0.1])
+    carrying, t = robot.with_payload("shin", mass, com), 0.004 * np.arange(1500)
+    wave = [0.6 * np.sin(2.0 * t), 1.2 * np.cos(2.0 * t), -2.4 * np.sin(2.0 * t)]    # of the base about its axis
+    place = np.stack([0.3 * np.sin(1.5 * t), 0.2 * np.cos(t), 1.0 + 0.0 * t], axis=1)
+    rate = np.stack([0.45 * np.cos(1.5 * t), -0.2 * np.sin(t), 0.0 * t], axis=1)
+    rate_2 = np.stack([-0.675 * np.sin(1.5 * t), -0.2 * np.cos(t), 0.0 * t], axis=1)
+    axis, phase = np.array([0.6, 0.0, 0.8]), np.stack([3.0 * t, 2.2 * t + 1.0], axis=1)
+    turned = Rotation.from_rotvec(wave[0][:, None] * axis)
+    w, wd = wave[1][:, None] * axis, wave[2][:, None] * axis
+    u = turned.inv().apply(rate)
+    ud = turned.inv().apply(rate_2) - np.cross(w, u)
+    k = np.array([3.0, 2.2])
+    amplitude = np.array([0.8, 0.15])
+    q = np.hstack([place, turned.as_quat(), amplitude * np.sin(phase)])
+    v = np.hstack([w, u, amplitude * k * np.cos(phase)])
+    tau = carrying.inverse_dynamics(q, v, np.hstack([wd, ud, -amplitude * k * k * np.sin(phase)]))[:, 6:]
+    assert not driver.set_parameter("payload_recording", 0.0) and not driver.set_parameter("payload_recording", 20.0)
+    odometry, joints = driver.publisher(Odometry, "odom", qos_profile_sensor_data), driver.publisher(
+        JointState, "joint_states")
+    begin = 1_000_000 * SECOND
+    for row in range(len(t)):
+        stamp = messages.time_message(begin + round(t[row] * SECOND))
+        base_message = driver.odometry(q[row], v[row])
+        one = JointState(name=robots.JOINTS, position=q[row, 7:].tolist(), velocity=v[row, 6:].tolist(),
+                         effort=tau[row].tolist())
+        base_message.header.stamp = one.header.stamp = stamp
+        odometry.publish(base_message)
+        driver.wait(lambda stamp=stamp: any(m.header.stamp == stamp for m in [*driver.torques["gravity"]][-1:]),
+                    "gravity", lambda one=one: joints.publish(one))
+    reply = driver.call(srv.IdentifyPayload, "~/identify_payload", link="shin")
+    assert reply.success, reply.message
+    assert reply.samples > 700 and reply.observable[0] and abs(reply.inertia.m - mass) < 0.03
+    assert not driver.set_parameter("payload_base", "free")
+    assert abs(driver.call(srv.IdentifyPayload, "~/identify_payload", link="shin").inertia.m - mass) > 1.0
 
 
 def test_external_efforts_of_a_robot_at_rest_are_what_its_own_lack(driver, robot, state):
@@ -271,11 +320,6 @@ def test_matrices_on_topics(driver, robot, state):
 
 
 # ------------------------------------------------------------------------------------------------- other nodes
-def test_a_description_that_is_set_is_refused_by_name(driver):
-    says = driver.set_parameter("robot_description", robots.hopper(robots.PLANAR).replace("drift", "slip"))
-    assert "joint 'slip' is planar: the simulator and the nodes take joints of one degree of freedom" in says
-
-
 def test_another_robot_in_its_place_has_another_base_or_none(driver, robot, state):
     quadrotor, q, v = sd.Robot.from_urdf(robots.quadrotor(), floating_base=True), *(x[:k] for x, k in zip(
         state, (7, 6), strict=True))

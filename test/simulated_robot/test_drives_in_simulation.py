@@ -193,7 +193,7 @@ def test_a_step_of_the_motor_makes_the_link_swing_at_its_resonance():
 
 def test_motors_that_are_commanded_by_voltage_are_refused():
     robot = ARM.with_drives({"lift": sd.Drive(1e-4, electric=Electric(1.0, 1e-3, 0.1))})
-    with pytest.raises(ValueError, match="drive of joint 'lift': a simulated robot has motors of given torque"):
+    with pytest.raises(ValueError, match="drive of joint 'lift' is electric, commanded by its voltage"):
         Simulation(robot)
 
 

@@ -173,5 +173,5 @@ def test_a_base_may_be_placed_away_from_the_root(rng):
 
 
 def test_other_joints_on_groups_are_refused():
-    with pytest.raises(ValueError, match="joint 'drift' is planar: the simulator and the nodes take"):
+    with pytest.raises(ValueError, match="joint 'drift' is planar: only joints of one degree"):
         Simulation(sd.Robot.from_urdf(robots.hopper(robots.PLANAR)))

@@ -78,14 +78,14 @@ class FiniteDifference(Source):
 class DesiredAcceleration(Source):
     """The accelerations of the first point of `~/desired`, merged from messages that name some joints each.
 
-    Each is fresh for `timeout` after it was received; all are unknown until every joint has been named. Before them are
-    zeros for the `leading` velocities of a floating base."""
+    Each is fresh for `timeout` after it was received; all are unknown until every joint has been named. places: their
+    indices among the n velocities, all others of which have acceleration 0; None: there are no others."""
 
     waiting = "fresh accelerations of every joint on ~/desired"
 
-    def __init__(self, joint_names: Sequence[str], timeout: int, leading: int = 0):
-        super().__init__(leading + len(joint_names))
-        self._leading = leading
+    def __init__(self, joint_names: Sequence[str], timeout: int, places: np.ndarray | None = None, n: int = 0):
+        super().__init__(len(joint_names) if places is None else n)
+        self._places = np.arange(len(joint_names)) if places is None else places
         self.clear()
         self._map = JointMap(joint_names)
         self._timeout = timeout
@@ -102,13 +102,13 @@ class DesiredAcceleration(Source):
         selection = self._map.select(msg.joint_names)
         values = accelerations[selection.source]
         self._map.check_finite(values, selection.target, "acceleration")
-        self._acceleration[self._leading + selection.target] = values
+        self._acceleration[self._places[selection.target]] = values
         self._received[selection.target] = now
 
     def clear(self) -> None:
         """Forget every joint."""
-        super().clear()
-        self._acceleration[:self._leading] = 0.0
+        self._acceleration.fill(0.0)
+        self._acceleration[self._places] = np.nan
 
     def value(self, now: int) -> np.ndarray | None:
         """(n,), or None while one of them is unknown or stale."""

@@ -74,7 +74,7 @@ class ExternalTorque(StateOutput):
     # --------------------------------------------------------------------------------------------- changes
     def use(self, robot: Robot) -> None:
         """Compute with another robot; the estimate goes on if it has the same joints, and the same base."""
-        base = floating_base(robot.model)
+        base = floating_base(robot.model, others=True)
         link = None if base is None else base.link
         same = self._robot is not None and (robot.joint_names, link) == (self._robot.joint_names, self._base_link)
         self._robot, self._base_link = robot, link

@@ -5,6 +5,8 @@ from ..node.interface import DESCRIPTION, DIAGNOSTICS, ODOMETRY, PUBLISHED_DESCR
 STATE, WRENCH = "sensor_msgs/msg/JointState", "geometry_msgs/msg/WrenchStamped"
 TRAJECTORY, MATRIX = "trajectory_msgs/msg/JointTrajectory", "screw_dynamics_interfaces/msg/JointMatrix"
 SRV = "screw_dynamics_interfaces/srv"
+OTHERS = "sensor_msgs/msg/MultiDOFJointState"
+OTHER_JOINTS = "joints of several degrees of freedom beside a floating base"
 BASE, OBSERVER = "a floating base", "`external_torque: true`"
 
 INTERFACE = Interface(
@@ -17,6 +19,8 @@ INTERFACE = Interface(
                  "order of `joints`, for a ForwardCommandController", "`effort_commands` other than `none`"),
         Endpoint("~/<term>/base_wrench", WRENCH, "of `gravity`, `coriolis` and `inverse_dynamics` each, the part of a "
                  "floating base, in the frame of its link", BASE),
+        Endpoint("~/<term>/multi_dof_joints", OTHERS, "of the same each, the wrenches on the children of joints of "
+                 "several degrees of freedom, in the children's frames", OTHER_JOINTS),
         Endpoint("~/external_torque", STATE, "efforts from outside that the momentum observer sees; NaN for a joint "
                  "whose effort is not reported", OBSERVER),
         Endpoint("~/external_torque/base_wrench", WRENCH, "of the same, the part of a floating base",
@@ -43,6 +47,8 @@ INTERFACE = Interface(
                  "a floating base, `base_state_source: pose_and_twist`"),
         Endpoint("base_twist", "geometry_msgs/msg/TwistStamped", "its twist, in the frame that the header names",
                  "a floating base, `base_state_source: pose_and_twist`"),
+        Endpoint("multi_dof_joint_states", OTHERS, "pose and twist of the children of joints of several degrees of "
+                 "freedom, and wrenches for the observer: partial messages merged", OTHER_JOINTS),
         Endpoint("~/desired", TRAJECTORY, "its first point: the accelerations for inverse dynamics, with "
                  "`acceleration_source: topic`"),
         Endpoint("~/trajectory", TRAJECTORY, "a trajectory to be filled with efforts"),

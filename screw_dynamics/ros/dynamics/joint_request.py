@@ -12,11 +12,14 @@ from ..node.joint_state import JointMap
 class JointRequest:
     """The order of joints that a request's `joint_names` gives; empty: that of the model.
 
-    joint_names (tuple): those of the answer, the base_names of the velocities of a floating base before the joints.
-    order (n,): their indices among the model's velocities. Names that the model does not have are skipped, so that the
-    arrays of a JointState can be passed on; ValueError when a joint of the model is missing or named twice."""
+    joint_names (tuple): those of the answer, other_names before the joints: of the velocities of a floating base, and
+    of joints of several degrees of freedom. order (n,): their indices among the model's velocities, for which `places`
+    has those of the joints and of the others; None: the others come first. Names that the model does not have are
+    skipped, so that the arrays of a JointState can be passed on; ValueError when a joint of the model is missing or
+    named twice."""
 
-    def __init__(self, joint_map: JointMap, names: Sequence[str], base_names: Sequence[str] = ()):
+    def __init__(self, joint_map: JointMap, names: Sequence[str], other_names: Sequence[str] = (),
+                 places: tuple[np.ndarray, np.ndarray] | None = None):
         n = len(joint_map.joint_names)
         if names:
             selection = joint_map.select(names)
@@ -26,10 +29,11 @@ class JointRequest:
         else:
             self._source = self._target = np.arange(n)
             self._length = n
-        self._map, self._names, self._base_names = joint_map, names, base_names
-        first = len(base_names)
-        self.order = np.concatenate((np.arange(first), first + self._target)) if first else self._target
-        self.joint_names = (*base_names, *(joint_map.joint_names[i] for i in self._target))
+        self._map, self._names, self._other_names = joint_map, names, other_names
+        first = len(other_names)
+        of_joints, of_others = (first + np.arange(n), np.arange(first)) if places is None else places
+        self.order = np.concatenate((of_others, of_joints[self._target])) if first else self._target
+        self.joint_names = (*other_names, *(joint_map.joint_names[i] for i in self._target))
 
     def read(self, values: Sequence[float], field: str) -> np.ndarray:
         """A field of the request, of the joints in model order; ValueError naming it, and a joint whose value is not
@@ -46,15 +50,15 @@ class JointRequest:
         """As `read`, but zeros for an empty field."""
         return self.read(values, field) if len(values) else np.zeros(len(self._target))
 
-    def of_base(self, values: Sequence[float], field: str) -> np.ndarray:
-        """What a field that was read has for the velocities of a floating base, where the request names them; else
-        zeros. ValueError naming one whose value is not finite."""
-        found = np.zeros(len(self._base_names))
+    def of_others(self, values: Sequence[float], field: str) -> np.ndarray:
+        """What a field that was read has for the other velocities, where the request names them; else zeros. ValueError
+        naming one whose value is not finite."""
+        found = np.zeros(len(self._other_names))
         for k, name in enumerate(self._names if len(values) else ()):
-            if name in self._base_names:
+            if name in self._other_names:
                 if not np.isfinite(values[k]):
                     raise ValueError(f"{field} of '{name}' is {values[k]}")
-                found[self._base_names.index(name)] = values[k]
+                found[self._other_names.index(name)] = values[k]
         return found
 
     def arrange(self, values: np.ndarray) -> np.ndarray:

@@ -7,15 +7,16 @@ import numpy as np
 from rclpy.lifecycle import LifecyclePublisher
 
 from screw_dynamics.algorithms.representations import REPRESENTATIONS
-from screw_dynamics.model.floating_base import coordinate_joints, velocity_names
+from screw_dynamics.model.floating_base import velocity_names
+from screw_dynamics.model.multi_dof_joints import without_joints
 from screw_dynamics.robot import Robot
 from screw_dynamics_interfaces.msg import JointMatrix
 
 from ..node import messages
-from ..node.description import output_order
 from ..node.diagnostics import OK, WARN, Report
 from ..node.parameters import Setting
 from ..node.robot_state import RobotState
+from .output_joints import output_joints
 from .state_output import StateOutput, subscribed
 
 SETTINGS = (
@@ -47,9 +48,8 @@ class MatrixOutputs(StateOutput):
     def use(self, robot: Robot) -> None:
         """Compute with another robot."""
         self._robot = robot
-        names, joints = velocity_names(robot.model), coordinate_joints(robot.model)
-        base = len(names) - len(joints)     # the velocities of a floating base come first
-        self._order = np.concatenate((np.arange(base), base + output_order(joints, self._settings.joints)))
+        names, joints = velocity_names(robot.model), output_joints(robot.model, self._settings.joints).order
+        self._order = np.concatenate((without_joints(robot.model), joints))
         self._names = [names[i] for i in self._order]
 
     def observe(self, state: RobotState) -> None:

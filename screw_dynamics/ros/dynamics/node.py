@@ -13,6 +13,7 @@ from rclpy.clock import JumpThreshold
 from rclpy.duration import Duration
 from rclpy.lifecycle import LifecyclePublisher
 from rclpy.qos import qos_profile_sensor_data
+from sensor_msgs.msg import MultiDOFJointState
 from trajectory_msgs.msg import JointTrajectory
 
 from screw_dynamics.model.floating_base import coordinate_joints, floating_base
@@ -25,6 +26,7 @@ from ..node.diagnostics import ERROR, OK, WARN, Report
 from ..node.drives import GivenDrives
 from ..node.loaded_robot import LoadedRobot
 from ..node.managed_node import ManagedNode, run
+from ..node.multi_dof_state import TOPIC
 from ..node.preparation import BATCH_STEPS, BATCHES_OF_SPRINGS, SPRING_STEPS, STEPS, Step
 from ..signals import end
 from .external_torque import ExternalTorque
@@ -44,7 +46,7 @@ from .trajectory_efforts import TrajectoryEfforts
 class DynamicsNode(ManagedNode):
     """The node `screw_dynamics`. Topics and services: `interface`; parameters: `settings`."""
 
-    interface = INTERFACE
+    interface, multi_dof = INTERFACE, True
 
     def __init__(self, **node_options):
         super().__init__("screw_dynamics", SETTINGS, "model and state", **node_options)
@@ -68,6 +70,7 @@ class DynamicsNode(ManagedNode):
         self._outputs: list[StateOutput] = []
         self._timer = None
         self._base_publishers: dict[str, LifecyclePublisher] = {}
+        self._other_publishers: dict[str, LifecyclePublisher] = {}
 
     # --------------------------------------------------------------------------------------------- for the services
     def robot(self) -> Robot:
@@ -116,7 +119,8 @@ class DynamicsNode(ManagedNode):
         commands = self.publisher("~/effort_commands") if with_commands else None
         base_topics = [self.resolve_topic_name(topic) for topic in BASE_SOURCES[self.settings.base_state_source]]
         self._stream = TorqueStream(
-            self.settings, self.diagnostics, self._now, outgoing, commands, base_topics, self._base_endpoints)
+            self.settings, self.diagnostics, self._now, outgoing, commands, base_topics, self._base_endpoints,
+            self._other_endpoints)
         kinds = [MatrixOutputs, PayloadRecording] + [ExternalTorque] * self.settings.external_torque
         motors = MotorFeedForward(self) if any(self.settings.drives) else None
         self._outputs = [*(kind(self) for kind in kinds), TrajectoryEfforts(self, motors), *filter(None, [motors])]
@@ -141,6 +145,14 @@ class DynamicsNode(ManagedNode):
                 callback = partial(self._on_base, self.resolve_topic_name(topic), take)
                 self.subscribe_received(topic, callback, STATES)
         return self._base_publishers
+
+    def _other_endpoints(self) -> Mapping[str, LifecyclePublisher]:
+        """The publishers of wrenches of joints of several degrees of freedom, by term, which are made with the first
+        robot that has some, and so is the subscription to their state."""
+        if not self._other_publishers:
+            self._other_publishers = {term: self.publisher("~/<term>/multi_dof_joints", term=term) for term in TERMS}
+            self.subscribe(TOPIC, self._on_others, STATES)
+        return self._other_publishers
 
     def _clear(self) -> None:
         """Forget past states: time has jumped."""
@@ -171,6 +183,10 @@ class DynamicsNode(ManagedNode):
     def _on_base(self, topic: str, take: Callable[[Any, str, Any, int], None], msg: Any) -> None:
         if self.state_label == "active":
             self._stream.take_base(topic, take, msg, publish=self._timer is None)
+
+    def _on_others(self, msg: MultiDOFJointState) -> None:
+        if self.state_label == "active":
+            self._stream.take_others(msg, publish=self._timer is None)
 
     def _on_desired(self, msg: JointTrajectory) -> None:
         if self.state_label == "active":
@@ -215,7 +231,7 @@ class DynamicsNode(ManagedNode):
             "payloads [kg]": ", ".join(f"{link}: {mass:g}" for link, mass in self._loaded.payloads.items()) or "none",
             "model warnings": "; ".join(robot.warnings) or "none",
         }
-        if (base := floating_base(robot.model)) is not None:
+        if (base := floating_base(robot.model, others=True)) is not None:
             values["floating base"] = base.link
         if self.state_label != "active":
             return OK, self.state_label, values

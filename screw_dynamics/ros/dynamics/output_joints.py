@@ -5,8 +5,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from screw_dynamics.model.floating_base import RATES, coordinate_joints, floating_base
+from screw_dynamics.model.floating_base import coordinate_joints
 from screw_dynamics.model.model import Model
+from screw_dynamics.model.multi_dof_joints import places
 
 from ..node.description import output_order
 from ..node.parameters import Parameters, Setting
@@ -38,17 +39,12 @@ def follows_states(parameters: Parameters) -> bool:
 
 def output_joints(model: Model, joints: Sequence[str]) -> OutputJoints:
     """Those that the parameter joints names, in its order; every joint of one degree of freedom when it is empty."""
-    names, first = coordinate_joints(model), _first(model)
+    names = coordinate_joints(model)
     order = output_order(names, joints)
-    return OutputJoints(tuple(names[i] for i in order), first + order)
+    return OutputJoints(tuple(names[i] for i in order), places(model)[1][order])
 
 
 def listed_joints(model: Model, listing: Sequence[str]) -> OutputJoints:
     """Those of a list of joints of the model and mimic joints."""
-    index = {name: _first(model) + i for i, name in enumerate(coordinate_joints(model))}
+    index = dict(zip(coordinate_joints(model), places(model)[1], strict=True))
     return OutputJoints(tuple(listing), np.array([index.get(name, FOLLOWER) for name in listing], dtype=np.intp))
-
-
-def _first(model: Model) -> int:
-    """The velocities before those of the joints: of a floating base."""
-    return RATES if floating_base(model) is not None else 0

@@ -4,19 +4,21 @@ import numpy as np
 
 from screw_dynamics.analysis.estimation import Payload, identify_payload
 from screw_dynamics.analysis.estimation.payload_identification import FRICTION
-from screw_dynamics.checks import coordinates_alone
+from screw_dynamics.model.floating_base import RATES, floating_base
 from screw_dynamics.robot import Robot
 
 from ..node import messages
 from ..node.diagnostics import OK, Report
 from ..node.drives import GivenDrives
 from ..node.parameters import Setting
+from ..node.preparation import OnDemand
 from ..node.robot_state import RobotState
 from ..node.services import Service, serve
 from ..timing import SECOND
 from .state_output import StateOutput
 
 INTERVAL = SECOND // 500    # between recorded states: of a slow motion, more say no more
+APART = SECOND // 20        # by which stamps of the parts of a state may differ: it is moved on for so long
 
 SETTINGS = (
     Setting(
@@ -27,34 +29,42 @@ SETTINGS = (
         "payload_friction", "model", "friction in ~/identify_payload: that of the model, one that is estimated along, "
         "or none", choices=FRICTION,
     ),
+    Setting(
+        "payload_base", "supported", "whether something from outside acts on a floating base in ~/identify_payload: "
+        "supported, so that the joints alone tell of the load, or free, so that the base's motion does, too",
+        choices=("supported", "free"),
+    ),
 )
 
 
 class PayloadRecording(StateOutput):
     """Records for `node`, a DynamicsNode being configured, and serves ~/identify_payload.
 
-    A ring of rows: stamp and time of reception, position and effort."""
+    A ring of rows: stamp and time of reception, position and effort. A state of a robot with joints of several degrees
+    of freedom, whose parts come in messages of their own, is moved on to its latest stamp by its velocities."""
 
     robot_of = GivenDrives.before_springs       # what measures efforts is there, too
 
     def __init__(self, node):
         self._node, self._settings = node, node.settings
-        self._joint_names: tuple[str, ...] = ()
-        self._unstamped = self._floating = False
+        self._robot: Robot | None = None
+        self._on_demand = OnDemand(node.future, node.log.info)
         self._make_ring()
         serve(node, node.robot_for_batches, [
             Service("identify_payload", self._answer, infinite=["standard_deviations"])])
 
     def _make_ring(self) -> None:
-        capacity = 0 if self._floating else int(self._settings.payload_recording * SECOND / INTERVAL)
+        capacity, robot = int(self._settings.payload_recording * SECOND / INTERVAL), self._robot
         self._times = np.zeros((capacity, 2), dtype=np.int64)
-        self._values = np.zeros((capacity, 2, len(self._joint_names)))
-        self._count = 0
+        self._positions = np.zeros((capacity, robot.nq if robot else 0))
+        self._efforts = np.zeros((capacity, robot.n if robot else 0))
+        self._count, self._why = 0, "no joint_states"       # nothing was recorded
 
     def use(self, robot: Robot) -> None:
         """Go on recording, unless the joints are others."""
-        if robot.joint_names != self._joint_names or robot.model.on_groups != self._floating:
-            self._joint_names, self._floating = robot.joint_names, robot.model.on_groups
+        before, self._robot = self._robot, robot
+        if before is None or (before.joint_names, before.model.joint_kinds) != (
+                robot.joint_names, robot.model.joint_kinds):
             self._make_ring()
 
     def follow(self, changed: set[str]) -> None:
@@ -71,29 +81,39 @@ class PayloadRecording(StateOutput):
         capacity = len(self._times)
         if capacity == 0:
             return
-        stamp = int(state.stamps.min())
-        self._unstamped = stamp == 0
+        if not state.stamps.all():
+            self._why = "joint_states are not stamped" if not state.joints.stamps.all() else (
+                "the state of what is not on joint_states is not stamped")
+            return
+        stamp, on_groups = int(state.stamps.min()), self._robot.model.on_groups
+        if on_groups:
+            stamp, first = int(state.stamps.max()), stamp
+            if stamp - first > APART:
+                self._why = f"the parts of states are {(stamp - first) / SECOND:g} s apart by their stamps"
+                return
         last = self._times[(self._count - 1) % capacity, 0]
-        if self._unstamped or self._count and 0 <= stamp - last < INTERVAL:
+        if self._count and 0 <= stamp - last < INTERVAL:
             return
         if self._count and stamp < last:    # time ran backwards: what was recorded is of another motion
             self._count = 0
         row = self._count % capacity
         self._times[row] = stamp, self._node.get_clock().now().nanoseconds
-        self._values[row] = state.position, state.effort
+        self._positions[row] = state.position if not on_groups else self._robot.integrate(
+            state.position, state.velocity * ((stamp - state.stamps) / SECOND))
+        self._efforts[row] = state.effort
         self._count += 1
 
     def _recorded(self, window: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Times in s, positions and efforts that were received within the window (ns, 0: any) before now, in order."""
         capacity, count = len(self._times), self._count
         rows = np.arange(max(0, count - capacity), count) % max(capacity, 1)
-        times, values = self._times[rows], self._values[rows]
+        times = self._times[rows]
         if window:
             recent = times[:, 1] >= self._node.get_clock().now().nanoseconds - window
-            times, values = times[recent], values[recent]
+            times, rows = times[recent], rows[recent]
         if not len(times):
             raise ValueError(self._nothing(count))
-        return (times[:, 0] - times[0, 0]) / SECOND, values[:, 0], values[:, 1]
+        return (times[:, 0] - times[0, 0]) / SECOND, self._positions[rows], self._efforts[rows]
 
     def _nothing(self, count: int) -> str:
         """Why there is nothing to identify from."""
@@ -101,13 +121,16 @@ class PayloadRecording(StateOutput):
             return "nothing is recorded: the parameter payload_recording is 0"
         if count:
             return "window: nothing was recorded within this time"
-        return f"nothing was recorded yet: {'joint_states are not stamped' if self._unstamped else 'no joint_states'}"
+        return f"nothing was recorded yet: {self._why}"
 
-    def _answer(self, robot: Robot, request, response) -> None:
+    async def _answer(self, robot: Robot, request, response) -> None:
         if not request.link:
             raise ValueError("link: empty, must name a link of the robot")
-        coordinates_alone("identify_payload", robot.model)
+        if robot.model.on_groups:
+            await self._on_demand.ready("many states", robot)
         t, q, tau = self._recorded(messages.nanoseconds(request.window))
+        if floating_base(robot.model, others=True) is not None and self._settings.payload_base == "supported":
+            tau[:, :RATES] = np.nan
         bare = self._node.without_payload(request.link)
         found = identify_payload(bare, request.link, t, q, tau, self._settings.payload_friction)
         if request.apply:

@@ -21,6 +21,7 @@ from screw_dynamics.model.floating_base import (
 )
 from screw_dynamics.model.inertial_parameters import COUNT
 from screw_dynamics.model.model import Model
+from screw_dynamics.model.multi_dof_joints import multi_dof_joints, places, without_joints
 from screw_dynamics.robot import Robot
 from screw_dynamics.simulated_robot.actuators import singular_joint
 
@@ -48,6 +49,7 @@ class DynamicsServices:
         self._joints = JointMap(())
         self._model: Model | None = None            # of the last request
         self._base: FloatingBase | None = None
+        self._in_q, self._in_v, self._others = (np.arange(0) for _ in range(3))     # of joints, and other velocities
         self._on_demand = OnDemand(node.future, node.log.info)
         serve(node, node.robot, (
             Service("get_jacobian", self._jacobian),
@@ -69,11 +71,15 @@ class DynamicsServices:
     # --------------------------------------------------------------------------------------------- requests
     def _request(self, robot: Robot, request) -> JointRequest:
         if self._model is not robot.model:
-            self._model, self._base = robot.model, floating_base(robot.model)
+            self._model, self._base = robot.model, floating_base(robot.model, others=True)
+            self._in_q, self._in_v = places(robot.model)
+            self._others = without_joints(robot.model)
             self._joints = JointMap(coordinate_joints(robot.model))
         if self._base is None and getattr(request, "base", ()):
             raise ValueError("base: the robot has no floating base, must be empty")
-        return JointRequest(self._joints, request.joint_names, self._base.names if self._base else ())
+        names = velocity_names(robot.model)
+        return JointRequest(self._joints, request.joint_names, [names[i] for i in self._others],
+                            (self._in_v, self._others))
 
     def _position(self, request, joints: JointRequest) -> StampedState:
         """At the request's position, at rest; else at the latest state."""
@@ -95,16 +101,16 @@ class DynamicsServices:
         return self._with_base(request, StampedState(position, velocity, Time()))
 
     def _with_base(self, request, given: StampedState | None) -> StampedState:
-        """The motion of joints (None: the latest) and that of the base, if it floats: the request's, or the latest."""
-        if self._base is None:
+        """The motion of joints of one degree of freedom (None: the latest) and that of the base, if it floats: the
+        request's, or the latest; that of joints of several is the latest."""
+        if not len(self._others):
             return self._node.fresh_state() if given is None else given
-        latest = given is None and bool(self._joints.joint_names)
-        q, v = np.zeros(NUMBERS + len(self._joints.joint_names)), np.zeros(RATES + len(self._joints.joint_names))
-        stamp = Time()
-        if latest or not request.base:
-            q, v, stamp = self._node.fresh_state(latest, not request.base)
+        latest, own = given is None and bool(self._joints.joint_names), RATES if self._base else 0
+        q, v, stamp = np.zeros(self._model.nq), np.zeros(self._model.n), Time()
+        if latest or own and not request.base or len(self._others) > own:
+            q, v, stamp = self._node.fresh_state(latest, bool(own) and not request.base)
         if given is not None:
-            q[NUMBERS:], v[RATES:], stamp = given
+            q[self._in_q], v[self._in_v], stamp = given
         if request.base:
             state = request.base[0]
             q[:NUMBERS] = self._base.numbers(read_pose(state.pose, "base[0].pose"))
@@ -113,16 +119,20 @@ class DynamicsServices:
 
     def _acceleration(self, request, joints: JointRequest) -> np.ndarray:
         """Those of the request (n,); zero where it has none."""
-        qdd = joints.read_or_zero(request.acceleration, "acceleration")
-        if self._base is None:
-            return qdd
-        base = read_twist(request.base[0].acceleration, "base[0].acceleration") if request.base else np.zeros(RATES)
-        return np.concatenate((base, qdd))
+        qdd = self._spread(joints, request.acceleration, "acceleration")
+        if self._base is not None:
+            qdd[:RATES] = read_twist(request.base[0].acceleration, "base[0].acceleration") if request.base else 0.0
+        return qdd
 
     def _effort(self, request, joints: JointRequest) -> np.ndarray:
         """Those of the request (n,); zero where it has none."""
-        effort = joints.read_or_zero(request.effort, "effort")
-        return effort if self._base is None else np.concatenate((joints.of_base(request.effort, "effort"), effort))
+        return self._spread(joints, request.effort, "effort")
+
+    def _spread(self, joints: JointRequest, values: Sequence[float], field: str) -> np.ndarray:
+        """A field of the request, of the joints and of what it names beside them (n,); zero where it has nothing."""
+        found = np.zeros(self._model.n)
+        found[self._in_v], found[self._others] = joints.read_or_zero(values, field), joints.of_others(values, field)
+        return found
 
     def _link(self, robot: Robot, name: str, field: str) -> str:
         """The link of that name, the root for "" and for the parameter frame_id."""
@@ -264,6 +274,9 @@ class DynamicsServices:
         response.pose.pose = messages.pose_message(robot.forward_kinematics(q, link, reference))
 
     async def _inverse_kinematics(self, robot: Robot, request, response) -> None:
+        for joint in multi_dof_joints(robot.model)[:1]:
+            raise ValueError(f"no inverse kinematics of a robot whose joint '{joint.name}' has several degrees of "
+                             "freedom")
         await self._on_demand.ready("inverse kinematics", robot)
         self._request(robot, request)
         joints, base = JointRequest(self._joints, request.joint_names), self._base
@@ -281,7 +294,9 @@ class DynamicsServices:
     def _joint_screws(self, robot: Robot, request, response) -> None:
         joints, model = self._request(robot, request), robot.model
         links = [self._base.link] * RATES if self._base else []
-        bodies = [*range(len(links)), *(model.body_joints.index(name) for name in joints.joint_names[len(links):])]
+        links += [joint.link for joint in multi_dof_joints(model) for _ in joint.names]
+        bodies = [*(int(np.flatnonzero(model.coordinates == i)[0]) for i in self._others),
+                  *(model.body_joints.index(name) for name in joints.joint_names[len(links):])]
         response.joint_names = joints.joint_names
         response.frame_id = self._node.root_frame
         response.link_names = links + [model.body_names[i] for i in bodies[len(links):]]

@@ -1,13 +1,16 @@
 """The torque topics of dynamics_node: their terms, and their messages, encoded once and filled for every state."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from builtin_interfaces.msg import Time
 from rclpy.lifecycle import LifecyclePublisher
+from sensor_msgs.msg import MultiDOFJointState
 
+from screw_dynamics.model.multi_dof_joints import MultiDofJoint
 from screw_dynamics.robot import Robot
 
+from ..node import messages
 from ..node.cdr import ReceivedJointState, Template, float64_array_template, joint_state_template, wrench_template
 from .output_joints import FOLLOWER, OutputJoints
 
@@ -48,6 +51,27 @@ class Output:
         if self._stamped:
             self._template.stamp(stamp.sec, stamp.nanosec)
         self.publisher.publish(self._template.encode())
+
+
+class MultiDofOutput:
+    """Efforts of joints of several degrees of freedom on one topic, a sensor_msgs/MultiDOFJointState: for each the
+    wrench on its child, in the child's frame."""
+
+    def __init__(self, publisher: LifecyclePublisher, joints: Sequence[MultiDofJoint]):
+        self.publisher, self._joints = publisher, joints
+
+    @property
+    def subscribed(self) -> bool:
+        """Whether the topic has a subscriber."""
+        return self.publisher.get_subscription_count() > 0
+
+    def publish(self, torque: np.ndarray, stamp: Time | ReceivedJointState) -> None:
+        """Publish efforts given in model order, with a stamp, or that of a state."""
+        message = MultiDOFJointState(
+            joint_names=[joint.name for joint in self._joints],
+            wrench=[messages.wrench_message(joint.wrench(torque[joint.v])) for joint in self._joints])
+        message.header.stamp = Time(sec=stamp.sec, nanosec=stamp.nanosec)
+        self.publisher.publish(message)
 
 
 def joint_state_output(publisher: LifecyclePublisher, joints: OutputJoints) -> Output:

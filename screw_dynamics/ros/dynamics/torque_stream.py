@@ -7,21 +7,24 @@ from typing import Any, NamedTuple
 import numpy as np
 from builtin_interfaces.msg import Time
 from rclpy.lifecycle import LifecyclePublisher
+from sensor_msgs.msg import MultiDOFJointState
 from trajectory_msgs.msg import JointTrajectory
 
 from screw_dynamics.model.floating_base import coordinate_joints, floating_base, velocity_names
+from screw_dynamics.model.multi_dof_joints import multi_dof_joints, places
 from screw_dynamics.robot import Robot
 
 from ..node.cdr import ReceivedJointState, ReceivedOdometry
 from ..node.diagnostics import OK, STALE, WARN, Diagnostics, Report
 from ..node.joint_state import Fault, all_finite, listed
 from ..node.latency import Latency
+from ..node.multi_dof_state import TOPIC
 from ..node.parameters import Parameters
 from ..node.robot_state import RobotState
 from ..timing import SECOND, timeout
 from .acceleration import DesiredAcceleration, FiniteDifference, ZeroAcceleration
 from .output_joints import follows_states, listed_joints, output_joints
-from .torque_outputs import TERMS, Output, base_output, command_output, joint_state_output
+from .torque_outputs import TERMS, MultiDofOutput, Output, base_output, command_output, joint_state_output
 
 CLOCKS_AGREE = 10 * SECOND   # a stamp older than that, or in the future, is of another clock
 
@@ -40,8 +43,10 @@ class TorqueStream:
     `publishers` has the publisher of each of TERMS, `command_publisher` is None without effort commands, `now()` is the
     node's time in nanoseconds. Nothing is published before a robot is in use (`use`).
 
-    base_topics: those of the state of a floating base; base_publishers(): the publisher of the wrench on it, by term.
-    Torques come for each message on joint_states; of a robot without joints, for each one on a topic of its base.
+    base_topics: those of the state of a floating base; base_publishers(): the publisher of the wrench on it, by term;
+    other_publishers(): those of the wrenches of joints of several degrees of freedom. Torques come for each message on
+    joint_states; of a robot without joints of one degree of freedom, for each one on a topic of its base, or else on
+    multi_dof_joint_states.
 
     observers: called with the state after each message that changed it, once the torques are out. latency: from a
     message's arrival to its torques; stamp_age: the stamp's age then, by the node's clock, where clocks agree."""
@@ -50,14 +55,16 @@ class TorqueStream:
         self, parameters: Parameters, diagnostics: Diagnostics, now: Callable[[], int],
         publishers: Mapping[str, LifecyclePublisher], command_publisher: LifecyclePublisher | None,
         base_topics: Iterable[str], base_publishers: Callable[[], Mapping[str, LifecyclePublisher]],
+        other_publishers: Callable[[], Mapping[str, LifecyclePublisher]],
     ):
         self._parameters, self._diagnostics, self._now = parameters, diagnostics, now
         self._publishers, self._command_publisher = publishers, command_publisher
         self._base_topics, self._base_publishers = tuple(base_topics), base_publishers
+        self._other_publishers = other_publishers
         self._robot: Robot | None = None
         self._state = RobotState(())
         self._acceleration = ZeroAcceleration(0)
-        self._outputs: dict[str, list[Output]] = {}
+        self._outputs: dict[str, list[Output | MultiDofOutput]] = {}
         self._withheld: dict[str, str] = {}   # by term, why its subscribers got nothing for the latest state
         self._stamp: Time | ReceivedJointState | ReceivedOdometry = Time()   # its sec and nanosec count
         self._received = False
@@ -67,24 +74,30 @@ class TorqueStream:
 
     def use(self, robot: Robot) -> None:
         """Compute with another robot. The state is kept if the joints are the same."""
-        base, before = floating_base(robot.model), self._state.base
+        base, before = floating_base(robot.model, others=True), self._state.base
+        others = multi_dof_joints(robot.model)
         same_joints = self._robot is not None and joints_of(robot) == joints_of(self._robot) and (
             base is None or before is not None and base.link == before.base.link)
         self._robot = robot
         self._withheld.clear()
         if same_joints and base is not None:
             before.base = base      # other links may be fixed to it
+        if same_joints and others:
+            self._state.others.joints = others
+            self._make_outputs()
         if not same_joints:
             self._state = RobotState(
                 coordinate_joints(robot.model), base, self._base_topics, self._parameters.velocity_fallback,
-                self._notice, robot.model.mimics)
+                self._notice, robot.model.mimics, others, places(robot.model))
             self._received = False
             self._make_outputs()
             self._make_acceleration()
 
     def follow_parameters(self) -> None:
         """Follow parameters that changed."""
-        self._state.joints.velocity_fallback = self._parameters.velocity_fallback
+        for part in (self._state.joints, self._state.others):
+            if part is not None:
+                part.velocity_fallback = self._parameters.velocity_fallback
         self._make_acceleration()
 
     def clear(self) -> None:
@@ -96,7 +109,7 @@ class TorqueStream:
         """Take a message, and publish the torques at the state that it completes; raises `Fault` when it is dropped."""
         arrived, now = time.monotonic_ns(), self._now()
         self._diagnostics.tick("joint_states")
-        if not self._state.joints.update(msg, msg.stamp, now):
+        if not self._state.update(msg, msg.stamp, now):
             return
         self._received = True
         if self._follows_states and self._state.joints.listing is not self._listing:
@@ -113,6 +126,15 @@ class TorqueStream:
         take(base, topic, msg, now)
         if not self._state.joints.joint_names:
             self._take(msg if isinstance(msg, ReceivedOdometry) else msg.header.stamp, publish, arrived, now)
+
+    def take_others(self, msg: MultiDOFJointState, publish: bool) -> None:
+        """Take a message with joints of several degrees of freedom; raises `Fault` when it is dropped."""
+        arrived, now, state = time.monotonic_ns(), self._now(), self._state
+        if state.others is None:    # the robot before had some
+            return
+        self._diagnostics.tick(TOPIC)
+        if state.others.take(msg, now) and not state.joints.joint_names and state.base is None:
+            self._take(msg.header.stamp, publish, arrived, now)
 
     def _take(self, stamp: Time | ReceivedJointState | ReceivedOdometry, publish: bool, arrived: int, now: int) -> None:
         """Publish the torques at the state that a message, stamped alike, has completed."""
@@ -148,7 +170,7 @@ class TorqueStream:
         if faults:
             raise faults[0]
 
-    def _publish_term(self, term: str, outputs: list[Output], now: int) -> None:
+    def _publish_term(self, term: str, outputs: list[Output | MultiDofOutput], now: int) -> None:
         acceleration = self._acceleration.value(now) if term == "inverse_dynamics" else None
         if term == "inverse_dynamics" and acceleration is None:
             fault = Fault("no acceleration", f"inverse_dynamics waits for {self._acceleration.waiting}")
@@ -169,7 +191,8 @@ class TorqueStream:
         age = arrived + latency - self._state.stamp
         if 0 <= age <= CLOCKS_AGREE:
             self.stamp_age.add(age)
-        if self._state.base is not None and not self._state.fresh(self._now(), timeout(self._parameters.state_timeout)):
+        limit = timeout(self._parameters.state_timeout)
+        if (self._state.base or self._state.others) and not self._state.fresh(self._now(), limit):
             return
         for observe in self.observers:
             observe(self._state)
@@ -186,8 +209,8 @@ class TorqueStream:
     def fresh_state(self, joints: bool = True, base: bool = True) -> StampedState:
         """The state, when it is complete and fresh, else ValueError saying why not; joints, base: what is needed of it,
         the rest may be unknown."""
-        for needed, what, report in ((joints, "joint_states", self._joints_health), (base, "base state",
-                                                                                     self._base_health)):
+        for needed, what, report in ((joints, "joint_states", self._joints_health),
+                                     (base, "base state", self._base_health), (True, TOPIC, self._others_health)):
             level, message, _ = report() if needed else (OK, "", {})
             if level != OK:
                 raise ValueError(f"no fresh {what}: {message}")
@@ -197,10 +220,21 @@ class TorqueStream:
     def health(self) -> Report:
         """Level, message and values for the diagnostics."""
         level, message, values = self._joints_health()
-        base_level, base_message, more = self._base_health()
-        if level == OK and base_level != OK:
-            level, message = base_level, base_message
-        return level, message, {**values, **more}
+        for report in (self._base_health, self._others_health):
+            other_level, other_message, more = report()
+            if level == OK and other_level != OK:
+                level, message = other_level, other_message
+            values = {**values, **more}
+        return level, message, values
+
+    def _others_health(self) -> Report:
+        """What is to be said of the state of joints of several degrees of freedom."""
+        others = self._state.others
+        if others is None:
+            return OK, "", {}
+        if others.missing:
+            return WARN, f"nothing on {TOPIC} yet of {listed(others.missing)}", {}
+        return self._aged(TOPIC, TOPIC, others.age(self._now()))
 
     def _base_health(self) -> Report:
         """What is to be said of the state of a floating base."""
@@ -210,7 +244,11 @@ class TorqueStream:
         if base.missing:
             return WARN, f"nothing on {' and '.join(base.missing)} yet, where the state of the floating base comes", {}
         topic, age = base.oldest(self._now())
-        limit, values = self._parameters.state_timeout, {"base state age [s]": f"{age:.3f}"}
+        return self._aged(topic, "base state", age)
+
+    def _aged(self, topic: str, what: str, age: float) -> Report:
+        """What is to be said of the age of what came on a topic, s."""
+        limit, values = self._parameters.state_timeout, {f"{what} age [s]": f"{age:.3f}"}
         if age * SECOND > timeout(limit):
             return STALE, f"{topic} is stale: {age:.3f} s old, state_timeout is {limit} s", values
         return OK, "", values
@@ -219,7 +257,7 @@ class TorqueStream:
         """What is to be said of the state of the joints."""
         state = self._state.joints
         if self._robot is not None and not state.joint_names:
-            return OK, "publishing" if self._state.base is not None else "the robot has no joints", {}
+            return OK, "publishing" if self._state.base or self._state.others else "the robot has no joints", {}
         if self._robot is None or not self._received and len(state.missing) == len(state.joint_names):
             if state.strangers:
                 return WARN, (f"joint_states have no joint of the robot: {listed(state.strangers)} arrive, "
@@ -244,7 +282,8 @@ class TorqueStream:
         if p.acceleration_source == "finite_difference":
             self._acceleration = FiniteDifference(n, timeout(p.state_timeout))
         elif p.acceleration_source == "topic":
-            self._acceleration = DesiredAcceleration(names, timeout(p.desired_timeout), n - len(names))
+            where = np.arange(0) if self._robot is None else places(self._robot.model)[1]
+            self._acceleration = DesiredAcceleration(names, timeout(p.desired_timeout), where, n)
         else:
             self._acceleration = ZeroAcceleration(n)
 
@@ -256,10 +295,14 @@ class TorqueStream:
         if base is not None:
             for term, publisher in self._base_publishers().items():
                 self._outputs[term].append(base_output(publisher, base.base.link))
+        if self._state.others is not None:
+            for term, publisher in self._other_publishers().items():
+                self._outputs[term].append(MultiDofOutput(publisher, self._state.others.joints))
         if self._command_publisher is not None:
             self._outputs[self._parameters.effort_commands].append(command_output(self._command_publisher, fixed.order))
 
 
-def joints_of(robot: Robot) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The joints that states are read for, and those that follow them."""
-    return robot.joint_names, tuple(robot.model.mimics)
+def joints_of(robot: Robot) -> tuple[tuple[str, ...], ...]:
+    """The joints that states are read for, their kinds, and the joints that follow them."""
+    kinds = tuple(robot.model.kind_of(joint) for joint in robot.model.joint_frames)
+    return robot.joint_names, kinds, tuple(robot.model.mimics)

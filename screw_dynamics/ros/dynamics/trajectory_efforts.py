@@ -3,11 +3,13 @@
 On ~/trajectory in and ~/trajectory_with_efforts out, and by the service ~/fill_trajectory_efforts."""
 
 import time
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from trajectory_msgs.msg import JointTrajectory
 
-from screw_dynamics.checks import coordinates_alone
+from screw_dynamics.model.floating_base import coordinate_joints
+from screw_dynamics.model.multi_dof_joints import places
 from screw_dynamics.robot import Robot
 
 from ..endpoints import RELIABLE
@@ -17,13 +19,15 @@ from ..node.joint_state import Fault
 from ..node.services import Service, serve
 from .motor_feed_forward import MotorFeedForward
 from .state_output import StateOutput
+from .torque_stream import StampedState
 from .trajectory_points import read_points
 
 REMEMBERED = 10.0   # seconds for which the diagnostics warn of limits that a trajectory exceeds
 
 
 class TrajectoryEfforts(StateOutput):
-    """Fills the efforts of trajectories for `node`, a DynamicsNode being configured. It needs no state.
+    """Fills the efforts of trajectories for `node`, a DynamicsNode being configured. It needs no state, but that of a
+    floating base and of joints of several degrees of freedom, which keep their latest pose and twist all the while.
 
     motors: the feed-forward of a robot with drives, whose efforts these are then, and which follows what comes on
     ~/trajectory; None of a robot without."""
@@ -39,7 +43,7 @@ class TrajectoryEfforts(StateOutput):
         if self._node.state_label != "active":
             return
         try:
-            self._warn(fill(self._node.robot_for_batches(), trajectory, self._motors))
+            self._warn(fill(self._node.robot_for_batches(), trajectory, self._motors, self._elsewhere))
             if self._motors is not None:
                 self._motors.start(trajectory)
         except Fault:
@@ -50,9 +54,13 @@ class TrajectoryEfforts(StateOutput):
         self._node.diagnostics.tick("trajectory")
 
     def _answer(self, robot: Robot, request, response) -> None:
-        response.message = fill(robot, request.trajectory, self._motors)
+        response.message = fill(robot, request.trajectory, self._motors, self._elsewhere)
         response.trajectory = request.trajectory
         self._warn(response.message)
+
+    def _elsewhere(self) -> StampedState:
+        """The latest state of a floating base, and of joints of several degrees of freedom."""
+        return self._node.fresh_state(joints=False)
 
     def _warn(self, exceeded: str) -> None:
         if exceeded:
@@ -64,32 +72,43 @@ class TrajectoryEfforts(StateOutput):
         return (WARN, f"trajectory: {self._exceeded}", {}) if time.monotonic() < self._until else (OK, "", {})
 
 
-def fill(robot: Robot, trajectory: JointTrajectory, motors: MotorFeedForward | None = None) -> str:
+def fill(robot: Robot, trajectory: JointTrajectory, motors: MotorFeedForward | None = None,
+         elsewhere: Callable[[], StampedState] | None = None) -> str:
     """Fill the effort of each point; which joints exceed their limit, and where, or "". Nothing is clipped.
 
     Velocities and accelerations that a point lacks are zero; with motors they are what the smoothest motion through the
-    points has. Joints that the model does not have get effort 0. ValueError names what is missing or wrong; the
-    trajectory is as it was then."""
-    coordinates_alone("trajectories with efforts", robot.model)
-    points = read_points(robot.joint_names, trajectory)
+    points has. elsewhere(): the state of all that no trajectory has, for robots with joints of several degrees of
+    freedom. Joints that the model does not have get effort 0. ValueError names what is missing or wrong; the trajectory
+    is as it was then."""
+    names, (in_q, in_v) = coordinate_joints(robot.model), places(robot.model)
+    points = read_points(names, trajectory)
     with np.errstate(over="ignore", invalid="ignore"):
-        tau = robot.inverse_dynamics(*points.values) if motors is None else motors.efforts(points)
+        if motors is not None:
+            tau = motors.efforts(points)
+        elif robot.model.on_groups:     # one by one, as nodes do not load what takes many such states
+            q, v, _ = elsewhere()
+            tau = np.zeros((len(points.times), len(names)))
+            for row, (position, velocity, acceleration) in zip(tau, points.values.swapaxes(0, 1), strict=True):
+                qdd = np.zeros(robot.n)
+                q[in_q], v[in_v], qdd[in_v] = position, velocity, acceleration
+                row[:] = robot.inverse_dynamics(q, v, qdd)[in_v]
+        else:
+            tau = robot.inverse_dynamics(*points.values)
     bad = np.argwhere(~np.isfinite(tau))
     if len(bad):
-        raise ValueError(f"points[{bad[0, 0]}]: effort of joint '{robot.joint_names[bad[0, 1]]}' is not finite")
+        raise ValueError(f"points[{bad[0, 0]}]: effort of joint '{names[bad[0, 1]]}' is not finite")
     efforts = np.zeros((len(points.times), len(trajectory.joint_names)))
     efforts[:, points.selection.source] = tau[:, points.selection.target]
     for point, effort in zip(trajectory.points, efforts, strict=True):
         point.effort = messages.floats(effort)
-    return _beyond_limits(robot, tau)
+    return _beyond_limits(names, robot.model.effort_limit[in_v], tau)
 
 
-def _beyond_limits(robot: Robot, tau: np.ndarray) -> str:
-    """Each joint whose effort (points, n) exceeds its limit, with the largest; a limit of 0 in a URDF is none."""
-    limit = np.where(robot.model.effort_limit > 0.0, robot.model.effort_limit, np.inf)
+def _beyond_limits(names: Sequence[str], limit: np.ndarray, tau: np.ndarray) -> str:
+    """Each joint whose effort (points, joints) exceeds its limit, with the largest; a limit of 0 in a URDF is none."""
+    limit = np.where(limit > 0.0, limit, np.inf)
     found = []
     for i in np.flatnonzero((np.abs(tau) > limit).any(axis=0)):
         row = np.abs(tau[:, i]).argmax()
-        found.append(f"effort of joint '{robot.joint_names[i]}' is {tau[row, i]:.4g} at points[{row}], its limit is "
-                     f"{limit[i]:g}")
+        found.append(f"effort of joint '{names[i]}' is {tau[row, i]:.4g} at points[{row}], its limit is {limit[i]:g}")
     return "; ".join(found)

@@ -23,10 +23,11 @@ TO_BODY = (-1.0, -1.0, -1.0, 1.0)
 def read_pose(pose: Pose, field: str) -> np.ndarray:
     """x y z, quaternion x y z w (7,) of a pose; `Fault` naming the field if it is not finite, or the quaternion not of
     unit length."""
-    return _checked_pose(messages.placement(pose), field)
+    return checked_pose(messages.placement(pose), field)
 
 
-def _checked_pose(numbers: np.ndarray, field: str) -> np.ndarray:
+def checked_pose(numbers: np.ndarray, field: str) -> np.ndarray:
+    """x y z, quaternion x y z w (7,) as they are; `Fault` as in `read_pose`."""
     if not all_finite(numbers):
         raise Fault("non-finite value", f"{field} is {numbers.tolist()} (x y z, quaternion x y z w)")
     length = np.linalg.norm(numbers[3:])
@@ -114,7 +115,7 @@ class BaseState:
     def take_odometry(self, topic: str, received: ReceivedOdometry, now: int) -> None:
         """Take the pose of the child frame, and its twist, which is resolved in the child frame (REP 105)."""
         link = fixed_link(self.base, received.child_frame_id, "child_frame_id")
-        pose, twist = _checked_pose(received.pose, "pose"), _checked_twist(received.twist, "twist")
+        pose, twist = checked_pose(received.pose, "pose"), _checked_twist(received.twist, "twist")
         self._stamps[:] = self._admit(topic, received.stamp, now)
         self.numbers[:], self.twist[:] = self.base.numbers(pose, link), self.base.twist(twist, link)
 

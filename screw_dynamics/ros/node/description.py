@@ -31,20 +31,21 @@ REMINDER = 5.0   # seconds between warnings while there is no robot
 def parse(
     text: str, base_link: str = "", tip_link: str = "", joints: Sequence[str] = (),
     gravity: Sequence[float] = (0.0, 0.0, -9.81), floating: bool | None = None, closes_loops: bool = False,
+    multi_dof: bool = False,
 ) -> Robot:
     """The robot of a URDF text, on a floating base if it shall be; ValueError naming the element and the value at
     fault.
 
     `joints` is checked here too (`output_order`), so that a robot without the configured outputs is refused; and so is
-    one with joints of several degrees of freedom, other than a floating base unless `floating` is None. Loops and gears
-    are a warning of the robot where they are left open."""
+    one with joints of several degrees of freedom, other than a floating base unless `floating` is None, or `multi_dof`.
+    Loops and gears are a warning of the robot where they are left open."""
     if not text.lstrip("\ufeff \t\r\n").startswith("<"):   # the core would take it for a path, but topics name no files
         raise ValueError(f"robot_description is not XML: it starts with {text[:40]!r}")
     # Not Robot.from_urdf: warnings are logged, where the robot comes into use.
     model = model_of(text, base_link or None, tip_link or None, floating_base=bool(floating))
     if floating is None:
         coordinates_alone("this node", model)
-    floating_base(model)
+    floating_base(model, multi_dof)
     if not closes_loops:
         warnings = left_open(model, "this node computes with the tree alone")
         model = replace(model, warnings=(*model.warnings, *warnings))
@@ -89,7 +90,7 @@ class RobotDescription:
     ):
         self._parameters, self._log = node.settings, node.log
         self._on_robot, self._prepare, self._finish = on_robot, prepare, finish
-        self._closes_loops, self._complete = node.closes_loops, node.complete
+        self._closes_loops, self._multi_dof, self._complete = node.closes_loops, node.multi_dof, node.complete
         self.finished = False
         self.robot: Robot | None = None
         self.error = ""
@@ -143,7 +144,7 @@ class RobotDescription:
     def _parse(self, text: str) -> Robot:
         p = self._parameters
         return parse(text, p.base_link, p.tip_link, p.joints, p.gravity, getattr(p, FLOATING_BASE.name, None),
-                     self._closes_loops)
+                     self._closes_loops, self._multi_dof)
 
     def _on_topic(self, msg: String) -> None:
         if len(msg.data) > LARGEST_SOURCE:   # not to be kept, nor looked at

@@ -25,7 +25,8 @@ def make(parameter: str, text: str, kind: type, given: Mapping[str, Any]) -> Any
     missing = [name for name, field in known.items() if field.default is MISSING and name not in given]
     if unknown or missing:
         what = f"has no {unknown[0]!r}" if unknown else f"lacks {missing[0]!r}"
-        raise ValueError(f"parameter {parameter}: {text!r} {what}; a {kind.__name__} has {', '.join(known)}")
+        a = "an" if kind.__name__[0] in "AEIOU" else "a"
+        raise ValueError(f"parameter {parameter}: {text!r} {what}; {a} {kind.__name__} has {', '.join(known)}")
     try:
         return kind(**given)
     except ValueError as error:

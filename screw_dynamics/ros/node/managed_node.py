@@ -98,6 +98,7 @@ class ManagedNode(LifecycleNode):
     rare_steps: Mapping[str, Step] = {}   # and afterwards
     families: tuple[str, ...] = ()        # of parameters <family>.<name> that are declared when there is a robot
     closes_loops = False                  # of robots that have any; where they stay open, a warning says so
+    multi_dof = False                     # whether it takes joints of several degrees of freedom beside a floating base
 
     def create_endpoints(self) -> None:
         """Create topics, services and timers, and register with `endpoints` how to remove each."""

@@ -29,12 +29,17 @@ STEPS: dict[str, Step] = {
     "friction": lambda robot, q, v, link: robot.friction_torque(v),
 }
 
-# What is called for many states at once, by trajectories and the identification of payloads, without a floating base.
+def _of_batch(step: Step) -> Step:
+    return lambda robot, q, v, link: step(robot, np.stack([q, q]), np.stack([v, v]), link)
+
+
+# What is called for many states at once, by trajectories and the identification of payloads; of robots without joints
+# on groups beforehand, of others on demand.
+_IN_BATCHES = {f"{name} of a batch": _of_batch(STEPS[name])
+               for name in ("inverse dynamics", "mass matrix", "forward kinematics", "Jacobian", "Jacobian derivative")}
 BATCH_STEPS: dict[str, Step] = {
-    f"{name} of a batch": lambda robot, q, v, link, step=STEPS[name]: (
-        None if robot.model.on_groups else step(robot, np.stack([q, q]), np.stack([v, v]), link))
-    for name in ("inverse dynamics", "mass matrix", "forward kinematics", "Jacobian", "Jacobian derivative")
-}
+    name: lambda robot, q, v, link, step=step: None if robot.model.on_groups else step(robot, q, v, link)
+    for name, step in _IN_BATCHES.items()}
 
 # Of robots with springs between motors and joints, for feed-forward.
 SPRING_STEPS: dict[str, Step] = {
@@ -50,6 +55,7 @@ BATCHES_OF_SPRINGS: dict[str, Step] = {
 ON_DEMAND: dict[str, Step] = {
     "linear model": lambda robot, q, v, link: robot.linearize(q, v, v, external={link: np.zeros(6)}),
     "torque regressor": lambda robot, q, v, link: robot.torque_regressor(q, v, v),
+    "many states": lambda robot, q, v, link: [step(robot, q, v, link) for step in _IN_BATCHES.values()],
     "inverse kinematics": lambda robot, q, v, link: (
         entry_point(False, robot.model.on_groups), robot.forward_kinematics(np.stack([q, q]), link)),
 }

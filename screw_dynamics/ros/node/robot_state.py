@@ -1,47 +1,80 @@
 """The state of a robot: that of its joints, and of its base where that floats, in one array each."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
 from screw_dynamics.model.floating_base import NUMBERS, RATES, FloatingBase
+from screw_dynamics.model.multi_dof_joints import MultiDofJoint
 
 from .base_state import BaseState
-from .joint_state import Fault, JointStateCache
+from .joint_state import Fault, JointStateCache, JointStateLike
+from .multi_dof_state import TOPIC, MultiDofState
 
 
 class RobotState:
-    """The latest configuration `position` (nq,), and velocity, effort and stamps (n,), of the base before the joints.
+    """The latest configuration `position` (nq,), and velocity, effort and stamps (n,), in the order of the model: a
+    base that floats is first.
 
-    joints: the cache that writes the joints' part; base: the one that writes the base's part, None where none floats.
+    joints: the cache of the joints of one degree of freedom; base: what writes the base's part, None where none floats;
+    others: what writes the parts of joints of several degrees of freedom, None where there are none.
     What is unknown is NaN; the effort of a base is 0. followers: mimic joints. notify(topic, fault): of what is
-    ignored. fresh(now, limit): whether all is known, from messages that were received `limit` ago at most."""
+    ignored. fresh(now, limit): whether all is known, from messages that were received `limit` ago at most.
+
+    places: where the joints of one degree of freedom are, in position and in velocity; needed with others."""
 
     def __init__(self, joint_names: tuple[str, ...], base: FloatingBase | None = None, topics: Iterable[str] = (),
                  velocity_fallback: str = "zero", notify: Callable[[str, Fault], None] = lambda topic, fault: None,
-                 followers: Iterable[str] = ()):
+                 followers: Iterable[str] = (), others: Sequence[MultiDofJoint] = (),
+                 places: tuple[np.ndarray, np.ndarray] | None = None):
         numbers, rates = (NUMBERS, RATES) if base is not None else (0, 0)
-        n = rates + len(joint_names)
-        self.position, self.velocity, self.effort = np.zeros(numbers + len(joint_names)), np.zeros(n), np.zeros(n)
+        n = rates + len(joint_names) + sum(joint.v.stop - joint.v.start for joint in others)
+        nq = numbers + len(joint_names) + sum(joint.q.stop - joint.q.start for joint in others)
+        self.position, self.velocity, self.effort = np.zeros(nq), np.zeros(n), np.zeros(n)
         self.stamps = np.zeros(n, dtype=np.int64)
+        self._places = places if others else None
+        arrays = None if others else (
+            self.position[numbers:], self.velocity[rates:], self.effort[rates:], self.stamps[rates:])
         self.joints = JointStateCache(
-            joint_names, velocity_fallback, lambda fault: notify("joint_states", fault),
-            (self.position[numbers:], self.velocity[rates:], self.effort[rates:], self.stamps[rates:]), followers)
+            joint_names, velocity_fallback, lambda fault: notify("joint_states", fault), arrays, followers)
         self.base = None if base is None else BaseState(
             base, topics, self.position[:numbers], self.velocity[:rates], self.stamps[:rates], notify)
-        self.fresh = self.joints.fresh if base is None else self._fresh
+        self.others = MultiDofState(
+            others, self.position, self.velocity, self.effort, self.stamps, velocity_fallback,
+            lambda fault: notify(TOPIC, fault)) if others else None
+        self.fresh = self.joints.fresh if base is None and not others else self._fresh
+        self._spread()
+
+    def update(self, msg: JointStateLike, stamp: int, now: int) -> bool:
+        """Take a message with joints of one degree of freedom, as JointStateCache.update does."""
+        changed = self.joints.update(msg, stamp, now)
+        if self._places is not None:
+            self._spread()
+        return changed
+
+    def _spread(self) -> None:
+        """Write the joints' part to where it is, if that is not in one piece."""
+        if self._places is not None:
+            in_q, in_v = self._places
+            self.position[in_q] = self.joints.position
+            for array, values in ((self.velocity, self.joints.velocity), (self.effort, self.joints.effort),
+                                  (self.stamps, self.joints.stamps)):
+                array[in_v] = values
 
     def clear(self) -> None:
         """Forget everything."""
-        self.joints.clear()
-        if self.base is not None:
-            self.base.clear()
+        for part in (self.joints, self.base, self.others):
+            if part is not None:
+                part.clear()
+        self._spread()
 
     def _fresh(self, now: int, limit: int) -> bool:
         joints = self.joints
-        return (not joints.joint_names or joints.fresh(now, limit)) and self.base.fresh(now, limit)
+        return (not joints.joint_names or joints.fresh(now, limit)) and all(
+            part is None or part.fresh(now, limit) for part in (self.base, self.others))
 
     @property
     def stamp(self) -> int:
-        """The latest stamp of the joints; without joints of the base."""
-        return self.base.stamp if self.base is not None and not self.joints.joint_names else self.joints.stamp
+        """The latest stamp of the joints; without joints of the base; without one of the other joints."""
+        return next((part.stamp for part in (self.joints if self.joints.joint_names else None, self.base, self.others)
+                     if part is not None), 0)

@@ -1,0 +1,78 @@
+"""Joints of several degrees of freedom as messages have them: the pose of the child in the joint's origin on the
+parent, its twist and the wrench on it in the child's frame, against the numbers and velocities of a model."""
+from typing import NamedTuple
+
+import numpy as np
+
+from screw_dynamics.screws import arrays
+
+from .configuration_space import quaternion, rotated
+from .floating_base import coordinate_joints, floating_base, motion_names
+from .model import Model
+
+IN_TWIST = {"spherical": [0, 1, 2], "planar": [2, 3, 4], "free": [0, 1, 2, 3, 4, 5]}     # of a twist, angular first
+
+
+class MultiDofJoint(NamedTuple):
+    """name; kind, of GROUPS; frame (4, 4): the joint frame in the child's frame; q, v: where its numbers and velocities
+    are; names: of its velocities; link: its child."""
+
+    name: str
+    kind: str
+    frame: np.ndarray
+    q: slice
+    v: slice
+    names: tuple[str, ...]
+    link: str
+
+    def numbers(self, placement: np.ndarray) -> tuple[np.ndarray, float]:
+        """The numbers in q for a pose x y z, quaternion x y z w (7,) of the child, and by how far it is off what such a
+        joint allows, m and rad."""
+        T = np.eye(4)
+        T[:3, :3], T[:3, 3] = rotated(placement[3:], np.eye(3)).T, placement[:3]
+        g = arrays.inverse_pose(self.frame) @ T @ self.frame
+        R, p = g[:3, :3], g[:3, 3]
+        if self.kind == "free":
+            return np.concatenate((p, quaternion(R))), 0.0
+        if self.kind == "spherical":
+            return quaternion(R), float(np.linalg.norm(p))
+        return np.array([p[0], p[1], np.arctan2(R[1, 0], R[0, 0])]), float(abs(p[2]) + np.hypot(R[0, 2], R[1, 2]))
+
+    def velocities(self, twist: np.ndarray) -> np.ndarray:
+        """Those for a twist (6,) of the child; what the joint does not allow is left out."""
+        return (arrays.Ad_matrix(arrays.inverse_pose(self.frame)) @ twist)[IN_TWIST[self.kind]]
+
+    def efforts(self, wrench: np.ndarray) -> np.ndarray:
+        """Those of a wrench (6,) on the child, torque first."""
+        return (arrays.Ad_matrix(self.frame).T @ wrench)[IN_TWIST[self.kind]]
+
+    def wrench(self, efforts: np.ndarray) -> np.ndarray:
+        """The wrench (6,) on the child that has these efforts, and none that the joint itself carries."""
+        at_joint = np.zeros(6)
+        at_joint[IN_TWIST[self.kind]] = efforts
+        return arrays.Ad_matrix(arrays.inverse_pose(self.frame)).T @ at_joint
+
+
+def multi_dof_joints(model: Model) -> tuple[MultiDofJoint, ...]:
+    """Those of a model, in its order, but for a floating base."""
+    base = floating_base(model, others=True)
+    found = []
+    for joint, frame in model.joint_frames.items():
+        if base is None or joint != base.joint:
+            last = max(i for i, name in enumerate(model.body_joints) if name == joint)
+            found.append(MultiDofJoint(joint, model.kind_of(joint), frame, model.q_slices[joint], model.v_slices[joint],
+                                       motion_names(model, joint), model.body_names[last]))
+    return tuple(found)
+
+
+def places(model: Model) -> tuple[np.ndarray, np.ndarray]:
+    """Where the joints of one degree of freedom are: the indices of their numbers in q, and of their velocities."""
+    joints = coordinate_joints(model)
+    in_q, in_v = (np.array([where[joint].start for joint in joints], dtype=np.intp)
+                  for where in (model.q_slices, model.v_slices))
+    return in_q, in_v
+
+
+def without_joints(model: Model) -> np.ndarray:
+    """The indices of all other velocities: of a floating base, and of joints of several degrees of freedom."""
+    return np.setdiff1d(np.arange(model.n), places(model)[1])
