@@ -21,10 +21,11 @@ from .tables import DONE, FOUND, SPEED, SWEPT, Cones, cones, numbers, velocities
 
 __all__ = ["FOUND", "Cones", "cones", "numbers", "solve_cones"]
 
-SWEEPS = 2              # before anything else
+SWEEPS = 1              # before Newton's method
 STEPS = 10              # of Newton's method in a round, and one more for two contacts
-WIDE, NARROW = 1e-6, 1e-10      # parts of G_ii in the first round, and in the others
-ROUNDS = 7              # the first with sweeps between the steps, the second without, the others after ADMM
+WIDE, NARROW = 1e-6, 1e-10      # parts of G_ii that steps add
+FIRST = 6               # steps of the first round with the WIDE part
+ROUNDS = 7              # the second with sweeps between the steps, the third and those after it begin with ADMM
 FEWEST = 100            # steps of ADMM in the third
 ENOUGH = 1e-9           # of the largest velocity: residuals that are left where both methods are lost, and told
 
@@ -96,8 +97,10 @@ def acting(given: Cones) -> Scalar:
 
 
 @kernel
-def steps_of_round(given: Cones, slow: Scalar, level: Scalar, sweeps: bool) -> Scalar:
-    """Steps of Newton's method, and sweeps or choices between them, as many as the contacts of a lane make it."""
+def steps_of_round(given: Cones, slow: Scalar, level: Scalar, wide: int, sweeps: bool) -> Scalar:
+    """Steps of Newton's method, as many as the contacts of a lane make it, after a sweep or a choice each. The first
+    `wide` of them add a WIDE part of G_ii, then NARROW and WIDE ones take turns: the one leaves loads as they are shared
+    where gaps are rounding, with the other a contact opens that cannot be closed with the rest."""
     none, one, most = null(slow), null(slow) + 1.0, STEPS + 0.5 * acting(given)
     for k in range(STEPS + 1 + len(given.mu) // 2):
         left = most > none + float(k)
@@ -106,7 +109,7 @@ def steps_of_round(given: Cones, slow: Scalar, level: Scalar, sweeps: bool) -> S
             break
         if not sweeps:
             choose(given)
-        newton(given, WIDE if sweeps else NARROW)
+        newton(given, WIDE if k < wide or (k - wide) % 2 == 1 else NARROW)
         if sweeps:
             sweep(given, slow, one)
         given.found[SWEPT] += where(live > 0.0, one, none)
@@ -117,7 +120,7 @@ def steps_of_round(given: Cones, slow: Scalar, level: Scalar, sweeps: bool) -> S
 @outlined
 def search(given: Cones, slow: Scalar, level: Scalar) -> Scalar:
     """Newton's method, and, where that is lost, ADMM before it."""
-    steps, y, z = FEWEST, given.y, given.z
+    steps, y, z, N = FEWEST, given.y, given.z, len(given.x)
     for k in range(ROUNDS):
         if k >= 3:
             level = where(level > ENOUGH * given.found[SPEED], level, null(level))
@@ -126,16 +129,16 @@ def search(given: Cones, slow: Scalar, level: Scalar) -> Scalar:
         if k == 1:
             put_best(given, level)
         if k == 2:
-            for i in range(len(y)):
+            for i in range(N):
                 y[i], z[i] = null(slow), null(slow)
         if k >= 2:
             alternate(given, 0.1 if k % 2 == 0 else 1.0, steps)
-            for i in range(len(y)):
+            for i in range(N):
                 given.x[i] = y[i] * given.free[i]
             velocities(given, given.v)
             steps += FEWEST * (k % 2)
             level = settle(given, level)
-        level = steps_of_round(given, slow, level, k == 0)
+        level = steps_of_round(given, slow, level, FIRST if k == 0 else N if k == 1 else 0, k == 1)
     return level
 
 
