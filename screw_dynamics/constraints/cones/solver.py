@@ -147,15 +147,18 @@ def solve_cones(given: Cones) -> None:
     """Fill x, v and found from the others, beginning with x."""
     found, none = given.found, null(given.found[0])
     begin(given)
-    factorize(given)
     velocities(given, given.v)
-    found[SPEED], found[SWEPT], found[DONE] = slowness(given), none, none
-    slow = TOLERANCE * found[SPEED]
-    level = settle(given, none + np.inf)
+    found[SPEED], found[SWEPT] = slowness(given), none
+    found[DONE] = measure(given)
+    level = where(found[DONE] > 0.0, none, worst(given))
     if some(level > 0.0):
+        for i in range(len(given.x)):
+            given.best[i] = given.x[i]
         stick(given, level)
-        level = sweep_first(given, slow, settle(given, level))
+        level = settle(given, level)
         if some(level > 0.0):
-            level = search(given, slow, level)
+            slow = TOLERANCE * found[SPEED]
+            factorize(given)
+            level = search(given, slow, sweep_first(given, slow, level))
             put_best(given, level)
         measure(given)

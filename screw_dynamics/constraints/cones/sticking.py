@@ -9,32 +9,35 @@ from typing import Any
 from screw_dynamics.numbers.scalars import absolute, some, where
 from screw_dynamics.numbers.values import Scalar, kernel, null, outlined
 
-from .newton import factor, substitute
+from .admm import factorize_added, put_units, solve_added
 from .tables import Cones, velocities
 
-ADDED = 1e-10           # of G_ii, to the diagonal
+ADDED = 1e-10           # to the diagonal, in these units
 SOLVES = 2              # the second takes away what the part added to the diagonal leaves
 
 
 @kernel
 def choose_rows(given: Cones, cold: Any) -> None:
-    """Let rows be free that stick: of contacts that press, of all active ones where cold, and of bounds between these.
-    """
+    """Let rows have units that stick: of contacts that press, of all active ones where cold, and of bounds between
+    these; others 0."""
     x, free, mu, u, m = given.x, given.free, given.mu, len(given.lower), len(given.mu)
-    none, one = null(given.found[0]), null(given.found[0]) + 1.0
+    none = null(given.found[0])
     for i in range(u):
-        free[i] = where((x[i] > given.lower[i]) & (x[i] < given.upper[i]), one, none)
+        free[i] = where((x[i] > given.lower[i]) & (x[i] < given.upper[i]), free[i], none)
     for b in range(m):
         i, n = u + 3 * b, u + 3 * b + 2
         presses = (given.active[b] > 0.0) & ((x[n] > 0.0) | cold)
-        free[n] = where(presses, one, none)
-        free[i] = free[i + 1] = where(presses & (mu[b] > 0.0), one, none)
+        free[n] = where(presses, free[n], none)
+        for k in range(i, n):
+            free[k] = where(presses & (mu[b] > 0.0), free[k], none)
     first = u + 3 * m
     for k in range(len(given.spin_of)):
-        free[first + k] = free[u + 3 * int(given.spin_of[k]) + 2]
+        free[first + k] = where(free[u + 3 * int(given.spin_of[k]) + 2] > 0.0, free[first + k], none)
     first += len(given.spin_of)
     for k in range(len(given.roll_of)):
-        free[first + 2 * k] = free[first + 2 * k + 1] = free[u + 3 * int(given.roll_of[k]) + 2]
+        presses = free[u + 3 * int(given.roll_of[k]) + 2] > 0.0
+        for i in range(first + 2 * k, first + 2 * k + 2):
+            free[i] = where(presses, free[i], none)
 
 
 @kernel
@@ -63,28 +66,28 @@ def allowed(given: Cones) -> Any:
 def stick(given: Cones, level: Scalar) -> None:
     """Take the impulses with which all that presses sticks, on lanes of a level > 0 where they are allowed: those that
     change the least, or else the least; else leave them."""
-    G, A, x, v, before, N = given.G, given.A, given.x, given.v, given.z, len(given.x)
+    x, v, unit, before, N = given.x, given.v, given.free, given.z, len(given.x)
     none, pressed = null(level), null(level)
     for b in range(len(given.mu)):
         pressed = where(x[len(given.lower) + 3 * b + 2] > 0.0, pressed + 1.0, pressed)
+    put_units(given)
     choose_rows(given, pressed == 0.0)
+    factorize_added(given, none + ADDED)
     for i in range(N):
         before[i] = x[i]
-        for k in range(N):
-            A[i, k] = G[i, k]
-    factor(given, ADDED)
     left = level
     for anew in range(2):
         if anew == 1:
             for i in range(N):
-                x[i] = where(left > 0.0, where(given.free[i] > 0.0, none, x[i]), x[i])
+                x[i] = where((left > 0.0) & (unit[i] > 0.0), none, x[i])
             velocities(given, v)
         for _ in range(SOLVES):
             for i in range(N):
-                given.fresh[i] = -v[i]
-            substitute(given)
+                given.fresh[i] = -unit[i] * v[i]
+            solve_added(given)
             for i in range(N):
-                x[i] = where((left > 0.0) & (absolute(given.fresh[i]) < 1e300), x[i] + given.fresh[i], x[i])
+                dx = unit[i] * given.fresh[i]
+                x[i] = where((left > 0.0) & (absolute(dx) < 1e300), x[i] + dx, x[i])
             velocities(given, v)
         left = where(allowed(given), none, left)
         if not some(left > 0.0):
