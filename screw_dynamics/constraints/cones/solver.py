@@ -6,8 +6,6 @@ others. Lanes converge each for itself, and are left alone then: their numbers d
 Residuals say how far the conditions hold, whatever happened."""
 from typing import Any
 
-import numpy as np
-
 from screw_dynamics.numbers.scalars import some, where
 from screw_dynamics.numbers.values import Scalar, kernel, null, outlined
 
@@ -98,9 +96,9 @@ def acting(given: Cones) -> Scalar:
 
 @kernel
 def steps_of_round(given: Cones, slow: Scalar, level: Scalar, wide: int, sweeps: bool) -> Scalar:
-    """Steps of Newton's method, as many as the contacts of a lane make it, after a sweep or a choice each. The first
-    `wide` of them add a WIDE part of G_ii, then NARROW and WIDE ones take turns: the one leaves loads as they are shared
-    where gaps are rounding, with the other a contact opens that cannot be closed with the rest."""
+    """Steps of Newton's method, as many as the contacts of a lane make it, after a choice each, or before a sweep. The
+    first `wide` of them add a WIDE part of G_ii, then NARROW and WIDE ones take turns: with these loads stay as they are
+    shared where all that is left is rounding, with those a contact opens that cannot be closed with the others."""
     none, one, most = null(slow), null(slow) + 1.0, STEPS + 0.5 * acting(given)
     for k in range(STEPS + 1 + len(given.mu) // 2):
         left = most > none + float(k)
