@@ -80,8 +80,8 @@ LAST, REPORTED, FOUND, MISSED = range(4)
 class ContactTables(NamedTuple):
     """Geometry and settings; the contacts that are found, those kept, and those of the step before; counts; wrenches
     F (6, rows) of all rows of contacts; joints (2 n): the first bodies of those that act; memory of a Problem for m
-    rows of constraints and up to n + rows further ones, and of the solver, and where they begin; the report of the step,
-    and where it begins."""
+    rows of constraints and up to n + rows further ones, and of the solver, and where they begin; the report of the
+    step, and where it begins."""
 
     geometry: Geometry
     settings: Settings
