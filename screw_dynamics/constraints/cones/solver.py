@@ -1,9 +1,10 @@
 """Impulses x of rows within bounds and of contacts with dry friction, on a Delassus operator G = J M^-1 J^T,
 v = c + G x.
 
-Block Gauss-Seidel: in the order of the rows, always, each row or contact is solved exactly with the impulses of the
-others. Lanes converge each for itself, and are left alone then: their numbers do not depend on the other lanes.
-Residuals say how far the conditions hold, whatever happened."""
+All that presses sticks, if it can; else Newton's method finds what sticks, slides and is open, with block Gauss-Seidel
+(in the order of the rows, always, each row or contact is solved exactly with the impulses of the others) before it,
+where it is lost between its steps, and then ADMM. Lanes converge each for itself, and are left alone then: their
+numbers do not depend on the other lanes. Residuals say how far the conditions hold, whatever happened."""
 from typing import Any
 
 from screw_dynamics.numbers.scalars import some, where
@@ -19,7 +20,7 @@ from .tables import DONE, FOUND, SPEED, SWEPT, Cones, cones, numbers, velocities
 
 __all__ = ["FOUND", "Cones", "cones", "numbers", "solve_cones"]
 
-SWEEPS = 1              # before Newton's method
+SWEEPS = 2              # before Newton's method
 STEPS = 10              # of Newton's method in a round, and one more for two contacts
 WIDE, NARROW = 1e-6, 1e-10      # parts of G_ii that steps add
 FIRST = 6               # steps of the first round with the WIDE part
@@ -97,8 +98,8 @@ def acting(given: Cones) -> Scalar:
 @kernel
 def steps_of_round(given: Cones, slow: Scalar, level: Scalar, wide: int, sweeps: bool) -> Scalar:
     """Steps of Newton's method, as many as the contacts of a lane make it, after a choice each, or before a sweep. The
-    first `wide` of them add a WIDE part of G_ii, then NARROW and WIDE ones take turns: with these loads stay as they are
-    shared where all that is left is rounding, with those a contact opens that cannot be closed with the others."""
+    first `wide` of them add a WIDE part of G_ii, then NARROW and WIDE ones take turns: with these loads stay as they
+    are shared where all that is left is rounding, with those a contact opens that cannot be closed with the others."""
     none, one, most = null(slow), null(slow) + 1.0, STEPS + 0.5 * acting(given)
     for k in range(STEPS + 1 + len(given.mu) // 2):
         left = most > none + float(k)

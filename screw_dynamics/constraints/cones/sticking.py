@@ -6,10 +6,10 @@ least of all: a load is shared evenly, and nothing is strained. Sweeps would lea
 friction that is spent on strain does not hold."""
 from typing import Any
 
-from screw_dynamics.numbers.scalars import absolute, some, where
+from screw_dynamics.numbers.scalars import absolute, some, sqrt, where
 from screw_dynamics.numbers.values import Scalar, kernel, null, outlined
 
-from .admm import factorize_added, put_units, solve_added
+from .admm import factorize_added, solve_added
 from .tables import Cones, velocities
 
 ADDED = 1e-10           # to the diagonal, in these units
@@ -17,27 +17,26 @@ SOLVES = 2              # the second takes away what the part added to the diago
 
 
 @kernel
-def choose_rows(given: Cones, cold: Any) -> None:
-    """Let rows have units that stick: of contacts that press, of all active ones where cold, and of bounds between
-    these; others 0."""
-    x, free, mu, u, m = given.x, given.free, given.mu, len(given.lower), len(given.mu)
-    none = null(given.found[0])
+def put_units(given: Cones, cold: Any) -> None:
+    """Fill free with the units of rows that stick, 1 / sqrt(G_ii), and 0 of the others: of contacts that press, of all
+    active ones where cold, and of bounds between these."""
+    G, x, free, mu, u, m = given.G, given.x, given.free, given.mu, len(given.lower), len(given.mu)
+    none, one = null(given.found[0]), null(given.found[0]) + 1.0
     for i in range(u):
-        free[i] = where((x[i] > given.lower[i]) & (x[i] < given.upper[i]), free[i], none)
+        free[i] = where((x[i] > given.lower[i]) & (x[i] < given.upper[i]), one, none)
     for b in range(m):
         i, n = u + 3 * b, u + 3 * b + 2
         presses = (given.active[b] > 0.0) & ((x[n] > 0.0) | cold)
-        free[n] = where(presses, free[n], none)
-        for k in range(i, n):
-            free[k] = where(presses & (mu[b] > 0.0), free[k], none)
+        free[n] = where(presses, one, none)
+        free[i] = free[i + 1] = where(presses & (mu[b] > 0.0), one, none)
     first = u + 3 * m
     for k in range(len(given.spin_of)):
-        free[first + k] = where(free[u + 3 * int(given.spin_of[k]) + 2] > 0.0, free[first + k], none)
+        free[first + k] = free[u + 3 * int(given.spin_of[k]) + 2]
     first += len(given.spin_of)
     for k in range(len(given.roll_of)):
-        presses = free[u + 3 * int(given.roll_of[k]) + 2] > 0.0
-        for i in range(first + 2 * k, first + 2 * k + 2):
-            free[i] = where(presses, free[i], none)
+        free[first + 2 * k] = free[first + 2 * k + 1] = free[u + 3 * int(given.roll_of[k]) + 2]
+    for i in range(len(free)):
+        free[i] *= 1.0 / sqrt(where(G[i, i] > 0.0, G[i, i], one))
 
 
 @kernel
@@ -70,8 +69,7 @@ def stick(given: Cones, level: Scalar) -> None:
     none, pressed = null(level), null(level)
     for b in range(len(given.mu)):
         pressed = where(x[len(given.lower) + 3 * b + 2] > 0.0, pressed + 1.0, pressed)
-    put_units(given)
-    choose_rows(given, pressed == 0.0)
+    put_units(given, pressed == 0.0)
     factorize_added(given, none + ADDED)
     for i in range(N):
         before[i] = x[i]

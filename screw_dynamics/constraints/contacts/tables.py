@@ -79,7 +79,7 @@ LAST, REPORTED, FOUND, MISSED = range(4)
 
 class ContactTables(NamedTuple):
     """Geometry and settings; the contacts that are found, those kept, and those of the step before; counts; wrenches
-    F (6, rows) of all rows of contacts; joints (2 n): the first bodies of those that act; memory of a Problem for m
+    F (6, rows) of all rows of contacts; bodies (2 n): the first ones of joints that act; memory of a Problem for m
     rows of constraints and up to n + rows further ones, and of the solver, and where they begin; the report of the
     step, and where it begins."""
 
@@ -90,7 +90,7 @@ class ContactTables(NamedTuple):
     before: Remembered
     counts: np.ndarray
     F: np.ndarray
-    joints: np.ndarray
+    bodies: np.ndarray
     memory: np.ndarray
     vectors: int
     cones: int
@@ -151,9 +151,10 @@ def contacts_in(memory: np.ndarray, like: Any) -> ContactTables:
     vectors = F + unit * 6 * rows
     cones = vectors + unit * numbers_of(n, m + joints + rows, m)
     report = cones + unit * cone_numbers(joints, most, turning * most, turning * most)
+    bodies = at(memory) + 8 * (report + unit * report_numbers(most))
     return ContactTables(
         geometry, settings, table(Contact, like, contact_rows(geometry, most), memory, contact),
         table(Kept, like, most, memory, kept), table(Remembered, like, most, memory, before),
         block(0.0, (4,), memory, counts), block(like, (6, rows), memory, F),
-        array_at(0, at(memory) + 8 * (report + unit * report_numbers(most)), (2 * n,)), memory, vectors, cones,
+        array_at(0, int(bodies), (2 * int(n),)), memory, vectors, cones,
         block(like, (report_numbers(most),), memory, report), report)
