@@ -20,6 +20,12 @@ def write(touch: Touch, row: int, on_first: Vec3, gap: Scalar, n: Vec3) -> None:
 
 
 @kernel
+def on_second(touch: Touch, row: int) -> Vec3:
+    """The point of a touch on the surface of the second."""
+    return touch.p[row] - (0.5 * touch.gap[row]) * touch.n[row]
+
+
+@kernel
 def write_far(touch: Touch, row: int, like: Scalar) -> None:
     """Write that there is no touch."""
     zeros = zero(Vec3, like)

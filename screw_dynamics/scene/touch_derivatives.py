@@ -14,6 +14,7 @@ from screw_dynamics.contact.pairs import TOUCHING, writer
 from screw_dynamics.contact.solids import Geometry, Located, Touch
 from screw_dynamics.contact.solids import Pair as PairRow
 from screw_dynamics.contact.solids import Solid as SolidRow
+from screw_dynamics.contact.writing import on_second
 from screw_dynamics.numbers.dual import Dual, slope, value_of
 from screw_dynamics.numbers.tables import columns
 from screw_dynamics.numbers.values import numbers
@@ -131,7 +132,7 @@ def _dual_pose(C, start):
 
 def _axes(at, touch, belts):
     """A point of a touch on dual numbers, as arrays of numbers with their derivatives."""
-    gap, p, n = touch.gap[at], touch.p[at], touch.n[at]
+    gap, p, n = touch.gap[at], on_second(touch, at), touch.n[at]
     t = tangent(n)
     axes = t, cross(n, t), n
     wrenches = np.stack([np.concatenate([_array(cross(p, axis)), _array(axis)]) for axis in axes])

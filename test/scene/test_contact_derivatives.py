@@ -175,11 +175,11 @@ def test_margins_of_a_block_on_a_slope():
 
 
 def test_margin_of_a_ball_that_begins_to_roll():
-    """It takes m g sin a / (1 + m l^2 / I) to make it roll, l the arm of the force, in the middle of the gap."""
+    """It takes m g sin a / (1 + m l^2 / I) to make it roll, l the arm of the force, which acts on the slope."""
     case, a, h, m, g = scenes.on_a_slope(0.6), 0.35, 1e-2, 1.5, 9.81
     found = case.scene.linearize(case.q, case.qd, np.zeros(6), h).contacts
     assert found.slipping == pytest.approx(h * m * g * (
-        0.6 * np.cos(a) - np.sin(a) / (1.0 + 2.5 * 0.995**2)), rel=1e-9)
+        0.6 * np.cos(a) - np.sin(a) / (1.0 + 2.5 * 0.99**2)), rel=1e-9)
 
 
 def test_strict_names_the_pair_whose_mode_is_ambiguous():
@@ -244,14 +244,14 @@ def test_derivatives_of_a_rollout_go_through_its_modes():
     def end(x):
         motion = scene.rollout(scene.integrate(q0, x[:6]), qd0 + x[6:12], tau, dt, steps, contacts=False)
         return np.r_[scene.difference(found.q[-1], motion.q[-1]), motion.qd[-1] - found.qd[-1]]
-    near(found.final().by_state, slopes(end, 12, 2e-5), 1e-8)
+    near(found.final().by_state, slopes(end, 12, 5e-6), 1e-8)        # with 2e-5 it slides a step longer
     push = np.random.default_rng(2).normal(size=(steps, 6))
 
     def pushed(x):
         motion = scene.rollout(q0, qd0, tau + x[0] * push, dt, steps, contacts=False)
         return np.r_[scene.difference(found.q[-1], motion.q[-1]), motion.qd[-1] - found.qd[-1]]
     dq, dqd = found.forward(dtau=push)
-    near(np.r_[dq[-1], dqd[-1]], slopes(pushed, 1, 1e-4)[:, 0], 1e-8)
+    near(np.r_[dq[-1], dqd[-1]], slopes(pushed, 1, 2e-5)[:, 0], 1e-8)
 
 
 def test_gradient_of_a_cost_along_a_rollout():

@@ -98,6 +98,29 @@ def test_a_ball_rolls_down_without_slip():
     np.testing.assert_allclose(speed[-1], 0.1 * np.linalg.norm(motion.qd[-1, :3]), rtol=1e-3)
 
 
+def test_corners_that_land_in_one_step_stick_together():
+    """However high each was: the body then has the one twist that takes all corners to the ground, and holds them."""
+    h, half = 1e-3, 0.1
+    scene = sd.Scene(sd.Robot(WORLD), ground=True, friction=3.0)
+    scene.add_box("box", (2 * half,) * 3, 1.0, at(z=half))
+    a, b, q, qd = 2e-3, -1e-3, scene.neutral(), np.zeros(6)
+    q[3:7] = np.array([a, b, 0.0, 2.0]) / math.sqrt(4.0 + a * a + b * b)
+    q[2] += half * (abs(a) + abs(b)) + 1e-5
+    R = scene.robot.forward_kinematics(q, "box")[:3, :3]
+    qd[3:] = (0.1, 0.2, -2.0) @ R
+    motion = scene.rollout(q, qd, dt=h, steps=1)
+    corners = half * np.array([[x, y, -1.0] for x in (-1.0, 1.0) for y in (-1.0, 1.0)]) @ R.T
+    gap = q[2] + corners[:, 2]
+    assert gap.min() > 0.0 and np.ptp(gap) > 2e-4
+    arms = corners - gap[:, None] * np.array([0.0, 0.0, 1.0])
+    w, v = np.split(motion.qd[-1].reshape(2, 3) @ scene.robot.forward_kinematics(motion.q[-1], "box")[:3, :3].T, 2)
+    expected = np.zeros((4, 3))
+    expected[:, 2] = -gap / h
+    np.testing.assert_allclose(v + np.cross(w, arms), expected, atol=1e-11)
+    assert max(residual.max() for residual in motion.residuals) < 1e-11
+    assert (motion.contacts.force[-1, :4, 2] > 0.0).all()
+
+
 @pytest.mark.parametrize("first", ["belt", "box"])
 def test_a_belt_carries_a_box_by_friction_until_it_moves_along(first):
     mu, belt, dt = 0.4, 0.05, 1e-3

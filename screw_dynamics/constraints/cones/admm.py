@@ -5,7 +5,7 @@ Slow, but it comes near to a solution where sweeps and Newton's method lose thei
 inverse inertias are about 1."""
 import numpy as np
 
-from screw_dynamics.numbers.scalars import sqrt, where
+from screw_dynamics.numbers.scalars import some, sqrt, where
 from screw_dynamics.numbers.values import Scalar, kernel, null, outlined
 
 from .tables import Cones
@@ -34,19 +34,20 @@ def put_units(given: Cones) -> None:
 
 @outlined
 def factorize_added(given: Cones, added: Scalar) -> None:
-    """Fill A with the factors L D^-1 of G in these units, and so much on its diagonal."""
+    """Fill A, from its diagonal on, with the factors L D^-1 of G in these units, and so much on its diagonal."""
     G, A, unit = given.G, given.A, given.free
     N = len(unit)
     for i in range(N):
-        for k in range(N):
+        for k in range(i, N):
             A[i, k] = G[i, k] * unit[i] * unit[k]
         A[i, i] += added
     for j in range(N):
         inverse = 1.0 / A[j, j]
         for i in range(j + 1, N):
             factor = A[j, i] * inverse
-            for k in range(i, N):
-                A[i, k] -= factor * A[j, k]
+            if some(factor != 0.0):
+                for k in range(i, N):
+                    A[i, k] -= factor * A[j, k]
         for i in range(j + 1, N):
             A[j, i] *= inverse
         A[j, j] = inverse

@@ -1,12 +1,11 @@
 """Impulses x of rows within bounds and of contacts with dry friction, on a Delassus operator G = J M^-1 J^T,
 v = c + G x.
 
-Block Gauss-Seidel: in the order of the rows, always, each row or contact is solved exactly with the impulses of the
-others. Lanes converge each for itself, and are left alone then: their numbers do not depend on the other lanes.
-Residuals say how far the conditions hold, whatever happened."""
+All that presses sticks, if it can; else Newton's method finds what sticks, slides and is open, with block Gauss-Seidel
+(in the order of the rows, always, each row or contact is solved exactly with the impulses of the others) before it,
+where it is lost between its steps, and then ADMM. Lanes converge each for itself, and are left alone then: their
+numbers do not depend on the other lanes. Residuals say how far the conditions hold, whatever happened."""
 from typing import Any
-
-import numpy as np
 
 from screw_dynamics.numbers.scalars import some, where
 from screw_dynamics.numbers.values import Scalar, kernel, null, outlined
@@ -21,10 +20,11 @@ from .tables import DONE, FOUND, SPEED, SWEPT, Cones, cones, numbers, velocities
 
 __all__ = ["FOUND", "Cones", "cones", "numbers", "solve_cones"]
 
-SWEEPS = 2              # before anything else
+SWEEPS = 2              # before Newton's method
 STEPS = 10              # of Newton's method in a round, and one more for two contacts
-WIDE, NARROW = 1e-6, 1e-10      # parts of G_ii in the first round, and in the others
-ROUNDS = 7              # the first with sweeps between the steps, the second without, the others after ADMM
+WIDE, NARROW = 1e-6, 1e-10      # parts of G_ii that steps add
+FIRST = 6               # steps of the first round with the WIDE part
+ROUNDS = 7              # the second with sweeps between the steps, the third and those after it begin with ADMM
 FEWEST = 100            # steps of ADMM in the third
 ENOUGH = 1e-9           # of the largest velocity: residuals that are left where both methods are lost, and told
 
@@ -96,8 +96,10 @@ def acting(given: Cones) -> Scalar:
 
 
 @kernel
-def steps_of_round(given: Cones, slow: Scalar, level: Scalar, sweeps: bool) -> Scalar:
-    """Steps of Newton's method, and sweeps or choices between them, as many as the contacts of a lane make it."""
+def steps_of_round(given: Cones, slow: Scalar, level: Scalar, wide: int, sweeps: bool) -> Scalar:
+    """Steps of Newton's method, as many as the contacts of a lane make it, after a choice each, or before a sweep. The
+    first `wide` of them add a WIDE part of G_ii, then NARROW and WIDE ones take turns: with these loads stay as they
+    are shared where all that is left is rounding, with those a contact opens that cannot be closed with the others."""
     none, one, most = null(slow), null(slow) + 1.0, STEPS + 0.5 * acting(given)
     for k in range(STEPS + 1 + len(given.mu) // 2):
         left = most > none + float(k)
@@ -106,7 +108,7 @@ def steps_of_round(given: Cones, slow: Scalar, level: Scalar, sweeps: bool) -> S
             break
         if not sweeps:
             choose(given)
-        newton(given, WIDE if sweeps else NARROW)
+        newton(given, WIDE if k < wide or (k - wide) % 2 == 1 else NARROW)
         if sweeps:
             sweep(given, slow, one)
         given.found[SWEPT] += where(live > 0.0, one, none)
@@ -117,7 +119,7 @@ def steps_of_round(given: Cones, slow: Scalar, level: Scalar, sweeps: bool) -> S
 @outlined
 def search(given: Cones, slow: Scalar, level: Scalar) -> Scalar:
     """Newton's method, and, where that is lost, ADMM before it."""
-    steps, y, z = FEWEST, given.y, given.z
+    steps, y, z, N = FEWEST, given.y, given.z, len(given.x)
     for k in range(ROUNDS):
         if k >= 3:
             level = where(level > ENOUGH * given.found[SPEED], level, null(level))
@@ -126,16 +128,16 @@ def search(given: Cones, slow: Scalar, level: Scalar) -> Scalar:
         if k == 1:
             put_best(given, level)
         if k == 2:
-            for i in range(len(y)):
+            for i in range(N):
                 y[i], z[i] = null(slow), null(slow)
         if k >= 2:
             alternate(given, 0.1 if k % 2 == 0 else 1.0, steps)
-            for i in range(len(y)):
+            for i in range(N):
                 given.x[i] = y[i] * given.free[i]
             velocities(given, given.v)
             steps += FEWEST * (k % 2)
             level = settle(given, level)
-        level = steps_of_round(given, slow, level, k == 0)
+        level = steps_of_round(given, slow, level, FIRST if k == 0 else N if k == 1 else 0, k == 1)
     return level
 
 
@@ -144,15 +146,18 @@ def solve_cones(given: Cones) -> None:
     """Fill x, v and found from the others, beginning with x."""
     found, none = given.found, null(given.found[0])
     begin(given)
-    factorize(given)
     velocities(given, given.v)
-    found[SPEED], found[SWEPT], found[DONE] = slowness(given), none, none
-    slow = TOLERANCE * found[SPEED]
-    level = settle(given, none + np.inf)
+    found[SPEED], found[SWEPT] = slowness(given), none
+    found[DONE] = measure(given)
+    level = where(found[DONE] > 0.0, none, worst(given))
     if some(level > 0.0):
+        for i in range(len(given.x)):
+            given.best[i] = given.x[i]
         stick(given, level)
-        level = sweep_first(given, slow, settle(given, level))
+        level = settle(given, level)
         if some(level > 0.0):
-            level = search(given, slow, level)
+            slow = TOLERANCE * found[SPEED]
+            factorize(given)
+            level = search(given, slow, sweep_first(given, slow, level))
             put_best(given, level)
         measure(given)

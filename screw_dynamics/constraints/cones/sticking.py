@@ -1,37 +1,32 @@
 """All that presses sticks, to begin with: where cones and bounds allow that, nothing else has to be found.
 
 Contacts may share a load as they like, and strain against each other without an effect. The impulses taken here are
-those that change the least from those to begin with; of contacts that did not press before, the least of all: a load is
-shared evenly, and nothing is strained. Sweeps would leave whatever their order makes of it, and friction that is spent
-on strain does not hold."""
+those that change the least from those to begin with; where cones do not allow these, or nothing pressed before, the
+least of all: a load is shared evenly, and nothing is strained. Sweeps would leave whatever their order makes of it, and
+friction that is spent on strain does not hold."""
 from typing import Any
 
-from screw_dynamics.numbers.scalars import absolute, some, where
+from screw_dynamics.numbers.scalars import absolute, some, sqrt, where
 from screw_dynamics.numbers.values import Scalar, kernel, null, outlined
 
-from .newton import factor, substitute
+from .admm import factorize_added, solve_added
 from .tables import Cones, velocities
 
-ADDED = 1e-10           # of G_ii, to the diagonal
+ADDED = 1e-10           # to the diagonal, in these units
 SOLVES = 2              # the second takes away what the part added to the diagonal leaves
-INSIDE = 1.0 - 1e-9     # of the most that friction holds, squared: what is at it slides
 
 
 @kernel
-def choose_rows(given: Cones, cold: Any) -> Any:
-    """Let rows be free that stick: of contacts that press, of all active ones where cold, and of bounds between these.
-    Returns where no contact that presses slides."""
-    x, free, mu, u, m = given.x, given.free, given.mu, len(given.lower), len(given.mu)
+def put_units(given: Cones, cold: Any) -> None:
+    """Fill free with the units of rows that stick, 1 / sqrt(G_ii), and 0 of the others: of contacts that press, of all
+    active ones where cold, and of bounds between these."""
+    G, x, free, mu, u, m = given.G, given.x, given.free, given.mu, len(given.lower), len(given.mu)
     none, one = null(given.found[0]), null(given.found[0]) + 1.0
-    sticks = one
     for i in range(u):
         free[i] = where((x[i] > given.lower[i]) & (x[i] < given.upper[i]), one, none)
     for b in range(m):
         i, n = u + 3 * b, u + 3 * b + 2
         presses = (given.active[b] > 0.0) & ((x[n] > 0.0) | cold)
-        most = mu[b] * x[n]
-        slides = presses & (x[i] * x[i] + x[i + 1] * x[i + 1] >= INSIDE * most * most) & (most > 0.0)
-        sticks = where(slides, none, sticks)
         free[n] = where(presses, one, none)
         free[i] = free[i + 1] = where(presses & (mu[b] > 0.0), one, none)
     first = u + 3 * m
@@ -40,7 +35,8 @@ def choose_rows(given: Cones, cold: Any) -> Any:
     first += len(given.spin_of)
     for k in range(len(given.roll_of)):
         free[first + 2 * k] = free[first + 2 * k + 1] = free[u + 3 * int(given.roll_of[k]) + 2]
-    return sticks > 0.0
+    for i in range(len(free)):
+        free[i] *= 1.0 / sqrt(where(G[i, i] > 0.0, G[i, i], one))
 
 
 @kernel
@@ -67,29 +63,33 @@ def allowed(given: Cones) -> Any:
 
 @outlined
 def stick(given: Cones, level: Scalar) -> None:
-    """Take the impulses with which all that presses sticks, on lanes of a level > 0 where none slides yet, if they are
-    allowed; else leave them."""
-    G, A, x, v, before, N = given.G, given.A, given.x, given.v, given.z, len(given.x)
-    pressed = null(level)
+    """Take the impulses with which all that presses sticks, on lanes of a level > 0 where they are allowed: those that
+    change the least, or else the least; else leave them."""
+    x, v, unit, before, N = given.x, given.v, given.free, given.z, len(given.x)
+    none, pressed = null(level), null(level)
     for b in range(len(given.mu)):
         pressed = where(x[len(given.lower) + 3 * b + 2] > 0.0, pressed + 1.0, pressed)
-    live = choose_rows(given, pressed == 0.0) & (level > 0.0)
-    if not some(live):
-        return
+    put_units(given, pressed == 0.0)
+    factorize_added(given, none + ADDED)
     for i in range(N):
         before[i] = x[i]
-        for k in range(N):
-            A[i, k] = G[i, k]
-    factor(given, ADDED)
-    for _ in range(SOLVES):
-        for i in range(N):
-            given.fresh[i] = -v[i]
-        substitute(given)
-        for i in range(N):
-            x[i] = where(live & (absolute(given.fresh[i]) < 1e300), x[i] + given.fresh[i], x[i])
-        velocities(given, v)
-    lost = where(allowed(given), null(level), null(level) + 1.0)
-    if some(where(live, lost, null(level)) > 0.0):
-        for i in range(N):
-            x[i] = where(lost > 0.0, before[i], x[i])
-        velocities(given, v)
+    left = level
+    for anew in range(2):
+        if anew == 1:
+            for i in range(N):
+                x[i] = where((left > 0.0) & (unit[i] > 0.0), none, x[i])
+            velocities(given, v)
+        for _ in range(SOLVES):
+            for i in range(N):
+                given.fresh[i] = -unit[i] * v[i]
+            solve_added(given)
+            for i in range(N):
+                dx = unit[i] * given.fresh[i]
+                x[i] = where((left > 0.0) & (absolute(dx) < 1e300), x[i] + dx, x[i])
+            velocities(given, v)
+        left = where(allowed(given), none, left)
+        if not some(left > 0.0):
+            return
+    for i in range(N):
+        x[i] = where(left > 0.0, before[i], x[i])
+    velocities(given, v)

@@ -104,7 +104,7 @@ def of_contacts(by: ModuleType, loops: bool) -> Callable:
         places, with M^-1 if `factors`; and `moved` (n) by the velocities that correct penetrations in it. share: of the
         displacement in the step that the velocities at its end have; those at its start have the rest."""
         count = find(body, touching, calls)
-        of, m, struck = np.empty(2 * len(qd), dtype=np.int64), given.m, False
+        of, m, struck = touching.bodies, given.m, False
         held = joints_that_may_act(links, acts[LOWER], acts[UPPER], of)
         passive = len(held)
         servos = of[passive:passive]

@@ -7,7 +7,7 @@ from numba.extending import overload
 from screw_dynamics.compiled.native import at, call
 from screw_dynamics.contact.detection import list_touches, locate
 from screw_dynamics.contact.solids import FAR
-from screw_dynamics.contact.writing import choose
+from screw_dynamics.contact.writing import choose, on_second
 from screw_dynamics.numbers.scalars import some, where
 from screw_dynamics.numbers.values import INLINE, Scalar, kernel, null, zero
 from screw_dynamics.screws.vectors import Vec3, cross
@@ -39,7 +39,10 @@ def _find_touches(given, calls):
 
 @kernel
 def find(body: Any, given: ContactTables, calls: np.ndarray) -> int:
-    """Fill the contacts, and their frames. Returns their number."""
+    """Fill the contacts, and their frames. Returns their number.
+
+    A contact acts on the surface of the second, where the first is when it lands: corners that land on a plane in the
+    same step can all stick there, however high each was."""
     contact, kept, geometry = given.contact, given.kept, given.geometry
     locate(geometry, body.C)
     find_touches(given, calls)
@@ -51,7 +54,8 @@ def find(body: Any, given: ContactTables, calls: np.ndarray) -> int:
         i, j = geometry.solid.body[geometry.pair.first[pair]], geometry.solid.body[geometry.pair.second[pair]]
         kept.t[k] = tangent(contact.n[k])
         kept.s[k] = cross(contact.n[k], kept.t[k])
-        kept.a[k], kept.b[k] = contact.p[k] - body.C[i].p, contact.p[k] - body.C[j].p
+        p = on_second(contact, k)
+        kept.a[k], kept.b[k] = p - body.C[i].p, p - body.C[j].p
         kept.x[k] = kept.y[k] = zero(Vec3, body.q[0])
         kept.before[k] = null(body.q[0])
     return count

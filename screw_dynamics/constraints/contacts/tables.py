@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from screw_dynamics.compiled import workspace as ws
+from screw_dynamics.compiled.native import array_at, at
 from screw_dynamics.contact.solids import (
     CONTACT,
     Contact,
@@ -78,8 +79,9 @@ LAST, REPORTED, FOUND, MISSED = range(4)
 
 class ContactTables(NamedTuple):
     """Geometry and settings; the contacts that are found, those kept, and those of the step before; counts; wrenches
-    F (6, rows) of all rows of contacts; memory of a Problem for m rows of constraints and up to n + rows further ones,
-    and of the solver, and where they begin; the report of the step, and where it begins."""
+    F (6, rows) of all rows of contacts; bodies (2 n): the first ones of joints that act; memory of a Problem for m
+    rows of constraints and up to n + rows further ones, and of the solver, and where they begin; the report of the
+    step, and where it begins."""
 
     geometry: Geometry
     settings: Settings
@@ -88,6 +90,7 @@ class ContactTables(NamedTuple):
     before: Remembered
     counts: np.ndarray
     F: np.ndarray
+    bodies: np.ndarray
     memory: np.ndarray
     vectors: int
     cones: int
@@ -108,7 +111,7 @@ def contact_work(n: int, m: int, settings: Settings, solids: int, points: int) -
     most, turning, joints = settings.most, settings.turning, n + settings.servos
     return (work(n, m) + geometry_numbers(solids) + CONTACT * (most + points) + (KEPT + REMEMBERED) * most + 4
             + 6 * _rows(most, turning) + numbers_of(n, m + joints + _rows(most, turning), m)
-            + cone_numbers(joints, most, turning * most, turning * most) + report_numbers(most))
+            + cone_numbers(joints, most, turning * most, turning * most) + report_numbers(most) + 2 * n)
 
 
 @kernel
@@ -148,8 +151,10 @@ def contacts_in(memory: np.ndarray, like: Any) -> ContactTables:
     vectors = F + unit * 6 * rows
     cones = vectors + unit * numbers_of(n, m + joints + rows, m)
     report = cones + unit * cone_numbers(joints, most, turning * most, turning * most)
+    bodies = at(memory) + 8 * (report + unit * report_numbers(most))
     return ContactTables(
         geometry, settings, table(Contact, like, contact_rows(geometry, most), memory, contact),
         table(Kept, like, most, memory, kept), table(Remembered, like, most, memory, before),
-        block(0.0, (4,), memory, counts), block(like, (6, rows), memory, F), memory, vectors, cones,
+        block(0.0, (4,), memory, counts), block(like, (6, rows), memory, F),
+        array_at(0, int(bodies), (2 * int(n),)), memory, vectors, cones,
         block(like, (report_numbers(most),), memory, report), report)
