@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from screw_dynamics.numbers.values import kernel
 
-from . import boxes, capsules, on_height_field, on_plane, spheres
+from . import boxes, capsules, convex_pairs, on_height_field, on_plane, spheres
 from .solids import BOX, CAPSULE, CONVEX_HULL, CYLINDER, HEIGHT_FIELD, NUMBERS, PLANE, SPHERE, Solid
 
 KINDS = len(NUMBERS)
@@ -29,6 +29,12 @@ TOUCHING = {
     (CAPSULE, CAPSULE): Touching(capsules.capsule_capsule, capsules.CAPSULE_POINTS),
     (CAPSULE, BOX): Touching(capsules.capsule_box, capsules.CAPSULE_POINTS),
     (BOX, BOX): Touching(boxes.box_box, boxes.BOX_POINTS),
+    (SPHERE, CONVEX_HULL): Touching(convex_pairs.sphere_convex, convex_pairs.SPHERE_POINTS),
+    **{(CAPSULE, kind): Touching(convex_pairs.capsule_convex, convex_pairs.CAPSULE_POINTS)
+       for kind in (CYLINDER, CONVEX_HULL)},
+    **{pair: Touching(convex_pairs.convex_convex, convex_pairs.CONVEX_POINTS)
+       for pair in ((BOX, CYLINDER), (BOX, CONVEX_HULL), (CYLINDER, CYLINDER), (CYLINDER, CONVEX_HULL),
+                    (CONVEX_HULL, CONVEX_HULL))},
     (CAPSULE, PLANE): Touching(on_plane.capsule_on_plane, 2),
     (BOX, PLANE): Touching(on_plane.box_on_plane, 8),
     (CYLINDER, PLANE): Touching(on_plane.cylinder_on_plane, on_plane.CYLINDER_POINTS),
