@@ -100,6 +100,19 @@ def face_of(data: np.ndarray, of: Convex, i: int) -> Face:
 
 
 @kernel
+def height_over(data: np.ndarray, of: Convex, i: int, x: Vec3) -> Scalar:
+    """How far a point of the shape's own frame is above face i."""
+    j = of.of_faces + FACE * i
+    return data[j] * x.x + data[j + 1] * x.y + data[j + 2] * x.z - data[j + 3]
+
+
+@kernel
+def local(of: Convex, x: Vec3) -> Vec3:
+    """A point in the shape's own frame."""
+    return (x - of.C.p) @ of.C.R
+
+
+@kernel
 def edge_of(data: np.ndarray, of: Convex, i: int) -> Edge:
     """Edge i."""
     j = of.of_edges + EDGE * i

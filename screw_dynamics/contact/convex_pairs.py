@@ -165,7 +165,7 @@ def note(touch: Touch, row: int, points: int, k: int, data: np.ndarray, A: Conve
             x, y = (above, below) if above_second else (below, above)
     found = least <= axis.gap + near
     best = Direction(axis.n, axis.gap, x)
-    if axis.gap < NEAR * size:
+    if axis.gap < NEAR * size and not (found and axis.gap >= 0.0):
         across = by_edges(data, A, B, axis, size, x, y)
         if across.edge != NONE:
             crosses, a = crossing_edges(data, A, B, across)

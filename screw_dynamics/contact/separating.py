@@ -12,7 +12,8 @@ from screw_dynamics.numbers.scalars import absolute, sqrt
 from screw_dynamics.numbers.values import Scalar, kernel, outlined
 from screw_dynamics.screws.vectors import Vec3, cross
 
-from .convex import NONE, Convex, centre, edge_of, face_of, towards, vertex
+from .convex import NONE, Convex, Edge, axis_of, centre, edge_of, face_of, height_over, local, towards, vertex
+from .polyhedra import FACE
 from .solids import FAR
 
 PARALLEL = 1e-6         # sine of the angle between edges that have no common normal
@@ -32,19 +33,17 @@ class Axis(NamedTuple):
 
 
 @kernel
-def over_face(data: np.ndarray, X: Convex, i: int, Y: Convex) -> Scalar:
-    """How far Y is above face i of X."""
-    face = face_of(data, X, i)
-    return face.n @ towards(data, Y, -1.0 * face.n) - face.height
+def below_face(data: np.ndarray, X: Convex, i: int, Y: Convex) -> Vec3:
+    """The point of Y that is lowest above face i of X, in the frame of X."""
+    return local(X, towards(data, Y, -1.0 * face_of(data, X, i).n))
 
 
 @kernel
 def best_guess(data: np.ndarray, X: Convex, Y: Convex) -> tuple[int, Scalar]:
     """The face of X that the centre of Y is highest above, and how high."""
-    c, best, at = centre(data, Y), -FAR, NONE
+    c, best, at = local(X, centre(data, Y)), -FAR, NONE
     for i in range(X.faces):
-        face = face_of(data, X, i)
-        height = face.n @ c - face.height
+        height = height_over(data, X, i, c)
         if height > best:
             best, at = height, i
     return at, best
@@ -54,13 +53,15 @@ def best_guess(data: np.ndarray, X: Convex, Y: Convex) -> tuple[int, Scalar]:
 def best_face(data: np.ndarray, X: Convex, Y: Convex, guess: Scalar, more: Scalar, margin: Scalar,
               best: Scalar) -> tuple[int, Scalar]:
     """The face of X that Y is farthest above, the first of those that are so to `more`, and how far; NONE where that
-    is not more than `best`. Faces above which Y is less far than `guess` are left out, and what comes after one that Y
-    is farther above than the margin."""
-    c, at = centre(data, Y), NONE
+    is not more than `best`. Faces above which Y is less far than `guess` are left out, by its centre and what was
+    lowest before; and what comes after one that Y is farther above than the margin."""
+    c, at = local(X, centre(data, Y)), NONE
+    low = c
     for i in range(X.faces):
-        face = face_of(data, X, i)
-        if face.n @ c - face.height > max(best, guess - more):
-            gap = over_face(data, X, i, Y)
+        needed = max(best, guess - more)
+        if height_over(data, X, i, c) > needed and height_over(data, X, i, low) > needed:
+            low = below_face(data, X, i, Y)
+            gap = height_over(data, X, i, low)
             if gap > best + more:
                 best, at = gap, i
                 if gap >= margin:
@@ -76,9 +77,9 @@ def by_faces(data: np.ndarray, A: Convex, B: Convex, size: float, margin: float)
     j, of_second = best_guess(data, B, A)
     guess, more = -FAR, FACES_FIRST * size
     if i != NONE and of_first >= of_second:
-        guess = over_face(data, A, i, B)
+        guess = height_over(data, A, i, below_face(data, A, i, B))
     elif j != NONE:
-        guess = over_face(data, B, j, A)
+        guess = height_over(data, B, j, below_face(data, B, j, A))
     i, gap = best_face(data, A, B, guess, more, margin, -FAR)
     j, other = (NONE, gap) if gap >= margin else best_face(data, B, A, guess, more, margin, gap)
     if j != NONE:
@@ -89,25 +90,27 @@ def by_faces(data: np.ndarray, A: Convex, B: Convex, size: float, margin: float)
 
 
 @kernel
-def between(e: Vec3, n: Vec3, m: Vec3, f: Vec3, p: Vec3, q: Vec3, arcs: bool, others: bool) -> bool:
-    """Whether some normal is between n and m, on the great circle across e, and opposite to one between p and q, on that
-    across f; without arcs, all across e are so, without others all across f."""
-    if arcs and others:
-        s, t, u, v = p @ e, q @ e, n @ f, m @ f
-        return s * t < 0.0 and u * v < 0.0 and s * u > 0.0
-    if arcs:
-        return (n @ f) * (m @ f) < 0.0
-    return not others or (p @ e) * (q @ e) < 0.0
+def is_far(data: np.ndarray, X: Convex, edge: Edge, x: Vec3, most: Scalar) -> bool:
+    """Whether no normal between the faces at an edge of X can separate by more than `most`, which is no gap to speak
+    of: a point x of the other, in the frame of X, is so far below both."""
+    return (edge.left != NONE and height_over(data, X, edge.left, x) < most
+            and height_over(data, X, edge.right, x) < most)
 
 
 @kernel
-def is_far(data: np.ndarray, X: Convex, left: int, right: int, x: Vec3, best: Scalar) -> bool:
-    """Whether no normal between two faces of X can separate by more than `best`, a point x of the other being so far
-    below both."""
-    if left == NONE:
-        return False
-    one, other = face_of(data, X, left), face_of(data, X, right)
-    return max(one.n @ x - one.height, other.n @ x - other.height) < min(best, 0.0)
+def normal_of(data: np.ndarray, X: Convex, i: int) -> Vec3:
+    """The outward normal of a face, 0 where there is none."""
+    return Vec3(0.0, 0.0, 0.0) if i == NONE else face_of(data, X, i).n
+
+
+@kernel
+def is_common(s: Scalar, t: Scalar, u: Scalar, v: Scalar, arcs: bool, others: bool) -> bool:
+    """Whether the normals between two faces, on the great circle across their edge, cross those that are opposite to
+    the normals at another edge: by how far the latter are along the first edge, s and t, and the former along the
+    second, u and v. An edge without faces has all normals across it."""
+    if arcs and others:
+        return u * v < 0.0 and s * u > 0.0
+    return u * v < 0.0 if arcs else True
 
 
 @outlined
@@ -115,29 +118,30 @@ def by_edges(data: np.ndarray, A: Convex, B: Convex, best: Axis, size: float, x:
     """The axis across edges along which the shapes are farther apart than along the best one; that one, where there is
     none. x: a point of A, and y of B, the nearer to where they touch the better."""
     least = best.gap + EDGES_LAST * size
-    none = Vec3(0.0, 0.0, 0.0)
+    most = min(least, EDGES_LAST * size)
+    x, y = local(B, x), local(A, y)
     for i in range(A.edges):
         edge = edge_of(data, A, i)
-        if not is_far(data, A, edge.left, edge.right, y, least):
-            a = vertex(data, A, edge.start)
-            e = vertex(data, A, edge.end) - a
-            arcs = edge.left != NONE
-            n = face_of(data, A, edge.left).n if arcs else none
-            m = face_of(data, A, edge.right).n if arcs else none
+        if not is_far(data, A, edge, y, most):
+            a, arcs = vertex(data, A, edge.start), edge.left != NONE
+            e, n, m = vertex(data, A, edge.end) - a, normal_of(data, A, edge.left), normal_of(data, A, edge.right)
+            of_B = e @ B.C.R
             for j in range(B.edges):
                 other = edge_of(data, B, j)
-                b = vertex(data, B, other.start)
-                f = vertex(data, B, other.end) - b
+                s, t = slope(data, B, other.left, of_B), slope(data, B, other.right, of_B)
                 others = other.left != NONE
-                p = face_of(data, B, other.left).n if others else none
-                q = face_of(data, B, other.right).n if others else none
-                if between(e, n, m, f, p, q, arcs, others):
+                if (s * t < 0.0 or not others) and not is_far(data, B, other, x, most):
+                    b = vertex(data, B, other.start)
+                    f = vertex(data, B, other.end) - b
                     w = cross(e, f)
                     ww = w @ w
-                    if ww > PARALLEL * PARALLEL * (e @ e) * (f @ f):
+                    if (is_common(s, t, n @ f, m @ f, arcs, others)
+                            and ww > PARALLEL * PARALLEL * (e @ e) * (f @ f)):
                         w = (1.0 / sqrt(ww)) * w
-                        outwards = -1.0 * (w @ (n + m)) if arcs else w @ (p + q) if others else w @ (a - b)
-                        if outwards < 0.0:
+                        back = w @ (n + m) if arcs else w @ (b - a)
+                        if others:
+                            back = -1.0 * (w @ (normal_of(data, B, other.left) + normal_of(data, B, other.right)))
+                        if back > 0.0:
                             w = -1.0 * w
                         gap = w @ (a - b) - wide(A, w) - wide(B, w)
                         if gap > least and gap > best.gap:
@@ -146,9 +150,14 @@ def by_edges(data: np.ndarray, A: Convex, B: Convex, best: Axis, size: float, x:
 
 
 @kernel
+def slope(data: np.ndarray, X: Convex, i: int, e: Vec3) -> Scalar:
+    """How far the normal of a face is along a vector, both in the frame of X."""
+    j = X.of_faces + FACE * max(i, 0)
+    return data[j] * e.x + data[j + 1] * e.y + data[j + 2] * e.z
+
+
+@kernel
 def wide(of: Convex, n: Vec3) -> Scalar:
     """How far a disc reaches along n."""
-    if of.disc == 0.0:
-        return 0.0
-    c = n @ Vec3(of.C.R.x.z, of.C.R.y.z, of.C.R.z.z)
-    return of.disc * sqrt(absolute(1.0 - c * c))
+    c = n @ axis_of(of)
+    return 0.0 if of.disc == 0.0 else of.disc * sqrt(absolute(1.0 - c * c))
