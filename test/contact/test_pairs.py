@@ -21,6 +21,9 @@ MAKE = {
 }
 PAIRS = [("sphere", "sphere"), ("sphere", "capsule"), ("sphere", "box"), ("sphere", "cylinder"), ("capsule", "capsule"),
          ("capsule", "box"), ("box", "box"), *((kind, "plane") for kind in list(MAKE)[:5])]
+CONVEX = [("sphere", "hull"), ("capsule", "cylinder"), ("capsule", "hull"), ("box", "cylinder"), ("box", "hull"),
+          ("cylinder", "cylinder"), ("cylinder", "hull"), ("hull", "hull")]
+PAIRS += CONVEX
 ON_FIELDS = [(kind, "field") for kind in list(MAKE)[:5]]
 
 
@@ -57,8 +60,9 @@ def test_gap_and_normal_are_those_of_coal(rng, kinds):
         assert found.gap[k] == pytest.approx(oracle.gap, abs=1e-9)
         alone = np.sort(found.gap)[1] - found.gap[k] > 1e-6 if len(found.gap) > 1 else True
         if alone and oracle.gap > 0.0:
-            np.testing.assert_allclose(found.n[k], oracle.n, atol=1e-6)
-            np.testing.assert_allclose(found.p[k], oracle.p, atol=1e-6)
+            round_off = 5e-5 if "cylinder" in kinds else 1e-6       # coal's distance to 1e-10, a rim's normal to its root
+            np.testing.assert_allclose(found.n[k], oracle.n, atol=round_off)
+            np.testing.assert_allclose(found.p[k], oracle.p, atol=round_off)
     assert compared > 40
 
 
