@@ -175,10 +175,13 @@ def note(touch: Touch, row: int, points: int, k: int, data: np.ndarray, A: Conve
                 clear(touch, row, points, k)
                 write_along(touch, row, k, data, A, B, best, near)
                 return best.n, True
-    if found:
+    is_round = A.disc > 0.0 or B.disc > 0.0
+    if found and not (is_round and axis.gap < -NEAR * size):
         return axis.n, above_second
-    if A.disc > 0.0 or B.disc > 0.0:
+    if is_round:
         best = round_direction(data, A, B, best.n, best.gap, size)
+        if found and best.gap <= axis.gap + near:
+            return axis.n, above_second
     elif best.gap > 0.0:
         best = farthest_apart(data, A, B, best.n, size)
     elif least < FAR:
