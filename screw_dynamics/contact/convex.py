@@ -140,14 +140,12 @@ def farthest(data: np.ndarray, of: Convex, n: Vec3) -> int:
 @kernel
 def disc_towards(of: Convex, n: Vec3) -> Vec3:
     """The point of the disc about the origin that is farthest along n."""
-    if of.disc == 0.0:
+    m = n @ of.C.R                      # in its frame: however near to the axis n is, the point is in the disc's plane
+    length = m.x * m.x + m.y * m.y
+    if of.disc == 0.0 or length <= TINY:
         return Vec3(0.0, 0.0, 0.0)
-    u = axis_of(of)
-    out = n - (n @ u) * u
-    length = out @ out
-    if length > TINY:
-        return (of.disc / sqrt(length)) * out
-    return Vec3(0.0, 0.0, 0.0)
+    length = sqrt(length)
+    return of.C.R @ Vec3(of.disc * m.x / length, of.disc * m.y / length, 0.0)
 
 
 @kernel

@@ -193,7 +193,7 @@ def farthest_apart(data: np.ndarray, A: Convex, B: Convex, n: Vec3, size: float)
                 return best
         distance = sqrt(at.vv)
         n = (1.0 / distance) * at.v
-        gap = distance - shift * (found.n @ n)
+        gap = separation(data, A, B, n)
         better = gap > found.gap + near
         found = Direction(n, gap, at.a - way)
         if most == EXACT * size and (shift == 0.0 or not better):

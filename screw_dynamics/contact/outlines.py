@@ -252,7 +252,7 @@ def meet_polygon(touch: Touch, row: int, k: int, data: np.ndarray, P: Convex, Y:
 
 
 @outlined
-def meet_disc(touch: Touch, row: int, k: int, data: np.ndarray, P: Convex, Y: Outline, X: Outline,
+def meet_disc(touch: Touch, row: int, k: int, data: np.ndarray, P: Convex, Y: Outline, Q: Convex, X: Outline,
               plane: Face) -> Meeting:
     """Note where a disc is above a face: points of its rim, and where that crosses the face's sides."""
     met = Meeting(FAR, Vec3(0.0, 0.0, 0.0), 0)
@@ -260,9 +260,8 @@ def meet_disc(touch: Touch, row: int, k: int, data: np.ndarray, P: Convex, Y: Ou
         x = rim(X, way(plane, j))
         if is_above(data, P, Y, plane.up, x, plane.near):
             met = offer(touch, row, k, plane, x, met)
-    tilt, down = direction((plane.up @ X.n) * X.n - plane.up, plane.x)
-    lowest = X.origin + X.radius * down
-    if tilt > UPRIGHT and is_above(data, P, Y, plane.up, lowest, plane.near):
+    m, lowest = plane.up @ Q.C.R, X.origin + disc_towards(Q, -1.0 * plane.up)
+    if m.x * m.x + m.y * m.y > UPRIGHT * UPRIGHT and is_above(data, P, Y, plane.up, lowest, plane.near):
         met = offer(touch, row, k, plane, lowest, met)
     if Y.count == 0:
         between = Y.origin - X.origin
@@ -311,7 +310,7 @@ def meet(touch: Touch, row: int, k: int, data: np.ndarray, P: Convex, face: int,
         return met
     if X.count == 2:
         return meet_polygon(touch, row, k, data, P, Y, Q, X, plane)
-    met = meet_disc(touch, row, k, data, P, Y, X, plane) if X.count == 0 else meet_polygon(
+    met = meet_disc(touch, row, k, data, P, Y, Q, X, plane) if X.count == 0 else meet_polygon(
         touch, row, k, data, P, Y, Q, X, plane)
     leave_out_twice(touch, row, k, met.least, near)
     return met
