@@ -234,14 +234,14 @@ def test_the_lowest_point_of_what_is_tilted_is_found(rng):
 
 
 def test_a_hull_that_moves_past_another_has_a_gap_without_jumps():
-    """In steps of 0.1 mm, on a path that is apart, touches and overlaps, it changes by less than these."""
+    """In steps of 3 mm, on a path that is apart, touches and overlaps, it changes by less than these are long."""
     rng = np.random.default_rng(5)
     for start, *shapes in ((1.25, prism(5, 0.2, 0.3), TABLE), (0.45, prism(5, 0.2, 0.3), prism(7, 0.2, 0.2)),
                            (0.4, Cylinder(0.1, 0.3), prism(7, 0.2, 0.2)), (1.2, Cylinder(0.1, 0.3), TABLE)):
         S, turn = Shapes(shapes), rng.normal(size=3)
         gaps = [S.one([at(start - x, 0.1, 0.25 - 0.5 * x, turn=turn), np.eye(4)]).gap.min()
-                for x in np.arange(0.0, 0.35, 1e-4)]
-        assert np.abs(np.diff(gaps)).max() < 1.2e-4
+                for x in np.arange(0.0, 0.35, 3e-3)]
+        assert np.abs(np.diff(gaps)).max() <= 3e-3 * np.hypot(1.0, 0.5) + 1e-9
         assert min(gaps) < 0.0 < max(gaps)
 
 
