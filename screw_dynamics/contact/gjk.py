@@ -18,7 +18,7 @@ from .writing import TINY, direction, unit
 
 MOST_STEPS = 100
 EXACT, ROUGH = 1e-15, 1e-9      # of the shapes' size: what the distance of nearest points is found to
-STILL = 1e-13           # a direction that Newton's method changes by less
+STILL = 1e-10           # rad: Newton's method, which squares errors, ends with a change by less
 CLOSE, APART = 1e-8, 1e-2       # of the shapes' size: what is nearer is moved apart by so much
 MOST_TURNS, BETTER = 30, 1e-13      # directions, and by how much of the shapes' size the next must be better
 
@@ -148,13 +148,16 @@ def refined(A: Convex, B: Convex, at: Reduced, way: Vec3) -> tuple[bool, Directi
             tt, st, y = 1.0, 0.0, 0.0
         det = ss * tt - st * st
         is_maximum = is_maximum and ss > 0.0 and det > 0.0
-        if not is_maximum or x * x + y * y <= STILL * STILL * ss * ss:
+        if not is_maximum:
             break
-        _, n = direction(n + ((tt * x - st * y) / det) * s + ((ss * y - st * x) / det) * t, n)
+        x, y = (tt * x - st * y) / det, (ss * y - st * x) / det
+        _, n = direction(n + x * s + y * t, n)
+        if x * x + y * y <= STILL * STILL:
+            break
     w = p.core - way + disc_towards(A, -1.0 * n) - disc_towards(B, n)
     part = -(w @ f) / ff if line else 0.0
     a = p.of_first - way + part * (q.of_first - p.of_first) + disc_towards(A, -1.0 * n)
-    return is_maximum and -STILL <= part <= 1.0 + STILL, Direction(n, n @ w, a)
+    return is_maximum and -EXACT <= part <= 1.0 + EXACT, Direction(n, n @ w, a)
 
 
 @kernel
