@@ -19,7 +19,7 @@ from .gjk import Direction, farthest_apart
 from .outlines import ENDS, ON_EDGE, ONE, POINTS, meet, put
 from .segments import Segment, beside, crossing, point
 from .separating import Axis, by_edges, by_faces
-from .solids import FAR, Geometry, Touch
+from .solids import FAR, Touch
 from .writing import pose_at, vector_at, write_far, write_place
 
 NEAR = 1e-4             # of the shapes' size: so near to each other, or overlapping, edges that cross are looked for

@@ -116,17 +116,6 @@ def nearest(data: np.ndarray, A: Convex, B: Convex, n: Vec3, most: float) -> Red
     return at
 
 
-@kernel
-def bend(of: Convex, n: Vec3, s: Vec3, t: Vec3) -> Scalar:
-    """The second derivative along s and t, across n, of how far a disc reaches along n."""
-    if of.disc == 0.0:
-        return 0.0
-    u = axis_of(of)
-    out = n - (n @ u) * u
-    length = sqrt(out @ out)
-    return of.disc / max(length, TINY) * (s @ t - (s @ u) * (t @ u) - (out @ s) * (out @ t) / max(out @ out, TINY))
-
-
 @outlined
 def refined(A: Convex, B: Convex, at: Reduced, way: Vec3) -> tuple[bool, Direction]:
     """The direction in which two vertices, or an edge and a vertex, of nearest points that were moved apart by `way`

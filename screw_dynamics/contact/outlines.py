@@ -142,14 +142,14 @@ def clip(data: np.ndarray, Y: Convex, of: Outline, along: Vec3, a: Vec3, b: Vec3
     for j in range(of.count):
         end = corner(data, Y, of, j + 1)
         side = cross(end - start, along)
-        over_a, over_b = side @ (a - start), side @ (b - start)
-        far_a, far_b = beyond(over_a, side, near), beyond(over_b, side, near)
+        of_a, of_b = side @ (a - start), side @ (b - start)
+        far_a, far_b = beyond(of_a, side, near), beyond(of_b, side, near)
         if far_a and far_b:
             return 1.0, 0.0
         if far_a:
-            low = max(low, over_a / (over_a - over_b))
+            low = max(low, of_a / (of_a - of_b))
         elif far_b:
-            high = min(high, over_a / (over_a - over_b))
+            high = min(high, of_a / (of_a - of_b))
         start = end
     return low, high
 

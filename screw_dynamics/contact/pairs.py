@@ -51,8 +51,8 @@ def most_points(a: Solid, b: Solid) -> int:
     """How many points two solids have at most, the first of the lower kind; ValueError if no kernel knows them."""
     if (a.kind, b.kind) not in TOUCHING:
         names = {number: name.replace("_", " ") for name, number in NUMBERS.items()}
-        raise ValueError(f"no contacts between a {names[a.kind]} and a {names[b.kind]}, which both have no end: give one "
-                         "of the two a convex shape, which touches all others, or keep them apart (disable)")
+        raise ValueError(f"no contacts between a {names[a.kind]} and a {names[b.kind]}, which both have no end: give "
+                         "one of the two a convex shape, which touches all others, or keep them apart (disable)")
     return TOUCHING[a.kind, b.kind].points or a.count
 
 

@@ -29,7 +29,7 @@ def block(*size):
 
 def prism(sides, radius, height):
     turn = 2.0 * np.pi * np.arange(sides) / sides
-    return ConvexHull([(radius * np.cos(t), radius * np.sin(t), z) for t in turn for z in (-0.5 * height, 0.5 * height)])
+    return ConvexHull([(radius * np.cos(t), radius * np.sin(t), side * height) for t in turn for side in (-0.5, 0.5)])
 
 
 def random_pose(rng, spread):
@@ -87,7 +87,7 @@ def test_a_hull_of_the_corners_of_a_box_is_the_box(rng):
 
 def test_hulls_meet_at_the_corners_of_what_their_faces_have_in_common(rng):
     """All of them, where each is the farthest in a direction: up to six."""
-    for k in range(40):
+    for _ in range(40):
         sides, other = (int(x) for x in rng.integers(3, 7, 2))
         x, y = rng.uniform(-0.1, 0.1, 2)
         C = at(x, y, 0.3, turn=(0.0, 0.0, rng.uniform(-3, 3)))
@@ -155,7 +155,8 @@ def test_deep_hulls_leave_by_the_shortest_way(rng):
 
 def test_two_scanned_parts_are_as_far_apart_as_coal_says(rng):
     """Of 64 vertices each, as meshes of a URDF have."""
-    parts = [ConvexHull(simplified(rng.normal(size=(3000, 3)) * size, 64)) for size in ((0.1, 0.2, 0.05), (0.2, 0.1, 0.1))]
+    parts = [ConvexHull(simplified(rng.normal(size=(3000, 3)) * size, 64))
+             for size in ((0.1, 0.2, 0.05), (0.2, 0.1, 0.1))]
     S, bodies = Shapes(parts), [Body(part) for part in parts]
     for _ in range(20):
         poses = [random_pose(rng, 0.8) for _ in range(2)]

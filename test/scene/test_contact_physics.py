@@ -263,7 +263,7 @@ def test_what_rollouts_and_queries_do_not_take_is_refused_by_name():
     builder = sd.ModelBuilder("base")
     builder.add_screw("swing", "wall", "base", (0.0, 1.0, 0.0), mass=1.0)
     walls = sd.Scene(sd.Robot(builder.build()), ground=True, shapes={"wall": Plane()})
-    with pytest.raises(ValueError, match=r"ground \(plane\) and wall \(plane\): no contacts between|wall \(plane\) and ground"):
+    with pytest.raises(ValueError, match=r"wall \(plane\) and ground \(plane\): no contacts between"):
         walls.rollout(walls.neutral(), steps=1)
     none = np.zeros((0, scene.nq))
     assert scene.rollout(none, steps=2).contacts.force.shape == (0, 2, 8, 3)
