@@ -26,7 +26,8 @@ _MODULES = {**MODULES, **{name.rpartition(".")[2]: name for name in (
 
 # Functions of modules that are imported when they are first used, since they take extras.
 _FUNCTIONS = {"Scene": "scene", "campaign": "campaigns", "view": "viewer.page",
-              "identify": "analysis.identification.fit"}
+              "identify": "analysis.identification.fit", "Transmission": "model.transmission",
+              "transmissions": "urdf.transmissions"}
 
 __all__ = ["ControllerError", "DivergenceWarning", "Drive", "Limits", "LimitsWarning", "Mimic", "MjcfWarning", "Model",
            "ModelBuilder", "Robot", "Springs", "UrdfError", "UrdfWarning", "__version__", "inertia_matrix", "read_mjcf",

@@ -13,7 +13,8 @@ PACKAGE = __name__.rpartition(".")[0]
 MODULES = {name.rpartition(".")[2]: name for name in (
     "analysis.calibration", "analysis.contacts", "analysis.differential_inverse_kinematics", "analysis.elastic_joints",
     "analysis.estimation", "analysis.geometric_sensitivity", "analysis.identification", "papers.absolute_coordinates",
-    "papers.formulations", "papers.lie_groups", "papers.symbolic", "screws.groups.se3", "screws.groups.so3")}
+    "analysis.smooth_motion", "papers.formulations", "papers.lie_groups", "papers.symbolic", "screws.groups.se3",
+    "screws.groups.so3")}
 # What they import or run alone: no attributes of the package, as import * would hand them out.
 _LIES_AT = {**MODULES, "inspect": "viewer.inspect", "simulator": "simulated_robot"}
 

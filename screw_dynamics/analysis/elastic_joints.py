@@ -1,10 +1,10 @@
 """What robots with elastic drives are asked for: feed-forward, equilibria, resonances and compliance. No ROS. May
 import robot and what is below it.
 
-M(q) q'' + C(q, q') q' + g(q) = K (theta - q) for the links, B theta'' + D theta' + K (theta - q) = torque for the
-motors, whose positions theta, torques and inertias are those at the joint, behind the gear; K x may be any increasing
-torque. Without carriers motors have the kinetic energy of their own spin alone, Spong (1987): then such a robot is flat
-with the output q."""
+M(q) q'' + C(q, q') q' + g(q) = T^T K (theta - T q) for the links, B theta'' + D theta' + K (theta - T q) = torque for
+the motors, whose positions theta, torques and inertias are those at the joint, behind the gear; K x may be any
+increasing torque. T is the identity, but for drives with a coupling, which are its rows. Without carriers motors have
+the kinetic energy of their own spin alone, Spong (1987): then such a robot is flat with the output q."""
 from __future__ import annotations
 
 from collections.abc import Mapping
@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 from screw_dynamics import checks
 from screw_dynamics.algorithms.friction import smooth_sign
 from screw_dynamics.model.drive import Antagonistic, Drive, LeverArm
-from screw_dynamics.model.drives import without_drives
+from screw_dynamics.model.drives import transmission, without_drives
 from screw_dynamics.robot import Robot
 
 from .spring_laws import deflection, law
@@ -26,8 +26,9 @@ STEPS, HALVINGS = 100, 40       # of Newton's method for equilibria, and of one 
 
 class MotorMotion(NamedTuple):
     """Of the motors, (..., n) each, one a joint of the links: position, velocity and acceleration, the torque that
-    causes them, and the torque of the springs, which is the effort of the joints. Of two motors on a joint, their mean
-    and the sum of their torques. Of a joint without an elastic drive its own motion and effort.
+    causes them, and the torque of the springs, which is the effort of the joints where each turns its own motor alone.
+    Of two motors on a joint, their mean and the sum of their torques. Of a joint without an elastic drive its own
+    motion and effort.
 
     q (..., nq), qd, qdd and tau (..., n): all of it as that of the robot with drives, for rollouts and steps; what
     stiffens springs is at rest in it."""
@@ -63,10 +64,11 @@ class ElasticJoints:
 
     robot: one with drives, Robot.with_drives. Or one without, and numbers of drives at all of its joints: stiffness K,
     N m/rad or N/m, and motor_inertia B, kg m^2 or kg, behind the gear, both > 0; motor_damping D >= 0: one number, or
-    (n,). ValueError for others, for a robot with a joint on a group, and for one without an elastic drive.
+    (n,). ValueError for others, for a robot with a joint on a group, for one without an elastic drive, and for
+    couplings of drives that leave a motion of the joints to which no motor turns.
 
-    driven: the robot with drives; robot: that of its links alone, without motors and springs; n of a joint's vectors is
-    the latter's."""
+    driven: the robot with drives; robot: that of its links alone, without what is behind springs; n of a joint's
+    vectors is the latter's."""
 
     def __init__(self, robot: Robot, stiffness: ArrayLike | None = None, motor_inertia: ArrayLike | None = None,
                  motor_damping: ArrayLike = 0.0):
@@ -85,7 +87,9 @@ class ElasticJoints:
         if not model.motors:
             raise ValueError("ElasticJoints: no joint of the robot has an elastic drive, as Robot.with_drives gives it")
         self.driven = robot
-        self.robot = Robot(without_drives(model), robot.gravity, robot.representation, robot.source)
+        links = without_drives(model, model.motors)
+        self.robot = Robot(links, robot.gravity, robot.representation, robot.source)
+        self._turns = transmission(links, {joint: model.drives[joint] for joint in model.motors})
         added = {name for names in model.motors.values() for name in names}
         self._links = np.array([model.v_slices[joint].start for joint in model.joint_names if joint not in added])
         self._motors = {joint: [model.v_slices[name].start for name in names] for joint, names in model.motors.items()}
@@ -107,8 +111,10 @@ class ElasticJoints:
             names, (q, qd, qdd, qddd, qdddd), strict=True)})
         neglect_damping = checks.flag("neglect_damping", neglect_damping)
         for joint, drive in self.driven.model.drives.items():
+            rubs = drive.coupling and not drive.is_elastic and (drive.motor_damping or drive.motor_friction)
             wrong = ("backlash" if drive.backlash else "a carrier" if drive.carrier and drive.is_elastic else
-                     "damping" if drive.damping and not neglect_damping else "")
+                     "damping" if drive.damping and not neglect_damping else
+                     "friction of a rigid motor that several joints turn" if rubs and friction else "")
             if wrong:
                 raise ValueError(f"feed_forward: the drive of joint {joint!r} has {wrong}")
         settings, friction = self._settings(settings), checks.flag("friction", friction)
@@ -116,14 +122,16 @@ class ElasticJoints:
         if friction:
             d, dry = self.robot.model.damping, self.robot.model.friction
             tau, rate, second = tau + d * qd + dry * smooth_sign(qd), rate + d * qdd, second + d * qddd
-        found = [x.copy() for x in (q, qd, qdd, tau)]
+        tau, rate, second = (np.linalg.solve(self._turns.T, x[..., None])[..., 0] for x in (tau, rate, second))
+        turned = [x @ self._turns.T for x in (q, qd, qdd)]
+        found = [*(x.copy() for x in turned), tau.copy()]
         whole = [np.zeros((*q.shape[:-1], self.driven.n)) for _ in range(4)]
-        for every, of_links in zip(whole, found, strict=True):
+        for every, of_links in zip(whole, (q, qd, qdd, tau), strict=True):
             every[..., self._links] = of_links
         whole[3][..., [self._links[k] for k, joint in enumerate(self.robot.joint_names) if joint in self._motors]] = 0.0
         for k, joint in enumerate(self.robot.joint_names):
             if joint in self._motors:
-                motion = self._motor(joint, [x[..., k] for x in (q, qd, qdd, tau, rate, second)], settings[joint],
+                motion = self._motor(joint, [x[..., k] for x in (*turned, tau, rate, second)], settings[joint],
                                      friction, whole)
                 for every, of_motor in zip(found, motion, strict=True):
                     every[..., k] = of_motor

@@ -26,9 +26,16 @@ def law(drive: Drive, setting: np.ndarray) -> Law:
 
 
 def _hardening(spring: Hardening) -> Law:
-    power = np.polynomial.Polynomial(np.ravel([(0.0, k) for k in spring.coefficients]))
-    slope, bend = power.deriv(), power.deriv(2)
-    return lambda x: (power(x), slope(x), bend(x))
+    terms = [*enumerate(spring.coefficients)][::-1]     # k_i of the power i = 2 j + 1
+
+    def torque(x):
+        y, secant, slope, bend = x * x, 0.0 * x, 0.0 * x, 0.0 * x
+        for j, k in terms:
+            i = 2 * j + 1
+            secant, slope = secant * y + k, slope * y + i * k
+            bend = bend * y + i * (i - 1) * k if j else bend * x
+        return secant * x, slope, bend
+    return torque
 
 
 def _table(spring: Table) -> Law:

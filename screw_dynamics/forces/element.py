@@ -2,8 +2,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable
-from typing import Any, ClassVar, NamedTuple
+from collections.abc import Hashable, Mapping
+from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 from screw_dynamics.checks import described, real
 from screw_dynamics.model.links import Frame
@@ -16,7 +16,7 @@ class Element:
     """A force that acts on a robot besides its joints' efforts: a frozen dataclass of names and numbers.
 
     Another element is a class of its own in a file of its own: its `law`, and `rows`, the numbers that the law reads,
-    one row for each place where it acts."""
+    one row for each place where it acts. Mappings are kept as tuples of pairs."""
 
     law: ClassVar[CoordinateLaw | PairLaw | LinkLaw]
 
@@ -69,6 +69,7 @@ class Element:
 
 
 ANY = -1
+Joints: TypeAlias = str | Mapping[str, float] | tuple[tuple[str, float], ...]       # on what x of a law is the sum
 # By name, the elements whose laws are in every sum, so that one piece of machine code serves any combination of them.
 KINDS: dict[str, type[Element]] = {}
 
@@ -91,9 +92,11 @@ def _array(x, shape):
 
 
 def _fixed(x):
-    """Nested tuples in place of lists and arrays; a masked number is None."""
+    """Nested tuples in place of mappings, lists and arrays; a masked number is None."""
     if hasattr(x, "tolist") and not isinstance(x, type):
         x = x.tolist()
+    if isinstance(x, Mapping):
+        return tuple((_fixed(key), _fixed(value)) for key, value in x.items())
     return tuple(map(_fixed, x)) if isinstance(x, (list, tuple)) else x
 
 
@@ -134,12 +137,26 @@ class Robot(NamedTuple):
             raise ValueError(f"{element}: joint {joint!r} is {model.kind_of(joint)}, not of one degree of freedom")
         return [float(velocity), float(place), float(factor)]
 
+    def sum_of(self, joints: Joints, element: Any = None, less: str | None = None) -> list[float]:
+        """How many joints a sum x has, and velocity, place in q and factor of each; less: a joint to subtract.
+        ValueError for a joint that does not exist or is there twice, and for a factor that is 0 or no finite number."""
+        pairs = [*joints] if isinstance(joints, tuple) else [(joints, 1.0)]
+        if not pairs or not all(isinstance(pair, tuple) and len(pair) == 2 for pair in pairs):
+            raise ValueError(f"joint of {element} is {described(joints)}, must be a name or {{name: factor}}")
+        found = [float(len(pairs) + (less is not None))]
+        for joint, given in [*pairs, *([] if less is None else [(less, -1.0)])]:
+            factor = real(given)
+            if not math.isfinite(factor) or factor == 0.0:
+                raise ValueError(f"factor of joint {joint!r} in {element} is {described(given)}, must be a finite "
+                                 "number, not 0")
+            found += self.coordinate(joint, factor, element)
+        if len(set(found[1::3])) < found[0]:
+            raise ValueError(f"{element} names a joint twice")
+        return found
+
     def frame(self, link: str, element: Any = None) -> Frame:
         """The frame of a link. ValueError if there is none."""
         try:
             return self.frames[self.model.known_link(link)]
         except ValueError as error:
             raise ValueError(f"{element}: {error}") from None
-
-
-ALONE = [0.0, -1.0, 0.0]        # the second coordinate of an element that acts on one

@@ -8,7 +8,7 @@ from screw_dynamics.algorithms.friction import resistance
 from screw_dynamics.numbers.scalars import where
 from screw_dynamics.numbers.values import Scalar, kernel, null, over
 
-from .element import ALONE, Element, Robot, built_in
+from .element import Element, Joints, Robot, built_in
 from .laws import CoordinateLaw, Impedance
 
 DAMPING, COULOMB, BREAKAWAY, RATE = range(4)
@@ -26,14 +26,14 @@ def impedance(p: np.ndarray, s: int, t: Scalar, x: Scalar, v: Scalar) -> Impedan
 @built_in
 @dataclass(frozen=True)
 class Friction(Element):
-    """Friction in a joint: the effort -damping v - F(v) sign(v).
+    """Friction in a joint, or of a sum x of several, {joint: factor}: the effort -damping v - F(v) sign(v), v = x'.
 
     damping: N m s/rad or N s/m; coulomb, N m or N: F at speed; breakaway >= coulomb: F at rest, from which it falls
     with 1 / (1 + (v / stribeck)^2), stribeck in rad/s or m/s, as by D. P. Hess and A. Soom (1990); by default it does
     not fall. Within 1e-3 rad/s or m/s of rest the sign is linear: the joint creeps. One with friction of the robot's
     model sticks."""
 
-    joint: str
+    joint: Joints
     damping: float = 0.0
     coulomb: float = 0.0
     breakaway: float | None = None
@@ -50,8 +50,8 @@ class Friction(Element):
         """One row: the joint, and the four numbers."""
         coulomb = self.finite("coulomb", at_least=0.0)
         breakaway = coulomb if self.breakaway is None else self.finite("breakaway", at_least=coulomb)
-        return [[*robot.coordinate(self.joint, element=self), *ALONE, self.finite("damping", at_least=0.0), coulomb,
-                 breakaway, self.finite("stribeck", more_than=0.0)]]
+        return [[*robot.sum_of(self.joint, self), self.finite("damping", at_least=0.0), coulomb, breakaway,
+                 self.finite("stribeck", more_than=0.0)]]
 
 
 @kernel
@@ -71,7 +71,7 @@ class ModelFriction(Element):
     def rows(self, robot: Robot) -> list[list[float]]:
         """A row for each velocity that has any."""
         model = robot.model
-        return [[float(k), float(model.places_in_q[k]), 1.0, *ALONE, d, dry]
+        return [[1.0, float(k), float(model.places_in_q[k]), 1.0, d, dry]
                 for k, (d, dry) in enumerate(zip(model.damping.tolist(), self.dry(robot), strict=True))
                 if d != 0.0 or dry != 0.0]
 

@@ -8,7 +8,7 @@ from screw_dynamics.algorithms.friction import resistance
 from screw_dynamics.model.drive import Hardening, Table
 from screw_dynamics.numbers.values import Scalar, kernel, null
 
-from .element import Element, Robot, built_in
+from .element import Element, Joints, Robot, built_in
 from .laws import Pair, PairLaw
 from .nonlinear_spring import WIDTH, depth, numbers_of, torque
 
@@ -27,11 +27,12 @@ def pair(p: np.ndarray, s: int, t: Scalar, x: Scalar, v: Scalar, y: Scalar, w: S
 @dataclass(frozen=True)
 class GearLoss(Element):
     """What a motor needs more as it turns, under the torque f of the spring between it and its joint: the effort -loss
-    f(|q_joint - q_motor|) sign(q_motor'), linear within 1e-3 rad/s or m/s of rest.
+    f(|q_joint - q_motor|) sign(q_motor'), linear within 1e-3 rad/s or m/s of rest. In place of a joint there may be the
+    sum of several, {joint: factor}.
 
     spring: a Hardening or Table; play: as of NonlinearSpring; 0 <= loss < 1."""
 
-    joint: str
+    joint: Joints
     motor: str
     spring: Hardening | Table
     loss: float
@@ -50,8 +51,5 @@ class GearLoss(Element):
             raise ValueError(f"spring of {self} must be Hardening or Table")
         if not (loss := self.finite("loss", at_least=0.0)) < 1.0:
             raise ValueError(f"loss of {self} must be < 1")
-        joint, motor = robot.coordinate(self.joint, element=self), robot.coordinate(self.motor, -1.0, self)
-        if self.joint == self.motor:
-            raise ValueError(f"joint and motor of {self} are the same")
-        play = self.finite("play", at_least=0.0)
-        return [[*joint, *motor, *motor[:2], *numbers_of(self.spring, 0.0, 0.0, play), loss]]
+        x, motor = robot.sum_of(self.joint, self, less=self.motor), robot.coordinate(self.motor, element=self)
+        return [[*x, *motor[:2], *numbers_of(self.spring, 0.0, 0.0, self.finite("play", at_least=0.0)), loss]]

@@ -32,7 +32,7 @@ class Push(NamedTuple):
 
 
 class CoordinateLaw(NamedTuple):
-    """impedance(p, s, t, x, v) -> Impedance, of x = c_1 q_1 + c_2 q_2, a sum of coordinates, and its rate v.
+    """impedance(p, s, t, x, v) -> Impedance, of x = sum c_i q_i, a sum of coordinates, and its rate v.
 
     energy(p, s, x) -> J: what is stored; None of a law that stores nothing. width: how many numbers it has."""
 
@@ -50,8 +50,8 @@ class Pair(NamedTuple):
 
 
 class PairLaw(NamedTuple):
-    """pair(p, s, t, x, v, y, w) -> Pair, of x = c_1 q_1 + c_2 q_2 and its rate v, and of one coordinate more, y, and
-    its rate w.
+    """pair(p, s, t, x, v, y, w) -> Pair, of x = sum c_i q_i and its rate v, and of one coordinate more, y, and its
+    rate w.
 
     energy(p, s, x, y) -> J: what is stored; None of a law that stores nothing. width: how many numbers it has."""
 
@@ -94,7 +94,7 @@ class Bodies(NamedTuple):
 class State(NamedTuple):
     """What elements act on: the time, the configuration (nq) and velocities (n), and how far ahead of q along qd the
     coordinate of an element at one joint is. It is > 0 in steps that take stiffness and damping as added inertia, of
-    which those of an element on two coordinates have no part: it would resist what moves both alike."""
+    which those of an element on several coordinates have no part: it would resist what moves both alike."""
 
     t: Any
     ahead: Any
@@ -111,8 +111,8 @@ ACCOUNT = 3
 # Of all numbers p: how many there are, how many elements act on links; then of each law see range_of.
 LENGTH, ON_LINKS = 0, 1
 HEADER = 2
-COORDINATE = 6          # numbers of where a law on coordinates acts: of each of two, velocity, place in q, factor
-THIRD = 2               # besides, of a law on x and y: velocity of y, and its place in q
+COORDINATE = 3          # of where a law on coordinates acts, behind how many: of each, velocity, place in q, factor
+OF_Y = 2                # besides, of a law on x and y: velocity of y, and its place in q
 LINK = 2                # of where a law on links acts: the slots of two bodies
 
 
@@ -129,13 +129,23 @@ def coordinate(q: list, qd: list, ahead: Any, k: int, m: int) -> Scalar:
 
 
 @kernel
-def sum_of_two(p: np.ndarray, s: int, q: list, qd: list, ahead: Any) -> tuple:
-    """x = c_1 q_1 + c_2 q_2 and its rate, of the element at s; ahead if it acts on one coordinate alone."""
-    i, j, a, b = int(p[s]), int(p[s + 3]), p[s + 2], p[s + 5]
-    if b == 0.0:
-        return a * coordinate(q, qd, ahead, i, int(p[s + 1])), a * qd[i]
-    x = a * coordinate(q, qd, 0.0, i, int(p[s + 1])) + b * coordinate(q, qd, 0.0, j, int(p[s + 4]))
-    return x, a * qd[i] + b * qd[j]
+def sum_of(p: np.ndarray, s: int, q: list, qd: list, ahead: Any) -> tuple:
+    """x = sum c_i q_i and its rate, of the element at s, and where its own numbers begin; ahead if it acts on one
+    coordinate alone."""
+    own = s + 1 + COORDINATE * int(p[s])
+    x = v = null(qd[0])
+    for i in range(s + 1, own, COORDINATE):
+        k, c = int(p[i]), p[i + 2]
+        x += c * coordinate(q, qd, ahead if p[s] == 1.0 else 0.0, k, int(p[i + 1]))
+        v += c * qd[k]
+    return x, v, own
+
+
+@kernel
+def put_efforts(p: np.ndarray, s: int, own: int, effort: Scalar, out: Any) -> None:
+    """Add the effort of the element at s on x to those of its coordinates."""
+    for i in range(s + 1, own, COORDINATE):
+        out[EFFORT, int(p[i])] += p[i + 2] * effort
 
 
 def loops_on_coordinates(law: CoordinateLaw, number: int) -> tuple[Callable, Callable]:
@@ -145,66 +155,64 @@ def loops_on_coordinates(law: CoordinateLaw, number: int) -> tuple[Callable, Cal
 
     @kernel
     def add(p, state, bodies, out):
-        count, first = range_of(p, number)
-        for s in range(first, first + count * (COORDINATE + width), COORDINATE + width):
-            x, v = sum_of_two(p, s, state.q, state.qd, state.ahead)
-            found = impedance(p, s + COORDINATE, state.t, x, v)
-            resists = p[s + 5] == 0.0 or state.ahead == 0.0
-            for place in (s, s + 3):
-                k, factor = int(p[place]), p[place + 2]
-                if factor != 0.0:
-                    out[EFFORT, k] += factor * found.effort
-                    if resists:
-                        out[STIFFNESS, k] += (factor * factor) * found.stiffness
-                        out[DAMPING, k] += (factor * factor) * found.damping
+        count, s = range_of(p, number)
+        for _ in range(count):
+            x, v, own = sum_of(p, s, state.q, state.qd, state.ahead)
+            found = impedance(p, own, state.t, x, v)
+            put_efforts(p, s, own, found.effort, out)
+            if p[s] == 1.0 or state.ahead == 0.0:
+                for i in range(s + 1, own, COORDINATE):
+                    k, c = int(p[i]), p[i + 2]
+                    out[STIFFNESS, k] += (c * c) * found.stiffness
+                    out[DAMPING, k] += (c * c) * found.damping
+            s = own + width
 
     @kernel
     def account(p, state, bodies, out):
-        count, first = range_of(p, number)
-        for s in range(first, first + count * (COORDINATE + width), COORDINATE + width):
-            x, v = sum_of_two(p, s, state.q, state.qd, 0.0)
-            found = impedance(p, s + COORDINATE, state.t, x, v)
+        count, s = range_of(p, number)
+        for _ in range(count):
+            x, v, own = sum_of(p, s, state.q, state.qd, 0.0)
+            found = impedance(p, own, state.t, x, v)
             lost = found.damping * v * v
             out[LOST] += lost
             if stores:
-                out[STORED] += energy(p, s + COORDINATE, x)
+                out[STORED] += energy(p, own, x)
             else:
                 out[GIVEN] += found.effort * v + lost
+            s = own + width
     return add, account
 
 
 def loops_on_pairs(law: PairLaw, number: int) -> tuple[Callable, Callable]:
     """The same of a law on x and y."""
     pair, energy, stores, width = law.pair, law.energy or nothing, law.energy is not None, law.width
-    place = COORDINATE + THIRD
-
-    @kernel
-    def found(p, s, state):
-        x, v = sum_of_two(p, s, state.q, state.qd, 0.0)
-        k = int(p[s + COORDINATE])
-        y, w = coordinate(state.q, state.qd, 0.0, k, int(p[s + COORDINATE + 1])), state.qd[k]
-        return x, v, y, w, k, pair(p, s + place, state.t, x, v, y, w)
 
     @kernel
     def add(p, state, bodies, out):
-        count, first = range_of(p, number)
-        for s in range(first, first + count * (place + width), place + width):
-            _, _, _, _, k, efforts = found(p, s, state)
-            for end in (s, s + 3):
-                if p[end + 2] != 0.0:
-                    out[EFFORT, int(p[end])] += p[end + 2] * efforts.of_x
-            out[EFFORT, k] += efforts.of_y
+        count, s = range_of(p, number)
+        for _ in range(count):
+            x, v, of_y = sum_of(p, s, state.q, state.qd, 0.0)
+            k, own = int(p[of_y]), of_y + OF_Y
+            y = coordinate(state.q, state.qd, 0.0, k, int(p[of_y + 1]))
+            found = pair(p, own, state.t, x, v, y, state.qd[k])
+            put_efforts(p, s, of_y, found.of_x, out)
+            out[EFFORT, k] += found.of_y
+            s = own + width
 
     @kernel
     def account(p, state, bodies, out):
-        count, first = range_of(p, number)
-        for s in range(first, first + count * (place + width), place + width):
-            x, v, y, w, _, efforts = found(p, s, state)
-            out[LOST] += efforts.lost
+        count, s = range_of(p, number)
+        for _ in range(count):
+            x, v, of_y = sum_of(p, s, state.q, state.qd, 0.0)
+            k, own = int(p[of_y]), of_y + OF_Y
+            y, w = coordinate(state.q, state.qd, 0.0, k, int(p[of_y + 1])), state.qd[k]
+            found = pair(p, own, state.t, x, v, y, w)
+            out[LOST] += found.lost
             if stores:
-                out[STORED] += energy(p, s + place, x, y)
+                out[STORED] += energy(p, own, x, y)
             else:
-                out[GIVEN] += efforts.of_x * v + efforts.of_y * w + efforts.lost
+                out[GIVEN] += found.of_x * v + found.of_y * w + found.lost
+            s = own + width
     return add, account
 
 

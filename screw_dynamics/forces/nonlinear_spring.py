@@ -9,7 +9,7 @@ from screw_dynamics.model.drive import COEFFICIENTS, POINTS, Hardening, Table
 from screw_dynamics.numbers.scalars import where
 from screw_dynamics.numbers.values import Scalar, kernel, null, over
 
-from .element import ALONE, Element, Robot, built_in
+from .element import Element, Joints, Robot, built_in
 from .laws import CoordinateLaw, Impedance
 
 DAMPING, REST, PLAY, POLYNOMIAL = 0, 1, 2, 3
@@ -74,19 +74,17 @@ def numbers_of(spring: Hardening | Table, damping: float, rest: float, play: flo
 @built_in
 @dataclass(frozen=True)
 class NonlinearSpring(Element):
-    """A spring of any odd law and a damper that act on x = q_joint + factor q_other: the effort -f(x - rest) - damping
-    x', f the torque of a `spring`, Hardening or Table.
+    """A spring of any odd law and a damper that act on x, as Spring does: the effort -f(x - rest) - damping x', f the
+    torque of a `spring`, Hardening or Table.
 
     damping >= 0, N m s/rad or N s/m; rest: where the spring gives no effort; play >= 0: the width of the range about it
-    in which there is none, of a damper neither. other, factor: as of Spring."""
+    in which there is none, of a damper neither."""
 
-    joint: str
+    joint: Joints
     spring: Hardening | Table
     damping: float = 0.0
     rest: float = 0.0
     play: float = 0.0
-    other: str | None = None
-    factor: float = -1.0
 
     law: ClassVar = CoordinateLaw(WIDTH, impedance, energy)
 
@@ -94,9 +92,5 @@ class NonlinearSpring(Element):
         """One row: the joints, and the numbers of the spring."""
         if not isinstance(self.spring, (Hardening, Table)):
             raise ValueError(f"spring of {self} must be Hardening or Table")
-        joint, factor = robot.coordinate(self.joint, element=self), self.finite("factor")
-        other = ALONE if self.other is None else robot.coordinate(self.other, factor, self)
-        if self.other == self.joint or factor == 0.0:
-            raise ValueError(f"{self}: other must be another joint, and factor not 0")
-        return [[*joint, *other, *numbers_of(self.spring, self.finite("damping", at_least=0.0), self.finite("rest"),
-                                             self.finite("play", at_least=0.0))]]
+        return [[*robot.sum_of(self.joint, self), *numbers_of(self.spring, self.finite("damping", at_least=0.0),
+                                                              self.finite("rest"), self.finite("play", at_least=0.0))]]

@@ -1,4 +1,4 @@
-"""A spring and a damper at a joint, or between two."""
+"""A spring and a damper at a joint, or between several."""
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -6,7 +6,7 @@ import numpy as np
 
 from screw_dynamics.numbers.values import Scalar, kernel, over
 
-from .element import ALONE, Element, Robot, built_in
+from .element import Element, Joints, Robot, built_in
 from .laws import CoordinateLaw, Impedance
 
 STIFFNESS, DAMPING, REST = range(3)
@@ -29,30 +29,24 @@ def energy(p: np.ndarray, s: int, x: Scalar) -> Scalar:
 @built_in
 @dataclass(frozen=True)
 class Spring(Element):
-    """A spring and a damper that act on x = q_joint + factor q_other: the effort -stiffness (x - rest) - damping x'.
+    """A spring and a damper that act on x, the coordinate of a joint, or the sum of several: the effort -stiffness
+    (x - rest) - damping x'.
 
-    stiffness, N m/rad or N/m, and damping, N m s/rad or N s/m, both >= 0; rest: x without effort of the spring. other:
-    a second joint, which gets `factor` times the effort; a belt between joints has factor -1."""
+    joint: a name, or {name: factor} of those in x = sum factor q, each of which gets `factor` times the effort: a belt
+    between two joints is {first: 1, second: -1}. stiffness, N m/rad or N/m, and damping, N m s/rad or N s/m, both
+    >= 0; rest: x without effort of the spring."""
 
-    joint: str
+    joint: Joints
     stiffness: float
     damping: float = 0.0
     rest: float = 0.0
-    other: str | None = None
-    factor: float = -1.0
 
     law: ClassVar = CoordinateLaw(3, impedance, energy)
 
     def rows(self, robot: Robot) -> list[list[float]]:
         """One row: the joints, and the three numbers."""
-        joint, factor = robot.coordinate(self.joint, element=self), self.finite("factor")
-        other = ALONE if self.other is None else robot.coordinate(self.other, factor, self)
-        if self.other == self.joint:
-            raise ValueError(f"joint and other of {self} are the same")
-        if factor == 0.0:
-            raise ValueError(f"factor of {self} is 0, which leaves out the other joint")
-        return [[*joint, *other, self.finite("stiffness", at_least=0.0), self.finite("damping", at_least=0.0),
-                 self.finite("rest")]]
+        return [[*robot.sum_of(self.joint, self), self.finite("stiffness", at_least=0.0),
+                 self.finite("damping", at_least=0.0), self.finite("rest")]]
 
 
 @dataclass(frozen=True)
@@ -79,5 +73,5 @@ class JointSprings(Element):
             raise ValueError(f"stiffness and damping of {self} must be >= 0")
         if any(K and place < 0 for K, place in zip(stiffness, places, strict=True)):
             raise ValueError(f"stiffness of {self} must be 0 where a velocity has no coordinate, of joints on groups")
-        return [[float(k), float(place), 1.0, *ALONE, K, D, x * (place >= 0)]
+        return [[1.0, float(k), float(place), 1.0, K, D, x * (place >= 0)]
                 for k, (place, K, D, x) in enumerate(zip(places, stiffness, damping, rest, strict=True)) if K or D]

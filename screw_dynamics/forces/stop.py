@@ -7,7 +7,7 @@ import numpy as np
 from screw_dynamics.numbers.scalars import where
 from screw_dynamics.numbers.values import Scalar, kernel, null, over
 
-from .element import ALONE, Element, Robot, built_in
+from .element import Element, Robot, built_in
 from .laws import CoordinateLaw, Impedance
 
 LOWER, UPPER, STIFFNESS, LOSS = range(4)
@@ -64,5 +64,5 @@ class Stop(Element):
             raise ValueError(f"{self}: the lower end, {lower:g}, must be less than the upper one, {upper:g}")
         if lower == -np.inf and upper == np.inf:
             raise ValueError(f"{self}: joint {self.joint!r} has no position limits; give lower or upper")
-        return [[*place, *ALONE, lower, upper, self.finite("stiffness", more_than=0.0), self.finite("loss",
+        return [[1.0, *place, lower, upper, self.finite("stiffness", more_than=0.0), self.finite("loss",
                                                                                                  at_least=0.0)]]

@@ -22,23 +22,7 @@ from screw_dynamics.numbers.values import PLAIN
 from .custom import Custom, why_not_compiled
 from .element import KINDS, Element, Robot
 from .kernels import Kernels, form_of_derivatives, form_of_native, form_of_states, kernels_of
-from .laws import (
-    ACCOUNT,
-    COORDINATE,
-    EFFORT,
-    HEADER,
-    LINK,
-    TERMS,
-    THIRD,
-    CoordinateLaw,
-    CustomLaw,
-    Law,
-    LinkLaw,
-    PairLaw,
-)
-
-# How many numbers say where an element acts.
-PLACE = {CoordinateLaw: COORDINATE, PairLaw: COORDINATE + THIRD, LinkLaw: LINK, CustomLaw: 0}
+from .laws import ACCOUNT, COORDINATE, EFFORT, HEADER, LINK, OF_Y, TERMS, CoordinateLaw, Law, LinkLaw, PairLaw
 
 
 def _built_in():
@@ -206,13 +190,20 @@ def _packed(by_law):
     begin, and then these."""
     start, header, numbers, on_links = HEADER + 2 * len(by_law), [], [], 0
     for law, rows in by_law:
-        width = law.width + PLACE[type(law)]
-        if any(len(row) != width for row in rows):
-            raise ValueError(f"a row of {law} must have {width} numbers")
+        for row in rows:
+            if len(row) != (width := law.width + _numbers_of_place(law, row)):
+                raise ValueError(f"a row of {law} must have {width} numbers, not {len(row)}")
         on_links += len(rows) * isinstance(law, LinkLaw)
         header += [len(rows), start + len(numbers)]
         numbers += [x for row in rows for x in row]
     return np.array([start + len(numbers), on_links, *header, *numbers], dtype=float)
+
+
+def _numbers_of_place(law, row):
+    """How many numbers say where an element acts."""
+    if isinstance(law, (CoordinateLaw, PairLaw)):
+        return 1 + COORDINATE * int(row[0]) + OF_Y * isinstance(law, PairLaw)
+    return LINK * isinstance(law, LinkLaw)
 
 
 def forms(on_groups: bool, lanes: bool, everything: bool) -> list[Form]:

@@ -6,8 +6,8 @@ import numpy as np
 
 from screw_dynamics.numbers.values import Scalar, kernel
 
-from .element import Element, Robot, built_in
-from .laws import Pair, PairLaw
+from .element import Element, Joints, Robot, built_in
+from .laws import COORDINATE, Pair, PairLaw
 
 CONSTANT, LINEAR, QUADRATIC, DAMPING = range(4)
 
@@ -37,11 +37,12 @@ def energy(p: np.ndarray, s: int, x: Scalar, y: Scalar) -> Scalar:
 @dataclass(frozen=True)
 class VariableSpring(Element):
     """A spring between two joints that a third makes stiffer: of x = q_joint - q_motor and y = q_lever it stores K(y)
-    x^2 / 2, K = k_0 + k_1 y + k_2 y^2, so that it gives -K x - damping x' on x, and -K'(y) x^2 / 2 on y.
+    x^2 / 2, K = k_0 + k_1 y + k_2 y^2, so that it gives -K x - damping x' on x, and -K'(y) x^2 / 2 on y. In place of a
+    joint there may be the sum of several, {joint: factor}.
 
     coefficients: k_0, k_1 and k_2, of any sign; damping >= 0, N m s/rad or N s/m."""
 
-    joint: str
+    joint: Joints
     motor: str
     lever: str
     coefficients: tuple[float, float, float]
@@ -51,8 +52,7 @@ class VariableSpring(Element):
 
     def rows(self, robot: Robot) -> list[list[float]]:
         """One row: the joints, the lever, and four numbers."""
-        if len({self.joint, self.motor, self.lever}) < 3:
+        x, lever = robot.sum_of(self.joint, self, less=self.motor), robot.coordinate(self.lever, element=self)
+        if lever[0] in x[1::COORDINATE]:
             raise ValueError(f"joint, motor and lever of {self} must be three")
-        joint, motor = robot.coordinate(self.joint, element=self), robot.coordinate(self.motor, -1.0, self)
-        lever = robot.coordinate(self.lever, element=self)
-        return [[*joint, *motor, *lever[:2], *self.array("coefficients", 3), self.finite("damping", at_least=0.0)]]
+        return [[*x, *lever[:2], *self.array("coefficients", 3), self.finite("damping", at_least=0.0)]]

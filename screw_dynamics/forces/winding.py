@@ -6,8 +6,8 @@ import numpy as np
 
 from screw_dynamics.numbers.values import Scalar, kernel
 
-from .element import ALONE, Element, Robot, built_in
-from .laws import Pair, PairLaw
+from .element import Element, Joints, Robot, built_in
+from .laws import COORDINATE, Pair, PairLaw
 
 CONSTANT, RESISTANCE = range(2)
 
@@ -22,13 +22,14 @@ def pair(p: np.ndarray, s: int, t: Scalar, x: Scalar, v: Scalar, y: Scalar, w: S
 @built_in
 @dataclass(frozen=True)
 class Winding(Element):
-    """Torque and voltage of a winding: the effort constant i on a joint, and -constant q_joint' - resistance i on the
-    charge, a joint too, whose velocity is the current i, A, and whose effort is the voltage, V.
+    """Torque and voltage of a winding: the effort constant i on x, a joint or the sum of several, {joint: factor}, and
+    -constant x' - resistance i on the charge, a joint too, whose velocity is the current i, A, and whose effort is the
+    voltage, V.
 
     constant: N m/A, or N/A at a slide, > 0 or < 0; resistance >= 0, ohm. What it takes from the charge it gives the
     joint, but for the heat R i^2."""
 
-    joint: str
+    joint: Joints
     charge: str
     constant: float
     resistance: float
@@ -37,7 +38,7 @@ class Winding(Element):
 
     def rows(self, robot: Robot) -> list[list[float]]:
         """One row: the joint, the charge, and two numbers."""
-        if self.joint == self.charge:
+        shaft, charge = robot.sum_of(self.joint, self), robot.coordinate(self.charge, element=self)
+        if charge[0] in shaft[1::COORDINATE]:
             raise ValueError(f"joint and charge of {self} are the same")
-        joint, charge = robot.coordinate(self.joint, element=self), robot.coordinate(self.charge, element=self)
-        return [[*joint, *ALONE, *charge[:2], self.finite("constant"), self.finite("resistance", at_least=0.0)]]
+        return [[*shaft, *charge[:2], self.finite("constant"), self.finite("resistance", at_least=0.0)]]

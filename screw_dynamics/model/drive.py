@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
@@ -133,12 +133,57 @@ class Electric:
 
 
 @dataclass(frozen=True)
+class TorqueSpeed:
+    """How a motor's torque is limited as it turns: on from rest by stall_torque, N m, less by a line that ends at
+    no_load_speed, rad/s, both > 0, of the shaft, before the gear: what a supply's voltage leaves of a torque that is
+    given. Against its turning it has what the line gives at more than the stall torque, up to the effort limit."""
+
+    stall_torque: float
+    no_load_speed: float
+
+    def __post_init__(self) -> None:
+        for name in ("stall_torque", "no_load_speed"):
+            _positive(self, name)
+
+
+@dataclass(frozen=True)
+class Thermal:
+    """How a motor's winding warms up: motor_constant k, N m/W^0.5, of the torque before the gear that costs (torque /
+    k)^2 of heat; resistance, K/W, from the winding to what is around it, and capacity, J/K; each > 0. ambient and
+    highest: temperatures, degrees Celsius, of what is around it, and that which the winding may have, above it.
+
+    R C T' = ambient + R heat - T; k sqrt((highest - ambient) / R) is the torque that it can give for ever."""
+
+    motor_constant: float
+    resistance: float
+    capacity: float
+    highest: float = 120.0
+    ambient: float = 25.0
+
+    def __post_init__(self) -> None:
+        for name in ("motor_constant", "resistance", "capacity"):
+            _positive(self, name)
+        for name in ("ambient", "highest"):
+            _set(self, name)
+        if not self.ambient < self.highest:
+            raise ValueError(f"ambient {self.ambient!r} of Thermal must be below highest {self.highest!r}")
+
+    @property
+    def lasting_torque(self) -> float:
+        """The torque that the motor can give for ever, before the gear, N m."""
+        return self.motor_constant * math.sqrt((self.highest - self.ambient) / self.resistance)
+
+
+@dataclass(frozen=True)
 class Drive:
     """A motor that turns `ratio` times as fast as the joint it drives, and a spring between them.
 
     rotor_inertia: of what spins with the motor, kg m^2, about its axis; ratio: rad/rad, or rad/m at a slide, not 0. All
     else is as the joint feels it, behind the gear: the position theta of the motor is its angle over the ratio, its
     inertia B = ratio^2 rotor_inertia.
+
+    coupling {joint: factor}: other joints that turn the motor too, which without a spring is at theta = q + sum factor
+    q_other: a row of a transmission matrix, over the ratio, of a differential, a wrist or a belt.
 
     stiffness: N m/rad or N/m, > 0; a Hardening or Table; an Antagonistic or LeverArm, which another actuator makes
     stiffer; None: rigid, when B is the joint's armature. damping: of the spring, >= 0, N m s/rad or N s/m.
@@ -147,7 +192,9 @@ class Drive:
     gear_loss: the share of the spring's torque that the motor needs more as it turns, 0 <= gear_loss < 1; friction that
     depends on the load.
 
-    electric: the motor's winding; None: its torque is given.
+    electric: the motor's winding; None: its torque is given, and torque_speed the limit of it, which a simulated robot
+    keeps and Robot.effort_bounds tells. thermal: how its winding warms up, whose temperature a simulated robot tells,
+    and limits its effort by.
 
     carrier: the link that carries the motor. With it the rotor is a body that spins with the motor, and turns with the
     carrier: rotor_inertia is part of the carrier's inertia in the robot without drives, and gyroscopic torques act.
@@ -165,6 +212,9 @@ class Drive:
     electric: Electric | None = None
     carrier: str | None = None
     axis: Sequence[float] | None = None
+    coupling: Mapping[str, float] | tuple[tuple[str, float], ...] = ()
+    torque_speed: TorqueSpeed | None = None
+    thermal: Thermal | None = None
 
     def __post_init__(self) -> None:
         _positive(self, "rotor_inertia", or_zero=self.stiffness is None)
@@ -177,6 +227,7 @@ class Drive:
             _positive(self, name, or_zero=True)
         if self.gear_loss >= 1.0:
             raise ValueError(f"gear_loss of Drive is {self.gear_loss!r}, must be < 1: the gear would hold any load")
+        object.__setattr__(self, "coupling", _coupling(self.coupling))
         if not isinstance(self.stiffness, (Hardening, Table, Antagonistic, LeverArm, type(None))):
             _positive(self, "stiffness")
         if self.stiffness is None:
@@ -185,8 +236,15 @@ class Drive:
                     raise ValueError(f"{name} of Drive is {getattr(self, name)!r}, of a drive without stiffness")
         if not isinstance(self.electric, (Electric, type(None))):
             raise ValueError(f"electric of Drive is {described(self.electric)}, must be Electric")
+        for name, kind in (("torque_speed", TorqueSpeed), ("thermal", Thermal)):
+            if not isinstance(getattr(self, name), (kind, type(None))):
+                raise ValueError(f"{name} of Drive is {described(getattr(self, name))}, must be {kind.__name__}")
+            if getattr(self, name) and (self.electric is not None or self.coupling and not self.is_elastic):
+                raise ValueError(f"{name} of Drive: not with electric, whose voltage limits it, nor of a rigid motor "
+                                 "that several joints turn, whose torque no coordinate has")
         if isinstance(self.stiffness, (Antagonistic, LeverArm)):
-            for name in ("backlash", "gear_loss", "carrier") + ("electric",) * isinstance(self.stiffness, Antagonistic):
+            never = ("backlash", "gear_loss", "carrier", "coupling")
+            for name in (*never, *["electric"] * isinstance(self.stiffness, Antagonistic)):
                 if getattr(self, name):
                     raise ValueError(f"{name} of Drive is {getattr(self, name)!r}: not with "
                                      f"{type(self.stiffness).__name__}")
@@ -204,6 +262,10 @@ class Drive:
     def inertia(self) -> float:
         """B, the motor's inertia as the joint feels it, kg m^2 or kg."""
         return self.ratio * self.ratio * self.rotor_inertia
+
+    def shaft(self, joint: str) -> dict[str, float]:
+        """{joint: factor}: where the motor of a joint is without a spring, theta = sum factor q."""
+        return {joint: 1.0, **dict(self.coupling)}
 
     @property
     def is_elastic(self) -> bool:
@@ -231,6 +293,19 @@ class Drive:
                              lever.upper, math.inf)
         if self.electric is not None:
             yield Coordinate(f"{joint}_current", "prismatic", self.electric.inductance, effort=self.electric.voltage)
+
+
+def _coupling(given):
+    """Pairs of other joints and factors, as {joint: factor} has them."""
+    try:
+        pairs = tuple((joint, real(factor)) for joint, factor in dict(given).items())
+    except (TypeError, ValueError):
+        pairs = ((None, math.nan),)
+    for joint, factor in pairs:
+        if not isinstance(joint, str) or not math.isfinite(factor) or factor == 0.0:
+            raise ValueError(f"coupling of Drive is {described(given)}, must be {{joint: factor}}, of finite "
+                             "factors that are not 0")
+    return pairs
 
 
 def _set(self, name):

@@ -1,7 +1,7 @@
 """A model with drives at its joints: for each elastic one a coordinate of the motor, behind all others; and without."""
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -13,6 +13,8 @@ from . import inertial_parameters
 from .drive import Drive
 from .group_joints import GROUPS
 from .model import Model
+
+ON_LAST = -2            # the parent of a body that is on the one added before
 
 
 class _Added(NamedTuple):
@@ -34,32 +36,32 @@ def with_drives(model: Model, drives: Mapping[str, Drive]) -> Model:
     A rigid drive is armature, and friction more. An elastic one is a body `<joint>_motor` more, moved by a joint of
     that name on the parent of the joint's link, along the same screw: its coordinate is theta, and its pose that of the
     link at rest on its spring. Springs are elements of force, forces/of_drives.py. With a carrier the rotor's inertia
-    is taken from the carrier, and the body is the rotor. Armature that a driven joint had is the drive's to say: it is
-    dropped. ValueError for a joint that does not exist, follows another, is on a group, or has a drive, and for names
-    that are taken."""
+    is taken from the carrier, and the body is the rotor. A rigid motor that several joints turn is a body, too, behind
+    one without inertia for each of them. Armature that a driven joint had is the drive's to say: it is dropped.
+    ValueError for a joint that does not exist, follows another, is on a group, or has a drive, and for names that are
+    taken."""
     if not isinstance(drives, Mapping):
         raise ValueError(f"drives must be {{joint: Drive}}, not {described(drives)}")
     arrays_of = {name: getattr(model, name).copy() for name in ("inertias", "armature", "damping", "friction")}
     root_inertia, added = model.root_inertia, []
     for joint, drive in drives.items():
-        place = _place(model, joint, drive)
-        k, body = model.v_slices[joint].start, place
-        B = 0.0 if drive.is_elastic else drive.inertia
-        arrays_of["armature"][k] = B if drive.carrier is None else 0.0
-        if not drive.is_elastic:
+        body, k = _place(model, joint, drive), model.v_slices[joint].start
+        has_body = drive.carrier is not None or bool(drive.coupling)
+        arrays_of["armature"][k] = 0.0 if drive.is_elastic or has_body else drive.inertia
+        if not (drive.is_elastic or drive.coupling):
             arrays_of["damping"][k] += drive.motor_damping
             arrays_of["friction"][k] += drive.motor_friction
-        if drive.carrier is None:
-            added += _motors(model, joint, drive, k, body)
-            continue
-        carrier, rotor = _rotor(model, joint, drive, k, body)
-        added += [rotor, *_motors(model, joint, drive, k, body, drive.is_elastic)]
-        taken = inertial_parameters.moved(rotor.pose, rotor.inertia)
-        if carrier < 0:
-            root_inertia = root_inertia - taken
-        else:
-            _check_carrier(f"drive of joint {joint!r}", drive, arrays_of["inertias"][carrier], rotor)
-            arrays_of["inertias"][carrier] -= taken
+        if drive.carrier is not None:
+            rotor = _rotor(model, joint, drive, body)
+            if rotor.carrier < 0:
+                root_inertia = root_inertia - rotor.taken
+            else:
+                _check_carrier(f"drive of joint {joint!r}", drive, arrays_of["inertias"][rotor.carrier], rotor)
+                arrays_of["inertias"][rotor.carrier] -= rotor.taken
+            added += _of_rotor(model, joint, drive, rotor, k)
+        elif drive.coupling and not drive.is_elastic:
+            added += _of_halves(model, joint, drive)
+        added += _motors(model, joint, drive, k, body, drive.is_elastic and drive.carrier is not None)
     base = replace(model, **arrays_of, root_inertia=root_inertia, drives={**model.drives, **drives})
     return _with_bodies(base, added)
 
@@ -77,6 +79,14 @@ def _place(model, joint, drive) -> int:
         raise ValueError(f"{name}: it is {model.kind_of(joint)}, and only joints of one degree of freedom have drives")
     if joint in model.drives or any(joint in names for names in model.motors.values()):
         raise ValueError(f"{name}: it {'has one' if joint in model.drives else 'is the coordinate of one'}")
+    for other in dict(drive.coupling):
+        wrong = ("does not exist" if other not in {*model.v_slices, *model.mimics} else
+                 "is the joint itself" if other == joint else
+                 f"follows {model.mimics[other][0]!r}" if other in model.mimics else
+                 "is the coordinate of a drive" if any(other in names for names in model.motors.values()) else
+                 f"is {model.kind_of(other)}" if model.kind_of(other) in GROUPS else "")
+        if wrong:
+            raise ValueError(f"{name}: joint {other!r} of its coupling {wrong}")
     return model.body_joints.index(joint)
 
 
@@ -102,8 +112,29 @@ def _direction(X):
     return next(e / np.linalg.norm(e) for e in (X[:3], X[3:]) if e.any())
 
 
-def _rotor(model, joint, drive, k, body):
-    """The body that carries the motor (-1: the root), and the rotor, of inertia about its axis alone."""
+class _Rotor(NamedTuple):
+    """What spins on a body (-1: the root): the axis there, the pose, and inertia about the axis alone."""
+
+    carrier: int
+    axis: np.ndarray
+    pose: np.ndarray
+    inertia: np.ndarray
+
+    @property
+    def taken(self) -> np.ndarray:
+        """The inertia (6, 6) in the carrier's frame."""
+        return inertial_parameters.moved(self.pose, self.inertia)
+
+
+def _about(axis, inertia):
+    """The inertia (6, 6) of what resists turning about an axis alone."""
+    found = np.zeros((6, 6))
+    found[:3, :3] = inertia * np.outer(axis, axis)
+    return found
+
+
+def _rotor(model, joint, drive, body):
+    """The rotor of a drive with a carrier."""
     name = f"drive of joint {joint!r}"
     if drive.carrier not in model.frames:
         raise ValueError(f"{name}: carrier {drive.carrier!r} does not exist; the links are {', '.join(model.frames)}")
@@ -117,24 +148,55 @@ def _rotor(model, joint, drive, k, body):
         axis = reference[:3, :3].T @ _direction(model.screws_spatial[body])
     else:
         raise ValueError(f"{name}: the joint slides, so that the rotor needs an axis")
-    inertia = np.zeros((6, 6))
-    inertia[:3, :3] = drive.rotor_inertia * np.outer(axis, axis)
-    motor = next(drive.coordinates(joint)) if drive.is_elastic else None
-    numbers = {"ratio": drive.ratio} if motor is None else {
-        "armature": 0.0, "damping": motor.damping, "friction": motor.friction, "lower": motor.lower,
-        "upper": motor.upper, "velocity_limit": model.velocity_limit[k], "effort_limit": model.effort_limit[k]}
-    kind = None if motor is None else _kind(model, joint)
     pose = np.eye(4)
     pose[:3, 3] = C[:3, 3]
-    return carrier, _Added(f"{joint}_motor", kind, carrier, np.r_[drive.ratio * axis, np.zeros(3)], pose, inertia,
-                           k if motor is None else -1, numbers)
+    return _Rotor(carrier, axis, pose, _about(axis, drive.rotor_inertia))
+
+
+def _of_rotor(model, joint, drive, rotor, k):
+    """The body of a rotor: on its motor's coordinate, or on those of the joints that turn it."""
+    if not drive.is_elastic:
+        return _turned(model, joint, drive, rotor, drive.ratio, f"{joint}_motor")
+    motor = next(drive.coordinates(joint))
+    numbers = {"armature": 0.0, "damping": motor.damping, "friction": motor.friction, "lower": motor.lower,
+               "upper": motor.upper, "velocity_limit": model.velocity_limit[k], "effort_limit": model.effort_limit[k]}
+    return [_Added(f"{joint}_motor", _kind(model, joint), rotor.carrier, np.r_[drive.ratio * rotor.axis, np.zeros(3)],
+                   rotor.pose, rotor.inertia, -1, numbers)]
+
+
+def _of_halves(model, joint, drive):
+    """A rotor without a carrier that several joints turn, as two halves which turn against each other: so it has energy
+    and no momentum, as armature has."""
+    axis = np.array((0.0, 0.0, 1.0))
+    half = _Rotor(-1, axis, np.eye(4), _about(axis, 0.5 * drive.rotor_inertia))
+    return [body for name, ratio in ((f"{joint}_motor", drive.ratio), (f"{joint}_motor_against", -drive.ratio))
+            for body in _turned(model, joint, drive, half, ratio, name)]
+
+
+def _turned(model, joint, drive, rotor, ratio, name):
+    """The bodies of a rotor that turns by ratio sum factor q: one without inertia for each joint, each on the one
+    before, and the last the rotor itself."""
+    on, pose, turned = rotor.carrier, rotor.pose, [*drive.shaft(joint).items()]
+    for i, (other, factor) in enumerate(turned, 1):
+        last = i == len(turned)
+        yield _Added(name if last else f"{name}_by_{other}", None, on if i == 1 else ON_LAST,
+                     np.r_[ratio * factor * rotor.axis, np.zeros(3)], pose, float(last) * rotor.inertia,
+                     model.v_slices[other].start, {"ratio": ratio * factor})
+        pose = np.eye(4)
+
+
+def _rotors(joint, drive):
+    """The bodies of the rotor of a rigid drive."""
+    if drive.is_elastic or not (drive.carrier or drive.coupling):
+        return []
+    ends = [f"{joint}_motor", *[f"{joint}_motor_against"] * (drive.carrier is None)]
+    return [*ends, *(f"{end}_by_{other}" for end in ends for other in [*drive.shaft(joint)][:-1])]
 
 
 def _check_carrier(name, drive, inertia, rotor):
     """ValueError where the body that carries a motor has less inertia about the rotor's axis than the rotor."""
     _, _, about_centre = inertial_parameters.central(inertial_parameters.of_matrix(inertia))
-    axis = rotor.screw[:3] / drive.ratio
-    if (has := axis @ about_centre @ axis) < drive.rotor_inertia:
+    if (has := rotor.axis @ about_centre @ rotor.axis) < drive.rotor_inertia:
         raise ValueError(f"{name}: rotor_inertia {drive.rotor_inertia:g} is more than carrier {drive.carrier!r}, of "
                          f"which it is a part, has about the rotor's axis: {has:g} kg m^2")
 
@@ -161,7 +223,8 @@ def _with_bodies(model: Model, added: list[_Added]) -> Model:
         joint_names=(*model.joint_names, *new), joint_kinds=(*model.joint_kinds, *(str(x.kind) for x in driven)),
         body_names=(*model.body_names, *(x.name for x in added)),
         body_joints=(*model.body_joints, *(x.name for x in added)),
-        parents=np.concatenate([model.parents, [x.parent for x in added]]).astype(np.int64),
+        parents=np.concatenate([model.parents, [b + i - 1 if x.parent == ON_LAST else x.parent
+                                                for i, x in enumerate(added)]]).astype(np.int64),
         coordinates=np.concatenate([model.coordinates, [new.get(x.name, x.coordinate) for x in added]]).astype(
             np.int64),
         screws_body=longer("screws_body", [x.screw for x in added]),
@@ -175,25 +238,57 @@ def _joint_of(model, velocity):
     return next(i for i, part in enumerate(model.v_slices.values()) if part.start <= velocity < part.stop)
 
 
-def without_drives(model: Model) -> Model:
-    """The model of the links alone, whose joints have neither motors nor armature of drives: with_drives undone, but
-    for armature and friction of rigid drives."""
-    if not model.motors and not any(drive.carrier for drive in model.drives.values()):
-        return replace(model, drives={})
-    gone = {name for names in model.motors.values() for name in names} | {
-        f"{joint}_motor" for joint, drive in model.drives.items() if drive.carrier}
-    bodies = np.array([joint not in gone for joint in model.body_joints])
-    joints = [joint not in gone for joint in model.joint_names]
+def transmission(model: Model, drives: Mapping[str, Drive]) -> np.ndarray:
+    """T (n, n): how joints turn the motors of some drives, theta' = T qd; the identity but for rows of drives with a
+    coupling. ValueError where it has no inverse."""
+    T = np.eye(model.n)
+    for joint, drive in drives.items():
+        for other, factor in dict(drive.coupling).items():
+            T[model.v_slices[joint].start, model.v_slices[other].start] = factor
+    if np.linalg.matrix_rank(T) < model.n:
+        coupled = ", ".join(joint for joint, drive in drives.items() if drive.coupling)
+        raise ValueError(f"the couplings of the drives of {coupled} leave a motion of the joints that turns no motor")
+    return T
+
+
+def torque_speed(model: Model) -> np.ndarray:
+    """Rows (2, n): the largest efforts at rest, and the speeds at which these are 0, as torque_speed of drives gives
+    them, on the motors' coordinates; inf where nothing limits them."""
+    found = np.full((2, model.n), np.inf)
+    for joint, drive in model.drives.items():
+        if (line := drive.torque_speed) is not None:
+            for _, k in motor_coordinates(model, joint):
+                found[:, k] = line.stall_torque * abs(drive.ratio), line.no_load_speed / abs(drive.ratio)
+    return found
+
+
+def motor_coordinates(model: Model, joint: str) -> list[tuple[str, int]]:
+    """The names and the velocities' indices of the motors of a joint with a drive: its own, of a rigid one."""
+    motors = [name for name in model.motors.get(joint, ()) if name.startswith(f"{joint}_motor")] or [joint]
+    return [(name, model.v_slices[name].start) for name in motors]
+
+
+def without_drives(model: Model, joints: Collection[str] | None = None) -> Model:
+    """The model whose joints, all or some, have neither motors nor rotors of their drives: with_drives undone, but for
+    armature and friction of rigid drives."""
+    drives = {joint: drive for joint, drive in model.drives.items() if joints is None or joint in joints}
+    gone = {name for joint in drives for name in (*model.motors.get(joint, ()), *_rotors(joint, drives[joint]))}
+    bodies = np.array([joint not in gone for joint in model.body_joints], dtype=bool)
+    stay = [joint not in gone for joint in model.joint_names]
     velocities = np.ones(model.n, dtype=bool)
     inertias, root_inertia = model.inertias.copy(), model.root_inertia
     for joint, part in model.v_slices.items():
         velocities[part] = joint not in gone
-    for i in np.flatnonzero(~bodies):
-        back = inertial_parameters.moved(model.relative_poses[i], model.inertias[i])
-        if model.parents[i] < 0:
-            root_inertia = root_inertia + back
-        else:
-            inertias[model.parents[i]] += back
+    for joint, drive in drives.items():
+        if drive.carrier is not None:
+            carrier, C = model.frames[drive.carrier]
+            pose = np.eye(4)
+            pose[:3, 3] = C[:3, 3]
+            back = inertial_parameters.moved(pose, model.inertias[model.body_names.index(f"{joint}_motor")])
+            if carrier < 0:
+                root_inertia = root_inertia + back
+            else:
+                inertias[carrier] += back
     at, along = np.append(np.cumsum(bodies) - 1, -1), np.cumsum(velocities) - 1
     kept: dict[str, Any] = {name: getattr(model, name)[velocities] for name in (
         "lower", "upper", "velocity_limit", "effort_limit", "damping", "friction", "armature")}
@@ -202,8 +297,9 @@ def without_drives(model: Model) -> Model:
     def those(names, which):
         return tuple(name for name, stays in zip(names, which, strict=True) if stays)
     return replace(
-        model, **kept, inertias=inertias[bodies], root_inertia=root_inertia, drives={},
-        joint_names=those(model.joint_names, joints), joint_kinds=those(model.joint_kinds, joints),
+        model, **kept, inertias=inertias[bodies], root_inertia=root_inertia,
+        drives={joint: drive for joint, drive in model.drives.items() if joint not in drives},
+        joint_names=those(model.joint_names, stay), joint_kinds=those(model.joint_kinds, stay),
         body_names=those(model.body_names, bodies), body_joints=those(model.body_joints, bodies),
         parents=at[model.parents[bodies]], coordinates=along[model.coordinates[bodies]],
         frames={link: (int(at[body]), C.copy()) for link, (body, C) in model.frames.items() if link not in gone},

@@ -91,7 +91,8 @@ def _mounted(root, model, prefix, pose):
         mimics={prefix + joint: (prefix + lead[0], *lead[1:]) for joint, lead in model.mimics.items()},
         joint_frames={prefix + joint: frame for joint, frame in model.joint_frames.items()},
         constraints=tuple(renamed(each, prefix) for each in model.constraints),
-        drives={prefix + joint: drive if drive.carrier is None else replace(drive, carrier=prefix + drive.carrier)
+        drives={prefix + joint: replace(drive, carrier=drive.carrier and prefix + drive.carrier,
+                                        coupling={prefix + other: factor for other, factor in drive.coupling})
                 for joint, drive in model.drives.items()},
         warnings=tuple(f"{prefix.strip('/')}: {text}" if prefix else text for text in model.warnings))
 

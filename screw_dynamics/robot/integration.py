@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from screw_dynamics import checks
 from screw_dynamics.forces import Element, Total, elements_of
 from screw_dynamics.foreign_arrays import any_foreign
+from screw_dynamics.model.drives import torque_speed
 from screw_dynamics.simulation import conservation
 from screw_dynamics.simulation.acting import acting
 from screw_dynamics.simulation.conservation import EnergyBalance, MomentumBalance, RecordedMotion
@@ -159,6 +160,15 @@ class Integration(Evaluation):
     def drive_energy(self, q: ArrayLike) -> np.ndarray:
         """The energy (...) that the springs of elastic drives store at configurations q (..., nq), J."""
         return self.total_force(()).potential_energy(q)
+
+    def effort_bounds(self, qd: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
+        """The lowest and the highest efforts (..., n) that motors give at velocities qd (..., n), N m or N: within the
+        limits of the model and the line of torque over speed that drives may have; infinite where nothing limits them.
+        A rollout takes the efforts that it is given."""
+        qd = checks.real_numbers("qd", qd, self.n)
+        (stall, no_load), limit = torque_speed(self.model), self.model.effort_limit
+        lowest, highest = (np.maximum(np.minimum(limit, stall * (1.0 + sign * qd / no_load)), 0.0) for sign in (1, -1))
+        return -lowest, highest
 
     def configuration_residual(self, q: ArrayLike, *, limits: bool = False) -> np.ndarray:
         """How far configurations q (..., nq) are from valid ones, (...): the largest difference of a

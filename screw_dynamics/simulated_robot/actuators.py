@@ -157,6 +157,7 @@ class Actuators:
         table[rows.STIFFNESS] = omega * omega * to_position
         table[rows.RATE] = np.select([to_position, kind == Drive.VELOCITY, locked], [2.0 * omega, omega, 1.0 / h])
         table[rows.LIMIT], table[rows.CLIPPED] = limit, drives.beyond
+        table[[rows.STALL, rows.NO_LOAD]] = self._limits.torque_speed
         table[rows.STRENGTH] = 1.0 if drives.strength is None else np.where(kind == Drive.EFFORT, 1.0, drives.strength)
         return table
 
@@ -176,7 +177,7 @@ def with_bodies(table: np.ndarray, touching: Touching) -> np.ndarray:
     """The table of a robot's joints, with those of free bodies, which nothing drives, behind them."""
     n = table.shape[1]
     whole = _padded(table, touching.robot.n)
-    whole[rows.LOWER, n:], whole[[rows.UPPER, rows.LIMIT], n:] = -np.inf, np.inf
+    whole[rows.LOWER, n:], whole[[rows.UPPER, rows.LIMIT, rows.STALL, rows.NO_LOAD], n:] = -np.inf, np.inf
     whole[rows.STRENGTH, n:], whole[rows.PLACE] = 1.0, touching.robot.model.places_in_q
     return whole
 

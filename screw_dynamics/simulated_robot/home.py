@@ -84,9 +84,10 @@ class Home:
             positions[i], qd[i] = position[k], 0.0 if velocity is None else velocity[k]
             if not np.isfinite(qd[i]):
                 raise ValueError(f"joint '{name}': velocity {qd[i]} must be finite")
-            for motor in model.motors.get(name, ()):        # which moves with its joint
-                if motor not in names and motor != f"{name}_lever":
-                    qd[self.index(motor)] = qd[i]
+        for joint, motors in model.motors.items():      # which move with their joints
+            rate = sum(factor * qd[self.index(other)] for other, factor in model.drives[joint].shaft(joint).items())
+            for motor in (name for name in motors if name.startswith(f"{joint}_motor") and name not in names):
+                qd[self.index(motor)] = rate
         self._limits.check(positions)
         q = self._configuration(positions)
         if base is not None:

@@ -2,15 +2,17 @@
 
 import numpy as np
 
+from screw_dynamics.model.drives import torque_speed
 from screw_dynamics.model.floating_base import velocity_names
 from screw_dynamics.model.model import Model
 
 
 class EnforcedLimits:
-    """Lowest and highest positions, largest velocities and efforts (n,); infinite where none is enforced.
+    """Lowest and highest positions, largest velocities and efforts (n,); infinite where none is enforced. torque_speed
+    (2, n): of motors, see model.drives.
 
-    lowest, highest (n,): of commands of positions, which for a motor behind a spring are the limits of its joint: it
-    has none itself. The positions (n,) of the velocities of a floating base are 0."""
+    lowest, highest (n,): of commands of positions, which for a motor behind a spring are where the limits of the joints
+    that turn it take it: it has none itself. The positions (n,) of the velocities of a floating base are 0."""
 
     def __init__(self, model: Model, enforced: bool):
         unlimited = np.full(model.n, np.inf)
@@ -19,9 +21,16 @@ class EnforcedLimits:
         self.lowest, self.highest = self.lower.copy(), self.upper.copy()
         for joint, motors in model.motors.items():
             for k in (model.v_slices[name].start for name in motors if name.startswith(f"{joint}_motor")):
-                self.lowest[k], self.highest[k] = (x[model.v_slices[joint].start] for x in (self.lower, self.upper))
+                self.lowest[k], self.highest[k] = self._turned(model, model.drives[joint].shaft(joint))
         self.velocity = model.velocity_limit if enforced else unlimited
         self.effort = model.effort_limit if enforced else unlimited
+        self.torque_speed = torque_speed(model) if enforced else np.full((2, model.n), np.inf)
+
+    def _turned(self, model, shaft):
+        """Lowest and highest of a sum of joints' positions, {joint: factor}."""
+        ends = [sorted(factor * x[model.v_slices[joint].start] for x in (self.lower, self.upper))
+                for joint, factor in shaft.items()]
+        return sum(low for low, _ in ends), sum(high for _, high in ends)
 
     def middle(self) -> np.ndarray:
         """Zero (n,), or the middle of a range that does not contain zero, as in joint_state_publisher."""

@@ -5,6 +5,7 @@ import numpy as np
 
 from screw_dynamics.analysis.spring_laws import deflection, law
 from screw_dynamics.model.drive import LeverArm
+from screw_dynamics.model.drives import transmission
 from screw_dynamics.model.floating_base import coordinate_joints, coordinates, velocity_names
 from screw_dynamics.model.model import Model
 from screw_dynamics.robot import Robot
@@ -12,11 +13,12 @@ from screw_dynamics.robot import Robot
 
 def command_names(model: Model) -> tuple[str, ...]:
     """A name for each velocity (n,), by which it is commanded: a motor behind a spring has that of its joint, whose
-    link nothing commands, and is <joint>_link here. Of two motors on a joint, and of levers, their own."""
+    link nothing commands, and is <joint>_link here. Of two motors on a joint, of one that several joints turn, and of
+    levers, their own."""
     names = list(velocity_names(model))
     for joint, motors in model.motors.items():
         names[model.v_slices[joint].start] = f"{joint}_link"
-        if f"{joint}_motor" in motors:
+        if f"{joint}_motor" in motors and not model.drives[joint].coupling:
             names[model.v_slices[f"{joint}_motor"].start] = joint
     return tuple(names)
 
@@ -30,7 +32,7 @@ def actuated_joints(model: Model) -> tuple[str, ...]:
 def behind_springs(model: Model) -> np.ndarray:
     """The mask (n,) of the joints that springs move."""
     mask = np.zeros(model.n, dtype=bool)
-    mask[[model.v_slices[joint].start for joint in model.motors]] = True
+    mask[[model.v_slices[turned].start for joint in model.motors for turned in model.drives[joint].shaft(joint)]] = True
     return mask
 
 
@@ -45,12 +47,15 @@ def at_rest(robot: Robot, q: np.ndarray) -> np.ndarray:
     """The coordinates (n,) with motors where springs carry the weight of the links at a configuration q (nq,), levers
     in the middle of their ranges; those of the links, as they are."""
     model, found = robot.model, coordinates(q, robot.n).copy()
-    weight = robot.gravity_torque(q) if model.motors else None
+    if not model.motors:
+        return found
+    turns = transmission(model, {joint: model.drives[joint] for joint in model.motors})
+    weight, turned = np.linalg.solve(turns.T, robot.gravity_torque(q)), turns @ found
     for joint, motors in model.motors.items():
         drive, k = model.drives[joint], model.v_slices[joint].start
         lever = isinstance(drive.stiffness, LeverArm)
         setting = 0.5 * (drive.stiffness.lower + drive.stiffness.upper) if lever else 0.0
         x = deflection(law(drive, np.asarray(setting)), weight[k]) + 0.5 * drive.backlash * np.sign(weight[k])
         for name in motors:
-            found[model.v_slices[name].start] = setting if name == f"{joint}_lever" else found[k] + x
+            found[model.v_slices[name].start] = setting if name == f"{joint}_lever" else turned[k] + x
     return found

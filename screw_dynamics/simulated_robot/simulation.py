@@ -29,6 +29,7 @@ from .actuators import Actuators, braked
 from .commands import Commands, Drive
 from .conservation import Account, Balance
 from .faults import Faults, Scheduled
+from .heat import Heat
 from .home import Home, default_modes
 from .limits import EnforcedLimits
 from .loops import closed, residuals, with_loops
@@ -107,6 +108,7 @@ class Simulation(Objects, Measurements):
         self._tracking = Tracking(robot.n)
         self.residuals: dict[str, Callable[[np.ndarray], float]] = residuals(robot)
         self._past = Past(self.settings.steps(self.settings.sensor_delay))
+        self.heat = Heat(robot.model, self.settings)
         self._balance = Balance(self.settings, self.limits, self.forces) if self.settings.energy_balance else None
         if self.settings.enforce_limits:
             self.residuals["position limits [rad or m]"] = lambda q: float(beyond_limits(robot.model, q))
@@ -199,6 +201,7 @@ class Simulation(Objects, Measurements):
         self.faults.reset()
         self.sensors.reset()
         self._past.clear()
+        self.heat.restart(0)
         self._locked = self.given_up = np.zeros(self.robot.n, dtype=bool)
         self.at_command, self.reference = False, None
         self._restart_balance()
@@ -275,12 +278,15 @@ class Simulation(Objects, Measurements):
     def _update_drives(self) -> None:
         """Determine what acts from the present step on."""
         self.faults.update(self.steps)
+        self.heat.look(self.steps)
         for command in self.faults.arrivals(self.steps):
             self._commands.accept(command, self.steps)
-        drives = self._commands.drives(self.steps)
+        drives, limit = self._commands.drives(self.steps), self._tracking.limit
+        if self.heat:
+            limit = self.heat.limit.copy() if limit is None else np.minimum(limit, self.heat.limit)
         kind = np.where(self._tracking.mask, Drive.REFERENCE, drives.kind)
         self._drives = self.faults.drives(drives._replace(
-            kind=kind, beyond=drives.beyond & ~self._tracking.mask, limit=self._tracking.limit))
+            kind=kind, beyond=drives.beyond & ~self._tracking.mask, limit=limit))
         if self.surroundings is not None:
             self.surroundings.fail(self.faults.slippery, self.faults.released)
         self._pushes.expire(self.steps)
@@ -299,7 +305,8 @@ class Simulation(Objects, Measurements):
         """Make `steps` steps. Returns how many were made: fewer when the state would no longer be finite."""
         first, last = self.steps, self.steps + steps
         while self.steps < last and self.fault is None:
-            event = min(self._drives.until, self._pushes.until, self.faults.next_change(self.steps))
+            event = min(self._drives.until, self._pushes.until, self.faults.next_change(self.steps),
+                        self.heat.next(self.steps))
             self._run(min(last, event, self.steps + CHUNK) - self.steps)
             if self.steps == event:
                 self._update_drives()
@@ -313,10 +320,13 @@ class Simulation(Objects, Measurements):
         elif self._locked.all():
             before, self.qd = self.qd, np.zeros(self.robot.n)
             self._record(self.q[None], self.qd[None])
+            if self.heat:
+                self.heat.warm(np.zeros((steps, self.robot.n)))
             if before.any():
                 self._count(np.stack([self.q, self.q]), np.stack([before, self.qd]), np.zeros((1, self.robot.n)))
             self.steps += steps
-        elif (efforts | self._locked).all() and not self._pushes.active and not self.robot.model.constraints:
+        elif ((efforts | self._locked).all() and not self._pushes.active and not self.robot.model.constraints
+              and not np.isfinite(self.limits.torque_speed).any() and not self.heat):
             self._integrate(np.where(efforts, self._drives.value, 0.0), steps)
             self.saturated += (self.steps - first) * self._drives.beyond
         else:   # efforts follow the state: they are renewed each step, as a digital controller does
@@ -324,7 +334,8 @@ class Simulation(Objects, Measurements):
 
     def _move(self, steps: int) -> None:
         """Make steps with servos, gravity compensation and pushes, up to the last finite state."""
-        wanted, around, robot = self._past.depth or self._balance is not None, self.surroundings, self.robot
+        wanted = self._past.depth or self._balance is not None or self.heat
+        around, robot = self.surroundings, self.robot
         q, qd = (self.q, self.qd) if around is None else around.with_robot(self.q, self.qd)
         past = np.empty((steps if wanted else 0, PAST, len(q)))
         samples = self._tracking.samples(self.time_ns, self.settings.dt_ns, steps)
@@ -335,6 +346,8 @@ class Simulation(Objects, Measurements):
         if made:
             n, done = len(qd), past[:made]
             self._record(done[:, 0], done[:, 1, :n])
+            if self.heat:
+                self.heat.warm(np.where(self._locked, 0.0, done[:, 2, :robot.n]))
             if self._balance is not None:
                 self._count(np.vstack([done[:, 0], q]), np.vstack([done[:, 1, :n], qd]), done[:, 2, :n], wrenches)
         if around is not None:

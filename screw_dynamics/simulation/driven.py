@@ -56,11 +56,11 @@ from .steps import prepare_plant
 
 # Rows of a table of joints (ROWS, n), a column for each velocity, however many the robot has: friction, position stops,
 # what drives it, its servo, where in q its coordinate is (-1: nowhere, of joints on groups, which have no stops, and
-# whose servos follow velocities), two of a spring, which are 0, its limit, 1 where its command is clipped already, and
-# the share of its effort that a servo or gravity compensation gives.
+# whose servos follow velocities), two of a spring, which are 0, its limit, 1 where its command is clipped already, the
+# share of its effort that a servo or gravity compensation gives, and the ends of the line of torque over speed.
 DAMPING, FRICTION, LOWER, UPPER, DRIVE, STIFFNESS = range(PLACE)
-RATE, LIMIT, CLIPPED, STRENGTH = range(REST + 1, REST + 5)
-ROWS = STRENGTH + 1
+RATE, LIMIT, CLIPPED, STRENGTH, STALL, NO_LOAD = range(REST + 1, REST + 7)
+ROWS = NO_LOAD + 1
 EFFORT, GRAVITY, SERVO, BRAKE = 0.0, 1.0, 2.0, 3.0      # what drives a joint
 # Rows of a reference (REFERENCE, n): position, velocity and acceleration for a servo; effort, which a servo adds.
 POSITION, VELOCITY, ACCELERATION, ADDED = range(4)
@@ -73,14 +73,27 @@ START = STATICS + 1                                 # what PROJECT is called wit
 
 class Work(NamedTuple):
     """Memory of `drive`: inputs and results of hybrid dynamics (INPUTS, n) and (2, n), gravity torques (n), the
-    efforts (n) of friction and of force elements; and the accelerations (n) that servos ask for, less those that their
-    efforts cause."""
+    efforts (n) of friction and of force elements; the accelerations (n) that servos ask for, less those that their
+    efforts cause; and the lowest and highest efforts (2, n) in the step."""
 
     inputs: np.ndarray
     results: np.ndarray
     gravity: np.ndarray
     passive: np.ndarray
     lacking: np.ndarray
+    bounds: np.ndarray
+
+
+@kernel
+def put_bounds(joints: np.ndarray, qd: np.ndarray, bounds: np.ndarray) -> None:
+    """Set the lowest and highest efforts (2, n) of motors at velocities qd (n): of their limit and of the line from
+    STALL at rest to 0 at NO_LOAD, which at a speed beyond gives no effort more."""
+    for k in range(len(qd)):
+        limit, stall, share = joints[LIMIT, k], joints[STALL, k], qd[k] / joints[NO_LOAD, k]
+        bounds[0, k], bounds[1, k] = -limit, limit
+        if stall < np.inf:
+            bounds[0, k] = -max(min(limit, stall * (1.0 + share)), 0.0)
+            bounds[1, k] = max(min(limit, stall * (1.0 - share)), 0.0)
 
 
 @kernel
@@ -115,8 +128,9 @@ def drive(plant: Plant, wrenches: np.ndarray, reference: np.ndarray, t: float, h
     more than its limit
     gives its limit: its joint is then free, which the others compensate; for the strength of motors nothing does."""
     memory, calls, joints, x, n = plant.memory, plant.calls, plant.joints, work.inputs, len(qd)
-    gravity = weak = False
+    gravity, weak, (lowest, highest) = False, False, work.bounds
     put_passive(plant, t, h, q, qd, work)
+    put_bounds(joints, qd, work.bounds)
     for k in range(n):
         gravity |= joints[DRIVE, k] == GRAVITY
         weak |= joints[STRENGTH, k] != 1.0
@@ -124,7 +138,7 @@ def drive(plant: Plant, wrenches: np.ndarray, reference: np.ndarray, t: float, h
     if gravity:
         call(calls[STATICS], (memory, 0, at(q), at(q), at(q), at(q), at(work.gravity)))
     for k in range(n):
-        kind, limit = joints[DRIVE, k], joints[LIMIT, k]
+        kind = joints[DRIVE, k]
         beyond[k], x[2, k] = joints[CLIPPED, k] != 0.0, kind >= SERVO
         if kind >= SERVO:
             m = place_in_q(plant.space, joints, k)
@@ -133,8 +147,8 @@ def drive(plant: Plant, wrenches: np.ndarray, reference: np.ndarray, t: float, h
                                          + joints[STIFFNESS, k] * off)
         else:
             tau[k] = work.gravity[k] if kind == GRAVITY else reference[ADDED, k]
-            beyond[k] |= abs(tau[k]) > limit
-            tau[k] = min(max(tau[k], -limit), limit)
+            beyond[k] |= not lowest[k] <= tau[k] <= highest[k]
+            tau[k] = min(max(tau[k], lowest[k]), highest[k])
             x[1, k] = tau[k] + work.passive[k]
     for _ in range(n + 1):
         hybrid(memory, calls, wrenches, q, work)
@@ -142,12 +156,11 @@ def drive(plant: Plant, wrenches: np.ndarray, reference: np.ndarray, t: float, h
         for k in range(n):
             if x[2, k] == 0.0:
                 continue
-            limit = joints[LIMIT, k]
             tau[k] = work.results[1, k] - work.passive[k]
             added = reference[ADDED, k] if joints[DRIVE, k] == SERVO else 0.0
-            over = joints[DRIVE, k] == SERVO and abs(tau[k] + added) > limit
+            over = joints[DRIVE, k] == SERVO and not lowest[k] <= tau[k] + added <= highest[k]
             if over or added != 0.0:
-                tau[k] = min(max(tau[k] + added, -limit), limit)
+                tau[k] = min(max(tau[k] + added, lowest[k]), highest[k])
                 x[1, k], x[2, k] = tau[k] + work.passive[k], 0.0
                 beyond[k] |= over
                 freed = True
@@ -163,7 +176,7 @@ def drive(plant: Plant, wrenches: np.ndarray, reference: np.ndarray, t: float, h
             if joints[DRIVE, k] == BRAKE:
                 tau[k] = work.results[1, k] - work.passive[k]
     for k in range(n):
-        lacks = joints[DRIVE, k] == SERVO and (abs(tau[k]) >= joints[LIMIT, k] or joints[STRENGTH, k] != 1.0)
+        lacks = joints[DRIVE, k] == SERVO and (not lowest[k] < tau[k] < highest[k] or joints[STRENGTH, k] != 1.0)
         work.lacking[k] = work.lacking[k] - work.results[0, k] if lacks else 0.0
     for k in range(n):          # who prescribes an acceleration compensates dry friction; a brake holds for good
         if x[2, k] != 0.0:
@@ -176,13 +189,14 @@ def put_servos(plant: Plant, h: float, tau: np.ndarray, work: Work) -> None:
     constraints/contacts/servos.py."""
     acts, joints = plant.acts, plant.joints
     for k in range(acts.shape[1]):
-        most = h * joints[LIMIT, k] if joints[DRIVE, k] == SERVO else 0.0
-        acts[SERVO_LOWER, k], acts[SERVO_UPPER, k], acts[GIVEN, k] = -most, most, h * tau[k]
+        servo = joints[DRIVE, k] == SERVO
+        acts[SERVO_LOWER, k] = h * work.bounds[0, k] if servo else 0.0
+        acts[SERVO_UPPER, k], acts[GIVEN, k] = h * work.bounds[1, k] if servo else 0.0, h * tau[k]
         acts[LEAD, k], acts[SHARE, k] = h * work.lacking[k], joints[STRENGTH, k]
 
 
 @kernel
-def take_servos(plant: Plant, h: float, tau: np.ndarray, beyond: np.ndarray) -> None:
+def take_servos(plant: Plant, h: float, tau: np.ndarray, beyond: np.ndarray, bounds: np.ndarray) -> None:
     """Set tau (n) to what servos, and brakes, gave with contacts, and beyond (n) to where that is clipped."""
     acts, joints = plant.acts, plant.joints
     for k in range(len(tau)):
@@ -190,7 +204,8 @@ def take_servos(plant: Plant, h: float, tau: np.ndarray, beyond: np.ndarray) -> 
             continue
         tau[k] = acts[GIVEN, k] / h
         if joints[DRIVE, k] == SERVO and joints[STRENGTH, k] == 1.0:
-            beyond[k] = joints[CLIPPED, k] != 0.0 or abs(tau[k]) >= AT_LIMIT * joints[LIMIT, k]
+            within = AT_LIMIT * bounds[0, k] < tau[k] < AT_LIMIT * bounds[1, k]
+            beyond[k] = joints[CLIPPED, k] != 0.0 or not within
 
 
 @kernel
@@ -242,7 +257,7 @@ def driven_steps(implicit: bool, step: Callable, tableau: Any, space: Callable, 
     where_ = at(memory)
     x, v, plant, stages = prepare_plant(tableau, 0.0, space, calls, joints, memory)
     work = Work(np.empty((hybrid_dynamics.INPUTS, n)), np.empty((2, n)), np.empty(n), np.empty(n),
-                np.zeros(n))
+                np.zeros(n), np.empty((2, n)))
     beyond, pushes = np.zeros(n, dtype=np.bool_), pushing(wrenches)
     if calls[RESTORE] > NEEDED:
         for k in range(nq):
@@ -282,7 +297,7 @@ def driven_steps(implicit: bool, step: Callable, tableau: Any, space: Callable, 
         if calls[PROJECT] != 0:
             arrive(plant, h, x, v)
         if calls[DETECT] != 0:
-            take_servos(plant, h, tau, beyond)
+            take_servos(plant, h, tau, beyond, work.bounds)
         sizes(plant.space, x, lost[1])
         for k in range(n):
             lost[1, k] = (lost[1, k] - lost[1, k]) + (v[k] - v[k])

@@ -101,12 +101,47 @@ def test_motors_of_any_springs_make_the_links_move_as_wanted(rng):
         axis=1)) < 1e-12
 
 
+SPINS = {"axis": (0.0, 0.0, 1.0)}
+
+
+@pytest.mark.parametrize("drives", [
+    {"waist": sd.Drive(1e-4, 60.0, HARD, coupling={"lift": 0.5, "slide": 0.1}), "slide": sd.Drive(1e-4, 50.0, 900.0),
+     "lift": sd.Drive(1e-4, -80.0, HARD, gear_loss=0.1, motor_friction=0.1, coupling={"waist": -0.7})},
+    {"waist": sd.Drive(1e-4, 60.0, HARD, coupling={"lift": 0.5}),
+     "lift": sd.Drive(1e-3, 80.0, coupling={"waist": 2.0})},
+    {"waist": sd.Drive(1e-4, 60.0, HARD), "slide": sd.Drive(1e-4, 50.0, carrier="yoke", **SPINS)}])
+def test_motors_that_several_joints_turn_and_rigid_rotors_are_in_the_feed_forward(rng, drives):
+    elastic = ElasticJoints(arm(**drives))
+    driven = elastic.driven
+    q, qd, qdd, *rates = rng.standard_normal((5, 4, 3))
+    motion = elastic.feed_forward(q, qd, qdd, *rates)
+    efforts = motion.tau + driven.drive_torque(motion.q, motion.qd) - driven.friction_torque(motion.qd)
+    assert error(driven.forward_dynamics(motion.q, motion.qd, efforts), motion.qdd) < 1e-9
+    assert (motion.q[:, :3] == q).all() and (motion.tau[:, elastic._links[[*elastic.robot.joint_names].index("waist")]]
+                                             == 0.0).all()
+    still = elastic.equilibrium(q[0])
+    assert abs(driven.forward_dynamics(still.q, still.qd, still.tau + driven.drive_torque(still.q, still.qd))
+               ).max() < 1e-9
+    if all(drive.is_elastic for drive in drives.values()):
+        aside = still.q + np.r_[0.01 * rng.standard_normal(3), np.zeros(driven.n - 3)]
+        assert error(elastic.hanging(aside), still.q) < 1e-11
+
+
 def test_a_joint_without_a_spring_keeps_its_own_motion_and_effort(rng):
     elastic = ElasticJoints(arm(waist=DRIVES["waist"], lift=sd.Drive(1e-4, 80.0)))
     q, qd, qdd, *rates = rng.standard_normal((5, 3))
     motion, expected = elastic.feed_forward(q, qd, qdd, *rates), elastic.robot.inverse_dynamics(q, qd, qdd)
     assert (motion.position[1:] == q[1:]).all() and error(motion.torque[1:], expected[1:]) < 1e-13
     assert error(motion.tau, np.r_[0.0, expected[1:], motion.torque[0]]) < 1e-13
+
+
+def test_the_rotor_of_a_rigid_drive_turns_with_its_carrier_and_spins(rng):
+    """Beside a spring elsewhere: through the forward dynamics of the robot with drives."""
+    spins = sd.Drive(1e-4, 50.0, motor_friction=0.2, carrier="yoke", axis=(0.0, 0.0, 1.0))
+    elastic = ElasticJoints(arm(waist=DRIVES["waist"], slide=spins))
+    driven, motion = elastic.driven, elastic.feed_forward(*rng.standard_normal((5, 3)))
+    efforts = motion.tau + driven.drive_torque(motion.q, motion.qd) - driven.friction_torque(motion.qd)
+    assert error(driven.forward_dynamics(motion.q, motion.qd, efforts), motion.qdd) < 1e-10
 
 
 def test_equilibria_stay_where_they_are_and_are_found_again(rng):
@@ -179,6 +214,12 @@ def test_a_link_gives_way_by_its_compliance(rng):
      "'waist' has backlash"),
     (lambda: ElasticJoints(arm(waist=sd.Drive(1.0, 1.0, 9.0, carrier="floor"))).feed_forward(*np.zeros((5, 3))),
      "'waist' has a carrier"),
+    (lambda: ElasticJoints(arm(waist=sd.Drive(1.0, 1.0, 9.0, coupling={"lift": 2.0}),
+                               lift=sd.Drive(1.0, 1.0, 9.0, coupling={"waist": 0.5}))),
+     "couplings of the drives of waist, lift leave a motion of the joints that turns no motor"),
+    (lambda: ElasticJoints(arm(waist=sd.Drive(1.0, 1.0, 9.0), lift=sd.Drive(
+        1.0, motor_friction=1.0, coupling={"waist": 0.5}))).feed_forward(*np.zeros((5, 3))),
+     "'lift' has friction of a rigid motor that several joints turn"),
     (lambda: ElasticJoints(arm()).equilibrium(np.zeros(3), settings={"waist": 1.0}),
      "'waist' is no joint whose drive another actuator stiffens"),
     (lambda: ElasticJoints(arm()).equilibrium(np.zeros(3), settings={"slide": 0.2}), "0.2 is not within 0 and 0.1"),

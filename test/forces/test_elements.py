@@ -37,7 +37,7 @@ def test_springs_are_mujocos_tendons(rng):
         robot,
         forces.PointSpring("fore", 80.0, 3.0, 0.2, (0.3, 0.0, 0.05), other_point=(0.4, -0.3, 0.6)),
         forces.PointSpring("fore", 40.0, 1.0, 0.1, (0.3, 0.0, 0.05), "upper", (0.2, 0.1, -0.1)),
-        forces.Spring("first", 25.0, 2.0, 0.3, other="third", factor=-2.0))
+        forces.Spring({"first": 1.0, "third": -2.0}, 25.0, 2.0, 0.3))
     for q, qd in rng.normal(size=(20, 2, 3)):
         data.qpos[:], data.qvel[:] = q, qd
         mujoco.mj_forward(mj, data)

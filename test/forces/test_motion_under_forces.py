@@ -30,7 +30,7 @@ class Tree:
             forces.Spring(axes[0], 3.0, 0.2 * damped, 0.4), forces.Stop(axes[-1], 500.0, 0.3 * damped, -0.1, 0.1),
             forces.PointSpring(last, 30.0, 0.5 * damped, 0.2, (0.1, 0.2, 0.3), first, (0.3, 0.1, 0.0))]
         if len(axes) > 1:
-            self.stored.append(forces.Spring(axes[0], 2.0, 0.1 * damped, other=axes[1], factor=-1.7))
+            self.stored.append(forces.Spring({axes[0]: 1.0, axes[1]: -1.7}, 2.0, 0.1 * damped))
         self.others = [forces.Friction(axes[0], 0.3, 0.4, 0.9, 0.2), forces.Drag(last, 0.3, 0.2, 0.1, (0.1, 0.0, 0.2)),
                        forces.LinkWrench(first, rng.normal(size=6)),
                        forces.LinkWrench(last, rng.normal(size=(2, 6)), "root", (-1.0, 0.5))]
@@ -208,7 +208,7 @@ def test_a_stiff_belt_leaves_what_moves_both_joints_alone(integrator, factor):
     for name, mass in zip("ab", masses, strict=True):
         builder.add_joint(name, f"{name} mass", "root", [0, 0, 0, 0, 0, 1],
                           inertia=sd.inertia_matrix(mass, [0] * 3, np.eye(3)))
-    belt, free = forces.Spring("a", 2e5, 50.0, other="b", factor=factor), masses * (-factor, 1.0)
+    belt, free = forces.Spring({"a": 1.0, "b": factor}, 2e5, 50.0), masses * (-factor, 1.0)
     t, q, qd = sd.Robot(builder.build()).rollout([0.0, 1e-3], [0.0, 0.0], None, 1e-3, 100, integrator, limits=False,
                                                  forces=[belt])
     assert abs(qd @ free + g * free.sum() * t).max() <= 1e-9

@@ -16,7 +16,7 @@ DT = 1e-3
 
 def acting():
     return [forces.PointSpring("flange", 60.0, 1.0, 0.2, (0.1, 0.0, 0.0), other_point=(0.5, 0.2, 0.4)),
-            forces.Spring("shoulder", 4.0, 0.1, other="elbow", factor=-0.5),
+            forces.Spring({"shoulder": 1.0, "elbow": -0.5}, 4.0, 0.1),
             forces.Drag("forearm", 0.2, 0.3, flow=(0.0, 0.5, 0.0)),
             forces.LinkWrench("flange", ((0, 0.1, 0, 1.0, 2.0, 3.0), (0, 0, 0, -4.0, 0, 2.0)), "root", (0.0, 0.2))]
 

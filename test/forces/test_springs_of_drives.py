@@ -162,8 +162,8 @@ def test_a_stiffer_spring_is_nearer_to_the_rigid_robot_as_one_over_its_stiffness
 @pytest.mark.parametrize("element, message", [
     (forces.NonlinearSpring("hip", 3.0), "spring of .* must be Hardening or Table"),
     (forces.NonlinearSpring("hip", HARD, play=-1.0), "play of .* is -1.0, must be a finite number >= 0"),
-    (forces.NonlinearSpring("hip", HARD, other="hip"), "other must be another joint"),
-    (forces.GearLoss("hip", "hip", HARD, 0.1), "joint and motor of .* are the same"),
+    (forces.NonlinearSpring((("hip", 1.0), ("hip", -1.0)), HARD), "names a joint twice"),
+    (forces.GearLoss("hip", "hip", HARD, 0.1), "GearLoss.* names a joint twice"),
     (forces.GearLoss("hip", "hip_motor", HARD, 1.0), "loss of .* must be < 1"),
     (forces.VariableSpring("hip", "hip_motor", "hip", (1.0, 0.0, 0.0)), "joint, motor and lever of .* must be three"),
     (forces.VariableSpring("hip", "hip_motor", "knee", (1.0, 0.0, 0.0)), "joint 'knee' does not exist")])

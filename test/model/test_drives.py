@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import screw_dynamics as sd
-from screw_dynamics.model.drive import Antagonistic, Electric, Hardening, LeverArm, Table
+from screw_dynamics.model.drive import Antagonistic, Electric, Hardening, LeverArm, Table, Thermal, TorqueSpeed
 from screw_dynamics.model.drives import without_drives
 from screw_dynamics.model.joining import Mounted, join
 from support.random_trees import GROUPS, KINDS, model_of, random_tree
@@ -23,14 +23,17 @@ ARM = """<mujoco><compiler angle="radian"/><worldbody>
       <body name="rotor_1" pos="0.1 0 0.2" euler="-0.4 0.5 0">{first}
         <inertial pos="0 0 0" mass="0.2" diaginertia="3e-4 3e-4 2e-4"/></body></body></body></worldbody>{tendon}
   </mujoco>"""
-TENDON = '<fixed stiffness="{}" damping="{}"><joint joint="{}" coef="1"/><joint joint="{}" coef="{}"/></fixed>'
+TENDON = """<fixed stiffness="{}" damping="{}"><joint joint="{}" coef="1"/><joint joint="{}" coef="{}"/>
+  <joint joint="{}" coef="{}"/></fixed>"""
+ALONE, COUPLED = (0.0, 0.0), (0.5, -0.7)        # how much the other joint turns each motor
 
 
-def arm(spins):
+def arm(spins, coupling=ALONE):
     """MuJoCo's model, with rotors that spin or stand."""
     joints = {name: f'<joint name="{name}_motor" axis="0 0 1"/>' if spins else "" for name in ("first", "second")}
-    tendons = "".join(TENDON.format(K, D, name, f"{name}_motor", -1.0 / ratio) for name, K, D, ratio in zip(
-        ("first", "second"), STIFFNESS, DAMPING, RATIO, strict=True))
+    tendons = "".join(TENDON.format(K, D, name, f"{name}_motor", -1.0 / ratio, other, factor)
+                      for name, other, K, D, ratio, factor in zip(("first", "second"), ("second", "first"), STIFFNESS,
+                                                                  DAMPING, RATIO, coupling, strict=True))
     return mujoco.MjModel.from_xml_string(ARM.format(**joints, tendon=f"<tendon>{tendons}</tendon>" if spins else ""))
 
 
@@ -39,15 +42,18 @@ def rigid():
     return sd.Robot.from_mjcf(arm(spins=False))
 
 
-def drives(mj, **options):
+def drives(mj, coupling=ALONE, **options):
     """Those of the arm: its rotors with their axes in the frames of what carries them."""
+    others = dict(zip(("first", "second"), ("second", "first"), strict=True))
+    factors = dict(zip(others, coupling, strict=True))
     found = {}
     for name, body, carrier, ratio, axial, K, D in zip(("first", "second"), ("rotor_1", "rotor_2"), ("lower", "upper"),
                                                        RATIO, AXIAL, STIFFNESS, DAMPING, strict=True):
         axis = np.zeros(3)
         mujoco.mju_rotVecQuat(axis, np.array([0.0, 0.0, 1.0]), mj.body(body).quat)
         spring = {} if options.get("stiff") else {"stiffness": K, "damping": D}
-        found[name] = sd.Drive(axial, ratio, **spring, carrier=carrier, axis=axis)
+        found[name] = sd.Drive(axial, ratio, **spring, carrier=carrier, axis=axis,
+                               coupling={others[name]: factors[name]} if factors[name] else {})
     return found
 
 
@@ -57,11 +63,12 @@ def of_mujoco(mj, ratio):
     return [mj.joint(name).dofadr[0] for name in names], np.array([1.0, 1.0, *ratio])
 
 
+@pytest.mark.parametrize("coupling", [ALONE, COUPLED])
 @pytest.mark.filterwarnings("ignore:left out of the model of MuJoCo")
-def test_elastic_drives_with_rotors_are_mujocos_bodies_and_tendons(rng, rigid):
-    mj = arm(spins=True)
+def test_elastic_drives_with_rotors_are_mujocos_bodies_and_tendons(rng, rigid, coupling):
+    mj = arm(spins=True, coupling=coupling)
     data, (at, more) = mujoco.MjData(mj), of_mujoco(mj, RATIO)
-    driven = rigid.with_drives(drives(mj))
+    driven = rigid.with_drives(drives(mj, coupling))
     assert driven.joint_names == ("first", "second", "first_motor", "second_motor")
     assert driven.total_mass == pytest.approx(rigid.total_mass, rel=1e-15)
     for q, qd, tau in rng.normal(size=(20, 3, 4)):
@@ -73,13 +80,14 @@ def test_elastic_drives_with_rotors_are_mujocos_bodies_and_tendons(rng, rigid):
         assert abs(found - expected).max() <= 1e-10 * abs(expected).max()
 
 
+@pytest.mark.parametrize("coupling", [ALONE, COUPLED])
 @pytest.mark.filterwarnings("ignore:left out of the model of MuJoCo")
-def test_rotors_of_rigid_drives_spin_as_their_gears_say(rng, rigid):
+def test_rotors_of_rigid_drives_spin_as_their_gears_say(rng, rigid, coupling):
     """MuJoCo's motions of links and rotors, projected onto those of links: [MK] has no gears."""
     mj = arm(spins=True)
     data, (at, _) = mujoco.MjData(mj), of_mujoco(mj, RATIO)
-    driven = rigid.with_drives(drives(mj, stiff=True))
-    T = np.vstack([np.eye(2), np.diag(RATIO)])
+    driven = rigid.with_drives(drives(mj, coupling, stiff=True))
+    T = np.vstack([np.eye(2), np.diag(RATIO) @ (np.eye(2) + np.diag(coupling)[:, ::-1])])
     M = np.zeros((mj.nv, mj.nv))
     for q, qd, tau in rng.normal(size=(20, 3, 2)):
         data.qpos[at], data.qvel[at], data.qfrc_applied[:] = T @ q, T @ qd, 0.0
@@ -102,6 +110,33 @@ def test_a_rigid_drive_is_armature_and_friction_more(rigid):
     assert (driven.inverse_dynamics(q, qd, qdd) == expected).all()
 
 
+def test_rigid_motors_that_several_joints_turn_add_the_energy_of_their_spin_alone(rng):
+    """M = M_links + T^T diag(I) T, of a transmission matrix T: nothing else changes, nor momenta nor gravity."""
+    robot = sd.Robot.from_urdf("urdf/spherical_arm.urdf", floating_base=True)
+    joints, T, inertia = robot.joint_names[1:], rng.normal(size=(3, 3)), np.array((1e-3, 2e-3, 4e-3))
+    found = {joint: sd.Drive(axial, row[k], motor_damping=0.1, coupling={
+        other: row[m] / row[k] for m, other in enumerate(joints) if m != k})
+        for k, (joint, axial, row) in enumerate(zip(joints, inertia, T, strict=True))}
+    driven = robot.with_drives(found)
+    assert driven.n == robot.n and driven.joint_names == robot.joint_names and not driven.model.motors
+    T = np.hstack([np.zeros((3, 6)), T])
+    for _ in range(5):
+        q, (qd, qdd) = robot.random_configuration(rng), rng.normal(size=(2, robot.n))
+        np.testing.assert_allclose(driven.mass_matrix(q), robot.mass_matrix(q) + T.T @ np.diag(inertia) @ T, rtol=0,
+                                   atol=1e-13)
+        np.testing.assert_allclose(driven.inverse_dynamics(q, qd, qdd) - robot.inverse_dynamics(q, qd, qdd),
+                                   T.T @ (inertia * (T @ qdd)), rtol=0, atol=1e-12)
+        np.testing.assert_allclose(driven.centroidal_momentum(q, qd), robot.centroidal_momentum(q, qd), rtol=0,
+                                   atol=1e-12)
+        drag = np.diag(T[:, 6:]) ** -2 * 0.1        # at the joint, of a motor's rate over its own ratio
+        np.testing.assert_allclose(driven.drive_torque(q, qd), -T.T @ (drag * (T @ qd)), rtol=0, atol=1e-12)
+    assert without_drives(driven.model).digest == robot.model.digest
+    some = without_drives(driven.model, [joints[0]])
+    assert [*some.drives] == [*joints[1:]]
+    np.testing.assert_allclose(sd.Robot(some).mass_matrix(q), robot.with_drives(
+        {joint: found[joint] for joint in joints[1:]}).mass_matrix(q), rtol=0, atol=1e-14)
+
+
 @pytest.mark.parametrize("kinds", [KINDS, (*GROUPS, *KINDS)])
 def test_drives_come_off_again(rng, kinds):
     robot = sd.Robot(model_of(random_tree(rng, 7, 2, kinds)))
@@ -117,7 +152,9 @@ def test_drives_come_off_again(rng, kinds):
         carried = i % 2 and not isinstance(spring, (Antagonistic, LeverArm))
         electric = None if isinstance(spring, Antagonistic) or i % 3 else winding
         rotor = {"carrier": links[i % len(links)], "axis": (0, 1, 2)} if carried else {}
-        given[joint] = sd.Drive(1e-4, 20.0, spring, electric=electric, **rotor)
+        coupled = i % 3 == 1 and not isinstance(spring, (Antagonistic, LeverArm)) and len(joints) > 1
+        given[joint] = sd.Drive(1e-4, 20.0, spring, electric=electric, **rotor,
+                                coupling={joints[i - 1]: 0.3} if coupled else {})
     driven = robot.with_drives(given)
     back = without_drives(driven.model)
     for name in ("joint_names", "joint_kinds", "body_names", "body_joints", "mimics"):
@@ -151,6 +188,8 @@ def test_drives_are_part_of_the_model_copied_mounted_and_told_apart(rigid):
     ({"elbow": sd.Drive(1.0)}, "drive of joint 'elbow': the joint does not exist; the model has first, second"),
     ({"first": 1.0}, "drive of joint 'first' must be a Drive, not 1.0"),
     ({"first": sd.Drive(1.0, carrier="lower")}, "rotor_inertia 1 is more than carrier 'lower', of which it is a part"),
+    ({"first": sd.Drive(1.0, coupling={"elbow": 1.0})}, "joint 'first': joint 'elbow' of its coupling does not exist"),
+    ({"first": sd.Drive(1.0, coupling={"first": 1.0})}, "joint 'first' of its coupling is the joint itself"),
     ({"first": sd.Drive(1.0, carrier="nose")}, "joint 'first': carrier 'nose' does not exist; the links are world"),
 ])
 def test_drives_of_what_is_not_there_are_refused(rigid, given, message):
@@ -190,9 +229,21 @@ def test_drives_of_joints_that_have_one_follow_or_are_on_groups_are_refused():
     (lambda: sd.Drive(1.0, axis=(0, 0, 1)), r"axis of Drive is \(0.0, 0.0, 1.0\), of a rotor without carrier"),
     (lambda: sd.Drive(1.0, carrier="a", axis=(0, 0, 0)), "axis of Drive is .* must not be 0"),
     (lambda: sd.Drive(1.0, stiffness=Antagonistic(Hardening((1.0,))), backlash=0.1), "backlash.*not with Antagonistic"),
+    (lambda: sd.Drive(1.0, stiffness=Antagonistic(Hardening((1.0,))), coupling={"a": 1.0}), "coupling.*Antagonistic"),
+    (lambda: sd.Drive(1.0, coupling={"a": 0.0}), "coupling of Drive is {'a': 0.0}, must be {joint: factor}"),
+    (lambda: sd.Drive(1.0, coupling="a"), "coupling of Drive is 'a', must be {joint: factor}"),
+    (lambda: sd.Drive(1.0, coupling={3: 1.0}), "coupling of Drive is {3: 1.0}, must be"),
     (lambda: sd.Drive(1.0, electric=3.0), "electric of Drive is 3.0, must be Electric"),
     (lambda: sd.Drive(1.0, stiffness=Antagonistic(Hardening((1.0,))), electric=Electric(1.0, 1e-3, 0.1)),
      "electric of Drive is .* not with Antagonistic"),
+    (lambda: TorqueSpeed(0.0, 100.0), "stall_torque of TorqueSpeed is 0.0, must be > 0"),
+    (lambda: TorqueSpeed(1.0, -100.0), "no_load_speed of TorqueSpeed is -100.0, must be > 0"),
+    (lambda: sd.Drive(1.0, torque_speed=3.0), "torque_speed of Drive is 3.0, must be TorqueSpeed"),
+    (lambda: sd.Drive(1.0, torque_speed=TorqueSpeed(1.0, 1.0), coupling={"a": 1.0}), "torque_speed of Drive: not with"),
+    (lambda: sd.Drive(1.0, torque_speed=TorqueSpeed(1.0, 1.0), electric=Electric(1.0, 1.0, 1.0)), "not with electric"),
+    (lambda: Thermal(0.1, 1.0, 1.0, 20.0), "ambient 25.0 of Thermal must be below highest 20.0"),
+    (lambda: Thermal(0.1, 0.0, 1.0), "resistance of Thermal is 0.0, must be > 0"),
+    (lambda: sd.Drive(1.0, thermal=3.0), "thermal of Drive is 3.0, must be Thermal"),
     (lambda: Electric(0.0, 1e-3, 0.1), "resistance of Electric is 0.0, must be > 0"),
     (lambda: Electric(1.0, 1e-3, 0.1, -24.0), "voltage of Electric is -24.0, must be > 0"),
     (lambda: Hardening((0.0,)), "each must be >= 0, and one > 0"),

@@ -19,8 +19,9 @@ from support.paths import ROOT
 PARTS = {"<link>": "wrist", "<joint>": "elbow", "<group>": "arm", "<gripper>": "hand", "<parallel_gripper>": "jaws",
          "<object>": "ball", "<efforts>": "/interface/screw_dynamics/gravity"}
 CASES = {   # a node with all that parameters ask for
-    DynamicsNode: {"effort_commands": "gravity", "external_torque": True, "publish_mass_matrix": True,
-                   "jacobian_links": ["wrist"]},
+    DynamicsNode: {"drives": ['{"elbow": {"rotor_inertia": 1.0}}'], "effort_commands": "gravity",
+                   "external_torque": True, "jacobian_links": ["wrist"],
+                   "publish_mass_matrix": True},
     SimulatorNode: {"drives": ['{"elbow": {"rotor_inertia": 1.0}}'],
                     "publish_clock": True, "imus": ["wrist"], "force_torques": ["elbow"], "ground": True,
                     "bumpers": ["wrist"],

@@ -9,7 +9,7 @@ from sensor_msgs.msg import JointState
 
 import screw_dynamics as sd
 from screw_dynamics.model.drive import Antagonistic, Hardening, LeverArm, Table
-from screw_dynamics.ros.simulator.drives import drives
+from screw_dynamics.ros.node.drives import drives
 from screw_dynamics.simulated_robot.settings import Settings
 from screw_dynamics.simulated_robot.simulation import Simulation
 from support import planar_arm as arm
@@ -46,8 +46,10 @@ def test_a_text_that_is_none_is_refused_by_its_name(texts, reason):
 
 
 def test_commands_move_motors_and_both_sides_of_the_springs_are_published(tmp_path, ros):
-    """As the simulation without ROS, to the last bit."""
-    parameters = {"robot_description": f"'{arm.urdf()}'", "start_paused": True, "publish_clock": True,
+    """As the simulation without ROS, to the last bit; sensors are on either side."""
+    sensors = {"shoulder": {"position_noise": 0.01}, "elbow_motor": {"encoder_resolution": 0.005}}
+    parameters = {**{f"{what}.{joint}": value for joint, given in sensors.items() for what, value in given.items()},
+                  "robot_description": f"'{arm.urdf()}'", "start_paused": True, "publish_clock": True,
                   "hold_until_first_command": False, "drives": json.dumps(TEXTS)}
     with NodeProcess(simulator_driver.MODULE, "soft", tmp_path / "log", parameters, end=signal.SIGTERM):
         simulator = simulator_driver.Simulator("soft")
@@ -57,7 +59,8 @@ def test_commands_move_motors_and_both_sides_of_the_springs_are_published(tmp_pa
         simulator.wait(lambda: motors and list(motors[-1].effort) == [3.0, -0.5], "the command to act")
         state = simulator.step(100)
         simulator.wait(lambda: motors[-1].header.stamp == state.header.stamp, "the motors' state")
-    twin = Simulation(sd.Robot.from_urdf(arm.urdf()).with_drives(DRIVES), Settings(hold_until_first_command=False))
+    twin = Simulation(sd.Robot.from_urdf(arm.urdf()).with_drives(DRIVES), Settings(hold_until_first_command=False),
+                      joint_sensors=sensors)
     twin.command(np.array([np.nan, np.nan, 3.0, -0.5]))
     twin.advance(100)
     reported = twin.joint_state()
@@ -67,6 +70,9 @@ def test_commands_move_motors_and_both_sides_of_the_springs_are_published(tmp_pa
         expected = getattr(reported, field)
         assert (np.array(getattr(state, field)) == expected[[0, 1, 4]]).all()
         assert (np.array(getattr(motors[-1], field)) == expected[2:4]).all()
+    off = np.array([*state.position[:2], *motors[-1].position]) - twin.q[:4]
+    assert abs(off[0]) > 1e-4 and 0.0 < abs(off[3]) < 0.0025 and (off[1:3] == 0.0).all()
+    assert motors[-1].position[1] == 0.005 * round(motors[-1].position[1] / 0.005)
     assert (np.array(motors[-1].effort) == [3.0, -0.5]).all() and abs(reported.effort[0]) > 0.1
 
 

@@ -17,11 +17,11 @@ from support.graph import NodeProcess
 
 TEXTS = [json.dumps(x) for x in (
     {"PointSpring": {"link": "flange", "stiffness": 60.0, "damping": 1.0, "other_point": [0.5, 0.2, 0.4]}},
-    {"Spring": {"joint": "shoulder", "stiffness": 4.0, "other": "elbow"}},
+    {"Spring": {"joint": {"shoulder": 1.0, "elbow": -1.0}, "stiffness": 4.0}},
     {"NonlinearSpring": {"joint": "elbow", "spring": {"Hardening": {"coefficients": [3.0, 20.0]}}}},
     {"LinkWrench": {"link": "flange", "wrench": [[0, 0, 0, 1, 2, 3], [0, 0, 0, 0, 0, 2]], "times": [0.0, 0.05]}})]
 ACTING = [forces.PointSpring("flange", 60.0, 1.0, other_point=(0.5, 0.2, 0.4)),
-          forces.Spring("shoulder", 4.0, other="elbow"),
+          forces.Spring({"shoulder": 1.0, "elbow": -1.0}, 4.0),
           forces.NonlinearSpring("elbow", Hardening((3.0, 20.0))),
           forces.LinkWrench("flange", ((0, 0, 0, 1, 2, 3), (0, 0, 0, 0, 0, 2)), times=(0.0, 0.05))]
 

@@ -1,4 +1,5 @@
 """A simulated robot whose joints are behind springs: commands move motors, sensors are on either side of the spring."""
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -6,7 +7,8 @@ import pytest
 
 import screw_dynamics as sd
 from screw_dynamics.analysis.elastic_joints import ElasticJoints
-from screw_dynamics.model.drive import Antagonistic, Electric, Hardening, LeverArm
+from screw_dynamics.model.drive import Antagonistic, Electric, Hardening, LeverArm, Thermal, TorqueSpeed
+from screw_dynamics.simulated_robot.limits import EnforcedLimits
 from screw_dynamics.simulated_robot.motors import actuated_joints, at_rest, command_names
 from screw_dynamics.simulated_robot.settings import Settings
 from screw_dynamics.simulated_robot.simulation import Simulation
@@ -56,6 +58,25 @@ def test_held_by_its_motors_a_robot_hangs_still_on_its_springs():
         assert state.effort[motor] == pytest.approx(weight[joint], rel=1e-6)
 
 
+def test_motors_that_several_joints_turn_are_commanded_by_their_own_names():
+    """A differential: at rest where its springs carry the links, whose weight is what sensors in the joints measure."""
+    robot = ARM.with_drives({"lift": sd.Drive(1e-4, 80.0, HARD, coupling={"waist": 1.0}),
+                             "waist": sd.Drive(1e-4, -80.0, 3000.0, coupling={"lift": -0.5})})
+    assert actuated_joints(robot.model) == ("slide", "lift_motor", "waist_motor")
+    made = simulation(robot, command_mode="position", command_timeout=0.0)
+    start = made.q.copy()
+    assert abs(start - ElasticJoints(robot).equilibrium(start[:3]).q).max() < 1e-15
+    made.command(np.where(np.arange(5) >= 2, start, np.nan))
+    made.advance(2000)
+    state, weight = made.joint_state(), ARM.gravity_torque(start[:3])
+    assert abs(made.q - start).max() < 1e-9 and abs(state.effort[:3] - weight).max() < 1e-6
+    assert abs(state.effort[[4, 3]] - np.linalg.solve([[1.0, 1.0], [-0.5, 1.0]], weight[:2])).max() < 1e-6
+    made.reset_to(["lift"], [0.3], [2.0])
+    assert made.qd.tolist() == [0.0, 2.0, 0.0, 2.0, -1.0]
+    limits = EnforcedLimits(ARM.with_drives({"lift": sd.Drive(1e-4, 80.0, 9.0, coupling={"slide": -2.0})}).model, True)
+    assert [limits.lowest[3], limits.highest[3]] == pytest.approx([-1.2 - 2.0 * 0.6, 1.2 + 2.0 * 0.2], rel=1e-15)
+
+
 def test_an_effort_on_a_joint_is_its_motors_and_energies_are_accounted_for():
     """As in a rollout of the robot with drives."""
     made = simulation(energy_balance=True, joint_friction=False)
@@ -85,6 +106,67 @@ def test_modes_and_faults_of_a_joint_are_those_of_its_motor():
     assert made.q[LIFT_MOTOR] == before
     with pytest.raises(ValueError, match="unknown joint 'lift_motor'"):
         made.set_modes({"lift_motor": "effort"})
+
+
+@pytest.mark.parametrize("mode", ["effort", "velocity"])
+def test_a_motor_speeds_up_as_its_line_of_torque_over_speed_says(mode):
+    """J w' = stall (1 - w / no_load): w = no_load (1 - exp(-t stall / (J no_load))), whatever is commanded beyond."""
+    column = sd.Robot.from_urdf(ROOT / "urdf/spherical_arm.urdf", tip_link="column")
+    robot = column.with_drives({"waist": sd.Drive(1e-4, -80.0, torque_speed=TorqueSpeed(0.5, 400.0))})
+    robot = sd.Robot(replace(robot.model, effort_limit=np.array([1e3]), velocity_limit=np.array([np.inf])))
+    made = Simulation(robot, Settings(dt=1e-4, command_mode=mode, command_timeout=0.0, joint_friction=False,
+                                      servo_bandwidth=1000.0))
+    made.command(np.array([500.0]))
+    inertia, stall, no_load = robot.mass_matrix(np.zeros(1))[0, 0], 0.5 * 80.0, 400.0 / 80.0
+    found = [made.qd[0]]
+    for _ in range(600):
+        made.advance(5)
+        found.append(made.qd[0])
+    t, rate = 5e-4 * np.arange(601), stall / (inertia * no_load)
+    assert rate * t[-1] > 3.0
+    np.testing.assert_allclose(found, no_load * (1.0 - (1.0 - 1e-4 * rate)**(t / 1e-4)), rtol=1e-9, atol=1e-12)
+    assert made.saturated[0] == 3000 and found[-1] == pytest.approx(no_load * (1.0 - np.exp(-rate * t[-1])), rel=1e-3)
+    lowest, highest = robot.effort_bounds(np.array([[0.0], [2.5], [-2.5], [6.0], [-500.0]]))
+    assert highest.ravel().tolist() == pytest.approx([40.0, 20.0, 60.0, 0.0, 1e3])
+    assert (-lowest.ravel()).tolist() == pytest.approx([40.0, 60.0, 20.0, 88.0, 0.0])
+    free = Simulation(robot, Settings(dt=1e-4, command_timeout=0.0, joint_friction=False, enforce_limits=False))
+    free.command(np.array([500.0]))
+    free.advance(10)
+    assert free.qd[0] == pytest.approx(500.0 / inertia * 1e-3, rel=1e-12)
+
+
+def test_a_motor_warms_up_and_gives_what_it_can_for_ever():
+    """R C T' = ambient + R (u / k)^2 - T, until it would be too warm; brakes let it cool, and so does a reset."""
+    thermal = Thermal(motor_constant=0.1, resistance=2.0, capacity=4.0, highest=100.0, ambient=20.0)
+    robot = ARM.with_drives({"slide": sd.Drive(1e-4, -50.0, thermal=thermal), "lift": sd.Drive(1e-4, 80.0, HARD,
+                                                                                                thermal=thermal)})
+    robot = sd.Robot(replace(robot.model, effort_limit=np.full(4, np.inf)))
+    lasting = 0.1 * np.sqrt(80.0 / 2.0) * 50.0
+    assert thermal.lasting_torque * 50.0 == pytest.approx(lasting, rel=1e-15)
+
+    def made(advanced):
+        simulated = Simulation(robot, Settings(dt=1e-3, command_timeout=0.0), START)
+        simulated.command(np.array([0.0, np.nan, 1.5 * lasting, 0.0]))
+        for steps in advanced:
+            simulated.advance(steps)
+        return simulated
+
+    one, other = made([4000]), made([1, 699, 77, 3223])
+    assert one.heat.names == ("slide", "lift_motor")
+    steady = 20.0 + 2.0 * (1.5 * lasting / 50.0 / 0.1)**2
+    assert one.heat.temperatures.tolist() == pytest.approx([steady + (20.0 - steady) * np.exp(-4.0 / 8.0), 20.0])
+    assert (one.heat.temperatures == other.heat.temperatures).all() and (one.q == other.q).all()
+    warm = []
+    for _ in range(300):
+        one.advance(200)
+        warm.append(one.heat.temperatures[0])
+    assert max(warm) <= 100.0 + 1e-9 and warm[-1] == pytest.approx(100.0, abs=1e-3) and one.saturated[2] > 50_000
+    assert one.joint_state().effort[2] == pytest.approx(lasting, rel=1e-6)
+    one.inject("joint_stuck", "slide")
+    one.advance(8000)
+    assert one.heat.temperatures[0] == pytest.approx(20.0 + 80.0 * np.exp(-1.0), rel=1e-3)
+    one.reset()
+    assert one.heat.temperatures.tolist() == [20.0, 20.0]
 
 
 def test_a_step_of_the_motor_makes_the_link_swing_at_its_resonance():

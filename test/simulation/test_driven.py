@@ -19,7 +19,7 @@ def table(robot, drive, **rows):
     """A table of joints without friction, stops and limits, whose servos do without feedback unless told."""
     values = {"damping": 0.0, "friction": 0.0, "lower": -np.inf, "upper": np.inf, "drive": drive, "stiffness": 0.0,
               "place": robot.model.places_in_q, "spring": 0.0, "rest": 0.0, "rate": 0.0, "limit": np.inf,
-              "clipped": 0.0, "strength": 1.0, **rows}
+              "clipped": 0.0, "strength": 1.0, "stall": np.inf, "no_load": np.inf, **rows}
     return np.array([np.broadcast_to(value, np.shape(drive)) for value in values.values()], dtype=float)
 
 

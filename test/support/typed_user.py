@@ -178,7 +178,8 @@ def motion(robot: sd.Robot, q: ArrayLike, qd: ArrayLike) -> np.ndarray:
     soft: sd.Robot = robot.with_drives({robot.joint_names[0]: sd.Drive(1e-4, 100.0, 2000.0, damping=1.0)})
     springs: np.ndarray = soft.drive_torque(np.zeros(soft.nq), np.zeros(soft.n))
     stored: np.ndarray = soft.drive_energy(np.zeros(soft.nq))
-    assert not springs.any() and stored == 0.0
+    bounds: tuple[np.ndarray, np.ndarray] = soft.effort_bounds(np.zeros(soft.n))
+    assert (bounds[0] <= bounds[1]).all() and not springs.any() and stored == 0.0
     heavy: sd.Robot = moving.with_payload(robot.link_names[-1], 0.5, com=(0.0, 0.0, 0.1)).with_gravity((0, 0, -1.62))
     special: sd.Robot = robot.specialize([(robot.link_names[-1], "body")])
     assert special.joint_names == heavy.joint_names and special.representation == heavy.representation

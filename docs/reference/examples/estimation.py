@@ -73,6 +73,12 @@ elastic.feed_forward(q, qd, qdd, 0 * q, 0 * q).torque       # of the motors, for
 # %% elastic_joints.Modes
 elastic.resonances(elastic.equilibrium(q).q).frequencies    # Hz, slowest first
 
+# %% smooth_motion.SmoothMotion
+values = np.zeros((5, 3, robot.n))          # positions, and derivatives up to the fourth, at three points
+values[0] = [q, q + 0.1, q + 0.3]
+motion = sd.smooth_motion.SmoothMotion((0.0, 0.4, 1.0), values, (4, 0, 4))      # at rest at the ends
+elastic.feed_forward(*motion.sample(np.linspace(0.0, 1.0, 101))).torque         # (101, n)
+
 # %% differential_inverse_kinematics.velocities, differential_inverse_kinematics.FrameTask
 from screw_dynamics import differential_inverse_kinematics as dik
 

@@ -69,3 +69,14 @@ except sd.ControllerError as error:
 
 # %% identify
 sd.identify is sd.identification.identify                   # its example is there
+
+# %% transmissions, Transmission
+WRIST = """<robot name="r"><ros2_control name="arm" type="system"><transmission name="wrist">
+  <plugin>transmission_interface/DifferentialTransmission</plugin>
+  <actuator name="left" role="actuator1"><mechanical_reduction>40</mechanical_reduction></actuator>
+  <actuator name="right" role="actuator2"><mechanical_reduction>40</mechanical_reduction></actuator>
+  <joint name="waist" role="joint1"/><joint name="lift" role="joint2"/></transmission></ros2_control></robot>"""
+wrist, = sd.transmissions(WRIST)                            # of a path, too
+wrist.joint_efforts([1.0, 0.5]), wrist.actuator_velocities([0.1, 0.0])          # by its matrix (actuators, joints)
+arm = sd.Robot.from_urdf("urdf/spherical_arm.urdf")
+arm.with_drives(wrist.drives({"left": sd.Drive(1e-4), "right": sd.Drive(1e-4)}))    # both rotors turn with both joints

@@ -118,6 +118,11 @@ soft.joint_names                                            # (..., "lift_motor"
 q_soft = np.append(q, q[1] + 0.01)                          # the motor is ahead of its joint
 soft.drive_torque(q_soft, np.zeros(4)), soft.drive_energy(q_soft)               # 20 N m on both, and 0.1 J
 
+# %% Robot.effort_bounds
+line = sd.drive.TorqueSpeed(stall_torque=0.6, no_load_speed=300.0)              # of the shaft
+fast = robot.with_drives({"lift": sd.Drive(rotor_inertia=3e-5, ratio=120.0, torque_speed=line)})
+lowest, highest = fast.effort_bounds([0.0, 1.25, 0.0])      # the lift may speed up by half of its 72 N m
+
 # %% Robot.to_urdf
 text = geared.to_urdf()                                     # its URDF with the armature; to_urdf(path) writes a file
 assert sd.Robot.from_urdf(text).armature.tolist() == geared.armature.tolist()

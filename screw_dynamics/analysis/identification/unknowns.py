@@ -69,7 +69,7 @@ def unknowns(robot: Robot, friction: str = "estimate", armature: bool = False, l
     drawn = p[:COUNT * len(bodies)].reshape(-1, COUNT)
     notes = [f"link {model.body_names[body]}: no rigid body can have the model's parameters; began with the nearest "
              "that one can have" for body in np.flatnonzero(bodies) if not physical.is_physical(drawn[body])]
-    names = (*parameter_names(robot, True), *(f"{spring.joint}.stiffness" for spring in springs))
+    names = (*parameter_names(robot, True), *(f"{_joint_of(spring)}.stiffness" for spring in springs))
     Y = random_rows(robot, lambda q, qd, qdd: np.concatenate([
         robot.torque_regressor(q, qd, qdd, friction=True), of_springs(robot, springs, q)], axis=-1), len(names))
     base = from_regressor(Y[:, estimated], tuple(compress(names, estimated)))
@@ -87,6 +87,11 @@ def _checked(robot, springs):
             raise ValueError(f"springs: {spring} is stiffer than {STIFFEST:g}, from where none is found")
     robot.total_force(list(springs))
     return tuple(springs)
+
+
+def _joint_of(spring):
+    """The name of its joint, or those of all."""
+    return spring.joint if isinstance(spring.joint, str) else "/".join(joint for joint, _ in spring.joint)
 
 
 def _estimated(robot, friction, armature, links):

@@ -13,6 +13,7 @@ from screw_dynamics.robot import Robot
 
 from ..node import messages
 from ..node.diagnostics import OK, WARN, Report
+from ..node.drives import GivenDrives
 from ..node.parameters import Setting
 from ..node.robot_state import RobotState
 from ..timing import SECOND, timeout
@@ -50,6 +51,8 @@ PER_JOINT = ("external_torque_gain", "external_torque_threshold")
 
 class ExternalTorque(StateOutput):
     """Publishes on ~/external_torque, ~/contact and ~/external_wrench of `node`, a DynamicsNode being configured."""
+
+    robot_of = GivenDrives.before_springs       # what measures efforts is there, too
 
     def __init__(self, node):
         self._settings, self._log, self._follows_states = node.settings, node.log, follows_states(node.settings)

@@ -22,13 +22,15 @@ from ..endpoints import STATES
 from ..node.base_state import BASE_SOURCES
 from ..node.cdr import ReceivedJointState
 from ..node.diagnostics import ERROR, OK, WARN, Report
+from ..node.drives import GivenDrives
 from ..node.loaded_robot import LoadedRobot
 from ..node.managed_node import ManagedNode, run
-from ..node.preparation import BATCH_STEPS, STEPS
+from ..node.preparation import BATCH_STEPS, BATCHES_OF_SPRINGS, SPRING_STEPS, STEPS, Step
 from ..signals import end
 from .external_torque import ExternalTorque
 from .interface import INTERFACE
 from .matrix_outputs import MatrixOutputs
+from .motor_feed_forward import MotorFeedForward
 from .output_joints import follows_states
 from .payload_recording import PayloadRecording
 from .services import DynamicsServices
@@ -43,15 +45,25 @@ class DynamicsNode(ManagedNode):
     """The node `screw_dynamics`. Topics and services: `interface`; parameters: `settings`."""
 
     interface = INTERFACE
-    steps, rare_steps = STEPS, BATCH_STEPS
 
     def __init__(self, **node_options):
         super().__init__("screw_dynamics", SETTINGS, "model and state", **node_options)
         follows_states(self.settings)       # so that a contradiction is told at the start
+        self.drives = GivenDrives(self.settings.drives)
+        self.steps, self.rare_steps = (
+            {**{name: self._of(GivenDrives.without_springs, step) for name, step in steps.items()},
+             **{name: self._of(GivenDrives.before_springs, step) for name, step in of_springs.items()
+                if self.drives.elastic}}
+            for steps, of_springs in ((STEPS, SPRING_STEPS), (BATCH_STEPS, BATCHES_OF_SPRINGS)))
+
+    def _of(self, robot_of: Callable[[GivenDrives, Robot], Robot], step: Step) -> Step:
+        """A step of a robot with the drives."""
+        return lambda robot, q, v, link: step(robot_of(self.drives, robot), q, v, link)
 
     def forget(self) -> None:
         """Forget the robot, its payloads, and the state of its joints."""
-        self._loaded = LoadedRobot()
+        self._loaded = LoadedRobot()                # of links
+        self._robot: Robot | None = None            # the same with its motors
         self._stream: TorqueStream | None = None
         self._outputs: list[StateOutput] = []
         self._timer = None
@@ -59,10 +71,10 @@ class DynamicsNode(ManagedNode):
 
     # --------------------------------------------------------------------------------------------- for the services
     def robot(self) -> Robot:
-        """The robot in use, payloads and gravity included; ValueError while there is none."""
-        if self._loaded.robot is None:
+        """The robot in use, payloads, gravity and motors included; ValueError while there is none."""
+        if self._robot is None:
             raise ValueError(f"no robot yet: {self.description.state}")
-        return self._loaded.robot
+        return self._robot
 
     def robot_for_batches(self) -> Robot:
         """The same, once what takes many states at a time is compiled; until then a call would hold up torques."""
@@ -89,8 +101,8 @@ class DynamicsNode(ManagedNode):
         self._compute_with(self._loaded.robot)
 
     def without_payload(self, link: str) -> Robot:
-        """The robot in use without what was set as the payload of a link."""
-        return self._loaded.without(link)
+        """The robot whose efforts are measured, without what was set as the payload of a link."""
+        return self.drives.before_springs(self._loaded.without(link))
 
     def set_gravity(self, gravity: Sequence[float]) -> None:
         """Set gravity (3,) in the root frame, by the parameter. ValueError when it is refused."""
@@ -105,8 +117,9 @@ class DynamicsNode(ManagedNode):
         base_topics = [self.resolve_topic_name(topic) for topic in BASE_SOURCES[self.settings.base_state_source]]
         self._stream = TorqueStream(
             self.settings, self.diagnostics, self._now, outgoing, commands, base_topics, self._base_endpoints)
-        kinds = [MatrixOutputs, PayloadRecording, TrajectoryEfforts] + [ExternalTorque] * self.settings.external_torque
-        self._outputs = [kind(self) for kind in kinds]
+        kinds = [MatrixOutputs, PayloadRecording] + [ExternalTorque] * self.settings.external_torque
+        motors = MotorFeedForward(self) if any(self.settings.drives) else None
+        self._outputs = [*(kind(self) for kind in kinds), TrajectoryEfforts(self, motors), *filter(None, [motors])]
         self._stream.observers += [self.guarded("joint_states", output.observe) for output in self._outputs]
         self.subscribe_hot("joint_states", self._on_joint_states, STATES)
         self.subscribe("~/desired", self._on_desired, qos_profile_sensor_data)
@@ -168,14 +181,18 @@ class DynamicsNode(ManagedNode):
             self._stream.publish()
 
     def use(self, robot: Robot) -> None:
-        """Compute with another robot; payloads stay on the links that it has."""
+        """Compute with another robot; payloads stay on the links that it has. ValueError names a drive that does not
+        fit it."""
+        self.drives.on(robot)
         for link in self._loaded.describe(robot):
             self.log.warning(f"payload of link '{link}' removed: the new robot has no such link")
         self._compute_with(self._loaded.robot)
 
-    def _compute_with(self, robot: Robot) -> None:
-        for part in (self._stream, *self._outputs):
-            part.use(robot)
+    def _compute_with(self, links: Robot) -> None:
+        self._robot = self.drives.without_springs(links)
+        self._stream.use(self._robot)
+        for output in self._outputs:
+            output.use(type(output).robot_of(self.drives, links))
 
     def parameters_changed(self, names: set[str]) -> None:
         """Follow parameters that changed while configured."""
@@ -188,7 +205,7 @@ class DynamicsNode(ManagedNode):
 
     def robot_health(self) -> Report:
         """Level, message and values for the diagnostics while configured."""
-        description, robot = self.description, self._loaded.robot
+        description, robot = self.description, self._robot
         if robot is None:
             return ERROR if description.error else WARN, description.state, {}
         values = {

@@ -9,6 +9,7 @@ from screw_dynamics.robot import Robot
 
 from ..node import messages
 from ..node.diagnostics import OK, Report
+from ..node.drives import GivenDrives
 from ..node.parameters import Setting
 from ..node.robot_state import RobotState
 from ..node.services import Service, serve
@@ -33,6 +34,8 @@ class PayloadRecording(StateOutput):
     """Records for `node`, a DynamicsNode being configured, and serves ~/identify_payload.
 
     A ring of rows: stamp and time of reception, position and effort."""
+
+    robot_of = GivenDrives.before_springs       # what measures efforts is there, too
 
     def __init__(self, node):
         self._node, self._settings = node, node.settings

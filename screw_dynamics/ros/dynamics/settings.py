@@ -1,14 +1,16 @@
 """The parameters of dynamics_node; config/dynamics.yaml has the same, with their defaults."""
 
 from ..node.base_state import BASE_SOURCES
+from ..node.drives import DRIVES
 from ..node.parameters import FLOATING_BASE, LONGEST, SHARED, Setting
-from . import external_torque, matrix_outputs, output_joints, payload_recording
+from . import external_torque, matrix_outputs, motor_feed_forward, output_joints, payload_recording
 from .acceleration import SOURCES
 from .torque_outputs import TERMS
 
 SETTINGS = (
     *SHARED,
     FLOATING_BASE,
+    DRIVES,
     *output_joints.SETTINGS,
     Setting(
         "publish_rate", 0.0, "rate of the torque topics; 0: one message for every joint_states message",
@@ -42,4 +44,5 @@ SETTINGS = (
     *matrix_outputs.SETTINGS,
     *external_torque.SETTINGS,
     *payload_recording.SETTINGS,
+    *motor_feed_forward.SETTINGS,
 )

@@ -1,15 +1,22 @@
 """What dynamics_node does with each state of the joints beside torques; each is a `StateOutput` of its own."""
 
+from collections.abc import Callable
+
 from rclpy.lifecycle import LifecyclePublisher
 
 from screw_dynamics.robot import Robot
 
 from ..node.diagnostics import OK, Report
+from ..node.drives import GivenDrives
 from ..node.robot_state import RobotState
 
 
 class StateOutput:
-    """Something that follows the state of the joints. It is told of states, robots, parameters and jumps of time."""
+    """Something that follows the state of the joints. It is told of states, robots, parameters and jumps of time.
+
+    robot_of(drives, links): the robot that it computes with, of that of the links with given drives."""
+
+    robot_of: Callable[[GivenDrives, Robot], Robot] = GivenDrives.without_springs
 
     def use(self, robot: Robot) -> None:
         """Compute with another robot."""

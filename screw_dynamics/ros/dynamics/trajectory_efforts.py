@@ -3,10 +3,9 @@
 On ~/trajectory in and ~/trajectory_with_efforts out, and by the service ~/fill_trajectory_efforts."""
 
 import time
-from collections.abc import Sequence
 
 import numpy as np
-from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
+from trajectory_msgs.msg import JointTrajectory
 
 from screw_dynamics.checks import coordinates_alone
 from screw_dynamics.robot import Robot
@@ -14,19 +13,23 @@ from screw_dynamics.robot import Robot
 from ..endpoints import RELIABLE
 from ..node import messages
 from ..node.diagnostics import OK, WARN, Report
-from ..node.joint_state import Fault, JointMap
+from ..node.joint_state import Fault
 from ..node.services import Service, serve
+from .motor_feed_forward import MotorFeedForward
 from .state_output import StateOutput
+from .trajectory_points import read_points
 
-LONGEST = 10_000    # points of a trajectory; a planner's has hundreds
 REMEMBERED = 10.0   # seconds for which the diagnostics warn of limits that a trajectory exceeds
 
 
 class TrajectoryEfforts(StateOutput):
-    """Fills the efforts of trajectories for `node`, a DynamicsNode being configured. It needs no state."""
+    """Fills the efforts of trajectories for `node`, a DynamicsNode being configured. It needs no state.
 
-    def __init__(self, node):
-        self._node = node
+    motors: the feed-forward of a robot with drives, whose efforts these are then, and which follows what comes on
+    ~/trajectory; None of a robot without."""
+
+    def __init__(self, node, motors: MotorFeedForward | None = None):
+        self._node, self._motors = node, motors
         self._exceeded, self._until = "", 0.0
         self._publisher = node.publisher("~/trajectory_with_efforts")
         node.subscribe("~/trajectory", self._on_trajectory, RELIABLE)
@@ -36,7 +39,9 @@ class TrajectoryEfforts(StateOutput):
         if self._node.state_label != "active":
             return
         try:
-            self._warn(fill(self._node.robot_for_batches(), trajectory))
+            self._warn(fill(self._node.robot_for_batches(), trajectory, self._motors))
+            if self._motors is not None:
+                self._motors.start(trajectory)
         except Fault:
             raise
         except ValueError as error:
@@ -45,7 +50,7 @@ class TrajectoryEfforts(StateOutput):
         self._node.diagnostics.tick("trajectory")
 
     def _answer(self, robot: Robot, request, response) -> None:
-        response.message = fill(robot, request.trajectory)
+        response.message = fill(robot, request.trajectory, self._motors)
         response.trajectory = request.trajectory
         self._warn(response.message)
 
@@ -59,47 +64,24 @@ class TrajectoryEfforts(StateOutput):
         return (WARN, f"trajectory: {self._exceeded}", {}) if time.monotonic() < self._until else (OK, "", {})
 
 
-def fill(robot: Robot, trajectory: JointTrajectory) -> str:
+def fill(robot: Robot, trajectory: JointTrajectory, motors: MotorFeedForward | None = None) -> str:
     """Fill the effort of each point; which joints exceed their limit, and where, or "". Nothing is clipped.
 
-    Velocities and accelerations that a point lacks are zero. Joints that the model does not have get effort 0.
-    ValueError names what is missing or wrong; the trajectory is as it was then."""
+    Velocities and accelerations that a point lacks are zero; with motors they are what the smoothest motion through the
+    points has. Joints that the model does not have get effort 0. ValueError names what is missing or wrong; the
+    trajectory is as it was then."""
     coordinates_alone("trajectories with efforts", robot.model)
-    points = trajectory.points
-    if len(points) > LONGEST:
-        raise ValueError(f"{len(points)} points, must be at most {LONGEST}")
-    selection = JointMap(robot.joint_names).select(trajectory.joint_names)
-    if selection.missing:
-        raise ValueError(f"joint_names: joint '{selection.missing[0]}' of the model is missing")
-    motion = np.zeros((3, len(points), robot.n))
-    for row, point in enumerate(points):
-        for values, field in zip(motion, ("positions", "velocities", "accelerations"), strict=True):
-            values[row, selection.target] = _read(point, field, row, selection.source, trajectory.joint_names)
+    points = read_points(robot.joint_names, trajectory)
     with np.errstate(over="ignore", invalid="ignore"):
-        tau = robot.inverse_dynamics(*motion)
+        tau = robot.inverse_dynamics(*points.values) if motors is None else motors.efforts(points)
     bad = np.argwhere(~np.isfinite(tau))
     if len(bad):
         raise ValueError(f"points[{bad[0, 0]}]: effort of joint '{robot.joint_names[bad[0, 1]]}' is not finite")
-    efforts = np.zeros((len(points), len(trajectory.joint_names)))
-    efforts[:, selection.source] = tau[:, selection.target]
-    for point, effort in zip(points, efforts, strict=True):
+    efforts = np.zeros((len(points.times), len(trajectory.joint_names)))
+    efforts[:, points.selection.source] = tau[:, points.selection.target]
+    for point, effort in zip(trajectory.points, efforts, strict=True):
         point.effort = messages.floats(effort)
     return _beyond_limits(robot, tau)
-
-
-def _read(point: JointTrajectoryPoint, field: str, row: int, source: np.ndarray,
-          joint_names: Sequence[str]) -> np.ndarray | float:
-    """The values of a field of a point for the joints `source` of the trajectory's `joint_names`."""
-    values = np.asarray(getattr(point, field))
-    if not len(values) and field != "positions":
-        return 0.0
-    if len(values) != len(joint_names):
-        raise ValueError(f"points[{row}].{field} has {len(values)} values for {len(joint_names)} joint_names")
-    values = values[source]
-    if not np.isfinite(values).all():
-        k = np.flatnonzero(~np.isfinite(values))[0]
-        raise ValueError(f"points[{row}].{field} of joint '{joint_names[source[k]]}' is {values[k]}")
-    return values
 
 
 def _beyond_limits(robot: Robot, tau: np.ndarray) -> str:

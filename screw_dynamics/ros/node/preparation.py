@@ -36,6 +36,16 @@ BATCH_STEPS: dict[str, Step] = {
     for name in ("inverse dynamics", "mass matrix", "forward kinematics", "Jacobian", "Jacobian derivative")
 }
 
+# Of robots with springs between motors and joints, for feed-forward.
+SPRING_STEPS: dict[str, Step] = {
+    "time derivatives of efforts": lambda robot, q, v, link: (
+        None if robot.model.on_groups else robot.inverse_dynamics_time_derivatives(q, v, v, v, v)),
+}
+BATCHES_OF_SPRINGS: dict[str, Step] = {
+    "time derivatives of efforts of a batch": lambda robot, q, v, link: (
+        None if robot.model.on_groups else robot.inverse_dynamics_time_derivatives(*np.stack([q, *[v] * 4])[:, None])),
+}
+
 # What does not come compiled with the package, and few call: prepared on demand.
 ON_DEMAND: dict[str, Step] = {
     "linear model": lambda robot, q, v, link: robot.linearize(q, v, v, external={link: np.zeros(6)}),

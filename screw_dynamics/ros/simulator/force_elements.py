@@ -4,8 +4,8 @@ from collections.abc import Iterable
 
 from screw_dynamics import forces
 
-from .drives import spring
-from .json_records import make, read
+from ..node.drives import spring
+from ..node.json_records import make, read
 
 EXAMPLE = '{"PointSpring": {"link": "tool0", "stiffness": 80.0}}'
 

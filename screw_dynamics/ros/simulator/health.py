@@ -69,6 +69,8 @@ class SimulationHealth:
             "saturated efforts [steps]": int(saturated.sum()),
         }
         values |= {f"saturated: {names[i]}": int(saturated[i]) for i in saturated.nonzero()[0]}
+        values |= {f"temperature: {name} [C]": f"{temperature:.1f}" for name, temperature in
+                   zip(simulation.heat.names, simulation.heat.temperatures, strict=True)}
         values |= conserved(simulation)
         if faults:
             values["active faults"] = len(simulation.faults.active)

@@ -196,7 +196,7 @@ class SimulatorNode(ManagedNode):
     # --------------------------------------------------------------------------------------------- robot
     def complete(self, robot: Robot) -> Robot:
         """The robot of a description with its drives."""
-        return self._simulation_parameters.with_drives(robot)
+        return self._simulation_parameters.drives.on(robot)
 
     def use(self, robot: Robot) -> None:
         """Another robot starts anew, at its initial positions, with the payloads of the links that it has; simulated

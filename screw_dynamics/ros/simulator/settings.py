@@ -5,6 +5,7 @@ from dataclasses import fields
 from screw_dynamics.simulated_robot.lockstep import TRIGGERS
 from screw_dynamics.simulated_robot.settings import JOINT_MODES, Settings
 
+from ..node.drives import DRIVES
 from ..node.parameters import FLOATING_BASE, SHARED, Setting
 from .complaints import KINDS
 
@@ -31,8 +32,7 @@ SETTINGS = (
     Setting("tolerate", (), f"what strict passes over, of {', '.join(KINDS)}", read_only=True),
     Setting("forces", (), "what acts besides efforts, friction and pushes, springs, drag or wrenches, each as JSON: "
             '{"PointSpring": {"link": "tool0", "stiffness": 80.0}}; docs/forces.md has the names', read_only=True),
-    Setting("drives", (), "motors and springs of joints, each as JSON: "
-            '{"lift": {"rotor_inertia": 1e-4, "ratio": 80.0, "stiffness": 2000.0}}; docs/drives.md', read_only=True),
+    DRIVES,
     Setting("ground", False, "the robot stands on the plane z = 0 of its root link, and touches with the collision "
             "shapes of its description", read_only=True),
     Setting("scene", "", "path, or text, of a scene file with what is around the robot; empty: nothing",

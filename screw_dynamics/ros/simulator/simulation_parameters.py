@@ -14,8 +14,8 @@ from screw_dynamics.simulated_robot.settings import Settings
 from screw_dynamics.simulated_robot.simulation import Simulation
 from screw_dynamics.urdf.reader import model_of
 
+from ..node.drives import GivenDrives
 from ..node.joint_state import listed
-from .drives import drives
 from .force_elements import elements
 from .joint_parameters import JointParameters, JointSensorParameters
 from .scenes import SceneParameters
@@ -35,7 +35,7 @@ class SimulationParameters:
         self.homes = JointParameters(node, INITIAL_POSITIONS)
         self.interfaces = JointParameters(node, COMMAND_INTERFACES)
         self._sensors = JointSensorParameters(node, SETTINGS)
-        self.forces, self.drives = elements(node.settings.forces), drives(node.settings.drives)
+        self.forces, self.drives = elements(node.settings.forces), GivenDrives(node.settings.drives)
         self.scenes = SceneParameters(node)
 
     def simulation(self, robot: Robot, time_ns: int) -> Simulation:
@@ -52,13 +52,6 @@ class SimulationParameters:
                                          if not motor}, at_defaults.home.check)
         self.interfaces.declare(robot.model, self._modes(robot.model))
         return Simulation(robot, self.settings, self.homes.by_joint(), time_ns, self.interfaces.by_joint(), **own)
-
-    def with_drives(self, robot: Robot) -> Robot:
-        """A robot that was read, with the drives of its joints. ValueError names a drive that does not fit it."""
-        try:
-            return robot.with_drives(self.drives) if self.drives else robot
-        except ValueError as error:
-            raise ValueError(f"parameter drives: {error}") from None
 
     def _modes(self, model: Model) -> dict[str, str]:
         """The default of each joint's command interface: wheels that cmd_vel drives follow velocities."""
@@ -92,7 +85,7 @@ class SimulationParameters:
             return None
         base_link, tip_link = self._node.settings.base_link or None, self._node.settings.tip_link or None
         try:
-            return self.with_drives(Robot(model_of(self._node.description.text, base_link, tip_link, apart=joints,
-                                                   floating_base=self._node.settings.floating_base), robot.gravity))
+            return self.drives.on(Robot(model_of(self._node.description.text, base_link, tip_link, apart=joints,
+                                                 floating_base=self._node.settings.floating_base), robot.gravity))
         except ValueError as error:
             raise ValueError(f"parameter force_torques: {error}") from None

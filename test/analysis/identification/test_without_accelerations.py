@@ -132,12 +132,13 @@ def test_a_spring_between_motor_and_link_and_one_to_the_base(rng):
     acceleration = np.gradient(rate, t, edge_order=2)
     q, tau = np.stack([theta, x[:, 0]], axis=1), np.zeros((len(t), 2))
     tau[:, 0] = effort[:, 0] + (0.2 + 1e-3) * acceleration
-    springs = [sd.forces.Spring("lift", 1000.0, other="motor"), sd.forces.Spring("lift", 10.0, damping, rest=0.1)]
+    springs = [sd.forces.Spring({"lift": 1.0, "motor": -1.0}, 1000.0),
+               sd.forces.Spring("lift", 10.0, damping, rest=0.1)]
     noise = rng.standard_normal((2, *q.shape))
     found = sd.identify(robot, t, q + 1e-6 * noise[0], tau + [0.02, 0.0] * noise[1], friction="none", armature=True,
                         springs=springs)
     assert [spring.stiffness for spring in found.springs] == pytest.approx([K, K_base], rel=0.01)
-    assert found.springs[0].other == "motor" and found.names[-2:] == ("lift.stiffness", "lift.stiffness")
+    assert found.names[-2:] == ("lift/motor.stiffness", "lift.stiffness")
     assert found.robot.armature[0] + found.robot.inertial_parameters[6] == pytest.approx(0.201, rel=0.01)
     assert found.residual().max() < 0.1 * found.residual(found.prior_parameters).max()
     moved = q[1000], np.array([rate[1000], xd[1000, 0]]), np.array([acceleration[1000], xdd[1000, 0]])

@@ -1,0 +1,138 @@
+"""The smoothest motion through points, as feed-forward through springs takes it: four derivatives, all continuous.
+
+D. Mellinger, V. Kumar, "Minimum snap trajectory generation and control for quadrotors", ICRA 2011, for flat outputs of
+the fourth order; C. Richter, A. Bry, N. Roy, "Polynomial trajectory planning for aggressive quadrotor flight in dense
+indoor environments", ISRR 2013: what minimises the integral of a squared derivative is piecewise polynomial, its
+unknowns are derivatives at the points, and these follow from linear equations. Here it is the fifth, of polynomials of
+degree 9, so that the fourth is continuous. No ROS, no robot. May import checks."""
+from __future__ import annotations
+
+from math import perm
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from screw_dynamics import checks
+
+ORDER = 4                       # of the derivatives that are continuous
+GIVEN = ORDER + 1               # numbers at a point: the position, and these
+DEGREE = 2 * GIVEN - 1
+UNEVEN = 100.0                  # the factor by which neighbouring segments may differ; then rounding takes over
+
+
+class SmoothMotion:
+    """The motion q(t) through points that has the least sum, over its segments of duration h, of h^4 times the integral
+    of the squared fifth derivative; before the first point and after the last it stays there, at rest.
+
+    times (k,), s, increasing; values (5, k, n): positions, and time derivatives up to the fourth; order (k,): how many
+    derivatives of each point are given, 0 to 4, all others are found. Between two points of order 4 it is the one
+    polynomial of degree 9 that has these ten values. The weights h^4 do not matter where points are evenly apart, and
+    keep the motion quiet where they are not. ValueError says which argument is wrong."""
+
+    def __init__(self, times: ArrayLike, values: ArrayLike, order: ArrayLike):
+        self.times = np.atleast_1d(np.asarray(checks.finite_numbers("times", times), dtype=float))
+        values = np.array(values, dtype=float)
+        order = np.asarray(order)
+        k = len(self.times)
+        if self.times.ndim != 1 or not k:
+            raise ValueError(f"times must be (k,) with k > 0, not of shape {self.times.shape}")
+        for i in np.flatnonzero(np.diff(self.times) <= 0.0)[:1]:
+            raise ValueError(f"times must increase: point {i} is at {self.times[i]:g} s, the next at "
+                             f"{self.times[i + 1]:g} s")
+        if values.ndim != 3 or values.shape[:2] != (GIVEN, k) or not np.isfinite(values).all():
+            raise ValueError(f"values must be finite numbers of shape ({GIVEN}, {k}, n), not {values.shape}")
+        uneven = np.flatnonzero(np.abs(np.diff(np.log(np.diff(self.times)))) > np.log(UNEVEN))
+        if len(uneven):
+            a, b = np.diff(self.times)[uneven[0]:uneven[0] + 2]
+            raise ValueError(f"times: point {uneven[0] + 1} is {a:g} s from the one before and {b:g} s from the next, "
+                             f"which must differ by a factor of {UNEVEN:g} at most")
+        if order.shape != (k,) or order.dtype.kind not in "iu" or not ((order >= 0) & (order <= ORDER)).all():
+            raise ValueError(f"order must be {k} integers from 0 to {ORDER}")
+        if (order + 1).sum() < GIVEN:
+            raise ValueError(f"order: the points give {(order + 1).sum()} numbers, and must give {GIVEN} at least")
+        self.values = _completed(np.diff(self.times), values, order)
+        self._coefficients = _coefficients(np.diff(self.times), self.values)
+
+    @property
+    def end(self) -> float:
+        """The time of the last point, s."""
+        return float(self.times[-1])
+
+    def sample(self, t: ArrayLike) -> np.ndarray:
+        """Positions and derivatives (5, ..., n) at times t (...), s."""
+        t = np.asarray(t, dtype=float)
+        times, k = self.times, len(self.times)
+        if k == 1:
+            inside = np.zeros((GIVEN, *t.shape, self.values.shape[2]))
+            inside[0] = self.values[0, 0]
+            return inside
+        s = np.clip(np.searchsorted(times, t, side="right") - 1, 0, k - 2)
+        h = (times[s + 1] - times[s])[..., None]
+        u = np.clip((t - times[s])[..., None] / h, 0.0, 1.0)
+        found = np.stack([_derivative(self._coefficients[:, s], u, d) / h**d for d in range(GIVEN)])
+        outside = ((t < times[0]) | (t > times[-1]))[..., None]
+        found[1:] = np.where(outside, 0.0, found[1:])
+        return found
+
+
+def _end_matrix() -> np.ndarray:
+    """From the coefficients of powers of u to the values of a polynomial and its derivatives at u = 0, then at 1."""
+    return np.array([[perm(j, d) * (u if j > d else float(j == d)) for j in range(DEGREE + 1)]
+                     for u in (0.0, 1.0) for d in range(GIVEN)])
+
+
+def _energy() -> np.ndarray:
+    """The form of the values at both ends that is the integral over u of the squared fifth derivative."""
+    high = np.arange(GIVEN, DEGREE + 1)
+    Q = np.zeros((DEGREE + 1, DEGREE + 1))
+    factors = np.array([perm(j, GIVEN) for j in high], dtype=float)
+    Q[np.ix_(high, high)] = np.outer(factors, factors) / (high[:, None] + high - 2 * GIVEN + 1)
+    return _FROM_ENDS.T @ Q @ _FROM_ENDS
+
+
+_FROM_ENDS = np.linalg.inv(_end_matrix())
+_ENERGY = _energy()
+
+
+def _coefficients(spans: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """Coefficients (10, segments, n) of powers of u, of values (5, points, n)."""
+    scaled = np.stack([values[:, :-1], values[:, 1:]]) * (spans**np.arange(GIVEN)[:, None])[None, ..., None]
+    return np.tensordot(_FROM_ENDS, scaled.reshape(2 * GIVEN, *scaled.shape[2:]), 1)
+
+
+def _derivative(coefficients: np.ndarray, u: np.ndarray, d: int) -> np.ndarray:
+    """The d-th derivative with respect to u (..., 1) of polynomials with coefficients (10, ..., n)."""
+    result = np.zeros(np.broadcast_shapes(u.shape, coefficients.shape[1:]))
+    for j in range(DEGREE, d - 1, -1):
+        result = result * u + perm(j, d) * coefficients[j]
+    return result
+
+
+def _completed(spans: np.ndarray, values: np.ndarray, order: np.ndarray) -> np.ndarray:
+    """Values (5, points, n) with the derivatives that were not given, where the gradient of the sum vanishes.
+
+    Equations of a point and its neighbours: elimination from the first to the last, and back."""
+    k, n = values.shape[1:]
+    unknown = np.arange(GIVEN) > order[:, None]
+    own, next_ = np.zeros((k, GIVEN, GIVEN)), np.zeros((k, GIVEN, GIVEN))     # blocks of the sum's form
+    for s, h in enumerate(spans):
+        scale = np.tile(h ** np.arange(GIVEN), 2)
+        H = _ENERGY * np.outer(scale, scale) * h ** (ORDER - DEGREE)        # h^-9 of the integral, h^4 of the weight
+        own[s] += H[:GIVEN, :GIVEN]
+        own[s + 1] += H[GIVEN:, GIVEN:]
+        next_[s] = H[:GIVEN, GIVEN:]
+    found = np.where(unknown.T[..., None], 0.0, values)
+    x = np.concatenate((np.zeros((1, GIVEN, n)), found.swapaxes(0, 1), np.zeros((1, GIVEN, n))))
+    before = np.concatenate((np.zeros((1, GIVEN, GIVEN)), next_[:-1].swapaxes(1, 2)))
+    gradient = (before @ x[:-2] + own @ x[1:-1] + next_ @ x[2:]) * unknown[..., None]
+    own = own * (unknown[:, :, None] & unknown[:, None]) + np.eye(GIVEN) * ~unknown[:, None]      # what is given stays
+    next_[:-1] *= unknown[:-1, :, None] & unknown[1:, None]
+    for i in range(1, k):
+        factor = np.linalg.solve(own[i - 1], next_[i - 1]).T
+        own[i] -= factor @ next_[i - 1]
+        gradient[i] -= factor @ gradient[i - 1]
+    change = np.zeros((GIVEN, n))
+    for i in reversed(range(k)):
+        change = np.linalg.solve(own[i], -gradient[i] - next_[i] @ change)
+        found[:, i] += change
+    return found

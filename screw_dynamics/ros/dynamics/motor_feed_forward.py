@@ -1,0 +1,214 @@
+"""What motors must do for the links to follow a trajectory: the topic ~/motor_feed_forward, of robots with drives.
+
+The motors' motion takes four derivatives of the links', which a message does not have: the trajectory is taken as the
+smoothest motion through its points."""
+
+import numpy as np
+from trajectory_msgs.msg import JointTrajectory
+
+from screw_dynamics.analysis.elastic_joints import ElasticJoints, MotorMotion
+from screw_dynamics.analysis.smooth_motion import SmoothMotion
+from screw_dynamics.checks import coordinates_alone
+from screw_dynamics.model.model import Model
+from screw_dynamics.robot import Robot
+from screw_dynamics.simulated_robot.motors import command_names
+
+from ..node import messages
+from ..node.cdr import joint_state_template
+from ..node.diagnostics import OK, WARN, Report
+from ..node.drives import GivenDrives
+from ..node.joint_state import Fault, all_finite
+from ..node.parameters import Setting
+from ..node.robot_state import RobotState
+from ..timing import SECOND
+from .output_joints import output_joints
+from .state_output import StateOutput, subscribed
+from .trajectory_points import TrajectoryPoints, read_points
+
+ALL = 4             # derivatives of a point that rests: they are given, and 0
+SETTINGS = (
+    Setting("feed_forward_friction", True, "friction of the model is in ~/motor_feed_forward, and in efforts of "
+            "trajectories of a robot with drives"),
+    Setting("feed_forward_neglect_damping", False, "damping of springs is left out of them; false: a drive that has "
+            "some is refused, as its motor's motion is no function of that of the links"),
+    Setting("feed_forward_lead", 0.0, "how far ~/motor_feed_forward is ahead of the stamp of joint_states: what a "
+            "command takes on its way, and half of the time for which it is held", "s", lower=0.0, upper=1.0),
+)
+
+
+class RigidDrives:
+    """The motors of a robot whose drives have no springs, in place of ElasticJoints."""
+
+    def __init__(self, robot: Robot):
+        coordinates_alone("motor_feed_forward", robot.model)
+        self.robot = robot
+
+    def feed_forward(self, q, qd, qdd, qddd, qdddd, *, friction: bool, neglect_damping: bool) -> MotorMotion:
+        """The same motion, and the efforts of inverse dynamics."""
+        tau = self.robot.inverse_dynamics(q, qd, qdd)
+        if friction:
+            tau = tau + self.robot.friction_torque(qd)
+        return MotorMotion(q, qd, qdd, tau, tau, q, qd, qdd, tau)
+
+
+class MotorFeedForward(StateOutput):
+    """Publishes for `node`, a DynamicsNode being configured, what moves the links along the trajectory that came last,
+    at the stamp of each joint_states message.
+
+    It begins at its header's stamp, or with the latest state, and leads from where the trajectory before is then, else
+    from the latest state, through its points to rest at the last one, where it stays."""
+
+    robot_of = GivenDrives.on
+
+    def __init__(self, node):
+        self._node, self._settings = node, node.settings
+        self._publisher = node.publisher("~/motor_feed_forward")
+        self._robot: Robot | None = None
+        self._joint_names: tuple[str, ...] = ()
+        self._joints: ElasticJoints | RigidDrives | None = None
+        self._problem = "there is no robot yet"
+        self.clear()
+
+    def clear(self) -> None:
+        """Forget the trajectory, and the latest state."""
+        self._motion: SmoothMotion | None = None
+        self._begin = 0                                 # ns, its time 0; of the clock of stamps
+        self._latest: tuple[int, np.ndarray, np.ndarray] | None = None      # time in ns, position, velocity
+        self._waiting: JointTrajectory | None = None    # that came before any state
+
+    # --------------------------------------------------------------------------------------------- robots
+    def use(self, robot: Robot) -> None:
+        """Compute with another robot with drives; the motion goes on if it has the same joints."""
+        self._robot, self._joints, self._problem = robot, None, ""
+        try:
+            joints = ElasticJoints(robot) if robot.model.motors else RigidDrives(robot)
+            named = output_joints(joints.robot.model, self._settings.joints).names
+            labels, self._indices = _outputs(robot.model, named)
+            self._template = joint_state_template(labels, ("position", "velocity", "effort"))
+            self._joints = joints
+            self._moved(np.zeros((5, joints.robot.n)))
+        except ValueError as error:
+            self._joints, self._problem = None, str(error)
+            self._node.log.error(f"motor_feed_forward: there is none: {error}")
+        names = () if self._joints is None else self._joints.robot.joint_names
+        if names != self._joint_names:
+            self._joint_names = names
+            self.clear()
+
+    def follow(self, changed: set[str]) -> None:
+        """Try again what another value of a parameter may allow."""
+        if self._robot is not None and "feed_forward_neglect_damping" in changed:
+            self.use(self._robot)
+
+    # --------------------------------------------------------------------------------------------- trajectories
+    def efforts(self, points: TrajectoryPoints) -> np.ndarray:
+        """Those of motors (points, n), in the order of the joints, at the points of a trajectory; of two motors on a
+        joint their sum. ValueError where they are no function of the motion, or the points make none."""
+        self._require_joints()
+        return self._moved(_smooth(points.times, points).sample(points.times)).torque if len(points.times) else (
+            np.zeros((0, len(self._joint_names))))
+
+    def start(self, trajectory: JointTrajectory) -> None:
+        """Follow a trajectory, and publish what it takes at the latest state. ValueError says why not; what was
+        followed goes on then."""
+        self._require_joints()
+        points = read_points(self._joint_names, trajectory)
+        if not len(points.times):
+            raise ValueError("points is empty")
+        for k in np.flatnonzero(points.values[1, -1])[:1]:
+            raise ValueError(f"last point, joint '{self._joint_names[k]}': velocity {points.values[1, -1, k]:g}, must "
+                             "be 0: it is held there")
+        if self._latest is None:
+            self._waiting = trajectory
+            return
+        stamp = messages.nanoseconds(trajectory.header.stamp)
+        begin = stamp or self._latest[0]
+        begun = max(self._latest[0] - begin, 0) / SECOND
+        if points.times[-1] < begun:
+            raise ValueError(f"header.stamp is {stamp / SECOND} s, so that it ended {begun - points.times[-1]:g} s ago")
+        start = (begun, self._present(begin + round(begun * SECOND))) if points.times[0] > begun else None
+        self._motion, self._begin = _smooth(points.times, points, start), begin
+        self._publish(self._latest[0])
+
+    def _present(self, time: int) -> np.ndarray:
+        """Where a motion (5, n) that begins at a time leads on from."""
+        if self._motion is not None:
+            return self._motion.sample((time - self._begin) / SECOND)
+        _, q, qd = self._latest
+        return np.stack([q, qd, *np.zeros((3, len(q)))])
+
+    def _require_joints(self) -> None:
+        if self._joints is None:
+            raise ValueError(f"there is no feed-forward for this robot: {self._problem}")
+
+    def _moved(self, motion: np.ndarray) -> MotorMotion:
+        """What motors do for a motion (5, ..., n) of the links."""
+        return self._joints.feed_forward(*motion, friction=self._settings.feed_forward_friction,
+                                         neglect_damping=self._settings.feed_forward_neglect_damping)
+
+    # --------------------------------------------------------------------------------------------- states
+    def observe(self, state: RobotState) -> None:
+        """Publish what the trajectory takes at a state's stamp."""
+        if self._joints is None:
+            return
+        stamp = int(state.joints.stamp) or self._node.get_clock().now().nanoseconds
+        self._latest = stamp, state.position.copy(), state.velocity.copy()
+        if self._waiting is not None:
+            trajectory, self._waiting = self._waiting, None
+            try:
+                self.start(trajectory)
+            except ValueError as error:
+                raise Fault("bad trajectory", str(error), "error") from None
+        elif self._motion is not None:
+            self._publish(stamp)
+
+    def _publish(self, stamp: int) -> None:
+        if not subscribed(self._publisher):
+            return
+        lead = self._settings.feed_forward_lead
+        found = self._moved(self._motion.sample((stamp - self._begin) / SECOND + lead))
+        template = self._template
+        for field, values in (("position", found.q), ("velocity", found.qd), ("effort", found.tau)):
+            values.take(self._indices, out=template.fields[field])
+            if not all_finite(template.fields[field]):
+                raise Fault("non-finite feed-forward", f"motor_feed_forward: {field} is not finite", "error")
+        template.stamp(*divmod(stamp, SECOND))
+        self._publisher.publish(template.encode())
+        self._node.diagnostics.tick("motor_feed_forward")
+
+    def health(self) -> Report:
+        """A warning where there can be no feed-forward."""
+        if self._joints is None:
+            return (WARN, f"motor_feed_forward: there is none: {self._problem}", {}) if self._robot is not None else (
+                OK, "", {})
+        if self._motion is None or self._latest is None:
+            return OK, "", {"motor feed-forward": "waits for a trajectory"}
+        left = self._motion.end - (self._latest[0] - self._begin) / SECOND
+        return OK, "", {"motor feed-forward": f"{left:.3f} s to go" if left > 0.0 else "holds the last point"}
+
+
+def _smooth(times: np.ndarray, points: TrajectoryPoints, start: tuple[float, np.ndarray] | None = None) -> SmoothMotion:
+    """The motion through points, from a start, its time and derivatives (5, n), on. A first or a last point that does
+    not move is at rest, whatever its acceleration: planners end with the one that brakes."""
+    for i in np.flatnonzero(np.diff(times) <= 0.0)[:1]:
+        raise ValueError(f"points[{i + 1}].time_from_start is {times[i + 1]:g} s, must be later than that of "
+                         f"points[{i}], {times[i]:g} s")
+    values, order = np.concatenate((points.values, np.zeros((2, *points.values.shape[1:])))), points.order
+    if start is not None:
+        times, order = np.insert(times, 0, start[0]), np.insert(order, 0, ALL)
+        values = np.concatenate((start[1][:, None], values), axis=1)
+    values, order = values.copy(), order.copy()
+    for end in (0, -1) if start is None else (-1,):
+        if not values[1, end].any():
+            values[2, end], order[end] = 0.0, ALL
+    try:
+        return SmoothMotion(times, values, order)
+    except ValueError as error:
+        raise ValueError(f"{error}; point 0 is where the motion begins" if start is not None else str(error)) from None
+
+
+def _outputs(model: Model, joints: tuple[str, ...]) -> tuple[list[str], np.ndarray]:
+    """The names by which the motors of joints are commanded, a lever's too, and their velocities' indices."""
+    names = command_names(model)
+    indices = [model.v_slices[motor].start for joint in joints for motor in model.motors.get(joint, (joint,))]
+    return [names[k] for k in indices], np.array(indices, dtype=np.intp)

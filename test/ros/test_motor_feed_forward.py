@@ -1,0 +1,204 @@
+"""Drives in dynamics_node: efforts of motors, and what they must do for the links to follow a trajectory, over real
+DDS; one process for most tests of this file."""
+import json
+import re
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from builtin_interfaces.msg import Duration
+from rclpy.parameter import Parameter
+from sensor_msgs.msg import JointState
+from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
+
+import screw_dynamics as sd
+from screw_dynamics.ros.dynamics.motor_feed_forward import MotorFeedForward
+from screw_dynamics.ros.dynamics.node import DynamicsNode
+from screw_dynamics.ros.node.robot_state import RobotState
+from screw_dynamics.simulated_robot.settings import Settings
+from screw_dynamics.simulated_robot.simulation import Simulation
+from screw_dynamics_interfaces import srv
+from support import planar_arm as arm
+from support.arm_driver import MODULE, QD, ArmDriver, Q
+from support.graph import PATIENCE, NodeProcess
+from support.matrices import error
+from support.paths import ROOT
+from support.real_robots import PATHS
+
+SHOULDER, ELBOW = ({"rotor_inertia": 1e-4, "ratio": 50.0, "stiffness": 400.0, "motor_damping": 0.3},
+                   {"rotor_inertia": 1e-4, "ratio": 40.0, "stiffness": {"LeverArm": {
+                       "coefficients": [300.0, 0.0, 0.0], "inertia": 0.1, "lower": 0.0, "upper": 1.0}}})
+TEXTS = [json.dumps(x) for x in ({"shoulder": SHOULDER}, {"elbow": ELBOW})]
+B = np.array([0.25, 0.16])      # of the motors, at the joints
+START, END = {"shoulder": 0.3, "elbow": -0.4}, [0.7, 0.1]
+MS = 1_000_000
+
+
+@pytest.fixture(scope="module")
+def driver(tmp_path_factory, ros):
+    parameters = {"robot_description": f"'{arm.urdf()}'", "drives": json.dumps(TEXTS), "state_timeout": PATIENCE,
+                  "feed_forward_lead": 1e-3}
+    with NodeProcess(MODULE, "soft", tmp_path_factory.mktemp("feed_forward") / "log", parameters):
+        driver = ArmDriver("soft")
+        driver.filled, driver.motors = (driver.collect(kind, f"~/{name}") for kind, name in (
+            (JointTrajectory, "trajectory_with_efforts"), (JointState, "motor_feed_forward")))
+        driver.answer()
+        driver.wait(lambda: driver.call(srv.FillTrajectoryEfforts, "~/fill_trajectory_efforts",
+                                        trajectory=trajectory()).success, "what trajectories take")
+        yield driver
+
+
+def trajectory(*points, names=("elbow", "shoulder")):
+    """A trajectory of (time, shoulder, elbow, velocities, accelerations), the joints the other way round."""
+    def given(values):
+        return [float(values[k]) for k in (1, 0)] if len(values) else []
+    return JointTrajectory(joint_names=list(names), points=[JointTrajectoryPoint(
+        time_from_start=Duration(sec=int(t), nanosec=round((t % 1.0) * 1e9)), positions=given(q), velocities=given(qd),
+        accelerations=given(qdd)) for t, q, qd, qdd in points])
+
+
+def driven():
+    return sd.Robot.from_urdf(arm.urdf()).with_drives({
+        "shoulder": sd.Drive(**SHOULDER),
+        "elbow": sd.Drive(1e-4, 40.0, sd.drive.LeverArm(**ELBOW["stiffness"]["LeverArm"]))})
+
+
+def test_efforts_are_of_motors_whose_springs_do_not_give_way(driver):
+    qdd = np.array([0.5, -0.2])
+    with driver.parameter("acceleration_source", "finite_difference", afterwards="zero"):
+        driver.send(velocity=[0.0, 0.0])
+        stamp = driver.send(velocity=list(qdd))
+        torques = driver.wait(lambda: driver.output("inverse_dynamics", stamp), "inverse dynamics")
+    expected = (arm.mass_matrix(Q) + np.diag(B)) @ qdd + arm.coriolis(Q, qdd) + arm.gravity(Q)
+    np.testing.assert_allclose([torques[name] for name in arm.NAMES], expected, rtol=1e-12)
+    reply = driver.call(srv.InverseDynamics, "~/inverse_dynamics", joint_names=list(arm.NAMES), position=list(Q),
+                        velocity=list(QD))
+    np.testing.assert_allclose(reply.friction, [(0.3 + 0.3) * QD[0], 0.2 * QD[1] - 0.1], rtol=1e-6)
+
+
+def test_links_follow_a_trajectory_by_what_comes_for_their_states(driver):
+    """Through the simulation of the robot with its springs."""
+    assert driver.set_parameter("feed_forward_friction", False) == ""
+    motors, k, answers = driver.publisher(JointTrajectory, "~/trajectory"), 0, {}
+    message = trajectory((0.0, list(START.values()), (), ()), (0.2, [0.6, -0.3], (), ()), (0.4, END, (), ()))
+    first = driver.send(position=list(START.values()), velocity=[0.0, 0.0])
+    driver.wait(lambda: driver.output("gravity", first), "the state to come")
+    driver.filled.clear()
+    motors.publish(message)
+    driver.wait(lambda: driver.filled, "the trajectory")
+    state = JointState(name=list(arm.NAMES), position=[9.0, 9.0], velocity=[0.0, 0.0])     # nothing feeds back
+    driver.motors.clear()
+    while k < 250:
+        state.header.stamp.sec, state.header.stamp.nanosec = first, k * 2 * MS
+        driver.publisher(JointState, "joint_states").publish(state)
+        found = driver.wait(lambda: next((m for m in driver.motors if m.header.stamp == state.header.stamp), None),
+                            "the motors' motion", lambda: driver.publisher(JointState, "joint_states").publish(state))
+        answers[k] = found
+        driver.motors.clear()
+        k += 1
+    assert list(answers[0].name) == ["shoulder", "elbow", "elbow_lever"]
+    robot = driven()
+    values = np.zeros((5, 3, 2))
+    values[0] = list(START.values()), [0.6, -0.3], END
+    motion = sd.smooth_motion.SmoothMotion([0.0, 0.2, 0.4], values, [4, 0, 4])
+    twin = Simulation(robot, Settings(dt=1e-3, integrator="rk4", joint_friction=False), START)
+    assert error(np.array(answers[0].position)[:2], twin.q[2:4]) < 1e-5     # they begin there, but for a ms
+    wrong = []
+    for k in range(250):
+        twin.command(np.array([np.nan, np.nan, *answers[k].effort]))
+        twin.advance(2)
+        wrong.append(twin.q[:2] - motion.sample(2e-3 * (k + 1))[0])
+    assert abs(np.array(wrong)).max() < 2e-4         # commands are held for 2 ms; springs give way by 40 mrad
+
+
+def test_the_efforts_of_points_are_those_of_motors_on_the_smoothest_way(driver):
+    given = trajectory((0.5, Q, QD, ()), (1.0, Q + 0.2, QD, (0.3, -0.1)), (2.0, Q - 0.1, (), (4.0, 4.0)))
+    assert driver.set_parameter("feed_forward_friction", True) == ""
+    reply = driver.call(srv.FillTrajectoryEfforts, "~/fill_trajectory_efforts", trajectory=given)
+    assert reply.success, reply.message
+    values = np.zeros((5, 3, 2))
+    values[0], values[1, :2], values[2, 1] = [Q, Q + 0.2, Q - 0.1], QD, (0.3, -0.1)
+    motion = sd.smooth_motion.SmoothMotion([0.5, 1.0, 2.0], values, [1, 2, 4])      # it ends at rest
+    expected = sd.elastic_joints.ElasticJoints(driven()).feed_forward(*motion.sample([0.5, 1.0, 2.0])).torque
+    assert error(np.array([point.effort for point in reply.trajectory.points])[:, ::-1], expected) < 1e-9
+
+
+def test_a_trajectory_that_is_refused_leaves_the_node_at_work(driver):
+    publisher, before = driver.publisher(JointTrajectory, "~/trajectory"), driver.drops().get("bad trajectory", 0)
+    driver.drops(lambda counts: counts.get("bad trajectory", 0) > before,
+                 lambda: publisher.publish(trajectory((0.0, Q, (), ()), (1.0, Q, QD, ()))))
+    driver.answer()
+
+
+def configured(**parameters):
+    """A node in this process."""
+    given = [Parameter(name, value=value) for name, value in parameters.items()]
+    node = DynamicsNode(namespace="in_process", parameter_overrides=given)
+    node.trigger_configure()
+    return node
+
+
+@pytest.mark.parametrize("points, reason", [
+    (((0.0, Q, (), ()), (1.0, Q, QD, ())), "last point, joint 'shoulder': velocity 0.5, must be 0"),
+    (((1.0, Q, (), ()), (1.0, Q, (), ())), r"points\[1\].time_from_start is 1 s, must be later"),
+    (((1.0, Q, (), ()), (1.001, Q, (), ())), "point 1 is 1 s .* 0.001 s from the next.*; point 0 is where the motion"),
+    ((), "points is empty")])
+def test_what_motors_cannot_do_is_refused(ros, points, reason):
+    node = configured(drives=TEXTS)
+    try:
+        node.use(sd.Robot.from_urdf(arm.urdf()))
+        motors = of_motors(node)
+        state = RobotState(arm.NAMES)
+        state.joints.update(JointState(name=list(arm.NAMES), position=list(Q), velocity=list(QD)), 5, 5)
+        motors.observe(state)
+        with pytest.raises(ValueError, match=reason):
+            motors.start(trajectory(*points))
+        assert motors.health()[2] == {"motor feed-forward": "waits for a trajectory"}
+        late = trajectory((0.0, Q, (), ()), (1.0, Q, (), ()))
+        late.header.stamp.nanosec = 1
+        state.joints.update(JointState(name=list(arm.NAMES), position=list(Q), velocity=list(QD)), 3000 * MS, 5)
+        motors.observe(state)
+        with pytest.raises(ValueError, match="header.stamp is 1e-09 s, so that it ended 2 s ago"):
+            motors.start(late)
+        late.header.stamp.sec = 4
+        motors.start(late)
+        assert motors.health()[2] == {"motor feed-forward": "2.000 s to go"}
+    finally:
+        node.end()
+        node.endpoints.close()
+
+
+def of_motors(node):
+    return next(output for output in node._outputs if isinstance(output, MotorFeedForward))
+
+
+@pytest.mark.parametrize("more, neglect, says", [
+    ({"backlash": 0.01}, False, "the drive of joint 'shoulder' has backlash"),
+    ({"damping": 2.0}, False, "the drive of joint 'shoulder' has damping"),
+    ({"damping": 2.0}, True, ""),
+    ({"stiffness": None}, False, "")])
+def test_a_drive_without_feed_forward_is_named_and_all_else_works(ros, more, neglect, says):
+    node = configured(drives=[json.dumps({"shoulder": {**SHOULDER, **more}})], feed_forward_neglect_damping=neglect)
+    try:
+        robot = sd.Robot.from_urdf(arm.urdf())
+        node.use(robot)
+        assert error(node.robot().mass_matrix(Q), arm.mass_matrix(Q) + np.diag([B[0], 0.0])) < 1e-12
+        assert error(node.without_payload("").mass_matrix(Q), arm.mass_matrix(Q) + np.diag(
+            [B[0] if more.get("stiffness", 1) is None else 0.0, 0.0])) < 1e-12      # as efforts are measured
+        assert of_motors(node).health()[1] == (says and f"motor_feed_forward: there is none: feed_forward: {says}")
+        with pytest.raises(ValueError, match="parameter drives: drive of joint 'shoulder'"):
+            node.use(sd.Robot.from_urdf(arm.urdf().replace("shoulder", "hip")))
+    finally:
+        node.end()
+        node.endpoints.close()
+
+
+@pytest.mark.slow       # two robots over DDS
+def test_the_example_shows_that_feed_forward_removes_the_vibration(tmp_path):
+    picture = tmp_path / "soft_arm.png"
+    urdf = PATHS["panda_description/urdf/panda.urdf"]
+    command = [sys.executable, "-W", "ignore", ROOT / "examples/soft_arm.py", urdf, "--picture", picture]
+    printed = subprocess.run(command, capture_output=True, text=True, check=True, timeout=PATIENCE, cwd=ROOT).stdout
+    flat, rigid = (float(x) for x in re.findall(r"the hand by (\S+) m", printed))
+    assert flat < 5e-6 and rigid > 50.0 * flat and picture.stat().st_size > 20_000
