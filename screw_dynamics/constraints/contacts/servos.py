@@ -50,9 +50,10 @@ def ask_servos(links: Link, acts: np.ndarray, of: np.ndarray, qd: np.ndarray, pr
 def bound_servos(links: Link, acts: np.ndarray, of: np.ndarray, first: int, weak: bool, cones: Cones) -> None:
     """Bound impulses of servos, whose rows begin at `first`, by what their limits leave; those of weakened ones only if
     `weak`: else these give none."""
+    least = 0.0 if weak else 1.0
     for j in range(len(of)):
         k = links.coordinate[of[j]]
-        given, acting = acts[GIVEN, k], (acts[SHARE, k] == 1.0) | weak
+        given, acting = acts[GIVEN, k], acts[SHARE, k] >= least
         cones.lower[first + j] = where(acting, acts[SERVO_LOWER, k] - given, null(given))
         cones.upper[first + j] = where(acting, acts[SERVO_UPPER, k] - given, null(given))
 
