@@ -68,8 +68,8 @@ def write_along(touch: Touch, row: int, k: int, data: np.ndarray, A: Convex, B: 
         second = line_towards(data, B, best.n)
         w = cross(first.of.u, second.of.u)
         if second.there and w @ w < ALIKE * ALIKE:
-            lower, upper, same = beside(first.of, second.of)
-            for j in range(1 if same else 2):
+            lower, upper, once = beside(first.of, second.of)
+            for j in range(1 if once else 2):
                 s, t = (lower.s, lower.t) if j == 0 else (upper.s, upper.t)
                 x = point(first.of, s)
                 gap = best.n @ (x - point(second.of, t))
@@ -88,8 +88,8 @@ def crossing_edges(data: np.ndarray, A: Convex, B: Convex, axis: Axis) -> tuple[
 
 
 @kernel
-def off_line(data: np.ndarray, A: Convex, B: Convex, best: Direction, of_first: bool, near: Scalar) -> tuple[bool,
-                                                                                                         Direction]:
+def off_line(data: np.ndarray, A: Convex, B: Convex, best: Direction, of_first: bool,
+             near: Scalar) -> tuple[bool, Direction]:
     """The direction from the axis of a cylinder, the first's or the second's, to the vertex of the other that is
     nearest to it, if it is better than another one, or as good; and whether the line of the cylinder in this direction
     reaches to what is nearest of the other."""
