@@ -82,7 +82,7 @@ JAX = ["jax>=0.4.34"]
 CASADI = ["casadi>=3.6"]
 MJCF = ["mujoco>=3.2"]
 SCENE = ["pyyaml>=6", "trimesh>=4", "pycollada>=0.8"]     # files of scenes, meshes of collision shapes
-CONTACT = ["coal>=3.0"]     # contacts of meshes, and of what no kernel of ours knows
+CONTACT = ["coal>=3.0"]     # contacts of meshes, which no kernel of ours knows
 ROBOTS = ["example-robot-data", "xacro"]
 BENCH = ["pin", "mpmath", *MJCF, *PLOT, *ROBOTS]
 PYTEST = ["pytest>=8", "pytest-timeout>=2.3", "pytest-xdist>=3.5"]

@@ -1,4 +1,4 @@
-"""Pairs of shapes that no kernel of ours knows, by the library coal: meshes, and cylinders and hulls among each other.
+"""Meshes, which no kernel of ours knows, by the library coal; it finds pairs of all other shapes, too.
 
 One pair of one state at a time, from Python. Two meshes that intersect have touches of their triangles, of which coal
 says how deep each is, but no distance between them."""
@@ -19,8 +19,8 @@ def _library():
     try:
         import coal
     except ImportError as error:
-        raise ImportError("contacts of meshes, and of cylinders and hulls among each other, are found by coal, which "
-                          "is not installed: pip install coal, or screw_dynamics[contact]") from error
+        raise ImportError("contacts of meshes are found by coal, which is not installed: pip install coal, or "
+                          "screw_dynamics[contact]") from error
     return coal
 
 

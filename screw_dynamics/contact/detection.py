@@ -116,5 +116,5 @@ def detector(kinds: frozenset[tuple[int, int]]) -> Callable:
     return kernel(detect)
 
 
-# For all kinds: a quarter of a minute to compile.
+# For all kinds: a third of a minute to compile.
 list_touches, detect = lister(frozenset(TOUCHING)), detector(frozenset(TOUCHING))

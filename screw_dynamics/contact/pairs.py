@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from screw_dynamics.numbers.values import kernel
 
-from . import boxes, capsules, on_height_field, on_plane, spheres
+from . import boxes, capsules, convex_pairs, on_height_field, on_plane, spheres
 from .solids import BOX, CAPSULE, CONVEX_HULL, CYLINDER, HEIGHT_FIELD, NUMBERS, PLANE, SPHERE, Solid
 
 KINDS = len(NUMBERS)
@@ -29,6 +29,12 @@ TOUCHING = {
     (CAPSULE, CAPSULE): Touching(capsules.capsule_capsule, capsules.CAPSULE_POINTS),
     (CAPSULE, BOX): Touching(capsules.capsule_box, capsules.CAPSULE_POINTS),
     (BOX, BOX): Touching(boxes.box_box, boxes.BOX_POINTS),
+    (SPHERE, CONVEX_HULL): Touching(convex_pairs.sphere_convex, convex_pairs.SPHERE_POINTS),
+    **{(CAPSULE, kind): Touching(convex_pairs.capsule_convex, convex_pairs.CAPSULE_POINTS)
+       for kind in (CYLINDER, CONVEX_HULL)},
+    **{pair: Touching(convex_pairs.convex_convex, convex_pairs.CONVEX_POINTS)
+       for pair in ((BOX, CYLINDER), (BOX, CONVEX_HULL), (CYLINDER, CYLINDER), (CYLINDER, CONVEX_HULL),
+                    (CONVEX_HULL, CONVEX_HULL))},
     (CAPSULE, PLANE): Touching(on_plane.capsule_on_plane, 2),
     (BOX, PLANE): Touching(on_plane.box_on_plane, 8),
     (CYLINDER, PLANE): Touching(on_plane.cylinder_on_plane, on_plane.CYLINDER_POINTS),
@@ -45,9 +51,8 @@ def most_points(a: Solid, b: Solid) -> int:
     """How many points two solids have at most, the first of the lower kind; ValueError if no kernel knows them."""
     if (a.kind, b.kind) not in TOUCHING:
         names = {number: name.replace("_", " ") for name, number in NUMBERS.items()}
-        raise ValueError(f"no compiled contacts between a {names[a.kind]} and a {names[b.kind]}: in motion such pairs "
-                         "cannot touch, at rest screw_dynamics.contact.coal finds what touches; take capsules, boxes "
-                         "or spheres, which all touch each other, or keep the two apart (disable)")
+        raise ValueError(f"no contacts between a {names[a.kind]} and a {names[b.kind]}, which both have no end: give "
+                         "one of the two a convex shape, which touches all others, or keep them apart (disable)")
     return TOUCHING[a.kind, b.kind].points or a.count
 
 

@@ -11,6 +11,7 @@ from screw_dynamics.screws.arrays import pose, vec3
 from screw_dynamics.screws.se3 import Pose
 from screw_dynamics.screws.vectors import Vec3
 
+from .polyhedra import polyhedron
 from .shapes import Shape
 
 # The numbers of kinds; of a pair of solids the first has the lower one, or the same.
@@ -25,8 +26,9 @@ class Solid(NamedTuple):
 
     size: half lengths of a box; (radius, 0, half length) of a sphere, capsule or cylinder; (length x, length y,
     highest) of a height field. radius: of a sphere about the frame's origin that contains it, inf for a plane. Of the
-    numbers in `data` that it has: the first, and how many rows and columns: vertices (count, 3) of a hull, heights
-    (count, columns). belt: the velocity (m/s) of its surface relative to its body, in the shape's frame."""
+    numbers in `data` that it has the first, and how many: `count` vertices and `columns` faces of a convex shape, as
+    polyhedra.py lays them out, vertices first; heights (count, columns). belt: the velocity (m/s) of its surface
+    relative to its body, in the shape's frame."""
 
     kind: int
     body: int
@@ -102,13 +104,16 @@ class Attached(NamedTuple):
 
 
 def rows(attached: Sequence[Attached]) -> tuple[list[Solid], np.ndarray]:
-    """The rows of solids, in the order given, and the array `data` of their numbers."""
-    solids, data = [], [np.empty(0)]
+    """The rows of solids, in the order given, and the array `data` of their numbers, which equal shapes share."""
+    solids, data, firsts, end = [], [np.empty(0)], {}, 0
     for shape, body, C, belt in attached:
-        first, numbers = sum(map(len, data)), _numbers(shape)
-        data.append(numbers.ravel())
+        numbers, count, columns = _numbers(shape)
+        first = firsts.setdefault(numbers.tobytes(), end)
+        if first == end:
+            data.append(numbers)
+            end += len(numbers)
         solids.append(Solid(kind_of(shape), body, pose(np.asarray(C, dtype=float)), vec3(_size(shape)),
-                            shape.bounding_radius, first, *numbers.shape, vec3(belt)))
+                            shape.bounding_radius, first, count, columns, vec3(belt)))
     return solids, np.concatenate(data)
 
 
@@ -130,10 +135,11 @@ def _size(shape):
 
 
 def _numbers(shape):
-    """The numbers of a shape that `data` holds, an array (rows, columns)."""
-    if shape.kind == "convex_hull":
-        return shape.points
-    return shape.heights if shape.kind == "height_field" else np.empty((0, 1))
+    """The numbers of a shape that `data` holds, and what Solid.count and .columns say of them."""
+    if shape.kind == "height_field":
+        return shape.heights.ravel(), *shape.heights.shape
+    convex = polyhedron(shape)
+    return (np.empty(0), 0, 0) if convex is None else (convex.numbers(), len(convex.vertices), len(convex.faces))
 
 
 # ------------------------------------------------------------------------------------------------- memory

@@ -4,7 +4,7 @@ import pytest
 
 from screw_dynamics.numbers.values import PLAIN
 
-COMPILED = "test_pairs.py", "test_detection.py"
+COMPILED = "test_pairs.py", "test_convex_pairs.py", "test_detection.py"
 
 
 def pytest_collection_modifyitems(items):

@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 
 from screw_dynamics.contact.detection import pair_rows
-from screw_dynamics.contact.shapes import Box, ConvexHull, Cylinder, Plane, Sphere
+from screw_dynamics.contact.shapes import Box, ConvexHull, Cylinder, HeightField, Plane, Sphere
 from screw_dynamics.contact.solids import Attached, rows
 from screw_dynamics.numbers.lanes import WIDTH
 from screw_dynamics.numbers.values import PLAIN
@@ -76,14 +76,18 @@ def test_spheres_about_shapes_leave_out_none_that_is_near(rng):
 
 def test_shapes_lie_on_their_bodies_and_parts_of_a_hull_keep_their_numbers():
     hull = ConvexHull([(x, y, z) for x in (0.0, 1.0) for y in (0.0, 2.0) for z in (0.0, 3.0)])
-    solids, data = rows([Attached(hull, 3, at(1.0, 2.0, 3.0), (0.5, 0.0, 0.0)), Attached(hull, 0, np.eye(4))])
-    assert (solids[0].body, solids[0].first, solids[0].count, solids[1].first) == (3, 0, 8, 24)
+    other = ConvexHull(2.0 * hull.points)
+    solids, data = rows([Attached(hull, 3, at(1.0, 2.0, 3.0), (0.5, 0.0, 0.0)), Attached(other, 0, np.eye(4)),
+                         Attached(hull, 1, np.eye(4))])
+    size = 24 + 4 + 6 * 6 + 12 * 4 + 6 * 4          # vertices, centre and edges, faces, edges, corners
+    assert (solids[0].body, solids[0].first, solids[0].count, solids[0].columns) == (3, 0, 8, 6)
+    assert (solids[1].first, solids[2].first, len(data)) == (size, 0, 2 * size)     # equal shapes share theirs
     assert tuple(solids[0].C.p) == (1.0, 2.0, 3.0) and tuple(solids[0].belt) == (0.5, 0.0, 0.0)
-    assert solids[0].radius == pytest.approx(np.sqrt(14)) and len(data) == 48
-    np.testing.assert_array_equal(data[24:].reshape(8, 3), hull.points)
+    assert solids[0].radius == pytest.approx(np.sqrt(14))
+    np.testing.assert_array_equal(data[size:size + 24].reshape(8, 3), other.points)
 
 
 def test_pairs_without_a_kernel_are_refused():
-    solids, _ = rows([Attached(Cylinder(0.1, 0.2), 1, np.eye(4)), Attached(Box((1, 1, 1)), 2, np.eye(4))])
-    with pytest.raises(ValueError, match="no compiled contacts between a box and a cylinder"):
+    solids, _ = rows([Attached(HeightField(np.zeros((2, 2)), (1, 1)), 1, np.eye(4)), Attached(Plane(), 2, np.eye(4))])
+    with pytest.raises(ValueError, match="no contacts between a plane and a height field"):
         pair_rows(solids, [(0, 1)])

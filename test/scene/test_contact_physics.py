@@ -9,7 +9,7 @@ import pytest
 
 import screw_dynamics as sd
 from screw_dynamics.contact.on_links import CollisionShape
-from screw_dynamics.contact.shapes import Box, Sphere
+from screw_dynamics.contact.shapes import Box, Plane, Sphere
 from screw_dynamics.numbers.values import PLAIN
 from screw_dynamics.simulation.integrators import FIXED_STEPS
 
@@ -283,11 +283,11 @@ def test_what_rollouts_and_queries_do_not_take_is_refused_by_name():
         sd.Scene(sd.Robot(WORLD), ground=True).rollout([], steps=1)
     with pytest.raises(ValueError, match="combination must be"):
         sd.Scene(sd.Robot(WORLD), combination="larger")
-    rollers = sd.Scene(sd.Robot(WORLD))
-    for name in "left", "right":
-        rollers.add_cylinder(name, 0.1, 0.2, 1.0)
-    with pytest.raises(ValueError, match=r"left \(cylinder\) and right \(cylinder\): no compiled contacts between"):
-        rollers.rollout(rollers.neutral(), steps=1)
+    builder = sd.ModelBuilder("base")
+    builder.add_screw("swing", "wall", "base", (0.0, 1.0, 0.0), mass=1.0)
+    walls = sd.Scene(sd.Robot(builder.build()), ground=True, shapes={"wall": Plane()})
+    with pytest.raises(ValueError, match=r"wall \(plane\) and ground \(plane\): no contacts between"):
+        walls.rollout(walls.neutral(), steps=1)
     none = np.zeros((0, scene.nq))
     assert scene.rollout(none, steps=2).contacts.force.shape == (0, 2, 8, 3)
     assert scene.distances(none).gradient.shape == (0, 1, 6)

@@ -1,0 +1,160 @@
+"""Convex shapes as kernels read them: a polyhedron of polyhedra.py, with a disc about each of its points, or a ball.
+
+All is in the frame of the second of a pair, where numbers stay small however far from the origin both are."""
+from typing import NamedTuple
+
+import numpy as np
+
+from screw_dynamics.numbers.scalars import sqrt
+from screw_dynamics.numbers.values import Scalar, kernel
+from screw_dynamics.screws.se3 import Pose
+from screw_dynamics.screws.vectors import Vec3
+
+from .polyhedra import EDGE, FACE
+from .solids import CAPSULE, CYLINDER, FAR, SPHERE, Geometry
+from .writing import TINY
+
+NONE = -1               # number of a face that does not exist
+
+
+class Convex(NamedTuple):
+    """A convex shape at a pose: its polyhedron has vertices, faces and edges, of whose numbers in `data` these are the
+    first ones; radii of the disc about the z axis, and of the ball, that it has about each point."""
+
+    C: Pose
+    vertices: int
+    faces: int
+    edges: int
+    first: int
+    of_faces: int
+    of_edges: int
+    of_corners: int
+    disc: Scalar
+    ball: Scalar
+
+
+class Face(NamedTuple):
+    """A face: outward normal, height above the frame's origin, and corners: the place in `data` of the first, how many,
+    0 for a disc."""
+
+    n: Vec3
+    height: Scalar
+    first: int
+    count: int
+
+
+class Edge(NamedTuple):
+    """Numbers of the vertices of an edge, and of the faces at both sides."""
+
+    start: int
+    end: int
+    left: int
+    right: int
+
+
+@kernel
+def convex(given: Geometry, i: int, C: Pose) -> Convex:
+    """Solid i, at a pose C."""
+    solid, data = given.solid, given.data
+    first, vertices, faces, kind = solid.first[i], solid.count[i], solid.columns[i], solid.kind[i]
+    of_faces = first + 3 * vertices + 4
+    edges = int(data[of_faces - 1])
+    of_edges = of_faces + FACE * faces
+    radius = solid.size[i].x
+    return Convex(C, vertices, faces, edges, first, of_faces, of_edges, of_edges + EDGE * edges,
+                  radius if kind == CYLINDER else 0.0, radius if kind == SPHERE or kind == CAPSULE else 0.0)
+
+
+@kernel
+def placed(of: Convex, C: Pose) -> Convex:
+    """The same shape at a pose C."""
+    return Convex(C, of.vertices, of.faces, of.edges, of.first, of.of_faces, of.of_edges, of.of_corners, of.disc,
+                  of.ball)
+
+
+@kernel
+def local_vertex(data: np.ndarray, of: Convex, i: int) -> Vec3:
+    """Vertex i in the shape's own frame."""
+    j = of.first + 3 * i
+    return Vec3(data[j], data[j + 1], data[j + 2])
+
+
+@kernel
+def vertex(data: np.ndarray, of: Convex, i: int) -> Vec3:
+    """Vertex i."""
+    return of.C @ local_vertex(data, of, i)
+
+
+@kernel
+def centre(data: np.ndarray, of: Convex) -> Vec3:
+    """A point inside."""
+    return vertex(data, of, of.vertices)
+
+
+@kernel
+def face_of(data: np.ndarray, of: Convex, i: int) -> Face:
+    """Face i."""
+    j = of.of_faces + FACE * i
+    n = of.C.R @ Vec3(data[j], data[j + 1], data[j + 2])
+    return Face(n, data[j + 3] + n @ of.C.p, of.of_corners + int(data[j + 4]), int(data[j + 5]))
+
+
+@kernel
+def height_over(data: np.ndarray, of: Convex, i: int, x: Vec3) -> Scalar:
+    """How far a point of the shape's own frame is above face i."""
+    j = of.of_faces + FACE * i
+    return data[j] * x.x + data[j + 1] * x.y + data[j + 2] * x.z - data[j + 3]
+
+
+@kernel
+def local(of: Convex, x: Vec3) -> Vec3:
+    """A point in the shape's own frame."""
+    return (x - of.C.p) @ of.C.R
+
+
+@kernel
+def edge_of(data: np.ndarray, of: Convex, i: int) -> Edge:
+    """Edge i."""
+    j = of.of_edges + EDGE * i
+    return Edge(int(data[j]), int(data[j + 1]), int(data[j + 2]), int(data[j + 3]))
+
+
+@kernel
+def axis_of(of: Convex) -> Vec3:
+    """The axis of a disc."""
+    return Vec3(of.C.R.x.z, of.C.R.y.z, of.C.R.z.z)
+
+
+@kernel
+def farthest(data: np.ndarray, of: Convex, n: Vec3) -> int:
+    """The vertex that is farthest along n, the first of those that are so to rounding."""
+    m, best, at, j = n @ of.C.R, -FAR, 0, of.first
+    for i in range(of.vertices):
+        height = m.x * data[j] + m.y * data[j + 1] + m.z * data[j + 2]
+        if height > best:
+            best, at = height, i
+        j += 3
+    return at
+
+
+@kernel
+def disc_towards(of: Convex, n: Vec3) -> Vec3:
+    """The point of the disc about the origin that is farthest along n."""
+    m = n @ of.C.R                      # in its frame: however near to the axis n is, the point is in the disc's plane
+    length = m.x * m.x + m.y * m.y
+    if of.disc == 0.0 or length <= TINY:
+        return Vec3(0.0, 0.0, 0.0)
+    length = sqrt(length)
+    return of.C.R @ Vec3(of.disc * m.x / length, of.disc * m.y / length, 0.0)
+
+
+@kernel
+def towards(data: np.ndarray, of: Convex, n: Vec3) -> Vec3:
+    """The point of the shape, without its ball, that is farthest along n."""
+    return vertex(data, of, farthest(data, of, n)) + disc_towards(of, n)
+
+
+@kernel
+def separation(data: np.ndarray, A: Convex, B: Convex, n: Vec3) -> Scalar:
+    """How far the shapes, without balls, are apart along a unit vector n that points from the second to the first."""
+    return n @ (towards(data, A, -1.0 * n) - towards(data, B, n))
