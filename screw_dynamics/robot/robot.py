@@ -142,7 +142,7 @@ class Robot(InertialParameters, Linearization, TimeDerivatives, InverseKinematic
         ValueError names what a URDF has no word for, a source that is not there any more or not that of this robot, and
         a path that cannot be; OSError where nothing can be written."""
         for joint, drive in self.model.drives.items():
-            if drive.carrier is not None or joint in self.model.motors:
+            if drive.carrier is not None or drive.coupling or joint in self.model.motors:
                 raise ValueError(f"to_urdf: a URDF has no word for the drive of joint {joint!r}: write the robot that "
                                  "it was put on")
         source = urdf_text(self.model) if self.source is None else self.source
