@@ -26,8 +26,8 @@ def check_drives(robot: Robot) -> None:
     for joint, drive in robot.model.drives.items():
         if drive.electric is not None:
             raise ValueError(f"drive of joint {joint!r} is electric, commanded by its voltage: commands, servos, "
-                             "brakes and faults of a simulated robot are torques of its motors; leave electric out, or use "
-                             "Robot.rollout")
+                             "brakes and faults of a simulated robot are torques of its motors; leave electric out, "
+                             "or use Robot.rollout")
 
 
 def check_settings(robot: Robot, settings: Settings, in_scene: bool) -> None:
