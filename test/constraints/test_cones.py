@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 
 from screw_dynamics.constraints.bounded import Box, solve_bounded
+from screw_dynamics.constraints.cones.admm import alternate
 from screw_dynamics.constraints.cones.problems import solve_contacts
+from screw_dynamics.constraints.cones.tables import cones, numbers
 from support.contact_scenes import STEP, Boxes, heap, stack
 
 CLOSE = 1e-11           # of the largest velocity
@@ -131,6 +133,20 @@ def test_solutions_are_those_of_alternating_directions_in_pinocchio(rng):
         np.testing.assert_allclose(scene.G @ found.x, scene.G @ x, atol=1e-8 * max(1.0, abs(scene.c).max()))
         compared += 1
     assert compared >= 8
+
+
+def test_alternating_directions_come_near(rng):
+    """In plain Python, by themselves: the solver hardly ever needs them."""
+    scene = heap(rng, 1, 4)
+    m = len(scene.mu)
+    given = cones(0.0, 0, m, np.zeros(numbers(0, m)), 0)
+    given.G[:], given.c[:], given.mu[:], given.active[:] = scene.G, scene.c, scene.mu, 1.0
+    alternate(given, 1.0, 300)
+    x = given.y * given.free
+    v, term = scene.c + scene.G @ x, np.zeros(len(x))
+    term[2::3] = scene.mu * np.hypot(v[0::3], v[1::3])
+    expected = clarabel_solution(scene.G, scene.c + term, scene.mu)
+    assert abs(scene.G @ (x - expected)).max() < 1e-4 * abs(scene.c).max()
 
 
 @pytest.mark.parametrize("u", [1, 4, 9])
