@@ -11,7 +11,7 @@ import numpy as np
 from screw_dynamics.model.model import Model
 
 from .limits import EnforcedLimits
-from .motors import command_names
+from .motors import command_names, motor_mask
 from .trajectory import Points
 
 SECOND = 1_000_000_000     # nanoseconds
@@ -82,6 +82,7 @@ def read_points(msg: Any, rules: GoalRules, model: Model, limits: EnforcedLimits
     points = Points(joints, times, *values, order)
     _check_values(points, msg.joint_names, rules, limits)
     efforts &= points.effort.any()   # all zero is how some write that there are none
+    _check_efforts(points, efforts, msg.joint_names, model)
     return points._replace(effort=np.where(efforts[:, None], points.effort, np.nan))
 
 
@@ -135,6 +136,17 @@ def _check_values(points: Points, names: Sequence[str], rules: GoalRules, limits
             Code.INVALID_GOAL,
             f"last point, joint '{names[j]}': velocity {points.velocity[-1, j]}, must be 0 "
             "(allow_nonzero_velocity_at_trajectory_end is false)")
+
+
+def _check_efforts(points: Points, given: np.ndarray, names: Sequence[str], model: Model) -> None:
+    """Efforts replace what the model has along the trajectory, which for a motor behind a spring is not known: where
+    the link is then does not follow from where the motor is."""
+    behind = motor_mask(model)[points.joints]
+    for i, j in np.argwhere(given[:, None] & behind & (points.effort != 0.0))[:1]:
+        raise GoalError(
+            Code.INVALID_GOAL,
+            f"point {i}, joint '{names[j]}': effort {points.effort[i, j]} is given, but its motor is behind a spring, "
+            "and the effort along its way not known: leave efforts out, or send them on joint_commands")
 
 
 def begin_of(stamp: int, points: Points, now: int, clock: int) -> int:

@@ -88,7 +88,8 @@ class Juggler(Driver):
 
 @pytest.fixture(scope="module")
 def driver(tmp_path_factory, ros):
-    parameters = {"robot_description": f"'{URDF}'", "state_timeout": PATIENCE, "publish_mass_matrix": True}
+    parameters = {"robot_description": f"'{URDF}'", "state_timeout": PATIENCE, "publish_mass_matrix": True,
+                  "external_torque": True}
     with NodeProcess(MODULE, "juggler", tmp_path_factory.mktemp("juggler") / "log", parameters):
         yield Juggler()
 
@@ -291,6 +292,30 @@ def test_the_mass_matrix_has_them_first(driver, state):
     assert list(found.joint_names[:9]) == [*SPREAD]
     np.testing.assert_allclose(np.reshape(found.data, (11, 11)), robot.mass_matrix(at(robot, state)[0])[
         np.ix_(order, order)], rtol=1e-9, atol=1e-12)
+
+
+def test_what_pushes_a_link_is_the_wrench_that_its_own_lacks(driver, state):
+    """At rest: its actuators give its weight and more, so that something pushes back."""
+    still, push = {name: np.zeros(6) for name in state[1]}, np.array([0.0, 0.1, 0.0, 1.0, 2.0, -0.5])
+    _, weights = driver.answer("gravity", (state[0], still), [0.0, 0.0])
+    found = driver.collect(MultiDOFJointState, "~/external_torque/multi_dof_joints")
+
+    def settled():
+        driver.sent += 1
+        other = driver.message(state[0], still)
+        other.wrench = [messages.wrench_message(weights[name] + (push if name == "drift" else 0.0))
+                        for name in other.joint_names]
+        one = JointState(name=["lift", "hip"], position=[0.1, -0.4], velocity=[0.0, 0.0], effort=[0.0, 0.0])
+        for message, topic in ((other, "multi_dof_joint_states"), (one, "joint_states")):
+            message.header.stamp.sec = driver.sent // 10
+            message.header.stamp.nanosec = driver.sent % 10 * 100_000_000
+            driver.publisher(type(message), topic).publish(message)
+        if not found:
+            return False
+        wrenches = dict(zip(found[-1].joint_names, map(messages.wrench, found[-1].wrench), strict=True))
+        return np.allclose(wrenches["drift"], -push, atol=1e-3) and np.allclose(wrenches["slip"], 0.0, atol=1e-3)
+    driver.sent *= 10
+    driver.wait(settled, "the push")
 
 
 def test_bad_messages_are_dropped_and_counted(driver, state):

@@ -211,6 +211,18 @@ def test_positions_that_a_joint_cannot_have_are_clipped_or_refused_though_a_moto
         read_points(msg, GoalRules(("lift",)), SOFT.model, made.limits)
 
 
+def test_efforts_in_a_trajectory_of_a_motor_behind_a_spring_are_refused():
+    """They would replace the effort that it has to give, which its own way alone does not say."""
+    made = simulation()
+    msg = SimpleNamespace(joint_names=["waist", "lift"], points=[SimpleNamespace(
+        positions=[0.1, 0.2], velocities=[], accelerations=[], effort=[3.0, 0.0],
+        time_from_start=SimpleNamespace(sec=1, nanosec=0))])
+    assert (read_points(msg, GoalRules(("waist", "lift")), SOFT.model, made.limits).effort == [[3.0, 0.0]]).all()
+    msg.points[0].effort[1] = 2.0
+    with pytest.raises(GoalError, match="point 0, joint 'lift': effort 2.0 is given, but its motor is behind a spring"):
+        read_points(msg, GoalRules(("waist", "lift")), SOFT.model, made.limits)
+
+
 def test_noise_and_resets_leave_motors_where_springs_carry_the_links():
     made = simulation(initial_noise=0.05)
     assert abs(made.q[:3] - [0.0, 0.4, 0.1]).max() > 1e-3

@@ -9,6 +9,7 @@ from std_msgs.msg import Bool
 
 from screw_dynamics.analysis.estimation import MomentumObserver, contact_wrench
 from screw_dynamics.model.floating_base import RATES, floating_base, velocity_names
+from screw_dynamics.model.multi_dof_joints import multi_dof_joints
 from screw_dynamics.robot import Robot
 
 from ..node import messages
@@ -19,7 +20,7 @@ from ..node.robot_state import RobotState
 from ..timing import SECOND, timeout
 from .output_joints import OutputJoints, follows_states, listed_joints, output_joints
 from .state_output import StateOutput, subscribed
-from .torque_outputs import base_output, joint_state_output
+from .torque_outputs import MultiDofOutput, base_output, joint_state_output
 
 ILL_CONDITIONED = 30.0   # from this condition on the diagnostics warn of the external wrench
 
@@ -58,7 +59,8 @@ class ExternalTorque(StateOutput):
         self._settings, self._log, self._follows_states = node.settings, node.log, follows_states(node.settings)
         self._root_frame = lambda: node.root_frame
         self._torque_publisher = node.publisher("~/external_torque")
-        self._make_publisher, self._base_publisher = node.publisher, None   # one with the first floating base
+        self._make_publisher, self._base_publisher = node.publisher, None   # one with the first floating base,
+        self._others_publisher = None       # and with the first joints of several degrees of freedom
         self._contact_publisher = node.publisher("~/contact")
         self._wrench_publisher = node.publisher("~/external_wrench")
         self._robot: Robot | None = None
@@ -86,6 +88,10 @@ class ExternalTorque(StateOutput):
         if base is not None and self._base_publisher is None:
             self._base_publisher = self._make_publisher("~/external_torque/base_wrench")
         self._base_output = None if base is None else base_output(self._base_publisher, base.link)
+        others = multi_dof_joints(robot.model)
+        if others and self._others_publisher is None:
+            self._others_publisher = self._make_publisher("~/<term>/multi_dof_joints", term="external_torque")
+        self._others_output = MultiDofOutput(self._others_publisher, others) if others else None
         self._observer = None
         self._apply_settings()
 
@@ -153,8 +159,9 @@ class ExternalTorque(StateOutput):
             self._make_output(listed_joints(self._robot.model, state.joints.listing), state.joints.listing)
         if subscribed(self._torque_publisher):
             self._output.publish(torque, stamp)
-        if self._base_output is not None and self._base_output.subscribed:
-            self._base_output.publish(torque, stamp)
+        for output in (self._base_output, self._others_output):
+            if output is not None and output.subscribed:
+                output.publish(torque, stamp)
         if subscribed(self._contact_publisher):
             self._contact_publisher.publish(Bool(data=bool(touched.any())))
         if self._settings.external_wrench_link and subscribed(self._wrench_publisher):

@@ -19,8 +19,8 @@ INTERFACE = Interface(
                  "order of `joints`, for a ForwardCommandController", "`effort_commands` other than `none`"),
         Endpoint("~/<term>/base_wrench", WRENCH, "of `gravity`, `coriolis` and `inverse_dynamics` each, the part of a "
                  "floating base, in the frame of its link", BASE),
-        Endpoint("~/<term>/multi_dof_joints", OTHERS, "of the same each, the wrenches on the children of joints of "
-                 "several degrees of freedom, in the children's frames", OTHER_JOINTS),
+        Endpoint("~/<term>/multi_dof_joints", OTHERS, "of the same each, and of `external_torque`, the wrenches on the "
+                 "children of joints of several degrees of freedom, in the children's frames", OTHER_JOINTS),
         Endpoint("~/external_torque", STATE, "efforts from outside that the momentum observer sees; NaN for a joint "
                  "whose effort is not reported", OBSERVER),
         Endpoint("~/external_torque/base_wrench", WRENCH, "of the same, the part of a floating base",
