@@ -15,10 +15,12 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 import screw_dynamics as sd
 from screw_dynamics.ros.dynamics.motor_feed_forward import MotorFeedForward
 from screw_dynamics.ros.dynamics.node import DynamicsNode
+from screw_dynamics.ros.dynamics.trajectory_efforts import TrajectoryEfforts
 from screw_dynamics.ros.node.robot_state import RobotState
 from screw_dynamics.simulated_robot.settings import Settings
 from screw_dynamics.simulated_robot.simulation import Simulation
 from screw_dynamics_interfaces import srv
+from support import floating_robots as robots
 from support import planar_arm as arm
 from support.arm_driver import MODULE, QD, ArmDriver, Q
 from support.graph import PATIENCE, NodeProcess
@@ -189,6 +191,23 @@ def test_a_drive_without_feed_forward_is_named_and_all_else_works(ros, more, neg
         assert of_motors(node).health()[1] == (says and f"motor_feed_forward: there is none: feed_forward: {says}")
         with pytest.raises(ValueError, match="parameter drives: drive of joint 'shoulder'"):
             node.use(sd.Robot.from_urdf(arm.urdf().replace("shoulder", "hip")))
+    finally:
+        node.end()
+        node.endpoints.close()
+
+
+@pytest.mark.parametrize("stiffness, says", [(None, ""), (400.0, "joint 'floating_base' is free")])
+def test_motors_on_a_floating_base_have_none_through_springs(ros, stiffness, says):
+    """And without springs need none: trajectories have the efforts of inverse dynamics."""
+    node = configured(drives=[json.dumps({"hip": {**SHOULDER, "stiffness": stiffness}})], floating_base=True)
+    try:
+        node.use(sd.Robot.from_urdf(robots.hopper(), floating_base=True))
+        assert says in of_motors(node).health()[1] and bool(of_motors(node).health()[1]) == bool(says)
+        assert of_motors(node).needed == bool(says)
+        efforts = next(output for output in node._outputs if isinstance(output, TrajectoryEfforts))
+        given = JointTrajectory(joint_names=list(robots.JOINTS), points=[JointTrajectoryPoint(positions=[0.0, 0.0])])
+        with pytest.raises(ValueError, match=says or "the node is inactive"):      # active, it knows of the base
+            efforts._fill(node.robot(), given)
     finally:
         node.end()
         node.endpoints.close()

@@ -89,7 +89,8 @@ class MotorFeedForward(StateOutput):
             self._moved(np.zeros((5, joints.robot.n)))
         except ValueError as error:
             self._joints, self._problem = None, str(error)
-            self._node.log.error(f"motor_feed_forward: there is none: {error}")
+            if self.needed:
+                self._node.log.error(f"motor_feed_forward: there is none: {error}")
         names = () if self._joints is None else self._joints.robot.joint_names
         if names != self._joint_names:
             self._joint_names = names
@@ -99,6 +100,12 @@ class MotorFeedForward(StateOutput):
         """Try again what another value of a parameter may allow."""
         if self._robot is not None and "feed_forward_neglect_damping" in changed:
             self.use(self._robot)
+
+    @property
+    def needed(self) -> bool:
+        """Whether trajectories are for these motors: not those of a robot on a floating base, say, without springs,
+        whose efforts inverse dynamics has."""
+        return self._robot is not None and bool(self._robot.model.motors or not self._robot.model.on_groups)
 
     # --------------------------------------------------------------------------------------------- trajectories
     def efforts(self, points: TrajectoryPoints) -> np.ndarray:
@@ -179,7 +186,7 @@ class MotorFeedForward(StateOutput):
     def health(self) -> Report:
         """A warning where there can be no feed-forward."""
         if self._joints is None:
-            return (WARN, f"motor_feed_forward: there is none: {self._problem}", {}) if self._robot is not None else (
+            return (WARN, f"motor_feed_forward: there is none: {self._problem}", {}) if self.needed else (
                 OK, "", {})
         if self._motion is None or self._latest is None:
             return OK, "", {"motor feed-forward": "waits for a trajectory"}

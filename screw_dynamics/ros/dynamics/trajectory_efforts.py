@@ -43,8 +43,8 @@ class TrajectoryEfforts(StateOutput):
         if self._node.state_label != "active":
             return
         try:
-            self._warn(fill(self._node.robot_for_batches(), trajectory, self._motors, self._elsewhere))
-            if self._motors is not None:
+            self._warn(self._fill(self._node.robot_for_batches(), trajectory))
+            if self._motors is not None and self._motors.needed:
                 self._motors.start(trajectory)
         except Fault:
             raise
@@ -54,9 +54,13 @@ class TrajectoryEfforts(StateOutput):
         self._node.diagnostics.tick("trajectory")
 
     def _answer(self, robot: Robot, request, response) -> None:
-        response.message = fill(robot, request.trajectory, self._motors, self._elsewhere)
+        response.message = self._fill(robot, request.trajectory)
         response.trajectory = request.trajectory
         self._warn(response.message)
+
+    def _fill(self, robot: Robot, trajectory: JointTrajectory) -> str:
+        motors = self._motors if self._motors is not None and self._motors.needed else None
+        return fill(robot, trajectory, motors, self._elsewhere)
 
     def _elsewhere(self) -> StampedState:
         """The latest state of a floating base, and of joints of several degrees of freedom."""
