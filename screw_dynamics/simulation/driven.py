@@ -395,7 +395,10 @@ class Driven:
             ) -> tuple[int, np.ndarray, np.ndarray]:
         """Make steps, see `driven_steps`; q (nq), qd (n), clipped (n), int64, and past are changed. Returns how many
         were made, the efforts tau (n), and the mask (n,) of the velocities that ended the motion. resumed: they follow
-        the last ones, so that impulses of contacts begin with those."""
+        the last ones, so that impulses of contacts begin with those. ValueError for tables of other shapes, in which a
+        kernel would read what is not theirs."""
+        if joints.shape != (ROWS, len(qd)):
+            raise ValueError(f"joints is {joints.shape}, must be {(ROWS, len(qd))}")
         self._calls[START] = RESUME if resumed else BEGIN
         tau, self.lost[...] = np.zeros(len(qd)), 0.0
         made = self._run(self._memory, self._calls, joints, wrenches, reference, steps, start, h, q, qd,

@@ -3,7 +3,20 @@ import numpy as np
 import pytest
 
 from screw_dynamics.closed_loops import ClosedLoopRobot
-from screw_dynamics.simulation.driven import EFFORT, SERVO, Driven
+from screw_dynamics.simulation.driven import (
+    DRIVE,
+    EFFORT,
+    LIMIT,
+    LOWER,
+    NO_LOAD,
+    PLACE,
+    ROWS,
+    SERVO,
+    STALL,
+    STRENGTH,
+    UPPER,
+    Driven,
+)
 from support.loop_robots import four_bar
 from support.paths import ROOT
 
@@ -13,9 +26,10 @@ H = 1e-9
 def found(loops, q, qd, given, driven, external):
     """Accelerations and efforts where the mask `driven` has the accelerations `given`, others these efforts."""
     robot = loops.robot
-    rows, reference = np.zeros((13, robot.n)), np.zeros((1, 4, robot.n))
-    rows[2], rows[3], rows[6], rows[10], rows[12] = -np.inf, np.inf, robot.model.places_in_q, np.inf, 1.0
-    rows[4] = np.where(driven, SERVO, EFFORT)
+    rows, reference = np.zeros((ROWS, robot.n)), np.zeros((1, 4, robot.n))
+    rows[[UPPER, LIMIT, STALL, NO_LOAD]], rows[LOWER] = np.inf, -np.inf
+    rows[PLACE], rows[STRENGTH] = robot.model.places_in_q, 1.0
+    rows[DRIVE] = np.where(driven, SERVO, EFFORT)
     reference[0, 2], reference[0, 3] = np.where(driven, given, 0.0), np.where(driven, 0.0, given)
     motion, clipped = Driven(robot, "semi_implicit_euler", (), loops.constraints), np.zeros(robot.n, dtype=np.int64)
     on_bodies, end = motion.wrenches(external), qd.copy()

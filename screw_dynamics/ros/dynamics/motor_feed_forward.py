@@ -32,7 +32,8 @@ SETTINGS = (
     Setting("feed_forward_neglect_damping", False, "damping of springs is left out of them; false: a drive that has "
             "some is refused, as its motor's motion is no function of that of the links"),
     Setting("feed_forward_lead", 0.0, "how far ~/motor_feed_forward is ahead of the stamp of joint_states: what a "
-            "command takes on its way, and half of the time for which it is held", "s", lower=0.0, upper=1.0),
+            "command takes on its way, and half of the time for which it is held", "s", lower=0.0, upper=1.0,
+            least=1e-9),
 )
 
 
@@ -43,7 +44,8 @@ class RigidDrives:
         coordinates_alone("motor_feed_forward", robot.model)
         self.robot = robot
 
-    def feed_forward(self, q, qd, qdd, qddd, qdddd, *, friction: bool, neglect_damping: bool) -> MotorMotion:
+    def feed_forward(self, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray, qddd: np.ndarray, qdddd: np.ndarray, *,
+                     friction: bool, neglect_damping: bool) -> MotorMotion:
         """The same motion, and the efforts of inverse dynamics."""
         tau = self.robot.inverse_dynamics(q, qd, qdd)
         if friction:
