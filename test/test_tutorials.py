@@ -14,7 +14,7 @@ def interpreter():
         yield interpreter
 
 
-LONG = "robots_that_touch",     # contacts of two robots: two more sets of kernels
+LONG = "robots_that_touch", "closed_loops", "drives"    # kernels that no other fast test needs
 
 
 @pytest.mark.parametrize("page", [pytest.param(page, marks=[*[pytest.mark.slow] * (page in LONG)])

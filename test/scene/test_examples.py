@@ -30,6 +30,7 @@ def test_a_tower_of_ten_blocks_is_at_rest_for_a_minute():
     assert carried == pytest.approx(98.1, rel=1e-9)
 
 
+@pytest.mark.slow     # of a robot with groups: kernels of its own
 def test_a_quadruped_that_is_pushed_comes_back_and_slides_on_ice():
     found = example("quadruped_pushed")["main"]()
     assert found["carried"] == pytest.approx(found["weight"], rel=1e-5)

@@ -7,10 +7,10 @@ import pytest
 
 from support.paths import ROOT
 
-FILES = ("scene/test_contact_physics.py", "scene/test_contact_laws.py", "scene/test_self_collision.py",
-         "scene/test_scene_view.py", "scene/test_contacts_of_robots.py", "contact/test_pairs.py",
+FILES = ("scene/test_contact_physics.py", "scene/test_contact_laws.py", "scene/test_scene_view.py", "scene/test_contacts_of_robots.py", "contact/test_pairs.py",
          "contact/test_convex_pairs.py", "contact/test_detection.py", "simulated_robot/test_servos_that_touch.py",
-         pytest.param("scene/test_convex_contacts.py", marks=pytest.mark.slow))     # takes a minute
+         *(pytest.param(f"scene/{name}.py", marks=pytest.mark.slow) for name in (    # take half a minute and more
+             "test_convex_contacts", "test_self_collision")))
 
 
 @pytest.mark.parametrize("file", FILES)
