@@ -7,8 +7,9 @@ import pytest
 
 from support.paths import ROOT
 
-FILES = ("scene/test_contact_physics.py", "scene/test_contact_laws.py", "scene/test_scene_view.py", "scene/test_contacts_of_robots.py", "contact/test_pairs.py",
-         "contact/test_convex_pairs.py", "contact/test_detection.py", "simulated_robot/test_servos_that_touch.py",
+FILES = ("scene/test_contact_physics.py", "scene/test_contact_laws.py", "scene/test_scene_view.py",
+         "scene/test_contacts_of_robots.py", "contact/test_pairs.py", "contact/test_convex_pairs.py",
+         "contact/test_detection.py", "simulated_robot/test_servos_that_touch.py",
          *(pytest.param(f"scene/{name}.py", marks=pytest.mark.slow) for name in (    # take half a minute and more
              "test_convex_contacts", "test_self_collision")))
 
