@@ -20,7 +20,7 @@ class Touching(NamedTuple):
     points: int
 
 
-TOUCHING = {
+SIMPLE = {
     (SPHERE, SPHERE): Touching(spheres.sphere_sphere, 1),
     (SPHERE, CAPSULE): Touching(spheres.sphere_capsule, 1),
     (SPHERE, BOX): Touching(spheres.sphere_box, 1),
@@ -29,16 +29,19 @@ TOUCHING = {
     (CAPSULE, CAPSULE): Touching(capsules.capsule_capsule, capsules.CAPSULE_POINTS),
     (CAPSULE, BOX): Touching(capsules.capsule_box, capsules.CAPSULE_POINTS),
     (BOX, BOX): Touching(boxes.box_box, boxes.BOX_POINTS),
+    (CAPSULE, PLANE): Touching(on_plane.capsule_on_plane, 2),
+    (BOX, PLANE): Touching(on_plane.box_on_plane, 8),
+    (CYLINDER, PLANE): Touching(on_plane.cylinder_on_plane, on_plane.CYLINDER_POINTS),
+    (CONVEX_HULL, PLANE): Touching(on_plane.hull_on_plane, OF_VERTICES),
+}
+TOUCHING = {
+    **SIMPLE,
     (SPHERE, CONVEX_HULL): Touching(convex_pairs.sphere_convex, convex_pairs.SPHERE_POINTS),
     **{(CAPSULE, kind): Touching(convex_pairs.capsule_convex, convex_pairs.CAPSULE_POINTS)
        for kind in (CYLINDER, CONVEX_HULL)},
     **{pair: Touching(convex_pairs.convex_convex, convex_pairs.CONVEX_POINTS)
        for pair in ((BOX, CYLINDER), (BOX, CONVEX_HULL), (CYLINDER, CYLINDER), (CYLINDER, CONVEX_HULL),
                     (CONVEX_HULL, CONVEX_HULL))},
-    (CAPSULE, PLANE): Touching(on_plane.capsule_on_plane, 2),
-    (BOX, PLANE): Touching(on_plane.box_on_plane, 8),
-    (CYLINDER, PLANE): Touching(on_plane.cylinder_on_plane, on_plane.CYLINDER_POINTS),
-    (CONVEX_HULL, PLANE): Touching(on_plane.hull_on_plane, OF_VERTICES),
     (SPHERE, HEIGHT_FIELD): Touching(on_height_field.sphere_on_height_field, on_height_field.BALL),
     (CAPSULE, HEIGHT_FIELD): Touching(on_height_field.capsule_on_height_field, on_height_field.CAPSULE_POINTS),
     (BOX, HEIGHT_FIELD): Touching(on_height_field.box_on_height_field, on_height_field.BOX_POINTS),

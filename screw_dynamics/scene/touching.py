@@ -10,15 +10,16 @@ from screw_dynamics.compiled.threads import on_threads, thread_count
 from screw_dynamics.compiled.workspace import Tables
 from screw_dynamics.constraints import tables
 from screw_dynamics.constraints.contacts import tables as contact_tables
-from screw_dynamics.constraints.contacts.calls import ACCELERATION
+from screw_dynamics.constraints.contacts.calls import ACCELERATION, detection_address
 from screw_dynamics.constraints.contacts.tables import EXCESS, OF_CONTACT, RESIDUALS, Settings
 from screw_dynamics.constraints.contacts.touches import touches_entry
 from screw_dynamics.constraints.projection import CONFIGURATIONS, NOTHING
-from screw_dynamics.contact.detection import pair_rows
+from screw_dynamics.contact.detection import are_simple, kinds_of, pair_rows
 from screw_dynamics.contact.shapes import Shape
 from screw_dynamics.contact.solids import Attached, kind_of, rows
 from screw_dynamics.model import checks
 from screw_dynamics.numbers.lanes import WIDTH
+from screw_dynamics.numbers.values import PLAIN
 from screw_dynamics.robot import Robot
 from screw_dynamics.screws.arrays import pose, pose_matrix
 from screw_dynamics.screws.se3 import compose
@@ -79,6 +80,7 @@ class Touching:
             mu, e, torsion, rolling) in zip(pair_rows(self._rows, pairs), materials, strict=True)]
         points = sum(pair.points for pair in self.pairs)
         self.most, self.margin = min(points, MOST) if most is None else most, margin
+        self.simple = are_simple(kinds_of(self._rows, self.pairs))
         self._pair_of = np.repeat(np.arange(len(self.pairs)), [pair.points for pair in self.pairs])
         self.constraints, self.slow = constraints, slow
         self.tables = self._tables(self.most, margin)
@@ -90,7 +92,7 @@ class Touching:
         elif not robot.model.shares_coordinates:
             entries = entries._replace(acceleration=ACCELERATION.of(robot.model.structure))
         self.rollouts = Rollouts(robot, entries, self._workspaces, CONFIGURATIONS if constraints else NOTHING,
-                                 "contacts and loops" if constraints else "contacts")
+                                 "contacts and loops" if constraints else "contacts", self.simple)
 
     @property
     def given(self) -> tuple[list, list, np.ndarray]:
@@ -123,13 +125,15 @@ class Touching:
         states = np.ascontiguousarray(q, dtype=float).reshape(prod(lead), 1, q.shape[-1])
         most = len(self._pair_of) if far else self.most
         reports = np.empty((len(states), 1, contact_tables.report_numbers(most)))
-        entry = touches_entry(self.robot.model.on_groups, bool(lead))
+        entry, detect = touches_entry(self.robot.model.on_groups, bool(lead)), np.zeros(1, dtype=np.int64)
+        if not PLAIN:
+            detect[0] = detection_address(bool(lead), self.simple)
         size = max(WIDTH, -(-len(states) // (4 * WIDTH)) * WIDTH)
 
         def work(starts):
             with pool.borrowed() as memory:
                 for start in starts:
-                    entry(memory, states[start:start + size], reports[start:start + size])
+                    entry(memory, detect, states[start:start + size], reports[start:start + size])
         on_threads(work, range(0, len(states), size), thread_count(threads))
         if (missed := reports[..., RESIDUALS].max(initial=0.0)) > 0.0:
             raise ValueError(f"max_contacts {self.most} are {missed:g} too few")

@@ -370,7 +370,7 @@ class Driven:
         self._calls[PROJECT] = projection_address(structure, projects, False)
         self._calls[RESTORE], self._calls[START] = restored, BEGIN
         if touching is not None:
-            self._calls[DETECT], self._calls[SOLVE] = contact_addresses(False)
+            self._calls[DETECT], self._calls[SOLVE] = contact_addresses(False, touching.simple)
         if self._total:
             self._calls[FORCES], self._calls[ELEMENTS] = self._total.address(False), self._total.where
         if INTEGRATORS[integrator].momenta:

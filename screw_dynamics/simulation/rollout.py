@@ -77,11 +77,11 @@ class Rollouts:
 
     projected: what is brought back after each step of a robot that keeps constraints, see constraints/projection.py,
     or that touches something, whose workspaces hold that; None for a tree. projects: "joints", "loops", "contacts" or
-    "contacts and loops"."""
+    "contacts and loops"; simple: what touches, as contact/detection.py has it."""
 
     def __init__(self, robot: Any, entries: Choice, workspaces: Workspaces,
-                 projected: int | None = None, projects: str = "joints"):
-        self._projected, self._projects = projected, projects
+                 projected: int | None = None, projects: str = "joints", simple: bool = True):
+        self._projected, self._projects, self._simple = projected, projects, simple
         self._robot, self._model, self.entries, self._workspaces = robot, robot.model, entries, workspaces
         self._with_room = workspaces if projected is not None else Workspaces(with_room(robot.tables))
         self._checked: dict = {}            # by options: settings, and number of samples
@@ -146,7 +146,7 @@ class Rollouts:
             calls[RESTORE] = NEEDED if self._projected is None else self._projected
             calls[PROJECT] = projection_address(self._model.structure, self._projects, lanes)
             if self._projects.startswith("contacts"):
-                calls[DETECT], calls[SOLVE] = contact_addresses(lanes)
+                calls[DETECT], calls[SOLVE] = contact_addresses(lanes, self._simple)
                 calls[FACTORS] = not PLAIN and self.entries.acceleration.name.startswith(LEAVES_FACTORS)
         return calls
 

@@ -2,13 +2,14 @@
 import numpy as np
 import pytest
 
-from screw_dynamics.contact.detection import pair_rows
+from screw_dynamics.contact.detection import are_simple, kinds_of, pair_rows
 from screw_dynamics.contact.shapes import Box, ConvexHull, Cylinder, HeightField, Plane, Sphere
 from screw_dynamics.contact.solids import Attached, rows
 from screw_dynamics.numbers.lanes import WIDTH
 from screw_dynamics.numbers.values import PLAIN
 from support.touching import Shapes
 
+HULL = ConvexHull(np.vstack([np.eye(3), np.zeros(3)]))
 SHAPES = [Box((0.2, 0.2, 0.2)), Sphere(0.1), Plane(), Sphere(0.2)]
 ALL = [(0, 2), (1, 2), (3, 2), (0, 1), (1, 3)]
 
@@ -91,3 +92,12 @@ def test_pairs_without_a_kernel_are_refused():
     solids, _ = rows([Attached(HeightField(np.zeros((2, 2)), (1, 1)), 1, np.eye(4)), Attached(Plane(), 2, np.eye(4))])
     with pytest.raises(ValueError, match="no contacts between a plane and a height field"):
         pair_rows(solids, [(0, 1)])
+
+
+@pytest.mark.parametrize("a, b, simple", [
+    (Box((1.0, 1.0, 1.0)), Plane(), True), (Sphere(0.1), Cylinder(0.1, 0.2), True), (HULL, Plane(), True),
+    (Cylinder(0.1, 0.2), Box((1.0, 1.0, 1.0)), False), (HULL, Sphere(0.1), False), (HULL, HULL, False),
+    (Box((1.0, 1.0, 1.0)), HeightField(np.zeros((2, 2)), (1.0, 1.0)), False)])
+def test_what_takes_long_to_compile_is_left_out_where_it_is_not_needed(a, b, simple):
+    solids, _ = rows([Attached(shape, 0, np.eye(4)) for shape in (a, b)])
+    assert are_simple(kinds_of(solids, pair_rows(solids, [(0, 1)]))) == simple

@@ -9,7 +9,7 @@ from screw_dynamics.algorithms.group_rates import forward_on_groups
 from screw_dynamics.compiled import workspace as ws
 from screw_dynamics.compiled.entry import Entry, lane, number, per_joint
 from screw_dynamics.compiled.native import address
-from screw_dynamics.contact.detection import list_touches
+from screw_dynamics.contact.detection import ALL_KINDS, SIMPLE_KINDS, lister
 from screw_dynamics.kernel_cache.cache import BATCHES, Form, compiled, prepare
 from screw_dynamics.model.links import Link
 from screw_dynamics.numbers.values import kernel
@@ -20,11 +20,12 @@ from .motion import OF_STEPS, with_motion
 from .tables import FOUND, MISSED, contacts_in
 
 
-def form_of_detection(lanes: bool) -> Form:
-    """What is compiled of `list_touches`, for solids in their places in the workspace at an address."""
-    like = lane if lanes else number
+def form_of_detection(lanes: bool, simple: bool) -> Form:
+    """What is compiled of `list_touches`, for solids in their places in the workspace at an address; simple: as of
+    `are_simple`."""
+    like, list_touches = lane if lanes else number, lister(SIMPLE_KINDS if simple else ALL_KINDS)
 
-    @compiled(f"contacts.detect{BATCHES * lanes}")
+    @compiled(f"contacts.detect{'.simple' * simple}{BATCHES * lanes}")
     def native(where):
         given = contacts_in(ws.memory_at(where), like())
         count, missed = list_touches(given.geometry, given.settings.margin[0], given.contact, given.settings.most[0])
@@ -32,17 +33,22 @@ def form_of_detection(lanes: bool) -> Form:
     return Form(native, (types.intp,))
 
 
-def forms(lanes: bool) -> tuple[Form, Form]:
+def forms(lanes: bool) -> tuple[Form, ...]:
     """What is compiled of both."""
-    return form_of_detection(lanes), form_of_solver(lanes)
+    return form_of_detection(lanes, True), form_of_detection(lanes, False), form_of_solver(lanes)
 
 
 @cache
-def contact_addresses(lanes: bool) -> tuple[int, int]:
-    """The addresses of both."""
-    form = form_of_detection(lanes)
+def detection_address(lanes: bool, simple: bool) -> int:
+    """The address of detection."""
+    form = form_of_detection(lanes, simple)
     _kept.append(form)
-    return address(prepare(*form)), solver_address(lanes)
+    return address(prepare(*form))
+
+
+def contact_addresses(lanes: bool, simple: bool) -> tuple[int, int]:
+    """The addresses of both."""
+    return detection_address(lanes, simple), solver_address(lanes)
 
 
 @kernel

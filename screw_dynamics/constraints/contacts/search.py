@@ -5,7 +5,7 @@ import numpy as np
 from numba.extending import overload
 
 from screw_dynamics.compiled.native import at, call
-from screw_dynamics.contact.detection import list_touches, locate
+from screw_dynamics.contact.detection import ALL_KINDS, lister, locate
 from screw_dynamics.contact.solids import FAR
 from screw_dynamics.contact.writing import choose, on_second
 from screw_dynamics.numbers.scalars import some, where
@@ -28,8 +28,8 @@ def forget(given: ContactTables) -> None:
 
 def find_touches(given: ContactTables, calls: np.ndarray) -> None:
     """Fill the contacts with gaps of less than the margin in some place, and count them."""
-    given.counts[FOUND], given.counts[MISSED] = list_touches(given.geometry, given.settings.margin[0], given.contact,
-                                                       given.settings.most[0])
+    given.counts[FOUND], given.counts[MISSED] = lister(ALL_KINDS)(
+        given.geometry, given.settings.margin[0], given.contact, given.settings.most[0])
 
 
 @overload(find_touches, jit_options=INLINE)

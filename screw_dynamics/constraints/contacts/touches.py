@@ -2,10 +2,12 @@
 from collections.abc import Callable
 from functools import cache
 
+from numba import types
+
 from screw_dynamics.compiled import workspace as ws
 from screw_dynamics.compiled.entry import lane, number, per_joint
 from screw_dynamics.compiled.samples import load_rows, store_rows
-from screw_dynamics.contact.detection import list_touches, locate
+from screw_dynamics.contact.detection import locate
 from screw_dynamics.kernel_cache.cache import BATCHES, Form, compiled, prepare
 from screw_dynamics.numbers.lanes import places
 from screw_dynamics.numbers.tables import block
@@ -17,19 +19,19 @@ from ..entries import fill_coordinates, fill_placements
 from ..kinematics import ConstraintKinematics
 from .motion import put_poses, with_motion
 from .reports import put_touch
-from .search import forget
-from .tables import RESIDUALS, contacts_in
+from .search import find_touches, forget
+from .tables import FOUND, MISSED, RESIDUALS, contacts_in
 
 
 def form_of_touches(on_groups: bool, lanes: bool) -> Form:
-    """What is compiled of `list_touches` for calls from Python: of workspace, configurations (N, 1, nq), and reports
-    (N, 1, numbers) as of tables.py, without residuals and forces."""
+    """What is compiled of detection for calls from Python: of workspace, addresses of which the first is that of
+    detection, configurations (N, 1, nq), and reports (N, 1, numbers) as of tables.py, without residuals and forces."""
     Table = with_motion(ConstraintKinematics)
     Table, fill = (ws.placed(Table), fill_placements) if on_groups else (Table, fill_coordinates)
     like = lane if lanes else number
 
     @compiled(f"contacts.touches{'.groups' * on_groups}{BATCHES * lanes}", nogil=True)
-    def touches(memory, configurations, reports):
+    def touches(memory, calls, configurations, reports):
         links, body, given = ws.links_in(memory), ws.body_on_lanes(Table, memory, like()), contacts_in(memory, like())
         q = block(like(), (configurations.shape[2],), memory, ws.header(memory).lanes)
         for start in range(0, len(configurations), places(like())):
@@ -39,14 +41,13 @@ def form_of_touches(on_groups: bool, lanes: bool) -> Form:
             put_poses(links, body)
             forget(given)
             locate(given.geometry, body.C)
-            margin, most = given.settings.margin[0], given.settings.most[0]
-            count, missed = list_touches(given.geometry, margin, given.contact, most)
-            given.report[RESIDUALS] = null(given.report[0]) + float(missed)
-            for k in range(count):
+            find_touches(given, calls)
+            given.report[RESIDUALS] = null(given.report[0]) + given.counts[MISSED]
+            for k in range(int(given.counts[FOUND])):
                 put_touch(given, k, zero(Vec3, q[0]))
             store_rows(reports, start, 0, given.report)
     numbers = ws.numbers_type(3)
-    return Form(touches, (ws.numbers_type(1), numbers, numbers))
+    return Form(touches, (ws.numbers_type(1), types.int64[::1], numbers, numbers))
 
 
 for _Table in (with_motion(ConstraintKinematics),):
@@ -55,5 +56,5 @@ for _Table in (with_motion(ConstraintKinematics),):
 
 @cache
 def touches_entry(on_groups: bool, lanes: bool) -> Callable:
-    """The entry point touches(memory, configurations, reports)."""
+    """The entry point touches(memory, calls, configurations, reports)."""
     return prepare(*form_of_touches(on_groups, lanes)).entry_point
