@@ -12,8 +12,9 @@ from screw_dynamics.forces import Element
 from screw_dynamics.model.floating_base import coordinates
 from screw_dynamics.robot import Robot
 from screw_dynamics.scene import Contacts
-from screw_dynamics.simulation import driven as rows
-from screw_dynamics.simulation.driven import BRAKE, EFFORT, GRAVITY, PAST, REFERENCE, SERVO, Driven
+from screw_dynamics.simulation import driven_joints as rows
+from screw_dynamics.simulation.driven import Driven
+from screw_dynamics.simulation.driven_joints import BRAKE, EFFORT, GRAVITY, PAST, REFERENCE, SERVO
 
 from .commands import Drive, Drives
 from .limits import EnforcedLimits

@@ -16,7 +16,7 @@ class Heat:
 
     A step under an effort u heats by (u / k)^2, k at the joint, and R C T' = ambient + R heat - T. Every PERIOD the
     effort is limited to what would bring a winding to its highest temperature by the next look: so it never becomes
-    warmer, and in the end gives what it can give for ever."""
+    warmer, and in the end gives what it can give for ever; unless limits are not enforced."""
 
     def __init__(self, model: Model, settings: Settings):
         own = [(name, k, drive.thermal, drive.ratio) for joint, drive in model.drives.items()
@@ -28,7 +28,7 @@ class Heat:
             [(x.ambient, x.highest, x.resistance, x.capacity) for *_, x, _ in own]).reshape(-1, 4).T
         self._decay = np.exp(-settings.step / (self._resistance * capacity))        # of a step
         self._every = settings.steps(PERIOD)
-        self.limit = np.full(model.n, np.inf)
+        self.limit, self._enforced = np.full(model.n, np.inf), settings.enforce_limits
         self.restart(0)
 
     def __bool__(self) -> bool:
@@ -45,6 +45,8 @@ class Heat:
 
     def warm(self, efforts: np.ndarray) -> None:
         """Steps under efforts (steps, n); the same bits however steps are put together."""
+        if not self:
+            return
         from scipy.signal import lfilter  # when it is called: it is long to import
         towards = self._ambient + self._resistance * (efforts[:, self._at] / self._constant)**2
         for i, decay in enumerate(self._decay):
@@ -55,6 +57,12 @@ class Heat:
         """Set the limits, if it is the step of a look."""
         if self and (step - self._looked) % self._every == 0:
             self._look()
+
+    def limited(self, limit: np.ndarray | None) -> np.ndarray | None:
+        """The lower of the limits (n,) that heat sets, and those given; None where there are none."""
+        if not (self and self._enforced):
+            return limit
+        return self.limit.copy() if limit is None else np.minimum(limit, self.limit)
 
     def _look(self) -> None:
         """From the temperatures, the efforts that make them highest at the next look."""

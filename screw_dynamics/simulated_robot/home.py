@@ -10,7 +10,7 @@ from screw_dynamics.robot import Robot
 
 from .limits import EnforcedLimits
 from .motors import actuated_joints, at_rest, command_names, motor_mask
-from .settings import Settings
+from .settings import JOINT_MODES, Settings
 
 
 def default_modes(model: Model, mode: str) -> dict[str, str]:
@@ -20,6 +20,19 @@ def default_modes(model: Model, mode: str) -> dict[str, str]:
     passive = ~limited & limited.any() & bool(model.constraints)
     idle = dict(zip(command_names(model)[-len(passive):], passive.tolist(), strict=True)) if len(passive) else {}
     return {joint: "passive" if idle[joint] else mode for joint in actuated_joints(model)}
+
+
+def modes_of(model: Model, mode: str, given: Mapping[str, str]) -> list[str]:
+    """What commands each velocity (n,), of JOINT_MODES: what {joint: mode} says, `default_modes` else, and efforts of a
+    floating base. ValueError names a joint that does not exist, and what is no mode."""
+    names = command_names(model)
+    for joint, wanted in given.items():
+        if joint not in names:
+            raise ValueError(f"unknown joint '{joint}'")
+        if wanted not in JOINT_MODES:
+            raise ValueError(f"joint '{joint}': command mode '{wanted}' must be one of {', '.join(JOINT_MODES)}")
+    base, modes = model.n - len(coordinate_joints(model)), default_modes(model, mode) | given
+    return ["effort"] * base + [modes.get(name, "passive") for name in names[base:]]
 
 
 class Home:

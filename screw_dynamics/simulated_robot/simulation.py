@@ -21,7 +21,7 @@ from screw_dynamics.model.floating_base import (
 from screw_dynamics.robot import Robot
 from screw_dynamics.scene import Scene
 from screw_dynamics.simulation.conservation import beyond_limits
-from screw_dynamics.simulation.driven import PAST
+from screw_dynamics.simulation.driven_joints import PAST
 from screw_dynamics.simulation.integrators import check_elements
 
 from .acceptance import check_drives, check_inertia, check_settings
@@ -30,7 +30,7 @@ from .commands import Commands, Drive
 from .conservation import Account, Balance
 from .faults import Faults, Scheduled
 from .heat import Heat
-from .home import Home, default_modes
+from .home import Home, modes_of
 from .limits import EnforcedLimits
 from .loops import closed, residuals, with_loops
 from .measurements import Measurements
@@ -39,7 +39,7 @@ from .objects import Objects
 from .pushes import Pushes, total
 from .reference import Reference, Tracking
 from .sensors.sensors import Sensors
-from .settings import JOINT_MODES, Settings
+from .settings import Settings
 from .snapshot import Acting, Past, Stretch
 from .surroundings import Surroundings
 
@@ -98,7 +98,8 @@ class Simulation(Objects, Measurements):
         self.forces = elements_of(forces)
         check_elements(self.settings.integrator, robot.total_force(self.forces).elements)
         self._actuators = Actuators(self.limits, self.settings, self.forces)
-        self._commands = Commands(self.settings, self.limits, self._modes(modes or {}), self._rates)
+        modes_given = modes_of(robot.model, self.settings.command_mode, modes or {})
+        self._commands = Commands(self.settings, self.limits, modes_given, self._rates)
         self.sensors = Sensors(self.settings, robot, joint_sensors, instrumented)
         around = self.surroundings
         self.faults = Faults(self.settings, self.command_names[self._rates:], self.joint_names, self.sensors.names,
@@ -225,17 +226,8 @@ class Simulation(Objects, Measurements):
     def set_modes(self, modes: Mapping[str, str]) -> None:
         """Let other quantities command the joints, as `modes` at the start. A joint whose mode changes is as it was
         before its first command. ValueError names the joint; nothing is changed then."""
-        self._commands.set_modes(self._modes(modes), self.position)
+        self._commands.set_modes(modes_of(self.robot.model, self.settings.command_mode, modes), self.position)
         self._update_drives()
-
-    def _modes(self, modes: Mapping[str, str]) -> list[str]:
-        for joint, mode in modes.items():
-            if joint not in self.command_names:
-                raise ValueError(f"unknown joint '{joint}'")
-            if mode not in JOINT_MODES:
-                raise ValueError(f"joint '{joint}': command mode '{mode}' must be one of {', '.join(JOINT_MODES)}")
-        modes = default_modes(self.robot.model, self.settings.command_mode) | modes
-        return ["effort"] * self._rates + [modes.get(name, "passive") for name in self.command_names[self._rates:]]
 
     def inject(
         self, kind: str, target: str = "", value: float = 0.0, delay: float = 0.0, duration: float = 0.0
@@ -281,12 +273,10 @@ class Simulation(Objects, Measurements):
         self.heat.look(self.steps)
         for command in self.faults.arrivals(self.steps):
             self._commands.accept(command, self.steps)
-        drives, limit = self._commands.drives(self.steps), self._tracking.limit
-        if self.heat:
-            limit = self.heat.limit.copy() if limit is None else np.minimum(limit, self.heat.limit)
+        drives = self._commands.drives(self.steps)
         kind = np.where(self._tracking.mask, Drive.REFERENCE, drives.kind)
         self._drives = self.faults.drives(drives._replace(
-            kind=kind, beyond=drives.beyond & ~self._tracking.mask, limit=limit))
+            kind=kind, beyond=drives.beyond & ~self._tracking.mask, limit=self.heat.limited(self._tracking.limit)))
         if self.surroundings is not None:
             self.surroundings.fail(self.faults.slippery, self.faults.released)
         self._pushes.expire(self.steps)
@@ -320,8 +310,7 @@ class Simulation(Objects, Measurements):
         elif self._locked.all():
             before, self.qd = self.qd, np.zeros(self.robot.n)
             self._record(self.q[None], self.qd[None])
-            if self.heat:
-                self.heat.warm(np.zeros((steps, self.robot.n)))
+            self.heat.warm(np.zeros((steps, self.robot.n)))
             if before.any():
                 self._count(np.stack([self.q, self.q]), np.stack([before, self.qd]), np.zeros((1, self.robot.n)))
             self.steps += steps
@@ -346,8 +335,7 @@ class Simulation(Objects, Measurements):
         if made:
             n, done = len(qd), past[:made]
             self._record(done[:, 0], done[:, 1, :n])
-            if self.heat:
-                self.heat.warm(np.where(self._locked, 0.0, done[:, 2, :robot.n]))
+            self.heat.warm(np.where(self._locked, 0.0, done[:, 2, :robot.n]))
             if self._balance is not None:
                 self._count(np.vstack([done[:, 0], q]), np.vstack([done[:, 1, :n], qd]), done[:, 2, :n], wrenches)
         if around is not None:

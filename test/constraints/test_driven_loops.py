@@ -3,7 +3,8 @@ import numpy as np
 import pytest
 
 from screw_dynamics.closed_loops import ClosedLoopRobot
-from screw_dynamics.simulation.driven import (
+from screw_dynamics.simulation.driven import Driven
+from screw_dynamics.simulation.driven_joints import (
     DRIVE,
     EFFORT,
     LIMIT,
@@ -15,7 +16,6 @@ from screw_dynamics.simulation.driven import (
     STALL,
     STRENGTH,
     UPPER,
-    Driven,
 )
 from support.loop_robots import four_bar
 from support.paths import ROOT

@@ -167,6 +167,11 @@ def test_a_motor_warms_up_and_gives_what_it_can_for_ever():
     assert one.heat.temperatures[0] == pytest.approx(20.0 + 80.0 * np.exp(-1.0), rel=1e-3)
     one.reset()
     assert one.heat.temperatures.tolist() == [20.0, 20.0]
+    free = Simulation(robot, Settings(dt=1e-3, command_timeout=0.0, enforce_limits=False), START)
+    free.command(np.array([0.0, np.nan, 1.5 * lasting, 0.0]))
+    free.advance(30_000)
+    assert free.heat.temperatures[0] == pytest.approx(steady + (20.0 - steady) * np.exp(-30.0 / 8.0)) and not (
+        free.saturated.any())
 
 
 def test_a_step_of_the_motor_makes_the_link_swing_at_its_resonance():

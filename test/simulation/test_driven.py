@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 import screw_dynamics as sd
-from screw_dynamics.simulation.driven import BRAKE, EFFORT, GRAVITY, PAST, SERVO, Driven
+from screw_dynamics.simulation.driven import Driven
+from screw_dynamics.simulation.driven_joints import BRAKE, EFFORT, GRAVITY, PAST, SERVO
 from support.paths import ROOT
 from support.random_trees import GROUPS, KINDS, model_of, random_tree
 from support.real_robots import real_robot

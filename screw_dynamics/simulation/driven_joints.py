@@ -1,0 +1,75 @@
+"""What drives joints: the rows of their table and of a reference, the efforts that motors can give, and the rows of
+servos among those of contacts."""
+from typing import NamedTuple
+
+import numpy as np
+
+from screw_dynamics.algorithms.space import PLACE
+from screw_dynamics.constraints.impulses import GIVEN, LEAD, SERVO_LOWER, SERVO_UPPER, SHARE
+from screw_dynamics.numbers.values import kernel
+
+from .plant import REST, Plant
+
+# Rows of a table of joints (ROWS, n), a column for each velocity, however many the robot has: friction, position stops,
+# what drives it, its servo, where in q its coordinate is (-1: nowhere, of joints on groups, which have no stops, and
+# whose servos follow velocities), two of a spring, which are 0, its limit, 1 where its command is clipped already, the
+# share of its effort that a servo or gravity compensation gives, and the ends of the line of torque over speed.
+DAMPING, FRICTION, LOWER, UPPER, DRIVE, STIFFNESS = range(PLACE)
+RATE, LIMIT, CLIPPED, STRENGTH, STALL, NO_LOAD = range(REST + 1, REST + 7)
+ROWS = NO_LOAD + 1
+EFFORT, GRAVITY, SERVO, BRAKE = 0.0, 1.0, 2.0, 3.0      # what drives a joint
+# Rows of a reference (REFERENCE, n): position, velocity and acceleration for a servo; effort, which a servo adds.
+POSITION, VELOCITY, ACCELERATION, ADDED = range(4)
+REFERENCE = 4
+PAST = 3
+AT_LIMIT = 1.0 - 1e-12       # of a limit: less is not there yet
+
+
+class Work(NamedTuple):
+    """Memory of `drive`: inputs and results of hybrid dynamics (INPUTS, n) and (2, n), gravity torques (n), the
+    efforts (n) of friction and of force elements; the accelerations (n) that servos ask for, less those that their
+    efforts cause; and the lowest and highest efforts (2, n) in the step."""
+
+    inputs: np.ndarray
+    results: np.ndarray
+    gravity: np.ndarray
+    passive: np.ndarray
+    lacking: np.ndarray
+    bounds: np.ndarray
+
+
+@kernel
+def put_bounds(joints: np.ndarray, qd: np.ndarray, bounds: np.ndarray) -> None:
+    """Set the lowest and highest efforts (2, n) of motors at velocities qd (n): of their limit and of the line from
+    STALL at rest to 0 at NO_LOAD, which at a speed beyond gives no effort more."""
+    for k in range(len(qd)):
+        limit, stall, share = joints[LIMIT, k], joints[STALL, k], qd[k] / joints[NO_LOAD, k]
+        bounds[0, k], bounds[1, k] = -limit, limit
+        if stall < np.inf:
+            bounds[0, k] = -max(min(limit, stall * (1.0 + share)), 0.0)
+            bounds[1, k] = max(min(limit, stall * (1.0 - share)), 0.0)
+
+
+@kernel
+def put_servos(plant: Plant, h: float, tau: np.ndarray, work: Work) -> None:
+    """Set plant.acts to what servos of efforts tau (n) may give in a step of length h; see
+    constraints/contacts/servos.py."""
+    acts, joints = plant.acts, plant.joints
+    for k in range(acts.shape[1]):
+        servo = joints[DRIVE, k] == SERVO
+        acts[SERVO_LOWER, k] = h * work.bounds[0, k] if servo else 0.0
+        acts[SERVO_UPPER, k], acts[GIVEN, k] = h * work.bounds[1, k] if servo else 0.0, h * tau[k]
+        acts[LEAD, k], acts[SHARE, k] = h * work.lacking[k], joints[STRENGTH, k]
+
+
+@kernel
+def take_servos(plant: Plant, h: float, tau: np.ndarray, beyond: np.ndarray, bounds: np.ndarray) -> None:
+    """Set tau (n) to what servos, and brakes, gave with contacts, and beyond (n) to where that is clipped."""
+    acts, joints = plant.acts, plant.joints
+    for k in range(len(tau)):
+        if joints[DRIVE, k] < SERVO or acts[GIVEN, k] == h * tau[k]:
+            continue
+        tau[k] = acts[GIVEN, k] / h
+        if joints[DRIVE, k] == SERVO and joints[STRENGTH, k] == 1.0:
+            within = AT_LIMIT * bounds[0, k] < tau[k] < AT_LIMIT * bounds[1, k]
+            beyond[k] = joints[CLIPPED, k] != 0.0 or not within
