@@ -233,6 +233,8 @@ def test_drives_of_joints_that_have_one_follow_or_are_on_groups_are_refused():
     (lambda: sd.Drive(1.0, coupling={"a": 0.0}), "coupling of Drive is {'a': 0.0}, must be {joint: factor}"),
     (lambda: sd.Drive(1.0, coupling="a"), "coupling of Drive is 'a', must be {joint: factor}"),
     (lambda: sd.Drive(1.0, coupling={3: 1.0}), "coupling of Drive is {3: 1.0}, must be"),
+    (lambda: sd.Drive(1.0, coupling=(("a", 1.0), ("a", 2.0))), "coupling of Drive is .*, which has a joint twice"),
+    (lambda: sd.Drive(1.0, coupling=["ab"]), "coupling of Drive is .*, must be {joint: factor}"),
     (lambda: sd.Drive(1.0, electric=3.0), "electric of Drive is 3.0, must be Electric"),
     (lambda: sd.Drive(1.0, stiffness=Antagonistic(Hardening((1.0,))), electric=Electric(1.0, 1e-3, 0.1)),
      "electric of Drive is .* not with Antagonistic"),
