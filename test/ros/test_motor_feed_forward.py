@@ -16,6 +16,7 @@ import screw_dynamics as sd
 from screw_dynamics.ros.dynamics.motor_feed_forward import MotorFeedForward
 from screw_dynamics.ros.dynamics.node import DynamicsNode
 from screw_dynamics.ros.dynamics.trajectory_efforts import TrajectoryEfforts
+from screw_dynamics.ros.node.diagnostics import OK, WARN
 from screw_dynamics.ros.node.robot_state import RobotState
 from screw_dynamics.simulated_robot.settings import Settings
 from screw_dynamics.simulated_robot.simulation import Simulation
@@ -191,6 +192,19 @@ def test_a_drive_without_feed_forward_is_named_and_all_else_works(ros, more, neg
         assert of_motors(node).health()[1] == (says and f"motor_feed_forward: there is none: feed_forward: {says}")
         with pytest.raises(ValueError, match="parameter drives: drive of joint 'shoulder'"):
             node.use(sd.Robot.from_urdf(arm.urdf().replace("shoulder", "hip")))
+    finally:
+        node.end()
+        node.endpoints.close()
+
+
+def test_friction_of_a_rigid_motor_that_several_joints_turn_is_never_left_out_in_silence(ros):
+    node = configured(drives=[json.dumps({"shoulder": {**SHOULDER, "stiffness": None, "coupling": {"elbow": 1.0}}})])
+    try:
+        node.use(sd.Robot.from_urdf(arm.urdf()))
+        assert "joint 'shoulder' has friction of a rigid motor that several joints turn" in of_motors(node).health()[1]
+        for friction, level in ((False, OK), (True, WARN)):
+            node.set_parameters([Parameter("feed_forward_friction", value=friction)])
+            assert of_motors(node).health()[0] == level
     finally:
         node.end()
         node.endpoints.close()

@@ -46,7 +46,12 @@ class RigidDrives:
 
     def feed_forward(self, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray, qddd: np.ndarray, qdddd: np.ndarray, *,
                      friction: bool, neglect_damping: bool) -> MotorMotion:
-        """The same motion, and the efforts of inverse dynamics."""
+        """The same motion, and the efforts of inverse dynamics. ValueError names a drive whose friction is no joint's,
+        as ElasticJoints does."""
+        for joint, drive in self.robot.model.drives.items():
+            if friction and drive.coupling and (drive.motor_damping or drive.motor_friction):
+                raise ValueError(f"feed_forward: the drive of joint {joint!r} has friction of a rigid motor that several "
+                                 "joints turn")
         tau = self.robot.inverse_dynamics(q, qd, qdd)
         if friction:
             tau = tau + self.robot.friction_torque(qd)
@@ -100,7 +105,7 @@ class MotorFeedForward(StateOutput):
 
     def follow(self, changed: set[str]) -> None:
         """Try again what another value of a parameter may allow."""
-        if self._robot is not None and "feed_forward_neglect_damping" in changed:
+        if self._robot is not None and changed & {"feed_forward_neglect_damping", "feed_forward_friction"}:
             self.use(self._robot)
 
     @property
