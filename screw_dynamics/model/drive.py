@@ -298,7 +298,8 @@ class Drive:
 def _coupling(given):
     """Pairs of other joints and factors, as {joint: factor} has them."""
     try:
-        pairs = tuple((joint, real(factor)) for joint, factor in (given.items() if isinstance(given, Mapping) else given))
+        each = given.items() if isinstance(given, Mapping) else given
+        pairs = tuple((joint, real(factor)) for joint, factor in each)
         twice = len(dict(pairs)) < len(pairs)
     except (TypeError, ValueError):
         pairs, twice = ((None, math.nan),), False
