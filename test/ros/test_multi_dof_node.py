@@ -136,6 +136,15 @@ def test_a_ball_joint_has_a_quaternion_and_a_torque(rng):
     assert abs(wrench @ twist - joint.efforts(wrench) @ joint.velocities(twist)) < 1e-15 and (wrench[3:] == 0.0).all()
 
 
+def test_a_planar_joint_says_how_far_a_pose_is_off_its_plane():
+    slip = next(joint for joint in multi_dof_joints(sd.Robot.from_urdf(URDF).model) if joint.name == "slip")
+    aside, up = np.array([0.8, 0.0, -0.6]), np.array(NORMAL)
+    assert slip.numbers(np.array([*(0.4 * aside), 0.0, 0.0, 0.0, 1.0]))[1] < 1e-15
+    assert slip.numbers(np.array([*(0.4 * aside - 0.3 * up), 0.0, 0.0, 0.0, 1.0]))[1] == pytest.approx(0.3, rel=1e-12)
+    tilted = Rotation.from_rotvec(0.2 * aside).as_quat()
+    assert slip.numbers(np.array([0.0, 0.0, 0.0, *tilted]))[1] == pytest.approx(np.sin(0.2), rel=1e-12)
+
+
 def test_messages_merge_until_stamps_go_back(driver, state):
     robot, notes = driver.robot, []
     others = multi_dof_joints(robot.model)

@@ -8,6 +8,7 @@ import pytest
 import screw_dynamics as sd
 from screw_dynamics.analysis.elastic_joints import ElasticJoints
 from screw_dynamics.model.drive import Antagonistic, Electric, Hardening, LeverArm, Thermal, TorqueSpeed
+from screw_dynamics.simulated_robot.heat import Heat
 from screw_dynamics.simulated_robot.limits import EnforcedLimits
 from screw_dynamics.simulated_robot.motors import actuated_joints, at_rest, command_names
 from screw_dynamics.simulated_robot.settings import Settings
@@ -167,6 +168,21 @@ def test_a_motor_warms_up_and_gives_what_it_can_for_ever():
     assert one.heat.temperatures[0] == pytest.approx(20.0 + 80.0 * np.exp(-1.0), rel=1e-3)
     one.reset()
     assert one.heat.temperatures.tolist() == [20.0, 20.0]
+
+
+def test_what_limits_a_motor_limits_each_of_two_on_a_joint():
+    thermal = Thermal(motor_constant=0.1, resistance=2.0, capacity=4.0)
+    robot = ARM.with_drives({"lift": sd.Drive(1e-4, -50.0, Antagonistic(HARD), thermal=thermal,
+                                              torque_speed=TorqueSpeed(0.5, 400.0))})
+    robot = sd.Robot(replace(robot.model, effort_limit=np.full(5, np.inf)))
+    lowest, highest = robot.effort_bounds(np.array([0.0, 7.0, 0.0, 2.0, -4.0]))
+    assert highest.tolist() == pytest.approx([np.inf] * 3 + [25.0 * 0.75, 25.0 * 1.5], rel=1e-15)
+    assert lowest.tolist() == pytest.approx([-np.inf] * 3 + [-25.0 * 1.25, -25.0 * 0.5], rel=1e-15)
+    heat = Heat(robot.model, Settings(dt=1e-3))
+    heat.warm(np.array([[0.0, 0.0, 0.0, 30.0, -20.0]]))
+    assert heat.names == ("lift_motor_1", "lift_motor_2")
+    warmed = np.array([30.0, 20.0])**2 * (1e-3 / (4.0 * (0.1 * 50.0)**2))
+    assert heat.temperatures - 25.0 == pytest.approx(warmed, rel=1e-3)
 
 
 def test_a_step_of_the_motor_makes_the_link_swing_at_its_resonance():
