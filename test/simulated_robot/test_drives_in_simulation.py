@@ -178,6 +178,9 @@ def test_what_limits_a_motor_limits_each_of_two_on_a_joint():
     lowest, highest = robot.effort_bounds(np.array([0.0, 7.0, 0.0, 2.0, -4.0]))
     assert highest.tolist() == pytest.approx([np.inf] * 3 + [25.0 * 0.75, 25.0 * 1.5], rel=1e-15)
     assert lowest.tolist() == pytest.approx([-np.inf] * 3 + [-25.0 * 1.25, -25.0 * 0.5], rel=1e-15)
+    ends = np.array([np.inf, -np.inf, np.nan, np.inf, -np.inf])      # where nothing limits, whatever the velocity
+    assert robot.effort_bounds(ends)[1].tolist() == [np.inf, np.inf, np.inf, 0.0, np.inf]
+    assert robot.effort_bounds(ends)[0].tolist() == [-np.inf, -np.inf, -np.inf, -np.inf, 0.0]
     heat = Heat(robot.model, Settings(dt=1e-3))
     heat.warm(np.array([[0.0, 0.0, 0.0, 30.0, -20.0]]))
     assert heat.names == ("lift_motor_1", "lift_motor_2")
