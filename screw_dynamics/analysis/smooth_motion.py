@@ -31,7 +31,7 @@ class SmoothMotion:
 
     def __init__(self, times: ArrayLike, values: ArrayLike, order: ArrayLike):
         self.times = np.atleast_1d(np.asarray(checks.finite_numbers("times", times), dtype=float))
-        values = np.array(values, dtype=float)
+        values = np.array(checks.real_numbers("values", values), dtype=float)
         order = np.asarray(order)
         k = len(self.times)
         if self.times.ndim != 1 or not k:

@@ -298,9 +298,13 @@ class Drive:
 def _coupling(given):
     """Pairs of other joints and factors, as {joint: factor} has them."""
     try:
-        pairs = tuple((joint, real(factor)) for joint, factor in dict(given).items())
+        each = given.items() if isinstance(given, Mapping) else given
+        pairs = tuple((joint, real(factor)) for joint, factor in each)
+        twice = len(dict(pairs)) < len(pairs)
     except (TypeError, ValueError):
-        pairs = ((None, math.nan),)
+        pairs, twice = ((None, math.nan),), False
+    if twice:
+        raise ValueError(f"coupling of Drive is {described(given)}, which has a joint twice")
     for joint, factor in pairs:
         if not isinstance(joint, str) or not math.isfinite(factor) or factor == 0.0:
             raise ValueError(f"coupling of Drive is {described(given)}, must be {{joint: factor}}, of finite "

@@ -179,7 +179,7 @@ def _turned(model, joint, drive, rotor, ratio, name):
     on, pose, turned = rotor.carrier, rotor.pose, [*drive.shaft(joint).items()]
     for i, (other, factor) in enumerate(turned, 1):
         last = i == len(turned)
-        yield _Added(name if last else f"{name}_by_{other}", None, on if i == 1 else ON_LAST,
+        yield _Added(name if last else f"{name}_by_{i}", None, on if i == 1 else ON_LAST,
                      np.r_[ratio * factor * rotor.axis, np.zeros(3)], pose, float(last) * rotor.inertia,
                      model.v_slices[other].start, {"ratio": ratio * factor})
         pose = np.eye(4)
@@ -190,7 +190,7 @@ def _rotors(joint, drive):
     if drive.is_elastic or not (drive.carrier or drive.coupling):
         return []
     ends = [f"{joint}_motor", *[f"{joint}_motor_against"] * (drive.carrier is None)]
-    return [*ends, *(f"{end}_by_{other}" for end in ends for other in [*drive.shaft(joint)][:-1])]
+    return [*ends, *(f"{end}_by_{i}" for end in ends for i in range(1, len(drive.shaft(joint))))]
 
 
 def _check_carrier(name, drive, inertia, rotor):

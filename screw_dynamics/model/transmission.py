@@ -27,7 +27,13 @@ class Transmission:
     offset: np.ndarray
 
     def __post_init__(self) -> None:
-        what, m = f"transmission {self.name!r}", len(self.joints)
+        what = f"transmission {self.name!r}"
+        for which in ("joints", "actuators"):
+            names = getattr(self, which)
+            if not isinstance(names, (list, tuple)) or not all(isinstance(name, str) for name in names):
+                raise ValueError(f"{what}: {which} must be names, not {checks.described(names)}")
+            object.__setattr__(self, which, tuple(names))
+        m = len(self.joints)
         if len({*self.joints}) < m or len({*self.actuators}) < m or len(self.actuators) != m or not m:
             raise ValueError(f"{what} must have as many actuators as joints, each once: it has "
                              f"{', '.join(self.actuators) or 'none'}, and {', '.join(self.joints) or 'none'}")

@@ -167,8 +167,12 @@ class Integration(Evaluation):
         A rollout takes the efforts that it is given."""
         qd = checks.real_numbers("qd", qd, self.n)
         (stall, no_load), limit = torque_speed(self.model), self.model.effort_limit
-        lowest, highest = (np.maximum(np.minimum(limit, stall * (1.0 + sign * qd / no_load)), 0.0) for sign in (1, -1))
-        return -lowest, highest
+        highest = np.array(np.broadcast_to(limit, qd.shape))
+        lowest, lines = -highest, np.isfinite(stall)
+        share = qd[..., lines] / no_load[lines]
+        lowest[..., lines] = -np.clip(stall[lines] * (1.0 + share), 0.0, limit[lines])
+        highest[..., lines] = np.clip(stall[lines] * (1.0 - share), 0.0, limit[lines])
+        return lowest, highest
 
     def configuration_residual(self, q: ArrayLike, *, limits: bool = False) -> np.ndarray:
         """How far configurations q (..., nq) are from valid ones, (...): the largest difference of a

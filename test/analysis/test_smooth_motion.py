@@ -80,6 +80,7 @@ def test_outside_it_rests():
     ([0.0, 0.0], np.zeros((5, 2, 1)), [4, 4], "times must increase: point 0 is at 0 s, the next at 0 s"),
     ([], np.zeros((5, 0, 1)), [], "times must be .k,. with k > 0"),
     ([0.0, 1.0], np.zeros((4, 2, 1)), [4, 4], "values must be finite numbers of shape"),
+    ([0.0, 1.0], np.ones((5, 2, 1)) * 1j, [4, 4], "values must be made of real numbers"),
     ([0.0, 1.0], np.full((5, 2, 1), np.nan), [4, 4], "values must be finite"),
     ([0.0, 1.0], np.zeros((5, 2, 1)), [4, 5], "order must be 2 integers from 0 to 4"),
     ([0.0, 1.0], np.zeros((5, 2, 1)), [0.5, 1], "order must be 2 integers"),

@@ -183,6 +183,15 @@ def test_drives_are_part_of_the_model_copied_mounted_and_told_apart(rigid):
     assert both.joint_names[3:] == ("left/first", "left/second", "left/first_motor")
 
 
+def test_rotors_that_several_joints_turn_come_off_a_mounted_robot(rigid):
+    driven = rigid.with_drives({"first": sd.Drive(2e-4, 60.0, coupling={"second": 0.5}),
+                                "second": sd.Drive(1e-4, 60.0, coupling={"first": -0.5}, carrier="lower")})
+    both, alone = (join(x.model, [Mounted(x.model, "left/")]) for x in (driven, rigid))
+    assert both.drives["left/first"].coupling == (("left/second", 0.5),)
+    back = without_drives(both)
+    assert (back.body_names, back.body_joints) == (alone.body_names, alone.body_joints)
+
+
 @pytest.mark.parametrize("given, message", [
     ([1.0], r"drives must be \{joint: Drive\}, not"),
     ({"elbow": sd.Drive(1.0)}, "drive of joint 'elbow': the joint does not exist; the model has first, second"),
@@ -233,6 +242,8 @@ def test_drives_of_joints_that_have_one_follow_or_are_on_groups_are_refused():
     (lambda: sd.Drive(1.0, coupling={"a": 0.0}), "coupling of Drive is {'a': 0.0}, must be {joint: factor}"),
     (lambda: sd.Drive(1.0, coupling="a"), "coupling of Drive is 'a', must be {joint: factor}"),
     (lambda: sd.Drive(1.0, coupling={3: 1.0}), "coupling of Drive is {3: 1.0}, must be"),
+    (lambda: sd.Drive(1.0, coupling=(("a", 1.0), ("a", 2.0))), "coupling of Drive is .*, which has a joint twice"),
+    (lambda: sd.Drive(1.0, coupling=["ab"]), "coupling of Drive is .*, must be {joint: factor}"),
     (lambda: sd.Drive(1.0, electric=3.0), "electric of Drive is 3.0, must be Electric"),
     (lambda: sd.Drive(1.0, stiffness=Antagonistic(Hardening((1.0,))), electric=Electric(1.0, 1e-3, 0.1)),
      "electric of Drive is .* not with Antagonistic"),

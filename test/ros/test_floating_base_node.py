@@ -1,9 +1,12 @@
 """dynamics_node of a robot on a floating base, over real DDS; one process for all tests of this file."""
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from diagnostic_msgs.msg import DiagnosticStatus
 from geometry_msgs.msg import PoseStamped, TwistStamped, WrenchStamped
 from nav_msgs.msg import Odometry
+from rclpy.parameter import Parameter
 from rclpy.qos import qos_profile_sensor_data
 from scipy.spatial.transform import Rotation
 from sensor_msgs.msg import JointState
@@ -11,6 +14,8 @@ from std_msgs.msg import Bool
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 import screw_dynamics as sd
+from screw_dynamics.ros.dynamics.node import DynamicsNode
+from screw_dynamics.ros.dynamics.payload_recording import PayloadRecording
 from screw_dynamics.ros.node import messages
 from screw_dynamics.ros.timing import SECOND
 from screw_dynamics_interfaces import srv
@@ -282,6 +287,29 @@ def test_a_payload_is_identified_while_the_base_moves(driver, robot):
     assert reply.samples > 700 and reply.observable[0] and abs(reply.inertia.m - mass) < 0.03
     assert not driver.set_parameter("payload_base", "free")
     assert abs(driver.call(srv.IdentifyPayload, "~/identify_payload", link="shin").inertia.m - mass) > 1.0
+
+
+def test_recorded_states_are_of_one_time_though_their_parts_are_not(ros, robot):
+    """The base, 20 ms older than the joints, is moved on along its twist; parts that are 60 ms apart make no state."""
+    node = DynamicsNode(namespace="in_process", parameter_overrides=[
+        Parameter("payload_recording", value=1.0), Parameter("floating_base", value=True)])
+    node.trigger_configure()
+    try:
+        node.use(robot)
+        recording = next(output for output in node._outputs if isinstance(output, PayloadRecording))
+        q, v, now = robot.neutral(), np.array([0.0, 0.0, 0.0, 0.5, -1.0, 2.0, 0.3, -0.4]), 10 * SECOND
+        for late in (60, 20):
+            stamps = np.array([now - late * SECOND // 1000] * 6 + [now] * 2)
+            recording.observe(SimpleNamespace(position=q, velocity=v, effort=np.zeros(8), stamps=stamps,
+                                              joints=SimpleNamespace(stamps=stamps[6:])))
+            if late == 60:
+                with pytest.raises(ValueError, match="the parts of states are 0.06 s apart by their stamps"):
+                    recording._recorded(0)
+        _, found, _ = recording._recorded(0)
+        np.testing.assert_allclose(found, [q + np.r_[0.02 * v[3:6], np.zeros(6)]], rtol=0, atol=1e-15)
+    finally:
+        node.end()
+        node.endpoints.close()
 
 
 def test_external_efforts_of_a_robot_at_rest_are_what_its_own_lack(driver, robot, state):

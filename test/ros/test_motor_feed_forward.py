@@ -4,6 +4,7 @@ import json
 import re
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -13,9 +14,11 @@ from sensor_msgs.msg import JointState
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 import screw_dynamics as sd
+from screw_dynamics.analysis.smooth_motion import SmoothMotion
 from screw_dynamics.ros.dynamics.motor_feed_forward import MotorFeedForward
 from screw_dynamics.ros.dynamics.node import DynamicsNode
 from screw_dynamics.ros.dynamics.trajectory_efforts import TrajectoryEfforts
+from screw_dynamics.ros.node.diagnostics import OK, WARN
 from screw_dynamics.ros.node.robot_state import RobotState
 from screw_dynamics.simulated_robot.settings import Settings
 from screw_dynamics.simulated_robot.simulation import Simulation
@@ -171,6 +174,45 @@ def test_what_motors_cannot_do_is_refused(ros, points, reason):
         node.endpoints.close()
 
 
+def test_what_is_followed_goes_on_until_the_next_begins(ros):
+    """The position that motors are given does not jump, whatever order trajectories with stamps to come arrive in."""
+    node = configured(drives=[json.dumps({"shoulder": {**SHOULDER, "stiffness": None}})])
+    try:
+        node.use(sd.Robot.from_urdf(arm.urdf()))
+        motors, first, found = of_motors(node), [0.0, 0.0], []
+
+        def at(time):
+            state = SimpleNamespace(joints=SimpleNamespace(stamp=round(time * 1000) * MS), position=np.zeros(2),
+                                    velocity=np.zeros(2))
+            motors.observe(state)
+            if motors._followed:
+                found.append(motors._at(state.joints.stamp)[0, 0])
+
+        def start(sec, *points):
+            message = trajectory(*points)
+            message.header.stamp.sec = sec
+            motors.start(message)
+        at(10.0)
+        start(10, (0.0, first, (), ()), (4.0, [1.0, 0.0], (), ()))
+        at(10.0)
+        alone = SmoothMotion([0.0, 4.0], np.array([[[0.0], [1.0]], *[[[0.0], [0.0]]] * 4]), [4, 4])
+        for time in np.arange(10.05, 12.0, 0.05):
+            at(time)
+        start(15, (2.0, [0.5, 0.0], (), ()))        # of later, and then one that it would have followed
+        start(13, (3.0, first, (), ()))
+        start(14, (3.0, [-1.0, 0.0], (), ()))
+        for time in np.arange(12.0, 17.5, 0.05):
+            at(time)
+        np.testing.assert_allclose(found[:61], alone.sample(0.05 * np.arange(61))[0, :, 0], rtol=0, atol=1e-12)
+        assert abs(np.diff(found)).max() < 0.1 and found[-1] == pytest.approx(-1.0, abs=1e-11)
+        assert [each.since for each in motors._followed] == [10_000 * MS, 13_000 * MS, 14_000 * MS]
+        start(17, (1.0, first, (), ()))
+        assert len(motors._followed) == 1 and motors.health()[2] == {"motor feed-forward": "0.550 s to go"}
+    finally:
+        node.end()
+        node.endpoints.close()
+
+
 def of_motors(node):
     return next(output for output in node._outputs if isinstance(output, MotorFeedForward))
 
@@ -191,6 +233,19 @@ def test_a_drive_without_feed_forward_is_named_and_all_else_works(ros, more, neg
         assert of_motors(node).health()[1] == (says and f"motor_feed_forward: there is none: feed_forward: {says}")
         with pytest.raises(ValueError, match="parameter drives: drive of joint 'shoulder'"):
             node.use(sd.Robot.from_urdf(arm.urdf().replace("shoulder", "hip")))
+    finally:
+        node.end()
+        node.endpoints.close()
+
+
+def test_friction_of_a_rigid_motor_that_several_joints_turn_is_never_left_out_in_silence(ros):
+    node = configured(drives=[json.dumps({"shoulder": {**SHOULDER, "stiffness": None, "coupling": {"elbow": 1.0}}})])
+    try:
+        node.use(sd.Robot.from_urdf(arm.urdf()))
+        assert "joint 'shoulder' has friction of a rigid motor that several joints turn" in of_motors(node).health()[1]
+        for friction, level in ((False, OK), (True, WARN)):
+            node.set_parameters([Parameter("feed_forward_friction", value=friction)])
+            assert of_motors(node).health()[0] == level
     finally:
         node.end()
         node.endpoints.close()

@@ -3,13 +3,17 @@ import numpy as np
 import pytest
 from diagnostic_msgs.msg import DiagnosticStatus
 from geometry_msgs.msg import Transform
+from rclpy.parameter import Parameter
 from scipy.spatial.transform import Rotation
 from sensor_msgs.msg import JointState, MultiDOFJointState
 
 import screw_dynamics as sd
 from screw_dynamics.model.multi_dof_joints import multi_dof_joints, places
+from screw_dynamics.ros.dynamics.external_torque import ExternalTorque
+from screw_dynamics.ros.dynamics.joint_request import JointRequest
+from screw_dynamics.ros.dynamics.node import DynamicsNode
 from screw_dynamics.ros.node import messages
-from screw_dynamics.ros.node.joint_state import Fault
+from screw_dynamics.ros.node.joint_state import Fault, JointMap
 from screw_dynamics.ros.node.multi_dof_state import TOPIC
 from screw_dynamics.ros.node.robot_state import RobotState
 from screw_dynamics_interfaces import srv
@@ -134,6 +138,41 @@ def test_a_ball_joint_has_a_quaternion_and_a_torque(rng):
     assert abs(off - 0.5) < 1e-15 and abs(abs(numbers @ quaternion) - 1.0) < 1e-15
     wrench, twist = joint.wrench(rng.standard_normal(3)), rng.standard_normal(6)
     assert abs(wrench @ twist - joint.efforts(wrench) @ joint.velocities(twist)) < 1e-15 and (wrench[3:] == 0.0).all()
+
+
+def test_a_planar_joint_says_how_far_a_pose_is_off_its_plane():
+    slip = next(joint for joint in multi_dof_joints(sd.Robot.from_urdf(URDF).model) if joint.name == "slip")
+    aside, up = np.array([0.8, 0.0, -0.6]), np.array(NORMAL)
+    assert slip.numbers(np.array([*(0.4 * aside), 0.0, 0.0, 0.0, 1.0]))[1] < 1e-15
+    assert slip.numbers(np.array([*(0.4 * aside - 0.3 * up), 0.0, 0.0, 0.0, 1.0]))[1] == pytest.approx(0.3, rel=1e-12)
+    tilted = Rotation.from_rotvec(0.2 * aside).as_quat()
+    assert slip.numbers(np.array([0.0, 0.0, 0.0, *tilted]))[1] == pytest.approx(np.sin(0.2), rel=1e-12)
+
+
+def test_another_robot_whose_joints_are_called_alike_has_its_own_frames_and_velocities(ros):
+    node = DynamicsNode(namespace="in_process", parameter_overrides=[Parameter("external_torque", value=True)])
+    node.trigger_configure()
+    try:
+        external = next(output for output in node._outputs if isinstance(output, ExternalTorque))
+        for old, new in (("", ""), ('<axis xyz="0.6 0 0.8"/>', '<axis xyz="0 0 1"/>'), ("planar", "floating")):
+            robot = sd.Robot.from_urdf(URDF.replace(old, new) if old else URDF)
+            node.use(robot)
+            now, slip = RobotState(("hip", "lift"), others=multi_dof_joints(robot.model), places=places(robot.model)), (
+                multi_dof_joints(robot.model)[1])
+            now.position[:], now.velocity[:], now.effort[:], now.stamps[:] = robot.neutral(), 0.0, 0.0, 10
+            external.observe(now)
+            assert external._observer.torque.shape == (robot.n,)
+            given, = [joint for joint in external._others_output._joints if joint.name == "slip"]
+            assert given.kind == slip.kind and (given.frame == slip.frame).all()
+    finally:
+        node.end()
+        node.endpoints.close()
+
+
+def test_a_velocity_that_a_request_names_twice_is_refused():
+    request = JointRequest(JointMap(("hip",)), ["hip", "slip_x", "slip_x"], ["slip_x"], (np.array([0]), np.array([1])))
+    with pytest.raises(ValueError, match="effort: 'slip_x' is named twice"):
+        request.of_others([0.0, 1.0, 2.0], "effort")
 
 
 def test_messages_merge_until_stamps_go_back(driver, state):

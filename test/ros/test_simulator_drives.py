@@ -46,6 +46,19 @@ def test_windings_are_read_and_the_simulator_says_what_it_takes_instead():
         drives([json.dumps({"shoulder": {"rotor_inertia": 1e-4, "electric": {"inductance": 1.0}}})])
 
 
+def test_motors_whose_springs_are_rigid_move_with_their_joints():
+    """Two on a joint are two: the energy, and the friction, of what moves along with the links."""
+    own = {"rotor_inertia": 1e-4, "ratio": 80.0, "motor_damping": 0.2, "motor_friction": 0.3}
+    given = GivenDrives([json.dumps({joint: {**own, "stiffness": spring}}) for joint, spring in (
+        ("shoulder", 900.0), ("elbow", {"Antagonistic": {"spring": {"Hardening": {"coefficients": [900.0]}}}}))])
+    robot = sd.Robot.from_urdf(arm.urdf())
+    driven, rigid = given.on(robot), given.without_springs(robot)
+    along = np.array([[1, 0], [0, 1], [1, 0], [0, 1], [0, 1]], dtype=float)      # links, motors
+    q, qd = np.array([0.3, -0.4]), np.array([0.7, 0.5])
+    np.testing.assert_allclose(rigid.mass_matrix(q), along.T @ driven.mass_matrix(along @ q) @ along, rtol=1e-13)
+    np.testing.assert_allclose(rigid.friction_torque(qd), along.T @ driven.friction_torque(along @ qd), rtol=1e-13)
+
+
 @pytest.mark.parametrize("texts, reason", [
     (["{"], "is no JSON"), (['{"elbow": 3}'], "must be like"),
     ([TEXTS[0], TEXTS[0]], "joint 'shoulder' is given twice"),

@@ -8,6 +8,7 @@ import pytest
 import screw_dynamics as sd
 from screw_dynamics.analysis.elastic_joints import ElasticJoints
 from screw_dynamics.model.drive import Antagonistic, Electric, Hardening, LeverArm, Thermal, TorqueSpeed
+from screw_dynamics.simulated_robot.heat import Heat
 from screw_dynamics.simulated_robot.limits import EnforcedLimits
 from screw_dynamics.simulated_robot.motors import actuated_joints, at_rest, command_names
 from screw_dynamics.simulated_robot.settings import Settings
@@ -172,6 +173,24 @@ def test_a_motor_warms_up_and_gives_what_it_can_for_ever():
     free.advance(30_000)
     assert free.heat.temperatures[0] == pytest.approx(steady + (20.0 - steady) * np.exp(-30.0 / 8.0)) and not (
         free.saturated.any())
+
+
+def test_what_limits_a_motor_limits_each_of_two_on_a_joint():
+    thermal = Thermal(motor_constant=0.1, resistance=2.0, capacity=4.0)
+    robot = ARM.with_drives({"lift": sd.Drive(1e-4, -50.0, Antagonistic(HARD), thermal=thermal,
+                                              torque_speed=TorqueSpeed(0.5, 400.0))})
+    robot = sd.Robot(replace(robot.model, effort_limit=np.full(5, np.inf)))
+    lowest, highest = robot.effort_bounds(np.array([0.0, 7.0, 0.0, 2.0, -4.0]))
+    assert highest.tolist() == pytest.approx([np.inf] * 3 + [25.0 * 0.75, 25.0 * 1.5], rel=1e-15)
+    assert lowest.tolist() == pytest.approx([-np.inf] * 3 + [-25.0 * 1.25, -25.0 * 0.5], rel=1e-15)
+    ends = np.array([np.inf, -np.inf, np.nan, np.inf, -np.inf])      # where nothing limits, whatever the velocity
+    assert robot.effort_bounds(ends)[1].tolist() == [np.inf, np.inf, np.inf, 0.0, np.inf]
+    assert robot.effort_bounds(ends)[0].tolist() == [-np.inf, -np.inf, -np.inf, -np.inf, 0.0]
+    heat = Heat(robot.model, Settings(dt=1e-3))
+    heat.warm(np.array([[0.0, 0.0, 0.0, 30.0, -20.0]]))
+    assert heat.names == ("lift_motor_1", "lift_motor_2")
+    warmed = np.array([30.0, 20.0])**2 * (1e-3 / (4.0 * (0.1 * 50.0)**2))
+    assert heat.temperatures - 25.0 == pytest.approx(warmed, rel=1e-3)
 
 
 def test_a_step_of_the_motor_makes_the_link_swing_at_its_resonance():

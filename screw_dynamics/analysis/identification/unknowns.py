@@ -83,9 +83,10 @@ def _checked(robot, springs):
     for spring in springs:
         if not isinstance(spring, Spring):
             raise ValueError(f"springs: {checks.described(spring)} must be a spring, of screw_dynamics.forces.Spring")
+    robot.total_force(list(springs))        # which refuses what is no number
+    for spring in springs:
         if spring.stiffness > STIFFEST:
             raise ValueError(f"springs: {spring} is stiffer than {STIFFEST:g}, from where none is found")
-    robot.total_force(list(springs))
     return tuple(springs)
 
 

@@ -21,6 +21,7 @@ from ..timing import SECOND, timeout
 from .output_joints import OutputJoints, follows_states, listed_joints, output_joints
 from .state_output import StateOutput, subscribed
 from .torque_outputs import MultiDofOutput, base_output, joint_state_output
+from .torque_stream import joints_of
 
 ILL_CONDITIONED = 30.0   # from this condition on the diagnostics warn of the external wrench
 
@@ -78,7 +79,7 @@ class ExternalTorque(StateOutput):
         """Compute with another robot; the estimate goes on if it has the same joints, and the same base."""
         base = floating_base(robot.model, others=True)
         link = None if base is None else base.link
-        same = self._robot is not None and (robot.joint_names, link) == (self._robot.joint_names, self._base_link)
+        same = self._robot is not None and (joints_of(robot), link) == (joints_of(self._robot), self._base_link)
         self._robot, self._base_link = robot, link
         if same and self._observer is not None:
             self._observer.robot = robot

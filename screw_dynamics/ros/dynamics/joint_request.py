@@ -52,10 +52,13 @@ class JointRequest:
 
     def of_others(self, values: Sequence[float], field: str) -> np.ndarray:
         """What a field that was read has for the other velocities, where the request names them; else zeros. ValueError
-        naming one whose value is not finite."""
-        found = np.zeros(len(self._other_names))
+        naming one whose value is not finite, and one that is named twice."""
+        found, seen = np.zeros(len(self._other_names)), set()
         for k, name in enumerate(self._names if len(values) else ()):
             if name in self._other_names:
+                if name in seen:
+                    raise ValueError(f"{field}: '{name}' is named twice")
+                seen.add(name)
                 if not np.isfinite(values[k]):
                     raise ValueError(f"{field} of '{name}' is {values[k]}")
                 found[self._other_names.index(name)] = values[k]

@@ -3,6 +3,8 @@
 The motors' motion takes four derivatives of the links', which a message does not have: the trajectory is taken as the
 smoothest motion through its points."""
 
+from typing import NamedTuple
+
 import numpy as np
 from trajectory_msgs.msg import JointTrajectory
 
@@ -37,6 +39,18 @@ SETTINGS = (
 )
 
 
+class Followed(NamedTuple):
+    """A motion of the links, and when, in ns of the clock of stamps, it is followed from, and has its time 0."""
+
+    since: int
+    begin: int
+    motion: SmoothMotion
+
+    def at(self, time: int) -> np.ndarray:
+        """Positions and derivatives (5, n) at a time, ns."""
+        return self.motion.sample((time - self.begin) / SECOND)
+
+
 class RigidDrives:
     """The motors of a robot whose drives have no springs, in place of ElasticJoints."""
 
@@ -46,7 +60,12 @@ class RigidDrives:
 
     def feed_forward(self, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray, qddd: np.ndarray, qdddd: np.ndarray, *,
                      friction: bool, neglect_damping: bool) -> MotorMotion:
-        """The same motion, and the efforts of inverse dynamics."""
+        """The same motion, and the efforts of inverse dynamics. ValueError names a drive whose friction is no joint's,
+        as ElasticJoints does."""
+        for joint, drive in self.robot.model.drives.items():
+            if friction and drive.coupling and (drive.motor_damping or drive.motor_friction):
+                raise ValueError(f"feed_forward: the drive of joint {joint!r} has friction of a rigid motor that "
+                                 "several joints turn")
         tau = self.robot.inverse_dynamics(q, qd, qdd)
         if friction:
             tau = tau + self.robot.friction_torque(qd)
@@ -58,7 +77,8 @@ class MotorFeedForward(StateOutput):
     at the stamp of each joint_states message.
 
     It begins at its header's stamp, or with the latest state, and leads from where the trajectory before is then, else
-    from the latest state, through its points to rest at the last one, where it stays."""
+    from the latest state, through its points to rest at the last one, where it stays. Until it begins, the one before
+    goes on."""
 
     robot_of = GivenDrives.on
 
@@ -73,8 +93,7 @@ class MotorFeedForward(StateOutput):
 
     def clear(self) -> None:
         """Forget the trajectory, and the latest state."""
-        self._motion: SmoothMotion | None = None
-        self._begin = 0                                 # ns, its time 0; of the clock of stamps
+        self._followed: list[Followed] = []             # the motion that goes on, and those that begin later
         self._latest: tuple[int, np.ndarray, np.ndarray] | None = None      # time in ns, position, velocity
         self._waiting: JointTrajectory | None = None    # that came before any state
 
@@ -100,7 +119,7 @@ class MotorFeedForward(StateOutput):
 
     def follow(self, changed: set[str]) -> None:
         """Try again what another value of a parameter may allow."""
-        if self._robot is not None and "feed_forward_neglect_damping" in changed:
+        if self._robot is not None and changed & {"feed_forward_neglect_damping", "feed_forward_friction"}:
             self.use(self._robot)
 
     @property
@@ -135,16 +154,24 @@ class MotorFeedForward(StateOutput):
         begun = max(self._latest[0] - begin, 0) / SECOND
         if points.times[-1] < begun:
             raise ValueError(f"header.stamp is {stamp / SECOND} s, so that it ended {begun - points.times[-1]:g} s ago")
-        start = (begun, self._present(begin + round(begun * SECOND))) if points.times[0] > begun else None
-        self._motion, self._begin = _smooth(points.times, points, start), begin
+        since = begin + round(begun * SECOND)
+        start = (begun, self._present(since)) if points.times[0] > begun else None
+        given = Followed(since, begin, _smooth(points.times, points, start))
+        goes_on = [each for each in self._followed if each.since <= self._latest[0]][-1:]
+        later = [each for each in self._followed if self._latest[0] < each.since < since]
+        self._followed = [*(goes_on if self._latest[0] < since else []), *later, given]
         self._publish(self._latest[0])
 
     def _present(self, time: int) -> np.ndarray:
         """Where a motion (5, n) that begins at a time leads on from."""
-        if self._motion is not None:
-            return self._motion.sample((time - self._begin) / SECOND)
+        if self._followed:
+            return self._at(time)
         _, q, qd = self._latest
         return np.stack([q, qd, *np.zeros((3, len(q)))])
+
+    def _at(self, time: int) -> np.ndarray:
+        """The motion (5, n) at a time in ns: of what began last; before all, where the first begins."""
+        return next((each for each in reversed(self._followed) if each.since <= time), self._followed[0]).at(time)
 
     def _require_joints(self) -> None:
         if self._joints is None:
@@ -168,14 +195,13 @@ class MotorFeedForward(StateOutput):
                 self.start(trajectory)
             except ValueError as error:
                 raise Fault("bad trajectory", str(error), "error") from None
-        elif self._motion is not None:
+        elif self._followed:
             self._publish(stamp)
 
     def _publish(self, stamp: int) -> None:
         if not subscribed(self._publisher):
             return
-        lead = self._settings.feed_forward_lead
-        found = self._moved(self._motion.sample((stamp - self._begin) / SECOND + lead))
+        found = self._moved(self._at(stamp + round(self._settings.feed_forward_lead * SECOND)))
         template = self._template
         for field, values in (("position", found.q), ("velocity", found.qd), ("effort", found.tau)):
             values.take(self._indices, out=template.fields[field])
@@ -190,9 +216,10 @@ class MotorFeedForward(StateOutput):
         if self._joints is None:
             return (WARN, f"motor_feed_forward: there is none: {self._problem}", {}) if self.needed else (
                 OK, "", {})
-        if self._motion is None or self._latest is None:
+        if not self._followed or self._latest is None:
             return OK, "", {"motor feed-forward": "waits for a trajectory"}
-        left = self._motion.end - (self._latest[0] - self._begin) / SECOND
+        last = self._followed[-1]
+        left = last.motion.end - (self._latest[0] - last.begin) / SECOND
         return OK, "", {"motor feed-forward": f"{left:.3f} s to go" if left > 0.0 else "holds the last point"}
 
 

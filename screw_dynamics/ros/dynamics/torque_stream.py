@@ -302,7 +302,8 @@ class TorqueStream:
             self._outputs[self._parameters.effort_commands].append(command_output(self._command_publisher, fixed.order))
 
 
-def joints_of(robot: Robot) -> tuple[tuple[str, ...], ...]:
-    """The joints that states are read for, their kinds, and the joints that follow them."""
-    kinds = tuple(robot.model.kind_of(joint) for joint in robot.model.joint_frames)
+def joints_of(robot: Robot) -> tuple[tuple, ...]:
+    """The joints that states are read for, kinds and frames of those of several degrees of freedom, and the joints that
+    follow them."""
+    kinds = tuple((robot.model.kind_of(joint), frame.tobytes()) for joint, frame in robot.model.joint_frames.items())
     return robot.joint_names, kinds, tuple(robot.model.mimics)

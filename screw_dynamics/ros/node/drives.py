@@ -66,16 +66,22 @@ class GivenDrives:
 
     def without_springs(self, robot: Robot) -> Robot:
         """The robot whose springs are rigid: efforts are those of motors that do not give way, whose inertia and
-        friction the joints have."""
-        rigid = dict(stiffness=None, damping=0.0, backlash=0.0, gear_loss=0.0, electric=None, torque_speed=None,
-                     thermal=None)
-        return _with(robot, {joint: replace(drive, **rigid) for joint, drive in self._given.items()})
+        friction the joints have, of two motors both."""
+        return _with(robot, {joint: _rigid(drive) for joint, drive in self._given.items()})
 
     def before_springs(self, robot: Robot) -> Robot:
         """The robot of the links, without what is behind springs: efforts of elastic joints are the torques of their
         springs, as torque sensors measure them; those of others are of motors."""
         return _with(robot, {joint: replace(drive, electric=None) for joint, drive in self._given.items()
                              if not drive.is_elastic})
+
+
+def _rigid(drive: Drive) -> Drive:
+    """The drive without its spring, and all that only one behind a spring has; two motors as one."""
+    count = 2.0 if isinstance(drive.stiffness, Antagonistic) else 1.0
+    return replace(drive, stiffness=None, damping=0.0, backlash=0.0, gear_loss=0.0, electric=None, torque_speed=None,
+                   thermal=None, **{name: count * getattr(drive, name) for name in (
+                       "rotor_inertia", "motor_damping", "motor_friction")})
 
 
 def _with(robot: Robot, drives: Mapping[str, Drive]) -> Robot:
