@@ -25,6 +25,22 @@ def law(drive: Drive, setting: np.ndarray) -> Law:
     return of_one
 
 
+def give(drive: Drive, effort: float) -> float:
+    """How far the spring between a joint and one of its motors gives way at most to an effort >= 0, inf to an infinite
+    one; of a lever's, where it is softest."""
+    if np.isinf(effort):
+        return np.inf
+    k, own = drive.stiffness, drive
+    if isinstance(k, LeverArm):
+        _, linear, quadratic = k.coefficients
+        softest = -0.5 * linear / quadratic if quadratic > 0.0 else k.lower
+        positions = np.clip([k.lower, softest, k.upper], k.lower, k.upper)
+        return float(max(deflection(law(drive, y), np.asarray(effort)) for y in positions))
+    if isinstance(k, Antagonistic):
+        own = Drive(1.0, stiffness=drive.spring)
+    return float(deflection(law(own, np.zeros(())), np.asarray(effort))) + 0.5 * drive.backlash
+
+
 def _hardening(spring: Hardening) -> Law:
     terms = [*enumerate(spring.coefficients)][::-1]     # k_i of the power i = 2 j + 1
 

@@ -8,6 +8,7 @@ from screw_dynamics.simulation.integrators import FIXED_STEPS, WITH_CONSTRAINTS
 
 from .actuators import singular_joint
 from .home import Home
+from .motors import command_names
 from .settings import Settings
 
 
@@ -22,7 +23,12 @@ def check_inertia(robot: Robot, home: Home, names: Sequence[str]) -> None:
 
 def check_drives(robot: Robot) -> None:
     """ValueError for a robot with a motor that is commanded by its voltage: servos, brakes and faults give torques, and
-    to what an unpowered winding does while a joint is held there is no answer that they share."""
+    to what an unpowered winding does while a joint is held there is no answer that they share. And for one of whose
+    joints two would be commanded by one name."""
+    names = command_names(robot.model)
+    if twice := {name for i, name in enumerate(names) if name in names[:i]}:
+        raise ValueError(f"joint {min(twice)!r} has the name of a link behind a spring, by which nothing else can be "
+                         "commanded: rename it")
     for joint, drive in robot.model.drives.items():
         if drive.electric is not None:
             raise ValueError(f"drive of joint {joint!r} is electric, commanded by its voltage: commands, servos, "

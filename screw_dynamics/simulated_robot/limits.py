@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from screw_dynamics.analysis.spring_laws import give
 from screw_dynamics.model.drives import torque_speed
 from screw_dynamics.model.floating_base import velocity_names
 from screw_dynamics.model.model import Model
@@ -12,7 +13,8 @@ class EnforcedLimits:
     (2, n): of motors, see model.drives.
 
     lowest, highest (n,): of commands of positions, which for a motor behind a spring are where the limits of the joints
-    that turn it take it: it has none itself. The positions (n,) of the velocities of a floating base are 0."""
+    that turn it take it, and as much further as its spring gives way to its largest effort: it has none itself. The
+    positions (n,) of the velocities of a floating base are 0."""
 
     def __init__(self, model: Model, enforced: bool):
         unlimited = np.full(model.n, np.inf)
@@ -21,7 +23,9 @@ class EnforcedLimits:
         self.lowest, self.highest = self.lower.copy(), self.upper.copy()
         for joint, motors in model.motors.items():
             for k in (model.v_slices[name].start for name in motors if name.startswith(f"{joint}_motor")):
-                self.lowest[k], self.highest[k] = self._turned(model, model.drives[joint].shaft(joint))
+                low, high = self._turned(model, model.drives[joint].shaft(joint))
+                further = give(model.drives[joint], float(model.effort_limit[k]))
+                self.lowest[k], self.highest[k] = low - further, high + further
         self.velocity = model.velocity_limit if enforced else unlimited
         self.effort = model.effort_limit if enforced else unlimited
         self.torque_speed = torque_speed(model) if enforced else np.full((2, model.n), np.inf)

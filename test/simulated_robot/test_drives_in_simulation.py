@@ -7,7 +7,8 @@ import pytest
 
 import screw_dynamics as sd
 from screw_dynamics.analysis.elastic_joints import ElasticJoints
-from screw_dynamics.model.drive import Antagonistic, Electric, Hardening, LeverArm, Thermal, TorqueSpeed
+from screw_dynamics.analysis.spring_laws import give
+from screw_dynamics.model.drive import Antagonistic, Electric, Hardening, LeverArm, Table, Thermal, TorqueSpeed
 from screw_dynamics.simulated_robot.heat import Heat
 from screw_dynamics.simulated_robot.limits import EnforcedLimits
 from screw_dynamics.simulated_robot.motors import actuated_joints, at_rest, command_names
@@ -75,7 +76,9 @@ def test_motors_that_several_joints_turn_are_commanded_by_their_own_names():
     made.reset_to(["lift"], [0.3], [2.0])
     assert made.qd.tolist() == [0.0, 2.0, 0.0, 2.0, -1.0]
     limits = EnforcedLimits(ARM.with_drives({"lift": sd.Drive(1e-4, 80.0, 9.0, coupling={"slide": -2.0})}).model, True)
-    assert [limits.lowest[3], limits.highest[3]] == pytest.approx([-1.2 - 2.0 * 0.6, 1.2 + 2.0 * 0.2], rel=1e-15)
+    gives = 80.0 / 9.0
+    assert [limits.lowest[3], limits.highest[3]] == pytest.approx([-1.2 - 2.0 * 0.6 - gives, 1.2 + 2.0 * 0.2 + gives],
+                                                                  rel=1e-15)
 
 
 def test_an_effort_on_a_joint_is_its_motors_and_energies_are_accounted_for():
@@ -221,18 +224,50 @@ def test_motors_that_are_commanded_by_voltage_are_refused():
         Simulation(robot)
 
 
+def test_a_joint_with_the_name_of_a_link_behind_a_spring_is_refused():
+    builder = sd.ModelBuilder("base")
+    builder.add_screw("a", "first", "base", (0.0, 0.0, 1.0), mass=1.0, com=(0.1, 0.0, 0.0))
+    builder.add_screw("a_link", "second", "first", (0.0, 1.0, 0.0), mass=1.0, com=(0.1, 0.0, 0.0))
+    robot = sd.Robot(builder.build()).with_drives({"a": sd.Drive(1e-3, 50.0, 900.0)})
+    with pytest.raises(ValueError, match="joint 'a_link' has the name of a link behind a spring"):
+        Simulation(robot, Settings())
+
+
 def test_positions_that_a_joint_cannot_have_are_clipped_or_refused_though_a_motor_has_no_ends():
     made = simulation(command_mode="position")
-    upper = ARM.model.upper[LIFT]
+    upper, effort = ARM.model.upper[LIFT], ARM.model.effort_limit[LIFT]
+    gives, = (x.real for x in np.roots([1e6, 0.0, 2000.0, -effort]) if abs(x.imag) < 1e-12)
     assert np.isfinite(upper) and made.limits.upper[LIFT_MOTOR] == np.inf
     made.command(np.array([0.0, np.nan, np.nan, upper + 3.0, 0.0]))
     made.advance(1)
-    assert made.saturated[LIFT_MOTOR] == 1 and made._drives.value[LIFT_MOTOR] == upper
+    assert made.saturated[LIFT_MOTOR] == 1 and made._drives.value[LIFT_MOTOR] == pytest.approx(
+        upper + gives, rel=1e-12)
     msg = SimpleNamespace(joint_names=["lift"], points=[SimpleNamespace(
         positions=[upper + 0.1], velocities=[], accelerations=[], effort=[],
         time_from_start=SimpleNamespace(sec=1, nanosec=0))])
     with pytest.raises(GoalError, match=f"joint 'lift': position {upper + 0.1} is outside its limits"):
         read_points(msg, GoalRules(("lift",)), SOFT.model, made.limits)
+
+
+def test_a_link_is_held_at_its_limit_by_a_motor_beyond_it():
+    """There the spring carries it: the motor may be as far beyond as that takes."""
+    upper = ARM.model.upper[LIFT]
+    made = Simulation(SOFT, Settings(dt=5e-4, hold_until_first_command=False, command_mode="position",
+                                     command_timeout=0.0), {"lift": upper, "slide": 0.1})
+    beyond = made.q[LIFT_MOTOR]
+    assert beyond > upper + 0.003
+    made.command(np.array([0.0, np.nan, np.nan, beyond, made.q[SLIDE_MOTOR]]))
+    made.advance(1000)
+    assert made.q[LIFT] == pytest.approx(upper, abs=1e-9) and not made.saturated[[LIFT_MOTOR, SLIDE_MOTOR]].any()
+
+
+@pytest.mark.parametrize("stiffness, gives", [
+    (LeverArm((4.0, -8.0, 8.0), 0.1, 0.0, 1.0), 10.0 / 2.0), (LeverArm((4.0, 2.0, 0.0), 0.1, 1.0, 3.0), 10.0 / 6.0),
+    (Antagonistic(Hardening((5.0,))), 2.0), (Table((0.1, 0.3), (2.0, 6.0)), 0.5)])
+def test_springs_give_way_to_an_effort_as_far_as_they_do_where_they_are_softest(stiffness, gives):
+    assert give(sd.Drive(1.0, stiffness=stiffness), 10.0) == pytest.approx(gives, rel=1e-14)
+    assert give(sd.Drive(1.0, stiffness=stiffness), np.inf) == np.inf
+    assert give(sd.Drive(1.0, stiffness=4.0, backlash=0.2), 2.0) == pytest.approx(0.6, rel=1e-14)
 
 
 def test_efforts_in_a_trajectory_of_a_motor_behind_a_spring_are_refused():
