@@ -5,31 +5,15 @@ import pytest
 from scipy.optimize import linprog
 from scipy.spatial import ConvexHull as Hull
 from scipy.spatial import HalfspaceIntersection
-from scipy.spatial.transform import Rotation
 
 from screw_dynamics.contact.coal import Body, nearest
 from screw_dynamics.contact.hulls import simplified
 from screw_dynamics.contact.polyhedra import polyhedron
 from screw_dynamics.contact.shapes import Box, Capsule, ConvexHull, Cylinder, Mesh, Sphere
+from support.solids import CORNERS, at, block, prism
 from support.touching import Shapes
 
-CORNERS = np.array([(x, y, z) for x in (-0.5, 0.5) for y in (-0.5, 0.5) for z in (-0.5, 0.5)])
 TABLE = Box((2.0, 2.0, 0.2))
-
-
-def at(*p, turn=(0.0, 0.0, 0.0)):
-    C = np.eye(4)
-    C[:3, :3], C[:3, 3] = Rotation.from_rotvec(turn).as_matrix(), p
-    return C
-
-
-def block(*size):
-    return ConvexHull(CORNERS * size)
-
-
-def prism(sides, radius, height):
-    turn = 2.0 * np.pi * np.arange(sides) / sides
-    return ConvexHull([(radius * np.cos(t), radius * np.sin(t), side * height) for t in turn for side in (-0.5, 0.5)])
 
 
 def random_pose(rng, spread):

@@ -8,29 +8,14 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import screw_dynamics as sd
-from screw_dynamics.contact.shapes import Box, Capsule, ConvexHull, Cylinder
+from screw_dynamics.contact.shapes import Box, Capsule, Cylinder
 from screw_dynamics.numbers.values import PLAIN
+from support.solids import at, block, prism
 
 pytestmark = [] if PLAIN else [pytest.mark.slow]
 G = 9.81
 WORLD = sd.ModelBuilder("world").build()
-CORNERS = np.array([(x, y, z) for x in (-0.5, 0.5) for y in (-0.5, 0.5) for z in (-0.5, 0.5)])
 LYING = (math.pi / 2, 0.0, 0.0)
-
-
-def at(x=0.0, y=0.0, z=0.0, turn=(0.0, 0.0, 0.0)):
-    C = np.eye(4)
-    C[:3, :3], C[:3, 3] = Rotation.from_rotvec(turn).as_matrix(), (x, y, z)
-    return C
-
-
-def hull(*size):
-    return ConvexHull(CORNERS * size)
-
-
-def prism(sides, radius, height):
-    turn = 2.0 * np.pi * np.arange(sides) / sides
-    return ConvexHull([(radius * np.cos(t), radius * np.sin(t), side * height) for t in turn for side in (-0.5, 0.5)])
 
 
 def on_table(shape, pose, table, angle=0.0, mu=0.5, first="table"):
@@ -42,8 +27,8 @@ def on_table(shape, pose, table, angle=0.0, mu=0.5, first="table"):
     return scene
 
 
-TABLES = {"box": Box((8.0, 2.0, 0.2)), "hull": hull(8.0, 2.0, 0.2)}
-STANDING = {"hull": (hull(0.2, 0.2, 0.2), at(0.3, 0.2, 0.1, (0.0, 0.0, 0.4))),
+TABLES = {"box": Box((8.0, 2.0, 0.2)), "hull": block(8.0, 2.0, 0.2)}
+STANDING = {"hull": (block(0.2, 0.2, 0.2), at(0.3, 0.2, 0.1, (0.0, 0.0, 0.4))),
             "box": (Box((0.2, 0.2, 0.2)), at(0.3, 0.2, 0.1, (0.0, 0.0, 0.4))),
             "prism": (prism(32, 0.1, 0.2), at(0.3, 0.2, 0.1)),
             "cylinder": (Cylinder(0.1, 0.2), at(0.3, 0.2, 0.1))}
@@ -95,9 +80,9 @@ def test_a_hull_of_the_corners_of_a_box_moves_as_the_box():
     same."""
     motions, size, table = {"it": [], "table": []}, (0.2, 0.2, 0.4), TABLES
     for second, shape, top, first in (
-            ("it", Box(size), table["box"], "table"), ("it", hull(*size), table["box"], "table"),
-            ("it", hull(*size), table["hull"], "table"), ("table", Box(size), table["box"], "it"),
-            ("table", Box(size), table["hull"], "it"), ("table", hull(*size), table["hull"], "it")):
+            ("it", Box(size), table["box"], "table"), ("it", block(*size), table["box"], "table"),
+            ("it", block(*size), table["hull"], "table"), ("table", Box(size), table["box"], "it"),
+            ("table", Box(size), table["hull"], "it"), ("table", block(*size), table["hull"], "it")):
         scene = on_table(shape, at(z=0.22, turn=(0.0, 0.5, 0.0)), top, first=first)
         qd = np.zeros(6)
         qd[1] = 0.5
