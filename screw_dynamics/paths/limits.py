@@ -1,0 +1,96 @@
+"""What limits a motion along a path: numbers of each velocity, and speeds of links, as arguments say it."""
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from screw_dynamics import checks
+from screw_dynamics.model.drives import torque_speed
+from screw_dynamics.model.floating_base import velocity_names
+from screw_dynamics.robot import Robot
+
+# One number for all velocities, one each (n,), or {joint: value}, others without; None: the model's.
+Given: TypeAlias = ArrayLike | Mapping[str, float] | None
+# {link: the largest velocity of its origin, m/s}, or {link: (velocity, angular velocity in rad/s)}.
+LinkSpeeds: TypeAlias = Mapping[str, float | tuple[float, float]]
+
+
+@dataclass(frozen=True)
+class PathLimits:
+    """Largest velocities, accelerations, jerks and efforts (n,), inf where nothing limits them. stall, no_load (n,): of
+    motors whose torque falls as they turn. link_speeds: (link, largest velocity of its origin, and angular one)."""
+
+    names: tuple[str, ...]
+    velocity: np.ndarray
+    acceleration: np.ndarray
+    jerk: np.ndarray
+    effort: np.ndarray
+    stall: np.ndarray
+    no_load: np.ndarray
+    link_speeds: tuple[tuple[str, float, float], ...]
+
+    @property
+    def needs_efforts(self) -> bool:
+        """Whether efforts limit the motion at all."""
+        return bool(np.isfinite(self.effort).any() or np.isfinite(self.stall).any())
+
+    def any_of(self) -> bool:
+        """Whether anything limits it."""
+        return self.needs_efforts or bool(self.link_speeds) or any(
+            np.isfinite(x).any() for x in (self.velocity, self.acceleration, self.jerk))
+
+
+def path_limits(robot: Robot, velocity: Given, acceleration: Given, jerk: Given, effort: Given,
+                link_speed: LinkSpeeds | None) -> PathLimits:
+    """The limits that arguments of time_optimal say. ValueError names what does not exist or is no limit."""
+    model, names = robot.model, velocity_names(robot.model)
+    stall, no_load = torque_speed(model) if effort is None else np.full((2, robot.n), np.inf)
+    # URDFs have limits of 0 where nobody knew them.
+    of_model = {"velocity": model.velocity_limit, "effort": model.effort_limit}
+    found = {name: _each(robot, name, given, of_model.get(name)) for name, given in (
+        ("velocity", velocity), ("acceleration", acceleration), ("jerk", jerk), ("effort", effort))}
+    for joint in model.joint_names:
+        if model.places_in_q[model.v_slices[joint].start] < 0 and np.isfinite(found["jerk"][model.v_slices[joint]]).any():
+            raise ValueError(f"jerk: joint {joint!r} is {model.kind_of(joint)}, and only joints of one degree of "
+                             "freedom have limits of jerk")
+    # A motor that is driven beyond its no-load speed brakes; here it does not turn as fast.
+    return PathLimits(names, np.minimum(found["velocity"], no_load), found["acceleration"], found["jerk"],
+                      found["effort"], stall, no_load, _link_speeds(robot, link_speed))
+
+
+def _each(robot: Robot, name: str, given: Given, of_model: np.ndarray | None) -> np.ndarray:
+    """A limit of each velocity (n,), inf where there is none."""
+    if given is None:
+        return np.full(robot.n, np.inf) if of_model is None else np.where(of_model > 0.0, of_model, np.inf)
+    if isinstance(given, Mapping):
+        found = np.full(robot.n, np.inf)
+        for joint, value in given.items():
+            if joint not in robot.v_slices:
+                raise ValueError(f"{name}: joint {joint!r} does not exist; the robot has {', '.join(robot.v_slices)}")
+            found[robot.v_slices[joint]] = value
+    else:
+        found = np.array(checks.each(name, given, robot.n))
+    for k in np.flatnonzero(~(found > 0.0))[:1]:
+        raise ValueError(f"{name} of {velocity_names(robot.model)[k]!r} is {found[k]:g}, must be > 0")
+    return found
+
+
+def _link_speeds(robot: Robot, given: LinkSpeeds | None) -> tuple[tuple[str, float, float], ...]:
+    if given is None:
+        return ()
+    if not isinstance(given, Mapping):
+        raise ValueError(f"link_speed must be {{link: m/s}} or {{link: (m/s, rad/s)}}, not {checks.described(given)}")
+    return tuple((robot.model.known_link(link), *_speeds(link, value)) for link, value in given.items())
+
+
+def _speeds(link: str, value: Any) -> tuple[float, float]:
+    """The largest velocity and angular velocity of a link."""
+    pair = tuple(map(checks.real, value)) if isinstance(value, (tuple, list)) else (checks.real(value), np.inf)
+    if len(pair) != 2 or not all(x > 0.0 for x in pair):
+        raise ValueError(f"link_speed of {link!r} is {checks.described(value)}, must be > 0, m/s, or two such, m/s and "
+                         "rad/s")
+    return pair

@@ -1,0 +1,167 @@
+"""Paths: curves q(s) through configurations, with derivatives by the path's parameter s.
+
+A path is a spline of the numbers of q. Quaternions on it have any length, which is divided out: so the curve is on the
+group, smooth, and, as splines are linear in the numbers, the same whatever frames rotations are measured between."""
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from screw_dynamics import checks
+from screw_dynamics.model import configuration_space
+from screw_dynamics.robot import Robot
+
+# Of a spline of each degree, what vanishes at its ends: the derivatives of which a thin elastic beam has none there.
+ENDS = {3: (2,), 5: (3, 4)}
+
+
+class Derivatives(NamedTuple):
+    """At parameters s (...): q (..., nq), and velocities, their derivatives and second derivatives by s (..., n), as if
+    s were the time. The last is 0 for velocities of joints on groups, of which nothing needs it."""
+
+    q: np.ndarray
+    first: np.ndarray
+    second: np.ndarray
+    third: np.ndarray
+
+
+class Path:
+    """A curve of a robot's configurations, from s = start to s = end.
+
+    curve: a spline of SciPy, of (nq,) numbers: CubicSpline, make_interp_spline's, PPoly, ...: what is called with
+    parameters and the order of a derivative. start, end: by default where it begins and ends. breaks: parameters inside
+    at which derivatives of it jump, where a motion along it may change at once; by default its knots. waypoints (k,):
+    the parameters of the configurations that it was made of, for messages.
+
+    ValueError for a curve of another size, one that is no such function, and one that is not finite."""
+
+    def __init__(self, robot: Robot, curve: Any, start: float | None = None, end: float | None = None, *,
+                 breaks: ArrayLike | None = None, waypoints: ArrayLike = ()):
+        knots = np.asarray(getattr(curve, "x", getattr(curve, "t", ())), dtype=float)
+        if not callable(curve):
+            raise ValueError(f"path {checks.described(curve)} must be configurations (k, {robot.nq}), a Path, or a "
+                             "spline of SciPy")
+        for name, given in (("start", start), ("end", end)):
+            if given is None and not knots.size:
+                raise ValueError(f"path: {name} must be given, as the curve has no knots, x or t")
+        degree = getattr(curve, "k", 0) if hasattr(curve, "t") else 0       # a B-spline is defined between inner knots
+        self.start = checks.real(knots[degree] if start is None else start)
+        self.end = checks.real(knots[-1 - degree] if end is None else end)
+        if not -np.inf < self.start < self.end < np.inf:
+            raise ValueError(f"path: start {self.start:g} must be below end {self.end:g}, both finite")
+        self.robot, self._curve = robot, curve
+        inside = np.unique(knots if breaks is None else checks.finite_numbers("breaks", breaks))
+        self.breaks = inside[(inside > self.start) & (inside < self.end)].astype(float)
+        self.waypoints = np.asarray(checks.finite_numbers("waypoints", waypoints), dtype=float)
+        ends = np.asarray(self._numbers(np.array([self.start, self.end]), 0))
+        if ends.shape != (2, robot.nq):
+            raise ValueError(f"path: the curve has values of shape {ends.shape[1:]}, must be ({robot.nq},)")
+        checks.finite_numbers("path", ends)
+
+    @property
+    def length(self) -> float:
+        """end - start."""
+        return self.end - self.start
+
+    def _numbers(self, s, order):
+        return self._curve(s, order) if order else self._curve(s)
+
+    def q(self, s: ArrayLike) -> np.ndarray:
+        """The configurations (..., nq) at parameters s (...)."""
+        found = np.asarray(self._numbers(np.asarray(s, dtype=float), 0), dtype=float)
+        return configuration_space.normalized(self.robot.model, found) if self.robot.model.on_groups else found
+
+    def derivatives(self, s: ArrayLike) -> Derivatives:
+        """All of it at parameters s (...)."""
+        s, model = np.asarray(s, dtype=float), self.robot.model
+        numbers = [np.asarray(self._numbers(s, order), dtype=float) for order in range(4)]
+        first, second = configuration_space.velocities(model, *numbers[:3])
+        third, single = np.zeros_like(first), model.places_in_q >= 0
+        third[..., single] = numbers[3][..., model.places_in_q[single]]
+        q = configuration_space.normalized(model, numbers[0]) if model.on_groups else numbers[0]
+        return Derivatives(q, first, second, third)
+
+    def place(self, s: float) -> str:
+        """Where a parameter is, for messages."""
+        k = int(np.searchsorted(self.waypoints, s, side="right"))
+        between = f", between waypoints {k - 1} and {k}" if 0 < k < len(self.waypoints) else ""
+        return f"s = {s:.4g} of {self.start:g} to {self.end:g}{between}"
+
+    def __repr__(self):
+        return f"<Path of {len(self.robot.joint_names)} joints, s from {self.start:g} to {self.end:g}>"
+
+
+def through(robot: Robot, waypoints: ArrayLike, s: ArrayLike | None = None, degree: int = 3) -> Path:
+    """The path through configurations (k, nq), a spline of degree 3 or 5, of which two or four derivatives are
+    continuous.
+
+    s (k,): their parameters, increasing; by default from 0 to 1 by the length of the way, Robot.distance. At the ends
+    the second derivative is 0, of degree 5 the third and fourth. Between two configurations it is straight, on a group
+    along the shortest turn. A spline overshoots: `straight` does not. ValueError for a configuration twice in a row."""
+    q, s = _waypoints(robot, waypoints, s)
+    checks.one_of("degree", degree, tuple(ENDS))
+    from scipy.interpolate import make_interp_spline  # imported when there is a path: it is long to load
+    zero = [(order, np.zeros(robot.nq)) for order in ENDS[degree]]
+    return Path(robot, make_interp_spline(s, q, degree, bc_type=(zero, zero)), float(s[0]), float(s[-1]),
+                breaks=s[1:-1], waypoints=s)
+
+
+def straight(robot: Robot, waypoints: ArrayLike, deviation: float, s: ArrayLike | None = None) -> Path:
+    """The path along straight lines between configurations (k, nq), with rounded corners, of which two derivatives are
+    continuous.
+
+    deviation > 0: by how much any joint may miss a waypoint, rad or m; corners take at most half of the lines beside
+    them. Between configurations that are a half turn apart on a group there is no one straight line. s as in
+    `through`."""
+    q, s = _waypoints(robot, waypoints, s)
+    deviation = checks.positive("deviation", deviation)
+    from scipy.interpolate import PPoly
+    slopes, spans = np.diff(q, axis=0) / np.diff(s)[:, None], np.diff(s)
+    turn = np.diff(slopes, axis=0)                                              # of the derivative at inner waypoints
+    sharp = np.abs(turn).max(axis=1, initial=0.0)
+    with np.errstate(divide="ignore"):
+        half = np.minimum(16.0 / 3.0 * deviation / sharp, 0.5 * np.minimum(spans[:-1], spans[1:]))
+    pieces, starts = [], [s[0]]
+    for i in range(len(q)):
+        if 0 < i < len(q) - 1:                                                  # the corner, of length 2 half
+            w = 2.0 * half[i - 1]
+            # q' = slope + turn S(u), S = 3 u^2 - 2 u^3, u from 0 to 1 over w: so the middle is 3/16 half |turn| off
+            pieces.append([-turn[i - 1] / (2.0 * w**3), turn[i - 1] / w**2, np.zeros(robot.nq), slopes[i - 1],
+                           q[i] - half[i - 1] * slopes[i - 1]])
+            starts.append(s[i] + half[i - 1])
+        if i < len(q) - 1:
+            begin = half[i - 1] if i else 0.0
+            pieces.append([*np.zeros((3, robot.nq)), slopes[i], q[i] + begin * slopes[i]])
+            starts.append(s[i + 1] - (half[i] if i < len(half) else 0.0))
+    starts, coefficients = np.array(starts), np.array(pieces).swapaxes(0, 1)
+    kept = np.diff(starts) > 0.0                # a line between two corners that take half of it each has no length
+    return Path(robot, PPoly(coefficients[:, kept], np.append(starts[:-1][kept], starts[-1])), waypoints=s)
+
+
+def as_path(robot: Robot, given: Any) -> Path:
+    """A Path of the robot from what a user has: a Path, a spline of SciPy, or configurations (k, nq)."""
+    if isinstance(given, Path):
+        if given.robot.model is not robot.model and given.robot.joint_names != robot.joint_names:
+            raise ValueError("path: it is of another robot, with other joints")
+        return given
+    return Path(robot, given) if callable(given) else through(robot, given)
+
+
+def _waypoints(robot, waypoints, s):
+    """Configurations whose quaternions are of unit length, on one side, and their parameters."""
+    q = np.array(checks.finite_numbers("waypoints", waypoints), dtype=float)
+    if q.ndim != 2 or q.shape[1] != robot.nq or len(q) < 2:
+        raise ValueError(f"waypoints have the shape {q.shape}, must be (k, {robot.nq}) with k > 1")
+    q = configuration_space.continuous(robot.model, configuration_space.normalized(robot.model, q))
+    steps = robot.distance(q[:-1], q[1:])
+    for i in np.flatnonzero(steps <= 1e-12 * max(steps.sum(), 1e-300))[:1]:
+        raise ValueError(f"waypoints {i} and {i + 1} are the same: a path has no place twice in a row")
+    if s is None:
+        along = np.append(0.0, np.cumsum(steps))
+        return q, along / along[-1]
+    s = np.array(checks.finite_numbers("s", s), dtype=float)
+    if s.shape != (len(q),) or (np.diff(s) <= 0.0).any():
+        raise ValueError(f"s must be {len(q)} increasing numbers, one a waypoint, not {checks.described(s)}")
+    return q, s

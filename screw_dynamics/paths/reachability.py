@@ -1,0 +1,183 @@
+"""The fastest motion along a path under linear limits, by reachability analysis.
+
+H. Pham, Q.-C. Pham, "A new approach to time-optimal path parameterization based on reachability analysis", IEEE T-RO 34
+(2018). The path is cut into intervals, on which u = s'' is constant, so that x = s'^2 is linear in s, x_(i+1) = x_i +
+2 d_i u_i. Backwards from the end, [low_i, high_i] are the x from which some u leads into the next such interval within
+the limits; forwards, the largest u is taken each time. Limits hold at both ends of an interval, with the same u: their
+interpolation scheme, of order 2, without the chatter of the simple one where a limit's coefficient of u passes 0.
+
+Linear programs in (u, x) are solved by Fourier's elimination: of every two rows that bound u from below and from above,
+the sum without u bounds x. So all that does not depend on the next interval is done for all intervals at once."""
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from .rows import Row, Rows, named
+
+PASSES, CHANGE = 40, 1e-7       # of friction: how often, and until which relative change of the velocity
+TINY = 1e-12                    # a coefficient of u is 0 below this share of its largest on the path
+LARGEST = 1e30                  # of x, where no limit bounds it
+ENTRIES = 2_000_000             # of arrays over pairs of rows
+SLACK = 1e-9                    # relative, of intervals that rounding leaves empty
+
+
+class Lines(NamedTuple):
+    """What rows say on each of N intervals: lower + slope x <= u <= upper + slope x, (N, 2 m) each, first those at the
+    interval's begin; and what x is within, low and high (N,)."""
+
+    slope: np.ndarray
+    lower: np.ndarray
+    upper: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+
+
+def fastest(s: np.ndarray, rows: Rows, ends: tuple[float, float], place: Callable[[float], str]) -> np.ndarray:
+    """x = s'^2 (N + 1,) of the fastest motion at parameters s.
+
+    rows: at both ends of each interval, (2, N, m). ends: s' at the first and the last parameter. What is proportional
+    to s' is taken for proportional to x, with the factor that is right for the motion of the pass before, until it is
+    right for its own. ValueError says which limits leave no motion, and where."""
+    x = _linear(s, rows, rows.b, ends, place)
+    if not rows.k.any():
+        return x
+    for _ in range(PASSES):
+        before, v = x, np.sqrt(x)
+        per_x = np.divide(1.0, v, out=np.zeros_like(v), where=x > 1e-12 * x.max())
+        x = _linear(s, rows, rows.b + rows.k * np.stack([per_x[:-1], per_x[1:]])[..., None], ends, place)
+        if np.abs(np.sqrt(x) - np.sqrt(before)).max() <= CHANGE * np.sqrt(x.max()):
+            break
+    return x
+
+
+def _linear(s, rows, b, ends, place):
+    """The fastest motion where b x stands for all that depends on x."""
+    d = 2.0 * np.diff(s)
+    bounds = np.full(len(s), LARGEST)
+    for part, speeds in ((slice(None, -1), rows.speed[0]), (slice(1, None), rows.speed[1])):
+        np.minimum(bounds[part], speeds.min(axis=-1, initial=np.inf) ** 2, out=bounds[part])
+    for i, end in ((0, ends[0]), (-1, ends[1])):
+        _refuse_end(rows, i, end * end, bounds[i], place(s[i]))
+    lines = _lines(rows, b, d, bounds[:-1])
+    low, high = _controllable(lines, d, ends[1] ** 2, bounds, lambda i: _reason(rows, b, s, i, place))
+    return _greedy(lines, d, ends[0] ** 2, low, high, place(s[0]))
+
+
+def _lines(rows: Rows, b: np.ndarray, d: np.ndarray, bounds: np.ndarray) -> Lines:
+    """The lines of rows on intervals of half their doubled lengths d (N,), and what x can be at their begins."""
+    A = np.concatenate([rows.a[0], rows.a[1] + d[:, None] * b[1]], axis=-1)     # x at the end is x + d u
+    B = np.concatenate([b[0], b[1]], axis=-1)
+    c, limit = np.concatenate([rows.c[0], rows.c[1]], axis=-1), np.tile(rows.limit, 2)
+    flat = np.abs(A) <= TINY * np.abs(A).max(axis=0, initial=0.0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        slope = np.where(flat, 0.0, -B / A)
+        ends = np.stack([(-limit - c) / A, (limit - c) / A])
+        on_x = np.stack([(-limit - c) / B, (limit - c) / B])
+    lower, upper = (np.where(flat, none, of(ends, axis=0)) for of, none in ((np.min, -np.inf), (np.max, np.inf)))
+    low, high = np.zeros(len(d)), bounds.copy()
+    if flat.any():          # b x + c alone is within the limit, or never
+        still = flat & (B == 0.0)
+        never = (still & (np.abs(c) > limit)).any(axis=-1)
+        on_x = np.where(flat & ~still, on_x, np.array([-np.inf, np.inf])[:, None, None])
+        low, high = np.maximum(low, on_x.min(axis=0).max(axis=-1)), np.minimum(high, on_x.max(axis=0).min(axis=-1))
+        low[never] = np.inf
+    step = max(1, ENTRIES // max(1, A.shape[1] ** 2))
+    for first in range(0, len(d), step):
+        part = slice(first, first + step)
+        _eliminate(slope[part], lower[part], upper[part], low[part], high[part])
+    return Lines(slope, lower, upper, low, high)
+
+
+def _eliminate(slope, lower, upper, low, high):
+    """Narrow [low, high], in place, to the x at which no lower line of u is above an upper one."""
+    turn = slope[:, :, None] - slope[:, None, :]
+    room = upper[:, None, :] - lower[:, :, None]        # turn x <= room
+    with np.errstate(divide="ignore", invalid="ignore"):
+        at = room / turn
+    np.minimum(high, np.where(turn > 0.0, at, np.inf).min(axis=(1, 2), initial=np.inf), out=high)
+    np.maximum(low, np.where(turn < 0.0, at, -np.inf).max(axis=(1, 2), initial=-np.inf), out=low)
+
+
+def _controllable(lines: Lines, d: np.ndarray, end: float, bounds: np.ndarray, refuse: Callable[[int], None]
+                  ) -> tuple[np.ndarray, np.ndarray]:
+    """low and high (N + 1,): the x from which the end can be reached within the limits.
+
+    lower + slope x <= u and x + d u <= next high give (1 + d slope) x <= next high - d lower; uppers and the next low
+    the same the other way around. Where 1 + d slope is negative, both bound x on the other side."""
+    N = len(d)
+    low, high = np.full((2, N + 1), end)
+    gain = 1.0 + d[:, None] * lines.slope
+    least, most = d[:, None] * lines.lower, d[:, None] * lines.upper
+    turned = (gain < 0.0).any(axis=-1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        inverse = 1.0 / gain
+        above, below = np.where(gain > 0.0, -least * inverse, np.inf), np.where(gain > 0.0, -most * inverse, -np.inf)
+    inverse[gain <= 0.0] = 0.0
+    for i in range(N - 1, -1, -1):
+        hi = min(lines.high[i], (high[i + 1] * inverse[i] + above[i]).min(initial=np.inf))
+        lo = max(lines.low[i], (low[i + 1] * inverse[i] + below[i]).max(initial=0.0))
+        if turned[i]:
+            j = gain[i] < 0.0
+            hi = min(hi, ((low[i + 1] - most[i, j]) / gain[i, j]).min())
+            lo = max(lo, ((high[i + 1] - least[i, j]) / gain[i, j]).max())
+        if not lo <= hi:
+            if not lo <= hi + SLACK * (abs(hi) + 1e-3 * high[i + 1]):
+                refuse(i)
+            lo = hi = max(0.0, min(lo, lines.high[i]))
+        low[i], high[i] = lo, hi
+    return low, high
+
+
+def _greedy(lines: Lines, d: np.ndarray, start: float, low: np.ndarray, high: np.ndarray, where: str) -> np.ndarray:
+    """x (N + 1,) forwards, by the largest u each time."""
+    if not low[0] * (1.0 - SLACK) <= start <= high[0] * (1.0 + SLACK) + 1e-300:
+        raise ValueError(f"start_speed {np.sqrt(start):g} at {where}: the limits let a motion to the end begin with "
+                         f"{np.sqrt(low[0]):.6g} to {np.sqrt(high[0]):.6g}")
+    x = np.empty(len(d) + 1)
+    x[0] = start
+    gain, most = 1.0 + d[:, None] * lines.slope, d[:, None] * lines.upper
+    for i in range(len(d)):
+        x[i + 1] = max(low[i + 1], min(high[i + 1], (gain[i] * x[i] + most[i]).min(initial=np.inf)))
+    for i in np.flatnonzero((x[1:] <= 0.0) & (x[:-1] <= 0.0))[:1]:
+        raise ValueError(f"the limits let no motion begin at {where}: velocity and acceleration must be 0 there")
+    return x
+
+
+# ------------------------------------------------------------------------------------------------- refusals
+def _refuse_end(rows, i, x, bound, where):
+    """ValueError if a velocity at an end is beyond a limit of velocities."""
+    if x > bound * (1.0 + SLACK):
+        speeds = rows.speed[0][0] if i == 0 else rows.speed[1][-1]
+        row = rows.speed_rows[int(np.argmin(speeds))]
+        raise ValueError(f"{'end' if i else 'start'}_speed {np.sqrt(x):g} at {where}: {named([row])}, allows "
+                         f"{np.sqrt(bound):.6g}")
+
+
+def _reason(rows: Rows, b: np.ndarray, s: np.ndarray, i: int, place: Callable[[float], str]) -> None:
+    """ValueError: why there is no motion on interval i."""
+    for end in range(2):        # at rest
+        c, where = rows.c[end, i], place(s[i + end])
+        over = np.abs(c) / rows.limit
+        if len(over) and over.max() > 1.0:
+            j = int(np.argmax(over))
+            raise ValueError(f"no motion is within the limits at {where}: gravity and dry friction alone take "
+                             f"{c[j]:.4g} of the {rows.rows[j].quantity} of {rows.rows[j].name!r}, whose limit is "
+                             f"{rows.limit[j]:.4g}")
+    d = np.array([2.0 * (s[i + 1] - s[i])])
+    one = rows._replace(**{name: getattr(rows, name)[:, i:i + 1] for name in ("a", "k", "c")})
+    lines = _lines(one, b[:, i:i + 1], d, np.array([LARGEST]))
+    guilty = _guilty(lines, rows.rows * 2)
+    raise ValueError(f"no motion is within the limits from {place(s[i])} on to the end" + (
+        f": {named(guilty)}, are opposed there" if guilty else ""))
+
+
+def _guilty(lines: Lines, rows: tuple[Row, ...]) -> list[Row]:
+    """The rows that bound u from both sides where x is least, 0 if it may be."""
+    if not rows:
+        return []
+    x = lines.low[0] if np.isfinite(lines.low[0]) else 0.0
+    bounds = lines.lower[0] + lines.slope[0] * x, lines.upper[0] + lines.slope[0] * x
+    return [rows[int(np.argmax(bounds[0]))], rows[int(np.argmin(bounds[1]))]]

@@ -1,0 +1,3 @@
+"""x."""
+def text(f): return ""
+def plot(f,p): return None

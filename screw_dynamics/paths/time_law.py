@@ -1,0 +1,43 @@
+"""When a motion along a path is where: s(t) of a velocity s' that is known along the path."""
+from __future__ import annotations
+
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+
+class Along(NamedTuple):
+    """s, s', s'' and s''' at some times; the last is 0 where s'' is constant piece by piece."""
+
+    s: np.ndarray
+    sd: np.ndarray
+    sdd: np.ndarray
+    sddd: np.ndarray
+
+
+class TimeLaw(Protocol):
+    """A motion along a path. s, t (N + 1,): parameters and times between which it is smooth."""
+
+    s: np.ndarray
+    t: np.ndarray
+
+    def at(self, t: np.ndarray) -> Along:
+        """Where it is at times t (...) in s; before and after all it stands at an end of the path."""
+
+
+class Steps:
+    """That of x = s'^2 (N + 1,) at parameters s: s'' is constant in between, of the one after at a parameter itself."""
+
+    def __init__(self, s: np.ndarray, x: np.ndarray):
+        self.s, self.v = s, np.sqrt(x)
+        self.u = np.diff(x) / (2.0 * np.diff(s))
+        self.t = np.append(0.0, np.cumsum(2.0 * np.diff(s) / (self.v[1:] + self.v[:-1])))
+
+    def at(self, t: np.ndarray) -> Along:
+        """Where it is at times t (...)."""
+        t = np.clip(t, 0.0, self.t[-1])
+        i = np.clip(np.searchsorted(self.t, t, side="right") - 1, 0, len(self.u) - 1)
+        after = t - self.t[i]
+        s = self.s[i] + after * (self.v[i] + 0.5 * after * self.u[i])
+        return Along(np.clip(s, self.s[i], self.s[i + 1]), np.maximum(self.v[i] + after * self.u[i], 0.0), self.u[i],
+                     np.zeros_like(t))

@@ -1,0 +1,169 @@
+"""time_optimal: the fastest motion of a robot along a path, and what limits it."""
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from screw_dynamics import checks
+from screw_dynamics.robot import Robot
+from screw_dynamics.simulation.limits_left import warn_of_limits
+
+from . import report
+from .limits import Given, LinkSpeeds, path_limits
+from .path import Path, as_path
+from .problem import Problem, used
+from .reachability import fastest
+from .time_law import Along, Steps, TimeLaw
+
+POINTS = 1000           # intervals of the grid by default
+BINDS = 0.999           # the share of a limit from which on it is said to bind
+
+
+class Samples(NamedTuple):
+    """A motion at times t (samples,), s: q (samples, nq), velocities, accelerations and efforts (samples, n), and where
+    on the path, s (samples,)."""
+
+    t: np.ndarray
+    q: np.ndarray
+    qd: np.ndarray
+    qdd: np.ndarray
+    tau: np.ndarray
+    s: np.ndarray
+
+
+class Worst(NamedTuple):
+    """The largest share of a limit that a motion uses, which limit, and where: s, and the time in s."""
+
+    share: float
+    limit: str
+    s: float
+    t: float
+
+
+class TimeOptimal(NamedTuple):
+    """The fastest motion along a path, at the points of a grid.
+
+    t (k,), s: times; q (k, nq), qd, qdd and tau (k, n): configurations, velocities, accelerations and efforts, N m or
+    N, friction included where it was asked for; accelerations and efforts are those after each point, and jump there
+    where a limit takes over from another. s, sd, sdd (k,): the path's parameter and its derivatives by time. duration:
+    s. binding (k,): what limits the motion from each point to the next, as "effort of 'joint2'", or "". share (k,): how
+    much of that limit it uses. `problem` and `law` are what it was computed from."""
+
+    t: np.ndarray
+    q: np.ndarray
+    qd: np.ndarray
+    qdd: np.ndarray
+    tau: np.ndarray
+    duration: float
+    s: np.ndarray
+    sd: np.ndarray
+    sdd: np.ndarray
+    binding: tuple[str, ...]
+    share: np.ndarray
+    problem: Problem
+    law: TimeLaw
+
+    def at(self, t: ArrayLike) -> Samples:
+        """The motion at times t (...), s, between 0 and the duration."""
+        t = checks.finite_numbers("t", t).astype(float)
+        along = self.law.at(t)
+        return Samples(t, *self.problem.motion(along), along.s)
+
+    def sampled(self, rate: float) -> Samples:
+        """The motion at 0, 1 / rate, 2 / rate, ..., and at its end; rate in Hz."""
+        rate = checks.positive("rate", rate)
+        steps = int(np.floor(self.duration * rate * (1.0 + 1e-12)))
+        t = np.arange(steps + 1) / rate
+        return self.at(np.append(t, self.duration) if self.duration - t[-1] > 1e-9 / rate else t)
+
+    def worst(self, per_interval: int = 4) -> Worst:
+        """The largest share of any limit at that many points in each interval of the grid, and at its ends: above 1
+        limits are exceeded between points, by an error that falls with the square of the intervals' length."""
+        n = checks.whole("per_interval", per_interval, 1)
+        share = (np.arange(n) + 0.5) / n
+        inside = self.t[:-1, None] + np.diff(self.t)[:, None] * np.r_[1e-9, share, 1.0 - 1e-9]
+        along = self.law.at(inside.ravel())
+        use = self.problem.use(along, with_jerk=bool(np.isfinite(self.problem.limits.jerk).any()))
+        point, row = np.unravel_index(int(np.argmax(use.share)), use.share.shape)
+        return Worst(float(use.share[point, row]), str(use.rows[row]), float(along.s[point]),
+                     float(inside.ravel()[point]))
+
+    def plot(self, path: str | os.PathLike | None = None) -> Any:
+        """A matplotlib figure: velocities and efforts as shares of their limits over time, the velocity along the path,
+        and what binds. path: a file to write; the figure is closed then. ImportError without matplotlib, the extra
+        [plot]."""
+        return report.plot(self, path)
+
+    def __repr__(self) -> str:
+        return f"<TimeOptimal of {self.duration:.6g} s, {len(self.t)} points>"
+
+    def __str__(self) -> str:
+        return report.text(self)
+
+
+def time_optimal(robot: Robot, path: Any, *, velocity: Given = None, acceleration: Given = None, effort: Given = None,
+                 jerk: Given = None, link_speed: LinkSpeeds | None = None, friction: bool = True,
+                 external: Mapping[str, ArrayLike] | None = None, start_speed: float = 0.0, end_speed: float = 0.0,
+                 points: int = POINTS) -> TimeOptimal:
+    """The fastest motion of a robot along a path within limits, from rest to rest; Pham and Pham (2018).
+
+    path: a Path, of `through` or `straight` say; configurations (k, nq), through which a cubic spline leads; or a
+    spline of SciPy. Limits are each one number for all velocities, one each (n,), or {joint: value}; numpy.inf is none:
+    velocity, rad/s or m/s, and effort, N m or N, by default those of the model, and of its drives their lines of
+    torque over speed; acceleration and jerk, by default none. link_speed: {link: m/s} of the link's origin, or {link:
+    (m/s, rad/s)}. friction: the model's counts in efforts. external: {link: wrench (6,)}, as of inverse_dynamics, that
+    acts all the while. start_speed, end_speed: s' at the ends of the path.
+
+    points: into about how many intervals the path is cut. Limits hold at their ends; in between an error of second
+    order is left, which `worst` tells. With limits of jerk, see `smooth`, the motion is within all limits at the points
+    where they are asked for, and near the fastest, which nothing proves.
+
+    ValueError names the limit and the place at which no motion is within the limits, and what is wrong of the
+    arguments. A LimitsWarning tells of a path that leaves limits of positions."""
+    problem = _problem(robot, path, path_limits(robot, velocity, acceleration, jerk, effort, link_speed), friction,
+                       external)
+    ends = tuple(checks.number(name, x, 0.0) for name, x in (("start_speed", start_speed), ("end_speed", end_speed)))
+    s = grid(problem.path, checks.whole("points", points, 2))
+    both = np.stack([s[:-1], np.nextafter(s[1:], -np.inf)])
+    rows = problem.rows(both, 0.5 * (s[1:] + s[:-1]))
+    x = fastest(s, rows, ends, problem.path.place)
+    if np.isfinite(problem.limits.jerk).any():
+        from .smooth import smoothed
+        return _result(problem, smoothed(problem, s, x, ends))
+    law = Steps(s, x)
+    use = used(rows, Along(both, np.stack([law.v[:-1], law.v[1:]]), np.stack([law.u, law.u]), np.zeros_like(both)))
+    return _concluded(problem, law, use.share.max(axis=0), use.rows)
+
+
+def _problem(robot, path, limits, friction, external) -> Problem:
+    """The problem that arguments say."""
+    for joint in robot.model.motors:
+        raise ValueError(f"time_optimal: the drive of joint {joint!r} has coordinates of its own, a spring or a "
+                         "winding; the robot without it, whose drives are rigid, has the efforts of joints")
+    if not limits.any_of():
+        raise ValueError("time_optimal: nothing limits the motion: give velocity, acceleration, effort or link_speed")
+    path = as_path(robot, path)
+    warn_of_limits(robot.model, "the path", path.q(np.linspace(path.start, path.end, 201)), advice="", stacklevel=4)
+    return Problem(robot, path, limits, checks.flag("friction", friction), external)
+
+
+def grid(path: Path, points: int) -> np.ndarray:
+    """Parameters from the start to the end of a path, about so many intervals, with all of its breaks."""
+    knots = np.concatenate([[path.start], path.breaks, [path.end]])
+    parts = np.maximum(1, np.ceil(points * np.diff(knots) / path.length).astype(int))
+    pieces = [a + (b - a) * np.arange(k) / k for a, b, k in zip(knots[:-1], knots[1:], parts, strict=True)]
+    return np.append(np.concatenate(pieces), path.end)
+
+
+def _concluded(problem: Problem, law: TimeLaw, share: np.ndarray, rows: tuple) -> TimeOptimal:
+    """The result of a time law, which uses shares (k - 1, rows) of limits between its points."""
+    row, most = share.argmax(axis=-1), share.max(axis=-1)
+    names = [str(rows[j]) if use >= BINDS else "" for j, use in zip(row, most, strict=True)]
+    along = law.at(law.t)
+    return TimeOptimal(law.t, *problem.motion(along), float(law.t[-1]), *along[:3], (*names, names[-1]),
+                       np.append(most, most[-1]), problem, law)
