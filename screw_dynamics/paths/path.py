@@ -155,6 +155,10 @@ def _waypoints(robot, waypoints, s):
     if q.ndim != 2 or q.shape[1] != robot.nq or len(q) < 2:
         raise ValueError(f"waypoints have the shape {q.shape}, must be (k, {robot.nq}) with k > 1")
     q = configuration_space.continuous(robot.model, configuration_space.normalized(robot.model, q))
+    for joint, kind in zip(robot.joint_names, robot.model.joint_kinds, strict=True):
+        if kind == "planar":                    # its heading, by the shorter turn
+            heading = robot.q_slices[joint].stop - 1
+            q[:, heading] = np.unwrap(q[:, heading])
     steps = robot.distance(q[:-1], q[1:])
     for i in np.flatnonzero(steps <= 1e-12 * max(steps.sum(), 1e-300))[:1]:
         raise ValueError(f"waypoints {i} and {i + 1} are the same: a path has no place twice in a row")

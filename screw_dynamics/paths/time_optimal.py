@@ -21,7 +21,9 @@ from .reachability import fastest
 from .time_law import Along, Steps, TimeLaw
 
 POINTS = 1000           # intervals of the grid by default
+FEWEST = 20             # spans of the spline of a motion of bounded jerk, at least
 BINDS = 0.999           # the share of a limit from which on it is said to bind
+NEARLY = 0.97           # the same of a motion of bounded jerk, which only touches limits here and there
 
 
 class Samples(NamedTuple):
@@ -133,8 +135,7 @@ def time_optimal(robot: Robot, path: Any, *, velocity: Given = None, acceleratio
     rows = problem.rows(both, 0.5 * (s[1:] + s[:-1]))
     x = fastest(s, rows, ends, problem.path.place)
     if np.isfinite(problem.limits.jerk).any():
-        from .smooth import smoothed
-        return _result(problem, smoothed(problem, s, x, ends))
+        return _smooth(problem, ends, max(FEWEST, points // 10))
     law = Steps(s, x)
     use = used(rows, Along(both, np.stack([law.v[:-1], law.v[1:]]), np.stack([law.u, law.u]), np.zeros_like(both)))
     return _concluded(problem, law, use.share.max(axis=0), use.rows)
@@ -152,6 +153,17 @@ def _problem(robot, path, limits, friction, external) -> Problem:
     return Problem(robot, path, limits, checks.flag("friction", friction), external)
 
 
+def _smooth(problem: Problem, ends: tuple[float, float], spans: int) -> TimeOptimal:
+    """The motion of bounded jerk."""
+    for name, speed in zip(("start_speed", "end_speed"), ends, strict=True):
+        if speed:
+            raise ValueError(f"{name} is {speed:g}: with limits of jerk a motion leads from rest to rest")
+    from .smooth import smoothed  # with SciPy's optimisers, which are long to load
+    law = smoothed(problem, spans)
+    use = problem.use(law.at(law.t), with_jerk=True)
+    return _concluded(problem, law, use.share[:-1], use.rows, NEARLY)
+
+
 def grid(path: Path, points: int) -> np.ndarray:
     """Parameters from the start to the end of a path, about so many intervals, with all of its breaks."""
     knots = np.concatenate([[path.start], path.breaks, [path.end]])
@@ -160,10 +172,11 @@ def grid(path: Path, points: int) -> np.ndarray:
     return np.append(np.concatenate(pieces), path.end)
 
 
-def _concluded(problem: Problem, law: TimeLaw, share: np.ndarray, rows: tuple) -> TimeOptimal:
+def _concluded(problem: Problem, law: TimeLaw, share: np.ndarray, rows: tuple, binds: float = BINDS
+               ) -> TimeOptimal:
     """The result of a time law, which uses shares (k - 1, rows) of limits between its points."""
     row, most = share.argmax(axis=-1), share.max(axis=-1)
-    names = [str(rows[j]) if use >= BINDS else "" for j, use in zip(row, most, strict=True)]
+    names = [str(rows[j]) if use >= binds else "" for j, use in zip(row, most, strict=True)]
     along = law.at(law.t)
     return TimeOptimal(law.t, *problem.motion(along), float(law.t[-1]), *along[:3], (*names, names[-1]),
                        np.append(most, most[-1]), problem, law)
