@@ -103,6 +103,8 @@ def through(robot: Robot, waypoints: ArrayLike, s: ArrayLike | None = None, degr
     q, s = _waypoints(robot, waypoints, s)
     checks.one_of("degree", degree, tuple(ENDS))
     from scipy.interpolate import make_interp_spline  # imported when there is a path: it is long to load
+    if len(q) == 2:
+        degree = 3                              # both are the line
     zero = [(order, np.zeros(robot.nq)) for order in ENDS[degree]]
     return Path(robot, make_interp_spline(s, q, degree, bc_type=(zero, zero)), float(s[0]), float(s[-1]),
                 breaks=s[1:-1], waypoints=s)

@@ -38,38 +38,46 @@ class Lines(NamedTuple):
 def fastest(s: np.ndarray, rows: Rows, ends: tuple[float, float], place: Callable[[float], str]) -> np.ndarray:
     """x = s'^2 (N + 1,) of the fastest motion at parameters s.
 
-    rows: at both ends of each interval, (2, N, m). ends: s' at the first and the last parameter. What is proportional
-    to s' is taken for proportional to x, with the factor that is right for the motion of the pass before, until it is
-    right for its own. ValueError says which limits leave no motion, and where."""
-    x = _linear(s, rows, rows.b, ends, place)
+    rows: at both ends of each interval, (2, N, m). ends: s' at the first and the last parameter. Of what is
+    proportional to s', the root of x, the tangent at the motion of the pass before is taken, by Newton's method; where
+    that leaves no motion, as the tangent is above the root near rest, the chord from rest on. ValueError says which
+    limits leave no motion, and where."""
+    x = _linear(s, rows, ends, place)
     if not rows.k.any():
         return x
     for _ in range(PASSES):
         before, v = x, np.sqrt(x)
         per_x = np.divide(1.0, v, out=np.zeros_like(v), where=x > 1e-12 * x.max())
-        x = _linear(s, rows, rows.b + rows.k * np.stack([per_x[:-1], per_x[1:]])[..., None], ends, place)
+        v, per_x = (np.stack([y[:-1], y[1:]])[..., None] for y in (v, per_x))
+        try:
+            x = _linear(s, rows._replace(b=rows.b + 0.5 * rows.k * per_x, c=rows.c + 0.5 * rows.k * v), ends, place)
+        except ValueError:
+            x = _linear(s, rows._replace(b=rows.b + rows.k * per_x), ends, place)
         if np.abs(np.sqrt(x) - np.sqrt(before)).max() <= CHANGE * np.sqrt(x.max()):
             break
     return x
 
 
-def _linear(s, rows, b, ends, place):
-    """The fastest motion where b x stands for all that depends on x."""
+def _linear(s, rows, ends, place):
+    """The fastest motion without what is proportional to s'."""
     d = 2.0 * np.diff(s)
     bounds = np.full(len(s), LARGEST)
     for part, speeds in ((slice(None, -1), rows.speed[0]), (slice(1, None), rows.speed[1])):
         np.minimum(bounds[part], speeds.min(axis=-1, initial=np.inf) ** 2, out=bounds[part])
     for i, end in ((0, ends[0]), (-1, ends[1])):
         _refuse_end(rows, i, end * end, bounds[i], place(s[i]))
-    lines = _lines(rows, b, d, bounds[:-1])
-    low, high = _controllable(lines, d, ends[1] ** 2, bounds, lambda i: _reason(rows, b, s, i, place))
+    lines = _lines(rows, d, bounds[:-1])
+    low, high = _controllable(lines, d, ends[1] ** 2, bounds, lambda i: _reason(rows, s, i, place))
+    if not low[0] * (1.0 - SLACK) <= ends[0] ** 2 <= high[0] * (1.0 + SLACK):
+        raise ValueError(f"start_speed {ends[0]:g} at {place(s[0])}: the limits let a motion to the end begin with "
+                         f"{np.sqrt(low[0]):.6g} to {np.sqrt(high[0]):.6g}{_too_heavy(rows, s, place)}")
     return _greedy(lines, d, ends[0] ** 2, low, high, place(s[0]))
 
 
-def _lines(rows: Rows, b: np.ndarray, d: np.ndarray, bounds: np.ndarray) -> Lines:
+def _lines(rows: Rows, d: np.ndarray, bounds: np.ndarray) -> Lines:
     """The lines of rows on intervals of half their doubled lengths d (N,), and what x can be at their begins."""
-    A = np.concatenate([rows.a[0], rows.a[1] + d[:, None] * b[1]], axis=-1)     # x at the end is x + d u
-    B = np.concatenate([b[0], b[1]], axis=-1)
+    A = np.concatenate([rows.a[0], rows.a[1] + d[:, None] * rows.b[1]], axis=-1)     # x at the end is x + d u
+    B = np.concatenate([rows.b[0], rows.b[1]], axis=-1)
     c, limit = np.concatenate([rows.c[0], rows.c[1]], axis=-1), np.tile(rows.limit, 2)
     flat = np.abs(A) <= TINY * np.abs(A).max(axis=0, initial=0.0)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -133,9 +141,6 @@ def _controllable(lines: Lines, d: np.ndarray, end: float, bounds: np.ndarray, r
 
 def _greedy(lines: Lines, d: np.ndarray, start: float, low: np.ndarray, high: np.ndarray, where: str) -> np.ndarray:
     """x (N + 1,) forwards, by the largest u each time."""
-    if not low[0] * (1.0 - SLACK) <= start <= high[0] * (1.0 + SLACK) + 1e-300:
-        raise ValueError(f"start_speed {np.sqrt(start):g} at {where}: the limits let a motion to the end begin with "
-                         f"{np.sqrt(low[0]):.6g} to {np.sqrt(high[0]):.6g}")
     x = np.empty(len(d) + 1)
     x[0] = start
     gain, most = 1.0 + d[:, None] * lines.slope, d[:, None] * lines.upper
@@ -156,22 +161,25 @@ def _refuse_end(rows, i, x, bound, where):
                          f"{np.sqrt(bound):.6g}")
 
 
-def _reason(rows: Rows, b: np.ndarray, s: np.ndarray, i: int, place: Callable[[float], str]) -> None:
+def _reason(rows: Rows, s: np.ndarray, i: int, place: Callable[[float], str]) -> None:
     """ValueError: why there is no motion on interval i."""
-    for end in range(2):        # at rest
-        c, where = rows.c[end, i], place(s[i + end])
-        over = np.abs(c) / rows.limit
-        if len(over) and over.max() > 1.0:
-            j = int(np.argmax(over))
-            raise ValueError(f"no motion is within the limits at {where}: gravity and dry friction alone take "
-                             f"{c[j]:.4g} of the {rows.rows[j].quantity} of {rows.rows[j].name!r}, whose limit is "
-                             f"{rows.limit[j]:.4g}")
     d = np.array([2.0 * (s[i + 1] - s[i])])
-    one = rows._replace(**{name: getattr(rows, name)[:, i:i + 1] for name in ("a", "k", "c")})
-    lines = _lines(one, b[:, i:i + 1], d, np.array([LARGEST]))
-    guilty = _guilty(lines, rows.rows * 2)
+    one = rows._replace(**{name: getattr(rows, name)[:, i:i + 1] for name in ("a", "b", "c")})
+    guilty = _guilty(_lines(one, d, np.array([LARGEST])), rows.rows * 2)
     raise ValueError(f"no motion is within the limits from {place(s[i])} on to the end" + (
-        f": {named(guilty)}, are opposed there" if guilty else ""))
+        f", where {named(guilty)}, {'is' if len(set(guilty)) == 1 else 'are'} in the way" if guilty else "")
+        + _too_heavy(rows, s, place))
+
+
+def _too_heavy(rows: Rows, s: np.ndarray, place: Callable[[float], str]) -> str:
+    """Where the robot cannot stand still, if there is such a place, to end a message."""
+    share = np.abs(rows.c) / rows.limit
+    if not share.size or share.max() <= 1.0:
+        return ""
+    end, i, j = np.unravel_index(int(np.argmax(share)), share.shape)
+    row = rows.rows[j]
+    return (f"; at {place(s[i + end])} gravity and dry friction alone take {abs(rows.c[end, i, j]):.4g} of the "
+            f"{row.quantity} of {row.name!r}, whose limit is {row.limit:.4g}")
 
 
 def _guilty(lines: Lines, rows: tuple[Row, ...]) -> list[Row]:

@@ -1,0 +1,106 @@
+"""The fastest motions of a mass on a slide, which the theory of optimal control has in closed form."""
+import numpy as np
+import pytest
+from scipy.optimize import brentq
+
+import screw_dynamics as sd
+from screw_dynamics.paths import time_optimal
+from support.sliders import MASS, slider
+
+LENGTH, A, V, G = 3.0, 2.0, 1.5, 9.81
+LINE = [[0.0], [LENGTH]]
+
+
+def there_and_brake(speed_up, brake, length=LENGTH):
+    """The duration of the greatest acceleration, then of the greatest deceleration: for constant ones."""
+    top = np.sqrt(2.0 * length / (1.0 / speed_up + 1.0 / brake))
+    return top / speed_up + top / brake
+
+
+def with_drag(force, stop, drag, m=MASS):
+    """The same under forces that fall with speed: m v' = force - drag v, then m v' = -stop - drag v."""
+    fastest, lowest, tau = force / drag, stop / drag, m / drag
+    braking = lambda v: tau * np.log1p(v / lowest)                                           # noqa: E731
+
+    def beyond(t):
+        v = fastest * (1.0 - np.exp(-t / tau))
+        there = fastest * t - tau * v
+        return there + tau * v - lowest * braking(v) - LENGTH
+    t = brentq(beyond, 1e-6, 100.0, xtol=1e-14)
+    return t + braking(fastest * (1.0 - np.exp(-t / tau)))
+
+
+def test_bang_bang():
+    found = time_optimal(slider(), LINE, acceleration=A)
+    assert found.duration == pytest.approx(2.0 * np.sqrt(LENGTH / A), rel=1e-12)
+    assert found.qdd[[0, 400, 600, -1], 0] == pytest.approx([A, A, -A, -A], rel=1e-9)
+    assert set(found.binding) == {"acceleration of 'slide'"}
+
+
+def test_trapezium():
+    found = time_optimal(slider(velocity=V), LINE, acceleration=A, points=999)
+    assert found.duration == pytest.approx(LENGTH / V + V / A, rel=1e-6)
+    middle = found.at(0.5 * found.duration)
+    assert (middle.qd[0], middle.qdd[0]) == pytest.approx((V, 0.0), abs=1e-9)
+    assert set(found.binding) >= {"velocity of 'slide'", "acceleration of 'slide'"}
+
+
+def test_from_one_velocity_to_another():
+    v0, v1 = 1.2, 0.7
+    found = time_optimal(slider(), LINE, acceleration=A, start_speed=v0 / LENGTH, end_speed=v1 / LENGTH, points=5000)
+    top = np.sqrt(A * LENGTH + 0.5 * (v0 * v0 + v1 * v1))
+    assert found.duration == pytest.approx((2.0 * top - v0 - v1) / A, rel=1e-6)
+    assert found.qd[[0, -1], 0] == pytest.approx([v0, v1], rel=1e-9)
+    assert found.t[-1] == found.duration and found.q[-1, 0] == pytest.approx(LENGTH)
+
+
+def test_gravity_and_armature():
+    effort, B = 50.0, 0.6
+    found = time_optimal(slider((0.0, 0.0, 1.0), effort, armature=B), LINE, points=5000)
+    weight, m = MASS * G, MASS + B
+    assert found.duration == pytest.approx(there_and_brake((effort - weight) / m, (effort + weight) / m), rel=1e-7)
+    assert found.tau[[0, -1], 0] == pytest.approx([effort, -effort])
+
+
+def test_a_wrench_from_outside_is_as_gravity():
+    up = time_optimal(slider((0.0, 0.0, 1.0), 50.0), LINE)
+    pushed = time_optimal(slider((1.0, 0.0, 0.0), 50.0), LINE, external={"cart": [0, 0, 0, -MASS * G, 0, 0]})
+    assert pushed.duration == pytest.approx(up.duration, rel=1e-12)
+
+
+def test_viscous_and_dry_friction():
+    effort, damping, dry = 10.0, 3.0, 2.0
+    robot = slider(effort=effort, damping=damping, friction=dry)
+    found = time_optimal(robot, LINE, points=4000)
+    assert found.duration == pytest.approx(with_drag(effort - dry, effort + dry, damping), rel=1e-3)
+    assert np.abs(found.at(np.linspace(0.0, found.duration, 501)[1:-1]).tau).max() <= effort * (1.0 + 1e-4)
+    without = time_optimal(robot, LINE, points=2000, friction=False)
+    assert without.duration == pytest.approx(2.0 * np.sqrt(LENGTH * MASS / effort), rel=1e-9)
+
+
+def test_torque_that_falls_with_speed():
+    """A motor against its own turning has more than its stall torque: both ends are lines through the same slope."""
+    ratio, stall, no_load = 20.0, 0.5, 60.0
+    drive = sd.Drive(0.0, ratio=ratio, torque_speed=sd.drive.TorqueSpeed(stall, no_load))
+    found = time_optimal(slider().with_drives({"slide": drive}), LINE, points=4000)
+    force = stall * ratio
+    expected = with_drag(force, force, force / (no_load / ratio))
+    assert found.duration == pytest.approx(expected, rel=1e-3)
+    assert set(found.binding) <= {"torque over speed of 'slide'", ""} and found.binding.count("") < 3
+
+
+def test_jerk_alone():
+    jerk = 5.0
+    found = time_optimal(slider(), LINE, jerk=jerk, points=300)
+    shortest = (32.0 * LENGTH / jerk) ** (1.0 / 3.0)
+    assert shortest * (1.0 - 1e-9) <= found.duration <= 1.01 * shortest
+
+
+def test_jerk_acceleration_and_velocity():
+    """Seven phases: a ramp of the acceleration lasts A / J, and the velocity V is reached in V / A + A / J."""
+    jerk = 8.0
+    found = time_optimal(slider(velocity=V), LINE, acceleration=A, jerk=jerk, points=300)
+    shortest = LENGTH / V + V / A + A / jerk
+    assert shortest * (1.0 - 1e-9) <= found.duration <= 1.01 * shortest
+    worst = found.worst(5)
+    assert worst.share <= 1.0 + 1e-3

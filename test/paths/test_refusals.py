@@ -1,0 +1,95 @@
+"""What has no motion, and what is no limit: errors that name the place, the limit and the value."""
+import numpy as np
+import pytest
+
+import screw_dynamics as sd
+from screw_dynamics.paths import time_optimal
+from support.planar_arm import M1, M2, urdf
+from support.sliders import slider
+
+LINE = [[0.0], [3.0]]
+PATH = [[1.5, 0.0], [0.0, 0.0], [-1.5, 0.0]]
+
+
+@pytest.fixture(scope="module")
+def arm():
+    return sd.Robot.from_urdf(urdf())
+
+
+def refused(match, *arguments, **options):
+    with pytest.raises(ValueError, match=match):
+        time_optimal(*arguments, **options)
+
+
+def test_gravity_that_exceeds_an_effort_is_found_with_its_place(arm):
+    """Stretched out the shoulder bears (M1/2 + M2) g L1 + M2 g L2/2 = 15.2 N m; a little less is passed by momentum."""
+    weight = (M1 / 2 + M2) * 9.81 * 0.5 + M2 * 9.81 * 0.2
+    up = PATH[::-1]
+    refused("no motion is within the limits from s = 0.*shoulder', 4, .* in the way; at s = 0.5 of 0 to 1, between "
+            f"waypoints 1 and 2 gravity and dry friction alone take {weight:.4g} of the effort of 'shoulder', whose "
+            "limit is 4$", arm, up, effort=[4.0, 50.0])
+    slow, swung = (time_optimal(arm, up, effort=[share * weight, 50.0], velocity=np.inf) for share in (1.02, 0.98))
+    assert swung.sd[np.searchsorted(swung.s, 0.5)] > 0.0 and slow.duration < swung.duration < np.inf
+
+
+def test_dry_friction_counts():
+    robot = slider(effort=4.0, friction=5.0)
+    refused("start_speed 0 .* begin with 0.577.*; .* gravity and dry friction alone take 5 of the effort of 'slide', "
+            "whose limit is 4", robot, LINE)
+    assert np.isfinite(time_optimal(robot, LINE, friction=False).duration)
+
+
+def test_velocities_at_ends():
+    refused("start_speed 2 at s = 0 of 0 to 1, .*: velocity of 'slide', 1.5, allows 0.5", slider(velocity=1.5), LINE,
+            acceleration=2.0, start_speed=2.0)
+    refused("end_speed 2 at s = 1 of 0 to 1.*: velocity of 'slide', 1.5, allows 0.5", slider(velocity=1.5), LINE,
+            acceleration=2.0, end_speed=2.0)
+    # From 2 sqrt(a L) on the slide cannot stop: sqrt(2 2 3) / 3.
+    refused("start_speed 1.2 at s = 0 .*: the limits let a motion to the end begin with 0 to 1.1547", slider(), LINE,
+            acceleration=2.0, start_speed=1.2)
+    refused("start_speed is 0.1: with limits of jerk", slider(), LINE, jerk=1.0, start_speed=0.1)
+
+
+def test_what_is_no_limit(arm):
+    for options, message in (
+            ({"acceleration": 0.0}, "acceleration of 'shoulder' is 0, must be > 0"),
+            ({"acceleration": {"elbow": -1.0}}, "acceleration of 'elbow' is -1, must be > 0"),
+            ({"velocity": {"knee": 1.0}}, "velocity: joint 'knee' does not exist; the robot has shoulder, elbow"),
+            ({"effort": [1.0, 2.0, 3.0]}, "effort .* must be one number, or one for each of 2"),
+            ({"jerk": np.nan}, "jerk of 'shoulder' is nan"),
+            ({"link_speed": {"hand": 1.0}}, "link 'hand' does not exist"),
+            ({"link_speed": {"flange": (1.0, 0.0)}}, "link_speed of 'flange' is"),
+            ({"link_speed": 1.0}, "link_speed must be {link: m/s}"),
+            ({"points": 1}, "points 1 must be a whole number >= 2"),
+            ({"start_speed": -1.0}, "start_speed -1.0 must be finite and >= 0"),
+            ({"friction": 1}, "friction 1 must be True or False")):
+        refused(message, arm, PATH, **options)
+    refused("nothing limits the motion", slider(), LINE)
+
+
+def test_limits_of_zero_in_a_urdf_are_none():
+    with pytest.warns(sd.UrdfWarning):
+        robot = sd.Robot.from_urdf(urdf().replace('effort="50"', 'effort="0"'))
+    assert time_optimal(robot, PATH).problem.limits.effort[1] == np.inf
+
+
+def test_elastic_drives_have_no_path_of_their_own():
+    robot = slider().with_drives({"slide": sd.Drive(0.1, stiffness=100.0)})
+    refused("the drive of joint 'slide' has coordinates of its own", robot, [[0.0, 0.0], [1.0, 1.0]], acceleration=1.0)
+
+
+def test_a_path_beyond_limits_of_positions_is_told(arm):
+    with pytest.warns(sd.LimitsWarning, match="the path leaves the position limits .* 'shoulder' reaches 3.5 rad"):
+        time_optimal(arm, [[0.0, 0.0], [3.5, 0.0]], acceleration=1.0, effort=np.inf)
+
+
+def test_the_report_and_the_figure(arm, tmp_path):
+    found = time_optimal(arm, PATH, acceleration=5.0)
+    text = str(found)
+    assert f"{found.duration:.4f} s along s = 0 to 1" in text and "acceleration of 'shoulder'" in text
+    assert repr(found).startswith("<TimeOptimal of ")
+    figure = found.plot()
+    titles = [ax.get_title(loc="left") for ax in figure.axes]
+    assert [title.partition(",")[0] for title in titles] == ["velocity", "acceleration", "effort", "s'"]
+    found.plot(tmp_path / "motion.png")
+    assert (tmp_path / "motion.png").stat().st_size > 10_000
