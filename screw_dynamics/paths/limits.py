@@ -53,8 +53,8 @@ def path_limits(robot: Robot, velocity: Given, acceleration: Given, jerk: Given,
     of_model = {"velocity": model.velocity_limit, "effort": model.effort_limit}
     found = {name: _each(robot, name, given, of_model.get(name)) for name, given in (
         ("velocity", velocity), ("acceleration", acceleration), ("jerk", jerk), ("effort", effort))}
-    for joint in model.joint_names:
-        if model.places_in_q[model.v_slices[joint].start] < 0 and np.isfinite(found["jerk"][model.v_slices[joint]]).any():
+    for joint, velocities in model.v_slices.items():
+        if joint in model.joint_frames and np.isfinite(found["jerk"][velocities]).any():
             raise ValueError(f"jerk: joint {joint!r} is {model.kind_of(joint)}, and only joints of one degree of "
                              "freedom have limits of jerk")
     # A motor that is driven beyond its no-load speed brakes; here it does not turn as fast.

@@ -6,8 +6,8 @@ H. Pham, Q.-C. Pham, "A new approach to time-optimal path parameterization based
 the limits; forwards, the largest u is taken each time. Limits hold at both ends of an interval, with the same u: their
 interpolation scheme, of order 2, without the chatter of the simple one where a limit's coefficient of u passes 0.
 
-Linear programs in (u, x) are solved by Fourier's elimination: of every two rows that bound u from below and from above,
-the sum without u bounds x. So all that does not depend on the next interval is done for all intervals at once."""
+Linear programs in (u, x) are solved by eliminating u, as Fourier did: two rows that bound it from below and from above
+bound x by their sum. So all that does not depend on the next interval is done for all intervals at once."""
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -20,7 +20,6 @@ from .rows import Row, Rows, named
 PASSES, CHANGE = 40, 1e-7       # of friction: how often, and until which relative change of the velocity
 TINY = 1e-12                    # a coefficient of u is 0 below this share of its largest on the path
 LARGEST = 1e30                  # of x, where no limit bounds it
-ENTRIES = 2_000_000             # of arrays over pairs of rows
 SLACK = 1e-9                    # relative, of intervals that rounding leaves empty
 
 
@@ -71,7 +70,7 @@ def _linear(s, rows, ends, place):
     if not low[0] * (1.0 - SLACK) <= ends[0] ** 2 <= high[0] * (1.0 + SLACK):
         raise ValueError(f"start_speed {ends[0]:g} at {place(s[0])}: the limits let a motion to the end begin with "
                          f"{np.sqrt(low[0]):.6g} to {np.sqrt(high[0]):.6g}{_too_heavy(rows, s, place)}")
-    return _greedy(lines, d, ends[0] ** 2, low, high, place(s[0]))
+    return _greedy(lines, d, ends[0] ** 2, low, high, s, place)
 
 
 def _lines(rows: Rows, d: np.ndarray, bounds: np.ndarray) -> Lines:
@@ -92,21 +91,56 @@ def _lines(rows: Rows, d: np.ndarray, bounds: np.ndarray) -> Lines:
         on_x = np.where(flat & ~still, on_x, np.array([-np.inf, np.inf])[:, None, None])
         low, high = np.maximum(low, on_x.min(axis=0).max(axis=-1)), np.minimum(high, on_x.max(axis=0).min(axis=-1))
         low[never] = np.inf
-    step = max(1, ENTRIES // max(1, A.shape[1] ** 2))
-    for first in range(0, len(d), step):
-        part = slice(first, first + step)
-        _eliminate(slope[part], lower[part], upper[part], low[part], high[part])
+    _narrow(slope, lower, upper, high, -1.0)
+    _narrow(slope, lower, upper, low, 1.0)
     return Lines(slope, lower, upper, low, high)
 
 
-def _eliminate(slope, lower, upper, low, high):
-    """Narrow [low, high], in place, to the x at which no lower line of u is above an upper one."""
-    turn = slope[:, :, None] - slope[:, None, :]
-    room = upper[:, None, :] - lower[:, :, None]        # turn x <= room
-    with np.errstate(divide="ignore", invalid="ignore"):
-        at = room / turn
-    np.minimum(high, np.where(turn > 0.0, at, np.inf).min(axis=(1, 2), initial=np.inf), out=high)
-    np.maximum(low, np.where(turn < 0.0, at, -np.inf).max(axis=(1, 2), initial=-np.inf), out=low)
+def _narrow(slope, lower, upper, x, direction):
+    """Move x, in place, in a direction, until no lower line of u is above an upper one: by the intersection of the two
+    that are most so, which is Newton's method on a concave function, and ends at its root. x is infinite where there is
+    none."""
+    open_ = np.flatnonzero(np.isfinite(x))
+    while len(open_) and slope.shape[1]:
+        g, at = slope[open_], x[open_, None]
+        down, up = lower[open_] + g * at, upper[open_] + g * at
+        place = np.arange(len(open_))
+        j, k = np.argmax(down, axis=-1), np.argmin(up, axis=-1)
+        gap = up[place, k] - down[place, j]
+        beyond = gap < -SLACK * np.maximum(np.abs(up[place, k]), np.abs(down[place, j]))
+        open_, place, j, k = open_[beyond], place[beyond], j[beyond], k[beyond]
+        turn = g[place, k] - g[place, j]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            moved = (lower[open_, j] - upper[open_, k]) / turn
+        closes = direction * turn > 0.0
+        on_the_way = closes & (direction * (moved - x[open_]) > 0.0)        # or it is there, to rounding
+        x[open_] = np.where(on_the_way, moved, np.where(closes, x[open_], direction * np.inf))
+        open_ = open_[on_the_way]
+
+
+class Lowest:
+    """The least of lines slope x + offset, (N, m), in each of N places, for x from 0 to top (N,): of those that are
+    nowhere the least only few are left, and Python's numbers are faster than arrays of few."""
+
+    def __init__(self, slope: np.ndarray, offset: np.ndarray, top: np.ndarray):
+        ends = np.stack([offset, offset + slope * top[:, None]])
+        place = np.arange(len(top))
+        first, last = (np.argmin(end, axis=-1) if end.shape[1] else 0 * place for end in ends)
+        if offset.shape[1]:
+            kept = (ends[0] < ends[0][place, last][:, None]) & (ends[1] < ends[1][place, first][:, None])
+            kept[place, first] = kept[place, last] = True
+        else:
+            kept = np.zeros_like(offset, dtype=bool)
+        self._begins = np.append(0, np.cumsum(kept.sum(axis=-1))).tolist()
+        self._slope, self._offset = slope[kept].tolist(), offset[kept].tolist()
+
+    def __call__(self, i: int, x: float, most: float) -> float:
+        """The least in place i at x, and at most `most`."""
+        for j in range(self._begins[i], self._begins[i + 1]):
+            value = self._slope[j] * x + self._offset[j]
+            if value < most:
+                most = value
+        return most
 
 
 def _controllable(lines: Lines, d: np.ndarray, end: float, bounds: np.ndarray, refuse: Callable[[int], None]
@@ -115,18 +149,21 @@ def _controllable(lines: Lines, d: np.ndarray, end: float, bounds: np.ndarray, r
 
     lower + slope x <= u and x + d u <= next high give (1 + d slope) x <= next high - d lower; uppers and the next low
     the same the other way around. Where 1 + d slope is negative, both bound x on the other side."""
-    N = len(d)
-    low, high = np.full((2, N + 1), end)
+    N, tops = len(d), np.append(lines.high[1:], end)
     gain = 1.0 + d[:, None] * lines.slope
     least, most = d[:, None] * lines.lower, d[:, None] * lines.upper
-    turned = (gain < 0.0).any(axis=-1)
     with np.errstate(divide="ignore", invalid="ignore"):
         inverse = 1.0 / gain
         above, below = np.where(gain > 0.0, -least * inverse, np.inf), np.where(gain > 0.0, -most * inverse, -np.inf)
     inverse[gain <= 0.0] = 0.0
+    highest = Lowest(inverse, above, np.maximum(tops, end))
+    # Where the robot can stand, x may be 0 before another 0: most often, there is nothing to compute.
+    stands = ((below <= 0.0).all(axis=-1) & (lines.low <= 0.0)).tolist()
+    turned, low, high = (gain < 0.0).any(axis=-1).tolist(), [0.0] * N + [end], [0.0] * N + [end]
     for i in range(N - 1, -1, -1):
-        hi = min(lines.high[i], (high[i + 1] * inverse[i] + above[i]).min(initial=np.inf))
-        lo = max(lines.low[i], (low[i + 1] * inverse[i] + below[i]).max(initial=0.0))
+        hi = highest(i, high[i + 1], float(lines.high[i]))
+        lo = 0.0 if stands[i] and low[i + 1] == 0.0 else max(
+            float(lines.low[i]), (low[i + 1] * inverse[i] + below[i]).max(initial=0.0))
         if turned[i]:
             j = gain[i] < 0.0
             hi = min(hi, ((low[i + 1] - most[i, j]) / gain[i, j]).min())
@@ -134,21 +171,22 @@ def _controllable(lines: Lines, d: np.ndarray, end: float, bounds: np.ndarray, r
         if not lo <= hi:
             if not lo <= hi + SLACK * (abs(hi) + 1e-3 * high[i + 1]):
                 refuse(i)
-            lo = hi = max(0.0, min(lo, lines.high[i]))
+            lo = hi = max(0.0, min(lo, float(lines.high[i])))
         low[i], high[i] = lo, hi
-    return low, high
+    return np.array(low), np.array(high)
 
 
-def _greedy(lines: Lines, d: np.ndarray, start: float, low: np.ndarray, high: np.ndarray, where: str) -> np.ndarray:
+def _greedy(lines: Lines, d: np.ndarray, start: float, low: np.ndarray, high: np.ndarray, s: np.ndarray,
+            place: Callable[[float], str]) -> np.ndarray:
     """x (N + 1,) forwards, by the largest u each time."""
-    x = np.empty(len(d) + 1)
-    x[0] = start
-    gain, most = 1.0 + d[:, None] * lines.slope, d[:, None] * lines.upper
+    furthest = Lowest(1.0 + d[:, None] * lines.slope, d[:, None] * lines.upper, high[:-1])
+    x, lows, highs = [start], low.tolist(), high.tolist()
     for i in range(len(d)):
-        x[i + 1] = max(low[i + 1], min(high[i + 1], (gain[i] * x[i] + most[i]).min(initial=np.inf)))
-    for i in np.flatnonzero((x[1:] <= 0.0) & (x[:-1] <= 0.0))[:1]:
-        raise ValueError(f"the limits let no motion begin at {where}: velocity and acceleration must be 0 there")
-    return x
+        x.append(max(lows[i + 1], furthest(i, x[i], highs[i + 1])))
+    found = np.array(x)
+    if (stops := (found[1:] <= 0.0) & (found[:-1] <= 0.0)).any():
+        raise ValueError(f"the limits let no motion go on at {place(s[int(np.argmax(stops))])}, where it stops")
+    return found
 
 
 # ------------------------------------------------------------------------------------------------- refusals

@@ -27,13 +27,12 @@ def _summary(found) -> Iterator[str]:
 
 def _binding(found) -> Iterator[str]:
     """The time for which each limit binds, the longest first."""
-    spans = dict.fromkeys(found.binding, 0.0)
-    for name, dt in zip(found.binding, np.diff(found.t), strict=False):
-        spans[name] += float(dt)
+    spans = found.binding_times()
     yield "what limits the motion, s of the time:"
-    for name, span in sorted(spans.items(), key=lambda item: -item[1]):
-        if span > 0.0:
-            yield f"  {span:8.4f}  {name or 'nothing, within the accuracy of the grid'}"
+    for name, span in spans.items():
+        yield f"  {span:8.4f}  {name}"
+    if (rest := found.duration - sum(spans.values())) > 1e-3 * found.duration:
+        yield f"  {rest:8.4f}  on the way from one to another"
 
 
 def _joints(found) -> Iterator[str]:

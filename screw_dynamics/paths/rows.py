@@ -70,8 +70,9 @@ def efforts(robot: Robot, path: Derivatives, signs: np.ndarray, friction: bool,
     Robot.inverse_dynamics, that act all the while."""
     lead = path.first.shape[:-1]
     q, first, second = (x.reshape(-1, x.shape[-1]) for x in (path.q, path.first, path.second))
-    c = robot.gravity_torque(q)
-    a = robot.inverse_dynamics(q, np.zeros_like(first), first) - c
+    still = np.zeros_like(first)
+    c = robot.inverse_dynamics(q, still, still)
+    a = robot.inverse_dynamics(q, still, first) - c
     b = robot.inverse_dynamics(q, first, second) - c
     if external is not None:
         c = c - robot.external_torque(q, external)

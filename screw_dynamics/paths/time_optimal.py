@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -94,6 +93,13 @@ class TimeOptimal(NamedTuple):
         point, row = np.unravel_index(int(np.argmax(use.share)), use.share.shape)
         return Worst(float(use.share[point, row]), str(use.rows[row]), float(along.s[point]),
                      float(inside.ravel()[point]))
+
+    def binding_times(self) -> dict[str, float]:
+        """{limit: for how long it binds, s}, the longest first."""
+        found = dict.fromkeys(self.binding, 0.0)
+        for name, span in zip(self.binding[:-1], np.diff(self.t), strict=True):
+            found[name] += float(span)
+        return {name: found[name] for name in sorted(found, key=lambda name: -found[name]) if name and found[name]}
 
     def plot(self, path: str | os.PathLike | None = None) -> Any:
         """A matplotlib figure: velocities and efforts as shares of their limits over time, the velocity along the path,

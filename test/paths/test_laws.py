@@ -3,11 +3,11 @@ import numpy as np
 import pytest
 from scipy.interpolate import CubicSpline
 
+import screw_dynamics as sd
 from screw_dynamics.paths import Path, straight, through, time_optimal
 from support.planar_arm import urdf
 from support.real_robots import real_robot
 from support.sliders import plotter
-import screw_dynamics as sd
 
 HOME = np.array([0.0, -0.785, 0.0, -2.356, 0.0, 1.571, 0.785])
 ACCELERATION = np.array([15.0, 7.5, 10.0, 12.5, 15.0, 20.0, 20.0])

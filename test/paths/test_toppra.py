@@ -2,9 +2,9 @@
 import numpy as np
 import pytest
 
+import screw_dynamics as sd
 from screw_dynamics.paths import straight, through, time_optimal
 from support.planar_arm import urdf
-import screw_dynamics as sd
 
 toppra = pytest.importorskip("toppra", reason="toppra, of the extra [bench], is not installed")
 from toppra import algorithm, constraint  # noqa: E402

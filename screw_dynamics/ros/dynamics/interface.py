@@ -75,4 +75,6 @@ INTERFACE = Interface(
         Endpoint("~/identify_payload", f"{SRV}/IdentifyPayload", "mass, centre of mass and inertia of what a link "
                  "carries, from a recorded motion, with their uncertainty; needs `payload_recording`"),
         Endpoint("~/fill_trajectory_efforts", f"{SRV}/FillTrajectoryEfforts", "the efforts of a trajectory"),
+        Endpoint("~/retime_trajectory", f"{SRV}/RetimeTrajectory", "the fastest motion along a trajectory within the "
+                 "limits of velocities, efforts, accelerations and jerks"),
     ))

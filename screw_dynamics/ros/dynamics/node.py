@@ -35,6 +35,7 @@ from .matrix_outputs import MatrixOutputs
 from .motor_feed_forward import MotorFeedForward
 from .output_joints import follows_states
 from .payload_recording import PayloadRecording
+from .retiming import Retiming
 from .services import DynamicsServices
 from .settings import SETTINGS
 from .state_output import StateOutput
@@ -133,6 +134,7 @@ class DynamicsNode(ManagedNode):
         )
         self.endpoints.callback(jumps.unregister)
         DynamicsServices(self)
+        Retiming(self)
         self._pace()
         self.endpoints.callback(self._unpace)
 

@@ -3,7 +3,7 @@
 from ..node.base_state import BASE_SOURCES
 from ..node.drives import DRIVES
 from ..node.parameters import FLOATING_BASE, LONGEST, SHARED, Setting
-from . import external_torque, matrix_outputs, motor_feed_forward, output_joints, payload_recording
+from . import external_torque, matrix_outputs, motor_feed_forward, output_joints, payload_recording, retiming
 from .acceleration import SOURCES
 from .torque_outputs import TERMS
 
@@ -45,4 +45,5 @@ SETTINGS = (
     *external_torque.SETTINGS,
     *payload_recording.SETTINGS,
     *motor_feed_forward.SETTINGS,
+    *retiming.SETTINGS,
 )

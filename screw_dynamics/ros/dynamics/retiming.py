@@ -1,0 +1,136 @@
+"""Trajectories as fast as the robot's limits allow: the service ~/retime_trajectory."""
+
+import warnings
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
+
+from screw_dynamics.model.floating_base import coordinate_joints
+from screw_dynamics.model.multi_dof_joints import places
+from screw_dynamics.paths import Path, TimeOptimal, straight, through, time_optimal
+from screw_dynamics.robot import Robot
+from screw_dynamics.simulation.limits_left import LimitsWarning
+
+from ..executor.background import in_background
+from ..node import messages
+from ..node.parameters import Setting
+from ..node.preparation import OnDemand
+from ..node.services import Service, serve
+from ..timing import SECOND
+from .trajectory_points import read_points
+
+PERIOD = 0.01           # s, of the points of an answer
+MOST = 100_000          # points of an answer
+SAME = 1e-9             # rad or m: nearer points are one
+
+SETTINGS = (
+    Setting("retime_acceleration", 0.0, "largest acceleration of each joint in ~/retime_trajectory, where the request "
+            "has none; 0: none", "rad/s^2 or m/s^2", lower=0.0, upper=1e6),
+    Setting("retime_jerk", 0.0, "largest jerk of each joint there, where the request has none; 0: none",
+            "rad/s^3 or m/s^3", lower=0.0, upper=1e9),
+)
+
+
+class Retiming:
+    """Serves ~/retime_trajectory on `node`, a DynamicsNode being configured, in a thread of its own."""
+
+    def __init__(self, node):
+        self._node, self._on_demand = node, OnDemand(node.future, node.log.info)
+        serve(node, node.robot_for_batches, [Service("retime_trajectory", self._answer)])
+
+    async def _answer(self, robot: Robot, request, response) -> None:
+        if robot.model.on_groups:
+            await self._on_demand.ready("many states", robot)
+        names, period = list(request.trajectory.joint_names), _positive(request, "sample_period", PERIOD)
+        limits = self._limits(robot, request)
+        path = self._path(robot, request)
+        found = await in_background(self._node.future, lambda: _fastest(robot, path, limits))
+        if found.duration > MOST * period:
+            raise ValueError(f"sample_period: {period:g} s of a motion of {found.duration:g} s are too many points, at "
+                             f"most {MOST}")
+        response.trajectory = encode(names, robot, found, period)
+        response.trajectory.header = request.trajectory.header
+        response.duration = found.duration
+        spans = found.binding_times()
+        response.limiting = list(spans)
+        response.limiting_time = messages.floats(list(spans.values()))
+
+    def _limits(self, robot: Robot, request) -> Mapping[str, np.ndarray]:
+        """Those of a request, as time_optimal takes them."""
+        scale = {name: _positive(request, f"{name}_scaling", 1.0) for name in ("velocity", "effort", "acceleration")}
+        settings, model, v_slices = self._node.settings, robot.model, robot.v_slices
+        limits = {"velocity": scale["velocity"] * model.velocity_limit, "effort": scale["effort"] * model.effort_limit}
+        for name, given, default in (("acceleration", request.max_acceleration, settings.retime_acceleration),
+                                     ("jerk", request.max_jerk, settings.retime_jerk)):
+            limit = np.zeros(robot.n)
+            limit[places(model)[1]] = default
+            if len(given):
+                if len(given) != len(request.trajectory.joint_names):
+                    raise ValueError(f"max_{name} has {len(given)} entries for {len(request.trajectory.joint_names)} "
+                                     "trajectory.joint_names")
+                for joint, value in zip(request.trajectory.joint_names, given, strict=True):
+                    if not 0.0 <= value < np.inf:
+                        raise ValueError(f"max_{name} of joint '{joint}' is {value}, must be finite and >= 0")
+                    if joint in v_slices:
+                        limit[v_slices[joint]] = value
+            limits[name] = scale["acceleration"] * limit
+        return {name: np.where(limit > 0.0, limit, np.inf) for name, limit in limits.items()}
+
+    def _path(self, robot: Robot, request) -> Path:
+        """The path through the points of a request."""
+        q = self._waypoints(robot, request.trajectory)
+        apart = np.append(True, np.abs(np.diff(q, axis=0)).max(axis=1, initial=0.0) > SAME)
+        if np.count_nonzero(apart) < 2:
+            raise ValueError(f"trajectory.points: {len(q)}, of which none is apart from the first, must be 2 that are")
+        deviation = request.deviation
+        if not 0.0 <= deviation < np.inf:
+            raise ValueError(f"deviation: {deviation}, must be finite and >= 0")
+        return straight(robot, q[apart], deviation) if deviation else through(robot, q[apart])
+
+    def _waypoints(self, robot: Robot, trajectory: JointTrajectory) -> np.ndarray:
+        """The configurations (points, nq) of a trajectory; joints that it does not have are where they are."""
+        names, (in_q, _) = coordinate_joints(robot.model), places(robot.model)
+        for joint in trajectory.joint_names:
+            if joint not in names:
+                raise ValueError(f"trajectory.joint_names: '{joint}' is no joint of the model that moves by itself")
+        moved = [name for name in names if name in set(trajectory.joint_names)]
+        points = read_points(moved, trajectory)
+        rests = len(moved) < len(names)
+        q = self._node.fresh_state(rests).position if rests or robot.model.on_groups else robot.neutral()
+        q = np.tile(q, (len(points.times), 1))
+        q[:, [in_q[names.index(name)] for name in moved]] = points.values[0]
+        return q
+
+
+def _positive(request, name: str, default: float) -> float:
+    """A field of a request, > 0; the default for 0."""
+    value = getattr(request, name)
+    if not 0.0 <= value < np.inf:
+        raise ValueError(f"{name}: {value}, must be finite and >= 0")
+    return value or default
+
+
+def _fastest(robot: Robot, path: Path, limits: Mapping[str, np.ndarray]) -> TimeOptimal:
+    """The motion. ValueError where the path leaves limits of positions."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", LimitsWarning)
+        try:
+            return time_optimal(robot, path, **limits)
+        except LimitsWarning as warning:
+            raise ValueError(f"trajectory: {warning}") from None
+
+
+def encode(names: Sequence[str], robot: Robot, found: TimeOptimal, period: float) -> JointTrajectory:
+    """The message of a motion, of these joints."""
+    samples = found.sampled(1.0 / period)
+    in_q, in_v = ([part[name].start for name in names] for part in (robot.q_slices, robot.v_slices))
+    result = JointTrajectory(joint_names=names)
+    for t, q, qd, qdd, tau in zip(samples.t, samples.q[:, in_q], samples.qd[:, in_v], samples.qdd[:, in_v],
+                                  samples.tau[:, in_v], strict=True):
+        point = JointTrajectoryPoint(
+            positions=messages.floats(q), velocities=messages.floats(qd), accelerations=messages.floats(qdd),
+            effort=messages.floats(tau))
+        point.time_from_start.sec, point.time_from_start.nanosec = divmod(round(t * SECOND), SECOND)
+        result.points.append(point)
+    return result
