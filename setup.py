@@ -82,9 +82,10 @@ JAX = ["jax>=0.4.34"]
 CASADI = ["casadi>=3.6"]
 MJCF = ["mujoco>=3.2"]
 SCENE = ["pyyaml>=6", "trimesh>=4", "pycollada>=0.8"]     # files of scenes, meshes of collision shapes
+TOPPRA = ["toppra>=0.6"]    # the fastest motions along paths, to which ours are compared
 CONTACT = ["coal>=3.0"]     # contacts of meshes, which no kernel of ours knows
 ROBOTS = ["example-robot-data", "xacro"]
-BENCH = ["pin", "mpmath", *MJCF, *PLOT, *ROBOTS]
+BENCH = ["pin", "mpmath", *MJCF, *PLOT, *ROBOTS, *TOPPRA]
 PYTEST = ["pytest>=8", "pytest-timeout>=2.3", "pytest-xdist>=3.5"]
 TOOLS_OF_ROS = [      # to which the tests show a release, and the sources
     "catkin-pkg", "colcon-common-extensions", "rosdep", "flake8", "pydocstyle",
@@ -92,7 +93,7 @@ TOOLS_OF_ROS = [      # to which the tests show a release, and the sources
 DOCS = ["sphinx>=8", "furo", "myst-nb>=1.2", "sphinx-copybutton", "ziamath>=0.12", *PYTEST, *PLOT, *SYMBOLIC, *ROBOTS]
 TEST = [*PYTEST, "clarabel>=0.9", "ruff", "import-linter>=2.1", "mypy>=1.11", "mpmath", "pin", "setuptools>=68",
         "hypothesis>=6.100", *TOOLS_OF_ROS, *PLOT, *LOGS, *XARRAY, *SYMBOLIC, *IK, *CASADI, *JAX, *MJCF,
-        *CONTACT, *ROBOTS, *VIEW, *SCENE, *DOCS]
+        *CONTACT, *ROBOTS, *TOPPRA, *VIEW, *SCENE, *DOCS]
 
 
 class BuildWithKernels(build_py):

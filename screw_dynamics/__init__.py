@@ -27,7 +27,7 @@ _MODULES = {**MODULES, **{name.rpartition(".")[2]: name for name in (
 # Functions of modules that are imported when they are first used, since they take extras.
 _FUNCTIONS = {"Scene": "scene", "campaign": "campaigns", "view": "viewer.page",
               "identify": "analysis.identification.fit", "Transmission": "model.transmission",
-              "transmissions": "urdf.transmissions", "time_optimal": "paths.time_optimal"}
+              "transmissions": "urdf.transmissions", "time_optimal": "paths.fastest_motion"}
 
 __all__ = ["ControllerError", "DivergenceWarning", "Drive", "Limits", "LimitsWarning", "Mimic", "MjcfWarning", "Model",
            "ModelBuilder", "Robot", "Springs", "UrdfError", "UrdfWarning", "__version__", "inertia_matrix", "read_mjcf",
