@@ -14,13 +14,12 @@ from screw_dynamics.simulation.limits_left import warn_of_limits
 
 from . import report
 from .limits import Given, LinkSpeeds, path_limits
-from .path import Path, as_path
+from .path import as_path
 from .problem import Problem, Use, used
 from .reachability import fastest
 from .time_law import Along, Steps, TimeLaw
 
 POINTS = 1000           # intervals of the grid by default
-BETWEEN = 8             # of them at least between two breaks of the path, a rounded corner say
 ROUNDS, BEYOND = 6, 1e-3        # how often intervals are halved inside of which limits are exceeded by this share,
 INSIDE = np.array([[0.25], [0.5], [0.75]])      # at these shares of their length
 FEWEST = 20             # spans of the spline of a motion of bounded jerk, at least
@@ -131,22 +130,24 @@ def time_optimal(robot: Robot, path: Any, *, velocity: Given = None, acceleratio
     acts all the while. start_speed, end_speed: s' at the ends of the path.
 
     points: into about how many intervals the path is cut. Limits hold at their ends; in between an error of second
-    order is left, which `worst` tells, and where it is more than a thousandth intervals are halved. With limits of jerk, see `smooth`, the motion is within all limits at the points
-    where they are asked for, and near the fastest, which nothing proves.
+    order is left, which `worst` tells, and intervals inside of which it is more than a thousandth are halved. With
+    limits of jerk, see `smooth`, the motion is within all limits at many points, and near the fastest, which nothing
+    proves.
 
     ValueError names the limit and the place at which no motion is within the limits, and what is wrong of the
     arguments. A LimitsWarning tells of a path that leaves limits of positions."""
     problem = _problem(robot, path, path_limits(robot, velocity, acceleration, jerk, effort, link_speed), friction,
                        external)
     ends = tuple(checks.number(name, x, 0.0) for name, x in (("start_speed", start_speed), ("end_speed", end_speed)))
-    s = grid(problem.path, checks.whole("points", points, 2))
+    points = checks.whole("points", points, 2)
+    s = problem.path.grid(points)
     for _ in range(ROUNDS):
         law, use, beyond = _solved(problem, s, ends)
         if not beyond.any():
             break
         s = np.sort(np.concatenate([s, 0.5 * (s[1:] + s[:-1])[beyond]]))
     if np.isfinite(problem.limits.jerk).any():      # what has no motion is known by now
-        return _smooth(problem, ends, max(FEWEST, points // 10))
+        return _smooth(problem, ends, points)
     return _concluded(problem, law, use.share.max(axis=0), use.rows)
 
 
@@ -159,7 +160,7 @@ def _solved(problem: Problem, s: np.ndarray, ends: tuple[float, float]) -> tuple
     law, none = Steps(s, x), np.zeros_like(both)
     use = used(rows, Along(both, np.stack([law.v[:-1], law.v[1:]]), law.u, none))
     inside = used(problem.rows(inner), Along(inner, np.sqrt(x[:-1] + INSIDE * np.diff(x)), law.u, none[0]))
-    return law, use, inside.share.max(axis=(0, -1)) > 1.0 + BEYOND
+    return law, use, inside.share.max(axis=(0, -1), initial=0.0) > 1.0 + BEYOND
 
 
 def _problem(robot, path, limits, friction, external) -> Problem:
@@ -174,24 +175,15 @@ def _problem(robot, path, limits, friction, external) -> Problem:
     return Problem(robot, path, limits, checks.flag("friction", friction), external)
 
 
-def _smooth(problem: Problem, ends: tuple[float, float], spans: int) -> TimeOptimal:
+def _smooth(problem: Problem, ends: tuple[float, float], points: int) -> TimeOptimal:
     """The motion of bounded jerk."""
     for name, speed in zip(("start_speed", "end_speed"), ends, strict=True):
         if speed:
             raise ValueError(f"{name} is {speed:g}: with limits of jerk a motion leads from rest to rest")
     from .smooth import smoothed  # with SciPy's optimisers, which are long to load
-    law = smoothed(problem, spans)
+    law = smoothed(problem, max(FEWEST, points // 10), problem.path.grid(points))
     use = problem.use(law.at(law.t), with_jerk=True)
     return _concluded(problem, law, use.share[:-1], use.rows, NEARLY)
-
-
-def grid(path: Path, points: int) -> np.ndarray:
-    """Parameters from the start to the end of a path, about so many intervals, with all of its breaks, and BETWEEN at
-    least from one to the next."""
-    knots = np.concatenate([[path.start], path.breaks, [path.end]])
-    parts = np.maximum(BETWEEN, np.ceil(points * np.diff(knots) / path.length).astype(int))
-    pieces = [a + (b - a) * np.arange(k) / k for a, b, k in zip(knots[:-1], knots[1:], parts, strict=True)]
-    return np.append(np.concatenate(pieces), path.end)
 
 
 def _concluded(problem: Problem, law: TimeLaw, share: np.ndarray, rows: tuple, binds: float = BINDS

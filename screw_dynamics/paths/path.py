@@ -15,6 +15,8 @@ from screw_dynamics.robot import Robot
 
 # Of a spline of each degree, what vanishes at its ends: the derivatives of which a thin elastic beam has none there.
 ENDS = {3: (2,), 5: (3, 4)}
+BETWEEN = 8             # intervals of a grid at least between two breaks of a path, on a rounded corner say
+STRAIGHT = 1e-9         # relative, of slopes before and after a waypoint: by less there is no corner
 
 
 class Derivatives(NamedTuple):
@@ -83,6 +85,14 @@ class Path:
         q = configuration_space.normalized(model, numbers[0]) if model.on_groups else numbers[0]
         return Derivatives(q, first, second, third)
 
+    def grid(self, points: int) -> np.ndarray:
+        """Parameters from start to end that make about so many intervals, with all breaks, and BETWEEN intervals at
+        least from one to the next."""
+        knots = np.concatenate([[self.start], self.breaks, [self.end]])
+        parts = np.maximum(BETWEEN, np.ceil(points * np.diff(knots) / self.length).astype(int))
+        pieces = [a + (b - a) * np.arange(k) / k for a, b, k in zip(knots[:-1], knots[1:], parts, strict=True)]
+        return np.append(np.concatenate(pieces), self.end)
+
     def place(self, s: float) -> str:
         """Where a parameter is, for messages."""
         k = int(np.searchsorted(self.waypoints, s, side="right"))
@@ -120,11 +130,13 @@ def straight(robot: Robot, waypoints: ArrayLike, deviation: float, s: ArrayLike 
     q, s = _waypoints(robot, waypoints, s)
     deviation = checks.positive("deviation", deviation)
     from scipy.interpolate import PPoly
+    given, slopes = s, np.diff(q, axis=0) / np.diff(s)[:, None]
+    bends = np.abs(np.diff(slopes, axis=0)).max(axis=1, initial=0.0) > STRAIGHT * np.abs(slopes).max()
+    q, s = (x[np.concatenate([[True], bends, [True]])] for x in (q, s))
     slopes, spans = np.diff(q, axis=0) / np.diff(s)[:, None], np.diff(s)
     turn = np.diff(slopes, axis=0)                                              # of the derivative at inner waypoints
     sharp = np.abs(turn).max(axis=1, initial=0.0)
-    with np.errstate(divide="ignore"):
-        half = np.minimum(16.0 / 3.0 * deviation / sharp, 0.5 * np.minimum(spans[:-1], spans[1:]))
+    half = np.minimum(16.0 / 3.0 * deviation / sharp, 0.5 * np.minimum(spans[:-1], spans[1:]))
     pieces, starts = [], [s[0]]
     for i in range(len(q)):
         if 0 < i < len(q) - 1:                                                  # the corner, of length 2 half
@@ -139,7 +151,7 @@ def straight(robot: Robot, waypoints: ArrayLike, deviation: float, s: ArrayLike 
             starts.append(s[i + 1] - (half[i] if i < len(half) else 0.0))
     starts, coefficients = np.array(starts), np.array(pieces).swapaxes(0, 1)
     kept = np.diff(starts) > 0.0                # a line between two corners that take half of it each has no length
-    return Path(robot, PPoly(coefficients[:, kept], np.append(starts[:-1][kept], starts[-1])), waypoints=s)
+    return Path(robot, PPoly(coefficients[:, kept], np.append(starts[:-1][kept], starts[-1])), waypoints=given)
 
 
 def as_path(robot: Robot, given: Any) -> Path:

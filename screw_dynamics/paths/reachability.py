@@ -66,7 +66,7 @@ def _linear(s, rows, ends, place):
     for i, end in ((0, ends[0]), (-1, ends[1])):
         _refuse_end(rows, i, end * end, bounds[i], place(s[i]))
     lines = _lines(rows, d, bounds[:-1])
-    low, high = _controllable(lines, d, ends[1] ** 2, bounds, lambda i: _reason(rows, s, i, place))
+    low, high = _controllable(lines, d, ends[1] ** 2, lambda i: _reason(rows, s, i, place))
     if not low[0] * (1.0 - SLACK) <= ends[0] ** 2 <= high[0] * (1.0 + SLACK):
         raise ValueError(f"start_speed {ends[0]:g} at {place(s[0])}: the limits let a motion to the end begin with "
                          f"{np.sqrt(low[0]):.6g} to {np.sqrt(high[0]):.6g}{_too_heavy(rows, s, place)}")
@@ -74,7 +74,7 @@ def _linear(s, rows, ends, place):
 
 
 def _lines(rows: Rows, d: np.ndarray, bounds: np.ndarray) -> Lines:
-    """The lines of rows on intervals of half their doubled lengths d (N,), and what x can be at their begins."""
+    """The lines of rows on intervals, d (N,) being twice their lengths, and what x can be at their begins."""
     A = np.concatenate([rows.a[0], rows.a[1] + d[:, None] * rows.b[1]], axis=-1)     # x at the end is x + d u
     B = np.concatenate([rows.b[0], rows.b[1]], axis=-1)
     c, limit = np.concatenate([rows.c[0], rows.c[1]], axis=-1), np.tile(rows.limit, 2)
@@ -143,7 +143,7 @@ class Lowest:
         return most
 
 
-def _controllable(lines: Lines, d: np.ndarray, end: float, bounds: np.ndarray, refuse: Callable[[int], None]
+def _controllable(lines: Lines, d: np.ndarray, end: float, refuse: Callable[[int], None]
                   ) -> tuple[np.ndarray, np.ndarray]:
     """low and high (N + 1,): the x from which the end can be reached within the limits.
 

@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .path import Path
 from .problem import Problem, Use, used
 from .rows import Rows
 from .time_law import Along
@@ -114,14 +115,14 @@ class _Points:
         return np.stack([x.ravel() for x in of[:3]]), of[3].ravel(), of[4].ravel(), points.ravel()
 
 
-def smoothed(problem: Problem, spans: int) -> SmoothLaw:
-    """The motion from rest to rest of bounded jerk, by a spline of so many spans. ValueError where none is found from a
-    slow one on."""
+def smoothed(problem: Problem, spans: int, s: np.ndarray) -> SmoothLaw:
+    """The motion from rest to rest of bounded jerk, by a spline of so many spans, which is within the limits at
+    parameters s too. ValueError where none is found from a slow one on."""
     from scipy.interpolate import BSpline
     knots = np.concatenate([np.zeros(3), np.linspace(0.0, 1.0, spans + 1), np.ones(3)])
     M = len(knots) - 4
     basis = BSpline(knots, np.eye(M), 3)
-    z, fine = (_with_breaks(problem, np.linspace(0.0, 1.0, k * spans + 1)) for k in (PER_SPAN, DENSE))
+    z, fine = _points(problem.path, PER_SPAN * spans, s[:0]), _points(problem.path, DENSE * spans, s)
     dense, c = _Points(problem, basis, fine), np.ones(M)
     for round_ in range(ROUNDS):
         at = _Points(problem, basis, z)
@@ -134,15 +135,17 @@ def smoothed(problem: Problem, spans: int) -> SmoothLaw:
     return SmoothLaw(BSpline(knots, _within(dense, c), 3), spans, problem.path.start, problem.path.length)
 
 
-def _with_breaks(problem: Problem, z: np.ndarray) -> np.ndarray:
-    """z with those on both sides of each break of the path, where the third derivative of a cubic spline jumps."""
-    path = problem.path
-    low, high = np.zeros_like(path.breaks), np.ones_like(path.breaks)
+def _points(path: Path, even: int, s: np.ndarray) -> np.ndarray:
+    """So many even steps of z, those of parameters s, and both sides of each break of the path, where the third
+    derivative of a cubic spline jumps."""
+    given = np.concatenate([s, path.breaks])
+    low, high = np.zeros_like(given), np.ones_like(given)
     for _ in range(52):
         middle = 0.5 * (low + high)
-        before = ease(middle, path.start, path.length).s < path.breaks
+        before = ease(middle, path.start, path.length).s < given
         low, high = np.where(before, middle, low), np.where(before, high, middle)
-    return np.unique(np.concatenate([z, low - SIDE, high + SIDE]))
+    sides = low[len(s):] - SIDE, high[len(s):] + SIDE
+    return np.unique(np.concatenate([np.linspace(0.0, 1.0, even + 1), low[:len(s)], *sides]))
 
 
 def _time(at: _Points, c: np.ndarray) -> float:
@@ -208,4 +211,6 @@ def _within(dense: _Points, c: np.ndarray) -> np.ndarray:
     for _ in range(60):
         middle = 0.5 * (low + high)
         low, high = (middle, high) if dense.use(middle * c).share.max() <= 1.0 else (low, middle)
+    if low == 0.25:
+        raise ValueError("no motion of bounded jerk within the limits is found: the robot cannot go slowly there")
     return low * c
