@@ -43,6 +43,16 @@ def ease(z: np.ndarray, start: float, length: float) -> Ease:
                 length * 60.0 * z * (1.0 - z) * (1.0 - 2.0 * z), length * 60.0 * (1.0 - 6.0 * z + 6.0 * z**2))
 
 
+def inverse_ease(path: Path, s: np.ndarray) -> np.ndarray:
+    """z (...) of parameters s (...) of a path, by halves."""
+    low, high = np.zeros_like(s), np.ones_like(s)
+    for _ in range(52):
+        middle = 0.5 * (low + high)
+        before = ease(middle, path.start, path.length).s < s
+        low, high = np.where(before, middle, low), np.where(before, high, middle)
+    return low
+
+
 class SmoothLaw:
     """The time law of y = z'^2, a spline of SciPy on [0, 1] of so many spans, that are even."""
 
@@ -119,10 +129,16 @@ def smoothed(problem: Problem, spans: int, s: np.ndarray) -> SmoothLaw:
     """The motion from rest to rest of bounded jerk, by a spline of so many spans, which is within the limits at
     parameters s too. ValueError where none is found from a slow one on."""
     from scipy.interpolate import BSpline
-    knots = np.concatenate([np.zeros(3), np.linspace(0.0, 1.0, spans + 1), np.ones(3)])
+    inner, breaks = np.linspace(0.0, 1.0, spans + 1), inverse_ease(problem.path, problem.path.breaks)
+    nearest = np.clip(np.round(spans * breaks).astype(int), 1, spans - 1)
+    inner[nearest] = breaks         # where the path jumps, its fastest motion does
+    knots = np.concatenate([np.zeros(3), np.sort(inner), np.ones(3)])
     M = len(knots) - 4
     basis = BSpline(knots, np.eye(M), 3)
-    z, fine = _points(problem.path, PER_SPAN * spans, s[:0]), _points(problem.path, DENSE * spans, s)
+    # On both sides of each break, where the third derivative of a cubic spline jumps.
+    sides = np.concatenate([breaks - SIDE, breaks + SIDE])
+    z, fine = (np.unique(np.concatenate([np.linspace(0.0, 1.0, k * spans + 1), sides, more])) for k, more in (
+        (PER_SPAN, sides), (DENSE, inverse_ease(problem.path, s))))
     dense, c = _Points(problem, basis, fine), np.ones(M)
     for round_ in range(ROUNDS):
         at = _Points(problem, basis, z)
@@ -133,19 +149,6 @@ def smoothed(problem: Problem, spans: int, s: np.ndarray) -> SmoothLaw:
             break
         z = np.union1d(z, fine[beyond])
     return SmoothLaw(BSpline(knots, _within(dense, c), 3), spans, problem.path.start, problem.path.length)
-
-
-def _points(path: Path, even: int, s: np.ndarray) -> np.ndarray:
-    """So many even steps of z, those of parameters s, and both sides of each break of the path, where the third
-    derivative of a cubic spline jumps."""
-    given = np.concatenate([s, path.breaks])
-    low, high = np.zeros_like(given), np.ones_like(given)
-    for _ in range(52):
-        middle = 0.5 * (low + high)
-        before = ease(middle, path.start, path.length).s < given
-        low, high = np.where(before, middle, low), np.where(before, high, middle)
-    sides = low[len(s):] - SIDE, high[len(s):] + SIDE
-    return np.unique(np.concatenate([np.linspace(0.0, 1.0, even + 1), low[:len(s)], *sides]))
 
 
 def _time(at: _Points, c: np.ndarray) -> float:
