@@ -49,7 +49,6 @@ def path_limits(robot: Robot, velocity: Given, acceleration: Given, jerk: Given,
     """The limits that arguments of time_optimal say. ValueError names what does not exist or is no limit."""
     model, names = robot.model, velocity_names(robot.model)
     stall, no_load = torque_speed(model) if effort is None else np.full((2, robot.n), np.inf)
-    # URDFs have limits of 0 where nobody knew them.
     of_model = {"velocity": model.velocity_limit, "effort": model.effort_limit}
     found = {name: _each(robot, name, given, of_model.get(name)) for name, given in (
         ("velocity", velocity), ("acceleration", acceleration), ("jerk", jerk), ("effort", effort))}
@@ -65,7 +64,7 @@ def path_limits(robot: Robot, velocity: Given, acceleration: Given, jerk: Given,
 def _each(robot: Robot, name: str, given: Given, of_model: np.ndarray | None) -> np.ndarray:
     """A limit of each velocity (n,), inf where there is none."""
     if given is None:
-        return np.full(robot.n, np.inf) if of_model is None else np.where(of_model > 0.0, of_model, np.inf)
+        return np.full(robot.n, np.inf) if of_model is None else of_model.copy()
     if isinstance(given, Mapping):
         found = np.full(robot.n, np.inf)
         for joint, value in given.items():

@@ -58,7 +58,7 @@ class Problem:
         path, robot = self.path.derivatives(along.s), self.robot
         qd = path.first * along.sd[..., None]
         qdd = path.first * along.sdd[..., None] + path.second * along.sd[..., None] ** 2
-        tau = robot.inverse_dynamics(path.q, qd, qdd, self.external)
+        tau = robot.inverse_dynamics(path.q, qd, qdd, self.external, threads=1)
         if self.friction:
             tau = tau + robot.model.damping * qd + robot.model.friction * np.sign(path.first)
         return Motion(path.q, qd, qdd, tau)

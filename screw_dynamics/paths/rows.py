@@ -71,11 +71,11 @@ def efforts(robot: Robot, path: Derivatives, signs: np.ndarray, friction: bool,
     lead = path.first.shape[:-1]
     q, first, second = (x.reshape(-1, x.shape[-1]) for x in (path.q, path.first, path.second))
     still = np.zeros_like(first)
-    c = robot.inverse_dynamics(q, still, still)
-    a = robot.inverse_dynamics(q, still, first) - c
-    b = robot.inverse_dynamics(q, first, second) - c
+    c = robot.inverse_dynamics(q, still, still, threads=1)     # a second thread would take longer to wake up
+    a = robot.inverse_dynamics(q, still, first, threads=1) - c
+    b = robot.inverse_dynamics(q, first, second, threads=1) - c
     if external is not None:
-        c = c - robot.external_torque(q, external)
+        c = c - robot.external_torque(q, external, threads=1)
     a, b, c = (x.reshape(*lead, robot.n) for x in (a, b, c))
     k = np.zeros_like(a)
     if friction:
@@ -105,8 +105,8 @@ def _speeds(robot: Robot, limits: PathLimits, path: Derivatives) -> tuple[np.nda
         rows.append(Row("velocity", limits.names[i], float(limits.velocity[i])))
         most.append(np.abs(path.first[..., i]))
     for link, linear, angular in limits.link_speeds:
-        V = np.einsum("...ij,...j->...i", robot.jacobian(path.q.reshape(-1, robot.nq), link, "hybrid").reshape(
-            *path.q.shape[:-1], 6, robot.n), path.first)
+        J = robot.jacobian(path.q.reshape(-1, robot.nq), link, "hybrid", threads=1)
+        V = np.einsum("...ij,...j->...i", J.reshape(*path.q.shape[:-1], 6, robot.n), path.first)
         for quantity, limit, part in (("speed", linear, V[..., 3:]), ("angular speed", angular, V[..., :3])):
             if limit < np.inf:
                 rows.append(Row(quantity, link, limit))

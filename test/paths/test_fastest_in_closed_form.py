@@ -89,6 +89,14 @@ def test_torque_that_falls_with_speed():
     assert set(found.binding) <= {"torque over speed of 'slide'", ""} and found.binding.count("") < 3
 
 
+def test_a_motor_does_not_turn_faster_than_without_load():
+    """Not even downwards, where the weight would drive it."""
+    ratio, stall, no_load = 20.0, 5.0, 60.0
+    drive = sd.Drive(0.0, ratio=ratio, torque_speed=sd.drive.TorqueSpeed(stall, no_load))
+    found = time_optimal(slider((0.0, 0.0, 1.0)).with_drives({"slide": drive}), LINE[::-1], points=200)
+    assert found.qd.min() == pytest.approx(-no_load / ratio)
+
+
 def test_jerk_alone():
     jerk = 5.0
     found = time_optimal(slider(), LINE, jerk=jerk, points=300)
