@@ -1,16 +1,14 @@
 """Trajectories as fast as the robot's limits allow: the service ~/retime_trajectory."""
 
-import warnings
 from collections.abc import Mapping, Sequence
 
 import numpy as np
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
-from screw_dynamics.model.floating_base import coordinate_joints
+from screw_dynamics.model.floating_base import coordinate_joints, velocity_names
 from screw_dynamics.model.multi_dof_joints import places
 from screw_dynamics.paths import Path, TimeOptimal, straight, through, time_optimal
 from screw_dynamics.robot import Robot
-from screw_dynamics.simulation.limits_left import LimitsWarning
 
 from ..executor.background import in_background
 from ..node import messages
@@ -22,6 +20,7 @@ from .trajectory_points import read_points
 
 PERIOD = 0.01           # s, of the points of an answer
 MOST = 100_000          # points of an answer
+LOOKS = 200             # places of a path, where it is looked whether it leaves limits of positions, at least
 SAME = 1e-9             # rad or m: nearer points are one
 
 SETTINGS = (
@@ -43,16 +42,14 @@ class Retiming:
         if robot.model.on_groups:
             await self._on_demand.ready("many states", robot)
         names, period = list(request.trajectory.joint_names), _positive(request, "sample_period", PERIOD)
-        limits = self._limits(robot, request)
-        path = self._path(robot, request)
-        found = await in_background(self._node.future, lambda: _fastest(robot, path, limits))
-        if found.duration > MOST * period:
-            raise ValueError(f"sample_period: {period:g} s of a motion of {found.duration:g} s are too many points, at "
-                             f"most {MOST}")
-        response.trajectory = encode(names, robot, found, period)
+        if not 0.0 <= request.deviation < np.inf:
+            raise ValueError(f"deviation: {request.deviation}, must be finite and >= 0")
+        limits, q = self._limits(robot, request), self._waypoints(robot, request.trajectory)
+        # In the background, whose first call imports parts of SciPy, too.
+        found, response.trajectory = await in_background(
+            self._node.future, lambda: retimed(robot, q, request.deviation, limits, names, period))
         response.trajectory.header = request.trajectory.header
-        response.duration = found.duration
-        spans = found.binding_times()
+        response.duration, spans = found.duration, found.binding_times()
         response.limiting = list(spans)
         response.limiting_time = messages.floats(list(spans.values()))
 
@@ -77,17 +74,6 @@ class Retiming:
             limits[name] = scale["acceleration"] * limit
         return {name: np.where(limit > 0.0, limit, np.inf) for name, limit in limits.items()}
 
-    def _path(self, robot: Robot, request) -> Path:
-        """The path through the points of a request."""
-        q = self._waypoints(robot, request.trajectory)
-        apart = np.append(True, np.abs(np.diff(q, axis=0)).max(axis=1, initial=0.0) > SAME)
-        if np.count_nonzero(apart) < 2:
-            raise ValueError(f"trajectory.points: {len(q)}, of which none is apart from the first, must be 2 that are")
-        deviation = request.deviation
-        if not 0.0 <= deviation < np.inf:
-            raise ValueError(f"deviation: {deviation}, must be finite and >= 0")
-        return straight(robot, q[apart], deviation) if deviation else through(robot, q[apart])
-
     def _waypoints(self, robot: Robot, trajectory: JointTrajectory) -> np.ndarray:
         """The configurations (points, nq) of a trajectory; joints that it does not have are where they are."""
         names, (in_q, _) = coordinate_joints(robot.model), places(robot.model)
@@ -111,14 +97,33 @@ def _positive(request, name: str, default: float) -> float:
     return value or default
 
 
-def _fastest(robot: Robot, path: Path, limits: Mapping[str, np.ndarray]) -> TimeOptimal:
-    """The motion. ValueError where the path leaves limits of positions."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", LimitsWarning)
-        try:
-            return time_optimal(robot, path, **limits)
-        except LimitsWarning as warning:
-            raise ValueError(f"trajectory: {warning}") from None
+def retimed(robot: Robot, q: np.ndarray, deviation: float, limits: Mapping[str, np.ndarray], names: Sequence[str],
+            period: float) -> tuple[TimeOptimal, JointTrajectory]:
+    """The fastest motion through waypoints q (k, nq), and its message. ValueError where there is none, where the path
+    leaves limits of positions, and where the message would be too long."""
+    apart = np.append(True, np.abs(np.diff(q, axis=0)).max(axis=1, initial=0.0) > SAME)
+    if np.count_nonzero(apart) < 2:
+        raise ValueError(f"trajectory.points: {len(q)}, of which none is apart from the first, must be 2 that are")
+    path = straight(robot, q[apart], deviation) if deviation else through(robot, q[apart])
+    _refuse_beyond(robot, path)
+    found = time_optimal(robot, path, **limits)
+    if found.duration > MOST * period:
+        raise ValueError(f"sample_period: {period:g} s of a motion of {found.duration:g} s are too many points, at "
+                         f"most {MOST}")
+    return found, encode(names, robot, found, period)
+
+
+def _refuse_beyond(robot: Robot, path: Path) -> None:
+    """ValueError where a path leaves limits of positions, by the overshoot of a spline say."""
+    s, model = path.grid(LOOKS), robot.model
+    moving = np.flatnonzero(model.places_in_q >= 0)
+    q = path.q(s)[:, model.places_in_q[moving]]
+    beyond = np.maximum(q - model.upper[moving], model.lower[moving] - q)
+    point, joint = np.unravel_index(int(np.argmax(beyond)), beyond.shape)
+    if beyond[point, joint] > 0.0:
+        low, high = model.lower[moving[joint]], model.upper[moving[joint]]
+        raise ValueError(f"trajectory: joint '{velocity_names(model)[moving[joint]]}' reaches {q[point, joint]:.4g} at "
+                         f"{path.place(float(s[point]))}, its limits are {low:g} and {high:g}")
 
 
 def encode(names: Sequence[str], robot: Robot, found: TimeOptimal, period: float) -> JointTrajectory:
