@@ -66,6 +66,7 @@ def test_a_wrench_from_outside_is_as_gravity():
     up = time_optimal(slider((0.0, 0.0, 1.0), 50.0), LINE)
     pushed = time_optimal(slider((1.0, 0.0, 0.0), 50.0), LINE, external={"cart": [0, 0, 0, -MASS * G, 0, 0]})
     assert pushed.duration == pytest.approx(up.duration, rel=1e-12)
+    assert pushed.qdd[[0, -1], 0] == pytest.approx([50.0 / MASS - G, -50.0 / MASS - G])
 
 
 def test_viscous_and_dry_friction():

@@ -45,6 +45,15 @@ def test_it_is_within_its_limits_between_points_with_an_error_of_second_order(pa
     assert beyond[2] < 1e-3 and beyond[2] < 0.25 * beyond[0]
 
 
+def test_efforts_are_those_of_inverse_dynamics_on_a_curved_path(arm):
+    """Some effort is at its limit most of the time, and none beyond."""
+    limit = np.array([45.0, 14.0])
+    found = time_optimal(arm, [[0.1, 0.3], [0.9, -0.9], [0.3, 1.5]], effort=limit, velocity=np.inf)
+    motion = found.at(np.linspace(0.0, found.duration, 2001)[1:-1])
+    share = np.abs(arm.inverse_dynamics(motion.q, motion.qd, motion.qdd) + arm.friction_torque(motion.qd)) / limit
+    assert share.max() < 1.002 and np.median(share.max(axis=1)) > 0.999
+
+
 def test_samples_are_a_motion(panda, waypoints):
     found = time_optimal(panda, waypoints, acceleration=ACCELERATION)
     samples, h = found.sampled(500.0), 1e-4
