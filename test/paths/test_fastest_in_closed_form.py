@@ -35,6 +35,7 @@ def test_bang_bang():
     assert found.duration == pytest.approx(2.0 * np.sqrt(LENGTH / A), rel=1e-12)
     assert found.qdd[[0, 400, 600, -1], 0] == pytest.approx([A, A, -A, -A], rel=1e-9)
     assert set(found.binding) == {"acceleration of 'slide'"}
+    assert found.binding_times() == {"acceleration of 'slide'": pytest.approx(found.duration)}
 
 
 def test_trapezium():

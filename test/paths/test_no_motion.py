@@ -86,7 +86,7 @@ def test_a_path_beyond_limits_of_positions_is_told(arm):
 def test_the_report_and_the_figure(arm, tmp_path):
     found = time_optimal(arm, PATH, acceleration=5.0)
     text = str(found)
-    assert f"{found.duration:.4f} s along s = 0 to 1" in text and "acceleration of 'shoulder'" in text
+    assert f"{found.duration:.4f} s along s = 0 to 1" in text and "  acceleration of 'shoulder'\n" in text
     assert repr(found).startswith("<TimeOptimal of ")
     figure = found.plot()
     titles = [ax.get_title(loc="left") for ax in figure.axes]
