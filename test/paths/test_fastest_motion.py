@@ -111,6 +111,13 @@ def test_no_chatter_where_a_coefficient_vanishes():
     assert found.worst().share < 1.0 + 1e-3
 
 
+def test_intervals_are_halved_where_limits_would_be_exceeded_inside(arm):
+    """On narrow corners velocities turn within few intervals."""
+    path = straight(arm, [[0.1, 0.3], [0.9, -0.5], [0.3, 1.2], [-0.4, 0.8]], 0.002)
+    found = time_optimal(arm, path, velocity=2.0, acceleration=8.0, points=50)
+    assert len(found.s) > len(path.grid(50)) and found.worst(8).share < 1.003
+
+
 def test_links_keep_their_speed(arm):
     path = straight(arm, [[0.1, 0.3], [0.9, -0.5], [0.3, 1.2]], 0.05)
     found = time_optimal(arm, path, acceleration=20.0, link_speed={"flange": (0.4, 1.0), "forearm": 0.5})
