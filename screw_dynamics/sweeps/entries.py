@@ -3,12 +3,14 @@ from collections.abc import Callable
 from functools import cache
 
 import numpy as np
+from numba import types
 
 from screw_dynamics.compiled import workspace as ws
 from screw_dynamics.compiled.threads import on_threads, thread_count
 from screw_dynamics.kernel_cache.cache import Form, compiled, prepare
 
 from .costates import costates
+from .euler_steps import euler_steps
 from .matrix_products import padded
 from .riccati import TOLD, Feedback, Motions, sweep, work_numbers
 
@@ -58,12 +60,38 @@ def entry_of_costates() -> Callable:
 
 
 def costates_of(F: np.ndarray, g: np.ndarray, threads: int | None = None) -> np.ndarray:
-    """The derivatives (P, N + 1, padded(w)) of costs by states and efforts: see costates.py."""
-    found, run = np.empty(g.shape), entry_of_costates()
+    """The derivatives (..., N + 1, padded(w)) of costs by states and efforts, of F (..., N, x, padded(w)) and g as
+    these: see costates.py."""
+    given, run = (F.reshape(-1, *F.shape[-3:]), g.reshape(-1, *g.shape[-2:])), entry_of_costates()
+    found = np.empty(given[1].shape)
 
     def work(motions):
-        memory = np.zeros(F.shape[3] + F.shape[2])
+        memory = np.zeros(F.shape[-1] + F.shape[-2])
         for p in motions:
-            run(F[p:p + 1], g[p:p + 1], found[p:p + 1], memory)
-    on_threads(work, range(len(F)), min(thread_count(threads), max(1, len(F))))
-    return found
+            run(*(x[p:p + 1] for x in given), found[p:p + 1], memory)
+    on_threads(work, range(len(found)), max(1, min(thread_count(threads), len(found))))
+    return found.reshape(g.shape)
+
+
+def form_of_euler_steps() -> Form:
+    """What is compiled of the derivatives of steps."""
+    @compiled("derivatives of steps", nogil=True)
+    def entry(by_q, by_qd, by_tau, h, F):
+        euler_steps(by_q, by_qd, by_tau, h, F)
+    given = ws.numbers_type(3, "A", readonly=True)
+    return Form(entry, (given, given, given, types.float64, ws.numbers_type(3)))
+
+
+@cache
+def entry_of_euler_steps() -> Callable:
+    """The entry point of form_of_euler_steps."""
+    return prepare(*form_of_euler_steps()).entry_point
+
+
+def derivatives_of_euler_steps(by_q: np.ndarray, by_qd: np.ndarray, by_tau: np.ndarray, h: float) -> np.ndarray:
+    """F (..., 2 n, padded(3 n)) of derivatives (..., n, n) of accelerations: see euler_steps.py."""
+    lead, n = by_q.shape[:-2], by_q.shape[-1]
+    F = np.empty((*lead, 2 * n, padded(3 * n)))
+    given = (np.broadcast_to(x, by_q.shape).reshape(-1, n, n) for x in (by_q, by_qd, by_tau))
+    entry_of_euler_steps()(*given, h, F.reshape(-1, *F.shape[-2:]))
+    return F

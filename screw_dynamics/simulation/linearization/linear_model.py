@@ -14,6 +14,8 @@ from screw_dynamics.forces.laws import DAMPING, EFFORT, STIFFNESS
 from screw_dynamics.model import configuration_space
 from screw_dynamics.simulation.integrators import INTEGRATORS
 from screw_dynamics.simulation.springs import joint_of
+from screw_dynamics.sweeps.entries import derivatives_of_euler_steps
+from screw_dynamics.sweeps.matrix_products import padded
 
 from .ends import arrive, push, resisting
 from .tangent_maps import displacement, products, transport, trivialization
@@ -74,14 +76,25 @@ def over_a_step(robot: Any, integrator: str, q: np.ndarray, qd: np.ndarray, actu
     """The linear model of a step of length h, and its stages, from states q (..., nq) and qd (..., n).
 
     apart: B (..., 2n, stages n) with the efforts of each stage apart, as if they could differ."""
+    n = robot.n
+    F, stages = step_derivatives(robot, integrator, q, qd, actuation, h, apart)
+    columns = (2 + (len(stages) if apart else 1)) * n
+    return LinearModel(F[..., :2 * n], F[..., 2 * n:columns], stages[0].qdd), stages
+
+
+def step_derivatives(robot: Any, integrator: str, q: np.ndarray, qd: np.ndarray, actuation: Actuation, h: float,
+                     apart: bool = False) -> tuple[np.ndarray, list[Stage]]:
+    """F = (A B) (..., 2n, padded(3n)) of the same, with zeros beside B, as `sweeps` takes it, and the stages."""
     rule, n = INTEGRATORS[integrator], robot.n
     after, stages, u, v = (_semi_implicit_euler if rule.implicit else _runge_kutta)(
         robot, rule.tableau, q, qd, actuation.resisted(robot, qd), h, apart)
+    columns = (2 + (len(stages) if apart else 1)) * n
     if actuation.limits or actuation.friction and not rule.implicit:
         end, dry = configuration_space.integrated(robot.model, q, u), h * actuation.dry(robot) * (not rule.implicit)
         _without_impulses(robot, apart, v, arrive(
-            robot, actuation.limits, dry, qd, end, v, after[..., :n, :], after[..., n:, :], actuation.threads))
-    return LinearModel(after[..., :2 * n], after[..., 2 * n:], stages[0].qdd), stages
+            robot, actuation.limits, dry, qd, end, v, after[..., :n, :columns], after[..., n:, :columns],
+            actuation.threads))
+    return after, stages
 
 
 def _without_impulses(robot, apart, before, after):
@@ -98,23 +111,18 @@ def _semi_implicit_euler(robot, tableau, q, qd, actuation, h, apart):
     """The derivatives (..., 2n, 3n) of the state after a step, its stage, and displacement and velocity at its end."""
     n, (qdd, *by), added = robot.n, *implicit(robot, q, qd, actuation, h)
     v = qd + h * qdd
-    after, each = np.empty((*qd.shape[:-1], 2 * n, 3 * n)), np.arange(n)
-    dq, dv = after[..., :n, :], after[..., n:, :]
-    for k in range(3):                                      # dv = [0 1 0] + h [dqdd/dq dqdd/dqd dqdd/dtau]
-        np.multiply(by[k], h, out=dv[..., k * n:(k + 1) * n])
-    dv[..., each, n + each] += 1.0
+    after = derivatives_of_euler_steps(*by, h)              # dv = [0 1 0] + h [dqdd/dq dqdd/dqd dqdd/dtau], dq = ...
+    dq, dv = after[..., :n, :3 * n], after[..., n:, :3 * n]
     if actuation.limits or actuation.friction:
-        start, acts = np.zeros_like(dq), resisting(h * actuation.dry(robot), np.sign(qd))
+        start, acts, each = np.zeros_like(dq), resisting(h * actuation.dry(robot), np.sign(qd)), np.arange(n)
         start[..., each, each] = 1.0
         v = _without_impulses(robot, apart, v, push(robot, actuation.limits, acts, q, v, start, dv, actuation.threads,
                                                     added))
-    np.multiply(dv, h, out=dq)                              # dq = T [1 0 0] + E h dv
-    if robot.model.on_groups:
+        dq[...] = start + h * dv
+    if robot.model.on_groups:                               # dq = T [1 0 0] + E h dv
         T, E = displacement(robot.model, h * v)
-        dq[...] = E @ dq
+        dq[...] = E @ (h * dv)
         dq[..., :n] += T
-    else:
-        dq[..., each, each] += 1.0
     return after, [Stage(q, qd, qdd)], h * v, v
 
 
@@ -142,8 +150,15 @@ def _runge_kutta(robot, tableau, q, qd, actuation, h, apart):
             dk.append(dv)
     u, du = h * _weighted(tableau.b, u_rates, qd), h * _weighted(tableau.b, dk, by_qd)
     dv = by_qd + h * _weighted(tableau.b, dl, by_qd)
-    after = np.concatenate((_moved(robot, u, by_q, du), dv), axis=-2)
+    after = with_padding(np.concatenate((_moved(robot, u, by_q, du), dv), axis=-2))
     return after, stages, u, qd + h * _weighted(tableau.b, accelerations, qd)
+
+
+def with_padding(rows: np.ndarray) -> np.ndarray:
+    """Rows with zeros beside them, as many as `sweeps` takes."""
+    found = np.zeros((*rows.shape[:-1], padded(rows.shape[-1])))
+    found[..., :rows.shape[-1]] = rows
+    return found
 
 
 def _weighted(weights, terms, like):
