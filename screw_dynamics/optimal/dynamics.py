@@ -10,7 +10,7 @@ from screw_dynamics.simulation.linearization.linear_model import Actuation, step
 from screw_dynamics.sweeps.matrix_products import padded
 from screw_dynamics.sweeps.riccati import Feedback
 
-AT_ONCE = 512           # states of which derivatives are computed at a time: their arrays fit a cache
+AT_ONCE = 1024          # states of which derivatives are computed at a time: their arrays fit a cache
 
 
 class Dynamics(NamedTuple):
@@ -67,7 +67,9 @@ class Dynamics(NamedTuple):
             some = slice(first, first + AT_ONCE)
             actuation = Actuation(tau[some], None, total, self.limits, self.threads, t[some, 0], self.friction)
             found, _ = step_derivatives(robot, self.integrator, q[some], qd[some], actuation, self.h)
-            if m == n:
+            if m == n and len(found) == P * N:
+                F = found
+            elif m == n:
                 F[some] = found
             else:
                 F[some, :, :2 * n], F[some, :, 2 * n:2 * n + m] = found[..., :2 * n], found[..., 2 * n + self.driven]

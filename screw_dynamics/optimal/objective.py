@@ -48,32 +48,48 @@ class Objective:
             if y is None:
                 cost += 0.5 * (term.weight * value.r * value.r).sum(axis=(-2, -1))
             else:
-                e = self._excess(term, value, y[which], self.penalty[which])
+                e = self._excess(term, value, y[which], which)
                 added += 0.5 * self.penalty[which] * (e * e).sum(axis=(-2, -1))
         return Taken(cost, cost + added, values if derivatives else None)
 
-    def derivatives(self, motion: Motion, which: np.ndarray, taken: list[Value] | None = None
-                    ) -> tuple[np.ndarray, np.ndarray]:
-        """g (P, N + 1, padded(w)) and H (P, N + 1, w, padded(w)) of the motions `which`; taken: Taken.values, if known."""
-        P, w = len(motion.q), 2 * self.dynamics.robot.n + len(self.dynamics.driven)
+    def derivatives(self, values: list[Value], which: np.ndarray, sides: list) -> tuple[np.ndarray, ...]:
+        """Of the motions `which` with these values, limits binding on these sides: costs (P,), with what limits add, and
+        their derivatives g (P, N + 1, padded(w)) and H (P, N + 1, w, padded(w))."""
+        P, m = len(which), len(self.dynamics.driven)
+        w, cost = 2 * self.dynamics.robot.n + m, np.zeros(P)
         g, H = np.zeros((P, self.N + 1, padded(w))), np.zeros((P, self.N + 1, w, padded(w)))
-        values = self.take(motion, which, True).values if taken is None else taken
+        for term, y, value, side in zip(self.terms, self.y, values, sides, strict=True):
+            if y is None:
+                cost += 0.5 * (term.weight * value.r * value.r).sum(axis=(-2, -1))
+                add_square(value, term.weight, value.r, m, term.some, g, H)
+                continue
+            p, d = self.penalty[which][:, None, None], self._stretched(term, value.r, y[which], which)
+            e = np.where(side == 0.0, 0.0, d - np.where(side < 0.0, term.lower, term.upper) / term.scale)
+            cost += 0.5 * (p * e * e).sum(axis=(-2, -1))
+            if side.any():
+                add_square(value, p * (side != 0.0) / term.scale**2, term.scale * e, m, term.some, g, H)
+        return cost, g, H
+
+    def sides(self, values: list[Value], which: np.ndarray, z: np.ndarray | None = None) -> list:
+        """On which sides limits of the motions `which` bind, -1, 0 or 1 (P, k, size) for each, None for costs; z: after
+        a change of states and efforts (P, N + 1, at least w), as far as that is known to first order."""
+        found = []
         for term, y, value in zip(self.terms, self.y, values, strict=True):
             if y is None:
-                add_square(value, term.weight, value.r, len(self.dynamics.driven), term.some, g, H)
+                found.append(None)
                 continue
-            e, p = self._excess(term, value, y[which], self.penalty[which]), self.penalty[which][:, None, None]
-            if e.any():
-                add_square(value, p * (e != 0.0) / term.scale**2, term.scale * e, len(self.dynamics.driven), term.some,
-                           g, H)
-        return g, H
+            r = value.r if z is None else value.after(z[:, term.some], self.dynamics.robot.n)
+            d = self._stretched(term, r, y[which], which) * term.scale
+            found.append(np.where(d > term.upper, 1.0, np.where(d < term.lower, -1.0, 0.0))
+                         + ((term.lower == term.upper) & (d == term.upper)))
+        return found
 
     def renew(self, motion: Motion, which: np.ndarray) -> np.ndarray:
         """Set multipliers to what the motions `which` make of them. Returns how far these are beyond limits (P,)."""
         for k, (term, y) in enumerate(zip(self.terms, self.y, strict=True)):
             if y is not None:
                 value = term.quantity.at(self.dynamics.robot, self.nodes(motion, term), False)
-                e = self._excess(term, value, y[which], self.penalty[which])
+                e = self._excess(term, value, y[which], which)
                 self.y[k][which] = self.penalty[which][:, None, None] * e
         return self.violation(motion)
 
@@ -101,7 +117,11 @@ class Objective:
                     where[:, term.which] |= near[..., j]
         return found
 
-    def _excess(self, term: Bound, value: Value, y: np.ndarray, penalty: np.ndarray) -> np.ndarray:
+    def _excess(self, term: Bound, value: Value, y: np.ndarray, which: np.ndarray) -> np.ndarray:
         """e, by the limit's scale."""
-        d = value.r / term.scale + y / penalty[:, None, None]
+        d = self._stretched(term, value.r, y, which)
         return d - np.clip(d, term.lower / term.scale, term.upper / term.scale)
+
+    def _stretched(self, term: Bound, r: np.ndarray, y: np.ndarray, which: np.ndarray) -> np.ndarray:
+        """d, by the limit's scale."""
+        return r / term.scale + y / self.penalty[which][:, None, None]

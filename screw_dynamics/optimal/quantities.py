@@ -41,6 +41,15 @@ class Value(NamedTuple):
     r: np.ndarray
     by: Mapping[str, np.ndarray | None]
 
+    def after(self, z: np.ndarray, n: int) -> np.ndarray:
+        """r after a change z (..., k, at least 2 n + m) of q, qd and tau, to first order."""
+        r = self.r
+        for name, J in self.by.items():
+            first = {"q": 0, "qd": n, "tau": 2 * n}[name]
+            dx = z[..., first:first + (r if J is None else J).shape[-1]]
+            r = r + (dx if J is None else (J @ dx[..., None])[..., 0])
+        return r
+
 
 class Quantity:
     """What costs and limits are of. `at` takes it at nodes, with derivatives or {} for them."""

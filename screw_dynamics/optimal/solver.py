@@ -22,6 +22,7 @@ from .terms import Cost, Limit, bound
 CONVERGED, EXHAUSTED, STUCK = "converged", "all iterations are done", "no change of the motion makes it better"
 INFEASIBLE = "limits cannot be kept, or not to this tolerance"
 PENALTY, GROWTH, HIGHEST = 10.0, 10.0, 1e8          # of limits, by their scales
+LOOSE = 1e-2            # the tolerance, of the cost, up to which it is minimized before multipliers are known
 CLOSED = 1e-9           # gaps below are rounding
 
 
@@ -53,6 +54,7 @@ class Solver:
         if not any(term.weight is not None for term in found):
             raise ValueError("terms: there is no Cost")
         self.objective = Objective(found, self.dynamics, len(self._start[0]), N, PENALTY)
+        self._has_limits = any(term.weight is None for term in found)
         self.at = self._begin(guess)
         self.history: list[np.ndarray] = [self._shaped(self.at.value.copy())]
         self.iterations = np.zeros(len(self.at.cost), dtype=int)
@@ -127,6 +129,7 @@ class Solver:
         tell = _printed if progress is True else progress or (lambda number, costs: None)
         left = np.arange(len(self.at.cost))
         done, worst = np.zeros(len(left), dtype=int), np.full(len(left), np.inf)
+        self._exact = np.full(len(left), LOOSE if self._has_limits else self.tolerance)
         self.stopped[:] = EXHAUSTED
         while len(left):
             self._iterate(left)
@@ -146,7 +149,7 @@ class Solver:
         robot, motion = self.dynamics.robot, self.at.motion
         self._start = [np.ascontiguousarray(np.broadcast_to(checks.finite_numbers(name, x, size), (
             *self.lead, size)).reshape(-1, size)) for name, x, size in (("q", q, robot.nq), ("qd", qd, robot.n))]
-        for x in (*motion, self.at.feedback.K, self.at.feedback.d, *filter(lambda y: y is not None, self.objective.y)):
+        for x in (*motion, self.at.feedback.K, self.at.feedback.d, self.at.feedback.side, *filter(lambda y: y is not None, self.objective.y)):
             if moved:
                 x[:, :-moved], x[:, -moved:] = x[:, moved:].copy(), x[:, -1:]
         self.objective.start += moved * self.dynamics.h
@@ -167,7 +170,7 @@ class Solver:
         """Which motions another iteration would make better by less than the tolerance."""
         expected, part = self._outcome
         closed = np.abs(self.at.gaps[which]).max(axis=(-2, -1)) <= CLOSED
-        minimal = closed & (expected <= self.tolerance * (1e-6 + np.abs(self.at.value[which])))
+        minimal = closed & (expected <= self._exact[which] * (1e-6 + np.abs(self.at.value[which])))
         self.stopped[which[~minimal & (part == 0.0) & (self.at.shift[which] >= ddp.SHIFTS[2])]] = STUCK
         return minimal
 
@@ -176,11 +179,12 @@ class Solver:
         one = np.array([k])
         motion = Motion(*(x[one] for x in self.at.motion))
         violation = float(self.objective.violation(motion)[0])
-        if violation <= self.limit_tolerance:
+        if violation <= self.limit_tolerance and self._exact[k] <= self.tolerance:
             self.stopped[k] = CONVERGED
             return
+        self._exact[k] = max(0.1 * self._exact[k], self.tolerance)
         self.objective.renew(motion, one)
-        if violation > 0.25 * worst[k]:
+        if violation > max(0.25 * worst[k], self.limit_tolerance):
             self.objective.penalty[k] *= GROWTH
             if self.objective.penalty[k] > HIGHEST:
                 self.stopped[k] = INFEASIBLE
@@ -213,7 +217,9 @@ class Solver:
     def _stationarity(self):
         """The largest derivative of the cost and its multipliers by efforts that bounds let go against it."""
         at, n, m = self.at, self.dynamics.robot.n, len(self.dynamics.driven)
-        g, _ = self.objective.derivatives(at.motion, np.arange(len(at.cost)))
+        every = np.arange(len(at.cost))
+        values = self.objective.take(at.motion, every, True).values
+        _, g, _ = self.objective.derivatives(values, every, self.objective.sides(values, every))
         by = costates_of(self.dynamics.derivatives(at.motion), g)[:, :-1, 2 * n:2 * n + m]
         free = np.where(by > 0.0, at.motion.u > self.bounds.lower, at.motion.u < self.bounds.upper)
         return np.abs(by * free).max(axis=(-2, -1))

@@ -18,10 +18,10 @@ from .riccati import TOLD, Feedback, Motions, sweep, work_numbers
 def form_of_riccati() -> Form:
     """What is compiled of the recursion of Riccati."""
     @compiled("riccati", nogil=True)
-    def entry(F, H, g, gap, lower, upper, shift, K, d, told, memory):
-        sweep(Motions(F, H, g, gap, lower, upper, shift), Feedback(K, d, told), memory)
+    def entry(F, H, g, gap, lower, upper, shift, K, d, side, z, told, memory):
+        sweep(Motions(F, H, g, gap, lower, upper, shift), Feedback(K, d, side, z, told), memory)
     four, three, two, one = (ws.numbers_type(k) for k in (4, 3, 2, 1))
-    return Form(entry, (four, four, three, three, three, three, one, four, three, two, one))
+    return Form(entry, (four, four, three, three, three, three, one, four, three, three, three, two, one))
 
 
 @cache
@@ -30,15 +30,17 @@ def entry_of_riccati() -> Callable:
     return prepare(*form_of_riccati()).entry_point
 
 
-def riccati(given: Motions, threads: int | None = None) -> Feedback:
-    """The Feedback of Motions in contiguous arrays."""
+def riccati(given: Motions, side: np.ndarray | None = None, threads: int | None = None) -> Feedback:
+    """The Feedback of Motions in contiguous arrays; side (P, N, m): where the efforts are at first, FREE by default."""
     P, N, m = given.lower.shape
     x = given.gap.shape[2]
-    found = Feedback(np.zeros((P, N, m, padded(x))), np.empty((P, N, m)), np.empty((P, TOLD)))
+    found = Feedback(np.zeros((P, N, m, padded(x))), np.empty((P, N, m)),
+                     np.zeros((P, N, m)) if side is None else side.copy(), np.zeros(given.g.shape),
+                     np.empty((P, TOLD)))
     run = entry_of_riccati()
 
     def work(motions):
-        memory = np.zeros(work_numbers(x, m))
+        memory = np.zeros(work_numbers(x, m, N))
         for p in motions:
             run(*(a[p:p + 1] for a in given), *(a[p:p + 1] for a in found), memory)
     on_threads(work, range(P), min(thread_count(threads), P))

@@ -1,14 +1,17 @@
 """The best changes of efforts to second order: Riccati's recursion with efforts within bounds, and gaps between steps.
 
 Of deviations z = (x, u) of states and efforts, x+ = F z + gap, and costs g z + z H z / 2. Backwards, the cost to go
-from a state is v x + x V x / 2, and Q = H + F^T V F, q = g + F^T (v + V gap) that of a step and of all after it.
-Efforts u = d + K x are the least of it within their bounds (Tassa, Mansard and Todorov, 2014; with gaps: Mastalli et
-al., 2020). Those at a bound do not follow the state. Forwards, what the whole change does to the cost."""
+from a state is v x + x V x / 2, and Q = H + F^T V F, q = g + F^T (v + V gap) that of a step and of all after it, of
+which efforts u = d + K x are the least (with gaps: Mastalli et al., 2020); those at a bound stay there. Forwards, which
+efforts leave their bounds, and which ones at a bound would make the cost less within: these change sides, and all is
+done again until none does (a primal-dual active set: Hintermueller, Ito and Kunisch, 2002). So the whole problem with
+bounds is solved, as no sweep that bounds the efforts of one step after the other does; and what the change makes of the
+cost is known."""
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from screw_dynamics.constraints.bounded import FREE, Box, box, box_numbers, solve_bounded
+from screw_dynamics.constraints.bounded import FREE, LOWER, UPPER
 from screw_dynamics.numbers.tables import block
 from screw_dynamics.numbers.values import kernel, outlined
 
@@ -29,6 +32,7 @@ from .matrix_products import (
 
 SLOPE, CURVE, LEAST_PIVOT = range(3)      # of what is told
 TOLD = 3
+ROUNDS = 30             # in which efforts change sides
 FLAT = 1e-13            # of a diagonal entry: a pivot below is rounding, and the efforts are not determined
 
 
@@ -47,18 +51,22 @@ class Motions(NamedTuple):
 
 
 class Feedback(NamedTuple):
-    """What is found: K (P, N, m, padded(x)), d (P, N, m), and told (P, TOLD): of the whole change the cost's SLOPE and
+    """What is found: K (P, N, m, padded(x)), d (P, N, m), on which side efforts are (P, N, m), LOWER, FREE or UPPER,
+    also where the search begins; the whole change z (P, N + 1, padded(w)), and told (P, TOLD): of the whole change the cost's SLOPE and
     CURVE, to second order their sum, and the LEAST_PIVOT as a share of its diagonal entry, not above FLAT where the
     change is not determined."""
 
     K: np.ndarray
     d: np.ndarray
+    side: np.ndarray
+    z: np.ndarray
     told: np.ndarray
 
 
 class Work(NamedTuple):
     """Memory of a step: Q (w, w), W (x, w), V (x, x), and T (m, x), as entries and as rows; q and z (w) too; vectors v,
-    new (x) and new_efforts (m); and the problem of the efforts within bounds."""
+    new (x); of the efforts, G = Q_uu and its factors U (m, m), c and d (m); and slopes (N, m, w + 1): of each step the
+    rows of Q by efforts, and q by these."""
 
     Q: np.ndarray
     Q_rows: Any
@@ -74,19 +82,22 @@ class Work(NamedTuple):
     z_row: Any
     v: np.ndarray
     new: np.ndarray
-    new_efforts: np.ndarray
-    bounded: Box
+    G: np.ndarray
+    U: np.ndarray
+    c: np.ndarray
+    d: np.ndarray
+    slopes: np.ndarray
 
 
 @kernel
-def work_numbers(x: int, m: int) -> int:
+def work_numbers(x: int, m: int, N: int) -> int:
     """How many numbers a Work has."""
     w = x + m
-    return (w + x + 2) * padded(w) + (x + m) * padded(x) + 2 * x + m + box_numbers(m)
+    return (w + x + 2) * padded(w) + (x + m) * padded(x) + 2 * x + 2 * m * m + 2 * m + N * m * (w + 1)
 
 
 @kernel
-def work_in(x: int, m: int, memory: np.ndarray) -> Work:
+def work_in(x: int, m: int, N: int, memory: np.ndarray) -> Work:
     """The Work in memory."""
     w = x + m
     W = w * padded(w)
@@ -95,12 +106,15 @@ def work_in(x: int, m: int, memory: np.ndarray) -> Work:
     q = T + m * padded(x)
     z = q + padded(w)
     v = z + padded(w)
-    new, efforts, bounded = v + x, v + 2 * x, v + 2 * x + m
+    new, G = v + x, v + 2 * x
+    U, c = G + m * m, G + 2 * m * m
     return Work(scalars(memory, 0, w, w), rows(memory, 0, w, w), scalars(memory, W, x, w), rows(memory, W, x, w),
                 scalars(memory, V, x, x), rows(memory, V, x, x), scalars(memory, T, m, x), rows(memory, T, m, x),
                 block(0.0, (padded(w),), memory, q), rows(memory, q, 1, w),
                 block(0.0, (padded(w),), memory, z), rows(memory, z, 1, w), block(0.0, (x,), memory, v),
-                block(0.0, (x,), memory, new), block(0.0, (m,), memory, efforts), box(0.0, m, memory, bounded))
+                block(0.0, (x,), memory, new), block(0.0, (m, m), memory, G), block(0.0, (m, m), memory, U),
+                block(0.0, (m,), memory, c), block(0.0, (m,), memory, c + m),
+                block(0.0, (N, m, w + 1), memory, c + 2 * m))
 
 
 @kernel
@@ -123,70 +137,52 @@ def quadratic(given: Motions, p: int, k: int, at: Work) -> None:
 
 
 @kernel
-def load_efforts(given: Motions, p: int, k: int, at: Work) -> None:
-    """The problem of the efforts alone: the least of q u + u Q u / 2 within the bounds."""
-    to, x = at.bounded, len(at.v)
-    for i in range(len(to.c)):
-        to.c[i], to.lower[i], to.upper[i], to.side[i] = at.q[x + i], given.lower[p, k, i], given.upper[p, k, i], FREE
-        for j in range(i, len(to.c)):
-            to.G[i, j] = to.G[j, i] = at.Q[x + i, x + j]
-        to.G[i, i] += given.shift[p]
-        to.size[i] = to.G[i, i]
-
-
-@kernel
-def follow(at: Work, K: np.ndarray, K_rows: Any) -> float:
-    """K = - Q_uu^-1 Q_ux of the efforts that are not at a bound, 0 of others, by Q_uu = U^T D U, and d alike where all
-    are free. Returns the least pivot, of its diagonal entry."""
-    to, x, m = at.bounded, len(at.v), len(K)
-    U, side, d, least = to.A, to.side, at.new_efforts, 1.0
+def best_efforts(given: Motions, found: Feedback, p: int, k: int, at: Work, K: np.ndarray, K_rows: Any) -> float:
+    """Efforts u = d + K x, the least of q u + u Q u / 2 + u Q x of those that are free, by Q_uu = U^T D U; others are at
+    their bounds. Returns the least pivot, of its diagonal entry."""
+    G, U, d, side, x, m, least = at.G, at.U, at.d, found.side[p, k], len(at.v), len(K), 1.0
     for i in range(m):
-        free = 1.0 if side[i] == FREE else 0.0
-        d[i] = -free * to.c[i]
         for j in range(i, m):
-            U[i, j] = free * to.G[i, j] if side[j] == FREE else 0.0
+            G[i, j] = G[j, i] = at.Q[x + i, x + j]
+        G[i, i] += given.shift[p]
+        d[i] = -at.q[x + i]
         for j in range(x):
-            K[i, j] = -free * at.Q[j, x + i]
-    for k in range(m):
-        pivot = U[k, k] / to.size[k] if to.size[k] > 0.0 else 0.0
-        least = pivot if side[k] == FREE and not pivot >= least else least
-        inverse = 1.0 / U[k, k] if side[k] == FREE and pivot > FLAT else 0.0
-        for i in range(k + 1, m):
-            factor = U[k, i] * inverse
-            subtract(factor, K_rows, k, i)
-            d[i] -= factor * d[k]
+            K[i, j] = -at.Q[j, x + i]
+    for i in range(m):
+        for j in range(i, m):
+            U[i, j] = G[i, j] if side[i] == FREE and side[j] == FREE else 0.0
+    for i in range(m):
+        if side[i] != FREE:
+            U[i, i] = 1.0
+            scale(0.0, K_rows, i)
+            d[i] = given.lower[p, k, i] if side[i] == LOWER else given.upper[p, k, i]
+            for j in range(m):
+                if side[j] == FREE:
+                    d[j] -= G[j, i] * d[i]
+    for e in range(m):
+        pivot = 1.0 if side[e] != FREE else U[e, e] / G[e, e] if G[e, e] > 0.0 else 0.0
+        least = least if pivot >= least else pivot
+        inverse = 1.0 / U[e, e] if pivot > FLAT else 0.0
+        for i in range(e + 1, m):
+            factor = U[e, i] * inverse
+            subtract(factor, K_rows, e, i)
+            d[i] -= factor * d[e]
             for j in range(i, m):
-                U[i, j] -= factor * U[k, j]
-            U[k, i] = factor
-        d[k] *= inverse
-        scale(inverse, K_rows, k)
-    for k in range(m - 1, -1, -1):
-        for i in range(k + 1, m):
-            subtract(U[k, i], K_rows, i, k)
-            d[k] -= U[k, i] * d[i]
+                U[i, j] -= factor * U[e, j]
+            U[e, i] = factor
+        d[e] *= inverse
+        scale(inverse, K_rows, e)
+    for e in range(m - 1, -1, -1):
+        for i in range(e + 1, m):
+            subtract(U[e, i], K_rows, i, e)
+            d[e] -= U[e, i] * d[i]
     return least
-
-
-@kernel
-def best_efforts(given: Motions, p: int, k: int, at: Work, K: np.ndarray, K_rows: Any) -> float:
-    """Efforts u = d + K x: those without bounds, if these let them be, else those of the problem with bounds. Returns
-    the least pivot."""
-    load_efforts(given, p, k, at)
-    to, inside = at.bounded, True
-    least = follow(at, K, K_rows)
-    for i in range(len(K)):
-        to.x[i] = at.new_efforts[i]
-        inside = inside and to.lower[i] <= to.x[i] <= to.upper[i]
-    if inside:
-        return least
-    solve_bounded(to)
-    return follow(at, K, K_rows)
 
 
 @kernel
 def value(at: Work, K: np.ndarray, K_rows: Any) -> None:
     """V = (1, K)^T Q (1, K) and v = (1, K)^T (q + Q (0, d)), without what `shift` adds."""
-    Q, T, V, v, q, d, m, x = at.Q, at.T, at.V, at.v, at.q, at.bounded.x, len(K), len(at.v)
+    Q, T, V, v, q, d, m, x = at.Q, at.T, at.V, at.v, at.q, at.d, len(K), len(at.v)
     for i in range(m):
         for j in range(x):
             T[i, j] = Q[j, x + i]
@@ -217,21 +213,48 @@ def backward(given: Motions, found: Feedback, p: int, at: Work) -> None:
         for j in range(x):
             at.V[i, j] = given.H[p, N, i, j]
     for k in range(N - 1, -1, -1):
-        K = found.K[p, k]
+        K, K_rows = found.K[p, k], matrix(found.K, p, k)
         quadratic(given, p, k, at)
-        K_rows = matrix(found.K, p, k)
-        pivot = best_efforts(given, p, k, at, K, K_rows)
+        pivot = best_efforts(given, found, p, k, at, K, K_rows)
         least = least if pivot >= least else pivot
         value(at, K, K_rows)
         for i in range(len(K)):
-            found.d[p, k, i] = at.bounded.x[i]
+            found.d[p, k, i], slope = at.d[i], at.slopes[k, i]
+            for j in range(x):
+                slope[j] = at.Q[j, x + i]
+            for j in range(len(K)):
+                slope[x + j] = at.G[i, j]
+            slope[x + len(K)] = at.q[x + i]
     found.told[p, LEAST_PIVOT] = least
 
 
+@kernel
+def change_sides(given: Motions, found: Feedback, p: int, k: int, at: Work) -> int:
+    """Let efforts of a step change sides that are beyond a bound, or at one that they would leave inwards. Returns how
+    many do."""
+    z, x, w, changed = at.z, len(at.v), at.slopes.shape[2] - 1, 0
+    for i in range(w - x):
+        before, slope = found.side[p, k, i], at.slopes[k, i, w]
+        after = before
+        for j in range(w):
+            slope += at.slopes[k, i, j] * z[j]
+        if before == FREE and z[x + i] < given.lower[p, k, i]:
+            after = LOWER
+        elif before == FREE and z[x + i] > given.upper[p, k, i]:
+            after = UPPER
+        elif (before == LOWER and slope < 0.0 or before == UPPER and slope > 0.0) and (
+                given.lower[p, k, i] < given.upper[p, k, i]):
+            after = FREE
+        changed += after != before
+        found.side[p, k, i] = after
+    return changed
+
+
 @outlined
-def forward(given: Motions, found: Feedback, p: int, at: Work) -> None:
-    """The cost's slope g z and curvature z H z / 2 along the whole change."""
-    x, N, z, slope, curve = len(at.v), given.F.shape[1], at.z, 0.0, 0.0
+def forward(given: Motions, found: Feedback, p: int, at: Work) -> int:
+    """The whole change, and the cost's slope g z and curvature z H z / 2 along it. Returns how many efforts change
+    sides."""
+    x, N, z, slope, curve, changed = len(at.v), given.F.shape[1], at.z, 0.0, 0.0, 0
     w = x + given.lower.shape[2]
     for i in range(len(z)):
         z[i] = 0.0
@@ -243,9 +266,11 @@ def forward(given: Motions, found: Feedback, p: int, at: Work) -> None:
                 z[x + i] = found.d[p, k, i]
                 for j in range(x):
                     z[x + i] += found.K[p, k, i, j] * z[j]
+            changed += change_sides(given, found, p, k, at)
         clear(at.q_row)
         add_combination(z, matrix(given.H, p, k), at.q_row)
         for i in range(w):
+            found.z[p, k, i] = z[i]
             slope += given.g[p, k, i] * z[i]
             curve += 0.5 * z[i] * at.q[i]
         if k < N:
@@ -255,12 +280,15 @@ def forward(given: Motions, found: Feedback, p: int, at: Work) -> None:
             for i in range(x):
                 z[i] = at.new[i]
     found.told[p, SLOPE], found.told[p, CURVE] = slope, curve
+    return changed
 
 
 @kernel
 def sweep(given: Motions, found: Feedback, memory: np.ndarray) -> None:
     """Fill `found`, from memory of zeros."""
-    at = work_in(given.gap.shape[2], given.lower.shape[2], memory)
+    at = work_in(given.gap.shape[2], given.lower.shape[2], given.F.shape[1], memory)
     for p in range(len(given.F)):
-        backward(given, found, p, at)
-        forward(given, found, p, at)
+        for _ in range(ROUNDS):
+            backward(given, found, p, at)
+            if forward(given, found, p, at) == 0:
+                break
