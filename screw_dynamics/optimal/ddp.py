@@ -1,9 +1,10 @@
 """Differential dynamic programming with gaps and bounds, of many motions at once.
 
 An iteration takes the best feedback of the motion's linear model and of the cost to second order (sweeps/riccati.py),
-with limits on the sides on which they bind after it, which takes some rounds; and the motion under it with the largest part a = 1, 1/2, 1/4, ... of the change that lessens the merit J + nu sum
-|gap|, by at least a share of what is expected. Gaps become 1 - a of themselves. Where none does, and where the change
-is not determined, more is added to what efforts cost, `shift`."""
+with limits on the sides on which they bind after it, which takes some rounds; and the motion under it with the largest
+part a = 1, 1/2, 1/4, ... of the change that lessens the merit J + nu sum |gap| by at least a share of what is expected.
+Gaps become 1 - a of themselves. Where no part does, and where the change is not determined, more is added to what
+efforts cost, `shift`."""
 from typing import NamedTuple
 
 import numpy as np
@@ -18,7 +19,7 @@ from .objective import Objective
 
 SHARE = 1e-4            # of the expected decrease of the merit, which a part must reach
 PARTS = 0.5 ** np.arange(10)
-SHIFTS = 1e-9, 10.0, 1e12           # the first one, how they grow, and where it ends
+SHIFTS = 1e-6, 100.0, 1e12           # the first one, how they grow, and where it ends
 ROUNDS = 10             # in which limits change sides
 AT_ONCE = 8             # motions
 ROUNDING = 1e-13        # of the merit, which differences of it have
@@ -122,7 +123,8 @@ def iterate(dynamics: Dynamics, objective: Objective, bounds: Bounds, at: Iterat
         if not len(left):
             break
     less = np.where(shift > SHIFTS[0], shift / SHIFTS[1], 0.0)
-    at.shift[which] = np.where(part == 1.0, less, np.where(part == 0.0, np.maximum(SHIFTS[0], SHIFTS[1] * shift), shift))
+    more = np.maximum(SHIFTS[0], SHIFTS[1] * shift)
+    at.shift[which] = np.where(part == 1.0, less, np.where(part == 0.0, more, shift))
     for whole, some in zip(at.feedback, found, strict=True):
         whole[which] = some
     return Outcome(expected, part)

@@ -53,8 +53,8 @@ class Objective:
         return Taken(cost, cost + added, values if derivatives else None)
 
     def derivatives(self, values: list[Value], which: np.ndarray, sides: list) -> tuple[np.ndarray, ...]:
-        """Of the motions `which` with these values, limits binding on these sides: costs (P,), with what limits add, and
-        their derivatives g (P, N + 1, padded(w)) and H (P, N + 1, w, padded(w))."""
+        """Of the motions `which` with these values, limits binding on these sides: costs (P,), with what limits add,
+        and their derivatives g (P, N + 1, padded(w)) and H (P, N + 1, w, padded(w))."""
         P, m = len(which), len(self.dynamics.driven)
         w, cost = 2 * self.dynamics.robot.n + m, np.zeros(P)
         g, H = np.zeros((P, self.N + 1, padded(w))), np.zeros((P, self.N + 1, w, padded(w)))
@@ -99,7 +99,8 @@ class Objective:
         for term in self.terms:
             if term.weight is None:
                 r = term.quantity.at(self.dynamics.robot, self.nodes(motion, term), False).r
-                worst = np.maximum(worst, (np.abs(r - np.clip(r, term.lower, term.upper)) / term.scale).max(axis=(-2, -1)))
+                beyond = np.abs(r - np.clip(r, term.lower, term.upper)) / term.scale
+                worst = np.maximum(worst, beyond.max(axis=(-2, -1)))
         return worst
 
     def binding(self, motion: Motion, tolerance: float) -> dict[str, np.ndarray]:
@@ -109,7 +110,8 @@ class Objective:
             if y is None:
                 continue
             r = term.quantity.at(self.dynamics.robot, self.nodes(motion, term), False).r
-            near = (y != 0.0) & ((r <= term.lower + tolerance * term.scale) | (r >= term.upper - tolerance * term.scale))
+            near, room = y != 0.0, tolerance * term.scale
+            near &= (r <= term.lower + room) | (r >= term.upper - room)
             for j, label in enumerate(term.labels):
                 if near[..., j].any():
                     name = f"{type(term.quantity).__name__} {label}"

@@ -1,9 +1,9 @@
 """Quantities of states and efforts, of which costs and limits are made: numbers, and their derivatives.
 
 Each is taken at nodes, arrays over (..., k nodes): q (..., k, nq), qd (..., k, n), and efforts tau (..., k, m), m of
-the joints that are driven. Derivatives by q are along the joint twists, as in Robot.linearize. A target is an array, the
-same at all nodes, or (..., N + 1, size), one for each node; or a function of the time, target(t) of t (k,), which gives
-(k, size): for what moves."""
+the joints that are driven. Derivatives by q are along the joint twists, as in Robot.linearize. A target is an array,
+the same at all nodes, or (..., N + 1, size), one for each node; or a function of the time, target(t) of t (k,), which
+gives (k, size): for what moves."""
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -359,8 +359,9 @@ class Distance(Quantity):
 
 @dataclass(frozen=True, eq=False)
 class Custom(Quantity):
-    """A quantity of the user's: function(t, q, qd, tau), of arrays over (..., k nodes), that returns its numbers r (...,
-    k, size) and derivatives {"q": (..., k, size, n), "qd": ..., "tau": (..., k, size, m)}, those of which there are any.
+    """A quantity of the user's: function(t, q, qd, tau), of arrays over (..., k nodes), that returns its numbers r
+    (..., k, size) and derivatives {"q": (..., k, size, n), "qd": ..., "tau": (..., k, size, m)}, as far as there are
+    any.
 
     names: what its numbers are called. effort: it depends on tau, which else is None."""
 

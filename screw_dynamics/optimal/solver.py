@@ -13,7 +13,7 @@ from screw_dynamics.simulation.feedback import Motion
 from screw_dynamics.sweeps.entries import costates_of
 
 from . import ddp
-from .dynamics import Dynamics, dynamics
+from .dynamics import Dynamics, Steps, dynamics
 from .motion import OptimalMotion
 from .objective import Objective
 from .quantities import JointPosition, Velocity
@@ -36,12 +36,14 @@ class Solver:
                  dt: float = 0.01, steps: int = 100, driven: Sequence[str] | None = None,
                  effort_limits: bool | tuple[ArrayLike, ArrayLike] = True, limits: bool = True,
                  integrator: str = "semi_implicit_euler", friction: bool = False, stops: bool = False,
-                 forces: Any = None, guess: Any = None, tolerance: float = 1e-8, limit_tolerance: float = 1e-6,
-                 threads: int | None = None):
-        self.dynamics: Dynamics = dynamics(robot, dt, driven, integrator, friction, stops, forces, threads)
+                 forces: Any = None, phases: Sequence[tuple[int, Any]] = (), guess: Any = None,
+                 tolerance: float = 1e-8, limit_tolerance: float = 1e-6, threads: int | None = None):
+        N = self.N = checks.whole("steps", steps, 1)
+        self.dynamics: Dynamics = dynamics(robot, Steps(dt, integrator, friction, stops, forces, threads), driven, N,
+                                           phases)
+        robot = self.dynamics.robot
         self.tolerance, self.limit_tolerance = (checks.positive("tolerance", tolerance),
                                                 checks.positive("limit_tolerance", limit_tolerance))
-        N = self.N = checks.whole("steps", steps, 1)
         q0, qd0 = checks.broadcast({"q0": checks.finite_numbers("q0", q0, robot.nq),
                                     "qd0": checks.finite_numbers("qd0", np.zeros(robot.n) if qd0 is None else qd0,
                                                                  robot.n)})
@@ -118,7 +120,8 @@ class Solver:
             gaps = self.dynamics.gaps(motion)
         found = ddp.begin(self.dynamics, self.objective, motion, gaps)
         if not np.isfinite(found.value).all():
-            raise ValueError("guess: the motion that it begins with is not finite; give a better guess, or a smaller dt")
+            raise ValueError("guess: the motion that it begins with is not finite; give a better guess, or a smaller "
+                             "dt")
         return found
 
     # --------------------------------------------------------------------------------------------- iterations
@@ -142,16 +145,17 @@ class Solver:
 
     def step(self, q: ArrayLike, qd: ArrayLike, iterations: int = 1, moved: int = 0) -> OptimalMotion:
         """Iterate from states q (..., nq), qd (..., n) that were measured, beginning with what was found before, moved
-        on by so many steps: targets that are functions of the time are taken so much later, and the last effort lasts."""
+        on by so many steps: targets that are functions of the time are taken so much later, and the last effort
+        lasts."""
         moved = checks.whole("moved", moved, 0)
         if moved > self.N:
             raise ValueError(f"moved must be <= {self.N}, the number of steps, not {moved}")
         robot, motion = self.dynamics.robot, self.at.motion
         self._start = [np.ascontiguousarray(np.broadcast_to(checks.finite_numbers(name, x, size), (
             *self.lead, size)).reshape(-1, size)) for name, x, size in (("q", q, robot.nq), ("qd", qd, robot.n))]
-        for x in (*motion, self.at.feedback.K, self.at.feedback.d, self.at.feedback.side, *filter(lambda y: y is not None, self.objective.y)):
-            if moved:
-                x[:, :-moved], x[:, -moved:] = x[:, moved:].copy(), x[:, -1:]
+        found, multipliers = self.at.feedback, [y for y in self.objective.y if y is not None]
+        for x in (*motion, found.K, found.side, *multipliers) if moved else ():
+            x[:, :-moved] = x[:, moved:].copy()
         self.objective.start += moved * self.dynamics.h
         given = Motion(motion.q.copy(), motion.qd.copy(), motion.u)
         given.q[:, 0], given.qd[:, 0] = self._start
@@ -236,18 +240,24 @@ def _names(robot):
 
 def _printed(number, costs):
     low, high = np.min(costs), np.max(costs)
-    print(f"iteration {number}: cost {low:.8g}" + (f" to {high:.8g}" if high > low else ""), file=sys.stderr, flush=True)
+    highest = f" to {high:.8g}" if high > low else ""
+    print(f"iteration {number}: cost {low:.8g}{highest}", file=sys.stderr, flush=True)
 
 
 def optimize_motion(robot: Any, terms: Sequence[Cost | Limit], q0: ArrayLike, qd0: ArrayLike | None = None, *,
                     dt: float = 0.01, steps: int = 100, driven: Sequence[str] | None = None,
                     effort_limits: bool | tuple[ArrayLike, ArrayLike] = True, limits: bool = True,
                     integrator: str = "semi_implicit_euler", friction: bool = False, stops: bool = False,
-                    forces: Any = None, guess: Any = None, tolerance: float = 1e-8, limit_tolerance: float = 1e-6,
+                    forces: Any = None, phases: Sequence[tuple[int, Any]] = (), guess: Any = None,
+                    tolerance: float = 1e-8, limit_tolerance: float = 1e-6,
                     iterations: int = 100, progress: bool | Callable[[int, np.ndarray], None] = False,
                     threads: int | None = None) -> OptimalMotion:
     """The motion of `steps` steps of length dt (s) from the states q0 (..., nq) and qd0 (..., n) that costs least, by
     feasibility-driven differential dynamic programming: a motion for each of the leading axes.
+
+    robot: a Robot, a ClosedLoopRobot or a Scene; phases: from which steps on it is another one, (step, robot), of the
+    same joints: a floating robot whose feet are held by one set of constraints after the other, say. Scenes take
+    contacts as they come, and their derivatives in the modes of these.
 
     terms: Cost and Limit of quantities, screw_dynamics.optimal. The efforts of the joints `driven`, by default of all
     that do not float, stay within effort_limits: True, those of the model; False, none; or (lower, upper), (n,) each.
@@ -258,5 +268,5 @@ def optimize_motion(robot: Any, terms: Sequence[Cost | Limit], q0: ArrayLike, qd
     limit is exceeded by more than limit_tolerance times its scale. progress: see Solver.solve. ValueError for what
     cannot be."""
     return Solver(robot, terms, q0, qd0, dt=dt, steps=steps, driven=driven, effort_limits=effort_limits, limits=limits,
-                  integrator=integrator, friction=friction, stops=stops, forces=forces, guess=guess,
+                  integrator=integrator, friction=friction, stops=stops, forces=forces, phases=phases, guess=guess,
                   tolerance=tolerance, limit_tolerance=limit_tolerance, threads=threads).solve(iterations, progress)

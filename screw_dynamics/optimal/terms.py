@@ -38,8 +38,8 @@ class Limit:
 
 
 class Bound(NamedTuple):
-    """A term of a problem: a quantity, its nodes, as a slice if they follow each other, and the names of its numbers; and of a cost their weights, else of a
-    limit lower and upper bounds, with scale."""
+    """A term of a problem: a quantity, its nodes, `some` of them as a slice if they follow each other, and the names of
+    its numbers; and of a cost their weights, else of a limit lower and upper bounds, with scale."""
 
     quantity: Quantity
     which: np.ndarray

@@ -18,6 +18,7 @@ from screw_dynamics.compiled.native import array_at, at
 from screw_dynamics.compiled.samples import load_rows, store_rows
 from screw_dynamics.compiled.threads import on_threads, thread_count
 from screw_dynamics.compiled.workspace import header, interrupt_at
+from screw_dynamics.constraints.projection import BEGIN, NEEDED
 from screw_dynamics.kernel_cache.cache import BATCHES, Form, compiled, prepare
 from screw_dynamics.numbers.lanes import WIDTH, places
 from screw_dynamics.numbers.scalars import where
@@ -25,7 +26,7 @@ from screw_dynamics.numbers.tables import block
 from screw_dynamics.numbers.values import kernel, null
 
 from .integrators import INTEGRATORS
-from .plant import PROJECT, arrive, depart
+from .plant import PROJECT, RESTORE, arrive, depart, project
 from .rollout import Rollouts
 from .steps import CALLS, JOINTS, OF_JOINT, prepare_plant, settings_in
 
@@ -148,6 +149,8 @@ def feedback_steps(step: Callable, tableau: Any, like: Any, space: Callable, mem
         load_rows(given.part, first, 0, here.part)
         store_rows(found.q, first, 0, x)
         store_rows(found.qd, first, 0, v)
+        if calls[RESTORE] > NEEDED:
+            project(plant, BEGIN, null(like) + dt, x, v)
         for i in range(given.u.shape[1]):
             load_step(given, first, i, here)
             feed_back(plant.space, x, v, here)

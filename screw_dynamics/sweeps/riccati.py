@@ -52,8 +52,8 @@ class Motions(NamedTuple):
 
 class Feedback(NamedTuple):
     """What is found: K (P, N, m, padded(x)), d (P, N, m), on which side efforts are (P, N, m), LOWER, FREE or UPPER,
-    also where the search begins; the whole change z (P, N + 1, padded(w)), and told (P, TOLD): of the whole change the cost's SLOPE and
-    CURVE, to second order their sum, and the LEAST_PIVOT as a share of its diagonal entry, not above FLAT where the
+    also where the search begins; the whole change z (P, N + 1, padded(w)), and told (P, TOLD): of it the cost's SLOPE
+    and CURVE, to second order their sum, and the LEAST_PIVOT as a share of its diagonal entry, not above FLAT where the
     change is not determined."""
 
     K: np.ndarray
@@ -138,8 +138,8 @@ def quadratic(given: Motions, p: int, k: int, at: Work) -> None:
 
 @kernel
 def best_efforts(given: Motions, found: Feedback, p: int, k: int, at: Work, K: np.ndarray, K_rows: Any) -> float:
-    """Efforts u = d + K x, the least of q u + u Q u / 2 + u Q x of those that are free, by Q_uu = U^T D U; others are at
-    their bounds. Returns the least pivot, of its diagonal entry."""
+    """Efforts u = d + K x, the least of q u + u Q u / 2 + u Q x of those that are free, by Q_uu = U^T D U; others are
+    at their bounds. Returns the least pivot, of its diagonal entry."""
     G, U, d, side, x, m, least = at.G, at.U, at.d, found.side[p, k], len(at.v), len(K), 1.0
     for i in range(m):
         for j in range(i, m):

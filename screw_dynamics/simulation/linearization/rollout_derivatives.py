@@ -98,8 +98,8 @@ class RolloutDerivatives:
             change = _times(B, push[piece.steps])
             if dp is not None:
                 change = change + _times(P, dp)
-            for k, (A, du) in enumerate(zip(A, change, strict=True), piece.steps.start):
-                steps[k + 1] = _times(A, steps[k]) + du
+            for k, (one, du) in enumerate(zip(A, change, strict=True), piece.steps.start):
+                steps[k + 1] = _times(one, steps[k]) + du
         return x[..., :n], x[..., n:]
 
     def adjoint(self, by_q: ArrayLike | None = None, by_qd: ArrayLike | None = None,
