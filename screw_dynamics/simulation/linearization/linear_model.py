@@ -35,7 +35,7 @@ class Stage(NamedTuple):
 
     q: np.ndarray
     qd: np.ndarray
-    qdd: np.ndarray
+    qdd: np.ndarray | None
 
 
 class Actuation(NamedTuple):
@@ -77,24 +77,28 @@ def over_a_step(robot: Any, integrator: str, q: np.ndarray, qd: np.ndarray, actu
 
     apart: B (..., 2n, stages n) with the efforts of each stage apart, as if they could differ."""
     n = robot.n
-    F, stages = step_derivatives(robot, integrator, q, qd, actuation, h, apart)
+    F, stages = step_derivatives(robot, integrator, q, qd, actuation, h, apart, True)
     columns = (2 + (len(stages) if apart else 1)) * n
     return LinearModel(F[..., :2 * n], F[..., 2 * n:columns], stages[0].qdd), stages
 
 
 def step_derivatives(robot: Any, integrator: str, q: np.ndarray, qd: np.ndarray, actuation: Actuation, h: float,
-                     apart: bool = False) -> tuple[np.ndarray, list[Stage]]:
-    """F = (A B) (..., 2n, padded(3n)) of the same, with zeros beside B, as `sweeps` takes it, and the stages."""
+                     apart: bool = False, stages: bool = False) -> tuple[np.ndarray, list[Stage]]:
+    """F = (A B) (..., 2n, padded(3n)) of the same, with zeros beside B, as `sweeps` takes it, and the stages: without
+    accelerations where none were computed, unless they are asked for."""
     rule, n = INTEGRATORS[integrator], robot.n
-    after, stages, u, v = (_semi_implicit_euler if rule.implicit else _runge_kutta)(
+    if rule.implicit and not (apart or stages or actuation.limits or actuation.friction or robot.model.on_groups):
+        by = implicit(robot, q, qd, actuation, h, False)[0][1:]
+        return derivatives_of_euler_steps(*by, h), [Stage(q, qd, None)]
+    after, found, u, v = (_semi_implicit_euler if rule.implicit else _runge_kutta)(
         robot, rule.tableau, q, qd, actuation.resisted(robot, qd), h, apart)
-    columns = (2 + (len(stages) if apart else 1)) * n
+    columns = (2 + (len(found) if apart else 1)) * n
     if actuation.limits or actuation.friction and not rule.implicit:
         end, dry = configuration_space.integrated(robot.model, q, u), h * actuation.dry(robot) * (not rule.implicit)
         _without_impulses(robot, apart, v, arrive(
             robot, actuation.limits, dry, qd, end, v, after[..., :n, :columns], after[..., n:, :columns],
             actuation.threads))
-    return after, stages
+    return after, found
 
 
 def _without_impulses(robot, apart, before, after):
@@ -186,11 +190,12 @@ def _moved(robot, u, dq, du):
     return T @ dq + E @ du
 
 
-def _accelerations(robot, q, qd, actuation, t):
-    """The accelerations of forward dynamics with force elements, and their derivatives (..., n, n) by q, qd and tau."""
+def _accelerations(robot, q, qd, actuation, t, wanted=True):
+    """The accelerations of forward dynamics with force elements, None unless they are wanted, and their derivatives
+    (..., n, n) by q, qd and tau."""
     tau, external, total, threads = actuation.tau, actuation.external, actuation.total, actuation.threads
     if not total:
-        return (robot.forward_dynamics(q, qd, tau, external, threads=threads),
+        return (robot.forward_dynamics(q, qd, tau, external, threads=threads) if wanted else None,
                 *robot.forward_dynamics_derivatives(q, qd, tau, external, threads=threads))
     f, f_by_q, f_by_qd = _efforts(total.derivatives(q, qd, t))
     qdd = robot.forward_dynamics(q, qd, tau + f, external, threads=threads)
@@ -203,7 +208,7 @@ def _efforts(found):
     return (x[..., EFFORT, :] if x is found.terms else x[..., EFFORT, :, :] for x in found)
 
 
-def implicit(robot: Any, q: np.ndarray, qd: np.ndarray, actuation: Actuation, h: float) -> tuple:
+def implicit(robot: Any, q: np.ndarray, qd: np.ndarray, actuation: Actuation, h: float, wanted: bool = True) -> tuple:
     """The same where force elements are taken at the end of a step h, and the added inertia (..., n) by which they are,
     with its derivatives (..., n, 3n), or None.
 
@@ -212,7 +217,7 @@ def implicit(robot: Any, q: np.ndarray, qd: np.ndarray, actuation: Actuation, h:
     tau, external, total, threads, t = (actuation.tau, actuation.external, actuation.total, actuation.threads,
                                         actuation.t)
     if not total:
-        return _accelerations(robot, q, qd, actuation, t), None
+        return _accelerations(robot, q, qd, actuation, t, wanted), None
     found = total.derivatives(q, qd, t, ahead=h)
     f, f_by_q, f_by_qd = _efforts(found)
     added, added_by_q, added_by_qd = (_added(x, h, axis) for x, axis in zip(found, (-2, -3, -3), strict=True))
