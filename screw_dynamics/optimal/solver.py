@@ -174,7 +174,7 @@ class Solver:
         """Which motions another iteration would make better by less than the tolerance."""
         expected, part = self._outcome
         closed = np.abs(self.at.gaps[which]).max(axis=(-2, -1)) <= CLOSED
-        minimal = closed & (expected <= self._exact[which] * (1e-6 + np.abs(self.at.value[which])))
+        minimal = closed & (np.abs(expected) <= self._exact[which] * (1e-6 + np.abs(self.at.value[which])))
         self.stopped[which[~minimal & (part == 0.0) & (self.at.shift[which] >= ddp.SHIFTS[2])]] = STUCK
         return minimal
 

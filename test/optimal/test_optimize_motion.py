@@ -32,7 +32,8 @@ def pendulum():
     def inertia(mass):
         return sd.inertia_matrix(mass, (0.0, 0.0, -0.25), np.diag([0.01, 0.01, 0.002]))
     builder = sd.ModelBuilder("base")
-    for joint, link, parent, z, limit in (("shoulder", "upper", "base", 0.0, 6.0), ("elbow", "lower", "upper", -0.5, 3.0)):
+    for joint, link, parent, z, limit in (("shoulder", "upper", "base", 0.0, 6.0),
+                                          ("elbow", "lower", "upper", -0.5, 3.0)):
         C = np.eye(4)
         C[2, 3] = z
         builder.add_joint(joint, link, parent, (0.0, 1.0, 0.0, 0.0, 0.0, 0.0), C, inertia(1.0),
@@ -43,7 +44,8 @@ def pendulum():
 def sled():
     """A mass of 2 kg on a rail."""
     builder = sd.ModelBuilder("rail")
-    builder.add_joint("slide", "sled", "rail", (0.0, 0.0, 0.0, 1.0, 0.0, 0.0), inertia=sd.inertia_matrix(2.0, np.zeros(3), np.eye(3)))
+    builder.add_joint("slide", "sled", "rail", (0.0, 0.0, 0.0, 1.0, 0.0, 0.0),
+                      inertia=sd.inertia_matrix(2.0, np.zeros(3), np.eye(3)))
     return sd.Robot(builder.build())
 
 
@@ -93,6 +95,7 @@ def test_a_mass_is_moved_by_weak_motors_as_late_as_they_can():
     assert found.binding["Effort slide"].sum() >= 2 and np.abs(found.tau[:, 0] - best.x).max() < 1e-3
 
 
+@pytest.mark.slow
 def test_scipy_finds_the_same_minimum(pendulum):
     """By exact gradients of rollouts, from the same start, within the same bounds of efforts."""
     N, dt, bound = 30, 0.03, np.array([6.0, 3.0])
@@ -105,14 +108,13 @@ def test_scipy_finds_the_same_minimum(pendulum):
             for x in (q, qd, tau):
                 by.append(np.zeros(x.shape))
                 for at in np.ndindex(x.shape):
-                    if x is tau or at[0] < N or True:
-                        ends = []
-                        for sign in (1.0, -1.0):
-                            moved = x.copy()
-                            moved[at] += sign * h
-                            ends.append(total_cost(pendulum, reaching(), *(moved if y is x else y for y in (q, qd, tau)),
-                                                   dt))
-                        by[-1][at] = (ends[0] - ends[1]) / (2.0 * h)
+                    ends = []
+                    for sign in (1.0, -1.0):
+                        moved = x.copy()
+                        moved[at] += sign * h
+                        motion = (moved if y is x else y for y in (q, qd, tau))
+                        ends.append(total_cost(pendulum, reaching(), *motion, dt))
+                    by[-1][at] = (ends[0] - ends[1]) / (2.0 * h)
             return value, *by
         value, gradient = pendulum.rollout_gradient(of_motion, REST, REST, u.reshape(N, 2), dt, N)
         return float(value), gradient.by_effort.ravel()
@@ -129,11 +131,11 @@ def test_its_cost_is_that_of_its_motion_which_the_robot_makes(pendulum):
 
 
 def test_no_motion_near_it_costs_less(pendulum):
-    found, rng = optimize_motion(pendulum, reaching(), REST, dt=0.03, steps=30, tolerance=1e-12), np.random.default_rng(0)
-    tau = np.clip(found.tau + 0.1 * rng.normal(size=(200, 30, 2)), -np.array([6.0, 3.0]), [6.0, 3.0])
-    _, q, qd = pendulum.rollout(np.zeros((200, 2)), np.zeros((200, 2)), tau, 0.03, 30, limits=False)
-    costs = [total_cost(pendulum, reaching(), *motion, 0.03) for motion in zip(q, qd, tau, strict=True)]
-    assert min(costs) > found.cost
+    rng = np.random.default_rng(0)
+    found = optimize_motion(pendulum, reaching(), REST, dt=0.03, steps=30, tolerance=1e-12)
+    for tau in np.clip(found.tau + 0.1 * rng.normal(size=(100, 30, 2)), -np.array([6.0, 3.0]), [6.0, 3.0]):
+        _, q, qd = pendulum.rollout(REST, REST, tau, 0.03, 30, limits=False)
+        assert total_cost(pendulum, reaching(), q, qd, tau, 0.03) > found.cost
     assert found.stationarity < 1e-5 * np.abs(found.tau).max()
 
 
@@ -219,16 +221,16 @@ TURNED = sd.se3.exp(np.array([0.7, -0.4, 0.9, 0.2, 0.1, 0.4]))
 @pytest.mark.parametrize("quantity", [
     Configuration(np.linspace(-1.0, 1.0, 6)), JointPosition(["elbow_joint", "wrist_1_joint"]), Velocity(0.3),
     LinkPosition("tool0", (0.1, 0.2, 0.3), (0.0, 0.05, 0.1)), LinkOrientation("tool0", TURNED[:3, :3]),
-    LinkPose("tool0", TURNED), LinkVelocity("tool0", (0.1, 0.2, 0.3, 0.4, 0.5, 0.6)), LinkVelocity("tool0", representation="body"),
-    CenterOfMass((0.1, 0.0, 0.2)), Effort(1.0)], ids=lambda x: type(x).__name__)
+    LinkPose("tool0", TURNED), LinkVelocity("tool0", (0.1, 0.2, 0.3, 0.4, 0.5, 0.6)),
+    pytest.param(LinkVelocity("tool0", representation="body"), marks=pytest.mark.slow),
+    pytest.param(CenterOfMass((0.1, 0.0, 0.2)), marks=pytest.mark.slow), Effort(1.0)], ids=lambda x: type(x).__name__)
 def test_derivatives_are_difference_quotients(quantity):
     rng, h, n = np.random.default_rng(3), 1e-6, 6
     x = {"q": rng.normal(size=(2, 4, n)), "qd": rng.normal(size=(2, 4, n)), "tau": rng.normal(size=(2, 4, n))}
 
     def at(**moved):
         given = x | moved
-        return quantity.at(ARM, Nodes(np.zeros(4), given["q"], given["qd"], given["tau"], np.arange(4), np.arange(n), 1),
-                           True)
+        return quantity.at(ARM, Nodes(np.zeros(4), *given.values(), np.arange(4), np.arange(n), 1), True)
     found = at()
     assert found.r.shape == (2, 4, len(quantity.labels(ARM, np.arange(n))))
     for name, value in x.items():
@@ -244,10 +246,10 @@ def test_a_quantity_of_the_user_is_as_good(pendulum):
         a, b = 0.5 * np.sin(q[..., 0]), 0.5 * np.sin(q[..., 0] + q[..., 1])
         return (z + 0.8)[..., None], {"q": np.stack([a + b, b], axis=-1)[..., None, :]}
     options = dict(dt=0.05, steps=30, effort_limits=False)
-    mine = optimize_motion(pendulum, [Cost(Custom(above, ["height"]), 50.0, "final"), Cost(Effort(), 0.02)], [0.1, 0.0],
-                           **options)
-    theirs = optimize_motion(pendulum, [Cost(LinkPosition("lower", (0, 0, -0.8), (0, 0, -0.5)), [0.0, 0.0, 50.0], "final"),
-                                        Cost(Effort(), 0.02)], [0.1, 0.0], **options)
+    built_in = LinkPosition("lower", (0, 0, -0.8), (0, 0, -0.5))
+    mine, theirs = (optimize_motion(pendulum, [Cost(quantity, weight, "final"), Cost(Effort(), 0.02)], [0.1, 0.0],
+                                    **options)
+                    for quantity, weight in ((Custom(above, ["height"]), 50.0), (built_in, [0.0, 0.0, 50.0])))
     assert mine.cost == pytest.approx(theirs.cost, rel=1e-6)
 
 
@@ -258,7 +260,8 @@ def test_a_quantity_of_the_user_is_as_good(pendulum):
     (dict(terms=[Cost(Velocity(), -1.0)]), "-1.0"), (dict(terms=[Cost(Velocity(), [1.0, np.nan])]), "weight"),
     (dict(terms=[Cost(Velocity(), [1.0] * 3)]), "shoulder, elbow"),
     (dict(terms=[Cost(Effort(), at="final")]), "Effort has no value at the last node"),
-    (dict(terms=[Cost(Velocity(), at=[31])]), r"0 ... 30, not \[31\]"), (dict(terms=[Cost(Velocity(), at="all")]), "all"),
+    (dict(terms=[Cost(Velocity(), at=[31])]), r"0 ... 30, not \[31\]"),
+    (dict(terms=[Cost(Velocity(), at="all")]), "all"),
     (dict(terms=[Cost(Effort()), Limit(Velocity(), 2.0, 1.0)]), "'shoulder' they are 2.0 and 1.0"),
     (dict(terms=[Cost(JointPosition(["knee"]))]), "knee"), (dict(q0=[0.0, np.nan]), "q0"), (dict(q0=[0.0]), "q0"),
     (dict(dt=0.0), "dt"), (dict(steps=0), "steps"), (dict(driven=["knee"]), "knee"), (dict(driven=[]), "no joint"),
@@ -281,3 +284,57 @@ def test_more_or_fewer_iterations_are_told(pendulum):
                             progress=lambda number, cost: costs.append((number, float(cost))))
     assert [number for number, _ in costs] == [1, 2, 3] and not found.converged
     assert found.stopped == "all iterations are done" and "0 of 1 converged" in found.report()
+
+
+# ------------------------------------------------------------------------------------------------- others
+@pytest.mark.slow
+def test_many_problems_are_each_as_alone(pendulum):
+    starts = np.random.default_rng(1).uniform(-0.3, 0.3, (3, 4, 2))
+    together = optimize_motion(pendulum, reaching(), starts, dt=0.03, steps=30)
+    assert together.converged.shape == (3, 4) and together.converged.all() and together.gains.shape == (3, 4, 30, 2, 4)
+    for at in np.ndindex(3, 4):
+        alone = optimize_motion(pendulum, reaching(), starts[at], dt=0.03, steps=30)
+        assert together.cost[at] == pytest.approx(alone.cost, rel=1e-7)
+        assert np.abs(together.q[at] - alone.q).max() < 1e-3
+
+
+@pytest.mark.slow
+def test_a_floating_robot_turns_over_without_touching_anything():
+    """Momentum is conserved, whatever its joints do: the whole turns by what they do."""
+    robot = real_robot("anymal_b_simple_description/robots/anymal.urdf", floating_base=True).with_gravity((0, 0, 0))
+    wanted = robot.integrate(robot.neutral(), np.r_[0.3, np.zeros(robot.n - 1)])
+    where = robot.model.q_slices["floating_base"]
+    terms = [Cost(Configuration(wanted), np.r_[1e3, np.full(robot.n - 1, 1e-3)], "final"), Cost(Velocity(), 1e-2),
+             Cost(Effort(), 1e-4)]
+    found = optimize_motion(robot, terms, robot.neutral(), dt=0.02, steps=50, iterations=200)
+    turned = robot.difference(robot.neutral(), found.q[-1])[0]
+    assert turned > 0.2 and where.start == 0 and (found.tau[:, :6] == 0.0).all()
+    momenta = robot.centroidal_momentum(found.q, found.qd)
+    assert np.abs(momenta[:, 3:]).max() < 1e-9 and np.abs(momenta).max() < 0.2          # of steps of order 1
+
+
+@pytest.mark.slow
+def test_given_contacts_are_kept_and_open_and_close():
+    """A four-bar linkage whose loop is closed for some of the time alone."""
+    from screw_dynamics.closed_loops import ClosedLoopRobot, LoopJoint
+
+    builder, rod = sd.ModelBuilder("base"), sd.inertia_matrix(1.0, (0.2, 0.0, 0.0), np.diag([0.001, 0.02, 0.02]))
+    along = np.eye(4)
+    along[0, 3] = 0.4
+    for k in range(3):
+        builder.add_joint(f"joint_{k}", f"rod_{k}", f"rod_{k - 1}" if k else "base", (0, 1, 0, 0, 0, 0),
+                          along if k else np.eye(4), rod)
+    free = sd.Robot(builder.build())
+    q = np.array([-1.2, 1.2, 1.0])
+    held = ClosedLoopRobot(free, [LoopJoint("end", "revolute", "rod_2", frame=np.array(
+        [[1, 0, 0, 0.4], [0, 0, 1, 0], [0, -1, 0, 0], [0, 0, 0, 1.0]]))], q=q)
+    terms = [Cost(Configuration(q + 0.4), 10.0, "final"), Cost(Effort(), 1e-3), Cost(Velocity(), 1e-2)]
+    found = optimize_motion(held, terms, q, dt=0.01, steps=60, iterations=200, phases=[(30, free)])
+    residual = np.abs(held.residual(found.q)).max(axis=-1)
+    assert residual[:31].max() < 1e-9 and residual[-1] > 1e-2
+    rng, problem = np.random.default_rng(0), dict(dt=0.01, steps=60, phases=[(30, free)])
+    solver = Solver(held, terms, q, **problem, guess=found.tau)
+    assert solver.at.cost[0] == pytest.approx(found.cost, rel=1e-9)
+    for _ in range(20):
+        other = Solver(held, terms, q, **problem, guess=found.tau + 0.05 * rng.normal(size=found.tau.shape))
+        assert other.at.cost[0] > found.cost
