@@ -2,8 +2,8 @@
 
 PYTHON is an interpreter with `pip install pin==4.0.0 crocoddyl==3.2.1`, in an environment of its own, as Crocoddyl
 takes an older Pinocchio than the other benchmarks. A Panda reaches a point in a second, 100 steps of 10 ms, on one
-thread; both have the same robot, costs, steps and tolerance, and take turns. Of each the least processor time of a solve is told, as
-machines are shared with others. Without --crocoddyl ours alone; --quick to see that it works."""
+thread; both have the same robot, costs, steps and tolerance, and take turns. Of each the least processor time of a
+solve is told, as machines are shared with others. Without --crocoddyl ours alone; --quick to see that it works."""
 import argparse
 import json
 import os
