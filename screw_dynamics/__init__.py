@@ -22,10 +22,10 @@ from .urdf import UrdfError, UrdfWarning, read_urdf
 # SymPy, which is an extra and long to import.
 _MODULES = {**MODULES, **{name.rpartition(".")[2]: name for name in (
     "algorithms.forward_dynamics", "algorithms.inverse_dynamics", "algorithms.twists", "campaigns", "closed_loops",
-    "compiled.counting", "forces", "logs", "model.drive", "model.macro_joints", "paths", "screws.arrays")}}
+    "compiled.counting", "forces", "logs", "model.drive", "model.macro_joints", "optimal", "paths", "screws.arrays")}}
 
 # Functions of modules that are imported when they are first used, since they take extras.
-_FUNCTIONS = {"Scene": "scene", "campaign": "campaigns", "view": "viewer.page",
+_FUNCTIONS = {"Scene": "scene", "optimize_motion": "optimal", "campaign": "campaigns", "view": "viewer.page",
               "identify": "analysis.identification.fit", "Transmission": "model.transmission",
               "transmissions": "urdf.transmissions", "time_optimal": "paths.fastest_motion"}
 

@@ -12,7 +12,7 @@ from support.paths import ROOT
 # Pages of the reference that list modules, whose functions and classes they show.
 MODULES = ("absolute_coordinates", "calibration", "campaigns", "closed_loops", "contacts",
            "differential_inverse_kinematics", "elastic_joints", "estimation", "geometric_sensitivity",
-           "identification", "lie_groups", "logs", "paths", "se3", "smooth_motion", "so3", "testing")
+           "identification", "lie_groups", "logs", "optimal", "paths", "se3", "smooth_motion", "so3", "testing")
 VALUES = {"Pose", "Twist", "Wrench", "Rotation", "Stumpff"}     # of kernels: on arrays, arrays stand for them
 OF_VALUES = {f"so3.{name}" for name in ("matrix", "rotate_columns", "rotate_matrix", "rotate_symmetric", "rotation",
                                         "stumpff")}

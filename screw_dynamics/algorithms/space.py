@@ -3,6 +3,7 @@
 The integrators are Munthe-Kaas methods: within a step the configuration is q exp(u) joint by joint, u in the algebra,
 and u' = dexp_(-u)^-1 v for the velocities v, which are twists in the moving frame; [MT] (83). For coordinates that is q
 + u and u' = v."""
+import math
 from collections.abc import Callable
 from inspect import signature
 from typing import Any, NamedTuple
@@ -13,13 +14,14 @@ from numba.extending import overload
 
 from screw_dynamics.compiled.workspace import links_in, pose_sources_in
 from screw_dynamics.model.group_joints import COORDINATE, FREE, INNER, PLANAR, SPHERICAL, group_pose
-from screw_dynamics.numbers.scalars import absolute, sqrt, where
+from screw_dynamics.numbers.scalars import absolute, nearest, sqrt, where
 from screw_dynamics.numbers.values import INLINE, Scalar, kernel, null
 from screw_dynamics.screws import se3, so3
 from screw_dynamics.screws.se3 import Twist
 from screw_dynamics.screws.so3 import stumpff
 from screw_dynamics.screws.vectors import Vec3, cross
 
+TURN = 2.0 * math.pi
 PLACE = 6       # the row of joints in settings, see steps.py, with where in q the coordinate of each velocity is, or -1
 
 
@@ -94,6 +96,27 @@ def displace_on_groups(space: Groups, q: list, h: Scalar, u: list, out: list) ->
             X = planar_twist(h * u[j], h * u[j + 1], h * u[j + 2])
             slide = group_pose(kind, q, k).R @ so3.dexp(X.angular, X.linear)
             out[k], out[k + 1], out[k + 2] = q[k] + slide.x, q[k + 1] + slide.y, q[k + 2] + X.angular.z
+
+
+@kernel
+def separate_on_groups(space: Groups, q: list, to: list, out: list) -> None:
+    """out (n) becomes u with q exp(u) = to, joint by joint, of angles up to pi."""
+    for i in range(1, len(space.kind)):
+        kind, k, j = space.kind[i], space.start[i], space.velocity[i]
+        if kind == COORDINATE:
+            out[j] = to[k] - q[k]
+        elif kind == PLANAR:
+            R, w = group_pose(kind, q, k).R, to[k + 2] - q[k + 2]
+            w = w - TURN * nearest(w / TURN)
+            slide = Vec3(to[k] - q[k], to[k + 1] - q[k + 1], null(w)) @ R
+            slide = so3.dexp_inv(Vec3(null(w), null(w), w), slide)
+            out[j], out[j + 1], out[j + 2] = w, slide.x, slide.y
+        elif kind == SPHERICAL or kind == FREE:
+            R = group_pose(kind, q, k).R
+            w = so3.turn(so3.compose(so3.inverse(R), group_pose(kind, to, k).R)).xi
+            put_vector(out, j, w)
+            if kind == FREE:
+                put_vector(out, j + 3, so3.dexp_inv(w, (vector_at(to, k) - vector_at(q, k)) @ R))
 
 
 @kernel
@@ -270,6 +293,13 @@ def displace_coordinates(space: None, q: list, h: Scalar, u: list, out: list) ->
 
 
 @kernel
+def separate_coordinates(space: None, q: list, to: list, out: list) -> None:
+    """out (n) becomes to - q."""
+    for k in range(len(q)):
+        out[k] = to[k] - q[k]
+
+
+@kernel
 def copied(space: None, u: list, v: list, out: list) -> None:
     """out (n) becomes v: rates or efforts, whatever the displacement u."""
     for k in range(len(v)):
@@ -331,6 +361,7 @@ def in_either(on_coordinates: Callable, on_groups: Callable) -> Callable:
 
 
 displace = in_either(displace_coordinates, displace_on_groups)           # out (nq) becomes q exp(h u); out is not q
+separate = in_either(separate_coordinates, separate_on_groups)          # out (n) becomes u with q exp(u) = to
 trivialize = in_either(copied, trivialize_on_groups)                     # out (n) becomes u', at q exp(u) with rates v
 pull = in_either(copied, efforts_on_groups(so3.dexp, se3.dexp))          # out (n) becomes dexp_u^T w
 push = in_either(copied, efforts_on_groups(so3.dexp_inv, se3.dexp_inv))  # out (n) becomes dexp_u^-T w

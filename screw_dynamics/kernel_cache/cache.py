@@ -35,7 +35,7 @@ from .fingerprint import fingerprint
 
 # The others are plain Python.
 COMPILED = ("numba_internals", "numbers", "screws", "model", "kernel_cache", "compiled", "algorithms", "forces",
-            "constraints", "contact", "simulation")
+            "constraints", "contact", "sweeps", "simulation")
 BATCHES = ", batches"   # ends the names of entry points for many states
 LONG = 1.0              # s: whoever compiles for longer is told so
 # Processors that machine code may have been made for elsewhere, the best first, and what this one must have to run it.

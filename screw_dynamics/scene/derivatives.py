@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from screw_dynamics import checks
 from screw_dynamics.robot.evaluation import Forces, Threads
-from screw_dynamics.simulation.linearization.linear_model import Actuation
+from screw_dynamics.simulation.linearization.linear_model import Actuation, with_padding
 from screw_dynamics.simulation.linearization.rollout_derivatives import Cost, Piece, RolloutDerivatives, RolloutGradient
 from screw_dynamics.simulation.rollout_arguments import efforts
 
@@ -44,7 +44,7 @@ class SceneDerivatives(RolloutDerivatives):
         touching.warn(found, dt, integrator)
         self.t, self.q, self.qd = found.t, found.q, found.qd
         self.tau = np.broadcast_to(efforts(effort, (), len(self.t) - 1, robot.n), (len(self.t) - 1, robot.n))
-        self._robot, self._dt, self._apart = robot, float(dt), False
+        self._robot, self._dt, self._apart, self._options = robot, float(dt), False, (None,)
         rows, total = TouchRows(touching), robot.rollouts.smooth(forces, friction)
         self.models = tuple(differentiate(touching, Step(
             found.q[k], found.qd[k], Actuation(self.tau[k], None, total, bool(limits), None, self.t[k], friction),
@@ -56,8 +56,8 @@ class SceneDerivatives(RolloutDerivatives):
         return tuple(model.contacts for model in self.models)
 
     def _pieces(self, backward: bool = False) -> Iterator[Piece]:
-        yield Piece(slice(0, len(self.models)), np.array([x.A for x in self.models]),
-                    np.array([x.B for x in self.models]), None)
+        F = [np.concatenate((x.A, x.B), axis=-1) for x in self.models]
+        yield Piece(slice(0, len(F)), with_padding(np.array(F)), None)
 
 
 class SceneLinearization:

@@ -5,7 +5,7 @@ Sources: [MT] appendix A.1 (38)-(45), [MK] appendix A.1."""
 from typing import NamedTuple
 
 from screw_dynamics.numbers.scalars import atan2, sincos, sqrt, where
-from screw_dynamics.numbers.values import Scalar, infix, kernel, value
+from screw_dynamics.numbers.values import Scalar, infix, kernel, null, value
 
 from .vectors import Matrix3, Symmetric3, Vec3, cross, full, multiply_matrix, multiply_vector
 
@@ -152,6 +152,38 @@ def log(R: Rotation) -> Vec3:
     none = n <= 0.0
     small, ratio = 2.0 / where(none, w, 1.0 + n), 2.0 * atan2(n, w) / where(none, 1.0 + n, n)
     return where(none, small, ratio) * v
+
+
+class Turn(NamedTuple):
+    """xi = log R, and c with dexp_(-xi)^-1 w = w + xi x w / 2 + c xi x (xi x w)."""
+
+    xi: Vec3
+    c: Scalar
+
+
+@kernel
+def turn(R: Rotation) -> Turn:
+    """log R and its differential, from the unit quaternion: the half angle h is 8 arctan of tan h/8, by its series, as
+    lanes have no arctan2, and c = (1 - h cot h) / (4 h^2)."""
+    v, w = quaternion(R)
+    length = sqrt(w * w + v @ v)
+    v, w = (1.0 / length) * v, w / length
+    first = 1.0 / (1.0 + w)
+    t = (v @ v) * first * first                             # tan^2 h/2, of h <= pi/2
+    second = 1.0 / (1.0 + sqrt(1.0 + t))
+    t = t * second * second
+    third = 1.0 / (1.0 + sqrt(1.0 + t))
+    t = t * third * third                                   # tan^2 h/8 <= 0.04
+    series = null(t) + 1.0 / 25.0
+    for k in (23.0, 21.0, 19.0, 17.0, 15.0, 13.0, 11.0, 9.0, 7.0, 5.0, 3.0, 1.0):
+        series = 1.0 / k - t * series
+    ratio = 8.0 * first * second * third * series           # h / sin h
+    x = ratio * ratio * (v @ v)                             # h^2
+    near = x < 0.04
+    y = where(near, x, null(x))
+    c = 1.0 / 12.0 + y * (1.0 / 180.0 + y * (1.0 / 1890.0 + y * (1.0 / 18900.0 + y * (
+        1.0 / 187110.0 + y * (691.0 / 1277025750.0)))))
+    return Turn((2.0 * ratio) * v, where(near, c, (1.0 - ratio * w) / (4.0 * where(near, null(x) + 1.0, x))))
 
 
 @kernel

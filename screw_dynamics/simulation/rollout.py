@@ -82,7 +82,7 @@ class Rollouts:
     def __init__(self, robot: Any, entries: Choice, workspaces: Workspaces,
                  projected: int | None = None, projects: str = "joints", simple: bool = True):
         self._projected, self._projects, self._simple = projected, projects, simple
-        self._robot, self._model, self.entries, self._workspaces = robot, robot.model, entries, workspaces
+        self.robot, self._model, self.entries, self._workspaces = robot, robot.model, entries, workspaces
         self._with_room = workspaces if projected is not None else Workspaces(with_room(robot.tables))
         self._checked: dict = {}            # by options: settings, and number of samples
         self._totals: dict[tuple[Element, ...], Total] = {}
@@ -129,7 +129,7 @@ class Rollouts:
         if elements not in self._totals:
             if len(self._totals) > 100:
                 self._totals.clear()
-            self._totals[elements] = Total(self._model, self._robot.tables, elements)
+            self._totals[elements] = Total(self._model, self.robot.tables, elements)
         return self._totals[elements]
 
     def _call_robot(self, settings, integrator, total, lanes):
@@ -162,22 +162,27 @@ class Rollouts:
             _head(settings).long = 1             # whatever it does
             frames = tuple(self._model.frame_names)
             found = (controller if isinstance(controller, CompiledController) else
-                     plain_controller(controller, self._robot) if PLAIN else
+                     plain_controller(controller, self.robot) if PLAIN else
                      compiled_controller(controller, lanes, frames, self._model.root))
             calls[CONTROLLER] = found.address
             for name in found.methods:
                 calls[METHODS[name]] = self._methods[name].address(found.lanes)
         return settings
 
-    def step_entry(self, integrator: str, friction: bool, limits: bool | None, springs: Any = None,
-                   total: Total | None = None) -> tuple[Callable, np.ndarray, Workspaces]:
-        """The entry point of one state, the settings of one step, and the workspaces for it. ValueError for an adaptive
-        integrator."""
+    def step_settings(self, integrator: str, friction: bool, limits: bool | None, springs: Any = None,
+                      total: Total | None = None, lanes: bool = False) -> tuple[np.ndarray, Workspaces]:
+        """The settings of one step, and the workspaces for it. ValueError for an adaptive integrator."""
         one_of("integrator", integrator, FIXED_STEPS)
         friction, limits = options(friction, limits)
         settings = self._settings(integrator, friction, limits, springs)
-        settings = self._with_calls(settings, integrator, total or self._alone, None, False)
-        return entry_point(integrator, False, self._on_groups), settings, self._pool(settings.view(np.int64))
+        settings = self._with_calls(settings, integrator, total or self._alone, None, lanes)
+        return settings, self._pool(settings.view(np.int64))
+
+    def step_entry(self, integrator: str, friction: bool, limits: bool | None, springs: Any = None,
+                   total: Total | None = None) -> tuple[Callable, np.ndarray, Workspaces]:
+        """The entry point of one state, and `step_settings`."""
+        settings, pool = self.step_settings(integrator, friction, limits, springs, total)
+        return entry_point(integrator, False, self._on_groups), settings, pool
 
     # --------------------------------------------------------------------------------------------- one step
     def step(self, q: ArrayLike, qd: ArrayLike, tau: ArrayLike, dt: float, integrator: str, friction: bool,
@@ -333,7 +338,7 @@ class Rollouts:
     def _tell_line(self, error, controller, memory, lanes):
         """Raise what a controller raised again, with the line, if it is known."""
         if callable(controller) and not PLAIN:
-            found = controller_failure.located(error, controller, self._robot,
+            found = controller_failure.located(error, controller, self.robot,
                             controller_failure.inputs(memory, self._model.nq, self._model.n, lanes))
             if found is not error:
                 raise found from None
@@ -376,7 +381,7 @@ class Rollouts:
                     along(memory, calls, *(np.require(x, float, ["C", "A"]) for x in (t, q[k], qd[k])), tau[k])
                 except Exception as error:
                     states = zip(t, q[k], qd[k], strict=True)
-                    raise controller_failure.located(error, controller, self._robot, states) from None
+                    raise controller_failure.located(error, controller, self.robot, states) from None
         return tau
 
 

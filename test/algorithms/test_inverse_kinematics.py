@@ -4,11 +4,11 @@ import pytest
 from scipy.optimize import minimize
 
 import screw_dynamics as sd
-from screw_dynamics.algorithms.inverse_kinematics.errors import rate, turn
+from screw_dynamics.algorithms.inverse_kinematics.errors import rate
 from screw_dynamics.algorithms.inverse_kinematics.step import numbers, step_in_box, work_in
 from screw_dynamics.screws.inertia import Articulated, velocity
 from screw_dynamics.screws.se3 import Twist, Wrench
-from screw_dynamics.screws.so3 import Rotation
+from screw_dynamics.screws.so3 import Rotation, turn
 from screw_dynamics.screws.vectors import Matrix3, Symmetric3, Vec3
 from support.real_robots import real_robot
 

@@ -3,16 +3,14 @@
 The error of a frame at C with the goal G is (log R, p), angular part first, of G^-1 C = (R, p): what is left to turn, a
 logarithm on SO(3), and to move, resolved in the goal's frame. Positions and orientations are so independent of each
 other, as the logarithm on SE(3) has them not, and any of the six rows can be left free."""
-from typing import NamedTuple
-
 import numpy as np
 
 from screw_dynamics.compiled.entry import Target
 from screw_dynamics.model.links import Frame, Link
-from screw_dynamics.numbers.scalars import sqrt, where
+from screw_dynamics.numbers.scalars import where
 from screw_dynamics.numbers.values import Scalar, kernel, null
 from screw_dynamics.screws.se3 import Ad_inv, Pose, Twist, inverse
-from screw_dynamics.screws.so3 import Rotation, quaternion
+from screw_dynamics.screws.so3 import Rotation, turn
 from screw_dynamics.screws.vectors import Vec3, cross
 
 from ..jacobian import JointScrews, keep_column, put_twist
@@ -48,38 +46,6 @@ def rate(R: Rotation, xi: Vec3, c: Scalar, V: Twist) -> Twist:
     """The rate of the error (xi, p) = (log R, p) of a frame that moves with the body-fixed twist V."""
     b = cross(xi, V.angular)
     return Twist(V.angular + 0.5 * b + c * cross(xi, b), R @ V.linear)
-
-
-class Turn(NamedTuple):
-    """What is left to turn: xi = log R, and c with dexp_(-xi)^-1 w = w + xi x w / 2 + c xi x (xi x w)."""
-
-    xi: Vec3
-    c: Scalar
-
-
-@kernel
-def turn(R: Rotation) -> Turn:
-    """log R and its differential, from the unit quaternion: the half angle h is 8 arctan of tan h/8, by its series, as
-    lanes have no arctan2, and c = (1 - h cot h) / (4 h^2)."""
-    v, w = quaternion(R)
-    length = sqrt(w * w + v @ v)
-    v, w = (1.0 / length) * v, w / length
-    first = 1.0 / (1.0 + w)
-    t = (v @ v) * first * first                             # tan^2 h/2, of h <= pi/2
-    second = 1.0 / (1.0 + sqrt(1.0 + t))
-    t = t * second * second
-    third = 1.0 / (1.0 + sqrt(1.0 + t))
-    t = t * third * third                                   # tan^2 h/8 <= 0.04
-    series = null(t) + 1.0 / 25.0
-    for k in (23.0, 21.0, 19.0, 17.0, 15.0, 13.0, 11.0, 9.0, 7.0, 5.0, 3.0, 1.0):
-        series = 1.0 / k - t * series
-    ratio = 8.0 * first * second * third * series           # h / sin h
-    x = ratio * ratio * (v @ v)                             # h^2
-    near = x < 0.04
-    y = where(near, x, null(x))
-    c = 1.0 / 12.0 + y * (1.0 / 180.0 + y * (1.0 / 1890.0 + y * (1.0 / 18900.0 + y * (
-        1.0 / 187110.0 + y * (691.0 / 1277025750.0)))))
-    return Turn((2.0 * ratio) * v, where(near, c, (1.0 - ratio * w) / (4.0 * where(near, null(x) + 1.0, x))))
 
 
 @kernel

@@ -14,6 +14,8 @@ from screw_dynamics.forces.laws import DAMPING, EFFORT, STIFFNESS
 from screw_dynamics.model import configuration_space
 from screw_dynamics.simulation.integrators import INTEGRATORS
 from screw_dynamics.simulation.springs import joint_of
+from screw_dynamics.sweeps.entries import derivatives_of_euler_steps
+from screw_dynamics.sweeps.matrix_products import padded
 
 from .ends import arrive, push, resisting
 from .tangent_maps import displacement, products, transport, trivialization
@@ -33,7 +35,7 @@ class Stage(NamedTuple):
 
     q: np.ndarray
     qd: np.ndarray
-    qdd: np.ndarray
+    qdd: np.ndarray | None
 
 
 class Actuation(NamedTuple):
@@ -74,14 +76,29 @@ def over_a_step(robot: Any, integrator: str, q: np.ndarray, qd: np.ndarray, actu
     """The linear model of a step of length h, and its stages, from states q (..., nq) and qd (..., n).
 
     apart: B (..., 2n, stages n) with the efforts of each stage apart, as if they could differ."""
+    n = robot.n
+    F, stages = step_derivatives(robot, integrator, q, qd, actuation, h, apart, True)
+    columns = (2 + (len(stages) if apart else 1)) * n
+    return LinearModel(F[..., :2 * n], F[..., 2 * n:columns], stages[0].qdd), stages
+
+
+def step_derivatives(robot: Any, integrator: str, q: np.ndarray, qd: np.ndarray, actuation: Actuation, h: float,
+                     apart: bool = False, stages: bool = False) -> tuple[np.ndarray, list[Stage]]:
+    """F = (A B) (..., 2n, padded(3n)) of the same, with zeros beside B, as `sweeps` takes it, and the stages: without
+    accelerations where none were computed, unless they are asked for."""
     rule, n = INTEGRATORS[integrator], robot.n
-    after, stages, u, v = (_semi_implicit_euler if rule.implicit else _runge_kutta)(
+    if rule.implicit and not (apart or stages or actuation.limits or actuation.friction or robot.model.on_groups):
+        by = implicit(robot, q, qd, actuation, h, False)[0][1:]
+        return derivatives_of_euler_steps(*by, h), [Stage(q, qd, None)]
+    after, found, u, v = (_semi_implicit_euler if rule.implicit else _runge_kutta)(
         robot, rule.tableau, q, qd, actuation.resisted(robot, qd), h, apart)
+    columns = (2 + (len(found) if apart else 1)) * n
     if actuation.limits or actuation.friction and not rule.implicit:
         end, dry = configuration_space.integrated(robot.model, q, u), h * actuation.dry(robot) * (not rule.implicit)
         _without_impulses(robot, apart, v, arrive(
-            robot, actuation.limits, dry, qd, end, v, after[..., :n, :], after[..., n:, :], actuation.threads))
-    return LinearModel(after[..., :2 * n], after[..., 2 * n:], stages[0].qdd), stages
+            robot, actuation.limits, dry, qd, end, v, after[..., :n, :columns], after[..., n:, :columns],
+            actuation.threads))
+    return after, found
 
 
 def _without_impulses(robot, apart, before, after):
@@ -98,23 +115,18 @@ def _semi_implicit_euler(robot, tableau, q, qd, actuation, h, apart):
     """The derivatives (..., 2n, 3n) of the state after a step, its stage, and displacement and velocity at its end."""
     n, (qdd, *by), added = robot.n, *implicit(robot, q, qd, actuation, h)
     v = qd + h * qdd
-    after, each = np.empty((*qd.shape[:-1], 2 * n, 3 * n)), np.arange(n)
-    dq, dv = after[..., :n, :], after[..., n:, :]
-    for k in range(3):                                      # dv = [0 1 0] + h [dqdd/dq dqdd/dqd dqdd/dtau]
-        np.multiply(by[k], h, out=dv[..., k * n:(k + 1) * n])
-    dv[..., each, n + each] += 1.0
+    after = derivatives_of_euler_steps(*by, h)              # dv = [0 1 0] + h [dqdd/dq dqdd/dqd dqdd/dtau], dq = ...
+    dq, dv = after[..., :n, :3 * n], after[..., n:, :3 * n]
     if actuation.limits or actuation.friction:
-        start, acts = np.zeros_like(dq), resisting(h * actuation.dry(robot), np.sign(qd))
+        start, acts, each = np.zeros_like(dq), resisting(h * actuation.dry(robot), np.sign(qd)), np.arange(n)
         start[..., each, each] = 1.0
         v = _without_impulses(robot, apart, v, push(robot, actuation.limits, acts, q, v, start, dv, actuation.threads,
                                                     added))
-    np.multiply(dv, h, out=dq)                              # dq = T [1 0 0] + E h dv
-    if robot.model.on_groups:
+        dq[...] = start + h * dv
+    if robot.model.on_groups:                               # dq = T [1 0 0] + E h dv
         T, E = displacement(robot.model, h * v)
-        dq[...] = E @ dq
+        dq[...] = E @ (h * dv)
         dq[..., :n] += T
-    else:
-        dq[..., each, each] += 1.0
     return after, [Stage(q, qd, qdd)], h * v, v
 
 
@@ -142,8 +154,15 @@ def _runge_kutta(robot, tableau, q, qd, actuation, h, apart):
             dk.append(dv)
     u, du = h * _weighted(tableau.b, u_rates, qd), h * _weighted(tableau.b, dk, by_qd)
     dv = by_qd + h * _weighted(tableau.b, dl, by_qd)
-    after = np.concatenate((_moved(robot, u, by_q, du), dv), axis=-2)
+    after = with_padding(np.concatenate((_moved(robot, u, by_q, du), dv), axis=-2))
     return after, stages, u, qd + h * _weighted(tableau.b, accelerations, qd)
+
+
+def with_padding(rows: np.ndarray) -> np.ndarray:
+    """Rows with zeros beside them, as many as `sweeps` takes."""
+    found = np.zeros((*rows.shape[:-1], padded(rows.shape[-1])))
+    found[..., :rows.shape[-1]] = rows
+    return found
 
 
 def _weighted(weights, terms, like):
@@ -171,11 +190,12 @@ def _moved(robot, u, dq, du):
     return T @ dq + E @ du
 
 
-def _accelerations(robot, q, qd, actuation, t):
-    """The accelerations of forward dynamics with force elements, and their derivatives (..., n, n) by q, qd and tau."""
+def _accelerations(robot, q, qd, actuation, t, wanted=True):
+    """The accelerations of forward dynamics with force elements, None unless they are wanted, and their derivatives
+    (..., n, n) by q, qd and tau."""
     tau, external, total, threads = actuation.tau, actuation.external, actuation.total, actuation.threads
     if not total:
-        return (robot.forward_dynamics(q, qd, tau, external, threads=threads),
+        return (robot.forward_dynamics(q, qd, tau, external, threads=threads) if wanted else None,
                 *robot.forward_dynamics_derivatives(q, qd, tau, external, threads=threads))
     f, f_by_q, f_by_qd = _efforts(total.derivatives(q, qd, t))
     qdd = robot.forward_dynamics(q, qd, tau + f, external, threads=threads)
@@ -188,7 +208,7 @@ def _efforts(found):
     return (x[..., EFFORT, :] if x is found.terms else x[..., EFFORT, :, :] for x in found)
 
 
-def implicit(robot: Any, q: np.ndarray, qd: np.ndarray, actuation: Actuation, h: float) -> tuple:
+def implicit(robot: Any, q: np.ndarray, qd: np.ndarray, actuation: Actuation, h: float, wanted: bool = True) -> tuple:
     """The same where force elements are taken at the end of a step h, and the added inertia (..., n) by which they are,
     with its derivatives (..., n, 3n), or None.
 
@@ -197,7 +217,7 @@ def implicit(robot: Any, q: np.ndarray, qd: np.ndarray, actuation: Actuation, h:
     tau, external, total, threads, t = (actuation.tau, actuation.external, actuation.total, actuation.threads,
                                         actuation.t)
     if not total:
-        return _accelerations(robot, q, qd, actuation, t), None
+        return _accelerations(robot, q, qd, actuation, t, wanted), None
     found = total.derivatives(q, qd, t, ahead=h)
     f, f_by_q, f_by_qd = _efforts(found)
     added, added_by_q, added_by_qd = (_added(x, h, axis) for x, axis in zip(found, (-2, -3, -3), strict=True))

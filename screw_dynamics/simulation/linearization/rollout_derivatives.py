@@ -14,8 +14,10 @@ from screw_dynamics import checks
 from screw_dynamics.forces import Element
 from screw_dynamics.simulation.integrators import LINEARIZED
 from screw_dynamics.simulation.rollout_arguments import efforts
+from screw_dynamics.sweeps.entries import costates_of
+from screw_dynamics.sweeps.matrix_products import padded
 
-from .linear_model import Actuation, over_a_step
+from .linear_model import Actuation, step_derivatives, with_padding
 
 AT_ONCE = 256       # states of which models are made at a time: their arrays fit a cache
 
@@ -43,13 +45,16 @@ class FinalDerivatives(NamedTuple):
 
 
 class Piece(NamedTuple):
-    """Some steps of a rollout, and with the time as their first axis A (c, ..., 2n, 2n), B (c, ..., 2n, n), and P (c,
-    ..., 2n, p) or None."""
+    """Some steps of a rollout: F = (A B) (..., c, 2n, padded(3n)), and P (..., c, 2n, p) or None."""
 
     steps: slice
-    A: np.ndarray
-    B: np.ndarray
+    F: np.ndarray
     P: np.ndarray | None
+
+    def in_time(self, n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+        """A, B and P with the time as their first axis."""
+        F = np.moveaxis(self.F, -3, 0)
+        return F[..., :2 * n], F[..., 2 * n:3 * n], None if self.P is None else np.moveaxis(self.P, -3, 0)
 
 
 class RolloutDerivatives:
@@ -89,11 +94,12 @@ class RolloutDerivatives:
         push = np.moveaxis(self._given("dtau", dtau, len(self.t) - 1, n), -2, 0)
         steps = np.moveaxis(x, -2, 0)
         for piece in self._pieces():
-            change = _times(piece.B, push[piece.steps])
+            A, B, P = piece.in_time(n)
+            change = _times(B, push[piece.steps])
             if dp is not None:
-                change = change + _times(piece.P, dp)
-            for k, (A, du) in enumerate(zip(piece.A, change, strict=True), piece.steps.start):
-                steps[k + 1] = _times(A, steps[k]) + du
+                change = change + _times(P, dp)
+            for k, (one, du) in enumerate(zip(A, change, strict=True), piece.steps.start):
+                steps[k + 1] = _times(one, steps[k]) + du
         return x[..., :n], x[..., n:]
 
     def adjoint(self, by_q: ArrayLike | None = None, by_qd: ArrayLike | None = None,
@@ -101,21 +107,21 @@ class RolloutDerivatives:
         """The gradient of a cost, of which these are the derivatives by each q and qd (..., steps + 1, n) and by the
         efforts (..., steps, n) alone; None: 0. One backward sweep, whatever the number of efforts."""
         n = self._robot.n
-        direct = np.zeros((len(self.t), *self.qd.shape[:-2], 2 * n))
-        direct[..., :n] = np.moveaxis(self._given("by_q", by_q, len(self.t), n), -2, 0)
-        direct[..., n:] = np.moveaxis(self._given("by_qd", by_qd, len(self.t), n), -2, 0)
-        by_effort = np.array(self._given("by_tau", by_tau, len(self.t) - 1, n), dtype=float)
-        along, by_parameters, costate = np.moveaxis(by_effort, -2, 0), 0.0, direct[-1]
+        steps, lead = len(self.t) - 1, self.qd.shape[:-2]
+        g = np.zeros((*lead, steps + 1, padded(3 * n)))
+        g[..., :n] = self._given("by_q", by_q, len(self.t), n)
+        g[..., n:2 * n] = self._given("by_qd", by_qd, len(self.t), n)
+        g[..., :-1, 2 * n:3 * n] = self._given("by_tau", by_tau, steps, n)
+        by_parameters, costate = 0.0, g[..., -1, :2 * n]
         for piece in self._pieces(backward=True):
-            after = np.empty((len(piece.A), *costate.shape))
-            for k in range(len(piece.A) - 1, -1, -1):
-                after[k] = costate
-                costate = _times_transposed(piece.A[k], costate) + direct[piece.steps.start + k]
-            along[piece.steps] += _times_transposed(piece.B, after)
+            here = g[..., piece.steps.start:piece.steps.stop + 1, :].copy()
+            here[..., -1, :2 * n] = costate
+            found = costates_of(piece.F, here, self._options[-1])
+            g[..., piece.steps, 2 * n:], costate = found[..., :-1, 2 * n:], found[..., 0, :2 * n]
             if self._apart:
-                by_parameters = by_parameters + _times_transposed(piece.P, after).sum(axis=0)
-        return RolloutGradient(costate[..., :n], costate[..., n:], by_effort,
-                               self._parameters(by_parameters, self.qd.shape[:-2]))
+                by_parameters = by_parameters + _times_transposed(piece.P, found[..., 1:, :2 * n]).sum(axis=-2)
+        return RolloutGradient(costate[..., :n], costate[..., n:], g[..., :-1, 2 * n:3 * n].copy(),
+                               self._parameters(by_parameters, lead))
 
     def gradient(self, cost: Cost) -> tuple[np.ndarray, RolloutGradient]:
         """The value (...) of a cost, and its gradient. cost(t, q, qd, tau) returns the value and its derivatives by q,
@@ -133,11 +139,12 @@ class RolloutDerivatives:
         after = np.broadcast_to(np.eye(2 * n), (*lead, 2 * n, 2 * n))
         by_effort, by_parameters = np.empty((len(self.t) - 1, *lead, 2 * n, n)), 0.0
         for piece in self._pieces(backward=True):
-            for k in range(len(piece.A) - 1, -1, -1):
-                by_effort[piece.steps.start + k] = after @ piece.B[k]
+            A, B, P = piece.in_time(n)
+            for k in range(len(A) - 1, -1, -1):
+                by_effort[piece.steps.start + k] = after @ B[k]
                 if self._apart:
-                    by_parameters = by_parameters + after @ piece.P[k]
-                after = after @ piece.A[k]
+                    by_parameters = by_parameters + after @ P[k]
+                after = after @ A[k]
         return FinalDerivatives(after, np.moveaxis(by_effort, 0, -3), self._parameters(by_parameters, (*lead, 2 * n)))
 
     # --------------------------------------------------------------------------------------------- models of steps
@@ -150,13 +157,13 @@ class RolloutDerivatives:
             some = slice(start, min(start + size, steps))
             q, qd, tau = (x[..., some, :] for x in (self.q, self.qd, self.tau))
             actuation = Actuation(tau, *self._options, self.t[some], self._friction)
-            model, stages = over_a_step(self._robot, self._integrator, q, qd, actuation, self._dt, self._apart)
-            A, B, P = model.A, model.B, None
+            F, stages = step_derivatives(self._robot, self._integrator, q, qd, actuation, self._dt, self._apart)
+            P, n = None, self._robot.n
             if self._apart:
-                B = B.reshape(*B.shape[:-1], len(stages), self._robot.n)
+                B = F[..., 2 * n:(2 + len(stages)) * n].reshape(*F.shape[:-1], len(stages), n)
                 P = -sum(B[..., s, :] @ self._robot.torque_regressor(*stage) for s, stage in enumerate(stages))
-                B = B.sum(axis=-2)
-            yield Piece(some, *(x if x is None else np.moveaxis(x, -3, 0) for x in (A, B, P)))
+                F = with_padding(np.concatenate((F[..., :2 * n], B.sum(axis=-2)), axis=-1))
+            yield Piece(some, F, P)
 
     def _parameters(self, total, lead):
         """A sum over no steps has no shape."""

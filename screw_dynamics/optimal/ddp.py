@@ -1,0 +1,130 @@
+"""Differential dynamic programming with gaps and bounds, of many motions at once.
+
+An iteration takes the best feedback of the motion's linear model and of the cost to second order (sweeps/riccati.py),
+with limits on the sides on which they bind after it, which takes some rounds; and the motion under it with the largest
+part a = 1, 1/2, 1/4, ... of the change that lessens the merit J + nu sum |gap| by at least a share of what is expected.
+Gaps become 1 - a of themselves. Where no part does, and where the change is not determined, more is added to what
+efforts cost, `shift`."""
+from typing import NamedTuple
+
+import numpy as np
+
+from screw_dynamics.simulation.feedback import Motion
+from screw_dynamics.sweeps.entries import riccati
+from screw_dynamics.sweeps.matrix_products import padded
+from screw_dynamics.sweeps.riccati import CURVE, FLAT, LEAST_PIVOT, SLOPE, TOLD, Feedback, Motions
+
+from .dynamics import Dynamics
+from .objective import Objective
+
+SHARE = 1e-4            # of the expected decrease of the merit, which a part must reach
+PARTS = 0.5 ** np.arange(10)
+SHIFTS = 1e-6, 100.0, 1e12           # the first one, how they grow, and where it ends
+ROUNDS = 10             # in which limits change sides
+AT_ONCE = 8             # motions
+ROUNDING = 1e-13        # of the merit, which differences of it have
+
+
+class Iterate(NamedTuple):
+    """P motions, their gaps (P, N + 1, 2 n), costs (P,) without and with what limits add, shift (P,), the feedback of
+    the last iteration, and what the terms of motions are, {numbers of motions: values}, as far as that is known."""
+
+    motion: Motion
+    gaps: np.ndarray
+    cost: np.ndarray
+    value: np.ndarray
+    shift: np.ndarray
+    feedback: Feedback
+    known: dict
+
+
+class Bounds(NamedTuple):
+    """Of efforts (m,)."""
+
+    lower: np.ndarray
+    upper: np.ndarray
+
+
+class Outcome(NamedTuple):
+    """Of an iteration: by how much costs were expected to become less (P,), and the part of the change that was taken,
+    0 where none was."""
+
+    expected: np.ndarray
+    part: np.ndarray
+
+
+def begin(dynamics: Dynamics, objective: Objective, motion: Motion, gaps: np.ndarray) -> Iterate:
+    """The Iterate of motions with gaps."""
+    P, N, m = motion.u.shape
+    cost, value, _ = objective.take(motion, np.arange(P))
+    return Iterate(motion, gaps, cost, value, np.zeros(P), Feedback(
+        np.zeros((P, N, m, padded(2 * dynamics.robot.n))), np.zeros((P, N, m)), np.zeros((P, N, m)),
+        np.zeros((P, N + 1, padded(2 * dynamics.robot.n + m))), np.zeros((P, TOLD))), {})
+
+
+def best_feedback(dynamics: Dynamics, objective: Objective, bounds: Bounds, at: Iterate, which: np.ndarray
+                  ) -> tuple[Feedback, np.ndarray, np.ndarray]:
+    """The best feedback of the motions `which` to second order, the shifts (P,) that it took, and by how much costs are
+    to become less (P,); some motions after others, so that what is known of their steps stays in a cache."""
+    if len(which) > AT_ONCE:
+        parts = [best_feedback(dynamics, objective, bounds, at, which[k:k + AT_ONCE])
+                 for k in range(0, len(which), AT_ONCE)]
+        feedback, *others = zip(*parts, strict=True)
+        return Feedback(*map(np.concatenate, zip(*feedback, strict=True))), *map(np.concatenate, others)
+    motion, values = Motion(*(x[which] for x in at.motion)), at.known.get(tuple(which))
+    F, shift, side = dynamics.derivatives(motion), at.shift[which].copy(), at.feedback.side[which]
+    values = objective.take(motion, which, True).values if values is None else values
+    sides = objective.sides(values, which)
+    for _ in range(ROUNDS):
+        cost, g, H = objective.derivatives(values, which, sides)
+        given = Motions(F, H, g, at.gaps[which], bounds.lower - motion.u, bounds.upper - motion.u, shift)
+        found = _determined(given, side, dynamics.threads)
+        side, before, sides = found.side, sides, objective.sides(values, which, found.z)
+        if all(x is None or (x == y).all() for x, y in zip(sides, before, strict=True)):
+            break
+    return found, shift, at.value[which] - cost - found.told[:, SLOPE] - found.told[:, CURVE]
+
+
+def _determined(given, side, threads):
+    """The Feedback of Motions, of which `shift` becomes as large as it takes."""
+    found, shift = riccati(given, side, threads), given.shift
+    while True:
+        flat = ~(found.told[:, LEAST_PIVOT] > FLAT) & (shift < SHIFTS[2])
+        if not flat.any():
+            return found
+        shift[flat] = np.maximum(SHIFTS[0], SHIFTS[1] * shift[flat])
+        some = riccati(Motions(*(x[flat] for x in given)), side[flat], threads)
+        for whole, part in zip(found, some, strict=True):
+            whole[flat] = part
+
+
+def iterate(dynamics: Dynamics, objective: Objective, bounds: Bounds, at: Iterate, which: np.ndarray) -> Outcome:
+    """An iteration of the motions `which`, in place; others stay."""
+    found, shift, expected = best_feedback(dynamics, objective, bounds, at, which)
+    apart = np.abs(at.gaps[which]).sum(axis=(-2, -1))
+    nu = np.where(apart > 0.0, np.maximum(0.0, -2.0 * expected / np.maximum(apart, 1e-300)), 0.0)
+    before, slope = at.value[which] + nu * apart, -expected - nu * apart
+    part, left = np.zeros(len(which)), np.arange(len(which))
+    at.known.clear()
+    for a in PARTS:
+        k = which[left]
+        tried = dynamics.follow(Motion(*(x[k] for x in at.motion)), *bounds, at.gaps[k],
+                                Feedback(*(x[left] for x in found)), a)
+        cost, value, values = objective.take(tried, k, bool(a == 1.0 and len(which) <= AT_ONCE))
+        merit = value + nu[left] * (1.0 - a) * apart[left]
+        good = merit <= before[left] + SHARE * a * slope[left] + ROUNDING * np.abs(before[left])    # false for NaN
+        part[left[good]] = a
+        for whole, some in zip((*at.motion, at.gaps, at.cost, at.value),
+                               (*tried, (1.0 - a) * at.gaps[k], cost, value), strict=True):
+            whole[k[good]] = some[good]
+        if values and good.all():
+            at.known[tuple(which)] = values
+        left = left[~good]
+        if not len(left):
+            break
+    less = np.where(shift > SHIFTS[0], shift / SHIFTS[1], 0.0)
+    more = np.maximum(SHIFTS[0], SHIFTS[1] * shift)
+    at.shift[which] = np.where(part == 1.0, less, np.where(part == 0.0, more, shift))
+    for whole, some in zip(at.feedback, found, strict=True):
+        whole[which] = some
+    return Outcome(expected, part)

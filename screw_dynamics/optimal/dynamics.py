@@ -1,0 +1,221 @@
+"""What moves: motions under feedback, and the derivatives of their steps, as `step` of a robot, of a robot with
+constraints or of a scene makes these. Phases follow each other, in which different constraints hold: given contacts."""
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from screw_dynamics import checks
+from screw_dynamics.simulation.feedback import Around, Motion, follow
+from screw_dynamics.simulation.integrators import LINEARIZED, WITH_CONSTRAINTS
+from screw_dynamics.simulation.linearization.linear_model import Actuation, step_derivatives, with_padding
+from screw_dynamics.simulation.rollout import Rollouts
+from screw_dynamics.sweeps.matrix_products import padded
+from screw_dynamics.sweeps.riccati import Feedback
+
+AT_ONCE = 1024          # states of which derivatives are computed at a time: their arrays fit a cache
+NUDGE = 1e-5            # rad, m, and their rates and efforts: of difference quotients
+FLOATING = "free", "planar", "floating"
+
+
+class Steps(NamedTuple):
+    """Of steps: their length h (s), the integrator, whether joints have dry friction, and stop at their limits,
+    elements of force, and threads."""
+
+    h: float
+    integrator: str
+    friction: bool
+    limits: bool
+    forces: Any
+    threads: int | None
+
+
+# ------------------------------------------------------------------------------------------------- phases
+class TreePhase:
+    """Steps of a Robot, from step `first` on."""
+
+    def __init__(self, first: int, robot: Any, steps: Steps):
+        self.first, self.robot, self.steps, self.rollouts = first, robot, steps, robot.rollouts
+        checks.one_of("integrator", steps.integrator, LINEARIZED)
+
+    def total(self) -> Any:
+        """The sum of the elements of force."""
+        return self.rollouts.total(self.steps.forces)
+
+    def end(self, q: np.ndarray, qd: np.ndarray, tau: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Where steps lead, of states and efforts (k, ...)."""
+        h, integrator, friction, limits, forces, threads = self.steps
+        return self.rollouts.step(q, qd, tau, h, integrator, friction, limits, None, forces, 0.0, None, threads)
+
+    def derivatives(self, q: np.ndarray, qd: np.ndarray, tau: np.ndarray, t: np.ndarray) -> np.ndarray:
+        """F (k, 2 n, padded(3 n)) of steps from states at the times t (k,)."""
+        h, integrator, friction, limits, forces, threads = self.steps
+        actuation = Actuation(tau, None, self.rollouts.smooth(forces, friction), limits, threads, t, friction)
+        return step_derivatives(self.robot, integrator, q, qd, actuation, h)[0]
+
+
+class LoopPhase(TreePhase):
+    """Steps of a ClosedLoopRobot, which end where its constraints hold, by an impulse where they did not before. Their
+    derivatives are difference quotients of the steps themselves, of order 2: exact to 1e-9."""
+
+    def __init__(self, first: int, mechanism: Any, steps: Steps):
+        from screw_dynamics.closed_loops.motion import rollouts
+
+        self.first, self.robot, self.steps = first, mechanism.robot, steps
+        self.rollouts: Rollouts = rollouts(mechanism.constraints, "configurations and velocities")
+        checks.one_of("integrator of a robot with constraints", steps.integrator,
+                      [name for name in LINEARIZED if name in WITH_CONSTRAINTS])
+
+    def derivatives(self, q: np.ndarray, qd: np.ndarray, tau: np.ndarray, t: np.ndarray) -> np.ndarray:
+        """The same."""
+        robot, n, count = self.robot, self.robot.n, len(q)
+        dx = NUDGE * np.concatenate((np.eye(3 * n), -np.eye(3 * n)))
+        given = (robot.integrate(q[:, None], dx[:, :n]), qd[:, None] + dx[:, n:2 * n], tau[:, None] + dx[:, 2 * n:])
+        ends = self.end(*(x.reshape(-1, x.shape[-1]) for x in given))
+        ends_q, ends_qd = (x.reshape(count, 2, 3 * n, -1) for x in ends)
+        dq, dqd = robot.difference(ends_q[:, 1], ends_q[:, 0]), ends_qd[:, 0] - ends_qd[:, 1]
+        return with_padding(np.swapaxes(np.concatenate((dq, dqd), axis=-1), -1, -2) / (2.0 * NUDGE))
+
+
+class ScenePhase(TreePhase):
+    """Steps of a Scene, whose derivatives are those in the modes of the contacts that they find."""
+
+    def __init__(self, first: int, scene: Any, steps: Steps):
+        self.first, self.scene, self.robot, self.steps = first, scene, scene.robot, steps
+        self.rollouts = scene.touching.rollouts
+        checks.one_of("integrator of a scene", steps.integrator, LINEARIZED[:1])
+
+    def derivatives(self, q: np.ndarray, qd: np.ndarray, tau: np.ndarray, t: np.ndarray) -> np.ndarray:
+        """The same."""
+        h, integrator, friction, limits, forces, threads = self.steps
+        found = self.scene.linearize(q, qd, tau, h, integrator, friction=friction, limits=limits, forces=forces,
+                                     threads=threads)
+        return with_padding(np.concatenate((found.A, found.B), axis=-1))
+
+
+def phase(first: int, mover: Any, steps: Steps) -> TreePhase:
+    """The phase of a Robot, a ClosedLoopRobot or a Scene. ValueError for anything else."""
+    if hasattr(mover, "touching"):
+        return ScenePhase(first, mover, steps)
+    if hasattr(mover, "constraints") and hasattr(mover, "robot"):
+        return LoopPhase(first, mover, steps)
+    if hasattr(mover, "rollouts") and hasattr(mover, "forward_dynamics"):
+        return TreePhase(first, mover, steps)
+    raise ValueError(f"robot must be a Robot, a ClosedLoopRobot or a Scene, not {checks.described(mover)}")
+
+
+# ------------------------------------------------------------------------------------------------- all of them
+class Dynamics:
+    """Steps of length h (s), in phases that follow each other, of whose velocities `driven` (m) have efforts."""
+
+    def __init__(self, phases: Sequence[TreePhase], driven: np.ndarray):
+        self.phases, self.driven, self.robot = list(phases), driven, phases[0].robot
+        self.h, self.threads = phases[0].steps.h, phases[0].steps.threads
+
+    def _parts(self, N):
+        """Each phase and its steps."""
+        ends = [phase.first for phase in self.phases[1:]] + [N]
+        for phase, end in zip(self.phases, ends, strict=True):
+            if phase.first < end:
+                yield phase, slice(phase.first, min(end, N)), slice(phase.first, min(end, N) + 1)
+
+    def follow(self, start: Motion, lower: np.ndarray, upper: np.ndarray, gaps: np.ndarray | None = None,
+               feedback: Feedback | None = None, part: np.ndarray | float = 1.0) -> Motion:
+        """The Motion of efforts u + part d + K dx within bounds (m), around q (P, N + 1, nq), qd and u; without
+        feedback that of u alone, from the first states."""
+        P, N, m = start.u.shape
+        n = self.robot.n
+        gaps = np.zeros((P, N + 1, 2 * n)) if gaps is None else gaps
+        d, K = (feedback.d, feedback.K) if feedback else (np.zeros((P, N, m)), np.zeros((P, N, m, padded(2 * n))))
+        lower, upper = (np.ascontiguousarray(np.broadcast_to(x, (P, N, m))) for x in (lower, upper))
+        part = np.ascontiguousarray(np.broadcast_to(part, P)).reshape(P, 1, 1)
+        found = Motion(*(np.empty(x.shape) for x in start))
+        q, qd, u = start
+        for phase, steps, nodes in self._parts(N):
+            if nodes.start > 0:                             # its first node is where the phase before has led
+                dx = (self.robot.difference(q[:, nodes.start], found.q[:, nodes.start]),
+                      found.qd[:, nodes.start] - qd[:, nodes.start])
+                d = d.copy()
+                d[:, steps.start] += (K[:, steps.start, :, :2 * n] @ np.concatenate(dx, axis=-1)[..., None])[..., 0] / (
+                    np.where(part[:, 0] > 0.0, part[:, 0], 1.0))
+                q, qd = q.copy(), qd.copy()
+                q[:, nodes.start], qd[:, nodes.start] = found.q[:, nodes.start], found.qd[:, nodes.start]
+            given = (q[:, nodes], qd[:, nodes], u[:, steps], d[:, steps], K[:, steps].reshape(P, -1, m * K.shape[-1]),
+                     gaps[:, nodes], part, lower[:, steps], upper[:, steps])
+            one, rules = Around(*map(np.ascontiguousarray, given), self.driven), phase.steps
+            some = follow(phase.rollouts, rules.integrator, rules.friction, rules.limits, phase.total(), one, self.h,
+                          self.threads)
+            found.q[:, nodes], found.qd[:, nodes], found.u[:, steps] = some
+        return found
+
+    def gaps(self, motion: Motion) -> np.ndarray:
+        """Of each step of a Motion how far its end is behind the next state: (P, N + 1, 2 n), the first 0."""
+        q, qd, u = motion
+        n, (P, N, _) = self.robot.n, u.shape
+        gaps = np.zeros((P, N + 1, 2 * n))
+        for phase, steps, nodes in self._parts(N):
+            after = slice(nodes.start + 1, nodes.stop)
+            ends = phase.end(q[:, steps], qd[:, steps], self.efforts(u[:, steps]))
+            gaps[:, after, :n], gaps[:, after, n:] = self.robot.difference(q[:, after], ends[0]), ends[1] - qd[:, after]
+        return gaps
+
+    def efforts(self, u: np.ndarray) -> np.ndarray:
+        """Efforts (..., n) of all velocities."""
+        if len(self.driven) == self.robot.n:
+            return u
+        tau = np.zeros((*u.shape[:-1], self.robot.n))
+        tau[..., self.driven] = u
+        return tau
+
+    def derivatives(self, motion: Motion) -> np.ndarray:
+        """F (P, N, 2 n, padded(2 n + m)) of the steps, by state and efforts."""
+        N, parts = motion.u.shape[1], []
+        for phase, steps, _ in self._parts(N):
+            q, qd, tau = motion.q[:, steps], motion.qd[:, steps], self.efforts(motion.u[:, steps])
+            parts.append(self._of_phase(phase, q, qd, tau, self.h * np.arange(steps.start, steps.stop)))
+        return parts[0] if len(parts) == 1 else np.concatenate(parts, axis=1)
+
+    def _of_phase(self, phase, q, qd, tau, t):
+        """The same of one phase, from states (P, k, ...)."""
+        (P, count, n), m = qd.shape, len(self.driven)
+        q, qd, tau = (np.ascontiguousarray(x).reshape(P * count, -1) for x in (q, qd, tau))
+        t, F = np.tile(t, P), np.empty((P * count, 2 * n, padded(2 * n + m)))
+        for first in range(0, P * count, AT_ONCE):
+            some = slice(first, first + AT_ONCE)
+            found = phase.derivatives(q[some], qd[some], tau[some], t[some])
+            if m == n and len(found) == P * count:
+                F = found
+            elif m == n:
+                F[some] = found
+            else:
+                F[some, :, :2 * n], F[some, :, 2 * n:2 * n + m] = found[..., :2 * n], found[..., 2 * n + self.driven]
+                F[some, :, 2 * n + m:] = 0.0
+        return F.reshape(P, count, 2 * n, -1)
+
+
+def dynamics(robot: Any, steps: Steps, driven: Sequence[str] | None, N: int,
+             phases: Sequence[tuple[int, Any]] = ()) -> Dynamics:
+    """Dynamics of a Robot, a ClosedLoopRobot or a Scene. driven: the joints that have motors, all that do not float
+    unless given; phases: (first step, robot) of those that follow. ValueError for what it cannot be."""
+    for name, flag in ("friction", steps.friction), ("stops", steps.limits):
+        checks.flag(name, flag)
+    checks.positive("dt", steps.h)
+    found = [phase(0, robot, steps)]
+    for first, other in phases:
+        if checks.whole("the first step of a phase", first, 1) <= found[-1].first or first >= N:
+            raise ValueError(f"phases must begin at steps that increase, above 0 and below {N}, not at {first} after "
+                             f"{found[-1].first}")
+        found.append(phase(first, other, steps))
+        if found[-1].robot.model.joint_names != found[0].robot.model.joint_names:
+            raise ValueError(f"phases must be of one robot: that from step {first} on has other joints")
+    model, n = found[0].robot.model, found[0].robot.n
+    if driven is None:
+        driven = [joint for joint, kind in zip(model.joint_names, model.joint_kinds, strict=True)
+                  if kind not in FLOATING]
+    unknown = [joint for joint in driven if joint not in model.v_slices]
+    if unknown or len(set(driven)) < len(driven):
+        raise ValueError(f"driven must name joints of the robot, each once, not {unknown or list(driven)}")
+    where = np.array([k for joint in driven for k in range(*model.v_slices[joint].indices(n))], dtype=np.int64)
+    if len(where) == 0:
+        raise ValueError("driven: no joint has a motor")
+    return Dynamics(found, where)

@@ -1,0 +1,78 @@
+"""The best motion that was found, and what is known of it."""
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+
+class OptimalMotion(NamedTuple):
+    """Times t (N + 1,), q (..., N + 1, nq), qd (..., N + 1, n), and the efforts tau (..., N, n) of the intervals; gains
+    (..., N, n, 2n): efforts change by these times (log(q^-1 q'), qd' - qd) of a state beside the motion, as far as
+    bounds let them.
+
+    cost (...): without what limits add. binding {name: (..., N + 1)}: at which nodes limits bind, and efforts. stopped
+    (...): why the search ended, "converged" or what else; converged (...). iterations (...). stationarity (...): the
+    largest derivative of the cost, with multipliers of limits, by an effort that its bounds let go that way, per N m;
+    gap (...): how far the ends of steps are from the next state at most; violation (...): of limits, by their scales.
+    history: of each iteration costs (...), with what limits add."""
+
+    t: np.ndarray
+    q: np.ndarray
+    qd: np.ndarray
+    tau: np.ndarray
+    gains: np.ndarray
+    cost: np.ndarray
+    binding: Mapping[str, np.ndarray]
+    stopped: Any
+    converged: np.ndarray
+    iterations: np.ndarray
+    stationarity: np.ndarray
+    gap: np.ndarray
+    violation: np.ndarray
+    history: list[np.ndarray]
+
+    def report(self) -> str:
+        """What was found, in some lines; of many motions, of all together."""
+        h, N, many = self.t[1] - self.t[0], len(self.t) - 1, np.size(self.cost)
+        lines = [f"{'motion' if many == 1 else f'{many} motions'} of {N} steps of {h:g} s: "
+                 f"{np.count_nonzero(self.converged)} of {many} converged, after {_range(self.iterations, 'd')} "
+                 f"iterations"]
+        for reason in sorted({str(x) for x in np.ravel(self.stopped)} - {"converged"}):
+            lines.append(f"  {np.count_nonzero(np.ravel(self.stopped) == reason)} stopped: {reason}")
+        lines.append(f"  cost {_range(self.cost)}, at first {_range(self.history[0])}")
+        lines.append(f"  stationary to {np.max(self.stationarity):.1e}, gaps {np.max(self.gap):.1e}, beyond limits by "
+                     f"{np.max(self.violation):.1e} of their scales")
+        for name, where in self.binding.items():
+            nodes = np.flatnonzero(where.reshape(-1, N + 1).any(axis=0))
+            lines.append(f"  binds: {name}, from t = {self.t[nodes[0]]:.4g} s to {self.t[nodes[-1]]:.4g} s, at "
+                         f"{len(nodes)} of {N + 1} nodes")
+        return "\n".join(lines)
+
+    def plot(self, axes: Any = None) -> Any:
+        """Positions, velocities and efforts of one motion over the time, and the cost over iterations, on four axes of
+        Matplotlib (an extra: pip install screw_dynamics[plot]); returns the figure. ValueError for many motions."""
+        if np.ndim(self.cost):
+            raise ValueError(f"plot: of one motion, not of {np.shape(self.cost)}; take one of each array")
+        import matplotlib.pyplot as plt
+
+        if axes is None:
+            _, axes = plt.subplots(2, 2, figsize=(9.0, 6.0), layout="constrained")
+        first, second, third, fourth = np.ravel(axes)
+        first.plot(self.t, self.q)
+        first.set(xlabel="t, s", ylabel="q, rad or m")
+        second.plot(self.t, self.qd)
+        second.set(xlabel="t, s", ylabel="q', rad/s or m/s")
+        third.step(self.t, np.concatenate((self.tau, self.tau[-1:])), where="post")
+        third.set(xlabel="t, s", ylabel="efforts, N m or N")
+        costs = np.array(self.history, dtype=float)
+        fourth.plot(costs, "o-")
+        if (costs > 0.0).all():
+            fourth.set_yscale("log")
+        fourth.set(xlabel="iteration", ylabel="cost, with what limits add")
+        return first.figure
+
+
+def _range(x, form=".6g"):
+    """One number, or the least and the largest."""
+    low, high = np.min(x), np.max(x)
+    return f"{low:{form}}" if low == high else f"{low:{form}} to {high:{form}}"

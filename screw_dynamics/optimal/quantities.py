@@ -1,0 +1,397 @@
+"""Quantities of states and efforts, of which costs and limits are made: numbers, and their derivatives.
+
+Each is taken at nodes, arrays over (..., k nodes): q (..., k, nq), qd (..., k, n), and efforts tau (..., k, m), m of
+the joints that are driven. Derivatives by q are along the joint twists, as in Robot.linearize. A target is an array,
+the same at all nodes, or (..., N + 1, size), one for each node; or a function of the time, target(t) of t (k,), which
+gives (k, size): for what moves."""
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from screw_dynamics import checks
+from screw_dynamics.screws.groups import se3, so3
+from screw_dynamics.simulation.linearization.tangent_maps import trivialization
+
+
+class Nodes(NamedTuple):
+    """States at nodes, which of the nodes 0 to N they are, and their times t (k,), s; `driven`: the velocities of which
+    tau has the efforts, None at the last node; threads, as in all batches."""
+
+    t: np.ndarray
+    q: np.ndarray
+    qd: np.ndarray
+    tau: np.ndarray | None
+    which: np.ndarray
+    driven: np.ndarray
+    threads: int | None
+
+    def of(self, function: Callable, *arguments: Any, **options: Any) -> np.ndarray:
+        """A function of configurations, all in one array of rows, which is what batches are fast on."""
+        rows = self.q.reshape(-1, self.q.shape[-1])
+        found = function(rows, *arguments, threads=self.threads, **options)
+        return found.reshape(*self.q.shape[:-1], *found.shape[1:])
+
+
+class Value(NamedTuple):
+    """Numbers r (..., k, size), and derivatives {"q", "qd" or "tau": (..., k, size, n)}; None for the identity."""
+
+    r: np.ndarray
+    by: Mapping[str, np.ndarray | None]
+
+    def after(self, z: np.ndarray, n: int) -> np.ndarray:
+        """r after a change z (..., k, at least 2 n + m) of q, qd and tau, to first order."""
+        r = self.r
+        for name, J in self.by.items():
+            first = {"q": 0, "qd": n, "tau": 2 * n}[name]
+            dx = z[..., first:first + (r if J is None else J).shape[-1]]
+            r = r + (dx if J is None else (J @ dx[..., None])[..., 0])
+        return r
+
+
+class Quantity:
+    """What costs and limits are of. `at` takes it at nodes, with derivatives or {} for them."""
+
+    has_effort = False              # it depends on efforts, which the last node has not
+
+    def check(self, robot: Any) -> None:
+        """ValueError if it is none of this robot."""
+
+    def labels(self, robot: Any, driven: np.ndarray) -> Sequence[str]:
+        """What its numbers are called."""
+        raise NotImplementedError
+
+    def at(self, robot: Any, nodes: Nodes, derivatives: bool) -> Value:
+        """Its Value."""
+        raise NotImplementedError
+
+
+def _target(name: str, given: Any, nodes: Nodes, shape: tuple[int, ...]) -> np.ndarray:
+    """A target at nodes, (k, *shape) or (..., k, *shape) or *shape."""
+    if type(given) is np.ndarray and given.shape == shape:                      # Solver has checked it
+        return given
+    x = given(nodes.t) if callable(given) else given
+    x = checks.finite_numbers(name, x, *shape)
+    if x.ndim == len(shape) or callable(given) or x.shape[-len(shape) - 1] == 1:
+        return x
+    rest = (slice(None),) * len(shape)
+    if x.shape[-len(shape) - 1] <= nodes.which[-1]:
+        raise ValueError(f"{name} has shape {x.shape}, but must be {shape}, or have one for each of the nodes 0 ... N "
+                         f"in front, of which {nodes.which[-1]} is one")
+    return x[(..., nodes.which, *rest)]
+
+
+def _axes(text: str) -> tuple[str, ...]:
+    return tuple(f"{text} {axis}" for axis in "xyz")
+
+
+# ------------------------------------------------------------------------------------------------- of joints
+@dataclass(frozen=True, eq=False)
+class Configuration(Quantity):
+    """Where the robot is as seen from a configuration q (nq,): log(q^-1 q'), joint by joint (n,), rad or m."""
+
+    q: ArrayLike | Callable
+
+    def check(self, robot: Any) -> None:
+        """ValueError for other sizes."""
+        if not callable(self.q):
+            checks.finite_numbers("Configuration.q", self.q, robot.nq)
+
+    def labels(self, robot: Any, driven: np.ndarray) -> Sequence[str]:
+        """The joints."""
+        return _velocities(robot)
+
+    def at(self, robot: Any, nodes: Nodes, derivatives: bool) -> Value:
+        """Its Value; by q dexp_(-r)^-1."""
+        r = robot.difference(_target("Configuration.q", self.q, nodes, (robot.nq,)), nodes.q)
+        if not derivatives or not robot.model.on_groups:
+            return Value(r, {"q": None})
+        return Value(r, {"q": trivialization(robot.model, r, np.zeros_like(r)).F})
+
+
+@dataclass(frozen=True, eq=False)
+class JointPosition(Quantity):
+    """The coordinates of the joints of one degree of freedom, or of those named, rad or m."""
+
+    joints: Sequence[str] | None = None
+
+    def _where(self, robot):
+        model = robot.model
+        single = [k for k, m in enumerate(model.places_in_q) if m >= 0]
+        if self.joints is None:
+            return np.array(single, dtype=int)
+        found = []
+        for joint in self.joints:
+            if joint not in model.v_slices:
+                raise ValueError(f"JointPosition: joint {joint!r} is not among {', '.join(model.v_slices)}")
+            k = model.v_slices[joint].start
+            if k not in single:
+                raise ValueError(f"JointPosition: joint {joint!r} has several degrees of freedom")
+            found.append(k)
+        return np.array(found, dtype=int)
+
+    def check(self, robot: Any) -> None:
+        """ValueError for a joint that is not there."""
+        self._where(robot)
+
+    def labels(self, robot: Any, driven: np.ndarray) -> Sequence[str]:
+        """The joints."""
+        names = _velocities(robot)
+        return [names[k] for k in self._where(robot)]
+
+    def at(self, robot: Any, nodes: Nodes, derivatives: bool) -> Value:
+        """Its Value."""
+        where = self._where(robot)
+        r = nodes.q[..., robot.model.places_in_q[where]]
+        if len(where) == robot.n:
+            return Value(r, {"q": None})
+        return Value(r, {"q": np.broadcast_to(np.eye(robot.n)[where], (*r.shape, robot.n))} if derivatives else {})
+
+
+@dataclass(frozen=True, eq=False)
+class Velocity(Quantity):
+    """The velocities of joints (n,) less a target, rad/s or m/s."""
+
+    qd: ArrayLike | Callable = 0.0
+
+    def check(self, robot: Any) -> None:
+        """ValueError for other sizes."""
+        if not callable(self.qd) and np.ndim(self.qd):
+            checks.finite_numbers("Velocity.qd", self.qd, robot.n)
+
+    def labels(self, robot: Any, driven: np.ndarray) -> Sequence[str]:
+        """The joints."""
+        return _velocities(robot)
+
+    def at(self, robot: Any, nodes: Nodes, derivatives: bool) -> Value:
+        """Its Value."""
+        if np.ndim(self.qd) == 0 and not callable(self.qd):
+            return Value(nodes.qd - checks.number("Velocity.qd", self.qd), {"qd": None})
+        return Value(nodes.qd - _target("Velocity.qd", self.qd, nodes, (robot.n,)), {"qd": None})
+
+
+@dataclass(frozen=True, eq=False)
+class Effort(Quantity):
+    """The efforts of the joints that are driven less a target (n,), N m or N."""
+
+    tau: ArrayLike | Callable = 0.0
+    has_effort = True
+
+    def check(self, robot: Any) -> None:
+        """ValueError for other sizes."""
+        if not callable(self.tau) and np.ndim(self.tau):
+            checks.finite_numbers("Effort.tau", self.tau, robot.n)
+
+    def labels(self, robot: Any, driven: np.ndarray) -> Sequence[str]:
+        """The joints that are driven."""
+        names = _velocities(robot)
+        return [names[k] for k in driven]
+
+    def at(self, robot: Any, nodes: Nodes, derivatives: bool) -> Value:
+        """Its Value."""
+        if np.ndim(self.tau) == 0 and not callable(self.tau):
+            return Value(nodes.tau - checks.number("Effort.tau", self.tau), {"tau": None})
+        return Value(nodes.tau - _target("Effort.tau", self.tau, nodes, (robot.n,))[..., nodes.driven], {"tau": None})
+
+
+def _velocities(robot):
+    """The names of velocities: of joints, with a number where they have several."""
+    return [joint if where.stop - where.start == 1 else f"{joint} {k - where.start}"
+            for joint, where in robot.model.v_slices.items() for k in range(where.start, where.stop)]
+
+
+# ------------------------------------------------------------------------------------------------- of links
+class _OfLink(Quantity):
+    """Of a link of the robot."""
+
+    def check(self, robot: Any) -> None:
+        """ValueError for a link that is not there."""
+        checks.one_of(f"{type(self).__name__}.link", self.link, robot.link_names)        # type: ignore[attr-defined]
+
+
+@dataclass(frozen=True, eq=False)
+class LinkPosition(_OfLink):
+    """The position of a link's frame, or of a `point` (3,) in it, less a target (3,), both in the root frame, m."""
+
+    link: str
+    position: ArrayLike | Callable = (0.0, 0.0, 0.0)
+    point: ArrayLike | None = None
+
+    def labels(self, robot: Any, driven: np.ndarray) -> Sequence[str]:
+        """The axes."""
+        return _axes(self.link)
+
+    def at(self, robot: Any, nodes: Nodes, derivatives: bool) -> Value:
+        """Its Value."""
+        C = nodes.of(robot.forward_kinematics, self.link, point=self.point)
+        r = C[..., :3, 3] - _target("LinkPosition.position", self.position, nodes, (3,))
+        if not derivatives:
+            return Value(r, {})
+        return Value(r, {"q": nodes.of(robot.jacobian, self.link, "hybrid", point=self.point)[..., 3:, :]})
+
+
+@dataclass(frozen=True, eq=False)
+class LinkOrientation(_OfLink):
+    """What a link is turned by as seen from a rotation matrix (3, 3) in the root frame: log(R^T R'), (3,), rad."""
+
+    link: str
+    rotation: ArrayLike | Callable
+
+    def labels(self, robot: Any, driven: np.ndarray) -> Sequence[str]:
+        """The axes."""
+        return _axes(f"{self.link} turned about")
+
+    def at(self, robot: Any, nodes: Nodes, derivatives: bool) -> Value:
+        """Its Value; by q dexp_(-r)^-1 J_w."""
+        G = _target("LinkOrientation.rotation", self.rotation, nodes, (3, 3))
+        r = so3.log(np.swapaxes(G, -1, -2) @ nodes.of(robot.forward_kinematics, self.link)[..., :3, :3])
+        if not derivatives:
+            return Value(r, {})
+        return Value(r, {"q": _dexp_inverse(r) @ nodes.of(robot.jacobian, self.link)[..., :3, :]})
+
+
+@dataclass(frozen=True, eq=False)
+class LinkPose(_OfLink):
+    """The pose of a link as seen from another one, a matrix (4, 4) in the root frame: (log R, p) of G^-1 C, angular
+    part first (6,), rad and m, p in the axes of G."""
+
+    link: str
+    pose: ArrayLike | Callable
+
+    def labels(self, robot: Any, driven: np.ndarray) -> Sequence[str]:
+        """The axes."""
+        return *_axes(f"{self.link} turned about"), *_axes(self.link)
+
+    def at(self, robot: Any, nodes: Nodes, derivatives: bool) -> Value:
+        """Its Value; by q (dexp_(-r)^-1 J_w, R J_v)."""
+        E = se3.inverse(_target("LinkPose.pose", self.pose, nodes, (4, 4))) @ nodes.of(
+            robot.forward_kinematics, self.link)
+        R, xi = E[..., :3, :3], so3.log(E[..., :3, :3])
+        r = np.concatenate((xi, E[..., :3, 3]), axis=-1)
+        if not derivatives:
+            return Value(r, {})
+        J = nodes.of(robot.jacobian, self.link)
+        return Value(r, {"q": np.concatenate((_dexp_inverse(xi) @ J[..., :3, :], R @ J[..., 3:, :]), axis=-2)})
+
+
+def _dexp_inverse(xi):
+    """The matrices dexp_(-xi)^-1 (..., 3, 3)."""
+    return np.stack([so3.dexp_inv(-xi, e) for e in np.eye(3)], axis=-1)
+
+
+@dataclass(frozen=True, eq=False)
+class LinkVelocity(_OfLink):
+    """The twist of a link less a target (6,), angular first, of the link's frame in the axes of the root frame (hybrid,
+    by default), rad/s and m/s."""
+
+    link: str
+    twist: ArrayLike | Callable = (0.0,) * 6
+    representation: str = "hybrid"
+
+    def labels(self, robot: Any, driven: np.ndarray) -> Sequence[str]:
+        """The axes."""
+        return *_axes(f"{self.link} turning about"), *_axes(f"{self.link} moving along")
+
+    def at(self, robot: Any, nodes: Nodes, derivatives: bool) -> Value:
+        """Its Value; by q the kinematic Hessian times the velocities."""
+        J = nodes.of(robot.jacobian, self.link, self.representation)
+        r = (J @ nodes.qd[..., None])[..., 0] - _target("LinkVelocity.twist", self.twist, nodes, (6,))
+        if not derivatives:
+            return Value(r, {})
+        H = nodes.of(robot.kinematic_hessian, self.link, self.representation)
+        return Value(r, {"q": np.einsum("...ijk,...j->...ik", H, nodes.qd), "qd": J})
+
+
+@dataclass(frozen=True, eq=False)
+class CenterOfMass(Quantity):
+    """The position of the robot's centre of mass less a target (3,), in the root frame, m."""
+
+    position: ArrayLike | Callable = (0.0, 0.0, 0.0)
+
+    def labels(self, robot: Any, driven: np.ndarray) -> Sequence[str]:
+        """The axes."""
+        return _axes("centre of mass")
+
+    def at(self, robot: Any, nodes: Nodes, derivatives: bool) -> Value:
+        """Its Value."""
+        r = nodes.of(robot.center_of_mass) - _target("CenterOfMass.position", self.position, nodes, (3,))
+        return Value(r, {"q": nodes.of(robot.center_of_mass_jacobian)} if derivatives else {})
+
+
+# ------------------------------------------------------------------------------------------------- of others
+@dataclass(frozen=True, eq=False)
+class Distance(Quantity):
+    """The distances of the pairs of a scene whose first robot this one is, m, objects being where the scene has them;
+    pairs: some of `scene.pairs`, all by default. For limits: Limit(Distance(scene), lower=0.05)."""
+
+    scene: Any
+    pairs: Sequence[tuple[str, str]] | None = None
+
+    def check(self, robot: Any) -> None:
+        """ValueError for a scene of other robots, or a pair that is not there."""
+        self._which()
+        if self.scene.nq < robot.nq or self.scene.n < robot.n:
+            raise ValueError(f"Distance.scene has configurations of {self.scene.nq} numbers, but those of the robot "
+                             f"have {robot.nq}")
+
+    def _which(self):
+        known = list(self.scene.pairs)
+        if self.pairs is None:
+            return np.arange(len(known))
+        for pair in self.pairs:
+            if tuple(pair) not in known:
+                raise ValueError(f"Distance.pairs: {tuple(pair)!r} is none of the scene's pairs {known}")
+        return np.array([known.index(tuple(pair)) for pair in self.pairs], dtype=int)
+
+    def labels(self, robot: Any, driven: np.ndarray) -> Sequence[str]:
+        """The pairs."""
+        return [" - ".join(self.scene.pairs[k]) for k in self._which()]
+
+    def at(self, robot: Any, nodes: Nodes, derivatives: bool) -> Value:
+        """Its Value."""
+        q = np.broadcast_to(self.scene.neutral(), (*nodes.q.shape[:-1], self.scene.nq)).copy()
+        q[..., :robot.nq] = nodes.q
+        found, which = self.scene.distances(q), self._which()
+        return Value(found.gap[..., which], {"q": found.gradient[..., which, :robot.n]})
+
+
+@dataclass(frozen=True, eq=False)
+class Custom(Quantity):
+    """A quantity of the user's: function(t, q, qd, tau), of arrays over (..., k nodes), that returns its numbers r
+    (..., k, size) and derivatives {"q": (..., k, size, n), "qd": ..., "tau": (..., k, size, m)}, as far as there are
+    any.
+
+    names: what its numbers are called. effort: it depends on tau, which else is None."""
+
+    function: Callable
+    names: Sequence[str]
+    effort: bool = False
+
+    @property
+    def has_effort(self) -> bool:                                           # type: ignore[override]
+        """Whether it depends on efforts."""
+        return self.effort
+
+    def labels(self, robot: Any, driven: np.ndarray) -> Sequence[str]:
+        """Its names."""
+        return self.names
+
+    def at(self, robot: Any, nodes: Nodes, derivatives: bool) -> Value:
+        """Its Value. ValueError for other shapes."""
+        found = self.function(nodes.t, nodes.q, nodes.qd, nodes.tau)
+        if not isinstance(found, tuple) or len(found) != 2 or not isinstance(found[1], Mapping):
+            raise ValueError(f"Custom {self._name()} must return (r, derivatives), not {checks.described(found)}")
+        r, size, lead = np.asarray(found[0], dtype=float), len(self.names), nodes.q.shape[:-1]
+        if r.shape != (*lead, size):
+            raise ValueError(f"Custom {self._name()}: r has shape {r.shape}, but must have {(*lead, size)}")
+        widths = {"q": robot.n, "qd": robot.n, "tau": len(nodes.driven)}
+        for name, J in found[1].items():
+            if name not in widths or np.shape(J) != (*lead, size, widths[name]):
+                raise ValueError(f"Custom {self._name()}: the derivative by {name!r} has shape {np.shape(J)}, but must "
+                                 f"be by one of {', '.join(widths)}, (..., {size}, n), of {(*lead,)}")
+        return Value(r, {name: np.asarray(J, dtype=float) for name, J in found[1].items()})
+
+    def _name(self):
+        return getattr(self.function, "__qualname__", repr(self.function))

@@ -1,0 +1,272 @@
+"""The solver of optimal motions: differential dynamic programming within an augmented Lagrangian, for many at once."""
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from screw_dynamics import checks
+from screw_dynamics.simulation.feedback import Motion
+from screw_dynamics.sweeps.entries import costates_of
+
+from . import ddp
+from .dynamics import Dynamics, Steps, dynamics
+from .motion import OptimalMotion
+from .objective import Objective
+from .quantities import JointPosition, Velocity
+from .terms import Cost, Limit, bound
+
+CONVERGED, EXHAUSTED, STUCK = "converged", "all iterations are done", "no change of the motion makes it better"
+INFEASIBLE = "limits cannot be kept, or not to this tolerance"
+PENALTY, GROWTH, HIGHEST = 10.0, 10.0, 1e8          # of limits, by their scales
+LOOSE = 1e-2            # the tolerance, of the cost, up to which it is minimized before multipliers are known
+CLOSED = 1e-9           # gaps below are rounding
+
+
+class Solver:
+    """The best motion of a robot, found iteration by iteration: `solve`, or `step` for model predictive control.
+
+    Arguments as of `optimize_motion`. What is found lasts from call to call: `step` begins with what the one before
+    left, moved on in time."""
+
+    def __init__(self, robot: Any, terms: Sequence[Cost | Limit], q0: ArrayLike, qd0: ArrayLike | None = None, *,
+                 dt: float = 0.01, steps: int = 100, driven: Sequence[str] | None = None,
+                 effort_limits: bool | tuple[ArrayLike, ArrayLike] = True, limits: bool = True,
+                 integrator: str = "semi_implicit_euler", friction: bool = False, stops: bool = False,
+                 forces: Any = None, phases: Sequence[tuple[int, Any]] = (), guess: Any = None,
+                 tolerance: float = 1e-8, limit_tolerance: float = 1e-6, threads: int | None = None):
+        N = self.N = checks.whole("steps", steps, 1)
+        self.dynamics: Dynamics = dynamics(robot, Steps(dt, integrator, friction, stops, forces, threads), driven, N,
+                                           phases)
+        robot = self.dynamics.robot
+        self.tolerance, self.limit_tolerance = (checks.positive("tolerance", tolerance),
+                                                checks.positive("limit_tolerance", limit_tolerance))
+        q0, qd0 = checks.broadcast({"q0": checks.finite_numbers("q0", q0, robot.nq),
+                                    "qd0": checks.finite_numbers("qd0", np.zeros(robot.n) if qd0 is None else qd0,
+                                                                 robot.n)})
+        self.lead, self.bounds = q0.shape[:-1], self._bounds(effort_limits)
+        self._start = [np.ascontiguousarray(x.reshape(-1, x.shape[-1])) for x in (robot.normalize(q0), qd0)]
+        if isinstance(terms, Cost | Limit):
+            terms = [terms]
+        found = [bound(term, robot, self.dynamics.driven, N, self.dynamics.h)
+                 for term in (*terms, *self._limits(limits))]
+        if not any(term.weight is not None for term in found):
+            raise ValueError("terms: there is no Cost")
+        self.objective = Objective(found, self.dynamics, len(self._start[0]), N, PENALTY)
+        self._has_limits = any(term.weight is None for term in found)
+        self.at = self._begin(guess)
+        self.history: list[np.ndarray] = [self._shaped(self.at.value.copy())]
+        self.iterations = np.zeros(len(self.at.cost), dtype=int)
+        self.stopped = np.full(len(self.at.cost), EXHAUSTED, dtype=object)
+
+    # --------------------------------------------------------------------------------------------- arguments
+    def _bounds(self, given):
+        """The bounds of efforts (m,)."""
+        model, driven = self.dynamics.robot.model, self.dynamics.driven
+        if isinstance(given, tuple):
+            lower, upper = (np.broadcast_to(checks.real_numbers(f"effort_limits {name}", np.broadcast_to(
+                x, model.n) if np.ndim(x) == 0 else x, model.n), model.n)[driven]
+                            for name, x in zip(("lower", "upper"), given, strict=True))
+        else:
+            upper = model.effort_limit[driven] if checks.flag("effort_limits", given) else np.full(len(driven), np.inf)
+            lower = -upper
+        if not (lower <= upper).all():
+            k = int(np.argmin(lower <= upper))
+            raise ValueError(f"effort_limits: lower must be <= upper, but {lower[k]} > {upper[k]} of velocity "
+                             f"{driven[k]}")
+        return ddp.Bounds(lower, upper)
+
+    def _limits(self, given):
+        """The model's limits of positions and velocities, as far as there are any."""
+        if not checks.flag("limits", given):
+            return
+        model, robot = self.dynamics.robot.model, self.dynamics.robot
+        single = np.flatnonzero(model.places_in_q >= 0)
+        lower, upper = model.lower[single], model.upper[single]
+        names = [joint for joint, where in model.v_slices.items() if where.start in single]
+        some = [k for k in range(len(single)) if lower[k] > -np.inf or upper[k] < np.inf]
+        if some:
+            whole = None if len(some) == robot.n else [names[k] for k in some]
+            yield Limit(JointPosition(whole), lower[some], upper[some])
+        fastest = model.velocity_limit
+        if (fastest < np.inf).any():
+            yield Limit(Velocity(), -fastest, fastest)
+
+    def _begin(self, guess):
+        """The Iterate of a guess: None, an OptimalMotion, (q, qd, tau), or tau."""
+        robot, driven, N, P = self.dynamics.robot, self.dynamics.driven, self.N, len(self._start[0])
+        q = np.repeat(self._start[0][:, None], N + 1, axis=1)
+        qd = np.repeat(self._start[1][:, None], N + 1, axis=1)
+        if guess is None:
+            u = np.repeat(robot.gravity_torque(self._start[0])[:, None, driven], N, axis=1)
+        elif isinstance(guess, OptimalMotion | tuple) and len(guess) >= 3:
+            given = guess[1:4] if isinstance(guess, OptimalMotion) else guess
+            names, sizes = ("q", "qd", "tau"), ((N + 1, robot.nq), (N + 1, robot.n), (N, robot.n))
+            q, qd, u = (np.broadcast_to(checks.finite_numbers(f"guess {name}", x, *size), (*self.lead, *size)).reshape(
+                P, *size) for name, x, size in zip(names, given, sizes, strict=True))
+            q, qd, u = q.copy(), qd.copy(), u[..., driven]
+            q[:, 0], qd[:, 0] = self._start
+        else:
+            u = np.broadcast_to(checks.finite_numbers("guess", guess, N, robot.n), (*self.lead, N, robot.n))
+            u = u.reshape(P, N, robot.n)[..., driven]
+        motion = Motion(q, qd, np.clip(np.ascontiguousarray(u), *self.bounds))
+        gaps = np.zeros((P, N + 1, 2 * robot.n))
+        if guess is None or not (isinstance(guess, OptimalMotion | tuple) and len(guess) >= 3):
+            motion = self.dynamics.follow(motion, *self.bounds)
+        else:
+            gaps = self.dynamics.gaps(motion)
+        found = ddp.begin(self.dynamics, self.objective, motion, gaps)
+        if not np.isfinite(found.value).all():
+            raise ValueError("guess: the motion that it begins with is not finite; give a better guess, or a smaller "
+                             "dt")
+        return found
+
+    # --------------------------------------------------------------------------------------------- iterations
+    def solve(self, iterations: int = 100, progress: bool | Callable[[int, np.ndarray], None] = False) -> OptimalMotion:
+        """Iterate until all motions have converged or stopped, at most `iterations` times each. progress: True prints a
+        line for each iteration, or a function of its number and the costs (...,)."""
+        iterations = checks.whole("iterations", iterations, 1)
+        tell = _printed if progress is True else progress or (lambda number, costs: None)
+        left = np.arange(len(self.at.cost))
+        done, worst = np.zeros(len(left), dtype=int), np.full(len(left), np.inf)
+        self._exact = np.full(len(left), LOOSE if self._has_limits else self.tolerance)
+        self.stopped[:] = EXHAUSTED
+        while len(left):
+            self._iterate(left)
+            done[left] += 1
+            tell(int(done.max()), self._shaped(self.at.cost))
+            for k in left[self._minimal(left)]:
+                self._round(k, worst)
+            left = left[(self.stopped[left] == EXHAUSTED) & (done[left] < iterations)]
+        return self.motion()
+
+    def step(self, q: ArrayLike, qd: ArrayLike, iterations: int = 1, moved: int = 0) -> OptimalMotion:
+        """Iterate from states q (..., nq), qd (..., n) that were measured, beginning with what was found before, moved
+        on by so many steps: targets that are functions of the time are taken so much later, and the last effort
+        lasts."""
+        moved = checks.whole("moved", moved, 0)
+        if moved > self.N:
+            raise ValueError(f"moved must be <= {self.N}, the number of steps, not {moved}")
+        robot, motion = self.dynamics.robot, self.at.motion
+        self._start = [np.ascontiguousarray(np.broadcast_to(checks.finite_numbers(name, x, size), (
+            *self.lead, size)).reshape(-1, size)) for name, x, size in (("q", q, robot.nq), ("qd", qd, robot.n))]
+        found, multipliers = self.at.feedback, [y for y in self.objective.y if y is not None]
+        for x in (*motion, found.K, found.side, *multipliers) if moved else ():
+            x[:, :-moved] = x[:, moved:].copy()
+        self.objective.start += moved * self.dynamics.h
+        given = Motion(motion.q.copy(), motion.qd.copy(), motion.u)
+        given.q[:, 0], given.qd[:, 0] = self._start
+        followed = self.dynamics.follow(given, *self.bounds)
+        self.at = ddp.begin(self.dynamics, self.objective, followed, np.zeros_like(self.at.gaps))
+        for _ in range(checks.whole("iterations", iterations, 1)):
+            self._iterate(np.arange(len(self.at.cost)))
+        return self.motion()
+
+    def _iterate(self, which):
+        self._outcome = ddp.iterate(self.dynamics, self.objective, self.bounds, self.at, which)
+        self.iterations[which] += 1
+        self.history.append(self._shaped(self.at.value.copy()))
+
+    def _minimal(self, which):
+        """Which motions another iteration would make better by less than the tolerance."""
+        expected, part = self._outcome
+        closed = np.abs(self.at.gaps[which]).max(axis=(-2, -1)) <= CLOSED
+        minimal = closed & (np.abs(expected) <= self._exact[which] * (1e-6 + np.abs(self.at.value[which])))
+        self.stopped[which[~minimal & (part == 0.0) & (self.at.shift[which] >= ddp.SHIFTS[2])]] = STUCK
+        return minimal
+
+    def _round(self, k, worst):
+        """A minimum was found: it converged, or the multipliers of limits are renewed."""
+        one = np.array([k])
+        motion = Motion(*(x[one] for x in self.at.motion))
+        violation = float(self.objective.violation(motion)[0])
+        if violation <= self.limit_tolerance and self._exact[k] <= self.tolerance:
+            self.stopped[k] = CONVERGED
+            return
+        self._exact[k] = max(0.1 * self._exact[k], self.tolerance)
+        self.objective.renew(motion, one)
+        if violation > max(0.25 * worst[k], self.limit_tolerance):
+            self.objective.penalty[k] *= GROWTH
+            if self.objective.penalty[k] > HIGHEST:
+                self.stopped[k] = INFEASIBLE
+        worst[k] = min(worst[k], violation)
+        self.at.value[one] = self.objective.take(motion, one).value
+
+    # --------------------------------------------------------------------------------------------- results
+    def motion(self) -> OptimalMotion:
+        """The OptimalMotion so far."""
+        d, robot, at = self.dynamics, self.dynamics.robot, self.at
+        n, P = robot.n, len(at.cost)
+        gains = np.zeros((P, self.N, n, 2 * n))
+        gains[:, :, d.driven] = at.feedback.K[..., :2 * n]
+        binding = self.objective.binding(at.motion, 1e3 * self.limit_tolerance)
+        for j, label in enumerate(np.array(_names(robot))[d.driven]):
+            u = at.motion.u[..., j]
+            held = np.zeros((P, self.N + 1), dtype=bool)
+            held[:, :-1] = (u <= self.bounds.lower[j]) | (u >= self.bounds.upper[j])
+            if held.any():
+                binding[f"Effort {label}"] = held
+        stopped = self.stopped.reshape(self.lead) if self.lead else self.stopped[0]
+        shaped = self._shaped
+        return OptimalMotion(d.h * np.arange(self.N + 1) + self.objective.start, shaped(at.motion.q.copy()),
+                             shaped(at.motion.qd.copy()), shaped(d.efforts(at.motion.u).copy()), shaped(gains),
+                             shaped(at.cost.copy()), {name: shaped(x) for name, x in binding.items()}, stopped,
+                             shaped(self.stopped == CONVERGED), shaped(self.iterations.copy()),
+                             shaped(self._stationarity()), shaped(np.abs(at.gaps).max(axis=(-2, -1))),
+                             shaped(self.objective.violation(at.motion)), self.history)
+
+    def _stationarity(self):
+        """The largest derivative of the cost and its multipliers by efforts that bounds let go against it."""
+        at, n, m = self.at, self.dynamics.robot.n, len(self.dynamics.driven)
+        every = np.arange(len(at.cost))
+        values = self.objective.take(at.motion, every, True).values
+        _, g, _ = self.objective.derivatives(values, every, self.objective.sides(values, every))
+        by = costates_of(self.dynamics.derivatives(at.motion), g)[:, :-1, 2 * n:2 * n + m]
+        free = np.where(by > 0.0, at.motion.u > self.bounds.lower, at.motion.u < self.bounds.upper)
+        return np.abs(by * free).max(axis=(-2, -1))
+
+    def _shaped(self, x):
+        """An array (P, ...) over the leading axes of the initial states."""
+        found = x.reshape((*self.lead, *x.shape[1:]))
+        return found if found.ndim else found[()]
+
+
+def _names(robot):
+    return [joint for joint, where in robot.model.v_slices.items() for _ in range(where.stop - where.start)]
+
+
+def _printed(number, costs):
+    low, high = np.min(costs), np.max(costs)
+    highest = f" to {high:.8g}" if high > low else ""
+    print(f"iteration {number}: cost {low:.8g}{highest}", file=sys.stderr, flush=True)
+
+
+def optimize_motion(robot: Any, terms: Sequence[Cost | Limit], q0: ArrayLike, qd0: ArrayLike | None = None, *,
+                    dt: float = 0.01, steps: int = 100, driven: Sequence[str] | None = None,
+                    effort_limits: bool | tuple[ArrayLike, ArrayLike] = True, limits: bool = True,
+                    integrator: str = "semi_implicit_euler", friction: bool = False, stops: bool = False,
+                    forces: Any = None, phases: Sequence[tuple[int, Any]] = (), guess: Any = None,
+                    tolerance: float = 1e-8, limit_tolerance: float = 1e-6,
+                    iterations: int = 100, progress: bool | Callable[[int, np.ndarray], None] = False,
+                    threads: int | None = None) -> OptimalMotion:
+    """The motion of `steps` steps of length dt (s) from the states q0 (..., nq) and qd0 (..., n) that costs least, by
+    feasibility-driven differential dynamic programming: a motion for each of the leading axes.
+
+    robot: a Robot, a ClosedLoopRobot or a Scene; phases: from which steps on it is another one, (step, robot), of the
+    same joints: a floating robot whose feet are held by one set of constraints after the other, say. Scenes take
+    contacts as they come, and their derivatives in the modes of these.
+
+    terms: Cost and Limit of quantities, screw_dynamics.optimal. The efforts of the joints `driven`, by default of all
+    that do not float, stay within effort_limits: True, those of the model; False, none; or (lower, upper), (n,) each.
+    limits: the model's limits of positions and velocities are kept, too. integrator, friction, forces: as in `step`,
+    which the motion obeys; stops: joints stop at position limits, as its `limits`. guess: None, efforts that hold the
+    robot at q0; tau (..., N, n); (q, qd, tau), at nodes, which need not fit each other; or an OptimalMotion.
+    It has converged where one more iteration would make the cost less by less than `tolerance` times itself, and no
+    limit is exceeded by more than limit_tolerance times its scale. progress: see Solver.solve. ValueError for what
+    cannot be."""
+    return Solver(robot, terms, q0, qd0, dt=dt, steps=steps, driven=driven, effort_limits=effort_limits, limits=limits,
+                  integrator=integrator, friction=friction, stops=stops, forces=forces, phases=phases, guess=guess,
+                  tolerance=tolerance, limit_tolerance=limit_tolerance, threads=threads).solve(iterations, progress)

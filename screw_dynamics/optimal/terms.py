@@ -1,0 +1,132 @@
+"""Terms: costs of quantities, and limits of them; and what they add to the derivatives of a whole cost."""
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from screw_dynamics import checks
+
+from .quantities import Quantity, Value
+
+RUNNING, FINAL, ALL = "running", "final", "all"
+
+
+@dataclass(frozen=True, eq=False)
+class Cost:
+    """The cost 1/2 sum_i weight_i r_i^2 of a quantity r: along the motion its integral over the time, h times its sum
+    over the nodes 0 ... N - 1 (at="running"), or at the last node ("final"), or at nodes that a sequence lists, as it
+    is. weight: a number or (size,), >= 0."""
+
+    quantity: Quantity
+    weight: ArrayLike = 1.0
+    at: str | Sequence[int] = RUNNING
+
+
+@dataclass(frozen=True, eq=False)
+class Limit:
+    """Bounds of a quantity, numbers or (size,), -inf or inf for none: at the nodes behind the first (at="all"), at the
+    last one ("final"), or at nodes that a sequence lists; equal ones prescribe it. scale: the deviation that counts as
+    one of 1, in the quantity's units."""
+
+    quantity: Quantity
+    lower: ArrayLike = -np.inf
+    upper: ArrayLike = np.inf
+    at: str | Sequence[int] = ALL
+    scale: float = 1.0
+
+
+class Bound(NamedTuple):
+    """A term of a problem: a quantity, its nodes, `some` of them as a slice if they follow each other, and the names of
+    its numbers; and of a cost their weights, else of a limit lower and upper bounds, with scale."""
+
+    quantity: Quantity
+    which: np.ndarray
+    some: slice | np.ndarray
+    labels: tuple[str, ...]
+    weight: np.ndarray | None
+    lower: np.ndarray | None = None
+    upper: np.ndarray | None = None
+    scale: float = 1.0
+
+
+def nodes_of(term: Cost | Limit, N: int) -> np.ndarray:
+    """The nodes of a term among 0 ... N. ValueError for others."""
+    effort, at = term.quantity.has_effort, term.at
+    last = N - 1 if effort else N
+    if isinstance(at, str):
+        checks.one_of("at", at, (RUNNING, FINAL) if isinstance(term, Cost) else (ALL, FINAL))
+        if at == FINAL:
+            if effort:
+                raise ValueError(f"{type(term.quantity).__name__} has no value at the last node, where no effort acts")
+            return np.array([N])
+        first = 0 if isinstance(term, Cost) or effort else 1
+        return np.arange(first, N if at == RUNNING else last + 1)
+    found = np.array([checks.whole("at", k, 0) for k in at], dtype=int)
+    if len(found) == 0 or found.max() > last:
+        raise ValueError(f"at must list nodes 0 ... {last}, not {found.tolist()}")
+    return np.unique(found)
+
+
+def bound(term: Any, robot: Any, driven: np.ndarray, N: int, h: float) -> Bound:
+    """A term of a problem of N steps of length h. ValueError for what it cannot be."""
+    if not isinstance(term, Cost | Limit) or not isinstance(term.quantity, Quantity):
+        raise ValueError(f"terms must be Cost or Limit of a Quantity, not {checks.described(term)}")
+    term.quantity.check(robot)
+    labels, which = tuple(term.quantity.labels(robot, driven)), nodes_of(term, N)
+    if isinstance(term, Cost):
+        weight = _numbers("weight", term.weight, labels)
+        if not (np.isfinite(weight) & (weight >= 0.0)).all():
+            raise ValueError(f"weight of {type(term.quantity).__name__} must be finite and >= 0, not {weight.tolist()}")
+        return Bound(term.quantity, which, _part(which), labels, weight * (h if term.at == RUNNING else 1.0))
+    lower, upper = _numbers("lower", term.lower, labels), _numbers("upper", term.upper, labels)
+    if not (lower <= upper).all():
+        k = int(np.argmin(lower <= upper))
+        raise ValueError(f"lower must be <= upper, but of {labels[k]!r} they are {lower[k]} and {upper[k]}")
+    return Bound(term.quantity, which, _part(which), labels, None, lower, upper, checks.positive("scale", term.scale))
+
+
+def _numbers(name, x, labels):
+    """A number of each label."""
+    x = np.asarray(x, dtype=float)
+    if x.ndim > 1 or (x.ndim == 1 and len(x) != len(labels)) or np.isnan(x).any():
+        raise ValueError(f"{name} must be a number or have one for each of {', '.join(labels)}, not "
+                         f"{checks.described(x)}")
+    return np.broadcast_to(x, (len(labels),))
+
+
+def add_square(value: Value, weight: np.ndarray, e: np.ndarray, m: int, some: Any, g: np.ndarray,
+               H: np.ndarray) -> None:
+    """Add to g (..., N + 1, at least w) and H (..., N + 1, w, at least w) what 1/2 sum weight e^2 has, to first order
+    in how e changes (Gauss and Newton): weights (..., k, size) or (size,), e (..., k, size), which has the derivatives
+    of `value`; some: which of the N + 1; m: the number of efforts."""
+    we, n = weight * e, (H.shape[-2] - m) // 2
+    columns = {"q": slice(0, n), "qd": slice(n, 2 * n), "tau": slice(2 * n, 2 * n + m)}
+    for name, J in value.by.items():
+        a = columns[name]
+        if J is None:
+            g[..., some, a] += we
+            _diagonal(H)[..., some, a] += weight
+            continue
+        g[..., some, a] += (we[..., None, :] @ J)[..., 0, :]
+        wJ = np.broadcast_to(weight, e.shape)[..., None] * J
+        for other, K in value.by.items():
+            left = np.swapaxes(wJ, -1, -2)
+            H[..., some, a, columns[other]] += left if K is None else left @ K
+            if K is None:
+                H[..., some, columns[other], a] += wJ
+
+
+def _part(which):
+    """Nodes as a slice, if they follow each other."""
+    if which[-1] - which[0] + 1 == len(which):
+        return slice(int(which[0]), int(which[-1]) + 1)
+    return which
+
+
+def _diagonal(H):
+    """The diagonals (..., w) of matrices (..., w, at least w), which can be written."""
+    *lead, w, _ = H.shape
+    *steps, down, right = H.strides
+    return np.lib.stride_tricks.as_strided(H, (*lead, w), (*steps, down + right))

@@ -1,0 +1,216 @@
+"""Motions under feedback around another one: efforts u + a d + K dx within bounds, dx = (log(q^-1 q'), qd' - qd).
+
+Behind each step the state moves by a - 1 gaps, of which the other motion has those of its steps: with a = 1 it is where
+the step leads, with a smaller one a part of the gap is left (Mastalli et al., 2020)."""
+from collections.abc import Callable
+from functools import cache
+from threading import get_ident, main_thread
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import types
+
+from screw_dynamics.algorithms.space import coordinates_alone, displace, groups, separate
+from screw_dynamics.compiled import workspace as ws
+from screw_dynamics.compiled.entry import lane, number
+from screw_dynamics.compiled.interrupt import begin, ended, finish
+from screw_dynamics.compiled.native import array_at, at
+from screw_dynamics.compiled.samples import load_rows, store_rows
+from screw_dynamics.compiled.threads import on_threads, thread_count
+from screw_dynamics.compiled.workspace import header, interrupt_at
+from screw_dynamics.constraints.projection import BEGIN, NEEDED
+from screw_dynamics.kernel_cache.cache import BATCHES, Form, compiled, prepare
+from screw_dynamics.numbers.lanes import WIDTH, places
+from screw_dynamics.numbers.scalars import where
+from screw_dynamics.numbers.tables import block
+from screw_dynamics.numbers.values import kernel, null
+
+from .integrators import INTEGRATORS
+from .plant import PROJECT, RESTORE, arrive, depart, project
+from .rollout import Rollouts
+from .steps import CALLS, JOINTS, OF_JOINT, prepare_plant, settings_in
+
+
+class Around(NamedTuple):
+    """P motions of N steps, and feedback around them: q (P, N + 1, nq), qd (P, N + 1, n), efforts u (P, N, m) of the
+    velocities `driven` (m), changes d (P, N, m) and gains K (P, N, m k), rows of k >= 2 n numbers, gaps (P, N + 1, 2
+    n), the first of none; part (P, 1, 1): a; and bounds lower and upper (P, N, m) of u."""
+
+    q: np.ndarray
+    qd: np.ndarray
+    u: np.ndarray
+    d: np.ndarray
+    K: np.ndarray
+    gaps: np.ndarray
+    part: np.ndarray
+    lower: np.ndarray
+    upper: np.ndarray
+    driven: np.ndarray
+
+
+class Motion(NamedTuple):
+    """q (P, N + 1, nq), qd (P, N + 1, n) and u (P, N, m)."""
+
+    q: np.ndarray
+    qd: np.ndarray
+    u: np.ndarray
+
+
+class Room(NamedTuple):
+    """Memory of a step: of the motion around which there is feedback q (nq), qd (n), efforts u, their changes d and
+    bounds (m), gains K (m k), and the gap (2 n) behind it; what the state is apart from it, dx (2 n), where a gap moves
+    it, moved (nq), and part (1)."""
+
+    q: Any
+    moved: Any
+    qd: Any
+    dx: Any
+    gap: Any
+    u: Any
+    d: Any
+    lower: Any
+    upper: Any
+    K: Any
+    part: Any
+
+
+@kernel
+def room_numbers(nq: int, n: int, m: int, k: int) -> int:
+    """How many numbers a Room has, K having k."""
+    return 2 * nq + 5 * n + 4 * m + k + 1
+
+
+@kernel
+def room_in(like: Any, nq: int, n: int, m: int, k: int, memory: np.ndarray) -> Room:
+    """The Room in memory."""
+    unit = places(like)
+    qd = 2 * unit * nq
+    u = qd + 5 * unit * n
+    K = u + 4 * unit * m
+    return Room(block(like, (nq,), memory, 0), block(like, (nq,), memory, unit * nq), block(like, (n,), memory, qd),
+                block(like, (2 * n,), memory, qd + unit * n), block(like, (2 * n,), memory, qd + 3 * unit * n),
+                block(like, (m,), memory, u), block(like, (m,), memory, u + unit * m),
+                block(like, (m,), memory, u + 2 * unit * m), block(like, (m,), memory, u + 3 * unit * m),
+                block(like, (k,), memory, K), block(like, (1,), memory, K + unit * k))
+
+
+@kernel
+def load_step(given: Around, first: int, i: int, at: Room) -> None:
+    """Of as many motions as a lane has places, what feedback in step i takes."""
+    load_rows(given.q, first, i, at.q)
+    load_rows(given.qd, first, i, at.qd)
+    load_rows(given.u, first, i, at.u)
+    load_rows(given.d, first, i, at.d)
+    load_rows(given.K, first, i, at.K)
+    load_rows(given.lower, first, i, at.lower)
+    load_rows(given.upper, first, i, at.upper)
+    load_rows(given.gaps, first, i + 1, at.gap)
+
+
+@kernel
+def feed_back(space: Any, x: list, v: list, at: Room) -> None:
+    """Efforts at.u of the state (x, v)."""
+    n, rows, u = len(v), len(at.K) // max(len(at.u), 1), at.u
+    separate(space, at.q, x, at.dx)
+    for k in range(n):
+        at.dx[n + k] = v[k] - at.qd[k]
+    for j in range(len(u)):
+        u[j] += at.part[0] * at.d[j]
+        for k in range(2 * n):
+            u[j] += at.K[j * rows + k] * at.dx[k]
+        u[j] = where(u[j] < at.lower[j], at.lower[j], where(u[j] > at.upper[j], at.upper[j], u[j]))
+
+
+@kernel
+def leave_gap(space: Any, x: list, v: list, at: Room) -> None:
+    """Move the state by a - 1 gaps."""
+    n = len(v)
+    displace(space, x, at.part[0] - 1.0, at.gap, at.moved)
+    for k in range(len(x)):
+        x[k] = at.moved[k]
+    for k in range(n):
+        v[k] += (at.part[0] - 1.0) * at.gap[n + k]
+
+
+@kernel
+def feedback_steps(step: Callable, tableau: Any, like: Any, space: Callable, memory: np.ndarray, settings: np.ndarray,
+                   dt: float, given: Around, found: Motion, stop: np.ndarray, room: np.ndarray) -> None:
+    """Fill `found` by steps of length dt; memory: a workspace, settings: see steps.py."""
+    head = header(memory)
+    n, calls = head.coordinates, array_at(0, at(settings_in(settings).calls), (CALLS,))
+    joints, projects = block(0.0, (OF_JOINT, n), settings, JOINTS), calls[PROJECT] != 0
+    x, v, plant, stages = prepare_plant(tableau, like, space, calls, joints, memory)
+    here = room_in(like, head.configuration, n, given.u.shape[2], given.K.shape[2], room)
+    for k in range(n):
+        plant.tau[k] = null(like)
+    for first in range(0, len(given.q), places(like)):
+        load_rows(given.q, first, 0, x)
+        load_rows(given.qd, first, 0, v)
+        load_rows(given.part, first, 0, here.part)
+        store_rows(found.q, first, 0, x)
+        store_rows(found.qd, first, 0, v)
+        if calls[RESTORE] > NEEDED:
+            project(plant, BEGIN, null(like) + dt, x, v)
+        for i in range(given.u.shape[1]):
+            load_step(given, first, i, here)
+            feed_back(plant.space, x, v, here)
+            for j in range(len(here.u)):
+                plant.tau[given.driven[j]] = here.u[j]
+            depart(plant, x, v)
+            step(tableau, plant, i * dt, dt, x, v, stages)
+            if projects:
+                arrive(plant, null(like) + dt, x, v)
+            leave_gap(plant.space, x, v, here)
+            store_rows(found.q, first, i + 1, x)
+            store_rows(found.qd, first, i + 1, v)
+            store_rows(found.u, first, i, here.u)
+            if ended(interrupt_at(plant.memory), stop):
+                return
+
+
+def form_of(integrator: str, lanes: bool, on_groups: bool) -> Form:
+    """What is compiled of an integrator: for one motion after another, or on lanes."""
+    _, step, tableau, *_ = INTEGRATORS[integrator]
+    space, like = groups if on_groups else coordinates_alone, lane if lanes else number
+
+    @compiled(f"feedback.{integrator}{'.groups' * on_groups}{BATCHES * lanes}", nogil=True)
+    def entry(memory, settings, dt, q, qd, u, d, K, gaps, part, lower, upper, driven, new_q, new_qd, new_u, stop, room,
+              main):
+        interrupt = ws.interrupt_at(at(memory))
+        begin(interrupt, main)
+        feedback_steps(step, tableau, like(), space, memory, settings, dt,
+                       Around(q, qd, u, d, K, gaps, part, lower, upper, driven), Motion(new_q, new_qd, new_u), stop,
+                       room)
+        finish(interrupt)
+    line, cube = ws.numbers_type(1), ws.numbers_type(3)
+    return Form(entry, (line, line, types.float64, *(cube,) * 9, types.int64[::1], *(cube,) * 3, types.int64[::1], line,
+                        types.boolean))
+
+
+@cache
+def entry_point(integrator: str, lanes: bool, on_groups: bool) -> Callable:
+    """The compiled form of an integrator."""
+    return prepare(*form_of(integrator, lanes, on_groups)).entry_point
+
+
+def follow(rollouts: Rollouts, integrator: str, friction: bool, limits: bool, total: Any, given: Around, dt: float,
+           threads: int | None = None) -> Motion:
+    """The Motion of feedback; as Rollouts.step_entry has its arguments."""
+    model = rollouts.robot.model
+    P, N, m = given.u.shape
+    lanes, on_groups = P > 1, model.on_groups
+    settings, pool = rollouts.step_settings(integrator, friction, limits, None, total, lanes)
+    found = Motion(*(np.empty((P, N + (k < 2), x.shape[2])) for k, x in enumerate(given[:3])))
+    unit, run = WIDTH if lanes else 1, entry_point(integrator, lanes, on_groups)
+    stop, room = np.zeros(1, dtype=np.int64), unit * room_numbers(model.nq, model.n, m, given.K.shape[2])
+
+    def work(starts):
+        main, memory = get_ident() == main_thread().ident, np.zeros(room)
+        with pool.borrowed() as workspace:
+            for start in starts:
+                some = slice(start, start + unit)
+                *arrays, driven = given
+                run(workspace, settings, dt, *(x[some] for x in arrays), driven, *(x[some] for x in found), stop,
+                    memory, main)
+    on_threads(work, range(0, P, unit), min(thread_count(threads), -(-P // unit)), lambda: stop.fill(1))
+    return found

@@ -1,0 +1,54 @@
+"""IPOPT finds the same minima: of twenty problems, by multiple shooting through the bridge to CasADi."""
+import numpy as np
+import pytest
+
+from screw_dynamics.optimal import Configuration, Cost, Effort, Limit, LinkPosition, Velocity, optimize_motion
+from support.real_robots import real_robot
+
+casadi = pytest.importorskip("casadi", reason="CasADi is not installed: pip install screw_dynamics[casadi]")
+pytestmark = pytest.mark.slow
+N, DT = 20, 0.05
+
+
+@pytest.fixture(scope="module")
+def arm():
+    return real_robot("ur_description/urdf/ur5_robot.urdf")
+
+
+def ipopt(robot, q0, goal, weights, fastest, weakest, start):
+    """The least cost of the same problem, from the same motion on."""
+    from screw_dynamics.bridges.casadi import CasadiRobot
+
+    n, bridge, (place, rest, effort, calm) = robot.n, CasadiRobot(robot), weights
+    q, qd, tau = (casadi.MX.sym(name, n, k) for name, k in (("q", N + 1), ("qd", N + 1), ("tau", N)))
+    gaps = [q[:, 0] - q0, qd[:, 0]]
+    for k in range(N):
+        after = bridge.step(q[:, k], qd[:, k], tau[:, k], DT)
+        gaps += [q[:, k + 1] - after[0], qd[:, k + 1] - after[1]]
+    end = bridge.forward_kinematics(q[:, N], "tool0")[:3, 3] - goal
+    cost = 0.5 * (place * casadi.sumsqr(end) + rest * casadi.sumsqr(qd[:, N])
+                  + DT * (effort * casadi.sumsqr(tau) + calm * casadi.sumsqr(qd[:, :N])))
+    unknowns = casadi.veccat(q, qd, tau)
+    solver = casadi.nlpsol("best", "ipopt", {"x": unknowns, "f": cost, "g": casadi.veccat(*gaps)}, {
+        "print_time": False, "ipopt.print_level": 0, "ipopt.sb": "yes", "ipopt.hessian_approximation": "limited-memory",
+        "ipopt.max_iter": 2000, "ipopt.tol": 1e-9})
+    upper = np.concatenate((np.full(n * (N + 1), np.inf), np.full(n * (N + 1), fastest), np.tile(weakest, N)))
+    found = solver(x0=np.concatenate([x.ravel() for x in start]), lbx=-upper, ubx=upper, lbg=0.0, ubg=0.0)
+    return float(found["f"])
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_minimum_is_that_of_ipopt(arm, seed):
+    rng = np.random.default_rng(seed)
+    q0 = np.array([0.0, -1.2, 1.5, -0.3, 1.0, 0.0]) + 0.3 * rng.normal(size=6)
+    goal = arm.forward_kinematics(q0 + 0.4 * rng.normal(size=6), "tool0")[:3, 3]
+    weights = 10.0 ** rng.uniform([2.0, 0.0, -4.0, -2.0], [4.0, 2.0, -2.0, 0.0])
+    weakest, fastest = arm.model.effort_limit * rng.uniform(0.4, 1.0), rng.uniform(0.5, 2.0)
+    terms = [Cost(LinkPosition("tool0", goal), weights[0], "final"), Cost(Velocity(), weights[1], "final"),
+             Cost(Effort(), weights[2]), Cost(Velocity(), weights[3]), Limit(Velocity(), -fastest, fastest),
+             Cost(Configuration(q0), 0.0)]
+    found = optimize_motion(arm, terms, q0, dt=DT, steps=N, effort_limits=(-weakest, weakest), limits=False,
+                            tolerance=1e-11, limit_tolerance=1e-8, iterations=300)
+    assert found.converged, found.report()
+    other = ipopt(arm, q0, goal, weights, fastest, weakest, (found.q, found.qd, found.tau))
+    assert found.cost == pytest.approx(other, rel=1e-6)

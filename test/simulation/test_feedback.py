@@ -1,0 +1,54 @@
+"""Motions under feedback around another one: as step after step of the robot, one at a time."""
+import numpy as np
+import pytest
+
+import screw_dynamics as sd
+from screw_dynamics.simulation.feedback import Around, follow
+from support.real_robots import real_robot
+
+
+def check(robot, P, driven, integrator="semi_implicit_euler", N=4, dt=0.02):
+    """Compare with Robot.step, clip, difference and integrate."""
+    rng, n, m = np.random.default_rng(7), robot.n, len(driven)
+    q = robot.integrate(robot.neutral(), 0.7 * rng.normal(size=(P, N + 1, n)))
+    qd, u, d = (rng.normal(size=(P, k, size)) for k, size in ((N + 1, n), (N, m), (N, m)))
+    K, gaps, part = (0.3 * rng.normal(size=(P, N, m, 2 * n + 3)), 0.1 * rng.normal(size=(P, N + 1, 2 * n)),
+                     rng.uniform(0.2, 1.0, (P, 1, 1)))
+    upper = np.full((P, N, m), 1.2)
+    found = follow(robot.rollouts, integrator, False, False, None, Around(
+        q, qd, u, d, K.reshape(P, N, -1), gaps, part, -upper, upper, np.array(driven)), dt)
+    for p in range(P):
+        x, v, a = q[p, 0], qd[p, 0], part[p, 0, 0]
+        for k in range(N):
+            dx = np.r_[robot.difference(q[p, k], x), v - qd[p, k]]
+            tau = np.zeros(n)
+            tau[driven] = np.clip(u[p, k] + a * d[p, k] + K[p, k, :, :2 * n] @ dx, -1.2, 1.2)
+            assert np.abs(found.u[p, k] - tau[driven]).max() < 1e-11
+            x, v = robot.step(x, v, tau, dt, integrator, limits=False)
+            x, v = robot.integrate(x, (a - 1.0) * gaps[p, k + 1, :n]), v + (a - 1.0) * gaps[p, k + 1, n:]
+            assert np.abs(robot.difference(x, found.q[p, k + 1])).max() < 1e-11
+            assert np.abs(found.qd[p, k + 1] - v).max() < 1e-11
+
+
+def arm():
+    return real_robot("ur_description/urdf/ur5_robot.urdf")
+
+
+def test_one_motion():
+    check(arm(), 1, [0, 2, 5])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("integrator", ["semi_implicit_euler", "rk4"])
+def test_motions_on_lanes(integrator):
+    check(arm(), 11, [0, 2, 5], integrator)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("P", [1, 9])
+def test_joints_on_groups(P):
+    builder, inertia = sd.ModelBuilder("world"), sd.inertia_matrix(1.3, (0.1, 0.05, -0.02), np.diag([0.02, 0.03, 0.04]))
+    for k, kind in enumerate(("free", "spherical", "planar")):
+        builder.add_group_joint(kind, f"joint_{k}", f"link_{k}", f"link_{k - 1}" if k else "world", inertia=inertia)
+    builder.add_joint("last", "tip", "link_2", (0.0, 1.0, 0.0, 0.1, 0.0, 0.2), inertia=inertia)
+    check(sd.Robot(builder.build()), P, [7, 10, 12])

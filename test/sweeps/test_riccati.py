@@ -1,0 +1,123 @@
+"""The best changes of efforts: those of one large quadratic program, which SciPy solves."""
+import numpy as np
+import pytest
+from scipy.optimize import lsq_linear
+
+from screw_dynamics.constraints.bounded import FREE
+from screw_dynamics.sweeps.entries import costates_of, riccati
+from screw_dynamics.sweeps.matrix_products import padded
+from screw_dynamics.sweeps.riccati import CURVE, FLAT, LEAST_PIVOT, SLOPE, Motions
+
+SIZES = (8, 4, 3), (5, 7, 2), (3, 2, 9)             # steps, numbers of a state, efforts
+
+
+def pad(rows):
+    """Rows with zeros beside them."""
+    found = np.zeros((*rows.shape[:-1], padded(rows.shape[-1])))
+    found[..., :rows.shape[-1]] = rows
+    return found
+
+
+def problem(seed, N, x, m, bound=np.inf):
+    """A random convex problem of one motion, with gaps: F, H, g, gap, and the Motions."""
+    rng, w = np.random.default_rng(seed), x + m
+    F, half = 0.5 * rng.normal(size=(1, N, x, w)), rng.normal(size=(1, N + 1, w, w))
+    H, g, gap = half @ half.swapaxes(-1, -2) + 0.1 * np.eye(w), rng.normal(size=(1, N + 1, w)), np.zeros((1, N + 1, x))
+    gap[:, 1:] = 0.3 * rng.normal(size=(1, N, x))
+    lower = -np.full((1, N, m), bound)
+    return F, H, g, gap, Motions(pad(F), pad(H), pad(g), gap, lower, -lower, np.zeros(1))
+
+
+def as_a_whole(F, H, g, gap):
+    """A (N m, N m), b (N m,) and the constant of the cost c + b u + u A u / 2 of all efforts u together."""
+    N, x, w = F.shape
+    m, X, x0, cost = w - x, np.zeros((x, N * (w - x))), np.zeros(x), 0.0
+    A, b = np.zeros((N * m, N * m)), np.zeros(N * m)
+    for k in range(N + 1):
+        Z, z = np.vstack([X, np.zeros((m, N * m))]), np.r_[x0, np.zeros(m)]
+        if k < N:
+            Z[x:, k * m:(k + 1) * m] = np.eye(m)
+        b, A, cost = b + Z.T @ (g[k] + H[k] @ z), A + Z.T @ H[k] @ Z, cost + g[k] @ z + 0.5 * z @ H[k] @ z
+        if k < N:
+            X, x0 = F[k] @ Z, F[k] @ z + gap[k + 1]
+    return A, b, cost
+
+
+@pytest.mark.parametrize("sizes", SIZES)
+def test_without_bounds_they_solve_the_whole_system_of_equations(sizes):
+    N, x, m = sizes
+    F, H, g, gap, given = problem(1, *sizes)
+    A, b, cost = as_a_whole(F[0], H[0], g[0], gap[0])
+    u, found = np.linalg.solve(A, -b), riccati(given)
+    assert np.abs(found.z[0, :N, x:x + m].ravel() - u).max() < 1e-11 * np.abs(u).max()
+    assert found.told[0, SLOPE] + found.told[0, CURVE] == pytest.approx(cost + 0.5 * b @ u, rel=1e-11)
+    assert (found.side == FREE).all()
+
+
+@pytest.mark.parametrize("sizes", SIZES)
+def test_feedback_is_what_is_best_from_another_state(sizes):
+    """A gap behind the first step is another state at its end."""
+    N, x, m = sizes
+    F, H, g, gap, given = problem(2, *sizes)
+    found, away = riccati(given), np.zeros(gap.shape)
+    away[0, 1] = np.random.default_rng(0).normal(size=x)
+    A, b, _ = as_a_whole(F[0, 1:], H[0, 1:], g[0, 1:], np.r_[np.zeros((1, x)), gap[0, 2:]])
+    first = F[0, 1, :, :x] @ away[0, 1]
+    B = as_a_whole(F[0, 1:], H[0, 1:], g[0, 1:] + (H[0, 1:] * np.eye(N, 1)[:, :, None])[:, :, :x] @ away[0, 1],
+                   np.r_[np.zeros((1, x)), gap[0, 2:3] + first, gap[0, 3:]])[1]
+    change = (np.linalg.solve(A, -B) - np.linalg.solve(A, -b))[:m]
+    assert np.abs(found.K[0, 1, :, :x] @ away[0, 1] - change).max() < 1e-10 * np.abs(change).max()
+
+
+@pytest.mark.parametrize("bound", [0.2, 0.1, 0.03])
+@pytest.mark.parametrize("sizes", SIZES)
+def test_within_bounds_they_are_those_of_scipy(sizes, bound):
+    N, x, m = sizes
+    F, H, g, gap, given = problem(3, *sizes, bound)
+    A, b, _ = as_a_whole(F[0], H[0], g[0], gap[0])
+    root, found = np.linalg.cholesky(A), riccati(given)
+    u = lsq_linear(root.T, -np.linalg.solve(root, b), (-bound, bound), tol=1e-15).x
+    mine = found.z[0, :N, x:x + m].ravel()
+    assert np.abs(mine - u).max() < 1e-6 * bound
+    assert 0.5 * mine @ A @ mine + b @ mine <= 0.5 * u @ A @ u + b @ u + 1e-12
+    held = found.side[0] != FREE
+    assert held.any() and (found.K[0][held] == 0.0).all()
+
+
+def test_where_they_begin_does_not_matter():
+    *_, given = problem(4, 6, 4, 3, 0.2)
+    free, from_bounds = riccati(given), riccati(given, np.ones((1, 6, 3)))
+    assert (free.side == from_bounds.side).all() and np.abs(free.z - from_bounds.z).max() < 1e-12
+
+
+def test_many_motions_are_each_as_alone():
+    parts = [problem(seed, 6, 4, 3, 0.2)[-1] for seed in range(5)]
+    together = riccati(Motions(*(np.concatenate(x) for x in zip(*parts, strict=True))), threads=2)
+    for k, given in enumerate(parts):
+        for one, all_ in zip(riccati(given), together, strict=True):
+            assert (one[0] == all_[k]).all()
+
+
+def test_what_efforts_leave_open_is_told():
+    """An effort that does nothing and costs nothing."""
+    F, H, g, _, given = problem(5, 4, 3, 2)
+    F[..., 4], H[..., 4, :], H[..., :, 4], g[..., 4] = 0.0, 0.0, 0.0, 0.0
+    found = riccati(given._replace(F=pad(F), H=pad(H), g=pad(g)))
+    assert not found.told[0, LEAST_PIVOT] > FLAT
+    shifted = riccati(given._replace(F=pad(F), H=pad(H), g=pad(g), shift=np.ones(1)))
+    assert shifted.told[0, LEAST_PIVOT] > FLAT and (shifted.d[..., 1] == 0.0).all()
+
+
+def test_costates_are_the_gradient_of_the_whole():
+    """Of a linear cost: products of all steps, one effort after the other."""
+    F, _, g, _, given = problem(6, 6, 4, 3)
+    N, x, w = F.shape[1:]
+    found = costates_of(given.F, given.g)
+    for k in range(N):
+        dx, by = np.zeros((w, x)), np.eye(w) @ g[0, k]
+        dx = F[0, k].T
+        for later in range(k + 1, N + 1):
+            by = by + dx @ g[0, later, :x]
+            if later < N:
+                dx = dx @ F[0, later, :, :x].T
+        assert np.abs(found[0, k, :w] - by).max() < 1e-12 * np.abs(by).max()
