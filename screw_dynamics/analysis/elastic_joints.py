@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 
 from screw_dynamics import checks
 from screw_dynamics.algorithms.friction import smooth_sign
+from screw_dynamics.forces import Friction
 from screw_dynamics.model.drive import Antagonistic, Drive, LeverArm
 from screw_dynamics.model.drives import transmission, without_drives
 from screw_dynamics.robot import Robot
@@ -110,6 +111,8 @@ class ElasticJoints:
         q, qd, qdd, qddd, qdddd = checks.broadcast({name: checks.real_numbers(name, x, self.robot.n) for name, x in zip(
             names, (q, qd, qdd, qddd, qdddd), strict=True)})
         neglect_damping = checks.flag("neglect_damping", neglect_damping)
+        if own := [x for x in self.driven.forces if friction or not isinstance(x, Friction)]:
+            raise ValueError(f"feed_forward: the robot has forces of its own, {own[0]}")
         for joint, drive in self.driven.model.drives.items():
             rubs = drive.coupling and not drive.is_elastic and (drive.motor_damping or drive.motor_friction)
             wrong = ("backlash" if drive.backlash else "a carrier" if drive.carrier and drive.is_elastic else

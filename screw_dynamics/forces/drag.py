@@ -1,5 +1,7 @@
 """Drag: what a fluid does to a link that moves through it."""
-from dataclasses import dataclass
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -51,3 +53,7 @@ class Drag(Element):
         frame = robot.frame(self.link, self)
         return [[0.0, float(frame.body), *frame.C @ Vec3(*self.array("point", 3)), *self.array("flow", 3),
                  *(self.finite(name, at_least=0.0) for name in ("linear", "quadratic", "turning"))]]
+
+    def mounted(self, prefix: str, root: str, R: np.ndarray) -> Drag:
+        """The fluid flows in the axes of the other root."""
+        return replace(super().mounted(prefix, root, R), flow=R @ self.array("flow", 3))    # type: ignore[type-var]

@@ -3,7 +3,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Mapping
+from dataclasses import replace
 from typing import Any, ClassVar, NamedTuple, TypeAlias
+
+import numpy as np
 
 from screw_dynamics.checks import described, real
 from screw_dynamics.model.links import Frame
@@ -49,6 +52,24 @@ class Element:
         """What the machine code of its law depends on besides this package; None: what nobody can tell."""
         return ""
 
+    @property
+    def joints(self) -> tuple[str, ...]:
+        """The names of the joints on which it acts."""
+        return tuple(name for field in JOINTS if hasattr(self, field) for name in _named(getattr(self, field)))
+
+    @property
+    def links(self) -> tuple[str, ...]:
+        """The names of the links on which it acts."""
+        return tuple(getattr(self, field) for field in LINKS if getattr(self, field, None) is not None)
+
+    def mounted(self, prefix: str, root: str, R: np.ndarray) -> Element:
+        """The element of a robot whose names get a prefix, and whose root link is fixed, with axes R (3, 3), to another
+        root."""
+        given = {field: getattr(self, field) for field in (*JOINTS, *LINKS) if hasattr(self, field)}
+        given |= {field: root for field in given if given[field] is None}
+        return replace(self, **{field: prefix + names if isinstance(names, str) else tuple(     # type: ignore[type-var]
+            (prefix + name, factor) for name, factor in names) for field, names in given.items()})
+
     def finite(self, name: str, at_least: float = -math.inf, more_than: float = -math.inf) -> float:
         """One of its numbers. ValueError unless it is finite and within bounds."""
         given = getattr(self, name)
@@ -69,6 +90,8 @@ class Element:
 
 
 ANY = -1
+# Fields of elements that name joints, and links, where None is the root.
+JOINTS, LINKS = ("joint", "motor", "lever", "charge"), ("link", "other")
 Joints: TypeAlias = str | Mapping[str, float] | tuple[tuple[str, float], ...]       # on what x of a law is the sum
 # By name, the elements whose laws are in every sum, so that one piece of machine code serves any combination of them.
 KINDS: dict[str, type[Element]] = {}
@@ -78,6 +101,11 @@ def built_in(kind: type[Element]) -> type[Element]:
     """Decorates an element of this package that is made of names and numbers alone: its law is in every sum."""
     KINDS[kind.__name__] = kind
     return kind
+
+
+def _named(joints):
+    """The names in what a field of JOINTS holds."""
+    return (joints,) if isinstance(joints, str) else tuple(name for name, _ in joints)
 
 
 def _array(x, shape):

@@ -1,5 +1,7 @@
 """A wrench on a link, constant or of time."""
-from dataclasses import dataclass
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import ClassVar
 
@@ -78,3 +80,12 @@ class LinkWrench(Element):
         wrenches = self.array("wrench", len(times), 6)
         return [[*begin, start, end, *first, *last]
                 for (start, end), (first, last) in zip(pairwise(times), pairwise(wrenches), strict=True)]
+
+    def mounted(self, prefix: str, root: str, R: np.ndarray) -> LinkWrench:
+        """A wrench in the root's axes is one in those of the other root."""
+        found = super().mounted(prefix, root, R)
+        if self.frame == "link":
+            return found
+        wrench = np.asarray(self.wrench, dtype=float)
+        turned = wrench.reshape(*wrench.shape[:-1], 2, 3) @ R.T
+        return replace(found, wrench=turned.reshape(wrench.shape))      # type: ignore[type-var]

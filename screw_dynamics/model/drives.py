@@ -303,4 +303,5 @@ def without_drives(model: Model, joints: Collection[str] | None = None) -> Model
         body_names=those(model.body_names, bodies), body_joints=those(model.body_joints, bodies),
         parents=at[model.parents[bodies]], coordinates=along[model.coordinates[bodies]],
         frames={link: (int(at[body]), C.copy()) for link, (body, C) in model.frames.items() if link not in gone},
-        mimics={joint: lead for joint, lead in model.mimics.items() if joint not in gone})
+        mimics={joint: lead for joint, lead in model.mimics.items() if joint not in gone},
+        forces=tuple(element for element in model.forces if gone.isdisjoint((*element.joints, *element.links))))

@@ -91,6 +91,7 @@ def _mounted(root, model, prefix, pose):
         mimics={prefix + joint: (prefix + lead[0], *lead[1:]) for joint, lead in model.mimics.items()},
         joint_frames={prefix + joint: frame for joint, frame in model.joint_frames.items()},
         constraints=tuple(renamed(each, prefix) for each in model.constraints),
+        forces=tuple(each.mounted(prefix, model.root, C[:3, :3]) for each in model.forces),
         drives={prefix + joint: replace(drive, carrier=drive.carrier and prefix + drive.carrier,
                                         coupling={prefix + other: factor for other, factor in drive.coupling})
                 for joint, drive in model.drives.items()},
@@ -129,4 +130,5 @@ def _concatenated(first: Model, parts: Sequence[Model]) -> Model:
                 for link, (body, at) in part.frames.items()},
         mimics={joint: lead for part in parts for joint, lead in part.mimics.items()},
         drives={joint: drive for part in parts for joint, drive in part.drives.items()},
+        forces=sum((part.forces for part in parts), ()),
         joint_frames={joint: frame.copy() for part in parts for joint, frame in part.joint_frames.items()})

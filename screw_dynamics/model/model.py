@@ -58,6 +58,8 @@ class Model:
     constraints: tuple[Constraint, ...] = ()
     # joint: what drives it; of elastic drives the coordinates of motors are joints of the model, see `motors`
     drives: Mapping[str, Drive] = field(default_factory=dict)
+    # elements of screw_dynamics.forces that act in all of its motions, of names and numbers alone
+    forces: tuple[Any, ...] = ()
 
     def __post_init__(self) -> None:
         for name, value in vars(self).items():

@@ -16,7 +16,9 @@ from screw_dynamics.algorithms.friction import friction_torque
 from screw_dynamics.algorithms.hybrid_dynamics import HYBRID_DYNAMICS
 from screw_dynamics.compiled.batch import evaluate_rows
 from screw_dynamics.compiled.entry import Entry
+from screw_dynamics.forces import Total, friction_of
 from screw_dynamics.foreign_arrays import any_foreign
+from screw_dynamics.model import configuration_space
 from screw_dynamics.model.model import Model
 from screw_dynamics.screws.arrays import Ad_matrix, inverse_pose, pose_matrix
 
@@ -184,8 +186,13 @@ class Dynamics(Kinematics):
         return checks.broadcast({name: checks.real_numbers(name, x, self.n), "external": load})
 
     def friction_torque(self, qd: ArrayLike, out: Out = None) -> np.ndarray:
-        """The efforts (..., n) that friction takes: damping qd + friction sign(qd). No other method includes it."""
+        """The efforts (..., n) that friction takes: damping qd + friction sign(qd), and that of elements
+        forces.Friction of the robot's own (`forces`, and rigid motors that several joints turn), whose sign is linear
+        within 1e-3 rad/s or m/s of rest. No other method includes it."""
         if any_foreign((qd,)):
             return self._method_on("friction_torque", {"qd": qd}, ("joint",), (self.n,), out=out)
         qd = checks.real_numbers("qd", qd, self.n)
-        return checks.filled(out, friction_torque(self.model.damping, self.model.friction, qd))
+        found = friction_torque(self.model.damping, self.model.friction, qd)
+        if own := friction_of(self.model):
+            found = found - Total(self.model, self.tables, own).efforts(configuration_space.neutral(self.model), qd)
+        return checks.filled(out, found)

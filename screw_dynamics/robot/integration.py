@@ -153,12 +153,14 @@ class Integration(Evaluation):
         return Total(self.model, self.tables, elements)
 
     def drive_torque(self, q: ArrayLike, qd: ArrayLike) -> np.ndarray:
-        """The efforts (..., n) of the springs of elastic drives at states q (..., nq), qd (..., n), on joints and on
-        motors; 0 without such drives. M qdd + C qd + g = tau + drive_torque - friction_torque."""
+        """The efforts (..., n) of the springs and windings of drives at states q (..., nq), qd (..., n), on joints and
+        on motors, and of the robot's own `forces` but friction, at the time 0; 0 without any. M qdd + C qd + g = tau +
+        drive_torque - friction_torque."""
         return self.total_force(()).efforts(q, qd)
 
     def drive_energy(self, q: ArrayLike) -> np.ndarray:
-        """The energy (...) that the springs of elastic drives store at configurations q (..., nq), J."""
+        """The energy (...) that the springs of drives, and the robot's own `forces`, store at configurations q (...,
+        nq), J."""
         return self.total_force(()).potential_energy(q)
 
     def effort_bounds(self, qd: ArrayLike) -> tuple[np.ndarray, np.ndarray]:

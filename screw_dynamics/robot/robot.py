@@ -2,7 +2,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from numpy.typing import ArrayLike
@@ -14,6 +15,7 @@ from screw_dynamics.algorithms.matrix_rows import is_deep
 from screw_dynamics.algorithms.representations import REPRESENTATIONS
 from screw_dynamics.checks.peers import WithHints
 from screw_dynamics.compiled.specialize import shortest, straight_line
+from screw_dynamics.forces import KINDS, Element, Total, elements_of
 from screw_dynamics.model.drive import Drive
 from screw_dynamics.model.drives import with_drives
 from screw_dynamics.model.model import Model
@@ -88,7 +90,8 @@ class Robot(InertialParameters, Linearization, TimeDerivatives, InverseKinematic
         if self._sealed:
             instead = {"gravity": "robot.with_gravity(gravity) returns", "model": "Robot(model, robot.gravity) is",
                        "representation": "Robot(robot.model, robot.gravity, representation) is"}.get(
-                           name, "with_gravity, with_payload, with_armature, with_drives, with_root_inertia and "
+                           name, "with_gravity, with_payload, with_armature, with_drives, with_forces, "
+                           "with_root_inertia and "
                            "specialize return")
             raise AttributeError(f"a Robot is immutable, and its {name!r} cannot be changed: {instead} another Robot")
         object.__setattr__(self, name, *value)
@@ -192,6 +195,25 @@ class Robot(InertialParameters, Linearization, TimeDerivatives, InverseKinematic
         robots are asked for: feed-forward, equilibria, resonances. See Drive, and model/drives.py for what becomes of
         the model; docs/drives.md."""
         return Robot(with_drives(self.model, drives), self.gravity, self.representation, self.source)
+
+    @property
+    def forces(self) -> tuple[Element, ...]:
+        """The elements of force that the robot has of its own, `with_forces`, without those of its drives."""
+        return self.model.forces
+
+    def with_forces(self, forces: Sequence[Element]) -> Robot:
+        """The same robot with these elements of screw_dynamics.forces as its own, in place of `forces`: they act in
+        every motion, beside those that a method is given, and to_urdf writes them. Elements forces.Friction act where
+        friction does, as the model's damping and Coulomb friction do, and are part of friction_torque; the others are
+        part of drive_torque, as springs of drives are. ValueError names an element that does not fit the robot, and a
+        function, which is no number."""
+        elements = elements_of(forces)
+        for element in elements:
+            if KINDS.get(type(element).__name__) is not type(element):
+                raise ValueError(f"with_forces: {element} must be one of {', '.join(sorted(KINDS))}, which are made of "
+                                 "names and numbers; give it as forces= of a rollout")
+        Total(self.model, self.tables, elements)            # refuses what does not fit
+        return Robot(replace(self.model, forces=elements), self.gravity, self.representation, self.source)
 
     def with_inertial_parameters(self, parameters: ArrayLike) -> Robot:
         """The same robot with other inertial_parameters (10 b,); see Model.with_inertial_parameters."""

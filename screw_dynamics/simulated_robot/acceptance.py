@@ -3,8 +3,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from screw_dynamics.forces import Element
 from screw_dynamics.robot import Robot
-from screw_dynamics.simulation.integrators import FIXED_STEPS, WITH_CONSTRAINTS
+from screw_dynamics.simulation.integrators import FIXED_STEPS, WITH_CONSTRAINTS, check_elements
 
 from .actuators import singular_joint
 from .home import Home
@@ -36,8 +37,11 @@ def check_drives(robot: Robot) -> None:
                              "use Robot.rollout")
 
 
-def check_settings(robot: Robot, settings: Settings, in_scene: bool) -> None:
-    """Refuse an integrator for trees alone where there are closed loops, and in a scene what robots have alone."""
+def check_settings(robot: Robot, settings: Settings, in_scene: bool, forces: Sequence[Element]) -> None:
+    """Refuse an integrator for trees alone where there are closed loops, one that does not take a force that acts, a
+    force that does not fit the robot, and in a scene what robots have alone."""
+    total = robot.rollouts.stepped(forces, settings.joint_friction)
+    check_elements(settings.integrator, total.elements if total else ())
     loops, known = robot.model.constraints, [name for name in WITH_CONSTRAINTS if name in FIXED_STEPS]
     if loops and settings.integrator not in known:
         raise ValueError(f"integrator is {settings.integrator}, must be one of {', '.join(known)} for a robot with "

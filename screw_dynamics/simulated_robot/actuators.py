@@ -8,7 +8,7 @@ import numpy as np
 
 from screw_dynamics.closed_loops import ClosedLoopRobot
 from screw_dynamics.constraints.contacts.tables import RESIDUALS
-from screw_dynamics.forces import Element
+from screw_dynamics.forces import Element, without_friction
 from screw_dynamics.model.floating_base import coordinates
 from screw_dynamics.robot import Robot
 from screw_dynamics.scene import Contacts
@@ -127,7 +127,7 @@ class Actuators:
         """What moves a robot."""
         if robot is not self._robot or touching is not self._touching:
             self._robot, self._touching, self._drives = robot, touching, None
-            self._driven = driven(robot, self._settings.integrator, self.forces, touching)
+            self._driven = driven(robot, self._settings, self.forces, touching)
             self._unpushed, self._resumed = self._driven.wrenches({}), False
         return self._driven
 
@@ -138,7 +138,7 @@ class Actuators:
             return None
         if touching is not self._measured:
             self._measured = touching
-            self._measuring = driven(robot, self._settings.integrator, self.forces, touching)
+            self._measuring = driven(robot, self._settings, self.forces, touching)
         return self._measuring
 
     def _joints(self, robot: Robot, drives: Drives, q: np.ndarray) -> np.ndarray:
@@ -166,12 +166,13 @@ class Actuators:
 _DRIVES = np.array([EFFORT, GRAVITY, SERVO, SERVO, SERVO, BRAKE])       # by Drive
 
 
-def driven(robot: Robot, integrator: str, forces: Sequence[Element], touching: Touching | None = None) -> Driven:
+def driven(robot: Robot, settings: Settings, forces: Sequence[Element], touching: Touching | None = None) -> Driven:
     """The driven motion of a robot, with the constraints of its model, or with all that surrounds it."""
+    integrator, friction = settings.integrator, settings.joint_friction
     if touching is not None:
-        return Driven(touching.robot, integrator, forces, touching.constraints, touching, servos=robot.n)
+        return Driven(touching.robot, integrator, forces, touching.constraints, touching, robot.n, friction)
     constraints = ClosedLoopRobot(robot).constraints if robot.model.constraints else None
-    return Driven(robot, integrator, forces, constraints)
+    return Driven(robot, integrator, forces, constraints, friction=friction)
 
 
 def with_bodies(table: np.ndarray, touching: Touching) -> np.ndarray:
@@ -205,13 +206,11 @@ def braked(robot: Robot, locked: np.ndarray, q: np.ndarray, limits: EnforcedLimi
 
     A brake is a stop on both sides of the joint's position, of those q (n,). For an integrator that takes friction
     implicitly it is huge damping, too: then it holds within the step, and not only after it."""
-    model = robot.model
-    damping, friction = model.damping * settings.joint_friction, model.friction * settings.joint_friction
+    model = robot.model if settings.joint_friction else without_friction(robot.model)
     return Robot(
         replace(
             model,
-            damping=np.where(locked, STOPPING, damping) if settings.implicit else damping,
-            friction=friction,
+            damping=np.where(locked, STOPPING, model.damping) if settings.implicit else model.damping,
             lower=np.where(locked, q, limits.lower),
             upper=np.where(locked, q, limits.upper),
         ),

@@ -22,7 +22,6 @@ from screw_dynamics.robot import Robot
 from screw_dynamics.scene import Scene
 from screw_dynamics.simulation.conservation import beyond_limits
 from screw_dynamics.simulation.driven_joints import PAST
-from screw_dynamics.simulation.integrators import check_elements
 
 from .acceptance import check_drives, check_inertia, check_settings
 from .actuators import Actuators, braked
@@ -94,9 +93,8 @@ class Simulation(Objects, Measurements):
         self.home = Home(robot, self.joint_names, self.limits, self.base, self.settings)
         self.home.change(initial_positions or {})
         check_inertia(robot, self.home, self.names)
-        check_settings(robot, self.settings, scene is not None)
         self.forces = elements_of(forces)
-        check_elements(self.settings.integrator, robot.total_force(self.forces).elements)
+        check_settings(robot, self.settings, scene is not None, self.forces)
         self._actuators = Actuators(self.limits, self.settings, self.forces)
         modes_given = modes_of(robot.model, self.settings.command_mode, modes or {})
         self._commands = Commands(self.settings, self.limits, modes_given, self._rates)

@@ -2,17 +2,21 @@
 from collections.abc import Sequence
 from typing import Any
 
-from screw_dynamics.forces import Custom, Element, JointSprings, ModelFriction, Total, elements_of, of_drives
+from screw_dynamics.forces import Custom, Element, JointSprings, ModelFriction, Total, elements_of, of_model
 from screw_dynamics.model.model import Model
 
 from .springs import checked_springs
 
 
+def stepped(model: Model, forces: Sequence[Element] | None, friction: bool) -> tuple[Element, ...]:
+    """What a step takes as forces: elements of the model itself, and those given. Damping and friction of the model's
+    joints, and springs at these, are in its settings."""
+    return of_model(model, friction) + (() if forces is None else elements_of(forces))
+
+
 def acting(model: Model, forces: Sequence[Element] | None, friction: bool, springs: Any) -> tuple[Element, ...]:
-    """The springs of the model's drives, elements of force, the model's friction, and springs at the joints, as far as
-    they are there."""
-    elements = of_drives(model) if model.drives else ()
-    elements += () if forces is None else elements_of(forces)
+    """The same, with the model's friction and springs at the joints as elements, as far as they are there."""
+    elements = stepped(model, forces, friction)
     if friction and (model.damping.any() or model.friction.any()):
         elements += ModelFriction(),
     if (given := checked_springs(model, springs)) is not None:

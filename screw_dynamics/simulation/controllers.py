@@ -25,7 +25,7 @@ from screw_dynamics.numbers.lanes import LANE, WIDTH, extract, insert
 from screw_dynamics.numbers.values import CALLED
 
 from . import lane_arrays  # noqa: F401  (registers NumPy on lanes)
-from .robot_type import METHODS, OF_LINKS, RobotType, robot_maker, used
+from .robot_type import FRICTION, METHODS, OF_LINKS, RobotType, robot_maker, used
 
 PARAMETERS = "robot", "t", "q", "qd", "tau"
 ONE, LANES, PLACES = "one state", "lanes", "one state after another"
@@ -104,7 +104,7 @@ def _compile(function: Callable, names: tuple[str, ...], mark: Fingerprint, trie
         key = mark.key and hashlib.sha256(repr((mark.key, form, frames, root)).encode()).hexdigest()
         forms[form] = Form(_adapter(jitted, kind, form, names, key), (types.intp,) * 6)
     ready = [name for name, form in forms.items() if form.is_kept]
-    methods = frozenset(mark.names.intersection(METHODS))
+    methods = frozenset(mark.names.intersection((*METHODS, FRICTION)))
     for form in ready[:1] or forms:
         adapter, kinds = forms[form]
         used.clear(), refusals.clear()

@@ -301,11 +301,13 @@ class Driven:
     """The driven motion of one robot, by an integrator with steps of fixed length. Not for several threads at once.
 
     constraints: those of a robot that keeps them, closed_loops.Constraints. touching: what links and bodies touch, a
-    scene's Touching, whose robot this one is; servos: at most so many of its joints have one, by default all."""
+    scene's Touching, whose robot this one is; servos: at most so many of its joints have one, by default all. friction:
+    whether elements of friction that the robot has of its own act; damping and friction of joints are in the table."""
 
     def __init__(self, robot: Any, integrator: str, forces: Sequence[Element] = (), constraints: Any = None,
-                 touching: Any = None, servos: int | None = None):
-        model, structure, self._total = robot.model, robot.model.structure, robot.total_force(forces)
+                 touching: Any = None, servos: int | None = None, friction: bool = True):
+        model, structure = robot.model, robot.model.structure
+        self._total = robot.rollouts.stepped(forces, friction)
         self._links, self._frames = model.links(robot.gravity), model.frame_rows(robot.gravity)
         self._place = {name: i for i, name in enumerate(model.frame_names) if name is not None}
         self._run = _entry_point(integrator, model.on_groups)

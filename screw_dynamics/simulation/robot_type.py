@@ -24,6 +24,7 @@ from .steps import CALLS, OF_JOINT
 METHODS = {name: FACTORS + 1 + i for i, name in enumerate((
     "gravity_torque", "coriolis_torque", "inverse_dynamics", "forward_dynamics", "mass_matrix", "coriolis_matrix",
     "kinetic_energy", "potential_energy", "forward_kinematics", "jacobian", "jacobian_derivative"))}
+FRICTION = "friction_torque"    # has no address: it reads damping and friction of the model's joints, and those alone
 OF_LINKS = "forward_kinematics", "jacobian", "jacobian_derivative"
 used: set[str] = set()          # methods that were compiled for since it was cleared
 
@@ -124,7 +125,7 @@ def _evaluate(robot, index, shape, target, inputs, out):
 
 def _check(name, robot, out, external=None, **inputs):
     """Refuse arguments that a method cannot take in compiled code."""
-    used.update({name}.intersection(METHODS))
+    used.update({name}.intersection((*METHODS, FRICTION)))
     for key, kind in inputs.items():
         if not (isinstance(kind, types.Array) and kind.ndim == 1 and kind.dtype in (types.float64, LANE)
                 and (robot.lanes or kind.dtype is not LANE)):

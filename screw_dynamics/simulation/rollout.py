@@ -18,12 +18,12 @@ from screw_dynamics.compiled.records import word_of
 from screw_dynamics.compiled.threads import on_threads, thread_count
 from screw_dynamics.constraints.contacts.calls import LEAVES_FACTORS, contact_addresses
 from screw_dynamics.constraints.projection import NEEDED, acts_at_ends, projection_address, with_room
-from screw_dynamics.forces import Element, ModelDamping, Total
+from screw_dynamics.forces import Element, ModelDamping, Total, friction_of
 from screw_dynamics.numbers.lanes import WIDTH
 from screw_dynamics.numbers.values import PLAIN
 
 from . import control_along, controller_failure
-from .acting import acting, name_force
+from .acting import acting, name_force, stepped
 from .controllers import CompiledController, compiled_controller, plain_controller
 from .divergence import warn_of_divergence
 from .integrators import FIXED_STEPS, INTEGRATORS, check_elements, momenta_address
@@ -44,7 +44,7 @@ from .plant import (
     SOLVE,
     SPRING,
 )
-from .robot_type import METHODS
+from .robot_type import FRICTION, METHODS
 from .rollout_arguments import efforts, options, sampling
 from .rollout_kernels import KNOWN, entry_point, noted
 from .springs import checked_springs
@@ -86,7 +86,7 @@ class Rollouts:
         self._with_room = workspaces if projected is not None else Workspaces(with_room(robot.tables))
         self._checked: dict = {}            # by options: settings, and number of samples
         self._totals: dict[tuple[Element, ...], Total] = {}
-        self._alone = self.total(None)      # what acts in any case: kept as long as the settings of steps
+        self._alone = [self.stepped(None, own) for own in (False, True)]    # kept as long as the settings of steps
         self._on_groups = self._model.on_groups
         self._methods = {**entries._asdict(), **{
             name: entry.of(self._model.structure) for name, entry in OTHER_METHODS.items()}}
@@ -116,12 +116,14 @@ class Rollouts:
         None for none."""
         return self._sum_of(acting(self._model, forces, friction, springs))
 
+    def stepped(self, forces: Sequence[Element] | None, friction: bool) -> Total | None:
+        """The sum of what steps take as forces: without friction and springs of joints, which are in their settings."""
+        return self._sum_of(stepped(self._model, forces, friction))
+
     def smooth(self, forces: Sequence[Element] | None, friction: bool) -> Total | None:
-        """The same without the model's dry friction, which steps take apart."""
-        if forces is None and not friction and not self._model.drives:
-            return None
+        """The same with the model's damping, if friction acts, but not its dry friction."""
         damped = bool(friction and self._model.damping.any())
-        return self._sum_of((*acting(self._model, forces, False, None), *[ModelDamping()] * damped))
+        return self._sum_of((*stepped(self._model, forces, friction), *[ModelDamping()] * damped))
 
     def _sum_of(self, elements):
         if not elements:
@@ -165,7 +167,10 @@ class Rollouts:
                      plain_controller(controller, self.robot) if PLAIN else
                      compiled_controller(controller, lanes, frames, self._model.root))
             calls[CONTROLLER] = found.address
-            for name in found.methods:
+            if FRICTION in found.methods and friction_of(self._model):
+                raise ValueError(f"a compiled controller cannot call robot.{FRICTION} of a robot with friction of its "
+                                 "own as an element of force: robot.forces, or a rigid motor that several joints turn")
+            for name in found.methods.difference((FRICTION,)):
                 calls[METHODS[name]] = self._methods[name].address(found.lanes)
         return settings
 
@@ -175,7 +180,7 @@ class Rollouts:
         one_of("integrator", integrator, FIXED_STEPS)
         friction, limits = options(friction, limits)
         settings = self._settings(integrator, friction, limits, springs)
-        settings = self._with_calls(settings, integrator, total or self._alone, None, lanes)
+        settings = self._with_calls(settings, integrator, total or self._alone[friction], None, lanes)
         return settings, self._pool(settings.view(np.int64))
 
     def step_entry(self, integrator: str, friction: bool, limits: bool | None, springs: Any = None,
@@ -192,7 +197,7 @@ class Rollouts:
         n, dt = self._model.n, positive("dt", dt)
         one_of("integrator", integrator, FIXED_STEPS)
         friction, limits = options(friction, limits)
-        springs, total = checked_springs(self._model, springs), self.total(forces)
+        springs, total = checked_springs(self._model, springs), self.stepped(forces, friction)
         given, begin = {"q": q, "qd": qd, "tau": tau}, number("t", t)
         q, qd, tau = broadcast({
             name: real_numbers(name, x, self._model.nq if name == "q" else n) for name, x in given.items()})
@@ -243,7 +248,7 @@ class Rollouts:
         controllers. reported: so many numbers of what the last step before a sample reports, where steps do. watch(q):
         the context in which the samples q (..., samples, nq) behind the first are filled."""
         friction, limits = options(friction, limits)
-        controller, total = None, self.total(forces)
+        controller, total = None, self.stepped(forces, friction)
         key = (dt, steps, integrator, friction, limits, every, rtol, atol, checked_springs(self._model, springs),
                total.elements if total else ())
         try:

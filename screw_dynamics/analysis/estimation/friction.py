@@ -6,6 +6,6 @@ from screw_dynamics.robot import Robot
 
 
 def smooth_friction(robot: Robot, qd: np.ndarray) -> np.ndarray:
-    """damping qd + friction sign(qd), (..., n); within STICTION of rest, where a joint may take anything up to
-    `friction`, the sign is linear."""
-    return robot.model.damping * qd + robot.model.friction * smooth_sign(qd)
+    """Robot.friction_torque (..., n); within STICTION of rest, where a joint may take anything up to its friction, the
+    sign is linear."""
+    return robot.friction_torque(qd) + robot.model.friction * (smooth_sign(qd) - np.sign(qd))

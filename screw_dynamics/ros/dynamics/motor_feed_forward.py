@@ -60,12 +60,7 @@ class RigidDrives:
 
     def feed_forward(self, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray, qddd: np.ndarray, qdddd: np.ndarray, *,
                      friction: bool, neglect_damping: bool) -> MotorMotion:
-        """The same motion, and the efforts of inverse dynamics. ValueError names a drive whose friction is no joint's,
-        as ElasticJoints does."""
-        for joint, drive in self.robot.model.drives.items():
-            if friction and drive.coupling and (drive.motor_damping or drive.motor_friction):
-                raise ValueError(f"feed_forward: the drive of joint {joint!r} has friction of a rigid motor that "
-                                 "several joints turn")
+        """The same motion, and the efforts of inverse dynamics."""
         tau = self.robot.inverse_dynamics(q, qd, qdd)
         if friction:
             tau = tau + self.robot.friction_torque(qd)

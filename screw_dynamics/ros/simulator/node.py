@@ -79,7 +79,8 @@ class SimulatorNode(ManagedNode):
         integrator = self._simulation_parameters.settings.integrator
         self.steps = {
             "simulation": lambda robot, q, v, link: robot.rollout(q, v, v, steps=1, integrator=integrator),
-            "driven motion": lambda robot, q, v, link: driven(robot, integrator, self._simulation_parameters.forces),
+            "driven motion": lambda robot, q, v, link: driven(
+                robot, self._simulation_parameters.settings, self._simulation_parameters.forces),
             "scene": lambda robot, q, v, link: self._simulation_parameters.prepare_scene(robot),
             "closed loops": lambda robot, q, v, link: robot.model.constraints and prepare_loops(robot, q, v),
             **self.steps}

@@ -1,5 +1,8 @@
-"""The elements of force of a model's drives: what acts between motors and joints."""
+"""The elements of force that a model has of its own: what acts between motors and joints, and what it carries."""
 from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
 
 from screw_dynamics.model.drive import Antagonistic, Drive, Hardening, LeverArm, Table
 from screw_dynamics.model.model import Model
@@ -13,11 +16,26 @@ from .variable_spring import VariableSpring
 from .winding import Winding
 
 
-def of_drives(model: Model) -> tuple[Element, ...]:
-    """The springs and windings of all drives, in their order; they are parts of the robot, and act in all of its
-    motions."""
-    return tuple(element for joint, drive in model.drives.items()
+def of_model(model: Model, friction: bool = True) -> tuple[Element, ...]:
+    """The springs and windings of all drives, in their order, and the elements of `Model.forces`; they are parts of
+    the robot, and act in all of its motions; friction among them only where friction does."""
+    if not (model.drives or model.forces):
+        return ()
+    of_drives = (element for joint, drive in model.drives.items()
                  for element in _elements(joint, drive, model.motors.get(joint, ())))
+    return tuple(element for element in (*of_drives, *model.forces) if friction or not isinstance(element, Friction))
+
+
+def friction_of(model: Model) -> tuple[Element, ...]:
+    """Those of them that are friction: what is not in the model's damping and friction, of one joint and number each."""
+    return tuple(element for element in of_model(model) if isinstance(element, Friction))
+
+
+def without_friction(model: Model) -> Model:
+    """The model without any friction but losses of gears."""
+    none, frictionless = np.zeros(model.n), [x for x in model.forces if not isinstance(x, Friction)]
+    return replace(model, damping=none, friction=none.copy(), forces=tuple(frictionless), drives={
+        joint: replace(drive, motor_damping=0.0, motor_friction=0.0) for joint, drive in model.drives.items()})
 
 
 def _elements(joint: str, drive: Drive, motors: tuple[str, ...]) -> Iterator[Element]:
