@@ -9,7 +9,7 @@ from .friction import Friction, ModelDamping, ModelFriction
 from .gear_loss import GearLoss
 from .link_wrench import LinkWrench
 from .nonlinear_spring import NonlinearSpring
-from .of_model import friction_of, of_model, without_friction
+from .of_model import friction_of, of_drive, of_model, without_friction
 from .point_spring import PointSpring
 from .spring import JointSprings, Spring
 from .stop import Stop
@@ -19,4 +19,4 @@ from .winding import Winding
 
 __all__ = ["KINDS", "Account", "Custom", "Derivatives", "Drag", "Element", "Friction", "GearLoss", "JointSprings",
            "LinkWrench", "ModelDamping", "ModelFriction", "NonlinearSpring", "PointSpring", "Spring", "Stop", "Total",
-           "VariableSpring", "Winding", "elements_of", "friction_of", "of_model", "without_friction"]
+           "VariableSpring", "Winding", "elements_of", "friction_of", "of_drive", "of_model", "without_friction"]

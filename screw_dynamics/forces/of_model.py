@@ -18,16 +18,16 @@ from .winding import Winding
 
 def of_model(model: Model, friction: bool = True) -> tuple[Element, ...]:
     """The springs and windings of all drives, in their order, and the elements of `Model.forces`; they are parts of
-    the robot, and act in all of its motions; friction among them only where friction does."""
+    the robot, and act in all of its motions, friction among them only where friction does."""
     if not (model.drives or model.forces):
         return ()
     of_drives = (element for joint, drive in model.drives.items()
-                 for element in _elements(joint, drive, model.motors.get(joint, ())))
-    return tuple(element for element in (*of_drives, *model.forces) if friction or not isinstance(element, Friction))
+                 for element in of_drive(joint, drive, model.motors.get(joint, ())))
+    return tuple(x for x in (*of_drives, *model.forces) if friction or not isinstance(x, Friction))
 
 
 def friction_of(model: Model) -> tuple[Element, ...]:
-    """Those of them that are friction: what is not in the model's damping and friction, of one joint and number each."""
+    """Those of them that are friction, which is not in the damping and friction of the model's joints."""
     return tuple(element for element in of_model(model) if isinstance(element, Friction))
 
 
@@ -38,7 +38,8 @@ def without_friction(model: Model) -> Model:
         joint: replace(drive, motor_damping=0.0, motor_friction=0.0) for joint, drive in model.drives.items()})
 
 
-def _elements(joint: str, drive: Drive, motors: tuple[str, ...]) -> Iterator[Element]:
+def of_drive(joint: str, drive: Drive, motors: tuple[str, ...]) -> Iterator[Element]:
+    """The elements of a joint's drive, whose coordinates are `motors`."""
     shaft = drive.shaft(joint)
     if drive.electric is not None:
         motor = motors[0] if drive.is_elastic else shaft

@@ -155,8 +155,8 @@ def evidence_of(recording: Recording | Episode, what: Unknowns, window: float, f
         if (lost := ~np.isfinite(at.qd).all(axis=1)).any():
             raise ValueError(f"velocities were not recorded in {lost.sum()} of {len(lost)} rows with positions")
         given["qd"] = at.qd
-    rows, notes = equations(what.robot, checked(what.robot, given), what.rubs, window, forces, at.breaks,
-                            what.velocities, what.springs)
+    rows, notes = equations(what.robot, checked(what.robot, given), what.rubs, window, [*forces, *what.known],
+                            at.breaks, what.velocities, what.springs)
     found = of_equations(rows, what, len(at.t))
     if not found.counts.sum():
         raise ValueError("no equation: efforts were not measured, or joints with friction were at rest")

@@ -17,6 +17,7 @@ from screw_dynamics.checks.peers import WithHints
 from screw_dynamics.compiled.specialize import shortest, straight_line
 from screw_dynamics.forces import KINDS, Element, Total, elements_of
 from screw_dynamics.model.drive import Drive
+from screw_dynamics.model.drive_numbers import following
 from screw_dynamics.model.drives import with_drives
 from screw_dynamics.model.model import Model
 from screw_dynamics.simulation.rollout import Rollouts
@@ -183,7 +184,7 @@ class Robot(InertialParameters, Linearization, TimeDerivatives, InverseKinematic
     def with_armature(self, armature: Mapping[str, float]) -> Robot:
         """The same robot with other armature of some joints, {joint: value}, kg m^2 or kg: the inertia of the motor's
         rotor times the gear ratio squared. It adds 1/2 armature qd^2 to the kinetic energy; see Model.with_armature."""
-        return Robot(self.model.with_armature(armature), self.gravity, self.representation, self.source)
+        return Robot(following(self.model.with_armature(armature)), self.gravity, self.representation, self.source)
 
     def with_drives(self, drives: Mapping[str, Drive]) -> Robot:
         """The same robot with drives at some joints, {joint: Drive}: motors behind gears, rigid or behind springs.

@@ -14,8 +14,7 @@ import scipy  # its parts are imported when they are first used
 from numpy.typing import ArrayLike
 
 from screw_dynamics import checks
-from screw_dynamics.forces import Element, Friction
-from screw_dynamics.model.floating_base import velocity_names
+from screw_dynamics.forces import Element
 from screw_dynamics.model.inertial_parameters import COUNT, FRICTION_NAMES
 from screw_dynamics.robot import Robot
 
@@ -25,6 +24,7 @@ from .base_parameters import BaseParameters
 from .equations import WINDOW, Equations, checked, equations
 from .evidence import Evidence, triangle
 from .falling_friction import shares
+from .own_forces import with_found
 from .unknowns import FALLING, Unknowns, unknowns
 
 SPREAD = 1.0            # of the logarithms of a link's mass and sizes about those of the model; of its centre, sizes
@@ -37,7 +37,7 @@ LEAST_FRICTION = 1e-6   # where the fit begins: it may not begin at its limit, 0
 class Identification:
     """The result of `identify`: P parameters, named, of which some were estimated; the others are the model's."""
 
-    robot: Robot                        # with the parameters, damping and Coulomb friction that were found
+    robot: Robot                        # with all that was found: parameters, friction, springs
     prior: Robot                        # that it began with
     names: tuple[str, ...]              # (P,) inertial parameters, damping, friction, armature of velocities, stiffness
     parameters: np.ndarray              # (P,)
@@ -53,21 +53,10 @@ class Identification:
     falling_deviations: np.ndarray      # asked for; and standard deviations of both, by the efforts alone
     prior_springs: tuple[Element, ...]   # of which the stiffness was estimated, as given
 
-    @property
-    def forces(self) -> list[Element]:
-        """What was found that a model has no number for: friction that falls with speed, an element for each joint, and
-        springs; for `forces=` of the methods of the robot that was found."""
-        names = velocity_names(self.robot.model)
-        return [*(Friction(name, breakaway=float(excess), stribeck=float(velocity)) for name, (excess, velocity) in
-                  zip(names, self.falling.tolist(), strict=False) if excess > 0.0), *self.springs]
-
     def efforts(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> np.ndarray:
-        """The efforts (..., n) that the robot that was found needs for a motion, with all of its friction."""
-        found = self.robot.inverse_dynamics(q, qd, qdd) + self.robot.friction_torque(qd)
-        if self.forces:
-            found = found - self.robot.total_force(self.forces).efforts(np.asarray(q, dtype=float), np.asarray(
-                qd, dtype=float), np.zeros(np.shape(qd)[:-1]))
-        return found
+        """The efforts (..., n) that the robot that was found needs for a motion, with its friction and springs."""
+        robot = self.robot
+        return robot.inverse_dynamics(q, qd, qdd) + robot.friction_torque(qd) - robot.drive_torque(q, qd)
 
     @property
     def samples(self) -> int:
@@ -125,29 +114,30 @@ class Identification:
 def identify(robot: Robot, t: ArrayLike, q: ArrayLike, tau: ArrayLike, qd: ArrayLike | None = None,
              qdd: ArrayLike | None = None, friction: str = "estimate", armature: bool = False,
              links: Collection[str] | None = None, window: float = WINDOW, level: float = 0.95,
-             forces: Sequence[Element] = (), springs: Sequence[Element] = ()) -> Identification:
+             forces: Sequence[Element] = (), springs: Sequence[Element | str] = ()) -> Identification:
     """Estimate the links' inertial parameters from a motion: times t (m,), positions q (m, nq), efforts tau (m, n); of
     a floating base they are 0 where nothing touches the robot.
 
     Velocities and accelerations come from q, smoothed over `window` (s) as the efforts are. With velocities qd (m, n)
     too no accelerations are needed: equations are integrated over windows, by parts. With qd and qdd (m, n) nothing is
     smoothed. friction: "estimate" estimates damping and Coulomb friction of each joint, both >= 0, "stribeck" also
-    friction at rest that exceeds Coulomb's and falls with speed (`falling`, `forces`), "model" takes the model's off
+    friction at rest that exceeds Coulomb's and falls with speed (`falling`), "model" takes the model's off
     the efforts, "none" leaves them; where there is friction, times at which a joint turns back are left out. armature:
     estimate that too, of joints of one degree of freedom. links: which ones to estimate, by default all that have a
     mass. Efforts that are NaN or infinite are left out. level: of the confidence intervals. forces: elements of
-    screw_dynamics.forces that are known to act, at the times t. springs: those of which the stiffness is estimated,
-    their damping and rest as given, between a joint and the motor that drives it through them, say, both joints of the
-    robot.
+    screw_dynamics.forces that are known to act, at the times t, beside those that the robot has of its own. springs:
+    those of which the stiffness is estimated, their damping and rest as given: names of joints whose drives have one,
+    or elements forces.Spring.
 
-    The robot is the prior. Parameters of a link that no rigid body can have are replaced by the nearest that one can
-    have, with a note."""
+    The robot is the prior, and the robot that was found has all of it: Stribeck friction and springs that are no
+    drive's among its own `forces`, stiffness, inertia and friction of motors in its drives. Parameters of a link that
+    no rigid body can have are replaced by the nearest that one can have, with a note."""
     checked_level(level)
     what = unknowns(robot, friction, armature, links, springs)
     given = checked(robot, {name: x for name, x in {"t": t, "q": q, "tau": tau, "qd": qd, "qdd": qdd}.items()
                             if x is not None})
-    rows, notes = equations(robot, given, what.rubs, checks.positive("window", window), forces,
-                            stribeck=what.velocities, springs=what.springs)
+    rows, notes = equations(what.robot, given, what.rubs, checks.positive("window", window),
+                            [*forces, *what.known], stribeck=what.velocities, springs=what.springs)
     return concluded(what, of_equations(rows, what, len(given["t"])), level, notes, rows)
 
 
@@ -161,7 +151,7 @@ def checked_level(level: float) -> float:
 def concluded(unknowns: Unknowns, evidence: Evidence, level: float = 0.95, notes: Sequence[str] = (),
               rows: Equations | None = None) -> Identification:
     """What the evidence of one recording, or of many, says of the unknowns: the one fit at the end."""
-    robot, estimated = unknowns.robot, unknowns.estimated
+    robot, prior, estimated = unknowns.robot, unknowns.prior, unknowns.estimated
     model, n, inertial = robot.model, robot.n, COUNT * len(unknowns.bodies)
     fit = base_fit(evidence, unknowns)
     p, deviation = unknowns.parameters.copy(), np.zeros(len(unknowns.names))
@@ -178,12 +168,14 @@ def concluded(unknowns: Unknowns, evidence: Evidence, level: float = 0.95, notes
     falling[own, 0] = x[e:]
     result, rub = model.with_inertial_parameters(p[:inertial]), p[inertial:][:len(FRICTION_NAMES) * n].reshape(
         n, -1)
-    if unknowns.friction in ("estimate", FALLING):
+    if rubs := unknowns.friction in ("estimate", FALLING):
         result = replace(result, damping=rub[:, 0].copy(), friction=rub[:, 1].copy())
     result = replace(result, armature=rub[:, 2].copy())
-    return Identification(Robot(result, robot.gravity, robot.representation, robot.source), robot, unknowns.names, p,
-                          deviation, unknowns.base, estimated, fit.deviations, evidence, rows, level,
-                          (*notes, *unknowns.notes), falling, fit.falling_deviations, unknowns.springs)
+    found = with_found(prior, result, unknowns.of_drives, [replace(spring, stiffness=K) for spring, K in zip(
+        unknowns.springs, p[len(p) - springs:].tolist(), strict=True)], falling if rubs else None)
+    return Identification(found, prior, unknowns.names, p, deviation, unknowns.base, estimated, fit.deviations,
+                          evidence, rows, level, (*notes, *unknowns.notes), falling, fit.falling_deviations,
+                          unknowns.springs)
 
 
 def _fit(R: np.ndarray, prior: np.ndarray, friction: np.ndarray, friction_spread: np.ndarray

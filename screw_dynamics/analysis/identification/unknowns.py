@@ -7,7 +7,7 @@ import numpy as np
 
 from screw_dynamics import checks
 from screw_dynamics.analysis.estimation import payload_identification
-from screw_dynamics.forces import Element, Spring
+from screw_dynamics.forces import Element
 from screw_dynamics.model.group_joints import motions
 from screw_dynamics.model.inertial_parameters import COUNT
 from screw_dynamics.model.model import Model
@@ -17,9 +17,9 @@ from . import physical
 from .base_parameters import BaseParameters, from_regressor, parameter_names, random_rows
 from .falling_friction import VELOCITIES
 from .linear_equations import of_springs
+from .own_forces import known_friction, without_springs
 
 FALLING = "stribeck"
-STIFFEST = 1e9          # N m/rad or N/m: of springs as given, where the fit begins
 FRICTION = (*payload_identification.FRICTION, FALLING)
 
 
@@ -27,7 +27,8 @@ FRICTION = (*payload_identification.FRICTION, FALLING)
 class Unknowns:
     """The P parameters of a robot, of which some are to be estimated; the others stay as they are."""
 
-    robot: Robot
+    robot: Robot                # without the springs that are estimated
+    prior: Robot                # as it is known
     friction: str               # one of FRICTION
     names: tuple[str, ...]      # (P,) inertial parameters, damping, friction, armature of velocities, stiffness
     parameters: np.ndarray      # (P,) of the robot; without friction, where there shall be none
@@ -35,7 +36,8 @@ class Unknowns:
     estimated: np.ndarray       # (P,) bool
     base: BaseParameters        # of those that are estimated
     notes: tuple[str, ...]      # on what could not be as it is
-    springs: tuple[Element, ...] = ()    # of which the stiffness is estimated: the last of the P parameters
+    springs: tuple[Element, ...] = ()   # of which the stiffness is estimated: the last of the P parameters
+    of_drives: tuple[str | None, ...] = ()      # of each the joint whose drive has it; None for another
 
     @property
     def rubs(self) -> np.ndarray:
@@ -43,6 +45,11 @@ class Unknowns:
         model = self.robot.model
         return {"estimate": _rubs(model), FALLING: _rubs(model), "model": model.friction > 0.0}.get(
             self.friction, np.zeros(model.n, bool))
+
+    @property
+    def known(self) -> tuple[Element, ...]:
+        """Forces that are known to act because the robot has them: friction, as far as it is not estimated."""
+        return () if self.friction == "none" else known_friction(self.prior.model, self.friction != "model")
 
     @property
     def velocities(self) -> np.ndarray:
@@ -57,10 +64,11 @@ class Unknowns:
 
 
 def unknowns(robot: Robot, friction: str = "estimate", armature: bool = False, links: Collection[str] | None = None,
-             springs: Sequence[Element] = ()) -> Unknowns:
+             springs: Sequence[Element | str] = ()) -> Unknowns:
     """The unknowns of a robot; `identify` says what the arguments are, and ValueError which one is wrong."""
     checks.one_of("friction", friction, FRICTION)
-    model, n, springs = robot.model, robot.n, _checked(robot, springs)
+    prior, (robot, springs, of_drives) = robot, without_springs(robot, springs)
+    model, n = robot.model, robot.n
     bodies, estimated = _estimated(robot, friction, checks.flag("armature", armature), links)
     of_joints = robot.friction_parameters.reshape(n, -1).copy()
     of_joints[:, :2] *= friction != "none"                  # armature stays: it is inertia
@@ -73,21 +81,7 @@ def unknowns(robot: Robot, friction: str = "estimate", armature: bool = False, l
     Y = random_rows(robot, lambda q, qd, qdd: np.concatenate([
         robot.torque_regressor(q, qd, qdd, friction=True), of_springs(robot, springs, q)], axis=-1), len(names))
     base = from_regressor(Y[:, estimated], tuple(compress(names, estimated)))
-    return Unknowns(robot, friction, names, p, bodies, estimated, base, tuple(notes), springs)
-
-
-def _checked(robot, springs):
-    """Springs that fit the robot."""
-    if not isinstance(springs, list | tuple):
-        raise ValueError(f"springs must be a list of screw_dynamics.forces.Spring, not {checks.described(springs)}")
-    for spring in springs:
-        if not isinstance(spring, Spring):
-            raise ValueError(f"springs: {checks.described(spring)} must be a spring, of screw_dynamics.forces.Spring")
-    robot.total_force(list(springs))        # which refuses what is no number
-    for spring in springs:
-        if spring.stiffness > STIFFEST:
-            raise ValueError(f"springs: {spring} is stiffer than {STIFFEST:g}, from where none is found")
-    return tuple(springs)
+    return Unknowns(robot, prior, friction, names, p, bodies, estimated, base, tuple(notes), springs, of_drives)
 
 
 def _joint_of(spring):

@@ -113,7 +113,10 @@ def test_friction_that_falls_with_speed(drawn, built, rng):
     moving = np.abs(qd) > 0.01
     wrong = np.where(moving, found.efforts(q, qd, qdd) - expected_efforts, 0.0)
     assert np.sqrt(np.mean(wrong**2)) < 0.02 * np.sqrt(np.mean(falls**2))
-    assert "Stribeck velocity" in str(found) and [force.joint for force in found.forces] == list(drawn.joint_names)
+    assert "Stribeck velocity" in str(found)
+    assert [force.joint for force in found.robot.forces] == list(drawn.joint_names)
+    np.testing.assert_array_equal(found.efforts(q, qd, qdd), found.robot.inverse_dynamics(q, qd, qdd)
+                                  + found.robot.friction_torque(qd))
 
 
 def test_a_spring_between_motor_and_link_and_one_to_the_base(rng):
@@ -144,11 +147,43 @@ def test_a_spring_between_motor_and_link_and_one_to_the_base(rng):
     moved = q[1000], np.array([rate[1000], xd[1000, 0]]), np.array([acceleration[1000], xdd[1000, 0]])
     np.testing.assert_allclose(found.efforts(*moved), [tau[1000, 0], 0.0], atol=0.02 * np.abs(effort).max())
     for wrong, says in (([3], "springs: 3 must be a spring, of screw_dynamics.forces.Spring"),
-                        (springs[0], "springs must be a list of screw_dynamics.forces.Spring"),
+                        (springs[0], "springs must be a list of screw_dynamics.forces.Spring, or names of joints"),
+                        (["lift"], "springs: joint 'lift' has no drive with a linear spring"),
                         ([replace(springs[0], stiffness="x")], "stiffness of Spring.* is 'x', must be"),
                         ([replace(springs[0], stiffness=1e20)], "stiffness=1e\\+20.* is stiffer than 1e\\+09")):
         with pytest.raises(ValueError, match=says):
             sd.identify(robot, t, q, tau, springs=wrong)
+
+
+@pytest.mark.parametrize("given", [{}, {"motor_damping": 0.5, "motor_friction": 0.2}])
+def test_the_drive_that_was_found_computes_with_all_of_it(rng, given):
+    """Spong's equations of a link on a spring, theta = q + tau / K, B theta'' + K (theta - q) = the motor's effort;
+    known friction of the motor changes, too."""
+    link, K, B = sd.Robot(_arm()), 3000.0, 0.4
+    prior = link.with_drives({"lift": sd.Drive(1e-4, 50.0, 1000.0, **given)})
+    t = np.arange(4000) / 250.0
+    slow, fast = np.exp(3j * t[:, None]), np.exp(5j * t[:, None])
+    x, xd, xdd, *higher = ((3j**k * slow).imag + 0.3 * (5j**k * fast).real for k in range(5))
+    J, weight = 0.05 + 2.0 * 0.3**2, 2.0 * 9.81 * 0.3
+    tau, rate, second = (J * xdd - weight * np.cos(x), J * higher[0] + weight * np.sin(x) * xd,
+                         J * higher[1] + weight * (np.cos(x) * xd**2 + np.sin(x) * xdd))
+    rubs = 0.7 * np.tanh((xd + rate / K) / 1e-2) + 0.9 * (xd + rate / K) if given else 0.0
+    q, qd = np.hstack([x, x + tau / K]), np.hstack([xd, xd + rate / K])
+    effort = np.hstack([0.0 * tau, tau + B * (xdd + second / K) + rubs])
+    found = sd.identify(prior, t, q + 1e-6 * rng.standard_normal(q.shape), effort + [0.0, 0.02] * rng.standard_normal(
+        q.shape), friction="estimate" if given else "none", armature=True, springs=["lift"])
+    drive = found.robot.model.drives["lift"]
+    assert drive.stiffness == pytest.approx(K, rel=0.01) and drive.inertia == pytest.approx(B, rel=0.01)
+    assert found.robot.joint_names == prior.joint_names and found.robot.forces == ()
+    if given:
+        assert (drive.motor_damping, drive.motor_friction) == pytest.approx((0.9, 0.7), rel=0.1)
+    k = slice(500, 3500)
+    needed = found.robot.inverse_dynamics(q, qd, np.hstack([xdd, xdd + second / K])) - found.robot.drive_torque(q, qd)
+    if given:
+        needed = needed + found.robot.friction_torque(qd)
+    assert np.sqrt(np.mean((needed - effort)[k]**2)) < 0.02 * np.sqrt(np.mean(effort[k]**2))
+    feed_forward = sd.elastic_joints.ElasticJoints(found.robot).feed_forward(x, xd, xdd, *higher, friction=bool(given))
+    assert np.sqrt(np.mean((feed_forward.torque - effort[:, 1:])[k]**2)) < 0.02 * np.sqrt(np.mean(effort[k]**2))
 
 
 def _arm():

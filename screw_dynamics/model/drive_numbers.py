@@ -1,0 +1,41 @@
+"""Drives that say what the coordinates of a model have, after armature, damping or friction of these has changed."""
+from collections.abc import Mapping
+from dataclasses import replace
+
+from .drive import Drive, LeverArm
+from .drives import motor_coordinates
+from .model import Model
+
+
+def following(model: Model) -> Model:
+    """The model with the same numbers, and drives that have them: rotor_inertia, motor_damping and motor_friction are
+    what armature, damping and friction of their motors say; of a rigid drive the motor's share of damping and friction
+    is at most the joint's. Numbers that no Drive has stay the coordinates': of two motors on a joint that differ, of a
+    body that spins on a carrier, of one that several joints turn."""
+    found = {joint: _following(model, joint, drive) for joint, drive in model.drives.items()}
+    return model if found == dict(model.drives) else replace(model, drives=found)
+
+
+def _following(model, joint, drive) -> Drive:
+    numbers = [_numbers(model, k) for _, k in motor_coordinates(model, joint)]
+    own = numbers[0]
+    if drive.electric is not None:
+        L = _numbers(model, model.v_slices[f"{joint}_current"].start)["armature"]
+        drive = replace(drive, electric=replace(drive.electric, inductance=L)) if L > 0.0 else drive
+    if isinstance(lever := drive.stiffness, LeverArm):
+        its = _numbers(model, model.v_slices[f"{joint}_lever"].start)
+        if its["armature"] > 0.0:
+            drive = replace(drive, stiffness=replace(lever, inertia=its["armature"], damping=its["damping"],
+                                                     friction=its["friction"]))
+    if drive.is_elastic and any(other != own for other in numbers) or drive.coupling and not drive.is_elastic:
+        return drive
+    shares = {"motor_damping": own["damping"], "motor_friction": own["friction"]}
+    if not drive.is_elastic:
+        shares = {name: min(getattr(drive, name), x) for name, x in shares.items()}
+    if drive.carrier is None and own["armature"] != drive.inertia and (own["armature"] > 0.0 or not drive.is_elastic):
+        shares["rotor_inertia"] = own["armature"] / (drive.ratio * drive.ratio)
+    return replace(drive, **shares)
+
+
+def _numbers(model, k) -> Mapping[str, float]:
+    return {name: float(getattr(model, name)[k]) for name in ("armature", "damping", "friction")}
