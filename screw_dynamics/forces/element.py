@@ -70,6 +70,10 @@ class Element:
         return replace(self, **{field: prefix + names if isinstance(names, str) else tuple(     # type: ignore[type-var]
             (prefix + name, factor) for name, factor in names) for field, names in given.items()})
 
+    def in_floats(self) -> Element:
+        """The same element, of which every number is a float."""
+        return replace(self, **{name: _floats(x) for name, x in vars(self).items()})      # type: ignore[type-var]
+
     def finite(self, name: str, at_least: float = -math.inf, more_than: float = -math.inf) -> float:
         """One of its numbers. ValueError unless it is finite and within bounds."""
         given = getattr(self, name)
@@ -126,6 +130,10 @@ def _fixed(x):
     if isinstance(x, Mapping):
         return tuple((_fixed(key), _fixed(value)) for key, value in x.items())
     return tuple(map(_fixed, x)) if isinstance(x, (list, tuple)) else x
+
+
+def _floats(x):
+    return tuple(map(_floats, x)) if isinstance(x, tuple) else float(x) if isinstance(x, int) else x
 
 
 def _has_truth(x):

@@ -175,6 +175,13 @@ class Total:
         return lead, [np.ascontiguousarray(x, dtype=float) for x in rows]
 
 
+def check_fits(model: Model, elements: Sequence[Element]) -> None:
+    """ValueError names an element that does not fit a model."""
+    robot = Robot(model, dict(zip(model.frame_names, model.frame_rows(np.zeros(3)), strict=True)))
+    for element in elements:
+        element.rows(robot)
+
+
 def _key(by_law, elements):
     """What the machine code of a sum with users' laws depends on: which laws, in order, and the code of theirs; None if
     that cannot be told."""

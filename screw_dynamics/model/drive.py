@@ -256,7 +256,9 @@ class Drive:
                 raise ValueError(f"axis of Drive is {axis}, of a rotor without carrier")
             if not 0.0 < (length := math.hypot(*axis)) < math.inf:
                 raise ValueError(f"axis of Drive is {axis}, must not be 0")
-            object.__setattr__(self, "axis", tuple(x / length for x in axis))
+            if abs(length - 1.0) > 1e-15:               # what is of unit length, but for rounding, keeps its digits
+                axis = tuple(x / length for x in axis)
+            object.__setattr__(self, "axis", axis)
 
     @property
     def inertia(self) -> float:

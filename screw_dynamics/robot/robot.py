@@ -15,7 +15,7 @@ from screw_dynamics.algorithms.matrix_rows import is_deep
 from screw_dynamics.algorithms.representations import REPRESENTATIONS
 from screw_dynamics.checks.peers import WithHints
 from screw_dynamics.compiled.specialize import shortest, straight_line
-from screw_dynamics.forces import KINDS, Element, Total, elements_of
+from screw_dynamics.forces import KINDS, Element, check_fits, elements_of
 from screw_dynamics.model.drive import Drive
 from screw_dynamics.model.drive_numbers import following
 from screw_dynamics.model.drives import with_drives
@@ -26,6 +26,7 @@ from screw_dynamics.urdf.constraints import left_open
 from screw_dynamics.urdf.error import issue
 from screw_dynamics.urdf.file import opened, save
 from screw_dynamics.urdf.model_alone import urdf_text
+from screw_dynamics.urdf.own_parts import undriven
 from screw_dynamics.urdf.source import Source, kept, path_of
 from screw_dynamics.urdf.writer import written
 
@@ -134,22 +135,19 @@ class Robot(InertialParameters, Linearization, TimeDerivatives, InverseKinematic
         """The text of a URDF of the robot as it is, which is written to a path too, if one is given, at once.
 
         A robot that was read from a URDF (`source`) gets its text back, with the same links, joints, meshes, order,
-        comments and encoding, in which inertias, damping, friction, armature and limits are those of the robot. A body
-        is a link and all that is fixed to it: its link takes what has changed, those fixed to it keep what they have,
-        or have nothing, with a UrdfWarning, if that is more than all. Read again, with the same options, it gives the
-        same numbers to the last bit: what an <inertial> cannot say of the last digits is in <screw_dynamics>, where
-        armature is too. A UrdfWarning names meshes that are found from the source, and not from the path.
+        comments and encoding, in which inertias, damping, friction, armature, limits, drives and forces of its own are
+        those of the robot, armature and the last two in an element <screw_dynamics>. A body is a link and all that is
+        fixed to it: its link takes what has changed, those fixed to it keep what they have, or have nothing, with a
+        UrdfWarning, if that is more than all. Read again, with the same options, it gives the same numbers to the last
+        bit: what an <inertial> cannot say of the last digits is in <screw_dynamics>. A UrdfWarning names meshes that
+        are found from the source, and not from the path.
 
         Of another robot (a ModelBuilder's, or MJCF's) it is a URDF of the model alone, places and axes to rounding;
         joints below links that are fixed to others may come in another order.
 
         ValueError names what a URDF has no word for, a source that is not there any more or not that of this robot, and
         a path that cannot be; OSError where nothing can be written."""
-        for joint, drive in self.model.drives.items():
-            if drive.carrier is not None or drive.coupling or joint in self.model.motors:
-                raise ValueError(f"to_urdf: a URDF has no word for the drive of joint {joint!r}: write the robot that "
-                                 "it was put on")
-        source = urdf_text(self.model) if self.source is None else self.source
+        source = urdf_text(undriven(self.model)) if self.source is None else self.source
         text, notes = written(self.model, source)
         issue(notes)
         if path is not None:
@@ -208,12 +206,12 @@ class Robot(InertialParameters, Linearization, TimeDerivatives, InverseKinematic
         friction does, as the model's damping and Coulomb friction do, and are part of friction_torque; the others are
         part of drive_torque, as springs of drives are. ValueError names an element that does not fit the robot, and a
         function, which is no number."""
-        elements = elements_of(forces)
+        elements = tuple(element.in_floats() for element in elements_of(forces))
         for element in elements:
             if KINDS.get(type(element).__name__) is not type(element):
                 raise ValueError(f"with_forces: {element} must be one of {', '.join(sorted(KINDS))}, which are made of "
                                  "names and numbers; give it as forces= of a rollout")
-        Total(self.model, self.tables, elements)            # refuses what does not fit
+        check_fits(self.model, elements)
         return Robot(replace(self.model, forces=elements), self.gravity, self.representation, self.source)
 
     def with_inertial_parameters(self, parameters: ArrayLike) -> Robot:

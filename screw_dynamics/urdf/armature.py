@@ -1,5 +1,5 @@
 """Armature of a URDF's joints: <armature> in <screw_dynamics>, or rotor and gear of a <transmission>."""
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from lxml import etree
 
@@ -12,10 +12,12 @@ ROTOR, GEAR = ("rotorInertia", "rotor_inertia"), ("mechanicalReduction", "gear_r
 FORMS = dict.fromkeys(ROTOR, Numbers(least=0.0)) | dict.fromkeys(GEAR, Numbers())
 
 
-def with_armature(joints: Mapping[str, Joint], root: etree._Element, own: Sequence[etree._Element]) -> dict[str, Joint]:
+def with_armature(joints: Mapping[str, Joint], root: etree._Element, own: Sequence[etree._Element],
+                  others: Collection[str] = ()) -> dict[str, Joint]:
     """The joints with the armature that a <robot> gives them, `own` its elements <armature>, of the right form, which
     come before what transmissions say. UrdfError for a joint that does not exist or has several degrees of freedom, for
-    one that is given two, and for numbers that are none or out of range."""
+    one that is given two, and for numbers that are none or out of range. others: further coordinates, of motors, which
+    have armature and are no joints of a URDF."""
     found, given = dict(joints), set()
     driven: dict[str, float] = {}
     for joint, value, line in _of_transmissions(root):
@@ -27,6 +29,8 @@ def with_armature(joints: Mapping[str, Joint], root: etree._Element, own: Sequen
         if name in given:
             raise fault(f"armature: joint {quote(name)} is given twice", line)
         given.add(name)
+        if name in others and name not in joints:
+            continue
         found[name] = _one(joints, name, line)._replace(armature=float(element.get("value")))
     return found
 

@@ -69,6 +69,11 @@ class Element:
         for part in self:
             part.moved(indent + INDENT)
 
+    def put(self, part: Element, new: Element) -> None:
+        """Put a new element in the place of one in it."""
+        new.moved(part.indent)
+        self.content[next(k for k, own in enumerate(self.content) if own is part)] = new
+
     def remove(self, part: Element) -> None:
         """Take out an element in it, and the white space before it."""
         at = next(k for k, own in enumerate(self.content) if own is part)

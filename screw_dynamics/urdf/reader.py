@@ -13,11 +13,13 @@ from .armature import with_armature
 from .constraints import describe_constraints, in_use
 from .description import Joint, Link, describe
 from .error import Notes, UrdfError, issue, listed, quote
-from .exact_inertia import exact_inertias, with_exact_inertias
+from .extension import CONSTRAINTS, own_elements
 from .file import opened
 from .lock import ON_GROUPS, Positions, locked
 from .mimic import check_mimics
-from .schema import needed_part, own_elements
+from .own_parts import applied, coordinates_of_drives, own_parts
+from .own_parts import in_use as parts_in_use
+from .schema import needed_part
 from .source import Source, path_of, read_source
 from .tree import Tree
 from .xml import parse_xml
@@ -84,9 +86,9 @@ def _read(source, base_link, tip_link, lock, apart, floating_base):
     root = parse_xml(read_source(source))
     links, joints = describe(needed_part(root, notes), notes)
     own = own_elements(root, notes)
-    kinds = {tag: [element for element in own if element.tag == tag] for tag in ("armature", "inertia")}
-    joints, exact = with_armature(joints, root, kinds["armature"]), exact_inertias(kinds["inertia"], links)
-    constraints = describe_constraints([element for element in own if element.tag not in kinds], links, joints, notes)
+    joints = with_armature(joints, root, [x for x in own if x.tag == "armature"], coordinates_of_drives(own))
+    parts = own_parts(own, links, joints)
+    constraints = describe_constraints([x for x in own if x.tag in CONSTRAINTS], links, joints, notes)
     tree = Tree(links, locked(joints, lock, notes))
     branch = tree.select(base_link, tip_link)
     constraints = in_use(constraints, branch, joints, lock, notes)
@@ -96,7 +98,9 @@ def _read(source, base_link, tip_link, lock, apart, floating_base):
         links[branch.root] = Link(branch.root, 0, 0.0, np.zeros(3), np.zeros((3, 3)))
     _check_apart(apart, branch)
     branch = branch._replace(joints=check_mimics(tree, branch.joints, notes))
-    return with_exact_inertias(_model(tree, links, branch, constraints, notes, apart), exact)
+    moving = {joint.name for joint in branch.joints if joint.kind != "fixed"}
+    parts = parts_in_use(parts, moving, {branch.root, *(joint.child for joint in branch.joints)}, notes)
+    return applied(_model(tree, links, branch, constraints, notes, apart), parts)
 
 
 def _floating(branch):

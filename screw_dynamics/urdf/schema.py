@@ -1,16 +1,15 @@
 """From an XML tree to the part of it that dynamics needs, its form checked: elements, attributes, numbers.
 
 What else a URDF contains (shapes, materials, simulator and controller settings) is ignored, and so are faults in it;
-of transmissions armature.py takes the rotors. Of the rest, what leaves dynamics undefined is refused; a faulty limit is
-none."""
+of transmissions armature.py takes the rotors, and what is this package's own is of extension.py's forms. Of the rest,
+what leaves dynamics undefined is refused; a faulty limit is none."""
 import math
 import re
 import sys
+from collections.abc import Callable, Collection
 from typing import NamedTuple
 
 from lxml import etree
-
-from screw_dynamics.model import constraints
 
 from .error import UNEXPANDED, Notes, fault, quote
 
@@ -30,18 +29,20 @@ def _any_text(text):
     return None
 
 
-def _name(text):
+def name_form(text: str) -> str | None:
+    """What is wrong with a name, or None."""
     return None if text.strip() else "is blank"
 
 
-def _one_of(kinds):
+def one_of(kinds: Collection[str]) -> Callable[[str], str | None]:
+    """What finds the fault in a text that must be one of these."""
     return lambda text: None if text in kinds else f"must be one of {', '.join(kinds)}"
 
 
 class Numbers(NamedTuple):
-    """An attribute that holds `size` numbers, each >= `least` and at most `largest` in magnitude."""
+    """An attribute that holds `size` numbers, None: any, each >= `least` and at most `largest` in magnitude."""
 
-    size: int = 1
+    size: int | None = 1
     least: float = -math.inf
     largest: float = LARGEST_NUMBER
 
@@ -57,7 +58,8 @@ class Numbers(NamedTuple):
                 return f"is out of range: {quote(word)}"
             if float(word) < self.least:
                 return "is negative"
-        return None if len(words) == self.size else f"has {len(words)} numbers, not {self.size}"
+        right = len(words) == self.size or bool(words) and self.size is None
+        return None if right else f"has {len(words)} numbers, not {self.size or 'one or more'}"
 
 
 # ------------------------------------------------------------------------------------------------- elements
@@ -75,66 +77,49 @@ class Schema(NamedTuple):
     strict: bool = False    # what it does not list is refused, not noted
 
 
-_ANY, _VECTOR, _POSITIVE = Numbers(), Numbers(3), Numbers(least=0.0)
+NUMBER, VECTOR, POSITIVE = Numbers(), Numbers(3), Numbers(least=0.0)
 _LIMIT = Numbers(largest=sys.float_info.max)        # dynamics does not compute with limits: any double will do
 _POSITIVE_LIMIT = _LIMIT._replace(least=0.0)
-_ORIGIN = Schema(optional={"xyz": _VECTOR, "rpy": _VECTOR})
+_ORIGIN = Schema(optional={"xyz": VECTOR, "rpy": VECTOR})
 _INERTIAL = Schema(needed=("mass", "inertia"), elements={
     "origin": _ORIGIN,
-    "mass": Schema(required={"value": _POSITIVE}),
-    "inertia": Schema(required=dict.fromkeys(("ixx", "ixy", "ixz", "iyy", "iyz", "izz"), _ANY)),
+    "mass": Schema(required={"value": POSITIVE}),
+    "inertia": Schema(required=dict.fromkeys(("ixx", "ixy", "ixz", "iyy", "iyz", "izz"), NUMBER)),
 })
-_LINK = Schema(required={"name": _name}, elements={"inertial": _INERTIAL}, passed=frozenset((
+_LINK = Schema(required={"name": name_form}, elements={"inertial": _INERTIAL}, passed=frozenset((
     "visual", "collision", "sensor", "contact", "self_filter", "self_collision_checking", "collision_checking",
     "surface", "kinematic", "gravity")))
-_JOINT = Schema(required={"name": _name, "type": _one_of(KINDS)}, needed=("parent", "child"), elements={
+_JOINT = Schema(required={"name": name_form, "type": one_of(KINDS)}, needed=("parent", "child"), elements={
     "origin": _ORIGIN,
-    "parent": Schema(required={"link": _name}),
-    "child": Schema(required={"link": _name}),
-    "axis": Schema(required={"xyz": _VECTOR}),
+    "parent": Schema(required={"link": name_form}),
+    "child": Schema(required={"link": name_form}),
+    "axis": Schema(required={"xyz": VECTOR}),
     "limit": Schema(required={"effort": _POSITIVE_LIMIT, "velocity": _POSITIVE_LIMIT},
                     optional={"lower": _LIMIT, "upper": _LIMIT},
                     no_limit={"lower": "-inf", "upper": "inf", "effort": "inf", "velocity": "inf"}),
-    "dynamics": Schema(optional={"damping": _POSITIVE, "friction": _POSITIVE}),
-    "mimic": Schema(required={"joint": _name}, optional={"multiplier": _ANY, "offset": _ANY}),
+    "dynamics": Schema(optional={"damping": POSITIVE, "friction": POSITIVE}),
+    "mimic": Schema(required={"joint": name_form}, optional={"multiplier": NUMBER, "offset": NUMBER}),
 }, passed=frozenset(("safety_controller", "calibration")))
 # What moves nothing is ignored in a joint that does not move; <mimic> is noted later.
 _STILL = ("axis", "limit", "dynamics")
 _FIXED = _JOINT._replace(elements={tag: form for tag, form in _JOINT.elements.items() if tag not in _STILL},
                          passed=_JOINT.passed.union(_STILL))
-_ROBOT = Schema(optional={"name": _any_text, "version": _name},
+_ROBOT = Schema(optional={"name": _any_text, "version": name_form},
                 elements={"link": _LINK, "joint": _JOINT._replace(kinds={"fixed": _FIXED, "floating": _FIXED})},
                 many=("link", "joint"),
                 passed=frozenset(("material", "transmission", "gazebo", "sensor", "ros2_control", "group",
                                   "loop_joint", "screw_dynamics")))
-
-# Constraints, which no other reader of URDF knows, but for the <loop_joint> of Isaac Sim's, which stands in <robot>.
-_END = Schema(required={"link": _name}, optional={"xyz": _VECTOR, "rpy": _VECTOR}, strict=True)
-_POINT = Schema(required={"link": _name}, optional={"xyz": _VECTOR}, strict=True)
-_LOOP_JOINT = Schema(required={"name": _name, "type": _one_of(constraints.KINDS)}, optional={"pitch": _ANY}, elements={
-    "link1": _END, "link2": _END, "axis": Schema(required={"xyz": _VECTOR}, strict=True)}, needed=("link1", "link2"),
-    strict=True)
-_EXTENSION = Schema(elements={
-    "loop_joint": _LOOP_JOINT,
-    "distance": Schema(required={"name": _name, "length": _POSITIVE}, elements={"link1": _POINT, "link2": _POINT},
-                       needed=("link1", "link2"), strict=True),
-    "gear": Schema(required={"name": _name}, optional={"offset": _ANY}, needed=("joint",), many=("joint",), elements={
-        "joint": Schema(required={"name": _name, "ratio": _ANY}, strict=True)}, strict=True),
-    "armature": Schema(required={"joint": _name, "value": _POSITIVE}, strict=True),
-    "inertia": Schema(required={"value": Numbers(10)}, needed=("link",), many=("link",), elements={
-        "link": Schema(required={"name": _name}, strict=True)}, strict=True),
-}, many=("loop_joint", "distance", "gear", "armature", "inertia"), strict=True)
 
 _OTHER_FORMATS = {"sdf": "SDF", "mujoco": "MJCF (MuJoCo), for from_mjcf", "COLLADA": "COLLADA"}
 
 
 def needed_part(root: etree._Element, notes: Notes) -> etree._Element:
     """A new <robot> with the links and joints of `root`, and of these what dynamics needs."""
-    if _tag(root) != "robot":
-        other = _OTHER_FORMATS.get(_tag(root))
+    if tag_of(root) != "robot":
+        other = _OTHER_FORMATS.get(tag_of(root) or "")
         raise fault(f"the root element is {quote(root.tag)}, not 'robot'" + (f": this is {other}" if other else ""),
                     root.sourceline)
-    robot = _copy(root, _ROBOT, "robot", "robot", notes)
+    robot = copied(root, _ROBOT, "robot", "robot", notes)
     version = robot.attrib.pop("version", "1.0")
     if not re.fullmatch(r"1\.[0-9]+", version):
         raise fault(f"robot: version={quote(version)} is not supported, 1.0 is", root.sourceline)
@@ -144,18 +129,7 @@ def needed_part(root: etree._Element, notes: Notes) -> etree._Element:
     return robot
 
 
-def own_elements(root: etree._Element, notes: Notes) -> list[etree._Element]:
-    """New elements <loop_joint>, <distance>, <gear>, <armature> and <inertia> of a <robot>, in their order."""
-    found: list[etree._Element] = []
-    for element in root:
-        if _tag(element) == "loop_joint":
-            found.append(_copy_named(element, _LOOP_JOINT, "", notes))
-        elif _tag(element) == "screw_dynamics":
-            found += _copy(element, _EXTENSION, "<screw_dynamics>", "robot", notes)
-    return found
-
-
-def _tag(element):
+def tag_of(element: etree._Element) -> str | None:
     """The element's name without a default namespace; None for one with a prefix, which is another format's."""
     prefix, tag = element.prefix, element.tag
     if tag.startswith("{"):
@@ -167,18 +141,18 @@ def _tag(element):
     return tag if prefix is None else None
 
 
-def _copy(element, form, where, owner, notes):
+def copied(element: etree._Element, form: Schema, where: str, owner: str | None, notes: Notes) -> etree._Element:
     """The element without what `form` does not list; `where` and `owner` are its name in faults and in notes."""
-    form = form.kinds.get(element.get("type"), form)
-    copy = etree.Element(_tag(element))
+    form = form.kinds.get(element.get("type", ""), form)
+    copy = etree.Element(tag_of(element))
     copy.sourceline = element.sourceline
     _copy_attributes(element, form, copy, where, owner, notes)
     for child in element:
-        tag = _tag(child)
+        tag = tag_of(child)
         if tag in form.many:
-            copy.append(_copy_named(child, form.elements[tag], f"{where}: " if "name" in form.required else "", notes))
+            copy.append(copied_named(child, form.elements[tag], f"{where}: " if "name" in form.required else "", notes))
         elif tag in form.elements:
-            part = _copy(child, form.elements[tag], f"{where}: <{tag}>", owner, notes)
+            part = copied(child, form.elements[tag], f"{where}: <{tag}>", owner, notes)
             first = copy.find(tag)
             if first is None:
                 copy.append(part)
@@ -196,10 +170,10 @@ def _copy(element, form, where, owner, notes):
     return copy
 
 
-def _copy_named(element, form, outer, notes):
+def copied_named(element: etree._Element, form: Schema, outer: str, notes: Notes) -> etree._Element:
     """The copy of one of many elements, which go by their names."""
-    tag, name = _tag(element), element.get("name")
-    return _copy(element, form, outer + (f"{tag} {quote(name)}" if name else f"<{tag}>"), name, notes)
+    tag, name = tag_of(element), element.get("name")
+    return copied(element, form, outer + (f"{tag} {quote(name)}" if name else f"<{tag}>"), name, notes)
 
 
 def _known(names):

@@ -1,12 +1,11 @@
-"""From a Model and the URDF that it was read from to the URDF that it is now: other inertias, friction, armature and
-limits, all else as it was written.
+"""From a Model and the URDF that it was read from to the URDF that it is now: other inertias, friction, armature,
+limits, drives and forces, all else as it was written.
 
 What a body, a link with those fixed to it, weighs now, its moving link takes; those fixed to it keep what they have.
 Where they have more than all is now, so that no body would be left, the moving link has all, and they have none."""
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import NamedTuple
+from dataclasses import replace
 
 import numpy as np
 
@@ -16,54 +15,19 @@ from screw_dynamics.model.group_joints import GROUPS
 from screw_dynamics.model.model import Model
 from screw_dynamics.screws import arrays, se3
 
-from .armature import with_armature
 from .constraints import Origin
-from .description import ENTRIES, Joint, Link, describe, pose
+from .description import ENTRIES, pose
 from .error import Notes, UrdfError, listed, quote
-from .exact_inertia import TAG, agree, bodies, exact_inertias
+from .exact_inertia import TAG, agree, bodies
+from .extension import EXTENSION
 from .lock import ON_GROUPS
 from .lossless import Document, Element
-from .schema import needed_part, own_elements
+from .own_parts import undriven
+from .parts_written import extension, write_parts
+from .said import FRICTION, LIMITS, said_in
 from .source import Source, path_of, read_source
-from .xml import parse_xml
 
-LIMITS = {"lower": "lower", "upper": "upper", "velocity": "velocity_limit", "effort": "effort_limit"}
-EXTENSION = "screw_dynamics"
 MOVED = 1e-9            # of poses and screws: more is another robot
-
-
-class Said(NamedTuple):
-    """What a URDF says of links and joints, and the exact parameters of bodies."""
-
-    links: Mapping[str, Link]
-    joints: Mapping[str, Joint]
-    exact: Mapping[tuple[str, frozenset], np.ndarray]
-
-    def own(self, link: str) -> np.ndarray:
-        """The inertia (6, 6) of a link about its origin."""
-        it = self.links[link]
-        return inertial_parameters.formed(arrays.inertia_matrix(it.mass, it.com, it.rotational))
-
-    def fixed(self, model: Model, links: tuple[str, ...]) -> list[np.ndarray]:
-        """The inertias (6, 6) of the links of a body but the first, in its frame."""
-        return [inertial_parameters.moved(model.frames[link][1], self.own(link)) for link in links[1:]]
-
-    def parameters(self, model: Model, links: tuple[str, ...]) -> np.ndarray:
-        """The parameters (10,) of a body that a reader has."""
-        M = self.own(links[0])
-        for each in self.fixed(model, links):
-            M = M + each
-        summed = inertial_parameters.of_matrix(M)
-        exact = self.exact.get((links[0], frozenset(links)))
-        return exact if exact is not None and agree(exact, summed) else summed
-
-    def armature(self, model: Model, joint: str) -> float:
-        """That of a joint and of those that follow it."""
-        found = self.joints[joint].armature
-        for follower, (leader, multiplier, _) in model.mimics.items():
-            if leader == joint:
-                found += multiplier**2 * self.joints[follower].armature
-        return found
 
 
 def written(model: Model, source: Source) -> tuple[str, list[str]]:
@@ -72,34 +36,52 @@ def written(model: Model, source: Source) -> tuple[str, list[str]]:
     ValueError names what the source does not have, and what a URDF has no word for."""
     try:
         text = read_source(source)
-        said, document = _said(text), Document(text)
+        said, document = said_in(text), Document(text)
     except UrdfError as error:
         raise UrdfError(f"to_urdf: the source of the robot, {path_of(source) or 'a text'}: {error}") from None
-    _check_tree(model, said)
+    notes = Notes()
+    base, drives = _base(model, said, notes)
+    _check_tree(base, said)
     elements = {tag: {x.attributes["name"]: x for x in document.root.all(tag) if "name" in x.attributes}
                 for tag in ("link", "joint")}
-    notes = Notes()
-    for body, links in bodies(model).items():
+    carriers = {model.frames[drive.carrier][0] for drive in drives.values() if drive.carrier is not None}
+    for body, links in bodies(base).items():
         if links[0] in said.links:
-            _write_body(model, body, links, said, elements["link"], notes)
-    for joint in model.joint_names:
-        if joint in said.joints and model.kind_of(joint) not in GROUPS:
-            _write_joint(model, joint, said, elements["joint"][joint], document)
+            _write_body(base, body, links, said, elements["link"], notes, body in carriers)
+    for joint in base.joint_names:
+        if joint in said.joints and base.kind_of(joint) not in GROUPS:
+            _write_joint(base, joint, said, elements["joint"][joint], document)
+    write_parts(document, said.parts, said.in_use(base), drives, model.forces)
+    model = replace(model, drives=drives)
     try:
-        _write_exact(model, _said(str(document)), document)
-        _check(model, _said(str(document)))
+        for last in (False, True):      # what says otherwise goes; then what is not said yet is
+            read = said_in(str(document))
+            _write_exact(model, read, read.model(base), document, last)
+        _check(model, said_in(str(document)).model(base))
     except UrdfError as error:
         raise UrdfError(f"to_urdf: what would be written cannot be read: {error}") from None
     return str(document), notes.texts()
 
 
-def _said(text):
-    notes = Notes()
-    root = parse_xml(text)
-    links, joints = describe(needed_part(root, notes), notes)
-    own = own_elements(root, notes)
-    joints = with_armature(joints, root, [element for element in own if element.tag == "armature"])
-    return Said(links, joints, exact_inertias([element for element in own if element.tag == TAG], links))
+def _base(model, said, notes):
+    """The model without drives, and these, of whose friction as much is the joints' as is not theirs."""
+    base, drives = undriven(model), dict(model.drives)
+    numbers = {name: getattr(base, name).copy() for name in (*FRICTION, "armature")}
+    for joint, drive in drives.items():
+        k, given = base.v_slices[joint].start, said.joints.get(joint)
+        if given is not None:
+            numbers["armature"][k] = said.armature(base, joint)
+        if drive.is_elastic or drive.coupling:
+            continue
+        for name, share in zip(FRICTION, (drive.motor_damping, drive.motor_friction), strict=True):
+            total = float(numbers[name][k])
+            own = getattr(given, name, 0.0), total - share
+            rest = next((x for x in own if x >= 0.0 and x + share == total), None)
+            if rest is None:
+                notes.add(f"to_urdf: all {name} is the joint's, none its motor's, for the last digit", joint)
+                rest, drives[joint] = total, replace(drives[joint], **{f"motor_{name}": 0.0})
+            numbers[name][k] = rest
+    return replace(base, **numbers), drives
 
 
 def _check_tree(model, said):
@@ -119,7 +101,9 @@ def _check_tree(model, said):
             raise ValueError(f"to_urdf: the source of the robot has no joint {quote(joint)} that moves link "
                              f"{quote(link)}: it has changed, or is that of another robot")
         kind = model.kind_of(joint)
-        check(joint in model.mimics or ON_GROUPS.get(given.kind, given.kind) == kind, joint,
+        kinds, turns = {ON_GROUPS.get(given.kind, given.kind), kind}, {"revolute", "continuous"}
+        check(joint in model.mimics or len(kinds) == 1 or kinds == turns and not np.isfinite(
+            model.lower[model.v_slices[joint]]).any(), joint,
               f"is {given.kind}, and of the robot {kind}")
         if given.axis is None:
             continue
@@ -137,10 +121,12 @@ def _check_tree(model, said):
 
 
 # ------------------------------------------------------------------------------------------------- bodies
-def _write_body(model, body, links, said, elements, notes):
-    """Other numbers of the links of a body that has changed."""
+def _write_body(model, body, links, said, elements, notes, carries):
+    """Other numbers of the links of a body that has changed; of one that carries a rotor, by more than rounding."""
     target, before = _target(model, body), said.parameters(model, links)
-    if np.array_equal(target, before):
+    if carries:
+        before = inertial_parameters.of_matrix(said.inertia(model, links))
+    if np.array_equal(target, before) or carries and agree(target, before):
         return
     rest = inertial_parameters.of_matrix(said.own(links[0])) + (target - before)
     if not _is_left(rest, target):
@@ -195,25 +181,29 @@ def _set(element, name, numbers):
         element.set(name, " ".join(repr(float(x)) for x in numbers))
 
 
-def _write_exact(model, said, document):
-    """Elements <inertia> for bodies whose links do not say their parameters to the last bit; others are taken out."""
-    for extension in document.root.all(EXTENSION):
-        for element in extension.all(TAG):
-            names = [x.attributes["name"] for x in element.all("link")]
-            for body, links in bodies(model).items():
-                if names[0] == links[0] and set(names) == set(links) and not np.array_equal(
-                        _target(model, body), said.parameters(model, links)):
-                    extension.remove(element)
-    said = _said(str(document))
+def _write_exact(model, said, found, document, last):
+    """What a reader finds in other digits than the model's is taken out where <screw_dynamics> says it, and at last
+    said there: inertias of bodies, and armature of coordinates with drives."""
+    wrong: dict[tuple[str, ...], Element] = {}
     for body, links in bodies(model).items():
         target = _target(model, body)
-        if links[0] in said.links and not np.array_equal(target, said.parameters(model, links)):
-            _extension(document).add(Element(TAG, {"value": " ".join(map(repr, target.tolist()))},
-                                             [Element("link", {"name": link}) for link in links]))
-
-
-def _extension(document):
-    return next(iter(document.root.all(EXTENSION)), None) or document.root.add(Element(EXTENSION))
+        if links[0] in said.links and not np.array_equal(target, _target(found, body)):
+            wrong[links] = Element(TAG, {"value": " ".join(map(repr, target.tolist()))},
+                                   [Element("link", {"name": link}) for link in links])
+    for joint in (name for driven in model.drives for name in (driven, *model.motors.get(driven, ()))):
+        value = float(model.armature[model.v_slices[joint].start])
+        if value != found.armature[found.v_slices[joint].start]:
+            wrong[joint,] = Element("armature", {"joint": joint, "value": repr(value)})
+    if last:
+        for element in wrong.values():
+            extension(document).add(element)
+        return
+    for own in document.root.all(EXTENSION):
+        for element in [x for x in own if x.tag in (TAG, "armature")]:
+            names = [x.attributes["name"] for x in element.all("link")] or [element.attributes["joint"]]
+            if any(x.tag == element.tag and names[0] == links[0] and set(names) == set(links)
+                   for links, x in wrong.items()):
+                own.remove(element)
 
 
 # ------------------------------------------------------------------------------------------------- joints
@@ -241,31 +231,26 @@ def _write_joint(model, joint, said, element, document):
 
 
 def _write_armature(document, joint, value):
-    for extension in document.root.all(EXTENSION):
-        for own in extension.all("armature"):
-            if own.attributes["joint"] == joint:
-                own.set("value", repr(value))
+    for own in document.root.all(EXTENSION):
+        for element in own.all("armature"):
+            if element.attributes["joint"] == joint:
+                element.set("value", repr(value))
                 return
-    _extension(document).add(Element("armature", {"joint": joint, "value": repr(value)}))
+    extension(document).add(Element("armature", {"joint": joint, "value": repr(value)}))
 
 
-def _check(model, said):
+def _check(model, found):
     """ValueError naming what a reader of the text would not have as the model has it."""
-    for body, links in bodies(model).items():
-        found = said.parameters(model, links) if links[0] in said.links else np.zeros(10)
-        if not np.array_equal(_target(model, body), found):
+    for body, links in reversed(bodies(model).items()):         # rotors before what carries them
+        if not np.array_equal(_target(model, body), _target(found, body)):
             raise ValueError(f"to_urdf: link {quote(links[0])}: inertial parameters {_target(model, body).tolist()} "
                              "cannot be written")
-    for joint in model.joint_names:
-        own = model.v_slices[joint]
-        given = said.joints.get(joint, Joint(joint, 0, "", "", "", np.eye(4)))
-        single = model.kind_of(joint) not in GROUPS
-        read = {name: getattr(given, name) if single else 0.0 for name in ("damping", "friction")}
-        read |= {field: getattr(given.limits, name) for name, field in LIMITS.items()}
-        read["armature"] = said.armature(model, joint) if single else 0.0
-        for name, value in read.items():
+    for joint, own in model.v_slices.items():
+        for name in (*FRICTION, *LIMITS.values(), "armature"):
             wrong = getattr(model, name)[own]
-            wrong = wrong[wrong != value]
+            wrong = wrong[wrong != getattr(found, name)[own]]
             if wrong.size:
                 raise ValueError(f"to_urdf: {name} {wrong[0]:g} of joint {quote(joint)} ({model.kind_of(joint)}) "
                                  "cannot be written: a URDF has no word for it")
+    if dict(found.drives) != dict(model.drives) or found.forces != model.forces:
+        raise ValueError("to_urdf: drives or forces of the robot cannot be written")

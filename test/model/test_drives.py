@@ -272,14 +272,3 @@ def test_drives_of_joints_that_have_one_follow_or_are_on_groups_are_refused():
 def test_what_is_no_drive_is_refused(make, message):
     with pytest.raises(ValueError, match=message):
         make()
-
-
-def test_a_urdf_has_armature_for_rigid_drives_and_no_word_for_others(tmp_path):
-    robot = sd.Robot.from_urdf("urdf/spherical_arm.urdf")
-    driven = robot.with_drives({"lift": sd.Drive(2e-4, 60.0, motor_friction=0.2)})
-    again = sd.Robot.from_urdf(driven.to_urdf())
-    assert (again.armature == driven.armature).all() and (again.model.friction == driven.model.friction).all()
-    for drive in (sd.Drive(1.0, stiffness=1.0), sd.Drive(1e-3, carrier="column"),
-                  sd.Drive(1.0, coupling={"waist": 0.5})):
-        with pytest.raises(ValueError, match="a URDF has no word for the drive of joint 'lift'"):
-            robot.with_drives({"lift": drive}).to_urdf()

@@ -1,0 +1,114 @@
+"""What a <robot> says of a robot in <screw_dynamics> beside links, joints and constraints: drives, forces of its own,
+armature, and inertias to the last bit; and the model that has them."""
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
+from itertools import compress
+from typing import NamedTuple
+
+import numpy as np
+from lxml import etree
+
+from screw_dynamics.forces import Element, check_fits
+from screw_dynamics.model.drive import Drive
+from screw_dynamics.model.drives import with_drives, without_drives
+from screw_dynamics.model.model import Model
+
+from . import records
+from .description import Joint, Link
+from .error import Notes, UrdfError, fault, quote
+from .exact_inertia import Body, exact_inertias, with_exact_inertias
+from .extension import FORCES
+
+
+class OwnParts(NamedTuple):
+    """Drives of joints, forces, armature of coordinates, which counts where there is a drive, too, and inertial
+    parameters of bodies."""
+
+    drives: Mapping[str, Drive]
+    forces: tuple[Element, ...]
+    armature: Mapping[str, float]
+    inertias: Mapping[tuple[str, Body], np.ndarray]
+    used: tuple[bool, ...] = ()         # of `in_use`: which of all forces these are
+
+
+def own_parts(elements: Sequence[etree._Element], links: Mapping[str, Link], joints: Mapping[str, Joint]) -> OwnParts:
+    """Those of elements whose form is right. UrdfError for a joint or link that does not exist, for a drive that is
+    given twice, and for what a drive or a force refuses."""
+    drives: dict[str, Drive] = {}
+    for element in (x for x in elements if x.tag == "drive"):
+        joint = element.get("joint")
+        if joint in drives:
+            raise fault(f"drive of joint {quote(joint)} is given twice", element.sourceline)
+        drives[joint] = records.read(element, Drive)
+        _check_names(element, (joint, *dict(drives[joint].coupling)), joints, "joint")
+        _check_names(element, [drives[joint].carrier] if drives[joint].carrier else (), links, "link")
+    coordinates = {x.name for joint, drive in drives.items() for x in drive.coordinates(joint)}
+    forces = []
+    for element in (x for x in elements if x.tag in FORCES):
+        forces.append(records.read(element, FORCES[element.tag]))
+        _check_names(element, forces[-1].joints, {*joints, *coordinates}, "joint")
+        _check_names(element, forces[-1].links, links, "link")
+    armature = {x.get("joint"): float(x.get("value")) for x in elements if x.tag == "armature"}
+    return OwnParts(drives, tuple(forces), {joint: value for joint, value in armature.items() if joint in drives
+                                            or joint in coordinates},
+                    exact_inertias([x for x in elements if x.tag == "inertia"], links))
+
+
+def coordinates_of_drives(elements: Iterable[etree._Element]) -> set[str]:
+    """The names of the coordinates that elements <drive> add, whatever else is in them."""
+    return {x.name for element in elements if element.tag == "drive"
+            for x in records.read(element, Drive).coordinates(element.get("joint"))}
+
+
+def _check_names(element, names, known, what):
+    for name in names:
+        if name not in known:
+            raise fault(f"<{element.tag}>: {what} {quote(name)} does not exist", element.sourceline)
+
+
+def in_use(parts: OwnParts, joints: Collection[str], links: Collection[str], notes: Notes) -> OwnParts:
+    """What of them is on a part of a tree, of which these joints move these links. Joints that are locked or cut off
+    have no drive and turn no motor; a motor whose carrier was cut off spins on nothing that moves."""
+    drives, left = {}, set()
+    for joint, drive in parts.drives.items():
+        turned = {other: factor for other, factor in dict(drive.coupling).items() if other in joints}
+        if joint in joints:
+            drives[joint] = replace(drive, coupling=turned)
+            if drive.carrier is not None and drive.carrier not in links:
+                drives[joint] = replace(drives[joint], carrier=None, axis=None)
+        elif turned:
+            left.add(f"the drive of {joint}")
+    known = {x.name for joint, drive in drives.items() for x in drive.coordinates(joint)}.union(joints)
+    acts = [known.issuperset(x.joints) and all(link in links for link in x.links) for x in parts.forces]
+    left |= {f"{records.tag(type(x))} on {', '.join((*x.joints, *x.links))}"
+             for x, used in zip(parts.forces, acts, strict=True) if not used}
+    for name in left:
+        notes.add("base_link, tip_link or lock leaves out what acts on joints or links that do not move", name)
+    return parts._replace(drives=drives, forces=tuple(compress(parts.forces, acts)), used=tuple(acts), armature={
+        joint: value for joint, value in parts.armature.items() if joint in known})
+
+
+def undriven(model: Model) -> Model:
+    """The model without its drives, and without what they are to their joints but friction."""
+    found = without_drives(model)
+    armature = found.armature.copy()
+    armature[[found.v_slices[joint].start for joint in model.drives]] = 0.0
+    return replace(found, armature=armature, forces=())
+
+
+def applied(model: Model, parts: OwnParts) -> Model:
+    """The model with what is on it. UrdfError names what does not fit."""
+    try:
+        model = with_drives(model, parts.drives) if parts.drives else model
+        model = model.with_armature(parts.armature) if parts.armature else model
+        model = with_exact_inertias(model, parts.inertias)
+        if parts.forces:
+            check_fits(model, parts.forces)
+            model = replace(model, forces=parts.forces)
+    except UrdfError:
+        raise
+    except ValueError as error:
+        raise UrdfError(str(error)) from None
+    return model

@@ -1,0 +1,42 @@
+"""Drives and forces of a robot in the <screw_dynamics> of its URDF: what says the same stays as it is written."""
+from collections.abc import Mapping, Sequence
+
+from screw_dynamics.forces import Element as Force
+from screw_dynamics.model.drive import Drive
+
+from . import records
+from .extension import EXTENSION, FORCES
+from .lossless import Document, Element
+from .own_parts import OwnParts
+
+
+def extension(document: Document) -> Element:
+    """The first <screw_dynamics>, or a new one."""
+    return next(iter(document.root.all(EXTENSION)), None) or document.root.add(Element(EXTENSION))
+
+
+def write_parts(document: Document, said: OwnParts, used: OwnParts, drives: Mapping[str, Drive],
+                forces: Sequence[Force]) -> None:
+    """Make what a text says of drives and forces, of which some are used, these: elements that say another thing, in
+    their order, or all of them, if they come in another."""
+    own = [(owner, element) for owner in document.root.all(EXTENSION) for element in owner]
+    of_drives = [x for x in own if x[1].tag == "drive" and x[1].attributes["joint"] in used.drives]
+    joints = [x.attributes["joint"] for _, x in of_drives]
+    _write(document, of_drives, [(joint, used.drives[joint]) for joint in joints], [*drives.items()],
+           lambda pair: pair[0], lambda pair: records.written(pair[1], joint=pair[0]))
+    of_forces = [x for x in own if x[1].tag in FORCES]
+    _write(document, [x for x, acts in zip(of_forces, used.used, strict=True) if acts], used.forces, forces, type,
+           records.written)
+
+
+def _write(document, elements, said, wanted, key, made):
+    """Elements that say `said` made such as say `wanted`."""
+    if [*map(key, said)] == [*map(key, wanted)]:
+        for (owner, element), before, now in zip(elements, said, wanted, strict=True):
+            if before != now:
+                owner.put(element, made(now))
+        return
+    for owner, element in elements:
+        owner.remove(element)
+    for each in wanted:
+        extension(document).add(made(each))
