@@ -70,6 +70,13 @@ class Element:
         return replace(self, **{field: prefix + names if isinstance(names, str) else tuple(     # type: ignore[type-var]
             (prefix + name, factor) for name, factor in names) for field, names in given.items()})
 
+    def on_joints(self, names: Mapping[str, str]) -> Element | None:
+        """The same element on other joints, {name: other}; None where two of those on which it acts are one then."""
+        given = {field: getattr(self, field) for field in JOINTS if hasattr(self, field)}
+        found = replace(self, **{field: names.get(x, x) if isinstance(x, str) else tuple(       # type: ignore[type-var]
+            (names.get(name, name), factor) for name, factor in x) for field, x in given.items()})
+        return found if len(set(found.joints)) == len(found.joints) else None
+
     def in_floats(self) -> Element:
         """The same element, of which every number is a float."""
         return replace(self, **{name: _floats(x) for name, x in vars(self).items()})      # type: ignore[type-var]

@@ -1,9 +1,9 @@
-"""Drives that say what the coordinates of a model have, after armature, damping or friction of these has changed."""
+"""Drives and the numbers of a model's coordinates: drives that say what these have, and coordinates without drives."""
 from collections.abc import Mapping
 from dataclasses import replace
 
 from .drive import Drive, LeverArm
-from .drives import motor_coordinates
+from .drives import motor_coordinates, without_drives
 from .model import Model
 
 
@@ -39,3 +39,17 @@ def _following(model, joint, drive) -> Drive:
 
 def _numbers(model, k) -> Mapping[str, float]:
     return {name: float(getattr(model, name)[k]) for name in ("armature", "damping", "friction")}
+
+
+def undriven(model: Model) -> Model:
+    """The model without its drives, and without what rigid ones add to their joints; damping and friction of these to
+    rounding. Forces of its own stay, but for those on motors."""
+    found = without_drives(model)
+    numbers = {name: getattr(found, name).copy() for name in ("armature", "damping", "friction")}
+    for joint, drive in model.drives.items():
+        k = found.v_slices[joint].start
+        numbers["armature"][k] = 0.0
+        for name, share in (("damping", drive.motor_damping), ("friction", drive.motor_friction)):
+            if not (drive.is_elastic or drive.coupling):
+                numbers[name][k] = max(numbers[name][k] - share, 0.0)
+    return replace(found, **numbers)

@@ -17,7 +17,7 @@ from screw_dynamics.checks.peers import WithHints
 from screw_dynamics.compiled.specialize import shortest, straight_line
 from screw_dynamics.forces import KINDS, Element, check_fits, elements_of
 from screw_dynamics.model.drive import Drive
-from screw_dynamics.model.drive_numbers import following
+from screw_dynamics.model.drive_numbers import following, undriven
 from screw_dynamics.model.drives import with_drives
 from screw_dynamics.model.model import Model
 from screw_dynamics.simulation.rollout import Rollouts
@@ -26,7 +26,6 @@ from screw_dynamics.urdf.constraints import left_open
 from screw_dynamics.urdf.error import issue
 from screw_dynamics.urdf.file import opened, save
 from screw_dynamics.urdf.model_alone import urdf_text
-from screw_dynamics.urdf.own_parts import undriven
 from screw_dynamics.urdf.source import Source, kept, path_of
 from screw_dynamics.urdf.writer import written
 

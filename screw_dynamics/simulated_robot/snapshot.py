@@ -109,7 +109,8 @@ class Snapshot:
         """The wrenches {link: (6,)} on links, as `wrenches`, with those of force elements, of contacts and of closed
         loops."""
         robot, forces = self.robot, self._actuators.forces
-        found = dict(robot.total_force(forces).link_wrenches(self.q, self.qd, self._time)) if forces else {}
+        total = robot.total_force(forces) if forces or robot.forces else None
+        found = dict(total.link_wrenches(self.q, self.qd, self._time)) if total else {}
         others = [*self.wrenches.items()]
         touching = self._acting.touching
         if touching is not None and self._touching_step[2] is not None:

@@ -12,7 +12,7 @@ from lxml import etree
 
 from screw_dynamics.forces import Element, check_fits
 from screw_dynamics.model.drive import Drive
-from screw_dynamics.model.drives import with_drives, without_drives
+from screw_dynamics.model.drives import with_drives
 from screw_dynamics.model.model import Model
 
 from . import records
@@ -88,14 +88,6 @@ def in_use(parts: OwnParts, joints: Collection[str], links: Collection[str], not
         notes.add("base_link, tip_link or lock leaves out what acts on joints or links that do not move", name)
     return parts._replace(drives=drives, forces=tuple(compress(parts.forces, acts)), used=tuple(acts), armature={
         joint: value for joint, value in parts.armature.items() if joint in known})
-
-
-def undriven(model: Model) -> Model:
-    """The model without its drives, and without what they are to their joints but friction."""
-    found = without_drives(model)
-    armature = found.armature.copy()
-    armature[[found.v_slices[joint].start for joint in model.drives]] = 0.0
-    return replace(found, armature=armature, forces=())
 
 
 def applied(model: Model, parts: OwnParts) -> Model:

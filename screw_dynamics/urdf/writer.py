@@ -11,6 +11,7 @@ import numpy as np
 
 from screw_dynamics.model import inertial_parameters
 from screw_dynamics.model.checks import impossible
+from screw_dynamics.model.drive_numbers import undriven
 from screw_dynamics.model.group_joints import GROUPS
 from screw_dynamics.model.model import Model
 from screw_dynamics.screws import arrays, se3
@@ -22,7 +23,6 @@ from .exact_inertia import TAG, agree, bodies
 from .extension import EXTENSION
 from .lock import ON_GROUPS
 from .lossless import Document, Element
-from .own_parts import undriven
 from .parts_written import extension, write_parts
 from .said import FRICTION, LIMITS, said_in
 from .source import Source, path_of, read_source
@@ -74,7 +74,7 @@ def _base(model, said, notes):
         if drive.is_elastic or drive.coupling:
             continue
         for name, share in zip(FRICTION, (drive.motor_damping, drive.motor_friction), strict=True):
-            total = float(numbers[name][k])
+            total = float(getattr(model, name)[model.v_slices[joint].start])
             own = getattr(given, name, 0.0), total - share
             rest = next((x for x in own if x >= 0.0 and x + share == total), None)
             if rest is None:

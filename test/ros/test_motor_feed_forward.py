@@ -18,7 +18,8 @@ from screw_dynamics.analysis.smooth_motion import SmoothMotion
 from screw_dynamics.ros.dynamics.motor_feed_forward import MotorFeedForward
 from screw_dynamics.ros.dynamics.node import DynamicsNode
 from screw_dynamics.ros.dynamics.trajectory_efforts import TrajectoryEfforts
-from screw_dynamics.ros.node.diagnostics import OK, WARN
+from screw_dynamics.ros.node.diagnostics import OK
+from screw_dynamics.ros.node.drives import GivenDrives
 from screw_dynamics.ros.node.robot_state import RobotState
 from screw_dynamics.simulated_robot.settings import Settings
 from screw_dynamics.simulated_robot.simulation import Simulation
@@ -42,7 +43,8 @@ MS = 1_000_000
 
 @pytest.fixture(scope="module")
 def driver(tmp_path_factory, ros):
-    parameters = {"robot_description": f"'{arm.urdf()}'", "drives": json.dumps(TEXTS), "state_timeout": PATIENCE,
+    described = GivenDrives(TEXTS[:1]).on(sd.Robot.from_urdf(arm.urdf())).to_urdf()        # one by each way
+    parameters = {"robot_description": f"'{described}'", "drives": json.dumps(TEXTS[1:]), "state_timeout": PATIENCE,
                   "feed_forward_lead": 1e-3}
     with NodeProcess(MODULE, "soft", tmp_path_factory.mktemp("feed_forward") / "log", parameters):
         driver = ArmDriver("soft")
@@ -238,14 +240,17 @@ def test_a_drive_without_feed_forward_is_named_and_all_else_works(ros, more, neg
         node.endpoints.close()
 
 
-def test_friction_of_a_rigid_motor_that_several_joints_turn_is_never_left_out_in_silence(ros):
+def test_friction_of_a_rigid_motor_that_several_joints_turn_is_in_the_feed_forward(ros):
     node = configured(drives=[json.dumps({"shoulder": {**SHOULDER, "stiffness": None, "coupling": {"elbow": 1.0}}})])
     try:
         node.use(sd.Robot.from_urdf(arm.urdf()))
-        assert "joint 'shoulder' has friction of a rigid motor that several joints turn" in of_motors(node).health()[1]
-        for friction, level in ((False, OK), (True, WARN)):
+        motion, torques = np.zeros((5, 2)), {}
+        motion[1] = 0.5, 0.7
+        for friction in (False, True):
             node.set_parameters([Parameter("feed_forward_friction", value=friction)])
-            assert of_motors(node).health()[0] == level
+            torques[friction] = of_motors(node)._moved(motion).torque
+        friction = sd.Robot.from_urdf(arm.urdf()).friction_torque(motion[1]) + 0.3 * (0.5 + 0.7)
+        assert of_motors(node).health()[0] == OK and error(torques[True] - torques[False], friction) < 1e-12
     finally:
         node.end()
         node.endpoints.close()

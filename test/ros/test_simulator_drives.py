@@ -72,11 +72,12 @@ def test_a_text_that_is_none_is_refused_by_its_name(texts, reason):
 
 
 def test_commands_move_motors_and_both_sides_of_the_springs_are_published(tmp_path, ros):
-    """As the simulation without ROS, to the last bit; sensors are on either side."""
+    """As the simulation without ROS, to the last bit; sensors are on either side. One drive is in the description."""
+    shoulder = sd.Robot.from_urdf(arm.urdf()).with_drives({"shoulder": DRIVES["shoulder"]}).to_urdf()
     sensors = {"shoulder": {"position_noise": 0.01}, "elbow_motor": {"encoder_resolution": 0.005}}
     parameters = {**{f"{what}.{joint}": value for joint, given in sensors.items() for what, value in given.items()},
-                  "robot_description": f"'{arm.urdf()}'", "start_paused": True, "publish_clock": True,
-                  "hold_until_first_command": False, "drives": json.dumps(TEXTS)}
+                  "robot_description": f"'{shoulder}'", "start_paused": True, "publish_clock": True,
+                  "hold_until_first_command": False, "drives": json.dumps(TEXTS[1:])}
     with NodeProcess(simulator_driver.MODULE, "soft", tmp_path / "log", parameters, end=signal.SIGTERM):
         simulator = simulator_driver.Simulator("soft")
         motors = simulator.collect(JointState, "/soft/motor_states")

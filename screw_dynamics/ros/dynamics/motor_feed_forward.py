@@ -6,6 +6,7 @@ smoothest motion through its points."""
 from typing import NamedTuple
 
 import numpy as np
+from rclpy.lifecycle import LifecyclePublisher
 from trajectory_msgs.msg import JointTrajectory
 
 from screw_dynamics.analysis.elastic_joints import ElasticJoints, MotorMotion
@@ -79,7 +80,7 @@ class MotorFeedForward(StateOutput):
 
     def __init__(self, node):
         self._node, self._settings = node, node.settings
-        self._publisher = node.publisher("~/motor_feed_forward")
+        self._publisher: LifecyclePublisher | None = None       # once there was a robot with drives
         self._robot: Robot | None = None
         self._joint_names: tuple[str, ...] = ()
         self._joints: ElasticJoints | RigidDrives | None = None
@@ -96,7 +97,11 @@ class MotorFeedForward(StateOutput):
     def use(self, robot: Robot) -> None:
         """Compute with another robot with drives; the motion goes on if it has the same joints."""
         self._robot, self._joints, self._problem = robot, None, ""
+        if self._publisher is None and robot.model.drives:
+            self._publisher = self._node.publisher("~/motor_feed_forward")
         try:
+            if not robot.model.drives:
+                raise ValueError("it has no drives")
             joints = ElasticJoints(robot) if robot.model.motors else RigidDrives(robot)
             named = output_joints(joints.robot.model, self._settings.joints).names
             labels, self._indices = _outputs(robot.model, named)
@@ -121,7 +126,8 @@ class MotorFeedForward(StateOutput):
     def needed(self) -> bool:
         """Whether trajectories are for these motors: not those of a robot on a floating base, say, without springs,
         whose efforts inverse dynamics has."""
-        return self._robot is not None and bool(self._robot.model.motors or not self._robot.model.on_groups)
+        model = None if self._robot is None else self._robot.model
+        return model is not None and bool(model.drives) and bool(model.motors or not model.on_groups)
 
     # --------------------------------------------------------------------------------------------- trajectories
     def efforts(self, points: TrajectoryPoints) -> np.ndarray:

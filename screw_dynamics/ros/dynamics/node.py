@@ -55,13 +55,16 @@ class DynamicsNode(ManagedNode):
         self.drives = GivenDrives(self.settings.drives)
         self.steps, self.rare_steps = (
             {**{name: self._of(GivenDrives.without_springs, step) for name, step in steps.items()},
-             **{name: self._of(GivenDrives.before_springs, step) for name, step in of_springs.items()
-                if self.drives.elastic}}
+             **{name: self._of(GivenDrives.before_springs, step, True) for name, step in of_springs.items()}}
             for steps, of_springs in ((STEPS, SPRING_STEPS), (BATCH_STEPS, BATCHES_OF_SPRINGS)))
 
-    def _of(self, robot_of: Callable[[GivenDrives, Robot], Robot], step: Step) -> Step:
-        """A step of a robot with the drives."""
-        return lambda robot, q, v, link: step(robot_of(self.drives, robot), q, v, link)
+    def _of(self, robot_of: Callable[[GivenDrives, Robot], Robot], step: Step, elastic: bool = False) -> Step:
+        """A step of a robot with the drives; elastic: if one has a spring."""
+        def prepared(robot, q, v, link):
+            if not elastic or self.drives.elastic(robot):
+                own = robot_of(self.drives, robot)      # which may have other coordinates
+                step(own, own.neutral(), np.zeros(own.n), own.link_names[-1])
+        return prepared
 
     def forget(self) -> None:
         """Forget the robot, its payloads, and the state of its joints."""
@@ -123,8 +126,8 @@ class DynamicsNode(ManagedNode):
             self.settings, self.diagnostics, self._now, outgoing, commands, base_topics, self._base_endpoints,
             self._other_endpoints)
         kinds = [MatrixOutputs, PayloadRecording] + [ExternalTorque] * self.settings.external_torque
-        motors = MotorFeedForward(self) if any(self.settings.drives) else None
-        self._outputs = [*(kind(self) for kind in kinds), TrajectoryEfforts(self, motors), *filter(None, [motors])]
+        motors = MotorFeedForward(self)
+        self._outputs = [*(kind(self) for kind in kinds), TrajectoryEfforts(self, motors), motors]
         self._stream.observers += [self.guarded("joint_states", output.observe) for output in self._outputs]
         self.subscribe_hot("joint_states", self._on_joint_states, STATES)
         self.subscribe("~/desired", self._on_desired, qos_profile_sensor_data)
@@ -197,6 +200,10 @@ class DynamicsNode(ManagedNode):
     def _on_timer(self) -> None:
         if self.state_label == "active":
             self._stream.publish()
+
+    def complete(self, robot: Robot) -> Robot:
+        """The robot of a description, with the drives that it says."""
+        return robot
 
     def use(self, robot: Robot) -> None:
         """Compute with another robot; payloads stay on the links that it has. ValueError names a drive that does not

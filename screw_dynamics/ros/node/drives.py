@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from screw_dynamics.model.drive import Antagonistic, Drive, Electric, Hardening, LeverArm, Table, Thermal, TorqueSpeed
+from screw_dynamics.model.drive_numbers import undriven
 from screw_dynamics.robot import Robot
 
 from .json_records import make, read
@@ -53,27 +54,38 @@ def spring(parameter: str, text: str, given: Any) -> Any:
 
 
 class GivenDrives:
-    """Puts the drives of the parameter, JSON texts, on robots. ValueError names the text that describes none, and later
-    a drive that does not fit the robot."""
+    """Puts drives on robots: those of the parameter, JSON texts, and those that a robot has by its description, whose
+    place they take. ValueError names the text that describes none, and later a drive that does not fit the robot."""
 
     def __init__(self, texts: Iterable[str]):
         self._given = drives(texts)
-        self.elastic = any(drive.is_elastic for drive in self._given.values())
+
+    def elastic(self, robot: Robot) -> bool:
+        """Whether a drive of a robot has a spring."""
+        return any(drive.is_elastic for drive in self._all(robot).values())
 
     def on(self, robot: Robot) -> Robot:
         """The robot with its drives: motors behind springs are coordinates behind all others."""
-        return _with(robot, self._given)
+        return _with(robot, self._all(robot)) if self._given else robot
 
     def without_springs(self, robot: Robot) -> Robot:
         """The robot whose springs are rigid: efforts are those of motors that do not give way, whose inertia and
         friction the joints have, of two motors both."""
-        return _with(robot, {joint: _rigid(drive) for joint, drive in self._given.items()})
+        return _with(robot, {joint: _rigid(drive) for joint, drive in self._all(robot).items()})
 
     def before_springs(self, robot: Robot) -> Robot:
         """The robot of the links, without what is behind springs: efforts of elastic joints are the torques of their
         springs, as torque sensors measure them; those of others are of motors."""
-        return _with(robot, {joint: replace(drive, electric=None) for joint, drive in self._given.items()
-                             if not drive.is_elastic})
+        return _with(robot, {joint: replace(drive, electric=None) for joint, drive in self._all(robot).items()
+                             if not drive.is_elastic}, behind=False)
+
+    def _all(self, robot):
+        return {**robot.model.drives, **self._given}
+
+
+def without(robot: Robot) -> Robot:
+    """The robot of a description without the drives that it says: what joint_states are of."""
+    return _with(robot, {})
 
 
 def _rigid(drive: Drive) -> Drive:
@@ -84,8 +96,17 @@ def _rigid(drive: Drive) -> Drive:
                        "rotor_inertia", "motor_damping", "motor_friction")})
 
 
-def _with(robot: Robot, drives: Mapping[str, Drive]) -> Robot:
+def _with(robot: Robot, drives: Mapping[str, Drive], behind: bool = True) -> Robot:
+    """The robot with these drives alone. Forces of its own on motors that it has no more are on their joints, or gone;
+    behind: those behind springs are on the joints too."""
+    if not drives and not robot.model.drives:
+        return robot
+    links = Robot(undriven(robot.model), robot.gravity, robot.representation, robot.source)
     try:
-        return robot.with_drives(drives) if drives else robot
+        driven = links.with_drives(drives) if drives else links
     except ValueError as error:
         raise ValueError(f"parameter drives: {error}") from None
+    moved = {name: joint for joint, names in robot.model.motors.items() for name in names
+             if name not in driven.joint_names and behind and name.startswith(f"{joint}_motor")}
+    forces = [x.on_joints(moved) for x in robot.forces]
+    return driven.with_forces([x for x in forces if x is not None and set(x.joints).issubset(driven.joint_names)])

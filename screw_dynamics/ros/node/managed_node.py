@@ -28,6 +28,7 @@ from .base_state import received_odometry
 from .cdr import JointStateReader, ReceivedJointState, read_odometry
 from .description import RobotDescription
 from .diagnostics import OK, Diagnostics, Report
+from .drives import without
 from .interface import Interface
 from .joint_state import Fault
 from .log import BoundedLog
@@ -105,8 +106,8 @@ class ManagedNode(LifecycleNode):
         raise NotImplementedError
 
     def complete(self, robot: Robot) -> Robot:
-        """The robot of a description, as this node has it: what no description says may come to it."""
-        return robot
+        """The robot of a description, as this node has it: by default without drives, as joint_states tell of links."""
+        return without(robot)
 
     def forget(self) -> None:
         """Forget what was learnt while configured; the endpoints are removed already."""

@@ -15,7 +15,7 @@ INTERFACE = Interface(
         Endpoint("joint_states", STATE, "positions, velocities and efforts as the sensors report them, of mimic joints "
                  "too, at `publish_rate`"),
         Endpoint("motor_states", STATE, "positions, velocities and torques of the motors behind springs, and of what "
-                 "stiffens these, as their joints feel them", "`drives`"),
+                 "stiffens these, as their joints feel them", "drives, by parameter or description"),
         Endpoint("/clock", "rosgraph_msgs/msg/Clock", "simulated time", "`publish_clock: true`"),
         ODOMETRY._replace(description="pose of the base link in `odom_frame`, its twist in the base link's frame"),
         Endpoint("/tf", "tf2_msgs/msg/TFMessage", "the transform from `odom_frame` to the base link",

@@ -5,6 +5,7 @@ from functools import partial
 
 import numpy as np
 from builtin_interfaces.msg import Time
+from rclpy.lifecycle import LifecyclePublisher
 from rosgraph_msgs.msg import Clock
 
 from screw_dynamics.simulated_robot.lockstep import Lockstep
@@ -58,7 +59,7 @@ class Outputs:
         self.drive: DriveEndpoints | None = None    # of a base on wheels
         self._node, self._lockstep = node, lockstep
         self._states = node.publisher("joint_states")
-        self._motor_states = node.publisher("motor_states") if any(node.settings.drives) else None
+        self._motor_states: LifecyclePublisher | None = None    # once there was a robot with motors behind springs
         clock = node.settings.publish_clock and keeps_clock
         self._clock = node.publisher("/clock") if clock else None
         self._sensors = SensorOutputs(node, settings)
@@ -73,6 +74,8 @@ class Outputs:
         reported, n = self._simulation.joint_state().names, len(self._simulation.joint_names)
         order = np.concatenate((order, np.arange(n, len(reported))))      # and all that mimic others
         self._joints = States(self._states, order, reported)
+        if self._motor_states is None and len(motors):
+            self._motor_states = self._node.publisher("motor_states")
         self._motors = States(self._motor_states, motors, reported)
         self._last = -1   # step of the state published last
         self._sensors.follow(runner, self._now)
