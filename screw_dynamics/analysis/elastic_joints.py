@@ -82,9 +82,9 @@ class ElasticJoints:
                                        zip(robot.joint_names, *columns, strict=True)})
         model = robot.model
         for joint, drive in model.drives.items():
-            if drive.electric is not None:
-                raise ValueError(f"ElasticJoints: the drive of joint {joint!r} is electric; one without tells its "
-                                 "torques")
+            if drive.winding is not None:
+                raise ValueError(f"ElasticJoints: the drive of joint {joint!r} is electric, commanded by its voltage; "
+                                 "one with control='current' tells its torques")
         if not model.motors:
             raise ValueError("ElasticJoints: no joint of the robot has an elastic drive, as Robot.with_drives gives it")
         self.driven = robot

@@ -41,10 +41,10 @@ def without_friction(model: Model) -> Model:
 def of_drive(joint: str, drive: Drive, motors: tuple[str, ...]) -> Iterator[Element]:
     """The elements of a joint's drive, whose coordinates are `motors`."""
     shaft = drive.shaft(joint)
-    if drive.electric is not None:
+    if (winding := drive.winding) is not None:
         motor = motors[0] if drive.is_elastic else shaft
-        k = drive.electric.torque_constant * drive.ratio
-        yield Winding(motor, f"{joint}_current", k, drive.electric.resistance)
+        k = winding.torque_constant * drive.ratio
+        yield Winding(motor, f"{joint}_current", k, winding.resistance)
     if drive.is_elastic:
         yield from _between(shaft, drive, motors)
     elif drive.coupling and (drive.motor_damping or drive.motor_friction):

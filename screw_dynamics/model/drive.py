@@ -117,12 +117,17 @@ class Electric:
     is, V, the effort limit of that coordinate.
 
     L i' + R i + k omega = voltage, and the motor's torque is k i, omega the rate of its shaft: so torque falls as the
-    motor speeds up, by k^2 / R, and lags behind the voltage by L / R."""
+    motor speeds up, by k^2 / R, and lags behind the voltage by L / R.
+
+    control: "voltage", or "current": a current loop, faster than all else, gives the torque that is commanded as far as
+    the voltage reaches, |R i + k omega| <= voltage. There is no coordinate then: the motor's torque is what is given,
+    and a torque_speed from k voltage / R to nothing at voltage / k limits it."""
 
     resistance: float
     inductance: float
     torque_constant: float
     voltage: float = math.inf
+    control: str = "voltage"
 
     def __post_init__(self) -> None:
         for name in ("resistance", "inductance", "torque_constant"):
@@ -130,6 +135,8 @@ class Electric:
         if not real(self.voltage) > 0.0:
             raise ValueError(f"voltage of Electric is {described(self.voltage)}, must be > 0")
         object.__setattr__(self, "voltage", real(self.voltage))
+        if self.control not in ("voltage", "current"):
+            raise ValueError(f"control of Electric is {described(self.control)}, must be 'voltage' or 'current'")
 
 
 @dataclass(frozen=True)
@@ -239,12 +246,13 @@ class Drive:
         for name, kind in (("torque_speed", TorqueSpeed), ("thermal", Thermal)):
             if not isinstance(getattr(self, name), (kind, type(None))):
                 raise ValueError(f"{name} of Drive is {described(getattr(self, name))}, must be {kind.__name__}")
-            if getattr(self, name) and (self.electric is not None or self.coupling and not self.is_elastic):
+            limited = self.electric is not None and (name == "torque_speed" or self.winding is not None)
+            if getattr(self, name) and (limited or self.coupling and not self.is_elastic):
                 raise ValueError(f"{name} of Drive: not with electric, whose voltage limits it, nor of a rigid motor "
                                  "that several joints turn, whose torque no coordinate has")
         if isinstance(self.stiffness, (Antagonistic, LeverArm)):
             never = ("backlash", "gear_loss", "carrier", "coupling")
-            for name in (*never, *["electric"] * isinstance(self.stiffness, Antagonistic)):
+            for name in (*never, *["winding"] * isinstance(self.stiffness, Antagonistic)):
                 if getattr(self, name):
                     raise ValueError(f"{name} of Drive is {getattr(self, name)!r}: not with "
                                      f"{type(self.stiffness).__name__}")
@@ -270,6 +278,19 @@ class Drive:
         return {joint: 1.0, **dict(self.coupling)}
 
     @property
+    def winding(self) -> Electric | None:
+        """The winding whose voltage is what is given; None of a motor whose torque is."""
+        return self.electric if self.electric is not None and self.electric.control == "voltage" else None
+
+    @property
+    def torque_line(self) -> TorqueSpeed | None:
+        """The line that limits a torque that is given: torque_speed, or what the voltage of a current loop leaves."""
+        it = self.electric
+        if it is None or it is self.winding or it.voltage == math.inf:
+            return self.torque_speed
+        return TorqueSpeed(it.torque_constant * it.voltage / it.resistance, it.voltage / it.torque_constant)
+
+    @property
     def is_elastic(self) -> bool:
         """Whether there is a spring between motor and joint."""
         return self.stiffness is not None
@@ -293,8 +314,8 @@ class Drive:
         if isinstance(lever := self.stiffness, LeverArm):
             yield Coordinate(f"{joint}_lever", "prismatic", lever.inertia, lever.damping, lever.friction, lever.lower,
                              lever.upper, math.inf)
-        if self.electric is not None:
-            yield Coordinate(f"{joint}_current", "prismatic", self.electric.inductance, effort=self.electric.voltage)
+        if (winding := self.winding) is not None:
+            yield Coordinate(f"{joint}_current", "prismatic", winding.inductance, effort=winding.voltage)
 
 
 def _coupling(given):

@@ -19,9 +19,9 @@ def following(model: Model) -> Model:
 def _following(model, joint, drive) -> Drive:
     numbers = [_numbers(model, k) for _, k in motor_coordinates(model, joint)]
     own = numbers[0]
-    if drive.electric is not None:
+    if drive.winding is not None:
         L = _numbers(model, model.v_slices[f"{joint}_current"].start)["armature"]
-        drive = replace(drive, electric=replace(drive.electric, inductance=L)) if L > 0.0 else drive
+        drive = replace(drive, electric=replace(drive.winding, inductance=L)) if L > 0.0 else drive
     if isinstance(lever := drive.stiffness, LeverArm):
         its = _numbers(model, model.v_slices[f"{joint}_lever"].start)
         if its["armature"] > 0.0:

@@ -256,7 +256,7 @@ def torque_speed(model: Model) -> np.ndarray:
     them, on the motors' coordinates; inf where nothing limits them."""
     found = np.full((2, model.n), np.inf)
     for joint, drive in model.drives.items():
-        if (line := drive.torque_speed) is not None:
+        if (line := drive.torque_line) is not None and (drive.is_elastic or not drive.coupling):
             for _, k in motor_coordinates(model, joint):
                 found[:, k] = line.stall_torque * abs(drive.ratio), line.no_load_speed / abs(drive.ratio)
     return found

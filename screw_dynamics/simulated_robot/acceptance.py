@@ -23,18 +23,17 @@ def check_inertia(robot: Robot, home: Home, names: Sequence[str]) -> None:
 
 
 def check_drives(robot: Robot) -> None:
-    """ValueError for a robot with a motor that is commanded by its voltage: servos, brakes and faults give torques, and
-    to what an unpowered winding does while a joint is held there is no answer that they share. And for one of whose
-    joints two would be commanded by one name."""
+    """ValueError for a robot of whose joints two would be commanded by one name, and for an electric motor of which the
+    voltage limits a torque that no coordinate has."""
     names = command_names(robot.model)
     if twice := {name for i, name in enumerate(names) if name in names[:i]}:
         raise ValueError(f"joint {min(twice)!r} has the name of a link behind a spring, by which nothing else can be "
                          "commanded: rename it")
     for joint, drive in robot.model.drives.items():
-        if drive.electric is not None:
-            raise ValueError(f"drive of joint {joint!r} is electric, commanded by its voltage: commands, servos, "
-                             "brakes and faults of a simulated robot are torques of its motors; leave electric out, or "
-                             "use Robot.rollout")
+        if drive.coupling and not drive.is_elastic and drive.electric is not None and drive.electric.voltage < np.inf:
+            raise ValueError(f"drive of joint {joint!r} is electric, and rigid, and turned by several joints: the "
+                             "efforts of a simulated robot are at the joints, and no voltage can limit them; leave the "
+                             "voltage out")
 
 
 def check_settings(robot: Robot, settings: Settings, in_scene: bool, forces: Sequence[Element]) -> None:

@@ -41,6 +41,7 @@ from .sensors.sensors import Sensors
 from .settings import Settings
 from .snapshot import Acting, Past, Stretch
 from .surroundings import Surroundings
+from .windings import Windings, under_current_control
 
 AT_COMMAND = 1e-3   # rad, m, N m, ...: a hundred times ros2_control's trigger_joint_command_threshold
 CHUNK = 512   # steps of one rollout: many, so that the compiled loop takes most of the time, but few enough to store
@@ -82,7 +83,7 @@ class Simulation(Objects, Measurements):
         forces: Sequence[Element] = (),
         scene: Scene | None = None,
     ):
-        check_drives(robot)
+        check_drives(robot := under_current_control(robot))
         self.surroundings = None if scene is None else Surroundings(scene.copy(with_loops(robot)))
         self._robot, self.base = robot, floating_base(robot.model)
         self.names, self.joint_names = velocity_names(robot.model), coordinate_joints(robot.model)
@@ -107,7 +108,7 @@ class Simulation(Objects, Measurements):
         self._tracking = Tracking(robot.n)
         self.residuals: dict[str, Callable[[np.ndarray], float]] = residuals(robot)
         self._past = Past(self.settings.steps(self.settings.sensor_delay))
-        self.heat = Heat(robot.model, self.settings)
+        self.heat, self.windings = Heat(robot.model, self.settings), Windings(robot.model)
         self._balance = Balance(self.settings, self.limits, self.forces) if self.settings.energy_balance else None
         if self.settings.enforce_limits:
             self.residuals["position limits [rad or m]"] = lambda q: float(beyond_limits(robot.model, q))
@@ -124,9 +125,9 @@ class Simulation(Objects, Measurements):
 
     @robot.setter
     def robot(self, robot: Robot) -> None:
-        self._robot, self._integrated = robot, None
+        self._robot, self._integrated = under_current_control(robot), None
         if self.surroundings is not None:
-            self.surroundings.use(robot)
+            self.surroundings.use(self._robot)
         self._restart_balance()
 
     def carry(self, robot: Robot, loaded: Callable[[Robot], Robot]) -> None:

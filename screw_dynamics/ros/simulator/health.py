@@ -71,6 +71,11 @@ class SimulationHealth:
         values |= {f"saturated: {names[i]}": int(saturated[i]) for i in saturated.nonzero()[0]}
         values |= {f"temperature: {name} [C]": f"{temperature:.1f}" for name, temperature in
                    zip(simulation.heat.names, simulation.heat.temperatures, strict=True)}
+        if simulation.windings.names:
+            now = simulation.snapshot()
+            values |= {f"{what}: {name} [{unit}]": f"{x:.3f}" for what, unit, xs in zip(
+                ("current", "voltage"), "AV", simulation.windings.state(now.effort, now.qd), strict=True)
+                for name, x in zip(simulation.windings.names, xs, strict=True)}
         values |= conserved(simulation)
         if faults:
             values["active faults"] = len(simulation.faults.active)

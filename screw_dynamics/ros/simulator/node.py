@@ -24,6 +24,7 @@ from screw_dynamics.simulated_robot.motors import motor_mask
 from screw_dynamics.simulated_robot.runner import IDLE, Runner
 from screw_dynamics.simulated_robot.simulation import Simulation
 from screw_dynamics.simulated_robot.stamps import Stamps
+from screw_dynamics.simulated_robot.windings import under_current_control
 from screw_dynamics.simulation.conservation import momentum_and_moment
 
 from ..endpoints import LINGER, STEADY, STREAM
@@ -197,7 +198,7 @@ class SimulatorNode(ManagedNode):
     # --------------------------------------------------------------------------------------------- robot
     def complete(self, robot: Robot) -> Robot:
         """The robot of a description with its drives."""
-        return self._simulation_parameters.drives.on(robot)
+        return under_current_control(self._simulation_parameters.drives.on(robot))
 
     def use(self, robot: Robot) -> None:
         """Another robot starts anew, at its initial positions, with the payloads of the links that it has; simulated

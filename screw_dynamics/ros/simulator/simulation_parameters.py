@@ -12,6 +12,7 @@ from screw_dynamics.simulated_robot.home import default_modes
 from screw_dynamics.simulated_robot.motors import motor_mask
 from screw_dynamics.simulated_robot.settings import Settings
 from screw_dynamics.simulated_robot.simulation import Simulation
+from screw_dynamics.simulated_robot.windings import under_current_control
 from screw_dynamics.urdf.reader import model_of
 
 from ..node.drives import GivenDrives
@@ -85,7 +86,8 @@ class SimulationParameters:
             return None
         base_link, tip_link = self._node.settings.base_link or None, self._node.settings.tip_link or None
         try:
-            return self.drives.on(Robot(model_of(self._node.description.text, base_link, tip_link, apart=joints,
-                                                 floating_base=self._node.settings.floating_base), robot.gravity))
+            model = model_of(self._node.description.text, base_link, tip_link, apart=joints,
+                             floating_base=self._node.settings.floating_base)
+            return under_current_control(self.drives.on(Robot(model, robot.gravity)))
         except ValueError as error:
             raise ValueError(f"parameter force_torques: {error}") from None
