@@ -90,8 +90,9 @@ def _energy() -> np.ndarray:
     return _FROM_ENDS.T @ Q @ _FROM_ENDS
 
 
-_FROM_ENDS = np.linalg.inv(_end_matrix())
-_ENERGY = _energy()
+# Exact, as multiples of 1/24 and whole numbers: free derivatives lose three digits by rounding here.
+_FROM_ENDS = np.round(24.0 * np.linalg.inv(_end_matrix())) / 24.0
+_ENERGY = np.round(_energy())
 
 
 def _coefficients(spans: np.ndarray, values: np.ndarray) -> np.ndarray:

@@ -15,6 +15,7 @@ from screw_dynamics.model.drives import torque_speed
 from screw_dynamics.simulation import conservation
 from screw_dynamics.simulation.acting import acting
 from screw_dynamics.simulation.conservation import EnergyBalance, MomentumBalance, RecordedMotion
+from screw_dynamics.simulation.driven_joints import effort_bounds
 from screw_dynamics.simulation.integrators import FIXED_STEPS, INTEGRATORS
 from screw_dynamics.simulation.rollout import Rollouts
 from screw_dynamics.simulation.rollout_arguments import options, sampling
@@ -168,13 +169,7 @@ class Integration(Evaluation):
         limits of the model and the line of torque over speed that drives may have; infinite where nothing limits them.
         A rollout takes the efforts that it is given."""
         qd = checks.real_numbers("qd", qd, self.n)
-        (stall, no_load), limit = torque_speed(self.model), self.model.effort_limit
-        highest = np.array(np.broadcast_to(limit, qd.shape))
-        lowest, lines = -highest, np.isfinite(stall)
-        share = qd[..., lines] / no_load[lines]
-        lowest[..., lines] = -np.clip(stall[lines] * (1.0 + share), 0.0, limit[lines])
-        highest[..., lines] = np.clip(stall[lines] * (1.0 - share), 0.0, limit[lines])
-        return lowest, highest
+        return effort_bounds(self.model.effort_limit, *torque_speed(self.model), qd)
 
     def configuration_residual(self, q: ArrayLike, *, limits: bool = False) -> np.ndarray:
         """How far configurations q (..., nq) are from valid ones, (...): the largest difference of a

@@ -1,6 +1,6 @@
 """What drives joints: the rows of their table and of a reference, the efforts that motors can give, and the rows of
 servos among those of contacts."""
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -39,15 +39,19 @@ class Work(NamedTuple):
 
 
 @kernel
+def effort_bounds(limit: Any, stall: Any, no_load: Any, qd: Any) -> tuple[Any, Any]:
+    """The lowest and highest efforts of motors at velocities, of numbers or arrays: within their limit and the line
+    from stall at rest to 0 at no_load, which at a speed beyond gives no effort more; inf where there is none."""
+    share = qd / no_load
+    return (-np.maximum(np.minimum(limit, stall * (1.0 + share)), 0.0),
+            np.maximum(np.minimum(limit, stall * (1.0 - share)), 0.0))
+
+
+@kernel
 def put_bounds(joints: np.ndarray, qd: np.ndarray, bounds: np.ndarray) -> None:
-    """Set the lowest and highest efforts (2, n) of motors at velocities qd (n): of their limit and of the line from
-    STALL at rest to 0 at NO_LOAD, which at a speed beyond gives no effort more."""
+    """Set the lowest and highest efforts (2, n) of motors at velocities qd (n)."""
     for k in range(len(qd)):
-        limit, stall, share = joints[LIMIT, k], joints[STALL, k], qd[k] / joints[NO_LOAD, k]
-        bounds[0, k], bounds[1, k] = -limit, limit
-        if stall < np.inf:
-            bounds[0, k] = -max(min(limit, stall * (1.0 + share)), 0.0)
-            bounds[1, k] = max(min(limit, stall * (1.0 - share)), 0.0)
+        bounds[0, k], bounds[1, k] = effort_bounds(joints[LIMIT, k], joints[STALL, k], joints[NO_LOAD, k], qd[k])
 
 
 @kernel

@@ -45,15 +45,27 @@ def transmissions(source: Source, xacro_args: Mapping[str, str] | None = None) -
     others than it does. Of a simple one ROS 2 takes the joint's reduction, ROS 1 the actuator's. Joints and actuators
     are in the order of their roles.
 
-    UrdfError names line, transmission and value of what is missing, 0, no number, or of another kind."""
+    UrdfError names line, transmission and value of what is missing, 0, no number, or of another kind, and a name that
+    two have."""
     path = path_of(source)
     try:
         robot = parse_xml(read_source(opened(source, xacro_args)))
-        return tuple(_read(*each) for each in _elements(robot))
+        return tuple(_each_once(robot))
     except UrdfError as error:
         if path is None:
             raise
         raise UrdfError(f"{path}: {error}") from None
+
+
+def _each_once(robot) -> Iterator[Transmission]:
+    lines: dict[str, int] = {}
+    for element, *how in _elements(robot):
+        found = _read(element, *how)
+        if found.name in lines:
+            raise fault(f"transmission {quote(found.name)} is there twice, first in line {lines[found.name]}",
+                        element.sourceline)
+        lines[found.name] = element.sourceline
+        yield found
 
 
 def _elements(robot) -> Iterator[tuple]:

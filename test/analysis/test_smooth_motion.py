@@ -1,4 +1,7 @@
 """The smoothest motion through points: against SciPy's splines, its least integral, and what it refuses."""
+from fractions import Fraction
+from math import perm
+
 import numpy as np
 import pytest
 from scipy.interpolate import make_interp_spline
@@ -20,6 +23,38 @@ def test_through_positions_evenly_apart_it_is_the_spline_of_degree_nine(rng):
     spline, t = make_interp_spline(times, values[0], 9, bc_type=ends), np.linspace(0.0, times[-1], 50)
     for d, found in enumerate(motion.sample(t)):
         assert error(found, spline(t, d)) < 1e-8
+
+
+def test_free_derivatives_are_those_of_exact_arithmetic(rng):
+    """The linear equations of the least sum, of whole numbers and fractions."""
+    spans, order = [Fraction(1, 2), Fraction(5, 8), Fraction(1, 4), Fraction(5, 8)], [4, 0, 1, 0, 4]
+    motion, values = through(np.cumsum([0.0, *map(float, spans)]), order, rng, 1)
+    ends = [[Fraction(perm(j, d)) if u and j >= d or j == d else Fraction(0) for j in range(10)]
+            for u in (0, 1) for d in range(5)]
+    into = np.array(_solved(ends, [[Fraction(int(i == j)) for j in range(10)] for i in range(10)]), dtype=object)
+    squares = np.array([[Fraction(perm(a, 5) * perm(b, 5), a + b - 9) if min(a, b) > 4 else Fraction(0)
+                         for b in range(10)] for a in range(10)], dtype=object)
+    form = np.zeros((25, 25), dtype=object)
+    for s, h in enumerate(spans):
+        scale = np.array([h**(i % 5) for i in range(10)], dtype=object)
+        form[5 * s:5 * s + 10, 5 * s:5 * s + 10] += (into.T @ squares @ into) * np.outer(scale, scale) / h**5
+    free = np.array([d > order[k] for k in range(5) for d in range(5)])
+    given = np.array([Fraction(x) for x in values[:, :, 0].T.ravel()], dtype=object)
+    found = _solved(form[np.ix_(free, free)], [[x] for x in -form[np.ix_(free, ~free)] @ given[~free]])
+    expected = np.array([float(x) for x, in found])
+    np.testing.assert_allclose(motion.values[:, :, 0].T.ravel()[free], expected, rtol=1e-10)
+
+
+def _solved(A, B):
+    """A^-1 B, of fractions, by elimination."""
+    rows = [[*a, *b] for a, b in zip(A, B, strict=True)]
+    for c in range(len(rows)):
+        pivot = next(r for r in range(c, len(rows)) if rows[r][c])
+        rows[c], rows[pivot] = rows[pivot], rows[c]
+        rows[c] = [x / rows[c][c] for x in rows[c]]
+        rows = [row if r == c or not row[c] else [x - row[c] * y for x, y in zip(row, rows[c], strict=True)]
+                for r, row in enumerate(rows)]
+    return [row[len(rows):] for row in rows]
 
 
 def test_it_has_the_values_that_were_given_and_four_continuous_derivatives(rng):

@@ -28,6 +28,7 @@ from .output_joints import output_joints
 from .state_output import StateOutput, subscribed
 from .trajectory_points import TrajectoryPoints, read_points
 
+JUMP = 1e-3         # rad or m: what a motion that begins later may begin off where its joints are then
 ALL = 4             # derivatives of a point that rests: they are given, and 0
 SETTINGS = (
     Setting("feed_forward_friction", True, "friction of the model is in ~/motor_feed_forward, and in efforts of "
@@ -157,11 +158,19 @@ class MotorFeedForward(StateOutput):
             raise ValueError(f"header.stamp is {stamp / SECOND} s, so that it ended {begun - points.times[-1]:g} s ago")
         since = begin + round(begun * SECOND)
         start = (begun, self._present(since)) if points.times[0] > begun else None
+        if begin > self._latest[0] and start is None:
+            self._check_start(points.values[0, 0], self._present(since)[0])
         given = Followed(since, begin, _smooth(points.times, points, start))
         goes_on = [each for each in self._followed if each.since <= self._latest[0]][-1:]
         later = [each for each in self._followed if self._latest[0] < each.since < since]
         self._followed = [*(goes_on if self._latest[0] < since else []), *later, given]
         self._publish(self._latest[0])
+
+    def _check_start(self, first: np.ndarray, present: np.ndarray) -> None:
+        """ValueError where a motion that begins later, with its first point (n,), would begin with a jump."""
+        for k in np.flatnonzero(np.abs(first - present) > JUMP)[:1]:
+            raise ValueError(f"first point, at the time 0, joint '{self._joint_names[k]}': position {first[k]:g}, but "
+                             f"it is at {present[k]:g} then: give the point a later time, and the way to it is found")
 
     def _present(self, time: int) -> np.ndarray:
         """Where a motion (5, n) that begins at a time leads on from."""
