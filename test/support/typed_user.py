@@ -179,6 +179,8 @@ def motion(robot: sd.Robot, q: ArrayLike, qd: ArrayLike) -> np.ndarray:
     springs: np.ndarray = soft.drive_torque(np.zeros(soft.nq), np.zeros(soft.n))
     stored: np.ndarray = soft.drive_energy(np.zeros(soft.nq))
     bounds: tuple[np.ndarray, np.ndarray] = soft.effort_bounds(np.zeros(soft.n))
+    worn: sd.Robot = soft.with_forces([sd.forces.Friction(robot.joint_names[0], breakaway=1.0)])
+    assert len(worn.forces) == 1
     assert (bounds[0] <= bounds[1]).all() and not springs.any() and stored == 0.0
     heavy: sd.Robot = moving.with_payload(robot.link_names[-1], 0.5, com=(0.0, 0.0, 0.1)).with_gravity((0, 0, -1.62))
     special: sd.Robot = robot.specialize([(robot.link_names[-1], "body")])

@@ -118,6 +118,10 @@ soft.joint_names                                            # (..., "lift_motor"
 q_soft = np.append(q, q[1] + 0.01)                          # the motor is ahead of its joint
 soft.drive_torque(q_soft, np.zeros(4)), soft.drive_energy(q_soft)               # 20 N m on both, and 0.1 J
 
+# %% Robot.with_forces, Robot.forces
+worn = robot.with_forces([sd.forces.Friction("lift", coulomb=0.5, breakaway=0.9, stribeck=0.05)])
+worn.friction_torque([0.0, 0.05, 0.0]), worn.forces         # halfway from 0.9 to 0.5 N m
+
 # %% Robot.effort_bounds
 line = sd.drive.TorqueSpeed(stall_torque=0.6, no_load_speed=300.0)              # of the shaft
 fast = robot.with_drives({"lift": sd.Drive(rotor_inertia=3e-5, ratio=120.0, torque_speed=line)})
