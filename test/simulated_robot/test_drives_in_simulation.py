@@ -8,7 +8,7 @@ import pytest
 import screw_dynamics as sd
 from screw_dynamics.analysis.elastic_joints import ElasticJoints
 from screw_dynamics.analysis.spring_laws import give
-from screw_dynamics.model.drive import Antagonistic, Electric, Hardening, LeverArm, Table, Thermal, TorqueSpeed
+from screw_dynamics.model.drive import Antagonistic, Hardening, LeverArm, Table, Thermal, TorqueSpeed
 from screw_dynamics.simulated_robot.heat import Heat
 from screw_dynamics.simulated_robot.limits import EnforcedLimits
 from screw_dynamics.simulated_robot.motors import actuated_joints, at_rest, command_names
@@ -218,12 +218,6 @@ def test_a_step_of_the_motor_makes_the_link_swing_at_its_resonance():
     assert frequency == pytest.approx(locked.frequencies[alone], rel=0.02)
 
 
-def test_motors_that_are_commanded_by_voltage_are_refused():
-    robot = ARM.with_drives({"lift": sd.Drive(1e-4, electric=Electric(1.0, 1e-3, 0.1))})
-    with pytest.raises(ValueError, match="drive of joint 'lift' is electric, commanded by its voltage"):
-        Simulation(robot)
-
-
 def test_a_joint_with_the_name_of_a_link_behind_a_spring_is_refused():
     builder = sd.ModelBuilder("base")
     builder.add_screw("a", "first", "base", (0.0, 0.0, 1.0), mass=1.0, com=(0.1, 0.0, 0.0))
@@ -293,3 +287,14 @@ def test_noise_and_resets_leave_motors_where_springs_carry_the_links():
     assert made.q[LIFT_MOTOR] == 0.75 and made.q[SLIDE_MOTOR] == at_rest(SOFT, made.q)[SLIDE_MOTOR]
     with pytest.raises(ValueError, match="unknown joint 'lift_link'"):
         made.reset_to(["lift_link"], [0.0])
+
+
+def test_friction_of_a_robots_own_acts_where_friction_does():
+    robot, falling = sd.Robot.from_urdf("urdf/spherical_arm.urdf"), sd.forces.Friction("lift", 0.2, 0.5, 0.9, 0.05)
+    ends = []
+    for each, forces, friction in ((robot.with_forces([falling]), (), True), (robot, [falling], True),
+                                   (robot.with_forces([falling]), (), False), (robot, (), False)):
+        simulation = Simulation(each, Settings(hold_until_first_command=False, joint_friction=friction), forces=forces)
+        simulation.advance(200)
+        ends.append(simulation.q)
+    assert np.array_equal(ends[0], ends[1]) and np.array_equal(ends[2], ends[3]) and abs(ends[0] - ends[2]).max() > 1e-3
