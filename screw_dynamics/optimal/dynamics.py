@@ -39,8 +39,8 @@ class TreePhase:
         checks.one_of("integrator", steps.integrator, LINEARIZED)
 
     def total(self) -> Any:
-        """The sum of the elements of force."""
-        return self.rollouts.total(self.steps.forces)
+        """The sum of the elements of force that steps take."""
+        return self.rollouts.stepped(self.steps.forces, self.steps.friction)
 
     def end(self, q: np.ndarray, qd: np.ndarray, tau: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Where steps lead, of states and efforts (k, ...)."""
