@@ -169,7 +169,8 @@ class Integration(Evaluation):
         limits of the model and the line of torque over speed that drives may have; infinite where nothing limits them.
         A rollout takes the efforts that it is given."""
         qd = checks.real_numbers("qd", qd, self.n)
-        return effort_bounds(self.model.effort_limit, *torque_speed(self.model), qd)
+        stall, no_load = torque_speed(self.model)
+        return effort_bounds(self.model.effort_limit, stall, no_load, qd)
 
     def configuration_residual(self, q: ArrayLike, *, limits: bool = False) -> np.ndarray:
         """How far configurations q (..., nq) are from valid ones, (...): the largest difference of a
