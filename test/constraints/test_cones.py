@@ -248,6 +248,17 @@ def test_a_warm_start_that_is_a_solution_is_kept(rng):
         np.testing.assert_array_equal(again.x, found.x)
 
 
+def test_what_presses_shares_a_load_evenly_where_another_contact_opens():
+    """A particle between walls, which two contacts stop and the third would have to pull: the least impulses of the
+    two, and of their friction, by NumPy's pseudoinverse."""
+    wall, other = np.array([(0, 1, 0), (0, 0, 1), (1, 0, 0)]), np.array([(0, 1, 0), (0, 0, -1), (-1, 0, 0)])
+    J = np.vstack([wall, wall, other]).astype(float)
+    v = np.array([-1.0, 0.2, 0.1])
+    found = solve_contacts(J @ J.T, J @ v, [0.5, 0.5, 0.5])
+    np.testing.assert_allclose(found.x[:6], np.linalg.pinv(J[:6].T) @ -v, atol=1e-9)
+    assert not found.x[6:].any() and abs(found.v).max() < 1e-12
+
+
 def test_degenerate_contacts_end_in_what_is_defined():
     # A tangential direction that cannot move: nothing acts in it, and the other one sticks.
     still = solve_contacts(np.diag((0.0, 1.0, 1.0)), (0.0, 0.1, -1.0), [0.5])

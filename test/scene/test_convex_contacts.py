@@ -125,13 +125,8 @@ def gripping(grip):
     return control
 
 
-# A rod presses a box at two points, and nothing says how they share that: rounding, which is another in plain Python,
-# may give all to one, about which the box then turns as it leaves the ground.
-UNEVEN = pytest.mark.xfail(PLAIN, reason="what two points of a rod share is not determined", strict=False)
-
-
 @pytest.mark.parametrize("finger, thing", [("hull", "box"), ("hull", "cylinder"), ("cylinder", "cylinder"),
-                                           pytest.param("cylinder", "box", marks=UNEVEN)])
+                                           ("cylinder", "box")])
 def test_a_gripper_with_fingers_of_hulls_or_cylinders_lifts(finger, thing):
     """With pads of 24 corners, as a mesh has them, or rods: each carries half of the weight by friction. What is lifted
     does not slip, and where friction carries less, it stays."""

@@ -2,8 +2,9 @@
 
 Contacts may share a load as they like, and strain against each other without an effect. The impulses taken here are
 those that change the least from those to begin with; where cones do not allow these, or nothing pressed before, the
-least of all: a load is shared evenly, and nothing is strained. Sweeps would leave whatever their order makes of it, and
-friction that is spent on strain does not hold."""
+least of all: a load is shared evenly, and nothing is strained. Contacts that would have to pull for that are left out,
+and the least impulses of the others taken: what lifts a body from the ground shares its weight evenly, too. Sweeps
+would leave whatever their order makes of it, and friction that is spent on strain does not hold."""
 from typing import Any
 
 from screw_dynamics.numbers.scalars import absolute, some, sqrt, where
@@ -61,10 +62,35 @@ def allowed(given: Cones) -> Any:
     return within > 0.0
 
 
+@kernel
+def leave_out(given: Cones, first: int, count: int, out: Any) -> None:
+    """Take rows, in the places of a mask, from those that stick."""
+    for i in range(first, first + count):
+        given.free[i] = where(out, null(given.x[i]), given.free[i])
+        given.x[i] = where(out, null(given.x[i]), given.x[i])
+
+
+@kernel
+def let_go(given: Cones, left: Scalar) -> bool:
+    """Take contacts that pull, in places where `left` is not 0, from the rows that stick. Returns whether any do."""
+    x, free, u, m, any_of = given.x, given.free, len(given.lower), len(given.mu), False
+    for b in range(m):
+        pulls = (left > 0.0) & (x[u + 3 * b + 2] < 0.0)
+        any_of = any_of or some(pulls)
+        leave_out(given, u + 3 * b, 3, pulls)
+    first, spins = u + 3 * m, len(given.spin_of)
+    for k in range(spins):
+        leave_out(given, first + k, 1, (left > 0.0) & (free[u + 3 * int(given.spin_of[k]) + 2] == 0.0))
+    for k in range(len(given.roll_of)):
+        n = u + 3 * int(given.roll_of[k]) + 2
+        leave_out(given, first + spins + 2 * k, 2, (left > 0.0) & (free[n] == 0.0))
+    return any_of
+
+
 @outlined
 def stick(given: Cones, level: Scalar) -> None:
     """Take the impulses with which all that presses sticks, on lanes of a level > 0 where they are allowed: those that
-    change the least, or else the least; else leave them."""
+    change the least, or else the least, or the least of those that do not pull; else leave them."""
     x, v, unit, before, N = given.x, given.v, given.free, given.z, len(given.x)
     none, pressed = null(level), null(level)
     for b in range(len(given.mu)):
@@ -74,8 +100,12 @@ def stick(given: Cones, level: Scalar) -> None:
     for i in range(N):
         before[i] = x[i]
     left = level
-    for anew in range(2):
-        if anew == 1:
+    for anew in range(3):
+        if anew == 2:
+            if not let_go(given, left):
+                break
+            factorize_added(given, none + ADDED)
+        if anew > 0:
             for i in range(N):
                 x[i] = where((left > 0.0) & (unit[i] > 0.0), none, x[i])
             velocities(given, v)
