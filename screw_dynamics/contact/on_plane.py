@@ -1,11 +1,11 @@
 """Shapes on a plane: points of the shape that are lowest, each with its height. Corners have their numbers."""
-from screw_dynamics.numbers.scalars import where
+from screw_dynamics.numbers.scalars import sqrt, where
 from screw_dynamics.numbers.values import Scalar, kernel, null
 from screw_dynamics.screws.so3 import Rotation
 from screw_dynamics.screws.vectors import Vec3, cross
 
 from .solids import Geometry, Touch
-from .writing import axis_x, axis_z, box_corner, direction, write
+from .writing import axis_x, axis_y, axis_z, box_corner, write
 
 UPRIGHT = 1e-9          # a cylinder tilted by less stands: the points of its rim are those of its frame
 CYLINDER_POINTS = 5
@@ -45,11 +45,15 @@ def box_on_plane(given: Geometry, a: int, b: int, touch: Touch, row: int, margin
 
 @kernel
 def lowest_direction(R: Rotation, n: Vec3) -> Vec3:
-    """From the axis of a cylinder to the lowest point of a rim, a unit vector; upright that of its x axis."""
-    u = axis_z(R)
-    tilt, down = direction((n @ u) * u - n, axis_x(R))
-    upright, x = tilt < UPRIGHT, axis_x(R)
-    return Vec3(where(upright, x.x, down.x), where(upright, x.y, down.y), where(upright, x.z, down.z))
+    """From the axis of a cylinder to the lowest point of a rim, a unit vector; upright that of its x axis.
+
+    By how far x and y axes slope, not by what n has across the axis: of a tilt that is small, these are all digits."""
+    x, y, one = axis_x(R), axis_y(R), null(n.x) + 1.0
+    a, b = n @ x, n @ y
+    tilt = sqrt(a * a + b * b)
+    stands = tilt < UPRIGHT
+    scale = where(stands, one, -1.0 / where(stands, one, tilt))
+    return scale * (where(stands, one, a) * x + where(stands, null(one), b) * y)
 
 
 @kernel

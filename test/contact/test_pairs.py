@@ -6,8 +6,11 @@ from scipy.spatial import HalfspaceIntersection
 from scipy.spatial.transform import Rotation
 
 from screw_dynamics.contact.coal import Body, nearest
+from screw_dynamics.contact.on_plane import lowest_direction
 from screw_dynamics.contact.shapes import Box, Capsule, ConvexHull, Cylinder, HeightField, Plane, Sphere
 from screw_dynamics.numbers.lanes import WIDTH
+from screw_dynamics.screws import so3
+from screw_dynamics.screws.vectors import Vec3
 from support.touching import Shapes
 
 MAKE = {
@@ -250,6 +253,17 @@ def test_centres_that_coincide_have_a_normal():
         for numbers in (found.gap, found.p, found.n):
             assert np.isfinite(numbers).all(), kinds
         np.testing.assert_allclose(np.linalg.norm(found.n, axis=1), 1.0, atol=1e-15)
+
+
+@pytest.mark.parametrize("tilt", [1e-8, 1e-5, 1e-2, 1.0])
+def test_a_tilted_cylinder_is_lowest_towards_its_tilt(tilt):
+    """To the last digits of a tilt that is small: R = Rz(a) Ry(tilt) Rz(b)."""
+    for a, b in ((0.7, 2.0), (-2.0, 0.3), (3.0, -1.0)):
+        R = Rotation.from_euler("ZYZ", (a, tilt, b)).as_matrix()
+        R[2] = -np.sin(tilt) * np.cos(b), np.sin(tilt) * np.sin(b), np.cos(tilt)        # without its rounding
+        found = lowest_direction(so3.Rotation(*(Vec3(*row) for row in R)), Vec3(0.0, 0.0, 1.0))
+        np.testing.assert_allclose(found, (np.cos(tilt) * np.cos(a), np.cos(tilt) * np.sin(a), -np.sin(tilt)),
+                                   atol=1e-15)
 
 
 def test_capsules_that_cross_touch_where_they_cross():
