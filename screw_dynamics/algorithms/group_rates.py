@@ -12,25 +12,12 @@ from typing import NamedTuple
 import numpy as np
 
 from screw_dynamics.model.links import Link
-from screw_dynamics.numbers.values import kernel, zero
+from screw_dynamics.numbers.values import kernel
 from screw_dynamics.screws.joint import inner
-from screw_dynamics.screws.se3 import Ad, Ad_inv, Twist, ad
+from screw_dynamics.screws.se3 import Ad, Ad_inv, Twist
+from screw_dynamics.screws.vectors import Vec3, cross
 
 from .columns import clear
-
-
-@kernel
-def products(X: list, q: list, qd: list, first: int, last: int) -> Twist:
-    """The sum over m < j of qd_m qd_j [X_m, X_j] for the bodies of a joint, from the first to the last, in the last's
-    frame."""
-    V, A = zero(Twist, q[0]), zero(Twist, q[0])
-    for j in range(first, last + 1):
-        if j > first:
-            V, A = Ad_inv(q[j].C, V), Ad_inv(q[j].C, A)
-        Xqd = qd[j] * X[j]
-        A += ad(V, Xqd)
-        V += Xqd
-    return A
 
 
 @kernel
@@ -67,12 +54,34 @@ def last_body(q: list, i: int) -> int:
 
 
 @kernel
+def add_brackets(second: Vec3, qd: list, first: int, last: int, sign: float, column: list) -> None:
+    """Add sign times the sum over m < j of qd_m qd_j [X_m, X_j] to column[i], for the bodies of a joint.
+
+    Its screws are turns and then slides on the axes of one frame, and so are their brackets: [rx, ry] = rz, [rx, y] = z
+    and so on. second: the angular part of the second, 0 where the joint turns about one axis alone."""
+    if second @ second == 0.0:                                                          # rz, x, y
+        column[first + 1] -= sign * (qd[first] * qd[first + 2])
+        column[first + 2] += sign * (qd[first] * qd[first + 1])
+        return
+    w = Vec3(qd[first], qd[first + 1], qd[first + 2])                                   # rx, ry, rz
+    column[first] += sign * (w.y * w.z)
+    column[first + 1] -= sign * (w.x * w.z)
+    column[first + 2] += sign * (w.x * w.y)
+    if last == first + 5:                                                               # x, y, z
+        a = cross(w, Vec3(qd[first + 3], qd[first + 4], qd[first + 5]))
+        column[first + 3] += sign * a.x
+        column[first + 4] += sign * a.y
+        column[first + 5] += sign * a.z
+
+
+@kernel
 def add_products(links: Link, q: list, qd: list, sign: float, column: list) -> None:
     """Add sign (V_i' - theta_i'') to column[i], which is 0 for joints of one degree of freedom."""
-    X, first = links.X, 1
+    first = 1
     while first < len(q):
         last = last_body(q, first)
-        add_shares(X, q, products(X, q, qd, first, last), first, last, sign, column)
+        if last > first:
+            add_brackets(links.X[first + 1].angular, qd, first, last, sign, column)
         first = last + 1
 
 

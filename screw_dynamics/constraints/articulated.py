@@ -12,6 +12,7 @@ from screw_dynamics.model.links import Link
 from screw_dynamics.numbers.scalars import sqrt, where
 from screw_dynamics.numbers.tables import extends
 from screw_dynamics.numbers.values import Scalar, kernel, null
+from screw_dynamics.screws.joint import in_place
 from screw_dynamics.screws.se3 import Twist, Wrench, dot, shifted_wrench
 from screw_dynamics.screws.vectors import Vec3
 
@@ -53,7 +54,8 @@ def at_joint(links: Link, body: InverseFactors, i: int, W: Wrench, Y: np.ndarray
     """Add to Y (n, count) what joint i takes of a wrench on its body. Returns the wrench that reaches the parent."""
     y = dot(W, body.J[i])
     add_entry(Y, links.coordinate[i], first, body.root[i] * y)
-    return shifted_wrench(body.r[i], W - (body.d[i] * y) * body.U[i])
+    left = W - (body.d[i] * y) * body.U[i]
+    return left if in_place(body.q[i]) else shifted_wrench(body.r[i], left)
 
 
 @kernel

@@ -59,12 +59,13 @@ def motions(kind: str) -> tuple[str, ...]:
 
 class PoseSource(NamedTuple):
     """Of the body of a Link: the kind, where in q its numbers begin, and the constant parts of its pose in its parent,
-    left g right; of an INNER one left."""
+    left g right; of an INNER one left; and Placement.inner."""
 
     kind: int
     start: int
     left: Pose
     right: Pose
+    inner: int = 0
 
 
 def pose_sources(bodies: Sequence[Placed], axes: Sequence[Pose], kinds: Sequence[int], starts: Sequence[int],
@@ -77,7 +78,8 @@ def pose_sources(bodies: Sequence[Placed], axes: Sequence[Pose], kinds: Sequence
         if kind >= 0:
             found.append(PoseSource(kind, start, compose(left, F), compose(inverse(F), axes[i])))
         else:
-            found.append(PoseSource(kind, start, compose(left, axes[i]), F))
+            left = compose(left, axes[i])
+            found.append(PoseSource(kind, start, left, F, 0 if kind != INNER else 1 if any(left.p) else 2))
     return found
 
 
@@ -113,6 +115,6 @@ def configure(links: Any, pose_sources: Any, q: list, column: list) -> None:
         if kind == COORDINATE:
             column[i] = Placement(pose(links.E[i], q[k]), 0)
         elif kind == INNER:
-            column[i] = Placement(over(pose_sources.left[i], q[0]), 1)
+            column[i] = Placement(over(pose_sources.left[i], q[0]), pose_sources.inner[i])
         else:
             column[i] = Placement(pose_sources.left[i] @ group_pose(kind, q, k) @ pose_sources.right[i], 0)

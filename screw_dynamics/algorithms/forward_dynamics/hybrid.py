@@ -8,7 +8,7 @@ from screw_dynamics.numbers.scalars import where
 from screw_dynamics.numbers.tables import IfGiven, extends
 from screw_dynamics.numbers.values import Scalar, kernel, null, over, zero
 from screw_dynamics.screws.inertia import Articulated, Inertia, articulated, shifted_articulated, square
-from screw_dynamics.screws.joint import pose
+from screw_dynamics.screws.joint import in_place, inner, pose
 from screw_dynamics.screws.joint_factors import offset, oriented
 from screw_dynamics.screws.se3 import Twist, Wrench, dot, identity, shifted_twist, shifted_wrench
 from screw_dynamics.screws.so3 import Rotation, rotate_symmetric
@@ -60,20 +60,28 @@ def rest(links: Link, body: RigidBodies) -> None:
 @kernel
 def rigid_body(links: Link, body: RigidBodies, i: int) -> Inertia:
     """Fill the columns from R on for body i in the motion with q'' = 0. Returns its inertia about its origin; [MD]
-    (75), (54), (55). Linear velocities do not enter."""
+    (75), (54), (55). Linear velocities do not enter. Of the bodies of a joint on a group the last alone has mass."""
     p, X, M, E, q = links.parent[i], links.X[i], links.M[i], links.E[i], body.q
     R, r, J, w, Vd, S, F = body.R, body.r, body.J, body.w, body.Vd, body.S, body.F[i]
     C = pose(E, q[i])
     R[i] = oriented(E, q[i], R[p], C.R)
-    r[i] = offset(E, q[i], C.p, R[p], R[i])
     J[i] = Twist(R[i] @ X.angular, R[i] @ X.linear)
     Jqd = body.qd[i] * J[i]
     w[i] = w[p] + Jqd.angular                                                           # (1)
-    Vd[i] = Vd[p] + Twist(cross(w[p], Jqd.angular), S[p] @ r[i] + cross(w[p] + w[i], Jqd.linear))
-    wd, a, h, Theta = Vd[i].angular, Vd[i].linear, R[i] @ M.moment, rotate_symmetric(R[i], M.rotational)
-    S[i] = acceleration_matrix(w[i], wd)
-    W = Wrench(moment(Theta, S[i]) + cross(h, a), M.mass * a + S[i] @ h)
-    body.P[i] = W - Wrench(R[i] @ F.torque, R[i] @ F.force)
+    a = cross(w[p] + w[i], Jqd.linear)
+    if in_place(q[i]):
+        r[i] = zero(Vec3, q[0])
+    else:
+        r[i] = offset(E, q[i], C.p, R[p], R[i])
+        a = S[p] @ r[i] + a
+    Vd[i] = Vd[p] + Twist(cross(w[p], Jqd.angular), a)
+    S[i] = acceleration_matrix(w[i], Vd[i].angular)
+    load = Wrench(R[i] @ F.torque, R[i] @ F.force)
+    if i + 1 < len(links.parent) and inner(q[i + 1]):
+        body.P[i] = zero(Wrench, q[0]) - load
+        return zero(Inertia, q[0])
+    a, h, Theta = Vd[i].linear, R[i] @ M.moment, rotate_symmetric(R[i], M.rotational)
+    body.P[i] = Wrench(moment(Theta, S[i]) + cross(h, a), M.mass * a + S[i] @ h) - load
     return Inertia(over(M.mass, q[0]), h, Theta)
 
 
@@ -99,8 +107,13 @@ def articulate(links: Link, body: ArticulatedBodies) -> None:
         U[i] = A[i] @ J[i]
         d[i] = where(driven[i] > 0.0, null(d[i]), 1.0 / (dot(U[i], J[i]) + body.added[i] + links.armature[i]))
         u[i] = where(driven[i] > 0.0, tau[i], (tau[i] - dot(P[i], J[i])) * d[i])        # (10), (11) of a resting parent
-        A[p] += shifted_articulated(r[i], A[i] - square(U[i], d[i]))                    # (13)
-        P[p] += shifted_wrench(r[i], P[i] + u[i] * U[i])                                # (14)
+        left, load = A[i] - square(U[i], d[i]), P[i] + u[i] * U[i]
+        if in_place(body.q[i]):
+            A[p] += left
+            P[p] += load
+        else:
+            A[p] += shifted_articulated(r[i], left)                                     # (13)
+            P[p] += shifted_wrench(r[i], load)                                          # (14)
 
 
 @kernel
