@@ -27,11 +27,19 @@ class Stamped(Simulator):
                        (("odom", Odometry), ("imu/trunk", Imu), ("force_torque/hip", WrenchStamped))}
         self.clock = self.collect(Clock, f"/{namespace}/clock", MANY)
 
-    def run_from_a_pause(self):
-        """What comes after a pause: stamps of states, positions and velocities of a joint."""
+    def reset_in_a_pause(self):
+        """Reset in a pause, and forget what came before: whoever waits looks at all messages after each. Returns the
+        stamp of the pause."""
         self.pause()
         self.reset()
         paused = nanoseconds(self.step(0).header.stamp)
+        for messages in (self.states, self.clock, *self.others.values()):
+            messages.clear()
+        return paused
+
+    def run_from_a_pause(self):
+        """What comes after a pause: stamps of states, positions and velocities of a joint."""
+        paused = self.reset_in_a_pause()
         self.pause(False)
         states = self.wait(lambda: len(new := [state for state in self.states
                                                if nanoseconds(state.header.stamp) > paused]) >= SAMPLES and new)
@@ -71,9 +79,7 @@ def test_states_are_exactly_dt_apart(running):
 
 
 def test_whatever_is_measured_at_a_step_has_its_stamp(running):
-    running.pause()
-    running.reset()
-    start = nanoseconds(running.step(0).header.stamp)
+    start = running.reset_in_a_pause()
     for k in range(1, 5):       # fewer at a time than queues hold
         assert nanoseconds(running.step(48).header.stamp) == start + 48 * k * MS
     every_step = {start + k * MS for k in range(1, 193)}
