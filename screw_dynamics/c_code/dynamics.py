@@ -11,17 +11,7 @@ from screw_dynamics.algorithms.solvers import factorize, factorize_tree, substit
 from screw_dynamics.compiled.entry import Entry
 from screw_dynamics.model.model import Model
 
-from .functions import (
-    Array,
-    Function,
-    Options,
-    accelerations,
-    at_run_time,
-    configuration,
-    efforts,
-    on_loaded,
-    velocities,
-)
+from .functions import Array, Function, Options, accelerations, at_run_time, configuration, efforts, velocities
 from .tracing import TracedRobot, Way, columns_of
 
 
@@ -48,8 +38,7 @@ def inverse_dynamics(model: Model, options: Options) -> list[Function]:
         for entry in entries}
     return [Function(
         "inverse_dynamics", "the efforts tau = M(q) qdd + C(q, qd) qd + g(q) that a motion requires" + _under(options),
-        inputs, (efforts(model),), ways,
-        on_loaded(inputs, 3, lambda robot, W, *x: [robot.inverse_dynamics(*x, external=W)]), _symbols(entries))]
+        inputs, (efforts(model),), ways, _symbols(entries))]
 
 
 def _under(options):
@@ -80,9 +69,8 @@ def forward_dynamics(model: Model, options: Options) -> list[Function]:
     inputs = (configuration(model), velocities(model), efforts(model), *at_run_time(options))
     ways, symbols = accelerations_by(model, options)
     caused = "efforts and external wrenches" if options.external else "efforts"
-    return [Function(
-        "forward_dynamics", f"the accelerations qdd that {caused} cause", inputs, (accelerations(model),), ways,
-        on_loaded(inputs, 3, lambda robot, W, *x: [robot.forward_dynamics(*x, external=W)]), symbols)]
+    return [Function("forward_dynamics", f"the accelerations qdd that {caused} cause", inputs, (accelerations(model),),
+                     ways, symbols)]
 
 
 def gravity_torque(model: Model, options: Options) -> list[Function]:
@@ -90,7 +78,7 @@ def gravity_torque(model: Model, options: Options) -> list[Function]:
     inputs = (configuration(model), *at_run_time(options, external=False))
     entries = _choices(model).gravity_torque
     return [Function("gravity_torque", "the efforts g(q) that hold the robot still", inputs, (efforts(model),),
-                     _by(entries, 1), on_loaded(inputs, 1, lambda robot, _, q: [robot.gravity_torque(q)]),
+                     _by(entries, 1),
                      _symbols(entries))]
 
 
@@ -102,9 +90,7 @@ def coriolis_torque(model: Model, options: Options) -> list[Function]:
         entry.name: lambda robot, q, qd, *_, entry=entry: [robot.run(entry, q, qd, np.zeros(len(qd)), weightless=True)]
         for entry in inverse}
     return [Function("coriolis_torque", "the efforts C(q, qd) qd of Coriolis and centrifugal forces", inputs,
-                     (efforts(model),), ways,
-                     on_loaded(inputs, 2, lambda robot, _, *x: [robot.coriolis_torque(*x)]),
-                     _symbols([*entries, *inverse]))]
+                     (efforts(model),), ways, _symbols([*entries, *inverse]))]
 
 
 def bias_torque(model: Model, options: Options) -> list[Function]:
@@ -114,9 +100,7 @@ def bias_torque(model: Model, options: Options) -> list[Function]:
     ways = {entry.name: lambda robot, q, qd, *_, entry=entry: [robot.run(entry, q, qd, np.zeros(len(qd)))]
             for entry in entries}
     return [Function("bias_torque", "the efforts C(q, qd) qd + g(q) of a motion without accelerations", inputs,
-                     (efforts(model),), ways,
-                     on_loaded(inputs, 2, lambda robot, _, *x: [robot.inverse_dynamics(*x, 0.0 * x[1])]),
-                     _symbols(entries))]
+                     (efforts(model),), ways, _symbols(entries))]
 
 
 def mass_matrix(model: Model, options: Options) -> list[Function]:
@@ -124,8 +108,7 @@ def mass_matrix(model: Model, options: Options) -> list[Function]:
     inputs = (configuration(model), *at_run_time(options, external=False, gravity=False))
     entries = _choices(model).mass_matrix
     M = Array("M", (model.n, model.n), "mass matrix, symmetric, in kg m^2, kg m or kg")
-    return [Function("mass_matrix", "the mass matrix M(q)", inputs, (M,), _by(entries, 1),
-                     on_loaded(inputs, 1, lambda robot, _, q: [robot.mass_matrix(q)]), _symbols(entries))]
+    return [Function("mass_matrix", "the mass matrix M(q)", inputs, (M,), _by(entries, 1), _symbols(entries))]
 
 
 def mass_matrix_inverse(model: Model, options: Options) -> list[Function]:
@@ -145,13 +128,13 @@ def mass_matrix_inverse(model: Model, options: Options) -> list[Function]:
                 parents = [link.parent for link in robot.links]
                 factorize_tree(parents, H, n)
                 substitute_tree(parents, H, B)
+            for i, j in zip(*np.tril_indices(n, -1), strict=True):
+                B[i, j] = B[j, i]           # the half that takes fewer operations
             return [B]
         return inverted
     inverse = Array("inverse", (model.n, model.n), "inverse of the mass matrix, symmetric")
     return [Function("mass_matrix_inverse", "the inverse of the mass matrix M(q)", inputs, (inverse,),
-                     {entry.name: way(entry) for entry in entries},
-                     on_loaded(inputs, 1, lambda robot, _, q: [np.linalg.inv(robot.mass_matrix(q))]),
-                     _symbols(entries))]
+                     {entry.name: way(entry) for entry in entries}, _symbols(entries))]
 
 
 def coriolis_matrix(model: Model, options: Options) -> list[Function]:
@@ -160,8 +143,7 @@ def coriolis_matrix(model: Model, options: Options) -> list[Function]:
     entries = _choices(model).coriolis_matrix
     C = Array("C", (model.n, model.n), "matrix of the Christoffel symbols of M")
     return [Function("coriolis_matrix", "the matrix C(q, qd) for which M' - 2 C is skew", inputs, (C,),
-                     _by(entries, 2), on_loaded(inputs, 2, lambda robot, _, *x: [robot.coriolis_matrix(*x)]),
-                     _symbols(entries))]
+                     _by(entries, 2), _symbols(entries))]
 
 
 def inverse_dynamics_derivatives(model: Model, options: Options) -> list[Function]:
@@ -188,8 +170,7 @@ def forward_dynamics_derivatives(model: Model, options: Options) -> list[Functio
 def _three(name, summary, inputs, outputs, entry):
     """A function of three matrices, which the algorithm and the method of the same name compute."""
     return Function(name, summary, inputs, outputs,
-                    {entry.name: lambda robot, *x: list(robot.run(entry, *x[:3]))},
-                    on_loaded(inputs, 3, lambda robot, _, *x: getattr(robot, name)(*x)), _symbols([entry]))
+                    {entry.name: lambda robot, *x: list(robot.run(entry, *x[:3]))}, _symbols([entry]))
 
 
 def torque_regressor(model: Model, options: Options) -> list[Function]:
@@ -197,12 +178,10 @@ def torque_regressor(model: Model, options: Options) -> list[Function]:
     further = tuple(x for x in at_run_time(options, external=False) if x.name == "gravity")
     inputs = (configuration(model), velocities(model), accelerations(model), *further)
     Y = Array("Y", (model.n, PARAMETERS * len(model.parents)),
-              "tau = Y p; p: of each body mass, mass times centre of mass, inertia about the origin of its link's frame "
-              "xx xy yy xz yz zz")
+              "tau = Y p; p: of each body mass, mass times centre of mass, and inertia about the origin of its link's "
+              "frame xx xy yy xz yz zz")
 
     def way(robot: TracedRobot, q, qd, qdd, *_):
         return [robot.run(TORQUE_REGRESSOR, q, qd, qdd, target=robot.target(model.root, "body", model.root))]
     return [Function("torque_regressor", "the regressor Y of inverse dynamics, which is linear in inertial parameters",
-                     inputs, (Y,), {TORQUE_REGRESSOR.name: way},
-                     on_loaded(inputs, 3, lambda robot, _, *x: [robot.torque_regressor(*x)]),
-                     _symbols([TORQUE_REGRESSOR]))]
+                     inputs, (Y,), {TORQUE_REGRESSOR.name: way}, _symbols([TORQUE_REGRESSOR]))]

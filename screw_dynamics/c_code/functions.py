@@ -1,7 +1,5 @@
-"""What is exported: functions of arrays of fixed sizes, each with the algorithms that compute it and the method of Robot
-that answers the same."""
-from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+"""What is exported: functions of arrays of fixed sizes, each with the algorithms that compute it."""
+from typing import NamedTuple
 
 import numpy as np
 
@@ -25,15 +23,14 @@ class Array(NamedTuple):
 
 class Function(NamedTuple):
     """A function: name without the prefix, what it is, inputs and outputs; ways {name of an algorithm: how it runs on a
-    TracedRobot and arrays of the inputs}, of which the shortest is taken; value(robot, *inputs): the outputs by the
-    methods of Robot; and what columns of the algorithms' tables are."""
+    TracedRobot and arrays of the inputs}, of which the shortest is taken; and what columns of the algorithms' tables
+    are."""
 
     name: str
     summary: str
     inputs: tuple[Array, ...]
     outputs: tuple[Array, ...]
     ways: dict[str, Way]
-    value: Callable[..., Sequence[np.ndarray]]
     symbols: dict[str, str]
 
 
@@ -83,28 +80,3 @@ def at_run_time(options: Options, external: bool = True, gravity: bool = True) -
                     "inertia about that xx xy yy xz yz zz (kg m^2)") for link in options.payload]
     return tuple(found)
 
-
-def loaded(robot: Any, names: Sequence[str], values: Sequence[np.ndarray]) -> tuple[Any, dict]:
-    """The Robot with the gravity and the payloads among arguments, and its external wrenches {link: wrench}, from the
-    names and the values of all `at_run_time`."""
-    wrenches = {}
-    for name, x in zip(names, values, strict=True):
-        kind, _, link = name.partition("_")
-        if kind == "gravity":
-            robot = robot.with_gravity(x)
-        elif kind == "payload":
-            xx, xy, yy, xz, yz, zz = x[4:]
-            robot = robot.with_payload(link, x[0], x[1:4], [[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
-        else:
-            wrenches[link] = x
-    return robot, wrenches
-
-
-def on_loaded(inputs: Sequence[Array], own: int, value: Callable) -> Callable:
-    """value(robot, wrenches or None, *inputs) of the first `own` inputs, as Function.value of all of them."""
-    names = [x.name for x in inputs[own:]]
-
-    def of_all(robot, *values):
-        robot, wrenches = loaded(robot, names, values[own:])
-        return value(robot, wrenches or None, *values[:own])
-    return of_all

@@ -18,8 +18,7 @@ def forward_kinematics(model: Model, options: Options) -> list[Function]:
         pose = Array("pose", (4, 4), "homogeneous matrix [R p; 0 1], m")
         found[link, reference] = _function(
             "forward_kinematics", link, "", reference, model, f"the pose of {link} in the frame of {reference}",
-            (configuration(model),), pose, FORWARD_KINEMATICS, "body",
-            lambda robot, q, link=link, reference=reference: [robot.forward_kinematics(q, link, reference)])
+            (configuration(model),), pose, FORWARD_KINEMATICS, "body")
     return list(found.values())
 
 
@@ -31,7 +30,7 @@ def jacobian(model: Model, options: Options) -> list[Function]:
         J = Array("J", (6, model.n), f"J qd is its twist, angular part first, {TWIST[representation]}")
         found.append(_function(
             "jacobian", *names, model, f"the Jacobian of {link} relative to {reference}", (configuration(model),), J,
-            JACOBIAN, representation, lambda robot, q, names=names: [robot.jacobian(q, *names)]))
+            JACOBIAN, representation))
     return found
 
 
@@ -42,17 +41,17 @@ def jacobian_derivative(model: Model, options: Options) -> list[Function]:
         names = link, representation, reference
         Jd = Array("Jd", (6, model.n), f"time derivative along qd; twists {TWIST[representation]}")
         found.append(_function(
-            "jacobian_derivative", *names, model, f"the time derivative of the Jacobian of {link} relative to {reference}",
-            (configuration(model), velocities(model)), Jd, JACOBIAN_DERIVATIVE, representation,
-            lambda robot, q, qd, names=names: [robot.jacobian_derivative(q, qd, *names)]))
+            "jacobian_derivative", *names, model,
+            f"the time derivative of the Jacobian of {link} relative to {reference}",
+            (configuration(model), velocities(model)), Jd, JACOBIAN_DERIVATIVE, representation))
     return found
 
 
-def _function(quantity, link, representation, reference, model, summary, inputs, output, entry, twist, value):
+def _function(quantity, link, representation, reference, model, summary, inputs, output, entry, twist):
     """The function of one link; its name tells what is not the default."""
     name = "_".join([quantity, link, *([representation] * (representation not in ("", "body"))),
                      *(["in", reference] * (reference != model.root))])
 
     def way(robot, *x):
         return [robot.run(entry, *x, target=robot.target(link, twist, reference))]
-    return Function(name, summary, inputs, (output,), {entry.name: way}, value, {entry.name: columns_of(entry)})
+    return Function(name, summary, inputs, (output,), {entry.name: way}, {entry.name: columns_of(entry)})

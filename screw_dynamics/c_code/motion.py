@@ -6,7 +6,7 @@ from screw_dynamics.model.model import Model
 from screw_dynamics.numbers.scalars import where
 
 from .dynamics import accelerations_by
-from .functions import Array, Function, Options, at_run_time, configuration, efforts, on_loaded, velocities
+from .functions import Array, Function, Options, at_run_time, configuration, efforts, velocities
 
 
 def friction_torque(model: Model, options: Options) -> list[Function]:
@@ -17,12 +17,14 @@ def friction_torque(model: Model, options: Options) -> list[Function]:
         return [np.array(efforts, dtype=object)]
     return [Function("friction_torque",
                      "the efforts that friction takes: damping qd + friction sign(qd); no other function has them",
-                     (velocities(model),), (efforts(model),), {"friction_torque": way},
-                     lambda robot, qd: [robot.friction_torque(qd)], {})]
+                     (velocities(model),), (efforts(model),), {"friction_torque": way}, {})]
 
 
 def step(model: Model, options: Options) -> list[Function]:
     """A step of semi-implicit Euler."""
+    for joint, motors in model.motors.items():
+        raise ValueError(f"step: joint {joint!r} has an elastic drive with the coordinates {', '.join(motors)}, whose "
+                         "spring no exported function has")
     inputs = (configuration(model), velocities(model), efforts(model), Array("dt", (), "length of the step, s"),
               *at_run_time(options))
     ways, symbols = accelerations_by(model, options)
@@ -37,10 +39,6 @@ def step(model: Model, options: Options) -> list[Function]:
             return [np.array(here, dtype=object), after]
         return way
 
-    def value(robot, wrenches, q, qd, tau, dt):
-        if wrenches:
-            tau = tau + robot.external_torque(q, wrenches)
-        return robot.step(q, qd, tau, float(dt), limits=False)
     return [Function("step", "the state a time dt later, by semi-implicit Euler: qd_next = qd + dt qdd, and q moves by "
                      "dt qd_next; without friction and limits", inputs, outputs,
-                     {name: stepping(forward) for name, forward in ways.items()}, on_loaded(inputs, 4, value), symbols)]
+                     {name: stepping(forward) for name, forward in ways.items()}, symbols)]

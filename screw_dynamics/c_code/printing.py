@@ -15,15 +15,16 @@ from screw_dynamics.compiled.tracing import INFIX, INPUT, NAMED, Operation, Trac
 
 from .tracing import Notes, Straight
 
+AT_ONCE = 4         # angles: some compilers take so many sines at once
 LONG = 72           # characters of an expression that is not put into another
 WIDTH = 120         # columns of a line
 SUM, PRODUCT, ATOM = 1, 2, 3
 PRECEDENCE = {"+": SUM, "-": SUM, "*": PRODUCT, "/": PRODUCT, "<": 0, "where": 0}
 SINES = "sines_and_cosines"
 NUMBERED = "t", "a"     # names of variables that the algorithm does not name: t1, t2, ...
-KEYWORDS = frozenset("auto break case char const continue default do double else enum extern float for goto if inline int "
-                     "long register restrict return short signed sizeof static struct switch typedef union unsigned "
-                     "void volatile while s c angle".split()) | {*NUMBERED}
+KEYWORDS = frozenset("auto break case char const continue default do double else enum extern float for goto if inline "
+                     "int long register restrict return short signed sizeof static struct switch typedef union "
+                     "unsigned void volatile while s c angle".split()) | {*NUMBERED}
 
 
 class Dialect(NamedTuple):
@@ -105,7 +106,7 @@ class Statements:
         for operation in operations:
             if operation.names[0] in needed:
                 self._operation(operation)
-        count, scalar = len(angles), self.dialect.scalar
+        count, scalar = padded(len(angles), self.dialect.scalar), self.dialect.scalar
         texts = [self._known[operation.operands[0]].text for operation in angles]
         self.lines.append("// Sines and cosines of the angles, each once.")
         self._statement(f"const {scalar} angle[{count}] = {{{', '.join(texts)}}};")
@@ -165,8 +166,7 @@ class Statements:
         if symbol == "where":
             condition, a, b = operands
             return Expression(f"{condition.text} ? {a.within(SUM)} : {b.within(SUM)}", 0, reads)
-        name = f"{self.dialect.prefix}_{symbol}" if symbol == "floor" else self.dialect.function(symbol)
-        return Expression(f"{name}({operands[0].text})", ATOM, reads)
+        return Expression(f"{self.dialect.function(symbol)}({operands[0].text})", ATOM, reads)
 
     def _operand(self, text):
         """A name, its negative, or a number."""
@@ -219,6 +219,13 @@ def _sections(notes: Notes):
         k = np.searchsorted(starts, place, side="right") - 1
         return notes.sections[k][1] if k >= 0 else None
     return of
+
+
+def padded(count: int, scalar: str) -> int:
+    """How many sines are computed of so many angles, where one or two are missing to a multiple of AT_ONCE; processors
+    of single precision have no SIMD, as a rule."""
+    missing = -count % AT_ONCE
+    return count + missing if scalar == "double" and missing in (1, 2) else count
 
 
 def identifier(name: str) -> str:

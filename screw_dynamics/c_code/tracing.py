@@ -1,4 +1,6 @@
-"""A robot on the numbers of a trace: its algorithms leave operations there, with notes of what belongs to which body."""
+"""A robot on the numbers of a trace: its algorithms leave operations there, with notes of what belongs to which body.
+
+The same on Python's floats gives the values that the test of an export compares with."""
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -84,12 +86,12 @@ def paths(x: Any, path: str = "") -> list[tuple[str, Any]]:
 
 
 class TracedRobot:
-    """The model of a robot under gravity (3,), on the numbers of a trace. arguments {name: array of numbers}: of these
+    """A robot's model and gravity, on the numbers of a trace, or on floats. arguments {name: array of numbers}: of these
     "gravity" (3,), "payload_LINK" (10,) and "external_LINK" (6,) take part in all that is run."""
 
-    def __init__(self, model: Model, gravity: Sequence[float], frame_of: Mapping[str, int], trace: Trace,
-                 arguments: Mapping[str, np.ndarray]):
-        self.model, self.notes, self._frame_of = model, Notes(trace), frame_of
+    def __init__(self, model: Model, gravity: Sequence[float], trace: Trace, arguments: Mapping[str, np.ndarray]):
+        self.model, self.notes = model, Notes(trace)
+        self._frame_of = {name: i for i, name in enumerate(model.frame_names) if name is not None}
         at_run_time = "gravity" in arguments
         gravity = DOWN if at_run_time else gravity
         self.links, self.frames, self.pose_sources = map(rounded, (
@@ -138,7 +140,8 @@ class TracedRobot:
         """The Target of a link and a reference link."""
         return Target(self._frame_of[link], self._frame_of[reference], REPRESENTATIONS.index(representation))
 
-    def run(self, entry: Entry, *inputs: Sequence, target: Target | None = None, weightless: bool = False) -> np.ndarray:
+    def run(self, entry: Entry, *inputs: Sequence, target: Target | None = None,
+            weightless: bool = False) -> np.ndarray:
         """The result of an algorithm; weightless: without gravity."""
         links = list(self.links)
         if weightless:
@@ -191,9 +194,20 @@ def _straight(name, way, inputs, texts, robot, longest):
         numbers = [trace.input(text if shape == () else f"{text}[{i}]") for i in range(x.size)]
         x.flat = numbers
         arguments[argument] = x
-    traced = TracedRobot(robot.model, robot.gravity, robot._frame, trace, arguments)
+    traced = TracedRobot(robot.model, robot.gravity, trace, arguments)
     results = [np.asarray(x, dtype=object) for x in way(traced, *arguments.values())]
     operations = trace.needed(x for result in results for x in result.flat)
     if len(operations) > longest:
         raise TooLong
     return Straight(name, operations, results, traced.notes)
+
+
+def evaluated(ways: Mapping[str, Way], inputs: Mapping[str, np.ndarray], robot: Any, but: str) -> list[np.ndarray]:
+    """The results of a function by the algorithms on floats, by another way than `but` where there are several."""
+    way = next((way for name, way in ways.items() if name != but), ways[but])
+    arguments = {}
+    for name, x in inputs.items():
+        arguments[name] = np.empty(np.shape(x), dtype=object)
+        arguments[name].flat = np.ravel(x).tolist()
+    plain = TracedRobot(robot.model, robot.gravity, Trace(), arguments)
+    return [np.asarray(x, dtype=float) for x in way(plain, *arguments.values())]

@@ -80,9 +80,10 @@ def shortest(entries: Iterable[Entry], links: Links, frames: Sequence[Frame] = (
     if not found:
         return None
     straight, entry = min(found, key=lambda pair: arithmetic_in(pair[0].operations))
+    kernel = _kernel(lines_of(straight), entry.targeted)
     Table, takes = (Configuration, PAIRS) if pose_sources else (Inputs, COORDINATES)
-    return Entry(_kernel(lines_of(straight), entry.targeted), Table, " ".join(Table._fields[:entry.inputs]), entry.shape,
-                 entry.targeted, f"{entry.name}{'.groups' if pose_sources else ''}, specialized", takes=takes)
+    return Entry(kernel, Table, " ".join(Table._fields[:entry.inputs]), entry.shape, entry.targeted,
+                 f"{entry.name}{'.groups' if pose_sources else ''}, specialized", takes=takes)
 
 
 class Straight(NamedTuple):

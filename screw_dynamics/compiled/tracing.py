@@ -151,7 +151,7 @@ class Condition:
         self.trace, self.left, self.right = trace, left, right
 
     def __bool__(self):
-        raise TypeError(f"whether {self.left} < {self.right} is not known in a trace: there are no branches, only where")
+        raise TypeError(f"whether {self.left} < {self.right} is not known in a trace: it has no branches, only where")
 
 
 def written(x: Any) -> str:
