@@ -64,9 +64,9 @@ static void measure_<name>(void) {
 
 def benchmark(export: Export) -> str:
     """The text of the program."""
-    lines = block([export.title, "Measures each function, in ns: a call in a loop, of the fastest of many runs; median, "
-                   "99.9 % and worst of a million single calls, with what the clock and interruptions by the system "
-                   "take."], hang="")
+    lines = block([export.title, "Measures each function, in ns: a call in a loop, of the fastest of many runs; "
+                   "median, 99.9 % and worst of a million single calls, with what the clock and interruptions by "
+                   "the system take."], hang="")
     lines += [*START.replace("<name>", export.name).splitlines(), ""]
     for function, _ in export.functions:
         lines += [*_measure(export, function), ""]

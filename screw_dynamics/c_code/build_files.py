@@ -12,7 +12,7 @@ endif()
 include(CMakePackageConfigHelpers)
 include(GNUInstallDirs)
 
-# Without this option results are the same bits on every processor; with it they take less time, and no other will do.
+# Without this option results are the same bits on every processor; with it functions take less time.
 option(@NAME@_NATIVE "Compile for this processor, with fused products and sums" OFF)
 option(@NAME@_BENCHMARK "Build a program that measures the functions" OFF)
 
@@ -24,7 +24,7 @@ target_include_directories(@name@ PUBLIC $<BUILD_INTERFACE:${CMAKE_CURRENT_SOURC
   $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
 if(CMAKE_C_COMPILER_ID MATCHES "GNU|Clang")
   target_compile_options(@name@ PRIVATE -Wall -Wextra -Wconversion -pedantic -fno-math-errno
-    $<$<CONFIG:Release>:-O3> $<$<BOOL:${@NAME@_NATIVE}>:-march=native> $<$<BOOL:${@NAME@_NATIVE}>:-ffp-contract=fast>)
+    $<$<CONFIG:Release>:-O3> $<IF:$<BOOL:${@NAME@_NATIVE}>,-march=native;-ffp-contract=fast,-ffp-contract=off>)
 endif()
 find_library(@NAME@_LIBM m)
 mark_as_advanced(@NAME@_LIBM)

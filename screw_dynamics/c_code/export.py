@@ -46,7 +46,7 @@ def write(robot: Any, folder: str | os.PathLike, name: str | None, quantities: I
     for path, text in found.items():
         (root / path).parent.mkdir(parents=True, exist_ok=True)
         with whole(root / path) as new:
-            new.write_text(text, encoding="ascii")
+            new.write_text(text, encoding="utf-8")
     return [root / path for path in found]
 
 

@@ -5,8 +5,9 @@ several times are variables, and the rest parts of expressions. Parentheses keep
 rounds as Python does. Sines and cosines come first, of all angles together."""
 import re
 import textwrap
+from bisect import bisect
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -170,10 +171,10 @@ class Statements:
 
     def _operand(self, text):
         """A name, its negative, or a number."""
-        if not NAMED.search(text):
+        known = self._known.get(text.lstrip("-"))
+        if known is None:
             x = float(text)
             return Expression(self.dialect.number(x), ATOM if x >= 0 else SUM)
-        known = self._known[text.lstrip("-")]
         return Expression(f"-{known.within(ATOM)}", PRODUCT, known.reads) if text.startswith("-") else known
 
     # ------------------------------------------------------------------------------------------------- results
@@ -206,17 +207,17 @@ class Statements:
         self.lines += wrapped(text)
 
 
-def wrapped(text: str, width: int = WIDTH - 2) -> Iterator[str]:
+def wrapped(text: str, width: int = WIDTH - 2) -> list[str]:
     """A statement in lines that are not too long."""
-    return textwrap.wrap(text, width, subsequent_indent="    ", break_long_words=False, break_on_hyphens=False)
+    return [text] if len(text) <= width else textwrap.wrap(text, width, subsequent_indent="    ", break_long_words=False, break_on_hyphens=False)
 
 
 def _sections(notes: Notes):
-    """The section of an operation by its place in the trace; a function for places that grow."""
+    """A function for the section of an operation by its place in the trace."""
     starts = [start for start, _ in notes.sections]
 
     def of(place):
-        k = np.searchsorted(starts, place, side="right") - 1
+        k = bisect(starts, place) - 1
         return notes.sections[k][1] if k >= 0 else None
     return of
 

@@ -1,4 +1,6 @@
 """The source: for each function its straight lines."""
+from screw_dynamics.compiled.tracing import INPUT
+
 from .functions import Function
 from .layout import Export, block
 from .printing import SINES, Statements, comment, identifier, wrapped
@@ -30,8 +32,8 @@ def _function(export, function: Function, straight: Straight) -> list[str]:
     if symbols := function.symbols.get(straight.way):
         about.append("Variables have the name of what they belong to, the number of the body, and the component; t "
                      f"are others. {symbols}")
-    text = "\n".join(statements.lines)
-    unused = [f"(void){name};" for name in inputs if f"{name}[" not in text and f" {name}" not in text]
+    used = {operation.operands[0].partition("[")[0] for operation in straight.operations if operation.symbol == INPUT}
+    unused = [f"(void){name};" for name in inputs if name not in used]
     return [*block(about, hang=""), *wrapped(f"{export.prototype(function)} {{"),
             *(f"  {line}" for line in (*unused, *statements.lines)), "}"]
 
@@ -45,5 +47,6 @@ def names(export: Export) -> list[str]:
 
 
 def _quoted(text):
-    """A text within quotes."""
-    return comment(text).replace('"', "'").replace("?", "\\?")
+    """A text within quotes, byte by byte: what is no plain character by its number."""
+    plain = set(range(32, 127)) - set(b'"\\?')
+    return "".join(chr(byte) if byte in plain else f"\\{byte:03o}" for byte in text.encode())

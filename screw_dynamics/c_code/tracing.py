@@ -86,8 +86,8 @@ def paths(x: Any, path: str = "") -> list[tuple[str, Any]]:
 
 
 class TracedRobot:
-    """A robot's model and gravity, on the numbers of a trace, or on floats. arguments {name: array of numbers}: of these
-    "gravity" (3,), "payload_LINK" (10,) and "external_LINK" (6,) take part in all that is run."""
+    """A robot's model and gravity, on the numbers of a trace, or on floats. arguments {name: array of numbers}: of
+    these "gravity" (3,), "payload_LINK" (10,) and "external_LINK" (6,) take part in all that is run."""
 
     def __init__(self, model: Model, gravity: Sequence[float], trace: Trace, arguments: Mapping[str, np.ndarray]):
         self.model, self.notes = model, Notes(trace)

@@ -5,8 +5,8 @@ from .functions import Array, Function
 from .layout import Export, block
 from .printing import comment, identifier, wrapped
 
-ABOUT = """Functions on std::array; in the namespace eigen on matrices of Eigen, where it is there. Both call those of C,
-which take pointers. A function of several results returns a tuple: auto [q_next, qd_next] = step(...)."""
+ABOUT = """Functions on std::array; in the namespace eigen on matrices of Eigen, where it is there. Both call those of
+C, which take pointers. A function of several results returns a tuple: auto [q_next, qd_next] = step(...)."""
 
 
 def wrapper(export: Export) -> str:

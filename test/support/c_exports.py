@@ -17,6 +17,11 @@ STRICT = "-std=c99", "-Wall", "-Wextra", "-Wconversion", "-pedantic", "-Werror"
 GCC = shutil.which("gcc")
 
 
+def pointer(address):
+    """An address, as an argument of C."""
+    return ctypes.c_void_p(address)
+
+
 class Built:
     """An export as a shared library: called(function, inputs) calls it on arrays."""
 
@@ -36,9 +41,9 @@ class Built:
         arguments = [np.ascontiguousarray(x, dtype=kind) for x in inputs]
         results = [np.full(x.shape, np.nan, dtype=kind) for x in function.outputs]
         getattr(self.library, f"exported_{identifier(name)}")(*(
-            self.number(x.item()) if given.shape == () else ctypes.c_void_p(x.ctypes.data)
+            self.number(x.item()) if given.shape == () else pointer(x.ctypes.data)
             for given, x in zip(function.inputs, arguments, strict=True)),
-            *(ctypes.c_void_p(x.ctypes.data) for x in results))
+            *(pointer(x.ctypes.data) for x in results))
         return results
 
 
