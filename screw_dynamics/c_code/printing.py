@@ -209,7 +209,9 @@ class Statements:
 
 def wrapped(text: str, width: int = WIDTH - 2) -> list[str]:
     """A statement in lines that are not too long."""
-    return [text] if len(text) <= width else textwrap.wrap(text, width, subsequent_indent="    ", break_long_words=False, break_on_hyphens=False)
+    if len(text) <= width:
+        return [text]
+    return textwrap.wrap(text, width, subsequent_indent="    ", break_long_words=False, break_on_hyphens=False)
 
 
 def _sections(notes: Notes):
