@@ -58,13 +58,14 @@ class Trace:
     def numbers(self, symbol: str, *operands: str, count: int = 2) -> tuple["Traced", ...]:
         """The numbers that an operation gives."""
         key = symbol, operands
-        if key not in self._known:
+        found = self._known.get(key)
+        if found is None:
             if len(self.operations) >= self._longest:
                 raise TooLong
             names = tuple(f"t{len(self.operations)}_{k}" for k in range(count))
             self.operations.append(Operation(names, symbol, operands))
-            self._known[key] = tuple(Traced(self, name) for name in names)
-        return self._known[key]
+            found = self._known[key] = tuple(Traced(self, name) for name in names)
+        return found
 
     def needed(self, results: Iterable[Any]) -> list[Operation]:
         """The operations on which some of the numbers depend, in order."""

@@ -99,14 +99,17 @@ def test_angles_of_many_turns(arm, built):
     assert np.isnan(built.call("gravity_torque", np.full(6, np.nan))[0]).any()
 
 
-def test_results_may_be_written_over_inputs(arm, built):
-    q, qd, qdd = state(arm)
-    expected, = built.call("inverse_dynamics", q, qd, qdd)
-    for k in range(3):
-        arrays = [q.copy(), qd.copy(), qdd.copy()]
-        pointers = [x.ctypes.data for x in arrays]
-        built.library.exported_inverse_dynamics(*map(pointer, (*pointers, pointers[k])))
-        assert arrays[k].tobytes() == expected.tobytes()
+def test_results_may_be_written_over_inputs(pendulum, tmp_path):
+    """Of each function the first result, over each of the inputs."""
+    built = Built(pendulum, tmp_path, "-O2", quantities=[name for name in QUANTITIES if name != "step"])
+    for name, function in built.functions.items():
+        inputs = [*state(pendulum)][:len(function.inputs)]
+        expected = built.call(name, *inputs)
+        for k in range(len(inputs)):
+            arrays = [np.r_[x, np.zeros(100)] for x in (*inputs, *(np.zeros(y.size) for y in function.outputs))]
+            arrays[len(inputs)] = arrays[k]
+            getattr(built.library, f"exported_{name}")(*(pointer(x.ctypes.data) for x in arrays))
+            assert arrays[k][:expected[0].size].tobytes() == expected[0].tobytes(), (name, k)
 
 
 def test_tree_with_a_mimic_joint_and_armature(tmp_path):
@@ -240,6 +243,14 @@ int main() {
     found = np.array(run(tmp_path / "use").split(), dtype=float)
     same(found[:2], pendulum.inverse_dynamics([0.1, 0.2], [0.3, 0.4], [0.5, 0.6]))
     same(found[2:], [0.3 + 0.25, 0.4 + 0.3])
+
+
+def test_the_program_that_measures_and_what_a_user_reads(folder, tmp_path):
+    run("gcc", *STRICT, "-I", folder / "include", "-c", folder / "test" / "benchmark.c", "-o", tmp_path / "benchmark.o")
+    page = (folder / "README.md").read_text()
+    assert "| slide | 1 | 1 | prismatic |" in page and "### `swing_mass_matrix_inverse`" in page
+    assert "swing_inverse_dynamics(q, qd, qdd, tau);" in page
+    assert "find_package(swing)" in (folder / "CMakeLists.txt").read_text()
 
 
 def test_the_same_bytes_each_time(pendulum, folder):
