@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .functions import Array, Function
-from .printing import Dialect, comment, identifier
+from .printing import UNBROKEN, Dialect, comment, identifier
 from .tracing import Straight
 
 
@@ -40,8 +40,9 @@ class Export:
 
     def declared(self, x: Array, const: str = "") -> str:
         """An argument as a declaration."""
-        return (f"{self.dialect.scalar} {identifier(x.name)}" if x.shape == () else
+        text = (f"{self.dialect.scalar} {identifier(x.name)}" if x.shape == () else
                 f"{const}{self.dialect.scalar} {identifier(x.name)}[{x.size}]")
+        return text.replace(" ", UNBROKEN)
 
     def meanings(self, function: Function) -> Iterator[str]:
         """A line for each argument and result: what it is."""

@@ -16,6 +16,7 @@ from screw_dynamics.compiled.tracing import INFIX, INPUT, NAMED, Operation, Trac
 
 from .tracing import Notes, Straight
 
+BETWEEN = 2         # angles: so many more are computed for simpler indices
 AT_ONCE = 4         # angles: some compilers take so many sines at once
 LONG = 72           # characters of an expression that is not put into another
 WIDTH = 120         # columns of a line
@@ -23,6 +24,7 @@ SUM, PRODUCT, ATOM = 1, 2, 3
 PRECEDENCE = {"+": SUM, "-": SUM, "*": PRODUCT, "/": PRODUCT, "<": 0, "where": 0}
 SINES = "sines_and_cosines"
 NUMBERED = "t", "a"     # names of variables that the algorithm does not name: t1, t2, ...
+UNBROKEN = "\xa0"   # a space where no line ends
 KEYWORDS = frozenset("auto break case char const continue default do double else enum extern float for goto if inline "
                      "int long register restrict return short signed sizeof static struct switch typedef union "
                      "unsigned void volatile while s c angle".split()) | {*NUMBERED}
@@ -68,8 +70,7 @@ class Statements:
     def __init__(self, straight: Straight, outputs: Sequence[str], dialect: Dialect, bodies: Mapping[int, str],
                  inputs: Iterable[str]):
         self.dialect, self.straight, self._bodies = dialect, straight, bodies
-        self._uses = Counter(name for operation in straight.operations for operand in operation.operands
-                             for name in NAMED.findall(operand))
+        self._uses = Counter(name for operation in straight.operations for name in _names_in(operation))
         self._uses.update(x.name for result in straight.results for x in result.flat if isinstance(x, Traced))
         self._taken = set(KEYWORDS) | set(inputs) | set(outputs)
         self._known: dict[str, Expression] = {}
@@ -88,34 +89,31 @@ class Statements:
     def _of_angles(self, operations):
         """Print the sines and cosines of what does not depend on others of them, and what these angles take; the names
         that are known then."""
-        late: set[str] = set()          # what depends on a sine
-        angles = []
+        angles, late = [], set()                # late: what depends on a sine
         for operation in operations:
-            after = any(name in late for operand in operation.operands for name in NAMED.findall(operand))
-            if operation.symbol == "sincos":
+            after = not late.isdisjoint(_names_in(operation))
+            if operation.symbol == "sincos" and not after:
+                angles.append(operation)
+            if operation.symbol == "sincos" or after:
                 late.update(operation.names)
-                if not after:
-                    angles.append(operation)
-            elif after:
-                late.update(operation.names)
+        if not angles:
+            return set()
         needed = {name for operation in angles for name in operation.operands}
         for operation in reversed(operations):
             if not needed.isdisjoint(operation.names):
-                needed.update(name for operand in operation.operands for name in NAMED.findall(operand))
-        if not angles:
-            return set()
+                needed.update(_names_in(operation))
         for operation in operations:
             if operation.names[0] in needed:
                 self._operation(operation)
-        count, scalar = padded(len(angles), self.dialect.scalar), self.dialect.scalar
         texts = [self._known[operation.operands[0]].text for operation in angles]
+        order = in_order(texts)
+        count, scalar = padded(len(order), self.dialect.scalar), self.dialect.scalar
         self.lines.append("// Sines and cosines of the angles, each once.")
-        self._statement(f"const {scalar} angle[{count}] = {{{', '.join(texts)}}};")
-        self.lines += [f"{scalar} s[{count}], c[{count}];",
-                       f"{self.dialect.prefix}_{SINES}({count}, angle, s, c);"]
-        for i, operation in enumerate(angles):
-            for name, text in zip(operation.names, (f"s[{i}]", f"c[{i}]"), strict=True):
-                self._known[name] = Expression(text, ATOM)
+        self._statement(f"const {scalar} angle[{count}] = {{{', '.join(order)}}};")
+        self.lines += [f"{scalar} s[{count}], c[{count}];", f"{self.dialect.prefix}_{SINES}({count}, angle, s, c);"]
+        for operation, text in zip(angles, texts, strict=True):
+            for name, table in zip(operation.names, "sc", strict=True):
+                self._known[name] = Expression(f"{table}[{order.index(text)}]", ATOM)
         return needed | {name for operation in angles for name in operation.names}
 
     # ------------------------------------------------------------------------------------------------- operations
@@ -209,9 +207,16 @@ class Statements:
 
 def wrapped(text: str, width: int = WIDTH - 2) -> list[str]:
     """A statement in lines that are not too long."""
-    if len(text) <= width:
-        return [text]
-    return textwrap.wrap(text, width, subsequent_indent="    ", break_long_words=False, break_on_hyphens=False)
+    if len(text) > width:
+        lines = textwrap.wrap(text, width, subsequent_indent="    ", break_long_words=False, break_on_hyphens=False)
+    else:
+        lines = [text]
+    return [line.replace(UNBROKEN, " ") for line in lines]
+
+
+def _names_in(operation: Operation) -> list[str]:
+    """The names of the operands."""
+    return [name for operand in operation.operands for name in NAMED.findall(operand)]
 
 
 def _sections(notes: Notes):
@@ -222,6 +227,17 @@ def _sections(notes: Notes):
         k = bisect(starts, place) - 1
         return notes.sections[k][1] if k >= 0 else None
     return of
+
+
+def in_order(angles: Sequence[str]) -> list[str]:
+    """The angles, in the order of the coordinates that they are, if they are that; then with those between, if they are
+    few, so that s[2] is the sine of q[2]."""
+    places = [re.fullmatch(r"q\[(\d+)\]", text) for text in angles]
+    if not all(places):
+        return list(angles)
+    found = sorted(int(place[1]) for place in places)
+    everything = list(range(found[-1] + 1))
+    return [f"q[{i}]" for i in (everything if len(everything) <= len(found) + BETWEEN else found)]
 
 
 def padded(count: int, scalar: str) -> int:

@@ -35,10 +35,11 @@ class Notes:
             self.sections.append((len(self._trace.operations), of))
 
     def name(self, column: str, slot: int, value: Any) -> None:
-        """Name the numbers of a value that have no name yet."""
+        """Name the numbers of a value that have no name yet; of some the trace has the negative alone."""
         for path, x in paths(value):
             if isinstance(x, Traced):
-                self.names.setdefault(x.name, f"{column}{slot}{'_' * bool(path)}{path}")
+                sign = "minus_" if x.sign < 0 else ""
+                self.names.setdefault(x.name, f"{sign}{column}{slot}{'_' * bool(path)}{path}")
 
     def watched(self, links: NamedTuple, body: NamedTuple) -> tuple[NamedTuple, NamedTuple]:
         """Two tables that note what an algorithm reads of links, and what it writes of bodies."""
