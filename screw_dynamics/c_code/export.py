@@ -18,7 +18,7 @@ from .functions import Function, Options
 from .header import header
 from .layout import Export
 from .printing import KEYWORDS, Dialect, identifier
-from .quantities import DEFAULT, OF_LINKS, functions_of
+from .quantities import DEFAULT, OF_LINKS, SOLVED, functions_of
 from .readme import readme
 from .recorded import values_header
 from .self_test import self_test
@@ -88,7 +88,7 @@ def _straight(robot, function: Function) -> Straight:
                          "freedom, which compilers take minutes for: leave it out of quantities") from None
     except ZeroDivisionError:
         raise ValueError(f"{function.name} would divide by 0: the mass matrix of this robot is singular, as where a "
-                         "joint moves no mass") from None
+                         f"joint moves no mass; leave out {', '.join(SOLVED)}") from None
 
 
 def _links(robot, links) -> tuple[tuple[str, str, str], ...]:

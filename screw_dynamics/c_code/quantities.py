@@ -26,6 +26,7 @@ QUANTITIES: dict[str, Callable[[Model, Options], list[Function]]] = {
     "step": motion.step,
 }
 DEFAULT = tuple(QUANTITIES)[:11]
+SOLVED = "forward_dynamics", "mass_matrix_inverse", "forward_dynamics_derivatives", "step"     # for accelerations
 OF_LINKS = "forward_kinematics", "jacobian", "jacobian_derivative"
 
 
