@@ -9,6 +9,7 @@ import pytest
 
 from screw_dynamics.c_code.quantities import DEFAULT, QUANTITIES, SOLVED
 from support.c_exports import STRICT, Built, errors, needs, run
+from support.paths import ROOT
 from support.real_robots import LOADED, PATHS, real_robot
 
 pytestmark = pytest.mark.slow
@@ -192,3 +193,7 @@ def test_matrices_of_eigen(panda, tmp_path):
     run("g++", "-std=c++17", *STRICT[1:], "-isystem", "/usr/include/eigen3", "-I", panda / "include",
         tmp_path / "use.cpp", tmp_path / "panda.o", "-o", tmp_path / "use", "-lm")
     assert float(run(tmp_path / "use")) < 1e-11
+
+
+def test_the_example_of_a_loop_in_c_reaches_its_goal():
+    assert "rad from the goal" in run(sys.executable, ROOT / "examples" / "c_loop.py", "--seconds", "2")
