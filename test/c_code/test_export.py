@@ -309,6 +309,9 @@ def test_robots_that_cannot_be_exported_are_refused(tmp_path, monkeypatch, pendu
     elastic = pendulum.with_drives({"turn": sd.Drive(rotor_inertia=1e-4, ratio=100.0, stiffness=1e4)})
     with pytest.raises(ValueError, match="step: joint 'turn' has an elastic drive"):
         elastic.export_c(tmp_path, quantities=["step"])
+    pulled = pendulum.with_forces([sd.forces.Spring("turn", 10.0)])
+    with pytest.raises(ValueError, match="step: the robot has Spring"):
+        pulled.export_c(tmp_path, quantities=["step"])
     monkeypatch.setattr("screw_dynamics.c_code.export.LONGEST", 10)
     with pytest.raises(ValueError, match="inverse_dynamics takes more than 10 operations"):
         pendulum.export_c(tmp_path, quantities=["inverse_dynamics"])
