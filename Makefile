@@ -67,6 +67,7 @@ bench:
 	$(BIN)/python -m benchmarks.specialized $(filter --quick,$(OPTIONS))
 	$(BIN)/python -m benchmarks.contacts $(filter --quick,$(OPTIONS))
 	$(BIN)/python -m benchmarks.drives $(filter --quick,$(OPTIONS))
+	$(BIN)/python -m benchmarks.c_export $(filter --quick --no-install,$(OPTIONS))
 
 bench-publish:
 	@$(MAKE) --no-print-directory bench OPTIONS="--publish $(OPTIONS)"

@@ -186,6 +186,7 @@ setup(
     package_data={NAME: ["py.typed"], f"{NAME}.testing": ["*.xml"]},
     entry_points={
         "console_scripts": [
+            "export_c = screw_dynamics.export_c:main",
             "inspect_robot = screw_dynamics.viewer.inspect:main",
             "screw_dynamics_logs = screw_dynamics.logs.command:main",
             *(f"{node} = screw_dynamics_nodes:{node}" for node in NODES),

@@ -14,7 +14,8 @@ from screw_dynamics.numbers.scalars import sincos, sqrt
 from screw_dynamics.numbers.values import Nil, leaves, map_numbers, null, present
 
 from .entry import Entry, Target
-from .specialize import operations_in, script
+from .specialize import traced
+from .tracing import operations_in
 
 _LITERALS = {"+": (0,), "*": (0, 1, -1), "/": ()}        # numbers with which an operation is not needed
 UNBOUNDED = math.inf        # longest script that is counted and not compiled
@@ -160,5 +161,5 @@ def straight_line_operations(entry: Entry, links: Links, frames: Sequence[Frame]
 
     Operations among numbers of the model are done beforehand, those with 0, 1 or -1 not at all, equal ones once, and
     those that no result needs are left out."""
-    done = operations_in(script(entry, links, frames, target, UNBOUNDED, pose_sources))
+    done = operations_in(traced(entry, links, frames, target, UNBOUNDED, pose_sources).operations)
     return Operations(done["+"] + done["-"], *(done[kind] for kind in ("*", "/", "sincos", "sqrt")))

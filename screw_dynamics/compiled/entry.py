@@ -351,14 +351,18 @@ class Entry:
         return Form(form, (types.intp,) * 7)
 
     def plain(self, links: Links, *inputs: Sequence, frames: Sequence[Frame] = (),
-              target: Target | None = None, pose_sources: Sequence[PoseSource] = ()) -> np.ndarray:
-        """The algorithm in plain Python on any numbers: lists of Link and Frame, and sequences of n numbers; with
-        places, of nq numbers the first."""
+              target: Target | None = None, pose_sources: Sequence[PoseSource] = (),
+              watched: Callable = lambda *tables: tables) -> np.ndarray:
+        """The algorithm in plain Python on any numbers: lists of Link and Frame, and sequences of n numbers, with
+        pose_sources of nq numbers the first; of wrenches, one for each body. watched(links, body): the two tables in
+        which the algorithm reads and writes, as others that tell who watches."""
         n = 1 + max((link.coordinate for link in links[1:]), default=-1)
-        body, rows = table(self.Table, None, len(links)), columns(type(links[0]), links)
+        rows, body = watched(columns(type(links[0]), links), table(self.Table, None, len(links)))
         for k, (column, coordinates) in enumerate(zip(body, inputs, strict=False)):
             if pose_sources and k == 0:
                 configure(rows, columns(PoseSource, pose_sources), coordinates, column)
+            elif fields(self.Table)[k] is Wrench:
+                column[1:] = coordinates
             else:
                 gather(rows.coordinate, coordinates, column)
                 column[0] = null(coordinates[0]) if n else None     # by which algorithms tell the kind of numbers

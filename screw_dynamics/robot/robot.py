@@ -4,6 +4,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from numpy.typing import ArrayLike
@@ -237,3 +238,21 @@ class Robot(InertialParameters, Linearization, TimeDerivatives, InverseKinematic
             kernel = straight_line(JACOBIAN, self.tables.links, self.tables.frames, target, pose_sources)
             special._keep_jacobian(link, reference, representation, self._jacobian if kernel is JACOBIAN else kernel)
         return special
+
+    def export_c(self, folder: str | os.PathLike, name: str | None = None, quantities: Iterable[str] | None = None, *,
+                 links: Iterable[str | Sequence[str]] | None = None, precision: str = "double",
+                 external: Iterable[str] = (), payload: Iterable[str] = (), gravity: bool = False) -> list[Path]:
+        """Write the robot's functions as C99 to a folder, which is made if need be, with a header for C++17, a CMake
+        package, a test and a README.md; returns the paths of the files. They are the same bytes in each run.
+
+        name: the prefix of all names, by default the folder's. quantities: of docs/c_export.md, by default all but
+        derivatives, regressor and step. links: those of kinematics, each a name, or (name, representation[, reference
+        link]) as in `jacobian`; by default the bodies that carry no other. precision: "double" or "float". external:
+        links on which wrenches act, as arguments of inverse and forward dynamics and of step. payload: links that
+        carry a load, an argument of all that depends on masses. gravity: whether it is an argument, too.
+
+        A robot is as it is now, payloads and armature included, but without springs of elastic drives. ValueError names
+        what cannot be exported: a quantity with too many operations, one that would divide by 0, a step of a robot with
+        elastic drives or forces of its own."""
+        from screw_dynamics.c_code.export import write  # when it is called: few robots are exported
+        return write(self, folder, name, quantities, links, precision, external, payload, gravity)

@@ -37,7 +37,8 @@ OTHERS = {"from_urdf", "with_gravity", "with_payload", "specialize", "rollout", 
           "jacobian_second_derivative", "linearize", "rollout_derivatives", "rollout_gradient", "inverse_kinematics",
           "acceleration_regressor", "momentum_regressor", "with_inertial_parameters", "energy_balance",
           "momentum_balance", "configuration_residual", "from_mjcf", "with_root_inertia", "with_armature",
-          "total_force", "with_drives", "with_forces", "drive_torque", "drive_energy", "effort_bounds", "to_urdf"}
+          "total_force", "with_drives", "with_forces", "drive_torque", "drive_energy", "effort_bounds", "to_urdf",
+          "export_c"}
 
 
 def test_every_public_method_of_states_is_here():

@@ -6,6 +6,7 @@ import screw_dynamics as sd
 from screw_dynamics.algorithms.choice import Choice, candidates
 from screw_dynamics.compiled import specialize
 from screw_dynamics.compiled.counting import straight_line_operations
+from screw_dynamics.compiled.tracing import Trace
 from screw_dynamics.numbers.scalars import sincos
 from support.random_trees import model_of, random_tree
 from support.real_robots import real_robot
@@ -114,15 +115,15 @@ def test_forward_dynamics_of_the_fewest_operations(name, form):
 
 
 def test_an_operation_is_found_again_in_any_order_and_with_any_sign():
-    lines = specialize._Script(20)
-    x, y = lines.number("body.q[0]"), lines.number("body.q[1]")
+    trace = Trace(20)
+    x, y = trace.input("q"), trace.input("qd")
     known = x + y, x - y, x * y, x / y, 0.5 * x
-    count = len(lines.lines)
+    count = len(trace.operations)
     again = y + x, -(-x - y), -(y - x), x + -y, (-y) * (-x), -(x * -y), (-x) / (-y), -(x / -y), x * 0.5, -(-0.5 * x)
     assert [repr(z) for z in again] == [repr(known[k]) for k in (0, 0, 1, 1, 2, 2, 3, 3, 4, 4)]
     s, c = sincos(x)
     assert [repr(z) for z in sincos(-x)] == [f"-{s!r}", repr(c)]
-    assert len(lines.lines) == count + 1 and x - x == 0.0 and repr(-x - y) == f"-{known[0]!r}"
+    assert len(trace.operations) == count + 1 and x - x == 0.0 and repr(-x - y) == f"-{known[0]!r}"
 
 
 def test_kernel_that_would_be_too_long_stays_as_it_is(tree, monkeypatch):

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import math
+import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -175,6 +176,11 @@ def motion(robot: sd.Robot, q: ArrayLike, qd: ArrayLike) -> np.ndarray:
     moving: sd.Robot = robot.with_root_inertia().with_armature({robot.joint_names[0]: 0.1})
     text: str = moving.to_urdf()
     assert moving.armature[0] == 0.1 and text.endswith(">\n")
+    with tempfile.TemporaryDirectory() as folder:
+        written: list[Path] = robot.export_c(
+            Path(folder) / "robot", quantities=["mass_matrix"], links=None, precision="float", external=(),
+            payload=[robot.link_names[-1]], gravity=True)
+        assert all(path.is_file() for path in written)
     soft: sd.Robot = robot.with_drives({robot.joint_names[0]: sd.Drive(1e-4, 100.0, 2000.0, damping=1.0)})
     springs: np.ndarray = soft.drive_torque(np.zeros(soft.nq), np.zeros(soft.n))
     stored: np.ndarray = soft.drive_energy(np.zeros(soft.nq))

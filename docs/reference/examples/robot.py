@@ -1,4 +1,6 @@
 """Examples of the reference of Robot, each after the names that it is of; all share what comes before the first."""
+import tempfile
+
 import numpy as np
 
 import screw_dynamics as sd
@@ -130,6 +132,11 @@ lowest, highest = fast.effort_bounds([0.0, 1.25, 0.0])      # the lift may speed
 # %% Robot.to_urdf
 text = geared.to_urdf()                                     # its URDF with the armature; to_urdf(path) writes a file
 assert sd.Robot.from_urdf(text).armature.tolist() == geared.armature.tolist()
+
+# %% Robot.export_c
+with tempfile.TemporaryDirectory() as folder:               # C99, a header for C++, a CMake package and a test
+    paths = robot.export_c(f"{folder}/arm", quantities=["gravity_torque", "jacobian"], links=["gripper"])
+    assert "void arm_gravity_torque(const double q[3], double tau[3]);" in paths[0].read_text()
 
 # %% Robot.with_root_inertia
 robot.with_root_inertia().total_mass                        # kg, of what moves alone: as Pinocchio counts

@@ -1,0 +1,126 @@
+"""From a robot to a folder of C: what was asked for is checked, traced, printed and written."""
+import keyword
+import os
+import re
+from collections.abc import Iterable, Sequence
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from screw_dynamics import checks
+from screw_dynamics.algorithms.representations import REPRESENTATIONS
+from screw_dynamics.compiled.tracing import TooLong
+from screw_dynamics.whole_file import whole
+
+from .benchmark import benchmark
+from .build_files import cmake, pkg_config
+from .functions import Function, Options
+from .header import header
+from .layout import Export
+from .printing import KEYWORDS, Dialect, identifier
+from .quantities import DEFAULT, OF_LINKS, SOLVED, functions_of
+from .readme import readme
+from .recorded import values_header
+from .self_test import self_test
+from .source import source
+from .tracing import Straight, shortest
+from .wrapper import wrapper
+
+LONGEST = 100_000       # operations of a function: compilers take about a minute for so many
+PRECISIONS = "double", "float"
+FILES = {"include/{0}/{0}.h": header, "include/{0}/{0}.hpp": wrapper, "src/{0}.c": source,
+         "test/self_test.c": self_test, "test/recorded.h": values_header, "test/benchmark.c": benchmark,
+         "CMakeLists.txt": cmake, "{0}.pc.in": pkg_config, "README.md": readme}
+_CPP = frozenset("alignas alignof and asm bool catch class constexpr delete explicit export false friend mutable "
+                 "namespace new noexcept not operator or private protected public std template this throw true try "
+                 "typeid typename using virtual xor main".split())
+
+
+def write(robot: Any, folder: str | os.PathLike, name: str | None, quantities: Iterable[str] | None,
+          links: Iterable[str | Sequence[str]] | None, precision: str, external: Iterable[str], payload: Iterable[str],
+          gravity: bool) -> list[Path]:
+    """Write the files of `texts` to a folder, which is made; returns their paths."""
+    root = Path(folder)
+    name = identifier(root.resolve().name) if name is None else name
+    found = texts(robot, name, quantities, links, precision, external, payload, gravity)
+    for path, text in found.items():
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        with whole(root / path) as new:
+            new.write_text(text, encoding="utf-8")
+    return [root / path for path in found]
+
+
+def texts(*arguments: Any) -> dict[str, str]:
+    """The files of an export {path: text}, the same bytes in each run; arguments as of `prepared`."""
+    export = prepared(*arguments)
+    return {path.format(export.name): text(export) for path, text in FILES.items()}
+
+
+def prepared(robot: Any, name: str, quantities: Iterable[str] | None = None,
+             links: Iterable[str | Sequence[str]] | None = None, precision: str = "double",
+             external: Iterable[str] = (), payload: Iterable[str] = (), gravity: bool = False) -> Export:
+    """The Export of what was asked for. ValueError names what cannot be exported."""
+    if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", name) or name in KEYWORDS | _CPP or keyword.iskeyword(name):
+        raise ValueError(f"name {name!r} must be an identifier of C and C++: a letter, then letters, digits and _, and "
+                         "no word of these languages")
+    if not robot.n:
+        raise ValueError("the robot has no joints: there is nothing to export")
+    dialect = Dialect(checks.one_of("precision", precision, PRECISIONS), name)
+    options = Options(_links(robot, links), _names(robot, "external", external), _names(robot, "payload", payload),
+                      checks.flag("gravity", gravity))
+    wanted = DEFAULT if quantities is None else [quantities] if isinstance(quantities, str) else list(quantities)
+    functions = functions_of(robot.model, wanted, options)
+    if not functions:
+        raise ValueError(f"quantities {wanted}: there is nothing to export" + (
+            ", as no links are named" if set(wanted) & set(OF_LINKS) else ""))
+    _refuse_namesakes(functions)
+    traced = [(function, _straight(robot, function)) for function in functions]
+    return Export(robot, dialect, traced, version("screw_dynamics"))
+
+
+def _straight(robot, function: Function) -> Straight:
+    """The straight lines of a function; ValueError where there are none."""
+    inputs = {x.name: x.shape for x in function.inputs}
+    try:
+        return shortest(function.ways, inputs, {name: identifier(name) for name in inputs}, robot, LONGEST)
+    except TooLong:
+        raise ValueError(f"{function.name} takes more than {LONGEST} operations for this robot of {robot.n} degrees of "
+                         "freedom, which compilers take minutes for: leave it out of quantities") from None
+    except ZeroDivisionError:
+        raise ValueError(f"{function.name} would divide by 0: the mass matrix of this robot is singular, as where a "
+                         f"joint moves no mass; leave out {', '.join(SOLVED)}") from None
+
+
+def _links(robot, links) -> tuple[tuple[str, str, str], ...]:
+    """(link, representation, reference) of each link of kinematics; by default of bodies that carry no other."""
+    model = robot.model
+    if links is None:
+        carriers = set(model.parents)
+        links = [name for i, name in enumerate(model.body_names) if name is not None and i not in carriers]
+    found = []
+    for given in ([links] if isinstance(links, str) else links):
+        link, representation, reference = (*((given,) if isinstance(given, str) else given), None, None)[:3]
+        found.append((model.known_link(link),
+                      checks.one_of("representation", "body" if representation is None else representation,
+                                    REPRESENTATIONS),
+                      model.known_link(model.root if reference is None else reference)))
+    return tuple(dict.fromkeys(found))
+
+
+def _names(robot, what, links) -> tuple[str, ...]:
+    """Names of links that move."""
+    found = [robot.model.known_link(link) for link in ([links] if isinstance(links, str) else links)]
+    for link in found:
+        if robot.model.frames[link][0] < 0:
+            raise ValueError(f"{what}: link {link!r} does not move, and nothing on it matters")
+    return tuple(dict.fromkeys(found))
+
+
+def _refuse_namesakes(functions):
+    """ValueError where names are the same in C."""
+    known: dict[str, str] = {}
+    names = [function.name for function in functions] + sorted({x.name for f in functions for x in f.inputs})
+    for name in names:
+        if (other := known.setdefault(identifier(name), name)) != name:
+            raise ValueError(f"{name!r} and {other!r} have the same name in C, {identifier(name)}: rename a link, or "
+                             "export them apart")

@@ -1,0 +1,82 @@
+"""What is exported: functions of arrays of fixed sizes, each with the algorithms that compute it."""
+from typing import NamedTuple
+
+import numpy as np
+
+from screw_dynamics.model.model import Model
+
+from .tracing import Way
+
+
+class Array(NamedTuple):
+    """An argument or result: its name, shape (() is a number), and what it is, with units."""
+
+    name: str
+    shape: tuple[int, ...]
+    meaning: str
+
+    @property
+    def size(self) -> int:
+        """How many numbers it has."""
+        return int(np.prod(self.shape, dtype=int))
+
+
+class Function(NamedTuple):
+    """A function: name without the prefix, what it is, inputs and outputs; ways {name of an algorithm: how it runs on a
+    TracedRobot and arrays of the inputs}, of which the shortest is taken; and what columns of the algorithms' tables
+    are."""
+
+    name: str
+    summary: str
+    inputs: tuple[Array, ...]
+    outputs: tuple[Array, ...]
+    ways: dict[str, Way]
+    symbols: dict[str, str]
+
+
+class Options(NamedTuple):
+    """What was asked for: the links of kinematics, (link, representation, reference) each; the links on which external
+    wrenches act, and payloads are; whether gravity is an argument."""
+
+    links: tuple[tuple[str, str, str], ...] = ()
+    external: tuple[str, ...] = ()
+    payload: tuple[str, ...] = ()
+    gravity: bool = False
+
+
+def configuration(model: Model) -> Array:
+    """The argument q."""
+    return Array("q", (model.nq,), "configuration, rad or m")
+
+
+def per_coordinate(model: Model, name: str, meaning: str) -> Array:
+    """An argument or result with a number for each coordinate."""
+    return Array(name, (model.n,), meaning)
+
+
+def velocities(model: Model) -> Array:
+    """The argument qd."""
+    return per_coordinate(model, "qd", "velocities, rad/s or m/s")
+
+
+def accelerations(model: Model) -> Array:
+    """The argument or result qdd."""
+    return per_coordinate(model, "qdd", "accelerations, rad/s^2 or m/s^2")
+
+
+def efforts(model: Model, meaning: str = "efforts") -> Array:
+    """The argument or result tau."""
+    return per_coordinate(model, "tau", f"{meaning}, N m or N")
+
+
+def at_run_time(options: Options, external: bool = True, gravity: bool = True) -> tuple[Array, ...]:
+    """The further arguments that options bring to a function that depends on masses, and if so on external wrenches and
+    gravity."""
+    found = [Array(f"external_{link}", (6,), f"external wrench on {link}: torque (N m) about its origin and force (N), "
+                   "in its frame") for link in options.external if external]
+    if gravity and options.gravity:
+        found.append(Array("gravity", (3,), "acceleration of gravity in the frame of the root link, m/s^2"))
+    found += [Array(f"payload_{link}", (10,), f"load on {link}, in its frame: mass (kg); centre of mass x y z (m); "
+                    "inertia about that xx xy yy xz yz zz (kg m^2)") for link in options.payload]
+    return tuple(found)
+

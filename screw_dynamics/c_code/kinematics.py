@@ -1,0 +1,57 @@
+"""Functions of kinematics, one for each link that is asked for."""
+from screw_dynamics.algorithms.jacobian import JACOBIAN, JACOBIAN_DERIVATIVE
+from screw_dynamics.algorithms.kinematics import FORWARD_KINEMATICS
+from screw_dynamics.model.model import Model
+
+from .functions import Array, Function, Options, configuration, velocities
+from .tracing import columns_of
+
+TWIST = {"body": "measured and resolved in the link's frame", "spatial": "in the reference frame",
+         "hybrid": "velocity of the link's origin, resolved in the reference frame",
+         "mixed": "angular rows in the link's frame, linear ones, of its origin, in the reference frame"}
+
+
+def forward_kinematics(model: Model, options: Options) -> list[Function]:
+    """The poses of links."""
+    found = {}
+    for link, _, reference in options.links:
+        pose = Array("pose", (4, 4), "homogeneous matrix [R p; 0 1], m")
+        found[link, reference] = _function(
+            "forward_kinematics", link, "", reference, model, f"the pose of {link} in the frame of {reference}",
+            (configuration(model),), pose, FORWARD_KINEMATICS, "body")
+    return list(found.values())
+
+
+def jacobian(model: Model, options: Options) -> list[Function]:
+    """The Jacobians of links."""
+    found = []
+    for link, representation, reference in options.links:
+        names = link, representation, reference
+        J = Array("J", (6, model.n), f"J qd is its twist, angular part first, {TWIST[representation]}")
+        found.append(_function(
+            "jacobian", *names, model, f"the Jacobian of {link} relative to {reference}", (configuration(model),), J,
+            JACOBIAN, representation))
+    return found
+
+
+def jacobian_derivative(model: Model, options: Options) -> list[Function]:
+    """The time derivatives of the Jacobians of links."""
+    found = []
+    for link, representation, reference in options.links:
+        names = link, representation, reference
+        Jd = Array("Jd", (6, model.n), f"time derivative along qd; twists {TWIST[representation]}")
+        found.append(_function(
+            "jacobian_derivative", *names, model,
+            f"the time derivative of the Jacobian of {link} relative to {reference}",
+            (configuration(model), velocities(model)), Jd, JACOBIAN_DERIVATIVE, representation))
+    return found
+
+
+def _function(quantity, link, representation, reference, model, summary, inputs, output, entry, twist):
+    """The function of one link; its name tells what is not the default."""
+    name = "_".join([quantity, link, *([representation] * (representation not in ("", "body"))),
+                     *(["in", reference] * (reference != model.root))])
+
+    def way(robot, *x):
+        return [robot.run(entry, *x, target=robot.target(link, twist, reference))]
+    return Function(name, summary, inputs, (output,), {entry.name: way}, {entry.name: columns_of(entry)})

@@ -1,0 +1,76 @@
+"""What all files of an export share: the robot, the functions with their straight lines, and the names in C."""
+import textwrap
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from .functions import Array, Function
+from .printing import UNBROKEN, Dialect, comment, identifier
+from .tracing import Straight
+
+
+@dataclass(frozen=True)
+class Export:
+    """A robot, the dialect of its C, and its functions with their straight lines; version: of this package."""
+
+    robot: Any
+    dialect: Dialect
+    functions: Sequence[tuple[Function, Straight]]
+    version: str
+
+    @property
+    def name(self) -> str:
+        """The prefix of all names, also that of the files."""
+        return self.dialect.prefix
+
+    @property
+    def title(self) -> str:
+        """What a file says of itself."""
+        return (f"{self.name}: dynamics of a robot of {_count(len(self.robot.joint_names), 'joint')}, in "
+                f"{self.dialect.scalar} precision; printed by screw_dynamics {self.version}, not to be edited.")
+
+    def called(self, function: Function) -> str:
+        """The name of a function in C."""
+        return f"{self.name}_{identifier(function.name)}"
+
+    def prototype(self, function: Function) -> str:
+        """The declaration of a function, without its semicolon."""
+        arguments = [self.declared(x, "const ") for x in function.inputs] + [self.declared(x) for x in function.outputs]
+        return f"void {self.called(function)}({', '.join(arguments)})"
+
+    def declared(self, x: Array, const: str = "") -> str:
+        """An argument as a declaration."""
+        text = (f"{self.dialect.scalar} {identifier(x.name)}" if x.shape == () else
+                f"{const}{self.dialect.scalar} {identifier(x.name)}[{x.size}]")
+        return text.replace(" ", UNBROKEN)
+
+    def meanings(self, function: Function) -> Iterator[str]:
+        """A line for each argument and result: what it is."""
+        for x in (*function.inputs, *function.outputs):
+            size = "" if x.shape == () else f" ({' x '.join(map(str, x.shape))}, row after row)" if len(x.shape) > 1 \
+                else f" ({x.size})"
+            yield f"{'in ' if x in function.inputs else 'out'} {identifier(x.name)}{size}: {x.meaning}"
+
+    def coordinates(self) -> Iterator[str]:
+        """Of each joint a line: where its numbers are, and what."""
+        robot = self.robot
+        for joint in robot.joint_names:
+            q, v = robot.q_slices[joint], robot.v_slices[joint]
+            yield f"{joint}: q{_places(q)}, velocities and efforts {_places(v)}, {robot.model.kind_of(joint)}"
+        for joint, (leader, *_) in robot.model.mimics.items():
+            yield f"{joint}: no coordinate of its own, follows {leader}"
+
+
+def _places(s):
+    return f"[{s.start}]" if s.stop - s.start == 1 else f"[{s.start}..{s.stop - 1}]"
+
+
+def _count(n, one):
+    return f"{n} {one}{'s' * (n != 1)}"
+
+
+def block(paragraphs: Iterable[str], hang: str = "  ") -> list[str]:
+    """A comment of some paragraphs, each in lines that are not too long."""
+    lines = [line for text in paragraphs
+             for line in textwrap.wrap(comment(text), 115, subsequent_indent=hang, break_on_hyphens=False) or [""]]
+    return [f"{'/*' if i == 0 else ' *'} {line}".rstrip() for i, line in enumerate(lines)] + [" */"]

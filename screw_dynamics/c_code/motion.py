@@ -1,0 +1,49 @@
+"""Functions of motion: friction, springs of drives, and one step of time."""
+import numpy as np
+
+from screw_dynamics.algorithms.space import displace
+from screw_dynamics.model.model import Model
+from screw_dynamics.numbers.scalars import where
+
+from .dynamics import accelerations_by
+from .functions import Array, Function, Options, at_run_time, configuration, efforts, velocities
+
+
+def friction_torque(model: Model, options: Options) -> list[Function]:
+    """damping qd + friction sign(qd)."""
+    for element in model.forces:
+        if type(element).__name__ == "Friction":
+            raise ValueError(f"friction_torque: the robot has {element}, which no exported function has")
+    def way(robot, qd):
+        efforts = [d * v + f * where(v < 0.0, -1.0, where(v > 0.0, 1.0, 0.0))
+                   for d, f, v in zip(model.damping.tolist(), model.friction.tolist(), qd, strict=True)]
+        return [np.array(efforts, dtype=object)]
+    return [Function("friction_torque",
+                     "the efforts that friction takes: damping qd + friction sign(qd); no other function has them",
+                     (velocities(model),), (efforts(model),), {"friction_torque": way}, {})]
+
+
+def step(model: Model, options: Options) -> list[Function]:
+    """A step of semi-implicit Euler."""
+    for element in model.forces:
+        raise ValueError(f"step: the robot has {element}, which acts in every motion, and no exported function has it")
+    for joint, motors in model.motors.items():
+        raise ValueError(f"step: joint {joint!r} has an elastic drive with the coordinates {', '.join(motors)}, whose "
+                         "spring no exported function has")
+    inputs = (configuration(model), velocities(model), efforts(model), Array("dt", (), "length of the step, s"),
+              *at_run_time(options))
+    ways, symbols = accelerations_by(model, options)
+    outputs = (configuration(model)._replace(name="q_next"), velocities(model)._replace(name="qd_next"))
+
+    def stepping(forward):
+        def way(robot, q, qd, tau, dt, *_):
+            [qdd], h = forward(robot, q, qd, tau), dt[()]
+            robot.notes.section("The step")
+            after, here = qd + qdd * h, [None] * model.nq
+            displace(robot.space, list(q), h, list(after), here)
+            return [np.array(here, dtype=object), after]
+        return way
+
+    return [Function("step", "the state a time dt later, by semi-implicit Euler: qd_next = qd + dt qdd, and q moves by "
+                     "dt qd_next; without friction and limits", inputs, outputs,
+                     {name: stepping(forward) for name, forward in ways.items()}, symbols)]

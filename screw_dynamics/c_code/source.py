@@ -1,0 +1,52 @@
+"""The source: for each function its straight lines."""
+from screw_dynamics.compiled.tracing import INPUT
+
+from .functions import Function
+from .layout import Export, block
+from .printing import SINES, Statements, comment, identifier, wrapped
+from .sines import sines_and_cosines
+from .tracing import Straight
+
+
+def source(export: Export) -> str:
+    """The text of the source."""
+    functions = [_function(export, function, straight) for function, straight in export.functions]
+    calls = f"{export.name}_{SINES}("
+    lines = [*block([export.title]), f'#include "{export.name}/{export.name}.h"', "", "#include <math.h>", "",
+             *names(export), ""]
+    if any(calls in line for function in functions for line in function):
+        lines += [*sines_and_cosines(export.dialect), ""]
+    for function in functions:
+        lines += [*function, ""]
+    return "\n".join(lines)
+
+
+def _function(export, function: Function, straight: Straight) -> list[str]:
+    """The definition of a function."""
+    model, inputs = export.robot.model, [identifier(x.name) for x in function.inputs]
+    bodies = {0: f"The world, {comment(model.root)}"}
+    for slot, (body, joint) in enumerate(zip(model.body_names, model.body_joints, strict=True), start=1):
+        bodies[slot] = f"Body {slot}, {comment(body or 'inside a joint')}, moved by {comment(joint)}"
+    statements = Statements(straight, [identifier(x.name) for x in function.outputs], export.dialect, bodies, inputs)
+    about = [f"{function.summary[0].upper()}{function.summary[1:]}.", f"Algorithm: {straight.way}."]
+    if symbols := function.symbols.get(straight.way):
+        about.append("Variables have the name of what they belong to, the number of the body, and the component; t "
+                     f"are others. {symbols}")
+    used = {operation.operands[0].partition("[")[0] for operation in straight.operations if operation.symbol == INPUT}
+    unused = [f"(void){name};" for name in inputs if name not in used]
+    return [*block(about, hang=""), *wrapped(f"{export.prototype(function)} {{"),
+            *(f"  {line}" for line in (*unused, *statements.lines)), "}"]
+
+
+def names(export: Export) -> list[str]:
+    """The definition of the names of joints."""
+    quoted = [f'"{_quoted(joint)}"' for joint in export.robot.joint_names]
+    upper = export.name.upper()
+    lines = (f"  {text}," for text in quoted)
+    return [f"const char *const {export.name}_joint_names[{upper}_JOINTS] = {{", *lines, "};"]
+
+
+def _quoted(text):
+    """A text within quotes, byte by byte: what is no plain character by its number."""
+    plain = set(range(32, 127)) - set(b'"\\?')
+    return "".join(chr(byte) if byte in plain else f"\\{byte:03o}" for byte in text.encode())

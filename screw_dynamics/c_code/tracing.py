@@ -1,0 +1,214 @@
+"""A robot on the numbers of a trace: its algorithms leave operations there, with notes of what belongs to which body.
+
+The same on Python's floats gives the values that the test of an export compares with."""
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from screw_dynamics.algorithms.representations import REPRESENTATIONS
+from screw_dynamics.algorithms.space import Groups
+from screw_dynamics.compiled.entry import Entry, Target
+from screw_dynamics.compiled.specialize import NEEDLESS, rounded
+from screw_dynamics.compiled.tracing import Operation, TooLong, Trace, Traced, arithmetic_in
+from screw_dynamics.model.model import Model
+from screw_dynamics.numbers.values import fields, zero
+from screw_dynamics.screws.inertia import Inertia, moved, shifted
+from screw_dynamics.screws.se3 import Ad_dual, Twist, Wrench
+from screw_dynamics.screws.vectors import Symmetric3, Vec3
+
+DOWN = (0.0, 0.0, -9.81)        # for links whose world frame has the axes of the root, when gravity is an argument
+
+
+class Notes:
+    """What was noted while an algorithm ran: names of numbers, by the columns of tables that they were written to; and
+    sections, the operations from which on the algorithm was at a body, by its slot, or at what a title says."""
+
+    def __init__(self, trace: Trace):
+        self.names: dict[str, str] = {}
+        self.sections: list[tuple[int, int | str]] = []
+        self._trace = trace
+
+    def section(self, of: int | str) -> None:
+        """What follows is at a body, or what a title says."""
+        if not self.sections or self.sections[-1][1] != of:
+            self.sections.append((len(self._trace.operations), of))
+
+    def name(self, column: str, slot: int, value: Any) -> None:
+        """Name the numbers of a value that have no name yet; of some the trace has the negative alone."""
+        for path, x in paths(value):
+            if isinstance(x, Traced):
+                sign = "minus_" if x.sign < 0 else ""
+                self.names.setdefault(x.name, f"{sign}{column}{slot}{'_' * bool(path)}{path}")
+
+    def watched(self, links: NamedTuple, body: NamedTuple) -> tuple[NamedTuple, NamedTuple]:
+        """Two tables that note what an algorithm reads of links, and what it writes of bodies."""
+        links = links._replace(**{name: _Read(self, getattr(links, name)) for name in ("X", "E", "M")})
+        columns = (_Written(self, name, column) if isinstance(column, list) else column
+                   for name, column in body._asdict().items())
+        return links, type(body)(*columns)
+
+
+class _Read(list):
+    """A column of links."""
+
+    def __init__(self, notes, values):
+        super().__init__(values)
+        self._notes = notes
+
+    def __getitem__(self, i):
+        if i:
+            self._notes.section(i)
+        return super().__getitem__(i)
+
+
+class _Written(list):
+    """A column of a table of bodies."""
+
+    def __init__(self, notes, name, values):
+        super().__init__(values)
+        self._notes, self._name = notes, name
+
+    def __setitem__(self, i, value):
+        if isinstance(i, int) and i:
+            self._notes.name(self._name, i, value)
+        super().__setitem__(i, value)
+
+
+def paths(x: Any, path: str = "") -> list[tuple[str, Any]]:
+    """The numbers in a value with their places: V.angular.x is angular_x, R.x.y xy."""
+    if not isinstance(x, tuple):
+        return [(path, x)]
+    found = []
+    for name, part in zip(x._fields, x, strict=True):
+        long = len(path.rpartition("_")[2]) > 2
+        found += paths(part, f"{path}{'_' * (bool(path) and (long or len(name) > 2))}{name}")
+    return found
+
+
+class TracedRobot:
+    """A robot's model and gravity, on the numbers of a trace, or on floats. arguments {name: array of numbers}: of
+    these "gravity" (3,), "payload_LINK" (10,) and "external_LINK" (6,) take part in all that is run."""
+
+    def __init__(self, model: Model, gravity: Sequence[float], trace: Trace, arguments: Mapping[str, np.ndarray]):
+        self.model, self.notes = model, Notes(trace)
+        self._frame_of = {name: i for i, name in enumerate(model.frame_names) if name is not None}
+        at_run_time = "gravity" in arguments
+        gravity = DOWN if at_run_time else gravity
+        self.links, self.frames, self.pose_sources = map(rounded, (
+            model.links(gravity), model.frame_rows(gravity), model.pose_sources(gravity)))
+        if at_run_time:
+            self.links[0] = self.links[0]._replace(X=Twist(Vec3(0.0, 0.0, 0.0), -Vec3(*arguments["gravity"])))
+        self._external = {}
+        for name, x in arguments.items():
+            kind, _, link = name.partition("_")
+            if kind == "payload":
+                self._load(link, x)
+            elif kind == "external":
+                self._external[link] = Wrench(Vec3(*x[:3]), Vec3(*x[3:]))
+
+    def _load(self, link, x):
+        """Add a payload on a link: mass, com and inertia about it, xx xy yy xz yz zz."""
+        slot, C = self.frames[self._frame_of[link]]
+        xx, xy, yy, xz, yz, zz = x[4:]
+        at_com = Inertia(x[0], Vec3(0.0, 0.0, 0.0), Symmetric3(xx, xy, xz, yy, yz, zz))
+        load = moved(C, shifted(Vec3(*x[1:4]), at_com))
+        self.links[slot] = self.links[slot]._replace(M=self.links[slot].M + load)
+
+    @property
+    def wrenches(self) -> list[Wrench]:
+        """The external wrench on each body, in the frame of its Link."""
+        found = [zero(Wrench, 0.0) for _ in self.links]
+        for link, W in self._external.items():
+            slot, C = self.frames[self._frame_of[link]]
+            found[slot] += Ad_dual(C, W)
+        return found[1:]
+
+    @property
+    def loaded(self) -> bool:
+        """Whether external wrenches act."""
+        return bool(self._external)
+
+    @property
+    def space(self) -> Groups | None:
+        """The space of configurations, for algorithms/space.py."""
+        if not self.pose_sources:
+            return None
+        return Groups([source.kind for source in self.pose_sources], [source.start for source in self.pose_sources],
+                      [link.coordinate for link in self.links])
+
+    def target(self, link: str, representation: str, reference: str) -> Target:
+        """The Target of a link and a reference link."""
+        return Target(self._frame_of[link], self._frame_of[reference], REPRESENTATIONS.index(representation))
+
+    def run(self, entry: Entry, *inputs: Sequence, target: Target | None = None,
+            weightless: bool = False) -> np.ndarray:
+        """The result of an algorithm; weightless: without gravity."""
+        links = list(self.links)
+        if weightless:
+            links[0] = links[0]._replace(X=zero(Twist, 0.0))
+        entry = entry.on_groups if self.pose_sources else entry
+        return entry.plain(links, *inputs, frames=self.frames, target=target, pose_sources=self.pose_sources,
+                           watched=self.notes.watched)
+
+
+class Straight(NamedTuple):
+    """The straight lines of a function: the name of the way by which it is computed, its operations, the results, an
+    array for each output, and the notes."""
+
+    way: str
+    operations: list[Operation]
+    results: list[np.ndarray]
+    notes: Notes
+
+
+def columns_of(entry: Entry) -> str:
+    """What the columns of an algorithm's table are, as its docstring says."""
+    return " ".join((entry.Table.__doc__ or "").split()) if fields(entry.Table) else ""
+
+
+Way = Callable[..., list[np.ndarray]]         # way(robot, *inputs): the results of a function on a TracedRobot
+
+
+def shortest(ways: Mapping[str, Way], inputs: Mapping[str, tuple[int, ...]], texts: Mapping[str, str], robot: Any,
+             longest: int) -> Straight:
+    """The Straight lines of the way of a robot that takes the fewest operations; inputs {name: shape}, texts {name: how
+    C reads its numbers}. Raises TooLong if all of them have more than `longest`, and ZeroDivisionError if one has to
+    divide by 0."""
+    found, failure = [], TooLong()
+    for name, way in ways.items():
+        try:
+            found.append(_straight(name, way, inputs, texts, robot, longest))
+        except TooLong as error:
+            failure = error
+    if not found:
+        raise failure
+    return min(found, key=lambda straight: arithmetic_in(straight.operations))
+
+
+def _straight(name, way, inputs, texts, robot, longest):
+    """The Straight lines of one way."""
+    trace = Trace(NEEDLESS * longest)
+    arguments = {}
+    for argument, shape in inputs.items():
+        text, x = texts[argument], np.empty(shape, dtype=object)
+        numbers = [trace.input(text if shape == () else f"{text}[{i}]") for i in range(x.size)]
+        x.flat = numbers
+        arguments[argument] = x
+    traced = TracedRobot(robot.model, robot.gravity, trace, arguments)
+    results = [np.asarray(x, dtype=object) for x in way(traced, *arguments.values())]
+    operations = trace.needed(x for result in results for x in result.flat)
+    if len(operations) > longest:
+        raise TooLong
+    return Straight(name, operations, results, traced.notes)
+
+
+def evaluated(ways: Mapping[str, Way], inputs: Mapping[str, np.ndarray], robot: Any, but: str) -> list[np.ndarray]:
+    """The results of a function by the algorithms on floats, by another way than `but` where there are several."""
+    way = next((way for name, way in ways.items() if name != but), ways[but])
+    arguments = {}
+    for name, x in inputs.items():
+        arguments[name] = np.empty(np.shape(x), dtype=object)
+        arguments[name].flat = np.ravel(x).tolist()
+    plain = TracedRobot(robot.model, robot.gravity, Trace(), arguments)
+    return [np.asarray(x, dtype=float) for x in way(plain, *arguments.values())]

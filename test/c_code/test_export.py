@@ -1,0 +1,347 @@
+"""What export_c writes: right numbers, C without a warning, no memory, no state, the same bytes."""
+import ctypes
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import screw_dynamics as sd
+from screw_dynamics.c_code.export import texts
+from screw_dynamics.c_code.quantities import QUANTITIES
+from screw_dynamics.export_c import main
+from support.c_exports import STRICT, Built, pointer, run
+from support.pinocchio_oracle import oracle_of_parts, oracle_of_urdf
+from support.random_trees import model_of, random_tree
+from support.real_robots import PATHS, real_robot
+
+UR5 = "ur_description/urdf/ur5_robot.urdf"
+TOLERANCE = 1e-12
+DYNAMICS = ("inverse_dynamics", "forward_dynamics", "gravity_torque", "coriolis_torque", "mass_matrix",
+            "mass_matrix_inverse", "bias_torque")
+
+
+def same(found, expected, tolerance=TOLERANCE):
+    assert np.abs(found - expected).max() <= tolerance * max(1.0, np.abs(expected).max())
+
+
+def state(robot, seed=3):
+    rng = np.random.default_rng(seed)
+    return robot.random_configuration(rng), *rng.uniform(-1.0, 1.0, (2, robot.n))
+
+
+def check_dynamics(built, oracle, q, qd, x):
+    """Dynamics as another library has them."""
+    same(built.call("inverse_dynamics", q, qd, x)[0], oracle.inverse_dynamics(q, qd, x))
+    same(built.call("forward_dynamics", q, qd, x)[0], oracle.forward_dynamics(q, qd, x))
+    same(built.call("gravity_torque", q)[0], oracle.gravity_torque(q))
+    same(built.call("coriolis_torque", q, qd)[0], oracle.coriolis_torque(q, qd))
+    same(built.call("bias_torque", q, qd)[0], oracle.coriolis_torque(q, qd) + oracle.gravity_torque(q))
+    same(built.call("mass_matrix", q)[0], oracle.mass_matrix(q))
+    same(built.call("mass_matrix_inverse", q)[0] @ oracle.mass_matrix(q), np.eye(len(qd)), 1e-11)
+
+
+@pytest.fixture(scope="module")
+def arm():
+    return real_robot(UR5)
+
+
+@pytest.fixture(scope="module")
+def built(arm, tmp_path_factory):
+    return Built(arm, tmp_path_factory.mktemp("ur5"), links=["tool0", ("tool0", "hybrid", "base_link")])
+
+
+@pytest.fixture(scope="module")
+def pendulum():
+    """Two links: the second slides."""
+    builder = sd.ModelBuilder("root")
+    builder.add_joint("turn", "arm", "root", [0, 1, 0, 0, 0, 0], None,
+                      sd.inertia_matrix(2.0, [0.3, 0, 0.1], np.diag([0.2, 0.3, 0.4])))
+    builder.add_joint("slide", "tip", "arm", [0, 0, 0, 1, 0, 0], None,
+                      sd.inertia_matrix(1.0, [0.1, 0.2, 0], np.diag([0.1, 0.1, 0.1])))
+    return sd.Robot(builder.build())
+
+
+def test_dynamics_of_an_arm_are_those_of_pinocchio(arm, built):
+    oracle = oracle_of_urdf(PATHS[UR5], arm)
+    for seed in range(3):
+        check_dynamics(built, oracle, *state(arm, seed))
+
+
+def test_kinematics_of_an_arm_agree_with_each_other(arm, built):
+    """J q' is the rate of the pose, and J' that of J, by central differences; the last row of a pose is 0 0 0 1."""
+    q, qd, _ = state(arm)
+    h = 1e-6
+    C, = built.call("forward_kinematics_tool0", q)
+    assert C[3].tolist() == [0.0, 0.0, 0.0, 1.0]
+    same(C[:3, :3] @ C[:3, :3].T, np.eye(3))
+    later, before = (built.call("forward_kinematics_tool0", q + s * h * qd)[0] for s in (1, -1))
+    twist = np.linalg.solve(C, (later - before) / (2 * h))                          # C^-1 C', the body-fixed twist
+    V = built.call("jacobian_tool0", q)[0] @ qd
+    same(V, np.array([twist[2, 1], twist[0, 2], twist[1, 0], *twist[:3, 3]]), 1e-8)
+    for name in ("tool0", "tool0_hybrid_in_base_link"):
+        later, before = (built.call(f"jacobian_{name}", q + s * h * qd)[0] for s in (1, -1))
+        same(built.call(f"jacobian_derivative_{name}", q, qd)[0], (later - before) / (2 * h), 1e-8)
+
+
+def test_friction_is_that_of_the_robot(arm, built):
+    for qd in (np.zeros(6), np.array([1.0, -2.0, 0.0, 3.0, -1e-9, 1e9])):
+        same(built.call("friction_torque", qd)[0], arm.friction_torque(qd))
+
+
+def test_angles_of_many_turns(arm, built):
+    """From 1e6 rad on sines are the C library's; below the error is that of the angle."""
+    oracle = oracle_of_urdf(PATHS[UR5], arm)
+    for turns in (1e5, -1e5, 1e7, 1e12):
+        q = turns * np.arange(1.0, 7.0)
+        same(built.call("gravity_torque", q)[0], oracle.gravity_torque(q))
+    assert np.isnan(built.call("gravity_torque", np.full(6, np.inf))[0]).any()
+    assert np.isnan(built.call("gravity_torque", np.full(6, np.nan))[0]).any()
+
+
+def test_results_may_be_written_over_inputs(pendulum, tmp_path):
+    """Of each function the first result, over each of the inputs."""
+    built = Built(pendulum, tmp_path, "-O2", quantities=[name for name in QUANTITIES if name != "step"])
+    for name, function in built.functions.items():
+        inputs = [*state(pendulum)][:len(function.inputs)]
+        expected = built.call(name, *inputs)
+        for k in range(len(inputs)):
+            arrays = [np.r_[x, np.zeros(100)] for x in (*inputs, *(np.zeros(y.size) for y in function.outputs))]
+            arrays[len(inputs)] = arrays[k]
+            getattr(built.library, f"exported_{name}")(*(pointer(x.ctypes.data) for x in arrays))
+            assert arrays[k][:expected[0].size].tobytes() == expected[0].tobytes(), (name, k)
+
+
+def test_tree_with_a_mimic_joint_and_armature(tmp_path):
+    parts = random_tree(np.random.default_rng(7), 3, mimics=1)
+    robot = sd.Robot(model_of(parts))
+    built = Built(robot, tmp_path, "-O0", quantities=DYNAMICS)
+    oracle = oracle_of_parts(parts, robot)
+    check_dynamics(built, oracle, *state(robot))
+    geared = Built(robot.with_armature({robot.joint_names[0]: 0.5}), tmp_path / "geared", "-O0",
+                   quantities="mass_matrix")
+    q = state(robot)[0]
+    same(geared.call("mass_matrix", q)[0], oracle.mass_matrix(q) + np.diag([0.5, *[0.0] * (robot.n - 1)]))
+
+
+def test_joints_on_groups(tmp_path):
+    parts = random_tree(np.random.default_rng(8), 2, of=("spherical", "helical", "free", "planar"))
+    robot = sd.Robot(model_of(parts))
+    check_dynamics(Built(robot, tmp_path, "-O0", quantities=DYNAMICS), oracle_of_parts(parts, robot), *state(robot))
+
+
+def test_loads_at_run_time(pendulum, tmp_path):
+    """Gravity, payload and wrench as arguments are those of a robot that has them."""
+    quantities = "inverse_dynamics", "forward_dynamics", "mass_matrix", "jacobian"
+    built = Built(pendulum, tmp_path, "-O0", quantities=quantities, links=["tip"], external=["tip"], payload=["tip"],
+                  gravity=True)
+    (q, qd, x), W, g = state(pendulum), np.arange(1.0, 7.0), np.array([1.0, -2.0, 3.0])
+    load = np.array([1.5, 0.1, -0.2, 0.3, 0.02, 0.001, 0.03, -0.002, 0.003, 0.04])
+    carrying = pendulum.with_payload("tip", 1.5, load[1:4], np.array([[0.02, 0.001, -0.002], [0.001, 0.03, 0.003],
+                                                                       [-0.002, 0.003, 0.04]])).with_gravity(g)
+    arguments = W, g, load
+    tau, = built.call("inverse_dynamics", q, qd, x, *arguments)
+    same(tau, carrying.inverse_dynamics(q, qd, x) - built.call("jacobian_tip", q)[0].T @ W)
+    same(built.call("forward_dynamics", q, qd, tau, *arguments)[0], x)
+    same(built.call("mass_matrix", q, load)[0], carrying.mass_matrix(q))
+
+
+def test_single_precision(pendulum, tmp_path):
+    single, double = (Built(pendulum, tmp_path / precision, "-O0", precision=precision)
+                      for precision in ("float", "double"))
+    for seed in range(5):
+        q, qd, x = (y.astype(np.float32).astype(float) for y in state(pendulum, seed))
+        for name, inputs in (("inverse_dynamics", (q, qd, x)), ("forward_dynamics", (q, qd, x)), ("mass_matrix", (q,))):
+            found, = single.call(name, *inputs)
+            assert found.dtype == np.float32
+            same(found, double.call(name, *inputs)[0], 5e-6)
+
+
+# ------------------------------------------------------------------------------------------------- what is written
+@pytest.fixture(scope="module")
+def folder(pendulum, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("written") / "swing"
+    pendulum.export_c(folder, quantities=QUANTITIES)
+    return folder
+
+
+def test_the_test_of_an_export_passes_under_sanitizers(folder, tmp_path):
+    program = tmp_path / "self_test"
+    run("gcc", *STRICT, "-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover", "-I", folder / "include",
+        folder / "src" / "swing.c", folder / "test" / "self_test.c", "-o", program, "-lm")
+    assert run(program).startswith("passed: ")
+
+
+def test_the_test_of_an_export_tells_a_wrong_number(folder, tmp_path):
+    text = (folder / "src" / "swing.c").read_text()
+    wrong = tmp_path / "wrong.c"
+    wrong.write_text(text.replace("tau[0] = ", "tau[0] = 1.0 + ", 1))
+    run("gcc", "-O0", "-I", folder / "include", wrong, folder / "test" / "self_test.c", "-o", tmp_path / "wrong", "-lm")
+    done = subprocess.run([tmp_path / "wrong"], capture_output=True, text=True)
+    assert done.returncode == 1 and "inverse_dynamics tau[0], state 0" in done.stdout
+
+
+TRAP = """
+#include <stdio.h>
+#include <stdlib.h>
+static int armed = 0;
+static char memory[1 << 20];
+static size_t used = 0;
+static void *taken(size_t size) {
+  if (armed) abort();
+  used = (used + size + 15) & ~(size_t)15;
+  return memory + used - ((size + 15) & ~(size_t)15);
+}
+void *malloc(size_t size) { return taken(size); }
+void *calloc(size_t count, size_t size) { return taken(count * size); }
+void *realloc(void *old, size_t size) { (void)old; return taken(size); }
+void free(void *old) { if (armed && old) abort(); }
+#define main self_test
+#include "self_test.c"
+#undef main
+int main(int count, char **arguments) {
+  (void)arguments;
+  printf("buffers are there\\n");
+  armed = 1;
+  if (count > 1) free(malloc(1));
+  return self_test();
+}
+"""
+
+
+def test_no_function_takes_memory(folder, tmp_path):
+    """A program in which taking memory aborts: one that does so, and the test of the export."""
+    (tmp_path / "trap.c").write_text(TRAP)
+    run("gcc", "-O1", "-fno-builtin-malloc", "-I", folder / "include", "-I", folder / "test", tmp_path / "trap.c",
+        folder / "src" / "swing.c", "-o", tmp_path / "trap", "-lm")
+    assert run(tmp_path / "trap").endswith("0 numbers differ\n")
+    assert subprocess.run([tmp_path / "trap", "take"], capture_output=True).returncode < 0
+
+
+def test_the_object_has_no_state_and_calls_sine_cosine_and_root_alone(folder, tmp_path):
+    run("gcc", "-O2", "-fno-pic", "-I", folder / "include", "-c", folder / "src" / "swing.c", "-o",
+        tmp_path / "swing.o")
+    symbols = [line.split() for line in run("nm", tmp_path / "swing.o").splitlines()]
+    undefined = {name for kind, name in (line[-2:] for line in symbols) if kind == "U"}
+    assert undefined <= {"sin", "cos", "sincos", "sqrt", "_GLOBAL_OFFSET_TABLE_"}
+    assert not [line for line in symbols if line[-2] in "bBdDcC"]
+
+
+def test_headers_for_cpp(folder, pendulum, tmp_path):
+    (tmp_path / "use.cpp").write_text("""
+#include "swing/swing.hpp"
+#include <cstdio>
+int main() {
+  const std::array<double, swing::n> q{0.1, 0.2}, qd{0.3, 0.4}, qdd{0.5, 0.6};
+  const auto tau = swing::inverse_dynamics(q, qd, qdd);
+  const auto [q_next, qd_next] = swing::step(q, qd, tau, 0.5);
+  std::printf("%.17g %.17g %.17g %.17g\\n", tau[0], tau[1], qd_next[0], qd_next[1]);
+}""")
+    run("gcc", *STRICT, "-I", folder / "include", "-c", folder / "src" / "swing.c", "-o", tmp_path / "swing.o")
+    run("g++", "-std=c++17", *STRICT[1:], "-I", folder / "include", tmp_path / "use.cpp", tmp_path / "swing.o",
+        "-o", tmp_path / "use", "-lm")
+    found = np.array(run(tmp_path / "use").split(), dtype=float)
+    same(found[:2], pendulum.inverse_dynamics([0.1, 0.2], [0.3, 0.4], [0.5, 0.6]))
+    same(found[2:], [0.3 + 0.25, 0.4 + 0.3])
+
+
+def test_the_program_that_measures_and_what_a_user_reads(folder, tmp_path):
+    run("gcc", *STRICT, "-I", folder / "include", "-c", folder / "test" / "benchmark.c", "-o", tmp_path / "benchmark.o")
+    page = (folder / "README.md").read_text()
+    assert "| slide | 1 | 1 | prismatic |" in page and "### `swing_mass_matrix_inverse`" in page
+    assert "swing_inverse_dynamics(q, qd, qdd, tau);" in page
+    assert "find_package(swing)" in (folder / "CMakeLists.txt").read_text()
+
+
+def test_the_same_bytes_each_time(pendulum, folder):
+    for path, text in texts(pendulum, "swing", QUANTITIES).items():
+        assert (folder / path).read_text() == text
+        assert max(map(len, text.splitlines())) <= 120 or path == "README.md" or path.endswith((".h", ".hpp"))
+
+
+def test_a_reader_finds_bodies_joints_and_the_algorithm(folder):
+    text = (folder / "src" / "swing.c").read_text()
+    for said in ("// Body 2, tip, moved by slide.", "Algorithm: inverse_dynamics.classical.", '"turn",'):
+        assert said in text
+    assert "turn: q[0], velocities and efforts [0], revolute" in (folder / "include" / "swing" / "swing.h").read_text()
+
+
+def test_names_that_would_end_a_comment_or_a_text(tmp_path):
+    builder = sd.ModelBuilder("root")
+    builder.add_joint('evil */ "joint"\\', "link */ }\n\\", "root", [0, 0, 1, 0, 0, 0], None,
+                      sd.inertia_matrix(1.0, [0.1, 0, 0], np.eye(3)))
+    robot = sd.Robot(builder.build())
+    built = Built(robot, tmp_path, "-O0")
+    names = (ctypes.c_char_p * 1).in_dll(built.library, "exported_joint_names")
+    assert names[0].decode() == 'evil */ "joint"\\'
+    same(built.call("mass_matrix", np.zeros(1))[0], robot.mass_matrix(np.zeros(1)))
+
+
+# ------------------------------------------------------------------------------------------------- what is refused
+@pytest.mark.parametrize("options, said", [
+    ({"name": "2fast"}, "name '2fast' must be an identifier of C and C\\+\\+"),
+    ({"name": "class"}, "name 'class' must be an identifier"),
+    ({"quantities": ["power"]}, "quantity 'power' must be one of inverse_dynamics"),
+    ({"quantities": []}, "there is nothing to export"),
+    ({"quantities": ["jacobian"], "links": []}, "there is nothing to export, as no links are named"),
+    ({"precision": "half"}, "precision 'half' must be one of double, float"),
+    ({"links": ["toe"]}, "'toe'"),
+    ({"links": [("tip", "both")]}, "representation 'both' must be one of"),
+    ({"external": ["root"]}, "external: link 'root' does not move"),
+    ({"payload": ["hand"]}, "'hand'"),
+    ({"gravity": "down"}, "gravity"),
+])
+def test_wrong_options_are_refused(pendulum, tmp_path, options, said):
+    with pytest.raises(ValueError, match=said):
+        pendulum.export_c(tmp_path / "swing", **options)
+    assert not (tmp_path / "swing").exists()
+
+
+def test_robots_that_cannot_be_exported_are_refused(tmp_path, monkeypatch, pendulum):
+    with pytest.raises(ValueError, match="the robot has no joints"):
+        sd.Robot(sd.ModelBuilder("root").build()).export_c(tmp_path)
+    builder = sd.ModelBuilder("root")
+    builder.add_joint("a", "tip", "root", [0, 1, 0, 0, 0, 0])
+    massless = sd.Robot(builder.build())
+    with pytest.raises(ValueError, match="forward_dynamics would divide by 0"):
+        massless.export_c(tmp_path)
+    massless.export_c(tmp_path / "some", quantities=["inverse_dynamics"])
+    elastic = pendulum.with_drives({"turn": sd.Drive(rotor_inertia=1e-4, ratio=100.0, stiffness=1e4)})
+    with pytest.raises(ValueError, match="step: joint 'turn' has an elastic drive"):
+        elastic.export_c(tmp_path, quantities=["step"])
+    pulled = pendulum.with_forces([sd.forces.Spring("turn", 10.0)])
+    with pytest.raises(ValueError, match="step: the robot has Spring"):
+        pulled.export_c(tmp_path, quantities=["step"])
+    monkeypatch.setattr("screw_dynamics.c_code.export.LONGEST", 10)
+    with pytest.raises(ValueError, match="inverse_dynamics takes more than 10 operations"):
+        pendulum.export_c(tmp_path, quantities=["inverse_dynamics"])
+
+
+def test_links_of_one_name_in_c_are_refused(tmp_path):
+    builder = sd.ModelBuilder("root")
+    for name in ("left-hand", "left_hand"):
+        builder.add_joint(f"to {name}", name, "root", [0, 0, 1, 0, 0, 0], None,
+                          sd.inertia_matrix(1.0, [0.1, 0, 0], np.eye(3)))
+    with pytest.raises(ValueError, match="have the same name in C"):
+        sd.Robot(builder.build()).export_c(tmp_path)
+
+
+# ------------------------------------------------------------------------------------------------- the command
+def test_command(arm, tmp_path, capsys):
+    arguments = [str(PATHS[UR5]), str(tmp_path / "arm"), "--quantities", "gravity_torque", "jacobian", "--links",
+                 "tool0:hybrid:base_link", "--precision", "float"]
+    assert main(arguments) == 0
+    assert str(tmp_path / "arm" / "src" / "arm.c") in capsys.readouterr().out.splitlines()
+    assert "void arm_jacobian_tool0_hybrid_in_base_link(const float q[6], float J[36])" in (
+        tmp_path / "arm" / "include" / "arm" / "arm.h").read_text()
+
+
+def test_command_says_in_one_line_what_is_wrong(tmp_path, capsys):
+    assert main([str(tmp_path / "none.urdf"), str(tmp_path / "arm")]) == 1
+    said = capsys.readouterr().err
+    assert said.startswith("export_c: ") and "none.urdf" in said and said.count("\n") == 1
+
+
+@pytest.mark.slow
+def test_command_runs_as_a_module():
+    assert "usage: export_c" in run(sys.executable, "-m", "screw_dynamics.export_c", "--help")
