@@ -16,7 +16,7 @@ def arm():
 
 
 def ipopt(robot, q0, goal, weights, fastest, weakest, start):
-    """The least cost of the same problem, from the same motion on."""
+    """The least cost of the same problem, from the same motion on, and whether IPOPT says that it is one."""
     from screw_dynamics.bridges.casadi import CasadiRobot
 
     n, bridge, (place, rest, effort, calm) = robot.n, CasadiRobot(robot), weights
@@ -34,7 +34,7 @@ def ipopt(robot, q0, goal, weights, fastest, weakest, start):
         "ipopt.max_iter": 2000, "ipopt.tol": 1e-9})
     upper = np.concatenate((np.full(n * (N + 1), np.inf), np.full(n * (N + 1), fastest), np.tile(weakest, N)))
     found = solver(x0=np.concatenate([x.ravel() for x in start]), lbx=-upper, ubx=upper, lbg=0.0, ubg=0.0)
-    return float(found["f"])
+    return float(found["f"]), solver.stats()["return_status"] == "Solve_Succeeded"
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -48,7 +48,9 @@ def test_the_minimum_is_that_of_ipopt(arm, seed):
              Cost(Effort(), weights[2]), Cost(Velocity(), weights[3]), Limit(Velocity(), -fastest, fastest),
              Cost(Configuration(q0), 0.0)]
     found = optimize_motion(arm, terms, q0, dt=DT, steps=N, effort_limits=(-weakest, weakest), limits=False,
-                            tolerance=1e-11, limit_tolerance=1e-8, iterations=300)
+                            tolerance=1e-11, limit_tolerance=1e-8, iterations=2000)
     assert found.converged, found.report()
-    other = ipopt(arm, q0, goal, weights, fastest, weakest, (found.q, found.qd, found.tau))
-    assert found.cost == pytest.approx(other, rel=1e-6)
+    other, succeeded = ipopt(arm, q0, goal, weights, fastest, weakest, (found.q, found.qd, found.tau))
+    assert found.cost <= other * (1.0 + 1e-6)
+    if succeeded:               # by BFGS it often stops before, at a cost that is higher
+        assert found.cost == pytest.approx(other, rel=1e-6)
