@@ -13,8 +13,8 @@ class OptimalMotion(NamedTuple):
     cost (...): without what limits add. binding {name: (..., N + 1)}: at which nodes limits bind, and efforts. stopped
     (...): why the search ended, "converged" or what else; converged (...). iterations (...). stationarity (...): the
     largest derivative of the cost, with multipliers of limits, by an effort that its bounds let go that way, per N m;
-    gap (...): how far the ends of steps are from the next state at most; violation (...): of limits, by their scales.
-    history: of each iteration costs (...), with what limits add."""
+    NaN of Solver.step. gap (...): how far the ends of steps are from the next state at most. violation (...): of
+    limits, by their scales. history: of each iteration costs (...), with what limits add."""
 
     t: np.ndarray
     q: np.ndarray

@@ -146,24 +146,28 @@ class Solver:
     def step(self, q: ArrayLike, qd: ArrayLike, iterations: int = 1, moved: int = 0) -> OptimalMotion:
         """Iterate from states q (..., nq), qd (..., n) that were measured, beginning with what was found before, moved
         on by so many steps: targets that are functions of the time are taken so much later, and the last effort
-        lasts."""
+        lasts. Feedback takes the motion from there to the states, and stationarity is not computed."""
         moved = checks.whole("moved", moved, 0)
         if moved > self.N:
             raise ValueError(f"moved must be <= {self.N}, the number of steps, not {moved}")
-        robot, motion = self.dynamics.robot, self.at.motion
+        robot, motion, found = self.dynamics.robot, self.at.motion, self.at.feedback
+        n, multipliers = robot.n, [y for y in self.objective.y if y is not None]
         self._start = [np.ascontiguousarray(np.broadcast_to(checks.finite_numbers(name, x, size), (
-            *self.lead, size)).reshape(-1, size)) for name, x, size in (("q", q, robot.nq), ("qd", qd, robot.n))]
-        found, multipliers = self.at.feedback, [y for y in self.objective.y if y is not None]
+            *self.lead, size)).reshape(-1, size)) for name, x, size in (("q", q, robot.nq), ("qd", qd, n))]
         for x in (*motion, found.K, found.side, *multipliers) if moved else ():
             x[:, :-moved] = x[:, moved:].copy()
         self.objective.start += moved * self.dynamics.h
-        given = Motion(motion.q.copy(), motion.qd.copy(), motion.u)
-        given.q[:, 0], given.qd[:, 0] = self._start
-        followed = self.dynamics.follow(given, *self.bounds)
+        beside = robot.difference(motion.q[:, 0], self._start[0]), self._start[1] - motion.qd[:, 0]
+        dx = np.concatenate(beside, axis=-1)
+        motion.u[:, 0] += (found.K[:, 0, :, :2 * n] @ dx[..., None])[..., 0]
+        motion.q[:, 0], motion.qd[:, 0] = self._start
+        followed = self.dynamics.follow(motion, *self.bounds, feedback=found, part=0.0)
         self.at = ddp.begin(self.dynamics, self.objective, followed, np.zeros_like(self.at.gaps))
+        self.at.feedback.side[...] = found.side
+        self.history = [self._shaped(self.at.value.copy())]
         for _ in range(checks.whole("iterations", iterations, 1)):
             self._iterate(np.arange(len(self.at.cost)))
-        return self.motion()
+        return self.motion(False)
 
     def _iterate(self, which):
         self._outcome = ddp.iterate(self.dynamics, self.objective, self.bounds, self.at, which)
@@ -196,8 +200,9 @@ class Solver:
         self.at.value[one] = self.objective.take(motion, one).value
 
     # --------------------------------------------------------------------------------------------- results
-    def motion(self) -> OptimalMotion:
-        """The OptimalMotion so far."""
+    def motion(self, certified: bool = True) -> OptimalMotion:
+        """The OptimalMotion so far; stationarity is NaN unless it is to be certified, which takes as long as half an
+        iteration."""
         d, robot, at = self.dynamics, self.dynamics.robot, self.at
         n, P = robot.n, len(at.cost)
         gains = np.zeros((P, self.N, n, 2 * n))
@@ -215,7 +220,8 @@ class Solver:
                              shaped(at.motion.qd.copy()), shaped(d.efforts(at.motion.u).copy()), shaped(gains),
                              shaped(at.cost.copy()), {name: shaped(x) for name, x in binding.items()}, stopped,
                              shaped(self.stopped == CONVERGED), shaped(self.iterations.copy()),
-                             shaped(self._stationarity()), shaped(np.abs(at.gaps).max(axis=(-2, -1))),
+                             shaped(self._stationarity() if certified else np.full(P, np.nan)),
+                             shaped(np.abs(at.gaps).max(axis=(-2, -1))),
                              shaped(self.objective.violation(at.motion)), self.history)
 
     def _stationarity(self):
