@@ -61,10 +61,11 @@ from screw_dynamics.kernel_cache.cache import prepare as load_or_compile
 from screw_dynamics.model.links import Structure
 from screw_dynamics.numba_internals import tested
 from screw_dynamics.numbers.values import PLAIN
-from screw_dynamics.simulation import control_along, driven
-from screw_dynamics.simulation.integrators import FIXED_STEPS, INTEGRATORS
+from screw_dynamics.simulation import control_along, driven, feedback
+from screw_dynamics.simulation.integrators import FIXED_STEPS, INTEGRATORS, LINEARIZED
 from screw_dynamics.simulation.rollout import OTHER_METHODS
 from screw_dynamics.simulation.rollout_kernels import form_of
+from screw_dynamics.sweeps import entries as sweeps
 
 
 @cache
@@ -73,8 +74,9 @@ def forms(everything: bool = False, on_groups: bool = False, geared: bool = Fals
     First what is for a single state, then what is for batches, as kernels of a kind have parts in common.
 
     everything: with the dynamics in each representation, for robots that are made with `representation=`, hybrid
-    dynamics, derivatives, regressors, closed loops and implicit integrators. on_groups: for robots with joints on
-    groups, floating bases say, instead of others. geared: for robots with armature, instead of others."""
+    dynamics, derivatives, regressors, closed loops, implicit integrators and optimal motions. on_groups: for robots
+    with joints on groups, floating bases say, instead of others. geared: for robots with armature, instead of
+    others."""
     chosen, mimic = choice(None, False), choice(None, True)
     structures = [Structure(shared, on_groups, geared) for shared in (False, True)]
     entries = list(dict.fromkeys((
@@ -107,6 +109,7 @@ def forms(everything: bool = False, on_groups: bool = False, geared: bool = Fals
               for of in ("loops", "contacts")),
             contact_calls.ACCELERATION.of(structures[0]).form_of_native(lanes),
             touches.form_of_touches(on_groups, lanes),
+            *(feedback.form_of(integrator, lanes, on_groups) for integrator in LINEARIZED),
             *contact_calls.forms(lanes))]
         for lanes in (False, True))
     batches.append(workers.form())
@@ -114,7 +117,7 @@ def forms(everything: bool = False, on_groups: bool = False, geared: bool = Fals
                *(driven.form(integrator, on_groups) for integrator in integrators if integrator in FIXED_STEPS),
                *(hybrid_dynamics.form(structure) for structure in structures),
                *everything * tuple(hybrid_dynamics_of_loops.form(structure) for structure in structures),
-               *([control_along.form()] * (everything and not on_groups))]
+               *([control_along.form(), *sweeps.forms()] * (everything and not on_groups))]
     return {form.name: form for form in (*single, *batches)}
 
 

@@ -97,3 +97,8 @@ def derivatives_of_euler_steps(by_q: np.ndarray, by_qd: np.ndarray, by_tau: np.n
     given = (np.broadcast_to(x, by_q.shape).reshape(-1, n, n) for x in (by_q, by_qd, by_tau))
     entry_of_euler_steps()(*given, h, F.reshape(-1, *F.shape[-2:]))
     return F
+
+
+def forms() -> tuple[Form, ...]:
+    """All that is compiled of sweeps."""
+    return form_of_riccati(), form_of_costates(), form_of_euler_steps()
