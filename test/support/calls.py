@@ -1,6 +1,8 @@
 """Functions of the package that have options or take arrays, each with arguments with which it works."""
 import functools
 import inspect
+import os
+import tempfile
 
 import numpy as np
 
@@ -55,7 +57,8 @@ ROBOT = {
     "step": {"q": Q, "qd": QD, "tau": QDD, "dt": 1e-3}, "from_urdf": {"source": TEXT}, "from_mjcf": {"source": MJCF},
     "with_payload": {"link": "gripper", "mass": 1.0}, "random_configuration": {}, "interpolate": {
         "q0": Q, "q1": QD, "s": 0.5}, "difference": {"q0": Q, "q1": QD}, "distance": {"q0": Q, "q1": QD},
-    "integrate": {"q": Q, "v": QD}, "with_armature": {"armature": {"lift": 0.1}}, "total_force": {"forces": []}}
+    "integrate": {"q": Q, "v": QD}, "with_armature": {"armature": {"lift": 0.1}}, "total_force": {"forces": []},
+    "export_c": {"folder": os.path.join(tempfile.mkdtemp(), "arm"), "quantities": ["gravity_torque"]}}
 
 
 def calls():
