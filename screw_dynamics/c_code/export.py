@@ -60,7 +60,8 @@ def prepared(robot: Any, name: str, quantities: Iterable[str] | None = None,
              links: Iterable[str | Sequence[str]] | None = None, precision: str = "double",
              external: Iterable[str] = (), payload: Iterable[str] = (), gravity: bool = False) -> Export:
     """The Export of what was asked for. ValueError names what cannot be exported."""
-    if not isinstance(name, str) or not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", name) or name in KEYWORDS | _CPP or keyword.iskeyword(name):
+    fit = isinstance(name, str) and re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", name)
+    if not fit or name in KEYWORDS | _CPP or keyword.iskeyword(name):
         raise ValueError(f"name {name!r} must be an identifier of C and C++: a letter, then letters, digits and _, and "
                          "no word of these languages")
     if not robot.n:
