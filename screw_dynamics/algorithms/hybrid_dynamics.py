@@ -10,8 +10,9 @@ import numpy as np
 from numba import types
 
 from screw_dynamics.compiled import workspace as ws
-from screw_dynamics.compiled.entry import CONFIGURATIONS, COORDINATES, Entry
+from screw_dynamics.compiled.entry import Entry
 from screw_dynamics.compiled.native import address, array_at
+from screw_dynamics.compiled.takes import CONFIGURATIONS, COORDINATES
 from screw_dynamics.compiled.wrenches import wrench_at
 from screw_dynamics.kernel_cache.cache import Form, compiled, prepare
 from screw_dynamics.model.links import Link, Structure

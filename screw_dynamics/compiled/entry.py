@@ -14,7 +14,7 @@ from numba.extending import overload
 from screw_dynamics.kernel_cache.cache import BATCHES, Form, compiled, prepare
 from screw_dynamics.lazy import lazy
 from screw_dynamics.model.group_joints import PoseSource, configure
-from screw_dynamics.model.links import Frame, Link, Links, Structure
+from screw_dynamics.model.links import Frame, Links, Structure
 from screw_dynamics.numbers.lanes import places, splat
 from screw_dynamics.numbers.tables import columns, table, taking
 from screw_dynamics.numbers.values import INLINE, fields, kernel, null
@@ -24,8 +24,8 @@ from . import workspace as ws
 from .borrow import BORROWED, borrowed, layout_is_known
 from .direct_batches import descriptor_of, form_of_rows, form_of_work, rows_of_inputs
 from .native import address, array_at
-from .tiles import clear, first_tile, gather, identity_order, lane_like, load_rows, next_tile, store, unowned
-from .wrenches import read_one, read_tile
+from .takes import CONFIGURATIONS, COORDINATES, Takes, each, take, take_at, take_tile
+from .tiles import clear, first_tile, gather, identity_order, lane_like, next_tile, store, unowned
 
 # ------------------------------------------------------------------------------------------------- shapes of one result
 # For n coordinates and b bodies.
@@ -72,89 +72,6 @@ def _frames_and_target(memory, packed, like):
 
 
 # ------------------------------------------------------------------------------------------------- one state, and many
-def each(first: Callable, others: Callable, source: Any, inputs: Sequence, columns: Sequence) -> bool:
-    """True if function(source, input, column) is true for each input and its column of a table: the function `first`
-    for the first input, which is q."""
-    pairs = zip(inputs, columns, strict=False)
-    return all((others if k else first)(source, x, column) for k, (x, column) in enumerate(pairs))
-
-
-@overload(each, jit_options=INLINE)
-def _each(first, others, source, inputs, columns):
-    calls = (f"{'others' if k else 'first'}(source, inputs[{k}], columns[{k}])" for k in range(len(inputs)))
-    return eval(f"lambda first, others, source, inputs, columns: {' and '.join(calls)}")
-
-
-class Takes(NamedTuple):
-    """How a column of inputs is filled, take(source, x, column): from an array object, False if it is no such array;
-    from WIDTH rows of an array, on lanes; and from the array at one of several addresses."""
-
-    one: Callable
-    many: Callable
-    at: Callable
-
-
-@kernel
-def take(source: Any, x: Any, column: Sequence) -> bool:
-    """Gather the coordinates of an array object, or wrenches, into a column; False if it is not a state."""
-    links, memory = source
-    return read_one(links, memory, x, column)
-
-
-@kernel
-def take_tile(source: Any, x: Any, column: Sequence) -> bool:
-    """Gather the coordinates of WIDTH rows of an array, or wrenches, into a column on lanes; always True."""
-    links, memory, in_order, first = source
-    read_tile(links, memory, in_order, first, x, column)
-    return True
-
-
-@kernel
-def take_at(source: Any, position: int, column: Sequence) -> bool:
-    """Gather the coordinates at one of several addresses into a column; always True."""
-    links, memory, like, addresses = source
-    gather(links.coordinate, array_at(like, addresses[position], (ws.header(memory).coordinates,)), column)
-    return True
-
-
-COORDINATES = Takes(take, take_tile, take_at)
-
-
-def configurations(fill: Callable) -> Takes:
-    """How a column is filled from configurations of nq numbers, by the kernel fill(links, memory, q, column)."""
-    @kernel
-    def one(source, x, column):
-        links, memory = source
-        if not ws.is_configuration(x, memory):
-            return False
-        fill(links, memory, ws.configuration(x, memory), column)
-        return True
-
-    @kernel
-    def many(source, x, column):
-        links, memory, _, first = source
-        q = ws.configuration_on_lanes(memory, lane_like(x))
-        load_rows(x, first, q, 0)
-        fill(links, memory, q, column)
-        return True
-
-    @kernel
-    def at(source, position, column):
-        links, memory, like, addresses = source
-        fill(links, memory, array_at(like, addresses[position], (ws.header(memory).configuration,)), column)
-        return True
-    return Takes(one, many, at)
-
-
-@kernel
-def gather_placements(links: Link, memory: np.ndarray, q: Sequence, column: Sequence) -> None:
-    """Fill a column of Placements with those of a configuration."""
-    configure(links, ws.pose_sources_in(memory), q, column)
-
-
-CONFIGURATIONS = configurations(gather_placements)      # as Placements
-
-
 @kernel
 def evaluate(links_in: Callable, take_q: Callable, algorithm: Callable, Table: type, size: Callable, given: Callable,
              workspace: Any, packed: tuple[int, ...], inputs: Sequence, out: Any) -> bool:

@@ -13,7 +13,8 @@ from screw_dynamics.model.group_joints import PoseSource, numbers_in_q
 from screw_dynamics.model.links import Frame, Link, Links
 from screw_dynamics.numbers.values import Scalar, kernel, map_numbers
 
-from .entry import COORDINATES, Entry, Target, configurations
+from .entry import Entry, Target
+from .takes import COORDINATES, configurations
 from .tracing import Operation, TooLong, Trace, Traced, arithmetic_in
 
 LONGEST = 6_000         # lines: about ten seconds of compiling, which grows faster than linearly

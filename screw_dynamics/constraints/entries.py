@@ -5,7 +5,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from screw_dynamics.compiled import workspace as ws
-from screw_dynamics.compiled.entry import COORDINATES, Entry, Takes, configurations, gather_placements, per_joint
+from screw_dynamics.compiled.entry import Entry, per_joint
+from screw_dynamics.compiled.takes import COORDINATES, Takes, configurations, gather_placements
 from screw_dynamics.compiled.tiles import gather
 from screw_dynamics.model.links import Link
 from screw_dynamics.numbers.values import kernel, null

@@ -14,8 +14,9 @@ from screw_dynamics.algorithms.columns import clear
 from screw_dynamics.algorithms.group_rates import add_products, complete
 from screw_dynamics.algorithms.hybrid_dynamics import INPUTS
 from screw_dynamics.compiled import workspace as ws
-from screw_dynamics.compiled.entry import CONFIGURATIONS, COORDINATES, per_joint
+from screw_dynamics.compiled.entry import per_joint
 from screw_dynamics.compiled.native import address, array_at
+from screw_dynamics.compiled.takes import CONFIGURATIONS, COORDINATES
 from screw_dynamics.compiled.wrenches import wrench_at
 from screw_dynamics.kernel_cache.cache import Form, compiled, prepare
 from screw_dynamics.model.links import Link, Structure

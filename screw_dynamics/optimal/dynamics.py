@@ -42,10 +42,10 @@ class TreePhase:
         """The sum of the elements of force that steps take."""
         return self.rollouts.stepped(self.steps.forces, self.steps.friction)
 
-    def end(self, q: np.ndarray, qd: np.ndarray, tau: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Where steps lead, of states and efforts (k, ...)."""
+    def end(self, q: np.ndarray, qd: np.ndarray, tau: np.ndarray, t: float) -> tuple[np.ndarray, np.ndarray]:
+        """Where steps lead, of states and efforts (k, ...), at a time t."""
         h, integrator, friction, limits, forces, threads = self.steps
-        return self.rollouts.step(q, qd, tau, h, integrator, friction, limits, None, forces, 0.0, None, threads)
+        return self.rollouts.step(q, qd, tau, h, integrator, friction, limits, None, forces, t, None, threads)
 
     def derivatives(self, q: np.ndarray, qd: np.ndarray, tau: np.ndarray, t: np.ndarray) -> np.ndarray:
         """F (k, 2 n, padded(3 n)) of steps from states at the times t (k,)."""
@@ -71,7 +71,11 @@ class LoopPhase(TreePhase):
         robot, n, count = self.robot, self.robot.n, len(q)
         dx = NUDGE * np.concatenate((np.eye(3 * n), -np.eye(3 * n)))
         given = (robot.integrate(q[:, None], dx[:, :n]), qd[:, None] + dx[:, n:2 * n], tau[:, None] + dx[:, 2 * n:])
-        ends = self.end(*(x.reshape(-1, x.shape[-1]) for x in given))
+        if self.steps.forces is None:
+            ends = self.end(*(x.reshape(-1, x.shape[-1]) for x in given), 0.0)
+        else:                                               # each at its time
+            ends = map(np.concatenate, zip(*(self.end(*x, float(at)) for *x, at in zip(*given, t, strict=True)),
+                                           strict=True))
         ends_q, ends_qd = (x.reshape(count, 2, 3 * n, -1) for x in ends)
         dq, dqd = robot.difference(ends_q[:, 1], ends_q[:, 0]), ends_qd[:, 0] - ends_qd[:, 1]
         return with_padding(np.swapaxes(np.concatenate((dq, dqd), axis=-1), -1, -2) / (2.0 * NUDGE))
@@ -106,57 +110,68 @@ def phase(first: int, mover: Any, steps: Steps) -> TreePhase:
 
 # ------------------------------------------------------------------------------------------------- all of them
 class Dynamics:
-    """Steps of length h (s), in phases that follow each other, of whose velocities `driven` (m) have efforts."""
+    """Steps of length h (s) from the time `start` (s) on, in phases that follow each other, of whose velocities
+    `driven` (m) have efforts."""
 
     def __init__(self, phases: Sequence[TreePhase], driven: np.ndarray):
-        self.phases, self.driven, self.robot = list(phases), driven, phases[0].robot
+        self.phases, self.driven, self.robot, self.start = list(phases), driven, phases[0].robot, 0.0
         self.h, self.threads = phases[0].steps.h, phases[0].steps.threads
+
+    def times(self, nodes: Any) -> np.ndarray:
+        """The times of nodes."""
+        return self.start + self.h * np.asarray(nodes)
 
     def _parts(self, N):
         """Each phase and its steps."""
         ends = [phase.first for phase in self.phases[1:]] + [N]
         for phase, end in zip(self.phases, ends, strict=True):
-            if phase.first < end:
-                yield phase, slice(phase.first, min(end, N)), slice(phase.first, min(end, N) + 1)
+            yield phase, slice(phase.first, end), slice(phase.first, end + 1)
 
-    def follow(self, start: Motion, lower: np.ndarray, upper: np.ndarray, gaps: np.ndarray | None = None,
-               feedback: Feedback | None = None, part: np.ndarray | float = 1.0) -> Motion:
+    def follow(self, around: Motion, lower: np.ndarray, upper: np.ndarray, gaps: np.ndarray | None = None,
+               feedback: Feedback | None = None, part: np.ndarray | float = 1.0,
+               begin: tuple[np.ndarray, np.ndarray] | None = None) -> Motion:
         """The Motion of efforts u + part d + K dx within bounds (m), around q (P, N + 1, nq), qd and u; without
-        feedback that of u alone, from the first states."""
-        P, N, m = start.u.shape
+        feedback that of u alone. It begins with the first states, or those (q, qd) of `begin`."""
+        P, N, m = around.u.shape
         n = self.robot.n
         gaps = np.zeros((P, N + 1, 2 * n)) if gaps is None else gaps
         d, K = (feedback.d, feedback.K) if feedback else (np.zeros((P, N, m)), np.zeros((P, N, m, padded(2 * n))))
-        lower, upper = (np.ascontiguousarray(np.broadcast_to(x, (P, N, m))) for x in (lower, upper))
-        part = np.ascontiguousarray(np.broadcast_to(part, P)).reshape(P, 1, 1)
-        found = Motion(*(np.empty(x.shape) for x in start))
-        q, qd, u = start
+        lower, upper = (np.broadcast_to(x, (P, N, m)) for x in (lower, upper))
+        part, found = np.broadcast_to(part, P).reshape(P, 1, 1), Motion(*(np.empty(x.shape) for x in around))
         for phase, steps, nodes in self._parts(N):
-            if nodes.start > 0:                             # its first node is where the phase before has led
-                dx = (self.robot.difference(q[:, nodes.start], found.q[:, nodes.start]),
-                      found.qd[:, nodes.start] - qd[:, nodes.start])
-                d = d.copy()
-                d[:, steps.start] += (K[:, steps.start, :, :2 * n] @ np.concatenate(dx, axis=-1)[..., None])[..., 0] / (
-                    np.where(part[:, 0] > 0.0, part[:, 0], 1.0))
-                q, qd = q.copy(), qd.copy()
-                q[:, nodes.start], qd[:, nodes.start] = found.q[:, nodes.start], found.qd[:, nodes.start]
+            k = nodes.start
+            if k > 0:                                       # its first node is where the phase before has led
+                begin = found.q[:, k], found.qd[:, k]
+            q, qd, u = self._through(around, K, k, begin)
             given = (q[:, nodes], qd[:, nodes], u[:, steps], d[:, steps], K[:, steps].reshape(P, -1, m * K.shape[-1]),
                      gaps[:, nodes], part, lower[:, steps], upper[:, steps])
             one, rules = Around(*map(np.ascontiguousarray, given), self.driven), phase.steps
-            some = follow(phase.rollouts, rules.integrator, rules.friction, rules.limits, phase.total(), one, self.h,
-                          self.threads)
-            found.q[:, nodes], found.qd[:, nodes], found.u[:, steps] = some
+            found.q[:, nodes], found.qd[:, nodes], found.u[:, steps] = follow(
+                phase.rollouts, rules.integrator, rules.friction, rules.limits, phase.total(), one, self.h,
+                self.threads, float(self.times(k)))
         return found
+
+    def _through(self, around, K, k, state):
+        """The same motion, but for node k, where it is in another state, and has the effort that feedback gives
+        there."""
+        if state is None:
+            return around
+        q, qd, u = (x.copy() for x in around)
+        dx = np.concatenate((self.robot.difference(q[:, k], state[0]), state[1] - qd[:, k]), axis=-1)
+        q[:, k], qd[:, k] = state
+        u[:, k] += (K[:, k, :, :dx.shape[-1]] @ dx[..., None])[..., 0]
+        return Motion(q, qd, u)
 
     def gaps(self, motion: Motion) -> np.ndarray:
         """Of each step of a Motion how far its end is behind the next state: (P, N + 1, 2 n), the first 0."""
         q, qd, u = motion
         n, (P, N, _) = self.robot.n, u.shape
         gaps = np.zeros((P, N + 1, 2 * n))
-        for phase, steps, nodes in self._parts(N):
-            after = slice(nodes.start + 1, nodes.stop)
-            ends = phase.end(q[:, steps], qd[:, steps], self.efforts(u[:, steps]))
-            gaps[:, after, :n], gaps[:, after, n:] = self.robot.difference(q[:, after], ends[0]), ends[1] - qd[:, after]
+        for phase, steps, _ in self._parts(N):
+            for k in range(steps.start, steps.stop):        # each at its time, for forces that depend on it
+                ends = phase.end(q[:, k], qd[:, k], self.efforts(u[:, k]), float(self.times(k)))
+                gaps[:, k + 1, :n] = self.robot.difference(q[:, k + 1], ends[0])
+                gaps[:, k + 1, n:] = ends[1] - qd[:, k + 1]
         return gaps
 
     def efforts(self, u: np.ndarray) -> np.ndarray:
@@ -172,7 +187,7 @@ class Dynamics:
         N, parts = motion.u.shape[1], []
         for phase, steps, _ in self._parts(N):
             q, qd, tau = motion.q[:, steps], motion.qd[:, steps], self.efforts(motion.u[:, steps])
-            parts.append(self._of_phase(phase, q, qd, tau, self.h * np.arange(steps.start, steps.stop)))
+            parts.append(self._of_phase(phase, q, qd, tau, self.times(np.arange(steps.start, steps.stop))))
         return parts[0] if len(parts) == 1 else np.concatenate(parts, axis=1)
 
     def _of_phase(self, phase, q, qd, tau, t):

@@ -27,7 +27,7 @@ class Objective:
     """The costs and limits of P motions of N steps; y: multipliers (P, k, size) of each limit, and p (P,) penalties."""
 
     def __init__(self, terms: list[Bound], dynamics: Dynamics, P: int, N: int, penalty: float):
-        self.terms, self.dynamics, self.N, self.start = terms, dynamics, N, 0.0
+        self.terms, self.dynamics, self.N = terms, dynamics, N
         self.y = [None if term.weight is not None else np.zeros((P, len(term.which), len(term.labels)))
                   for term in terms]
         self.penalty = np.full(P, penalty)
@@ -36,20 +36,21 @@ class Objective:
         """The nodes of a term."""
         k = term.some
         tau = motion.u[:, k] if term.quantity.has_effort else None
-        return Nodes(self.start + self.dynamics.h * term.which, motion.q[:, k], motion.qd[:, k], tau, term.which,
+        return Nodes(self.dynamics.times(term.which), motion.q[:, k], motion.qd[:, k], tau, term.which,
                      self.dynamics.driven, self.dynamics.threads)
 
     def take(self, motion: Motion, which: np.ndarray, derivatives: bool = False) -> Taken:
         """What the motions `which` are, and cost."""
         values, (cost, added) = [], np.zeros((2, len(motion.q)))
-        for term, y in zip(self.terms, self.y, strict=True):
-            value = term.quantity.at(self.dynamics.robot, self.nodes(motion, term), derivatives)
-            values.append(value)
-            if y is None:
-                cost += 0.5 * (term.weight * value.r * value.r).sum(axis=(-2, -1))
-            else:
-                e = self._excess(term, value, y[which], which)
-                added += 0.5 * self.penalty[which] * (e * e).sum(axis=(-2, -1))
+        with np.errstate(over="ignore", invalid="ignore"):              # of a motion that is tried, and dropped then
+            for term, y in zip(self.terms, self.y, strict=True):
+                value = term.quantity.at(self.dynamics.robot, self.nodes(motion, term), derivatives)
+                values.append(value)
+                if y is None:
+                    cost += 0.5 * (term.weight * value.r * value.r).sum(axis=(-2, -1))
+                else:
+                    e = self._excess(term, value, y[which], which)
+                    added += 0.5 * self.penalty[which] * (e * e).sum(axis=(-2, -1))
         return Taken(cost, cost + added, values if derivatives else None)
 
     def derivatives(self, values: list[Value], which: np.ndarray, sides: list) -> tuple[np.ndarray, ...]:
@@ -84,14 +85,13 @@ class Objective:
                          + ((term.lower == term.upper) & (d == term.upper)))
         return found
 
-    def renew(self, motion: Motion, which: np.ndarray) -> np.ndarray:
-        """Set multipliers to what the motions `which` make of them. Returns how far these are beyond limits (P,)."""
+    def renew(self, motion: Motion, which: np.ndarray) -> None:
+        """Set multipliers to what the motions `which` make of them."""
         for k, (term, y) in enumerate(zip(self.terms, self.y, strict=True)):
             if y is not None:
                 value = term.quantity.at(self.dynamics.robot, self.nodes(motion, term), False)
                 e = self._excess(term, value, y[which], which)
                 self.y[k][which] = self.penalty[which][:, None, None] * e
-        return self.violation(motion)
 
     def violation(self, motion: Motion) -> np.ndarray:
         """How far motions (P,) are beyond limits, each measured by its scale."""

@@ -132,14 +132,14 @@ class Solver:
         tell = _printed if progress is True else progress or (lambda number, costs: None)
         left = np.arange(len(self.at.cost))
         done, worst = np.zeros(len(left), dtype=int), np.full(len(left), np.inf)
-        self._exact = np.full(len(left), LOOSE if self._has_limits else self.tolerance)
+        exact = np.full(len(left), LOOSE if self._has_limits else self.tolerance)
         self.stopped[:] = EXHAUSTED
         while len(left):
-            self._iterate(left)
+            outcome = self._iterate(left)
             done[left] += 1
             tell(int(done.max()), self._shaped(self.at.cost))
-            for k in left[self._minimal(left)]:
-                self._round(k, worst)
+            for k in left[self._minimal(left, outcome, exact[left])]:
+                self._round(k, worst, exact)
             left = left[(self.stopped[left] == EXHAUSTED) & (done[left] < iterations)]
         return self.motion()
 
@@ -150,47 +150,49 @@ class Solver:
         moved = checks.whole("moved", moved, 0)
         if moved > self.N:
             raise ValueError(f"moved must be <= {self.N}, the number of steps, not {moved}")
+        if moved and len(self.dynamics.phases) > 1:
+            raise ValueError("moved: phases begin at steps that are given, and do not move on")
+        iterations = checks.whole("iterations", iterations, 1)
         robot, motion, found = self.dynamics.robot, self.at.motion, self.at.feedback
-        n, multipliers = robot.n, [y for y in self.objective.y if y is not None]
-        self._start = [np.ascontiguousarray(np.broadcast_to(checks.finite_numbers(name, x, size), (
-            *self.lead, size)).reshape(-1, size)) for name, x, size in (("q", q, robot.nq), ("qd", qd, n))]
-        for x in (*motion, found.K, found.side, *multipliers) if moved else ():
+        q, qd = (np.broadcast_to(checks.finite_numbers(name, x, size), (*self.lead, size)).reshape(-1, size)
+                 for name, x, size in (("q", q, robot.nq), ("qd", qd, robot.n)))
+        for x in (*motion, found.K, found.side, *(y for y in self.objective.y if y is not None)) if moved else ():
             x[:, :-moved] = x[:, moved:].copy()
-        self.objective.start += moved * self.dynamics.h
-        beside = robot.difference(motion.q[:, 0], self._start[0]), self._start[1] - motion.qd[:, 0]
-        dx = np.concatenate(beside, axis=-1)
-        motion.u[:, 0] += (found.K[:, 0, :, :2 * n] @ dx[..., None])[..., 0]
-        motion.q[:, 0], motion.qd[:, 0] = self._start
-        followed = self.dynamics.follow(motion, *self.bounds, feedback=found, part=0.0)
+        self.dynamics.start += moved * self.dynamics.h
+        followed = self.dynamics.follow(motion, *self.bounds, feedback=found, part=0.0, begin=(robot.normalize(q), qd))
         self.at = ddp.begin(self.dynamics, self.objective, followed, np.zeros_like(self.at.gaps))
         self.at.feedback.side[...] = found.side
+        self.stopped[:] = EXHAUSTED
         self.history = [self._shaped(self.at.value.copy())]
-        for _ in range(checks.whole("iterations", iterations, 1)):
+        for _ in range(iterations):
             self._iterate(np.arange(len(self.at.cost)))
         return self.motion(False)
 
     def _iterate(self, which):
-        self._outcome = ddp.iterate(self.dynamics, self.objective, self.bounds, self.at, which)
+        """An iteration of the motions `which`."""
+        outcome = ddp.iterate(self.dynamics, self.objective, self.bounds, self.at, which)
         self.iterations[which] += 1
         self.history.append(self._shaped(self.at.value.copy()))
+        return outcome
 
-    def _minimal(self, which):
-        """Which motions another iteration would make better by less than the tolerance."""
-        expected, part = self._outcome
+    def _minimal(self, which, outcome, exact):
+        """Which motions another iteration would make better by less than a share `exact` of their cost."""
+        expected, part = outcome
         closed = np.abs(self.at.gaps[which]).max(axis=(-2, -1)) <= CLOSED
-        minimal = closed & (np.abs(expected) <= self._exact[which] * (1e-6 + np.abs(self.at.value[which])))
+        minimal = closed & (np.abs(expected) <= exact * (1e-6 + np.abs(self.at.value[which])))
         self.stopped[which[~minimal & (part == 0.0) & (self.at.shift[which] >= ddp.SHIFTS[2])]] = STUCK
         return minimal
 
-    def _round(self, k, worst):
-        """A minimum was found: it converged, or the multipliers of limits are renewed."""
+    def _round(self, k, worst, exact):
+        """A minimum was found: it converged, or the multipliers of limits are renewed, and the next one is sought to
+        more digits."""
         one = np.array([k])
         motion = Motion(*(x[one] for x in self.at.motion))
         violation = float(self.objective.violation(motion)[0])
-        if violation <= self.limit_tolerance and self._exact[k] <= self.tolerance:
+        if violation <= self.limit_tolerance and exact[k] <= self.tolerance:
             self.stopped[k] = CONVERGED
             return
-        self._exact[k] = max(0.1 * self._exact[k], self.tolerance)
+        exact[k] = max(0.1 * exact[k], self.tolerance)
         self.objective.renew(motion, one)
         if violation > max(0.25 * worst[k], self.limit_tolerance):
             self.objective.penalty[k] *= GROWTH
@@ -216,7 +218,7 @@ class Solver:
                 binding[f"Effort {label}"] = held
         stopped = self.stopped.reshape(self.lead) if self.lead else self.stopped[0]
         shaped = self._shaped
-        return OptimalMotion(d.h * np.arange(self.N + 1) + self.objective.start, shaped(at.motion.q.copy()),
+        return OptimalMotion(d.times(np.arange(self.N + 1)), shaped(at.motion.q.copy()),
                              shaped(at.motion.qd.copy()), shaped(d.efforts(at.motion.u).copy()), shaped(gains),
                              shaped(at.cost.copy()), {name: shaped(x) for name, x in binding.items()}, stopped,
                              shaped(self.stopped == CONVERGED), shaped(self.iterations.copy()),

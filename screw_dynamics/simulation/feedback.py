@@ -136,8 +136,8 @@ def leave_gap(space: Any, x: list, v: list, at: Room) -> None:
 def feedback_steps(step: Callable, tableau: Any, like: Any, space: Callable, memory: np.ndarray, settings: np.ndarray,
                    dt: float, given: Around, found: Motion, stop: np.ndarray, room: np.ndarray) -> None:
     """Fill `found` by steps of length dt; memory: a workspace, settings: see steps.py."""
-    head = header(memory)
-    n, calls = head.coordinates, array_at(0, at(settings_in(settings).calls), (CALLS,))
+    head, rules = header(memory), settings_in(settings)
+    n, calls, begin_at = head.coordinates, array_at(0, at(rules.calls), (CALLS,)), rules.start
     joints, projects = block(0.0, (OF_JOINT, n), settings, JOINTS), calls[PROJECT] != 0
     x, v, plant, stages = prepare_plant(tableau, like, space, calls, joints, memory)
     here = room_in(like, head.configuration, n, given.u.shape[2], given.K.shape[2], room)
@@ -157,7 +157,7 @@ def feedback_steps(step: Callable, tableau: Any, like: Any, space: Callable, mem
             for j in range(len(here.u)):
                 plant.tau[given.driven[j]] = here.u[j]
             depart(plant, x, v)
-            step(tableau, plant, i * dt, dt, x, v, stages)
+            step(tableau, plant, begin_at + i * dt, dt, x, v, stages)
             if projects:
                 arrive(plant, null(like) + dt, x, v)
             leave_gap(plant.space, x, v, here)
@@ -194,12 +194,12 @@ def entry_point(integrator: str, lanes: bool, on_groups: bool) -> Callable:
 
 
 def follow(rollouts: Rollouts, integrator: str, friction: bool, limits: bool, total: Any, given: Around, dt: float,
-           threads: int | None = None) -> Motion:
-    """The Motion of feedback; as Rollouts.step_entry has its arguments."""
+           threads: int | None = None, start: float = 0.0) -> Motion:
+    """The Motion of feedback from the time `start` (s) on; as Rollouts.step_entry has its arguments."""
     model = rollouts.robot.model
     P, N, m = given.u.shape
     lanes, on_groups = P > 1, model.on_groups
-    settings, pool = rollouts.step_settings(integrator, friction, limits, None, total, lanes)
+    settings, pool = rollouts.step_settings(integrator, friction, limits, None, total, lanes, start)
     found = Motion(*(np.empty((P, N + (k < 2), x.shape[2])) for k, x in enumerate(given[:3])))
     unit, run = WIDTH if lanes else 1, entry_point(integrator, lanes, on_groups)
     stop, room = np.zeros(1, dtype=np.int64), unit * room_numbers(model.nq, model.n, m, given.K.shape[2])

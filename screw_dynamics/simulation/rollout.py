@@ -175,12 +175,15 @@ class Rollouts:
         return settings
 
     def step_settings(self, integrator: str, friction: bool, limits: bool | None, springs: Any = None,
-                      total: Total | None = None, lanes: bool = False) -> tuple[np.ndarray, Workspaces]:
-        """The settings of one step, and the workspaces for it. ValueError for an adaptive integrator."""
+                      total: Total | None = None, lanes: bool = False, start: float = 0.0
+                      ) -> tuple[np.ndarray, Workspaces]:
+        """The settings of one step, at the time `start` (s), and the workspaces for it. ValueError for an adaptive
+        integrator."""
         one_of("integrator", integrator, FIXED_STEPS)
         friction, limits = options(friction, limits)
         settings = self._settings(integrator, friction, limits, springs)
         settings = self._with_calls(settings, integrator, total or self._alone[friction], None, lanes)
+        _head(settings).start = start
         return settings, self._pool(settings.view(np.int64))
 
     def step_entry(self, integrator: str, friction: bool, limits: bool | None, springs: Any = None,

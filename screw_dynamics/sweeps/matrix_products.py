@@ -1,6 +1,7 @@
 """Products of small matrices whose rows are lanes: WIDTH entries of a row at once, of rows padded with zeros.
 
 A matrix (a, b) is memory (a, padded(b)), of which `scalars` are its entries, and `rows` its rows as lanes."""
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -38,32 +39,14 @@ def matrix(arrays: np.ndarray, p: int, k: int) -> np.ndarray:
     return rows(arrays.reshape(arrays.size), (p * N + k) * a * b, a, b)
 
 
-@kernel
-def add_product(A: np.ndarray, B: Any, C: Any) -> None:
-    """C += A B, of entries A (a, at least b) and rows B (b), C (a)."""
-    a, b = len(C), len(B)
-    whole = a - a % AT_ONCE
-    for J in range(B.shape[1]):
-        for i in range(0, whole, AT_ONCE):
-            c0, c1, c2, c3 = C[i, J], C[i + 1, J], C[i + 2, J], C[i + 3, J]
-            for k in range(b):
-                row = B[k, J]
-                c0 += A[i, k] * row
-                c1 += A[i + 1, k] * row
-                c2 += A[i + 2, k] * row
-                c3 += A[i + 3, k] * row
-            C[i, J], C[i + 1, J], C[i + 2, J], C[i + 3, J] = c0, c1, c2, c3
-        for i in range(whole, a):
-            c0 = C[i, J]
-            for k in range(b):
-                c0 += A[i, k] * B[k, J]
-            C[i, J] = c0
+as_it_is = kernel(lambda A, i, k: A[i, k])
+transposed = kernel(lambda A, i, k: A[k, i])
 
 
 @kernel
-def add_transposed_product(A: np.ndarray, B: Any, C: Any, upper: bool) -> None:
-    """C += A^T B, of entries A (b, at least a) and rows B (b), C (a); upper: of C alone the lanes that are not all left
-    of its diagonal."""
+def add_product(entry: Callable, A: np.ndarray, B: Any, C: Any, upper: bool) -> None:
+    """C += A B, of A as it is or transposed, its entries being entry(A, i, k), and rows B (b) and C (a); upper: of C
+    alone the lanes that are not all left of its diagonal."""
     a, b = len(C), len(B)
     for J in range(B.shape[1]):
         last = min(a, (J + 1) * WIDTH) if upper else a
@@ -72,15 +55,15 @@ def add_transposed_product(A: np.ndarray, B: Any, C: Any, upper: bool) -> None:
             c0, c1, c2, c3 = C[i, J], C[i + 1, J], C[i + 2, J], C[i + 3, J]
             for k in range(b):
                 row = B[k, J]
-                c0 += A[k, i] * row
-                c1 += A[k, i + 1] * row
-                c2 += A[k, i + 2] * row
-                c3 += A[k, i + 3] * row
+                c0 += entry(A, i, k) * row
+                c1 += entry(A, i + 1, k) * row
+                c2 += entry(A, i + 2, k) * row
+                c3 += entry(A, i + 3, k) * row
             C[i, J], C[i + 1, J], C[i + 2, J], C[i + 3, J] = c0, c1, c2, c3
         for i in range(whole, last):
             c0 = C[i, J]
             for k in range(b):
-                c0 += A[k, i] * B[k, J]
+                c0 += entry(A, i, k) * B[k, J]
             C[i, J] = c0
 
 

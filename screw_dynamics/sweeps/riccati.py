@@ -18,7 +18,7 @@ from screw_dynamics.numbers.values import kernel, outlined
 from .matrix_products import (
     add_combination,
     add_product,
-    add_transposed_product,
+    as_it_is,
     clear,
     dot,
     matrix,
@@ -28,6 +28,7 @@ from .matrix_products import (
     scalars,
     scale,
     subtract,
+    transposed,
 )
 
 SLOPE, CURVE, LEAST_PIVOT = range(3)      # of what is told
@@ -127,12 +128,12 @@ def quadratic(given: Motions, p: int, k: int, at: Work) -> None:
         for j in range(x):
             v[i] += at.V[i, j] * gap[j]
     clear(at.W_rows)
-    add_product(at.V, F_rows, at.W_rows)
+    add_product(as_it_is, at.V, F_rows, at.W_rows, False)
     for i in range(w):
         at.q[i] = given.g[p, k, i]
         for J in range(H.shape[1]):
             at.Q_rows[i, J] = H[i, J]
-    add_transposed_product(F, at.W_rows, at.Q_rows, True)
+    add_product(transposed, F, at.W_rows, at.Q_rows, True)
     add_combination(v, F_rows, at.q_row)
 
 
@@ -192,12 +193,12 @@ def value(at: Work, K: np.ndarray, K_rows: Any) -> None:
             V[i, J] = Q[i, J]                                       # of rows that are longer: what is beyond is padding
         for j in range(x, V.shape[1]):
             V[i, j] = 0.0
-    add_transposed_product(T, K_rows, at.V_rows, True)              # Q_xu K
+    add_product(transposed, T, K_rows, at.V_rows, True)                # Q_xu K
     for i in range(m):
         for j in range(i, m):
             Q[x + j, x + i] = Q[x + i, x + j]
-    add_product(Q[x:, x:], K_rows, at.T_rows)                       # T = Q_ux + Q_uu K
-    add_transposed_product(K, at.T_rows, at.V_rows, True)
+    add_product(as_it_is, Q[x:, x:], K_rows, at.T_rows, False)                       # T = Q_ux + Q_uu K
+    add_product(transposed, K, at.T_rows, at.V_rows, True)
     mirror(V, x)
     for k in range(m):
         for i in range(x):
