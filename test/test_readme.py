@@ -146,7 +146,7 @@ def every(pattern):
 
 def test_blocks_say_their_language():
     """So that each is checked; what is printed has none."""
-    assert {language for _, language, _ in BLOCKS} <= {"python", "sh", "dockerfile", "xml", "yaml", ""}
+    assert {language for _, language, _ in BLOCKS} <= {"python", "sh", "c", "dockerfile", "xml", "yaml", ""}
     assert [text.splitlines()[0] for page, language, text in BLOCKS if page == "README.md" and not language] == [
         "M(q) qdd + C(q, qd) qd + g(q) = tau,  q = (q_slide, q_hinge)"]
 

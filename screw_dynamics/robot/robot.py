@@ -93,8 +93,7 @@ class Robot(InertialParameters, Linearization, TimeDerivatives, InverseKinematic
             instead = {"gravity": "robot.with_gravity(gravity) returns", "model": "Robot(model, robot.gravity) is",
                        "representation": "Robot(robot.model, robot.gravity, representation) is"}.get(
                            name, "with_gravity, with_payload, with_armature, with_drives, with_forces, "
-                           "with_root_inertia and "
-                           "specialize return")
+                           "with_root_inertia and specialize return")
             raise AttributeError(f"a Robot is immutable, and its {name!r} cannot be changed: {instead} another Robot")
         object.__setattr__(self, name, *value)
 
