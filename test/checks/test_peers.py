@@ -75,8 +75,8 @@ def test_a_method_that_robot_has_itself_is_not_hidden():
     ("gravity", r"robot.with_gravity\(gravity\) returns another Robot"),
     ("model", r"Robot\(model, robot.gravity\) is another"),
     ("representation", r"Robot\(robot.model, robot.gravity, representation\) is another"),
-    ("n", "with_gravity, with_payload, with_armature, with_drives, with_forces, with_root_inertia and specialize return "
-          "another Robot"),
+    ("n", "with_gravity, with_payload, with_armature, with_drives, with_forces, with_root_inertia and specialize "
+          "return another Robot"),
     ("payload", "with_payload"), ("_memory", "")])
 def test_attributes_of_a_robot_cannot_be_set(robot, name, instead):
     message = f"^a Robot is immutable, and its '{name}' cannot be changed: .*{instead}"
