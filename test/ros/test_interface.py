@@ -19,11 +19,9 @@ from support.paths import ROOT
 PARTS = {"<link>": "wrist", "<joint>": "elbow", "<group>": "arm", "<gripper>": "hand", "<parallel_gripper>": "jaws",
          "<object>": "ball", "<efforts>": "/interface/screw_dynamics/gravity"}
 CASES = {   # a node with all that parameters ask for
-    DynamicsNode: {"drives": ['{"elbow": {"rotor_inertia": 1.0}}'], "effort_commands": "gravity",
-                   "external_torque": True, "jacobian_links": ["wrist"],
+    DynamicsNode: {"effort_commands": "gravity", "external_torque": True, "jacobian_links": ["wrist"],
                    "publish_mass_matrix": True},
-    SimulatorNode: {"drives": ['{"elbow": {"rotor_inertia": 1.0}}'],
-                    "publish_clock": True, "imus": ["wrist"], "force_torques": ["elbow"], "ground": True,
+    SimulatorNode: {"publish_clock": True, "imus": ["wrist"], "force_torques": ["elbow"], "ground": True,
                     "bumpers": ["wrist"],
                     "left_wheels": ["l"], "right_wheels": ["r"], "wheel_radius": 0.1, "wheel_separation": 0.3,
                     "trajectory_groups": ["arm"],
@@ -39,11 +37,12 @@ STANDARD = {    # what every node has, and every lifecycle node
 
 
 def expected(node, rows):
-    """{name on the graph: type} of those rows that need no robot on a floating base, no file, and no package that is
-    missing."""
+    """{name on the graph: type} of those rows that need no robot, on a floating base or with drives, no file, and no
+    package that is missing."""
     found = {}
     for row in rows:
-        needs_more = any(need in row.when for need in ("a floating base", "parameter `urdf`", "an object that moves"))
+        needs_more = any(need in row.when for need in (
+            "a floating base", "drives, by", "parameter `urdf`", "an object that moves"))
         if needs_more or not installed(row):
             continue
         name = row.name

@@ -31,7 +31,7 @@ INTERFACE = Interface(
         Endpoint("~/trajectory_with_efforts", TRAJECTORY, "what came on `~/trajectory`, with the efforts it takes"),
         Endpoint("~/motor_feed_forward", STATE, "positions, velocities and efforts of motors that move the links along "
                  "what came on `~/trajectory`, at the stamp of each joint state, by the names that commands have",
-                 "`drives`"),
+                 "drives, by parameter or description"),
         Endpoint("~/mass_matrix", MATRIX, "M(q)", "`publish_mass_matrix: true`"),
         Endpoint("~/jacobian/<link>", MATRIX, "J(q) of a link against the root link, in `jacobian_representation`",
                  "a link of `jacobian_links`"),
