@@ -122,8 +122,10 @@ def forms(everything: bool = False, on_groups: bool = False, geared: bool = Fals
 
 
 def forms_of_wheel() -> dict[str, Form]:
-    """What a released wheel contains, by name: all for robots without armature, on fixed and on floating bases."""
-    return {**forms(everything=True), **forms(everything=True, on_groups=True)}
+    """What a released wheel contains, by name: all that robots without armature call, on fixed and on floating bases.
+    Not what closed loops and contacts call: it would double the size of a wheel."""
+    return {name: form for on_groups in (False, True) for name, form in forms(True, on_groups).items()
+            if "loops" not in name and "contacts" not in name}
 
 
 def select(wanted: Sequence[str], standard: Sequence[str], known: Sequence[str]) -> list[str]:
@@ -212,7 +214,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--groups", action="store_true",
                         help="instead what robots with floating bases, ball joints or planar joints use")
     parser.add_argument("--armature", action="store_true", help="instead what robots with armature use")
-    parser.add_argument("--wheel", action="store_true", help="what released wheels contain: --all, and --all --groups")
+    parser.add_argument("--wheel", action="store_true", help="what released wheels contain: --all, and --all --groups, "
+                        "but for closed loops and contacts")
     parser.add_argument("--single", action="store_true", help="only what is for a single state, and "
                         "batches whose whole name is given: 'gravity_torque, batches'")
     parser.add_argument("--list", action="store_true", help="only list the names, and which are there")
