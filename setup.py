@@ -94,9 +94,10 @@ PYTEST = ["pytest>=8", "pytest-timeout>=2.3", "pytest-xdist>=3.5"]
 TOOLS_OF_ROS = [      # to which the tests show a release, and the sources
     "catkin-pkg", "colcon-common-extensions", "rosdep", "flake8", "pydocstyle",
     *(name + WHEELS for name in ("ros-ament-flake8==0.19.*", "ros-ament-pep257==0.19.*"))]
+WORKFLOWS = ["yamllint", "check-jsonschema"]    # what lints them
 DOCS = ["sphinx>=8", "furo", "myst-nb>=1.2", "sphinx-copybutton", "ziamath>=0.12", *PYTEST, *PLOT, *SYMBOLIC, *ROBOTS]
 TEST = [*PYTEST, "clarabel>=0.9", "ruff", "import-linter>=2.1", "mypy>=1.11", "mpmath", "pin", "setuptools>=68",
-        "hypothesis>=6.100", *TOOLS_OF_ROS, *PLOT, *LOGS, *XARRAY, *SYMBOLIC, *IK, *CASADI, *JAX, *MJCF,
+        "hypothesis>=6.100", *WORKFLOWS, *TOOLS_OF_ROS, *PLOT, *LOGS, *XARRAY, *SYMBOLIC, *IK, *CASADI, *JAX, *MJCF,
         *CONTACT, *ROBOTS, *TOPPRA, *VIEW, *SCENE, *DOCS]
 
 

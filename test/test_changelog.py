@@ -41,7 +41,8 @@ def test_what_is_not_released_is_forthcoming():
     markdown = f"## 0.2.1 ({changelog.NOT_RELEASED})\n### Added\n- a\n  b\n\n## 0.2.0 (2026-12-01)\n- c\n"
     items, _ = read("screw_dynamics", markdown)
     assert items == {"0.2.0": ["c"]}
-    assert "\nForthcoming\n-----------\n* Added: a b\n\n0.2.0 (2026-12-01)\n" in changelog.page("screw_dynamics", markdown)
+    page = changelog.page("screw_dynamics", markdown)
+    assert "\nForthcoming\n-----------\n* Added: a b\n\n0.2.0 (2026-12-01)\n" in page
 
 
 def test_that_of_the_interfaces_names_the_versions():
@@ -75,7 +76,8 @@ def test_a_link_to_a_page_keeps_its_address():
 
 @pytest.mark.parametrize("line", ["## 0.1", "## 0.3.0", "## 0.3.0 (soon)", "## 0.3.0 (2026-1-2)"])
 def test_a_title_without_a_version_and_a_date_is_refused(line):
-    with pytest.raises(ValueError, match=re.escape(f"CHANGELOG.md: {line!r} must be '## <version> (not released yet)'")):
+    says = f"CHANGELOG.md: {line!r} must be '## <version> (not released yet)'"
+    with pytest.raises(ValueError, match=re.escape(says)):
         changelog.versions(f"# Changelog\n\n{line}\n- x\n")
 
 

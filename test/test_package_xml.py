@@ -17,20 +17,21 @@ import rosdep_keys  # noqa: E402
 # Modules whose rosdep key is another; those of ROS packages are their own keys.
 KEYS = {
     "catkin_pkg": "python3-catkin-pkg", "collada": "python3-collada", "colcon_ros": "python3-colcon-common-extensions",
-    "docutils": "python3-docutils", "hypothesis": "python3-hypothesis", "llvmlite": "python3-numba", "lxml": "python3-lxml",
-    "matplotlib": "python3-matplotlib", "numba": "python3-numba", "numpy": "python3-numpy",
+    "docutils": "python3-docutils", "hypothesis": "python3-hypothesis", "llvmlite": "python3-numba",
+    "lxml": "python3-lxml", "matplotlib": "python3-matplotlib", "numba": "python3-numba", "numpy": "python3-numpy",
     "packaging": "python3-packaging", "pytest": "python3-pytest", "rosdep2": "python3-rosdep", "scipy": "python3-scipy",
     "sphinx": "python3-sphinx", "sympy": "python3-sympy", "urdf_parser_py": "urdfdom_py", "yaml": "python3-yaml",
+    "yamllint": "yamllint",
 }
 # Without a key that stands for a Debian package, which a released package may not depend on: imported where they are
 # used, or looked for, and installed by pip.
-BY_PIP = {"casadi", "clarabel", "cloudpickle", "coal", "daqp", "dask", "distributed", "fsspec", "jax", "lz4", "mcap",
-          "mcap_ros2", "mcap_ros2_support_fast", "mpmath", "msgspec", "mujoco", "playwright", "psutil", "pyarrow",
+BY_PIP = {"casadi", "check_jsonschema", "clarabel", "cloudpickle", "coal", "daqp", "dask", "distributed", "fsspec",
+          "jax", "lz4", "mcap", "mcap_ros2", "mcap_ros2_support_fast", "mpmath", "msgspec", "mujoco", "playwright", "psutil", "pyarrow",
           "pydrake", "rosbags", "toppra", "tqdm", "trimesh", "viser", "websockets", "xarray", "zstandard"}
 IF_THERE = {"imageio", "rosidl_generator_py", "torch"}      # which a test takes where they are
 OWN = {"screw_dynamics", "pytest_screw_dynamics", "screw_dynamics_nodes"}
-BESIDE = {"benchmarks", "campaign", "changelog", "comparison", "installed_calls", "planted", "progress", "release", "rosdep_keys",
-          "setup_environment", "studies", "support", "wheels"}
+BESIDE = {"benchmarks", "campaign", "changelog", "comparison", "installed_calls", "planted", "progress", "release",
+          "rosdep_keys", "setup_environment", "studies", "support", "wheels"}
 LOOKS = {"import_module", "importorskip", "find_spec", "optional_interfaces"}      # functions that take a module's name
 MESSAGE = re.compile(r'"(\w+)/(?:msg|srv|action)/\w+"')      # as the tables of endpoints name a type
 

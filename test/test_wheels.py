@@ -138,7 +138,8 @@ def test_sources_are_copied_anew_and_kernels_stay(tmp_path):
     (kernel.parents[1] / "gone.py").touch()
     wheels.copy_sources(folder)
     assert kernel.read_text() == "code" and not list(folder.rglob("gone.py"))
-    assert (folder / "screw_dynamics" / "prepare.py").read_bytes() == (ROOT / "screw_dynamics" / "prepare.py").read_bytes()
+    copied, original = (place / "screw_dynamics" / "prepare.py" for place in (folder, ROOT))
+    assert copied.read_bytes() == original.read_bytes()
     assert (folder / "CHANGELOG.rst").is_file() and not (folder / ".git").exists()
 
 

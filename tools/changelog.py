@@ -2,7 +2,7 @@
 
 CHANGELOG.md is the one source; tools/release.py puts what this makes of it into both packages. catkin_pkg reads a flat
 list of what is below the title of a version, "0.1.0 (2026-11-22)", and passes over titles within: each item begins with
-that of its own, then. What is not released has no date, and is called Forthcoming, as catkin_prepare_release wants it."""
+that of its own, then. What is not released has no date, and is called Forthcoming, as REP 132 has it."""
 
 import re
 

@@ -28,7 +28,7 @@ LEVELS = {"x86_64": ("x86-64-v3", "x86-64-v4"), "aarch64": ("generic",)}    # PO
 # Bytes of a wheel, and of what it is installed as. 100 MB is what the public index takes of one file.
 BUDGET, BUDGET_INSTALLED = 95_000_000, 450_000_000
 TOLERANCE = 1e-9        # of the largest number of a result, between levels and plain Python
-IN_PLAIN_PYTHON = "arm", "mimic", "floating mimic", "groups"       # robots whose calls take a minute without machine code
+IN_PLAIN_PYTHON = "arm", "mimic", "floating mimic", "groups"       # robots whose calls take a minute there
 CODE = "machine_code"
 
 
@@ -174,7 +174,7 @@ def write_sums(folder):
 def options_of(arguments):
     """The command line."""
     parser = argparse.ArgumentParser(prog="wheels", description=__doc__.splitlines()[0])
-    parser.add_argument("versions", nargs="*", default=VERSIONS, help=f"of Python; by default {' '.join(VERSIONS)}")
+    parser.add_argument("versions", nargs="*", metavar="version", help=f"of Python; by default {' '.join(VERSIONS)}")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="how many processes compile")
     return parser.parse_args(arguments)
 
@@ -188,7 +188,7 @@ def main(arguments=None):
               f"for Linux on {' and '.join(LEVELS)}", file=sys.stderr)
         return 1
     BUILD.mkdir(parents=True, exist_ok=True)
-    pythons = {version: interpreter(version) for version in options.versions}
+    pythons = {version: interpreter(version) for version in options.versions or VERSIONS}
     missing = [version for version, python in pythons.items() if python is None]
     for version in missing:
         say(f"No wheel for Python {version}: there is no python{version} here, with ensurepip and venv")
@@ -209,7 +209,7 @@ def main(arguments=None):
         return 1
     say(f"Kernels for {' '.join(levels)}; wheels for other processors are built on a machine that has one of them")
     print(write_sums(BUILD))
-    return 1 if failed or missing == list(pythons) or set(missing) & set((arguments or sys.argv[1:])) else 0
+    return 1 if failed or missing == list(pythons) or missing and options.versions else 0
 
 
 def one_wheel(python, version, levels, jobs):
