@@ -135,12 +135,12 @@ def try_wheel(wheel, python, version, levels):
     """Install a wheel into a fresh environment and call everything, with nothing to compile by; a line of what was
     seen, WheelError for what must not be."""
     fresh = environment_at(BUILD / f"try_{version}", python)
-    run([fresh, "-m", "pip", "install", wheel], clean(), LOG)
     home = BUILD / f"home_{version}"
     shutil.rmtree(home, ignore_errors=True)
     home.mkdir()
-    bare = {"PATH": str(fresh.parent), "HOME": str(home), "SCREW_DYNAMICS_CACHE_DIR": str(home / "kernels"),
-            "CC": "false", "CXX": "false"}
+    no_compiler = {"PATH": str(fresh.parent), "CC": "false", "CXX": "false"}
+    run([fresh, "-m", "pip", "install", wheel], clean(**no_compiler), LOG)
+    bare = {**no_compiler, "HOME": str(home), "SCREW_DYNAMICS_CACHE_DIR": str(home / "kernels")}
     check_kernels(fresh, levels, bare)
     forms = {"here": {}, levels[0]: {"NUMBA_CPU_NAME": levels[0], "NUMBA_CPU_FEATURES": ""}}
     seen = []
