@@ -16,7 +16,7 @@ BIN := .venv/bin
 PARALLEL := -n $(shell n=$$(nproc 2>/dev/null || echo 2); echo $$((n < 4 ? n + 1 : 4))) --dist loadfile --no-loadscope-reorder
 
 .PHONY: help animation demo bench bench-publish bench-ros bench-scale comparison figures drift test test-all test-numba test-arm planted faults soak fuzz
-.PHONY: lint setup docs interfaces release clean
+.PHONY: lint setup docs interfaces release wheels clean
 
 help:
 	@echo "make demo [URDF=path]  simulate a robot and hold it up with the dynamics node's torques, over ROS 2"
@@ -41,6 +41,7 @@ help:
 	@echo "make setup             only set up .venv with everything for development"
 	@echo "make interfaces        build the ROS 2 services into .venv again"
 	@echo "make release           write a tree with both ROS packages side by side, and tarballs, into build/release"
+	@echo "make wheels            build wheels that compile nothing, with docs/releasing.md, into build/wheels; PYTHONS=3.11 JOBS=1"
 	@echo "make clean             remove .venv and all that was built"
 
 setup:
@@ -52,6 +53,10 @@ interfaces:
 # Of what is tracked; needs git and any Python 3.
 release:
 	@$(or $(PYTHON),python3) tools/release.py
+
+# Of what is tracked, for Python 3.10 to 3.14 as far as they are here; half an hour of two cores for each.
+wheels:
+	@$(or $(PYTHON),python3) tools/wheels.py $(PYTHONS) $(if $(JOBS),--jobs $(JOBS))
 
 demo:
 	@tools/setup demo

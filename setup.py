@@ -6,13 +6,16 @@ leaves pyproject.toml behind. package.xml says the same to rosdep, in the names 
 The kernels are compiled while the package is built, so that nobody waits for that later. SCREW_DYNAMICS_TARGETS in the
 environment says for which processors: native, which is the default, is the one at hand; names of PORTABLE in
 screw_dynamics/kernel_cache/cache.py, as "x86-64-v3 x86-64-v4", make a wheel for others; none leaves it to first use.
+SCREW_DYNAMICS_PREPARE has options of screw_dynamics.prepare, as "--wheel --jobs 2": which kernels, and how.
 """
 
 import os
+import re
 import subprocess
 import sys
 import time
 from glob import glob
+from importlib.metadata import PackageNotFoundError, distribution
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -24,6 +27,7 @@ SHARE = f"share/{NAME}"
 NODES = "dynamics_node", "simulator_node", "markers_node", "recorder_node", "view_node"
 README = Path("README.md")
 TARGETS = os.environ.get("SCREW_DYNAMICS_TARGETS", "native").split()
+OPTIONS = os.environ.get("SCREW_DYNAMICS_PREPARE", "").split()
 
 RUN = [  # lower bounds: what Ubuntu 24.04 brings, where ROS 2 Jazzy and Kilted live
     "numpy>=1.26",
@@ -90,10 +94,33 @@ PYTEST = ["pytest>=8", "pytest-timeout>=2.3", "pytest-xdist>=3.5"]
 TOOLS_OF_ROS = [      # to which the tests show a release, and the sources
     "catkin-pkg", "colcon-common-extensions", "rosdep", "flake8", "pydocstyle",
     *(name + WHEELS for name in ("ros-ament-flake8==0.19.*", "ros-ament-pep257==0.19.*"))]
+WORKFLOWS = ["yamllint", "check-jsonschema"]    # what lints them
 DOCS = ["sphinx>=8", "furo", "myst-nb>=1.2", "sphinx-copybutton", "ziamath>=0.12", *PYTEST, *PLOT, *SYMBOLIC, *ROBOTS]
 TEST = [*PYTEST, "clarabel>=0.9", "ruff", "import-linter>=2.1", "mypy>=1.11", "mpmath", "pin", "setuptools>=68",
-        "hypothesis>=6.100", *TOOLS_OF_ROS, *PLOT, *LOGS, *XARRAY, *SYMBOLIC, *IK, *CASADI, *JAX, *MJCF,
+        "hypothesis>=6.100", *WORKFLOWS, *TOOLS_OF_ROS, *PLOT, *LOGS, *XARRAY, *SYMBOLIC, *IK, *CASADI, *JAX, *MJCF,
         *CONTACT, *ROBOTS, *TOPPRA, *VIEW, *SCENE, *DOCS]
+
+
+def newest_with_these_kernels():
+    """The Numba and LLVM of this build, as upper bounds, for a wheel that goes to other machines: with others its
+    kernels are not used, and pip would take newer ones as soon as there are any. Older ones serve, and compile."""
+    if not set(TARGETS) - {"native", "none"}:
+        return []
+    try:
+        return [f"{name}<={distribution(name).version}" for name in ("numba", "llvmlite")]
+    except PackageNotFoundError:                # nothing is compiled without it
+        return []
+
+
+def platform_of_numba():
+    """The oldest platform, as manylinux_2_27_x86_64, of Numba's own wheel: kernels, which are loaded by Numba alone,
+    need nothing else of a machine, and say nothing of it that a tool could read. None where it has none."""
+    try:
+        tags = distribution("numba").read_text("WHEEL") or ""
+    except PackageNotFoundError:
+        return None
+    found = re.findall(r"^Tag: .*-(manylinux_(\d+)_(\d+)_\w+)$", tags, re.MULTILINE)
+    return min(found, key=lambda tag: (int(tag[1]), int(tag[2])))[0] if found else None
 
 
 class BuildWithKernels(build_py):
@@ -112,12 +139,13 @@ class BuildWithKernels(build_py):
                 kernel.unlink()
 
     def compile_kernels(self, target):
-        """Have the copy compile for a processor. Without Numba, say, kernels are compiled at their first use."""
+        """Have the copy compile for a processor. If it cannot, kernels are compiled at their first use."""
         processor = {} if target == "native" else {"NUMBA_CPU_NAME": target, "NUMBA_CPU_FEATURES": ""}
         path = os.pathsep.join([os.path.abspath(self.build_lib), *sys.path])
         environment = {**os.environ, **processor, "PYTHONPATH": path, "SCREW_DYNAMICS_CACHE_DIR": str(self.kernels)}
-        self.announce(f"compiling kernels for {target} processors, a minute or two", level=3)
-        if subprocess.run([sys.executable, "-m", f"{NAME}.prepare"], env=environment, cwd=self.build_lib).returncode:
+        self.announce(f"compiling kernels for {target} processors, minutes", level=3)
+        command = [sys.executable, "-m", f"{NAME}.prepare", *OPTIONS]
+        if subprocess.run(command, env=environment, cwd=self.build_lib).returncode:
             self.warn("the kernels were not compiled, and will be at their first use")
 
     def get_outputs(self, include_bytecode=1):
@@ -147,9 +175,12 @@ def warn_of_interfaces():
               f"package.xml: colcon build --paths {here} {interfaces}", file=sys.stderr)
 
 
+bounds = newest_with_these_kernels()
+plat_name = platform_of_numba() if bounds else None
 setup(
     name=NAME,
     cmdclass={"build_py": BuildWithKernels},
+    options={"bdist_wheel": {"plat_name": plat_name}} if plat_name else {},
     distclass=Platform,
     version="0.2.0",
     description="Robot dynamics by screw theory, as a Python library and as ROS 2 nodes",
@@ -158,7 +189,7 @@ setup(
     author="screw_dynamics maintainers",
     license="Apache-2.0",
     python_requires=">=3.10",
-    install_requires=RUN,
+    install_requires=[*RUN, *bounds],
     extras_require={
         "ros": ROS,
         "interfaces": [*ROS, *INTERFACES],

@@ -121,6 +121,13 @@ def forms(everything: bool = False, on_groups: bool = False, geared: bool = Fals
     return {form.name: form for form in (*single, *batches)}
 
 
+def forms_of_wheel() -> dict[str, Form]:
+    """What a released wheel contains, by name: all that robots without armature call, on fixed and on floating bases.
+    Not what closed loops and contacts call: it would double the size of a wheel."""
+    return {name: form for on_groups in (False, True) for name, form in forms(True, on_groups).items()
+            if "loops" not in name and "contacts" not in name}
+
+
 def select(wanted: Sequence[str], standard: Sequence[str], known: Sequence[str]) -> list[str]:
     """The standard names that begin with any wanted one, or all known if no standard one does; all standard names if
     none is wanted. ValueError for a wanted name that no known one begins with."""
@@ -207,6 +214,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--groups", action="store_true",
                         help="instead what robots with floating bases, ball joints or planar joints use")
     parser.add_argument("--armature", action="store_true", help="instead what robots with armature use")
+    parser.add_argument("--wheel", action="store_true", help="what released wheels contain: --all, and --all --groups, "
+                        "but for closed loops and contacts")
     parser.add_argument("--single", action="store_true", help="only what is for a single state, and "
                         "batches whose whole name is given: 'gravity_torque, batches'")
     parser.add_argument("--list", action="store_true", help="only list the names, and which are there")
@@ -223,9 +232,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"with this Numba kernels cannot be kept: every process compiles those that it calls; screw_dynamics is "
               f"tested with Numba {tested.span()}", file=sys.stderr)
         return 1
-    standard, known = list(forms(options.all, options.groups, options.armature)), _known()
+    standard = forms_of_wheel() if options.wheel else forms(options.all, options.groups, options.armature)
+    known = _known()
     try:
-        names = select(options.names, standard, list(known))
+        names = select(options.names, list(standard), list(known))
     except ValueError as error:
         parser.error(str(error))
     if options.single:

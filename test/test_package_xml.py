@@ -5,27 +5,34 @@ import sys
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
+import pytest
 import yaml
 
-from support.paths import ROOT
+from support.paths import INTERFACES, ROOT
+
+sys.path.insert(0, str(ROOT / "tools"))
+
+import rosdep_keys  # noqa: E402
 
 # Modules whose rosdep key is another; those of ROS packages are their own keys.
 KEYS = {
     "catkin_pkg": "python3-catkin-pkg", "collada": "python3-collada", "colcon_ros": "python3-colcon-common-extensions",
-    "hypothesis": "python3-hypothesis", "llvmlite": "python3-numba", "lxml": "python3-lxml",
-    "matplotlib": "python3-matplotlib", "numba": "python3-numba", "numpy": "python3-numpy",
+    "docutils": "python3-docutils", "hypothesis": "python3-hypothesis", "llvmlite": "python3-numba",
+    "lxml": "python3-lxml", "matplotlib": "python3-matplotlib", "numba": "python3-numba", "numpy": "python3-numpy",
     "packaging": "python3-packaging", "pytest": "python3-pytest", "rosdep2": "python3-rosdep", "scipy": "python3-scipy",
     "sphinx": "python3-sphinx", "sympy": "python3-sympy", "urdf_parser_py": "urdfdom_py", "yaml": "python3-yaml",
+    "yamllint": "yamllint",
 }
 # Without a key that stands for a Debian package, which a released package may not depend on: imported where they are
 # used, or looked for, and installed by pip.
-BY_PIP = {"casadi", "clarabel", "cloudpickle", "coal", "daqp", "dask", "distributed", "fsspec", "jax", "lz4", "mcap",
-          "mcap_ros2", "mcap_ros2_support_fast", "mpmath", "msgspec", "mujoco", "playwright", "psutil", "pyarrow",
-          "pydrake", "rosbags", "toppra", "tqdm", "trimesh", "viser", "websockets", "xarray", "zstandard"}
+BY_PIP = {"casadi", "check_jsonschema", "clarabel", "cloudpickle", "coal", "daqp", "dask", "distributed", "fsspec",
+          "jax", "lz4", "mcap", "mcap_ros2", "mcap_ros2_support_fast", "mpmath", "msgspec", "mujoco", "playwright",
+          "psutil", "pyarrow", "pydrake", "rosbags", "toppra", "tqdm", "trimesh", "viser", "websockets", "xarray",
+          "zstandard"}
 IF_THERE = {"imageio", "rosidl_generator_py", "torch"}      # which a test takes where they are
 OWN = {"screw_dynamics", "pytest_screw_dynamics", "screw_dynamics_nodes"}
-BESIDE = {"benchmarks", "campaign", "comparison", "planted", "progress", "release", "setup_environment", "studies",
-          "support"}
+BESIDE = {"benchmarks", "campaign", "changelog", "comparison", "installed_calls", "planted", "progress", "release",
+          "rosdep_keys", "setup_environment", "studies", "support", "wheels"}
 LOOKS = {"import_module", "importorskip", "find_spec", "optional_interfaces"}      # functions that take a module's name
 MESSAGE = re.compile(r'"(\w+)/(?:msg|srv|action)/\w+"')      # as the tables of endpoints name a type
 
@@ -99,3 +106,37 @@ def test_a_key_is_named_once():
     names = [element.text for element in package if element.tag.endswith("depend")]
     assert len(names) == len(set(names))
     assert Path(ROOT, "resource", package.findtext("name")).is_file()
+
+
+@pytest.mark.parametrize("folder", [ROOT, INTERFACES], ids=lambda folder: folder.name)
+def test_catkin_pkg_finds_no_fault(folder):
+    """Neither by REP 149 nor by its own taste: it warns of what bloom would stumble over."""
+    package = pytest.importorskip("catkin_pkg.package")
+    warnings = []
+    found = package.parse_package(str(folder / "package.xml"), warnings=warnings)
+    found.validate(warnings=warnings)
+    assert warnings == [] and found.package_format == 3 and found.licenses == ["Apache-2.0"]
+    assert {export.tagname for export in found.exports} == {"build_type"}
+
+
+def test_every_key_is_known_to_rosdistro():
+    """As tools/rosdep_keys.py found it; run it when a dependency is added."""
+    lines = rosdep_keys.TABLE.read_text().splitlines()[1:]
+    table = {key: where.split() for key, where in (line.split(": ") for line in lines)}
+    both = rosdep_keys.packages()
+    assert set(both) == {"screw_dynamics", "screw_dynamics_interfaces"}
+    assert table.keys() == set.union(*both.values()) - set(both)
+    assert [key for key, where in table.items() if not {"ubuntu", "debian"} <= set(where)
+            and set(where) != set(rosdep_keys.DISTRIBUTIONS)] == []
+
+
+def test_keys_are_looked_up_as_rosdistro_has_them():
+    rules = {"a": {"ubuntu": ["python3-a"], "debian": {"*": ["python3-a"], "stretch": None}, "rhel": None},
+             "by pip": {"ubuntu": {"pip": {"packages": ["a"]}}, "debian": {"bookworm": ["b"], "buster": None}},
+             "gone": {"ubuntu": {"*": None, "focal": ["c"]}}}
+    entries = {"many": {"release": {"packages": ["one", "two"], "version": "1.0.0-1"}}, "three": {"release": {
+        "version": "2.0.0-1"}}, "four": {"release": {"packages": ["four"]}}, "five": {"source": {"version": "main"}}}
+    names = rosdep_keys.released({"repositories": entries})
+    assert names == {"one", "two", "three"}
+    found = rosdep_keys.rows(["a", "by pip", "gone", "two", "four"], rules, {"kilted": names})
+    assert found == {"a": ["ubuntu", "debian"], "by pip": ["debian"], "gone": [], "two": ["kilted"], "four": []}

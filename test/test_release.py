@@ -88,7 +88,9 @@ def test_a_release_has_all_that_is_tracked_and_a_licence_in_each_package(written
     there = {path for path in tracked.splitlines() if (ROOT / path).exists()}
     found = {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
     moved = {path.removeprefix("screw_dynamics/") for path in found}
-    assert there - moved == {".ci/run", ".gitignore"} and moved - there == {"screw_dynamics_interfaces/LICENSE"}
+    assert {path for path in there - moved if not path.startswith(".github/")} == {".ci/run", ".gitignore"}
+    assert moved - there == {"CHANGELOG.rst", *(f"screw_dynamics_interfaces/{name}" for name in (
+        "LICENSE", "CHANGELOG.rst"))}
     for path in moved & there:
         copy = folder / path if path.startswith("screw_dynamics_interfaces/") else folder / "screw_dynamics" / path
         assert os.access(copy, os.X_OK) == os.access(ROOT / path, os.X_OK), path
@@ -98,7 +100,7 @@ def test_a_release_has_all_that_is_tracked_and_a_licence_in_each_package(written
     with tarfile.open(interfaces) as file:
         names = {name.partition("/")[2] for name in file.getnames()}
     assert names == {path.partition("/")[2] for path in found if path.startswith("screw_dynamics_interfaces/")}
-    assert {"package.xml", "CMakeLists.txt", "LICENSE"} < names
+    assert {"package.xml", "CMakeLists.txt", "LICENSE", "CHANGELOG.rst"} < names
 
 
 def test_the_same_files_give_the_same_bytes(written, tmp_path):

@@ -2,7 +2,8 @@
 
 colcon, catkin_pkg, rosdep and bloom stop at the first package.xml that they find, and that of this repository is at its
 top: here they would find one package of two. Called by `make release`, with nothing but the standard library and git.
-The files are those that git tracks, as they are in the working tree; the same files give the same bytes."""
+The files are those that git tracks, as they are in the working tree, and a CHANGELOG.rst in each package, which bloom
+reads; the same files give the same bytes."""
 
 import argparse
 import gzip
@@ -14,10 +15,12 @@ import tarfile
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
+import changelog
+
 ROOT = Path(__file__).resolve().parent.parent
 NAME = "screw_dynamics"
 INTERFACES = f"{NAME}_interfaces"
-OF_THE_REPOSITORY = (".ci/", ".gitignore")      # what serves the repository alone
+OF_THE_REPOSITORY = (".ci/", ".github/", ".gitignore")      # what serves the repository alone
 MADE = 315532800    # seconds: the time of all files, 1980, the first that every archive can have
 
 
@@ -34,8 +37,10 @@ def git(*arguments):
 
 
 def packages():
-    """{package: {path in it: file}} of both packages; the licence is in each."""
-    found = {NAME: {}, INTERFACES: {"LICENSE": ROOT / "LICENSE"}}
+    """{package: {path in it: file, or its bytes}} of both packages; the licence is in each, and the changelog."""
+    markdown = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    found = {name: {"CHANGELOG.rst": changelog.page(name, markdown).encode()} for name in (NAME, INTERFACES)}
+    found[INTERFACES]["LICENSE"] = ROOT / "LICENSE"
     for path in git("ls-files", "-z").split("\0"):
         if path.startswith(f"{INTERFACES}/"):
             found[INTERFACES][path.partition("/")[2]] = ROOT / path
@@ -60,24 +65,38 @@ def write(folder):
     tree = folder / f"{NAME}-{version}"
     shutil.rmtree(tree, ignore_errors=True)
     both = {f"{name}/{path}": file for name, files in found.items() for path, file in files.items()}
-    for path, file in both.items():
-        (tree / path).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(file, tree / path)
+    put(both, tree)
     return [tree, tarball(folder / f"{tree.name}.tar.gz", tree.name, both),
             tarball(folder / f"{INTERFACES}-{version}.tar.gz", f"{INTERFACES}-{version}", found[INTERFACES])]
 
 
+def content(file):
+    """The bytes of a file, and its permissions."""
+    if isinstance(file, bytes):
+        return file, 0o644
+    return file.read_bytes(), 0o755 if file.stat().st_mode & 0o100 else 0o644
+
+
+def put(files, folder):
+    """Write {path: file} below a folder."""
+    for path, file in files.items():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        data, mode = content(file)
+        (folder / path).write_bytes(data)
+        (folder / path).chmod(mode)
+
+
 def tarball(path, top, files):
     """Write {path: file} below a folder `top` into a tarball; its path."""
-    content = io.BytesIO()
-    with tarfile.open(fileobj=content, mode="w", format=tarfile.PAX_FORMAT) as archive:
+    plain = io.BytesIO()
+    with tarfile.open(fileobj=plain, mode="w", format=tarfile.PAX_FORMAT) as archive:
         for name, file in sorted(files.items()):
             entry = tarfile.TarInfo(f"{top}/{name}")
-            data = file.read_bytes()
-            entry.size, entry.mtime, entry.mode = len(data), MADE, 0o755 if file.stat().st_mode & 0o100 else 0o644
+            data, entry.mode = content(file)
+            entry.size, entry.mtime = len(data), MADE
             archive.addfile(entry, io.BytesIO(data))
     with open(path, "wb") as out, gzip.GzipFile("", "wb", fileobj=out, mtime=MADE) as compressed:
-        compressed.write(content.getvalue())
+        compressed.write(plain.getvalue())
     return path
 
 
@@ -90,7 +109,7 @@ def main():
         folder.mkdir(parents=True, exist_ok=True)
         changed = git("status", "--porcelain", "--untracked-files=no").splitlines()
         tree, *tarballs = write(folder)
-    except (ReleaseError, OSError) as error:
+    except (ReleaseError, ValueError, OSError) as error:
         print(f"make release: {error}", file=sys.stderr)
         return 1
     if changed:
