@@ -157,7 +157,8 @@ class Solver:
         left = np.arange(len(self.at.cost))
         done, worst = np.zeros(len(left), dtype=int), np.full(len(left), np.inf)
         exact = np.full(len(left), LOOSE if self._has_limits else self.tolerance)
-        self.stopped[:] = EXHAUSTED
+        self.at.shift[self.stopped == STUCK], self.stopped[:] = 0.0, EXHAUSTED
+        self.at.value[:] = self.objective.take(self.at.motion, left).value      # multipliers may have been renewed
         while len(left):
             outcome = self._iterate(left)
             done[left] += 1
