@@ -1,24 +1,12 @@
 """The best motion of a robot: what it shall do, as terms of a cost and limits, and the efforts that do it best.
 
-`terms`: costs and limits, of `quantities` of states and efforts, which have derivatives; `dynamics`: motions under
-feedback, and linear models of their steps; `ddp`: differential dynamic programming; `limits`: an augmented Lagrangian
-of what is not within limits; `solver`: all of it for many motions at once; `motion`: what is found. Imports robot and
-what is below it; scenes are arguments."""
+`terms`: costs and limits, of `quantities` of states and efforts, `link_quantities` among them, which have derivatives;
+`dynamics`: motions under feedback, and linear models of their steps; `objective`: what a motion costs, limits by an
+augmented Lagrangian; `ddp`: differential dynamic programming; `solver`: all of it for many motions at once; `motion`:
+what is found. Imports robot and what is below it; scenes are arguments."""
+from .link_quantities import CenterOfMass, LinkOrientation, LinkPose, LinkPosition, LinkVelocity
 from .motion import OptimalMotion
-from .quantities import (
-    CenterOfMass,
-    Configuration,
-    Custom,
-    Distance,
-    Effort,
-    JointPosition,
-    LinkOrientation,
-    LinkPose,
-    LinkPosition,
-    LinkVelocity,
-    Quantity,
-    Velocity,
-)
+from .quantities import Configuration, Custom, Distance, Effort, JointPosition, Quantity, Velocity
 from .solver import Solver, optimize_motion
 from .terms import Cost, Limit
 

@@ -46,11 +46,12 @@ class Bounds(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """Of an iteration: by how much costs were expected to become less (P,), and the part of the change that was taken,
-    0 where none was."""
+    """Of an iteration: by how much costs were expected to become less (P,), the part of the change that was taken, 0
+    where none was, and whether the change was held back, by a shift that changes before it had asked for (P,)."""
 
     expected: np.ndarray
     part: np.ndarray
+    held: np.ndarray
 
 
 def begin(dynamics: Dynamics, objective: Objective, motion: Motion, gaps: np.ndarray) -> Iterate:
@@ -85,6 +86,12 @@ def best_feedback(dynamics: Dynamics, objective: Objective, bounds: Bounds, at: 
     return found, shift, at.value[which] - cost - found.told[:, SLOPE] - found.told[:, CURVE]
 
 
+def expected_alone(dynamics: Dynamics, objective: Objective, bounds: Bounds, at: Iterate, which: np.ndarray
+                   ) -> np.ndarray:
+    """By how much costs would become less (P,) by the change that no shift holds back."""
+    return best_feedback(dynamics, objective, bounds, at._replace(shift=np.zeros_like(at.shift)), which)[2]
+
+
 def _determined(given, side, threads):
     """The Feedback of Motions, of which `shift` becomes as large as it takes."""
     found, shift = riccati(given, side, threads), given.shift
@@ -104,6 +111,7 @@ def iterate(dynamics: Dynamics, objective: Objective, bounds: Bounds, at: Iterat
     apart = np.abs(at.gaps[which]).sum(axis=(-2, -1))
     nu = np.where(apart > 0.0, np.maximum(0.0, -2.0 * expected / np.maximum(apart, 1e-300)), 0.0)
     before, slope = at.value[which] + nu * apart, -expected - nu * apart
+    held = at.shift[which] > 0.0
     part, left = np.zeros(len(which)), np.arange(len(which))
     at.known.clear()
     for a in PARTS:
@@ -127,4 +135,4 @@ def iterate(dynamics: Dynamics, objective: Objective, bounds: Bounds, at: Iterat
     at.shift[which] = np.where(part == 1.0, less, np.where(part == 0.0, more, shift))
     for whole, some in zip(at.feedback, found, strict=True):
         whole[which] = some
-    return Outcome(expected, part)
+    return Outcome(expected, part, held)

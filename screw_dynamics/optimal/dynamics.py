@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from screw_dynamics import checks
+from screw_dynamics.forces.laws import EFFORT
 from screw_dynamics.simulation.feedback import Around, Motion, follow
 from screw_dynamics.simulation.integrators import LINEARIZED, WITH_CONSTRAINTS
 from screw_dynamics.simulation.linearization.linear_model import Actuation, step_derivatives, with_padding
@@ -38,9 +39,15 @@ class TreePhase:
         self.first, self.robot, self.steps, self.rollouts = first, robot, steps, robot.rollouts
         checks.one_of("integrator", steps.integrator, LINEARIZED)
 
+    enters = False              # whether states change where the phase begins
+
     def total(self) -> Any:
         """The sum of the elements of force that steps take."""
         return self.rollouts.stepped(self.steps.forces, self.steps.friction)
+
+    def entered(self, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
+        """The velocities with which states (k, ...) enter the phase."""
+        return qd
 
     def end(self, q: np.ndarray, qd: np.ndarray, tau: np.ndarray, t: float) -> tuple[np.ndarray, np.ndarray]:
         """Where steps lead, of states and efforts (k, ...), at a time t."""
@@ -55,16 +62,33 @@ class TreePhase:
 
 
 class LoopPhase(TreePhase):
-    """Steps of a ClosedLoopRobot, which end where its constraints hold, by an impulse where they did not before. Their
-    derivatives are difference quotients of the steps themselves, of order 2: exact to 1e-9."""
+    """Steps of a ClosedLoopRobot, which end where its constraints hold. It is entered by an impulse, which makes
+    velocities keep them: first it acts, and then the robot moves, or a foot would go on for a step into the ground.
+    Derivatives are difference quotients of the steps themselves, of order 2: exact to 1e-9."""
+
+    enters = True
 
     def __init__(self, first: int, mechanism: Any, steps: Steps):
         from screw_dynamics.closed_loops.motion import rollouts
 
-        self.first, self.robot, self.steps = first, mechanism.robot, steps
+        self.first, self.mechanism, self.robot, self.steps = first, mechanism, mechanism.robot, steps
         self.rollouts: Rollouts = rollouts(mechanism.constraints, "configurations and velocities")
         checks.one_of("integrator of a robot with constraints", steps.integrator,
                       [name for name in LINEARIZED if name in WITH_CONSTRAINTS])
+
+    def entered(self, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
+        """Those after the impulse."""
+        return self.mechanism.project_velocity(q, qd)
+
+    def entry(self, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
+        """The derivatives (k, 2 n, 2 n) of the states that enter by those before."""
+        n, count = self.robot.n, len(q)
+        dx = NUDGE * np.concatenate((np.eye(2 * n), -np.eye(2 * n)))
+        entered = self.entered(self.robot.integrate(q[:, None], dx[:, :n]), qd[:, None] + dx[:, n:])
+        entered = entered.reshape(count, 2, 2 * n, n)
+        found = np.broadcast_to(np.eye(2 * n), (count, 2 * n, 2 * n)).copy()
+        found[:, n:] = np.swapaxes(entered[:, 0] - entered[:, 1], -1, -2) / (2.0 * NUDGE)
+        return found
 
     def derivatives(self, q: np.ndarray, qd: np.ndarray, tau: np.ndarray, t: np.ndarray) -> np.ndarray:
         """The same."""
@@ -91,8 +115,14 @@ class ScenePhase(TreePhase):
 
     def derivatives(self, q: np.ndarray, qd: np.ndarray, tau: np.ndarray, t: np.ndarray) -> np.ndarray:
         """The same."""
+        if self.steps.forces is None:
+            return self._linearized(q, qd, tau, 0.0)
+        return np.concatenate([self._linearized(*(x[None] for x in state), float(at))       # each at its time
+                               for *state, at in zip(q, qd, tau, t, strict=True)])
+
+    def _linearized(self, q, qd, tau, t):
         h, integrator, friction, limits, forces, threads = self.steps
-        found = self.scene.linearize(q, qd, tau, h, integrator, friction=friction, limits=limits, forces=forces,
+        found = self.scene.linearize(q, qd, tau, h, integrator, friction=friction, limits=limits, forces=forces, t=t,
                                      threads=threads)
         return with_padding(np.concatenate((found.A, found.B), axis=-1))
 
@@ -141,25 +171,29 @@ class Dynamics:
         for phase, steps, nodes in self._parts(N):
             k = nodes.start
             if k > 0:                                       # its first node is where the phase before has led
-                begin = found.q[:, k], found.qd[:, k]
-            q, qd, u = self._through(around, K, k, begin)
+                begin = found.q[:, k].copy(), found.qd[:, k].copy()
+            q, qd, u = self._through(phase, around, K, k, begin)
             given = (q[:, nodes], qd[:, nodes], u[:, steps], d[:, steps], K[:, steps].reshape(P, -1, m * K.shape[-1]),
                      gaps[:, nodes], part, lower[:, steps], upper[:, steps])
             one, rules = Around(*map(np.ascontiguousarray, given), self.driven), phase.steps
             found.q[:, nodes], found.qd[:, nodes], found.u[:, steps] = follow(
                 phase.rollouts, rules.integrator, rules.friction, rules.limits, phase.total(), one, self.h,
                 self.threads, float(self.times(k)))
+            if phase.enters:                                # nodes are before the impulse
+                found.qd[:, k] = around.qd[:, k] if begin is None else begin[1]
         return found
 
-    def _through(self, around, K, k, state):
+    def _through(self, phase, around, K, k, state):
         """The same motion, but for node k, where it is in another state, and has the effort that feedback gives
-        there."""
-        if state is None:
+        there, and enters a phase."""
+        if state is None and not phase.enters:
             return around
         q, qd, u = (x.copy() for x in around)
-        dx = np.concatenate((self.robot.difference(q[:, k], state[0]), state[1] - qd[:, k]), axis=-1)
-        q[:, k], qd[:, k] = state
-        u[:, k] += (K[:, k, :, :dx.shape[-1]] @ dx[..., None])[..., 0]
+        if state is not None:
+            dx = np.concatenate((self.robot.difference(q[:, k], state[0]), state[1] - qd[:, k]), axis=-1)
+            q[:, k], qd[:, k] = state
+            u[:, k] += (K[:, k, :, :dx.shape[-1]] @ dx[..., None])[..., 0]
+        qd[:, k] = phase.entered(q[:, k], qd[:, k])
         return Motion(q, qd, u)
 
     def gaps(self, motion: Motion) -> np.ndarray:
@@ -169,10 +203,20 @@ class Dynamics:
         gaps = np.zeros((P, N + 1, 2 * n))
         for phase, steps, _ in self._parts(N):
             for k in range(steps.start, steps.stop):        # each at its time, for forces that depend on it
-                ends = phase.end(q[:, k], qd[:, k], self.efforts(u[:, k]), float(self.times(k)))
+                before = phase.entered(q[:, k], qd[:, k]) if k == steps.start else qd[:, k]
+                ends = phase.end(q[:, k], before, self.efforts(u[:, k]), float(self.times(k)))
                 gaps[:, k + 1, :n] = self.robot.difference(q[:, k + 1], ends[0])
                 gaps[:, k + 1, n:] = ends[1] - qd[:, k + 1]
         return gaps
+
+    def holding(self, q: np.ndarray) -> np.ndarray:
+        """The efforts (..., m) that hold the robot at configurations q (..., nq), as far as these can: against gravity,
+        springs, and what else acts at rest."""
+        first, tau = self.phases[0], self.robot.gravity_torque(q)
+        total = first.rollouts.smooth(first.steps.forces, first.steps.friction)
+        if total:
+            tau = tau - total.derivatives(q, np.zeros(tau.shape), self.start)[0][..., EFFORT, :]
+        return tau[..., self.driven]
 
     def efforts(self, u: np.ndarray) -> np.ndarray:
         """Efforts (..., n) of all velocities."""
@@ -187,7 +231,12 @@ class Dynamics:
         N, parts = motion.u.shape[1], []
         for phase, steps, _ in self._parts(N):
             q, qd, tau = motion.q[:, steps], motion.qd[:, steps], self.efforts(motion.u[:, steps])
+            if phase.enters:
+                E, qd = phase.entry(q[:, 0], qd[:, 0]), qd.copy()
+                qd[:, 0] = phase.entered(q[:, 0], qd[:, 0])
             parts.append(self._of_phase(phase, q, qd, tau, self.times(np.arange(steps.start, steps.stop))))
+            if phase.enters:
+                parts[-1][:, 0, :, :E.shape[-1]] = parts[-1][:, 0, :, :E.shape[-1]] @ E
         return parts[0] if len(parts) == 1 else np.concatenate(parts, axis=1)
 
     def _of_phase(self, phase, q, qd, tau, t):
@@ -208,25 +257,41 @@ class Dynamics:
         return F.reshape(P, count, 2 * n, -1)
 
 
+def _moved_by_drives(model):
+    """The joints that springs and windings move, of drives with coordinates of their own: these have the efforts."""
+    moved: set[str] = set()
+    for joint, own in model.motors.items():
+        moved.update(model.drives[joint].shaft(joint))
+        if f"{joint}_current" in own:
+            moved.update(name for name in own if name != f"{joint}_current")
+    return moved
+
+
 def dynamics(robot: Any, steps: Steps, driven: Sequence[str] | None, N: int,
              phases: Sequence[tuple[int, Any]] = ()) -> Dynamics:
-    """Dynamics of a Robot, a ClosedLoopRobot or a Scene. driven: the joints that have motors, all that do not float
-    unless given; phases: (first step, robot) of those that follow. ValueError for what it cannot be."""
+    """Dynamics of a Robot, a ClosedLoopRobot or a Scene. driven: the joints that have motors, all that neither float
+    nor are moved by the spring or winding of a drive unless given; phases: (first step, robot) of those that follow.
+    ValueError for what it cannot be."""
     for name, flag in ("friction", steps.friction), ("stops", steps.limits):
         checks.flag(name, flag)
     checks.positive("dt", steps.h)
     found = [phase(0, robot, steps)]
-    for first, other in phases:
+    for given in phases:
+        if not (isinstance(given, Sequence) and len(given) == 2):
+            raise ValueError(f"phases must be pairs (first step, robot), not {checks.described(given)}")
+        first, other = given
         if checks.whole("the first step of a phase", first, 1) <= found[-1].first or first >= N:
             raise ValueError(f"phases must begin at steps that increase, above 0 and below {N}, not at {first} after "
                              f"{found[-1].first}")
         found.append(phase(first, other, steps))
-        if found[-1].robot.model.joint_names != found[0].robot.model.joint_names:
+        if any(getattr(found[-1].robot.model, x) != getattr(found[0].robot.model, x)
+               for x in ("joint_names", "joint_kinds")):
             raise ValueError(f"phases must be of one robot: that from step {first} on has other joints")
     model, n = found[0].robot.model, found[0].robot.n
     if driven is None:
+        moved = _moved_by_drives(model)
         driven = [joint for joint, kind in zip(model.joint_names, model.joint_kinds, strict=True)
-                  if kind not in FLOATING]
+                  if kind not in FLOATING and joint not in moved]
     unknown = [joint for joint in driven if joint not in model.v_slices]
     if unknown or len(set(driven)) < len(driven):
         raise ValueError(f"driven must name joints of the robot, each once, not {unknown or list(driven)}")

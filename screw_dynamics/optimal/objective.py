@@ -93,6 +93,17 @@ class Objective:
                 e = self._excess(term, value, y[which], which)
                 self.y[k][which] = self.penalty[which][:, None, None] * e
 
+    def unsettled(self, motion: Motion, which: np.ndarray) -> np.ndarray:
+        """How far the motions `which` are from what multipliers mean, by the limits' scales: beyond a limit, or, where
+        one has a multiplier, off it, if that is less than the multiplier by the penalty."""
+        worst = np.zeros(len(which))
+        for term, y in zip(self.terms, self.y, strict=True):
+            if y is not None:
+                value = term.quantity.at(self.dynamics.robot, self.nodes(motion, term), False)
+                change = self._excess(term, value, y[which], which) - y[which] / self.penalty[which][:, None, None]
+                worst = np.maximum(worst, np.abs(change).max(axis=(-2, -1)))
+        return worst
+
     def violation(self, motion: Motion) -> np.ndarray:
         """How far motions (P,) are beyond limits, each measured by its scale."""
         worst = np.zeros(len(motion.q))
@@ -114,8 +125,7 @@ class Objective:
             near &= (r <= term.lower + room) | (r >= term.upper - room)
             for j, label in enumerate(term.labels):
                 if near[..., j].any():
-                    name = f"{type(term.quantity).__name__} {label}"
-                    where = found.setdefault(name, np.zeros((len(motion.q), self.N + 1), dtype=bool))
+                    where = found.setdefault(term.named(label), np.zeros((len(motion.q), self.N + 1), dtype=bool))
                     where[:, term.which] |= near[..., j]
         return found
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from screw_dynamics import checks
-from screw_dynamics.screws.groups import se3, so3
+from screw_dynamics.model.floating_base import velocity_names
 from screw_dynamics.simulation.linearization.tangent_maps import trivialization
 
 
@@ -68,7 +68,13 @@ class Quantity:
         raise NotImplementedError
 
 
-def _target(name: str, given: Any, nodes: Nodes, shape: tuple[int, ...]) -> np.ndarray:
+def check_target(name: str, given: Any, shape: tuple[int, ...]) -> None:
+    """ValueError for a target that is not finite numbers (..., *shape), unless it is a function of the time."""
+    if not callable(given):
+        checks.finite_numbers(name, given, *shape)
+
+
+def target(name: str, given: Any, nodes: Nodes, shape: tuple[int, ...]) -> np.ndarray:
     """A target at nodes, (k, *shape) or (..., k, *shape) or *shape."""
     if type(given) is np.ndarray and given.shape == shape:                      # Solver has checked it
         return given
@@ -83,10 +89,6 @@ def _target(name: str, given: Any, nodes: Nodes, shape: tuple[int, ...]) -> np.n
     return x[(..., nodes.which, *rest)]
 
 
-def _axes(text: str) -> tuple[str, ...]:
-    return tuple(f"{text} {axis}" for axis in "xyz")
-
-
 # ------------------------------------------------------------------------------------------------- of joints
 @dataclass(frozen=True, eq=False)
 class Configuration(Quantity):
@@ -96,16 +98,15 @@ class Configuration(Quantity):
 
     def check(self, robot: Any) -> None:
         """ValueError for other sizes."""
-        if not callable(self.q):
-            checks.finite_numbers("Configuration.q", self.q, robot.nq)
+        check_target("Configuration.q", self.q, (robot.nq,))
 
     def labels(self, robot: Any, driven: np.ndarray) -> Sequence[str]:
         """The joints."""
-        return _velocities(robot)
+        return velocity_names(robot.model)
 
     def at(self, robot: Any, nodes: Nodes, derivatives: bool) -> Value:
         """Its Value; by q dexp_(-r)^-1."""
-        r = robot.difference(_target("Configuration.q", self.q, nodes, (robot.nq,)), nodes.q)
+        r = robot.difference(target("Configuration.q", self.q, nodes, (robot.nq,)), nodes.q)
         if not derivatives or not robot.model.on_groups:
             return Value(r, {"q": None})
         return Value(r, {"q": trivialization(robot.model, r, np.zeros_like(r)).F})
@@ -138,14 +139,14 @@ class JointPosition(Quantity):
 
     def labels(self, robot: Any, driven: np.ndarray) -> Sequence[str]:
         """The joints."""
-        names = _velocities(robot)
+        names = velocity_names(robot.model)
         return [names[k] for k in self._where(robot)]
 
     def at(self, robot: Any, nodes: Nodes, derivatives: bool) -> Value:
         """Its Value."""
         where = self._where(robot)
         r = nodes.q[..., robot.model.places_in_q[where]]
-        if len(where) == robot.n:
+        if np.array_equal(where, np.arange(robot.n)):
             return Value(r, {"q": None})
         return Value(r, {"q": np.broadcast_to(np.eye(robot.n)[where], (*r.shape, robot.n))} if derivatives else {})
 
@@ -158,18 +159,17 @@ class Velocity(Quantity):
 
     def check(self, robot: Any) -> None:
         """ValueError for other sizes."""
-        if not callable(self.qd) and np.ndim(self.qd):
-            checks.finite_numbers("Velocity.qd", self.qd, robot.n)
+        check_target("Velocity.qd", self.qd, (robot.n,) if np.ndim(self.qd) else ())
 
     def labels(self, robot: Any, driven: np.ndarray) -> Sequence[str]:
         """The joints."""
-        return _velocities(robot)
+        return velocity_names(robot.model)
 
     def at(self, robot: Any, nodes: Nodes, derivatives: bool) -> Value:
         """Its Value."""
         if np.ndim(self.qd) == 0 and not callable(self.qd):
             return Value(nodes.qd - checks.number("Velocity.qd", self.qd), {"qd": None})
-        return Value(nodes.qd - _target("Velocity.qd", self.qd, nodes, (robot.n,)), {"qd": None})
+        return Value(nodes.qd - target("Velocity.qd", self.qd, nodes, (robot.n,)), {"qd": None})
 
 
 @dataclass(frozen=True, eq=False)
@@ -181,143 +181,18 @@ class Effort(Quantity):
 
     def check(self, robot: Any) -> None:
         """ValueError for other sizes."""
-        if not callable(self.tau) and np.ndim(self.tau):
-            checks.finite_numbers("Effort.tau", self.tau, robot.n)
+        check_target("Effort.tau", self.tau, (robot.n,) if np.ndim(self.tau) else ())
 
     def labels(self, robot: Any, driven: np.ndarray) -> Sequence[str]:
         """The joints that are driven."""
-        names = _velocities(robot)
+        names = velocity_names(robot.model)
         return [names[k] for k in driven]
 
     def at(self, robot: Any, nodes: Nodes, derivatives: bool) -> Value:
         """Its Value."""
         if np.ndim(self.tau) == 0 and not callable(self.tau):
             return Value(nodes.tau - checks.number("Effort.tau", self.tau), {"tau": None})
-        return Value(nodes.tau - _target("Effort.tau", self.tau, nodes, (robot.n,))[..., nodes.driven], {"tau": None})
-
-
-def _velocities(robot):
-    """The names of velocities: of joints, with a number where they have several."""
-    return [joint if where.stop - where.start == 1 else f"{joint} {k - where.start}"
-            for joint, where in robot.model.v_slices.items() for k in range(where.start, where.stop)]
-
-
-# ------------------------------------------------------------------------------------------------- of links
-class _OfLink(Quantity):
-    """Of a link of the robot."""
-
-    def check(self, robot: Any) -> None:
-        """ValueError for a link that is not there."""
-        checks.one_of(f"{type(self).__name__}.link", self.link, robot.link_names)        # type: ignore[attr-defined]
-
-
-@dataclass(frozen=True, eq=False)
-class LinkPosition(_OfLink):
-    """The position of a link's frame, or of a `point` (3,) in it, less a target (3,), both in the root frame, m."""
-
-    link: str
-    position: ArrayLike | Callable = (0.0, 0.0, 0.0)
-    point: ArrayLike | None = None
-
-    def labels(self, robot: Any, driven: np.ndarray) -> Sequence[str]:
-        """The axes."""
-        return _axes(self.link)
-
-    def at(self, robot: Any, nodes: Nodes, derivatives: bool) -> Value:
-        """Its Value."""
-        C = nodes.of(robot.forward_kinematics, self.link, point=self.point)
-        r = C[..., :3, 3] - _target("LinkPosition.position", self.position, nodes, (3,))
-        if not derivatives:
-            return Value(r, {})
-        return Value(r, {"q": nodes.of(robot.jacobian, self.link, "hybrid", point=self.point)[..., 3:, :]})
-
-
-@dataclass(frozen=True, eq=False)
-class LinkOrientation(_OfLink):
-    """What a link is turned by as seen from a rotation matrix (3, 3) in the root frame: log(R^T R'), (3,), rad."""
-
-    link: str
-    rotation: ArrayLike | Callable
-
-    def labels(self, robot: Any, driven: np.ndarray) -> Sequence[str]:
-        """The axes."""
-        return _axes(f"{self.link} turned about")
-
-    def at(self, robot: Any, nodes: Nodes, derivatives: bool) -> Value:
-        """Its Value; by q dexp_(-r)^-1 J_w."""
-        G = _target("LinkOrientation.rotation", self.rotation, nodes, (3, 3))
-        r = so3.log(np.swapaxes(G, -1, -2) @ nodes.of(robot.forward_kinematics, self.link)[..., :3, :3])
-        if not derivatives:
-            return Value(r, {})
-        return Value(r, {"q": _dexp_inverse(r) @ nodes.of(robot.jacobian, self.link)[..., :3, :]})
-
-
-@dataclass(frozen=True, eq=False)
-class LinkPose(_OfLink):
-    """The pose of a link as seen from another one, a matrix (4, 4) in the root frame: (log R, p) of G^-1 C, angular
-    part first (6,), rad and m, p in the axes of G."""
-
-    link: str
-    pose: ArrayLike | Callable
-
-    def labels(self, robot: Any, driven: np.ndarray) -> Sequence[str]:
-        """The axes."""
-        return *_axes(f"{self.link} turned about"), *_axes(self.link)
-
-    def at(self, robot: Any, nodes: Nodes, derivatives: bool) -> Value:
-        """Its Value; by q (dexp_(-r)^-1 J_w, R J_v)."""
-        E = se3.inverse(_target("LinkPose.pose", self.pose, nodes, (4, 4))) @ nodes.of(
-            robot.forward_kinematics, self.link)
-        R, xi = E[..., :3, :3], so3.log(E[..., :3, :3])
-        r = np.concatenate((xi, E[..., :3, 3]), axis=-1)
-        if not derivatives:
-            return Value(r, {})
-        J = nodes.of(robot.jacobian, self.link)
-        return Value(r, {"q": np.concatenate((_dexp_inverse(xi) @ J[..., :3, :], R @ J[..., 3:, :]), axis=-2)})
-
-
-def _dexp_inverse(xi):
-    """The matrices dexp_(-xi)^-1 (..., 3, 3)."""
-    return np.stack([so3.dexp_inv(-xi, e) for e in np.eye(3)], axis=-1)
-
-
-@dataclass(frozen=True, eq=False)
-class LinkVelocity(_OfLink):
-    """The twist of a link less a target (6,), angular first, of the link's frame in the axes of the root frame (hybrid,
-    by default), rad/s and m/s."""
-
-    link: str
-    twist: ArrayLike | Callable = (0.0,) * 6
-    representation: str = "hybrid"
-
-    def labels(self, robot: Any, driven: np.ndarray) -> Sequence[str]:
-        """The axes."""
-        return *_axes(f"{self.link} turning about"), *_axes(f"{self.link} moving along")
-
-    def at(self, robot: Any, nodes: Nodes, derivatives: bool) -> Value:
-        """Its Value; by q the kinematic Hessian times the velocities."""
-        J = nodes.of(robot.jacobian, self.link, self.representation)
-        r = (J @ nodes.qd[..., None])[..., 0] - _target("LinkVelocity.twist", self.twist, nodes, (6,))
-        if not derivatives:
-            return Value(r, {})
-        H = nodes.of(robot.kinematic_hessian, self.link, self.representation)
-        return Value(r, {"q": np.einsum("...ijk,...j->...ik", H, nodes.qd), "qd": J})
-
-
-@dataclass(frozen=True, eq=False)
-class CenterOfMass(Quantity):
-    """The position of the robot's centre of mass less a target (3,), in the root frame, m."""
-
-    position: ArrayLike | Callable = (0.0, 0.0, 0.0)
-
-    def labels(self, robot: Any, driven: np.ndarray) -> Sequence[str]:
-        """The axes."""
-        return _axes("centre of mass")
-
-    def at(self, robot: Any, nodes: Nodes, derivatives: bool) -> Value:
-        """Its Value."""
-        r = nodes.of(robot.center_of_mass) - _target("CenterOfMass.position", self.position, nodes, (3,))
-        return Value(r, {"q": nodes.of(robot.center_of_mass_jacobian)} if derivatives else {})
+        return Value(nodes.tau - target("Effort.tau", self.tau, nodes, (robot.n,))[..., nodes.driven], {"tau": None})
 
 
 # ------------------------------------------------------------------------------------------------- of others
@@ -373,6 +248,12 @@ class Custom(Quantity):
     def has_effort(self) -> bool:                                           # type: ignore[override]
         """Whether it depends on efforts."""
         return self.effort
+
+    def check(self, robot: Any) -> None:
+        """ValueError for names that are a text: its letters would be taken for names."""
+        if isinstance(self.names, str) or not callable(self.function):
+            raise ValueError(f"Custom must have a function and a sequence of names, not "
+                             f"{checks.described(self.function)} and {checks.described(self.names)}")
 
     def labels(self, robot: Any, driven: np.ndarray) -> Sequence[str]:
         """Its names."""

@@ -2,13 +2,14 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from screw_dynamics import checks
+from screw_dynamics.model.floating_base import velocity_names
 from screw_dynamics.simulation.feedback import Motion
 from screw_dynamics.sweeps.entries import costates_of
 
@@ -42,15 +43,20 @@ class Solver:
         self.dynamics: Dynamics = dynamics(robot, Steps(dt, integrator, friction, stops, forces, threads), driven, N,
                                            phases)
         robot = self.dynamics.robot
+        self.names = velocity_names(robot.model)
         self.tolerance, self.limit_tolerance = (checks.positive("tolerance", tolerance),
                                                 checks.positive("limit_tolerance", limit_tolerance))
         q0, qd0 = checks.broadcast({"q0": checks.finite_numbers("q0", q0, robot.nq),
                                     "qd0": checks.finite_numbers("qd0", np.zeros(robot.n) if qd0 is None else qd0,
                                                                  robot.n)})
+        if q0.size == 0:
+            raise ValueError(f"q0 has shape {q0.shape}: there is no problem")
         self.lead, self.bounds = q0.shape[:-1], self._bounds(effort_limits)
         self._start = [np.ascontiguousarray(x.reshape(-1, x.shape[-1])) for x in (robot.normalize(q0), qd0)]
         if isinstance(terms, Cost | Limit):
             terms = [terms]
+        if not isinstance(terms, Iterable):
+            raise ValueError(f"terms must be Cost or Limit of quantities, not {checks.described(terms)}")
         found = [bound(term, robot, self.dynamics.driven, N, self.dynamics.h)
                  for term in (*terms, *self._limits(limits))]
         if not any(term.weight is not None for term in found):
@@ -67,16 +73,19 @@ class Solver:
         """The bounds of efforts (m,)."""
         model, driven = self.dynamics.robot.model, self.dynamics.driven
         if isinstance(given, tuple):
+            if len(given) != 2:
+                raise ValueError(f"effort_limits must be True, False or (lower, upper), not {checks.described(given)}")
             lower, upper = (np.broadcast_to(checks.real_numbers(f"effort_limits {name}", np.broadcast_to(
                 x, model.n) if np.ndim(x) == 0 else x, model.n), model.n)[driven]
                             for name, x in zip(("lower", "upper"), given, strict=True))
         else:
             upper = model.effort_limit[driven] if checks.flag("effort_limits", given) else np.full(len(driven), np.inf)
             lower = -upper
-        if not (lower <= upper).all():
-            k = int(np.argmin(lower <= upper))
-            raise ValueError(f"effort_limits: lower must be <= upper, but {lower[k]} > {upper[k]} of velocity "
-                             f"{driven[k]}")
+        between = (lower <= upper) & (lower < np.inf) & (upper > -np.inf)
+        if not between.all():
+            k = int(np.argmin(between))
+            raise ValueError(f"effort_limits: lower must be <= upper, and numbers between, but of "
+                             f"{self.names[driven[k]]!r} they are {lower[k]} and {upper[k]}")
         return ddp.Bounds(lower, upper)
 
     def _limits(self, given):
@@ -100,28 +109,41 @@ class Solver:
         robot, driven, N, P = self.dynamics.robot, self.dynamics.driven, self.N, len(self._start[0])
         q = np.repeat(self._start[0][:, None], N + 1, axis=1)
         qd = np.repeat(self._start[1][:, None], N + 1, axis=1)
+        states = isinstance(guess, OptimalMotion) or isinstance(guess, tuple) and len(guess) == 3
         if guess is None:
-            u = np.repeat(robot.gravity_torque(self._start[0])[:, None, driven], N, axis=1)
-        elif isinstance(guess, OptimalMotion | tuple) and len(guess) >= 3:
+            u = np.repeat(self.dynamics.holding(self._start[0])[:, None], N, axis=1)
+        elif states:
             given = guess[1:4] if isinstance(guess, OptimalMotion) else guess
-            names, sizes = ("q", "qd", "tau"), ((N + 1, robot.nq), (N + 1, robot.n), (N, robot.n))
-            q, qd, u = (np.broadcast_to(checks.finite_numbers(f"guess {name}", x, *size), (*self.lead, *size)).reshape(
-                P, *size) for name, x, size in zip(names, given, sizes, strict=True))
-            q, qd, u = q.copy(), qd.copy(), u[..., driven]
+            sizes = (N + 1, robot.nq), (N + 1, robot.n), (N, robot.n)
+            q, qd, u = (self._each(f"guess {name}", x, *size).copy()
+                        for name, x, size in zip(("q", "qd", "tau"), given, sizes, strict=True))
+            q, u = np.ascontiguousarray(robot.normalize(q)), u[..., driven]
             q[:, 0], qd[:, 0] = self._start
         else:
-            u = np.broadcast_to(checks.finite_numbers("guess", guess, N, robot.n), (*self.lead, N, robot.n))
-            u = u.reshape(P, N, robot.n)[..., driven]
-        motion = Motion(q, qd, np.clip(np.ascontiguousarray(u), *self.bounds))
-        gaps = np.zeros((P, N + 1, 2 * robot.n))
-        if guess is None or not (isinstance(guess, OptimalMotion | tuple) and len(guess) >= 3):
-            motion = self.dynamics.follow(motion, *self.bounds)
-        else:
+            u = self._each("guess", guess, N, robot.n)[..., driven]
+        motion, gaps = Motion(q, qd, np.clip(np.ascontiguousarray(u), *self.bounds)), np.zeros((P, N + 1, 2 * robot.n))
+        if states:
             gaps = self.dynamics.gaps(motion)
+        else:
+            motion = self.dynamics.follow(motion, *self.bounds)
+        return self._finite("guess: the motion that it begins with", motion, gaps)
+
+    def _each(self, name, x, *shape):
+        """Finite numbers of each problem, (P, *shape)."""
+        x, whole = checks.finite_numbers(name, x, *shape), (*self.lead, *shape)
+        if x.ndim > len(whole) or any(a not in (1, b) for a, b in zip(x.shape[::-1], whole[::-1], strict=False)):
+            raise ValueError(f"{name} has shape {x.shape}, but must have {shape} or {whole}")
+        return np.broadcast_to(x, whole).reshape(-1, *shape)
+
+    def _finite(self, name, motion, gaps):
+        """The Iterate of motions. ValueError if they, or what terms make of them, are not finite."""
+        if not all(np.isfinite(x).all() for x in (*motion, gaps)):
+            raise ValueError(f"{name} is not finite; give a better guess, or a smaller dt")
         found = ddp.begin(self.dynamics, self.objective, motion, gaps)
         if not np.isfinite(found.value).all():
-            raise ValueError("guess: the motion that it begins with is not finite; give a better guess, or a smaller "
-                             "dt")
+            what = [term.named("") for term in self.objective.terms if not np.isfinite(term.quantity.at(
+                self.dynamics.robot, self.objective.nodes(motion, term), False).r).all()] or ["its cost"]
+            raise ValueError(f"{name} is finite, but {', '.join(dict.fromkeys(map(str.strip, what)))} is not")
         return found
 
     # --------------------------------------------------------------------------------------------- iterations
@@ -129,11 +151,14 @@ class Solver:
         """Iterate until all motions have converged or stopped, at most `iterations` times each. progress: True prints a
         line for each iteration, or a function of its number and the costs (...,)."""
         iterations = checks.whole("iterations", iterations, 1)
+        if not (isinstance(progress, bool) or callable(progress)):
+            raise ValueError(f"progress must be True, False or a function, not {checks.described(progress)}")
         tell = _printed if progress is True else progress or (lambda number, costs: None)
         left = np.arange(len(self.at.cost))
         done, worst = np.zeros(len(left), dtype=int), np.full(len(left), np.inf)
         exact = np.full(len(left), LOOSE if self._has_limits else self.tolerance)
-        self.stopped[:] = EXHAUSTED
+        self.at.shift[self.stopped == STUCK], self.stopped[:] = 0.0, EXHAUSTED
+        self.at.value[:] = self.objective.take(self.at.motion, left).value      # multipliers may have been renewed
         while len(left):
             outcome = self._iterate(left)
             done[left] += 1
@@ -146,7 +171,9 @@ class Solver:
     def step(self, q: ArrayLike, qd: ArrayLike, iterations: int = 1, moved: int = 0) -> OptimalMotion:
         """Iterate from states q (..., nq), qd (..., n) that were measured, beginning with what was found before, moved
         on by so many steps: targets that are functions of the time are taken so much later, and the last effort
-        lasts. Feedback takes the motion from there to the states, and stationarity is not computed."""
+        lasts. Feedback takes the motion from there to the states. Multipliers of limits are renewed once in a step: a
+        limit that begins to bind is exceeded for some steps. Stationarity is not computed. ValueError if no motion from
+        these states is finite; what was found before lasts then."""
         moved = checks.whole("moved", moved, 0)
         if moved > self.N:
             raise ValueError(f"moved must be <= {self.N}, the number of steps, not {moved}")
@@ -154,18 +181,21 @@ class Solver:
             raise ValueError("moved: phases begin at steps that are given, and do not move on")
         iterations = checks.whole("iterations", iterations, 1)
         robot, motion, found = self.dynamics.robot, self.at.motion, self.at.feedback
-        q, qd = (np.broadcast_to(checks.finite_numbers(name, x, size), (*self.lead, size)).reshape(-1, size)
-                 for name, x, size in (("q", q, robot.nq), ("qd", qd, robot.n)))
-        for x in (*motion, found.K, found.side, *(y for y in self.objective.y if y is not None)) if moved else ():
+        begin = robot.normalize(self._each("q", q, robot.nq)), self._each("qd", qd, robot.n)
+        limits = [y for y, term in zip(self.objective.y, self.objective.terms, strict=True)
+                  if y is not None and isinstance(term.some, slice)]        # nodes with gaps between them stay
+        for x in (*motion, found.K, found.side, *limits) if moved else ():
             x[:, :-moved] = x[:, moved:].copy()
         self.dynamics.start += moved * self.dynamics.h
-        followed = self.dynamics.follow(motion, *self.bounds, feedback=found, part=0.0, begin=(robot.normalize(q), qd))
-        self.at = ddp.begin(self.dynamics, self.objective, followed, np.zeros_like(self.at.gaps))
+        followed = self.dynamics.follow(motion, *self.bounds, feedback=found, part=0.0, begin=begin)
+        self.at = self._finite("q, qd: the motion from there", followed, np.zeros_like(self.at.gaps))
         self.at.feedback.side[...] = found.side
-        self.stopped[:] = EXHAUSTED
+        self.stopped[:], self.iterations[:] = EXHAUSTED, 0
         self.history = [self._shaped(self.at.value.copy())]
+        every = np.arange(len(self.at.cost))
         for _ in range(iterations):
-            self._iterate(np.arange(len(self.at.cost)))
+            self._iterate(every)
+        self.objective.renew(self.at.motion, every)
         return self.motion(False)
 
     def _iterate(self, which):
@@ -177,10 +207,16 @@ class Solver:
 
     def _minimal(self, which, outcome, exact):
         """Which motions another iteration would make better by less than a share `exact` of their cost."""
-        expected, part = outcome
+        expected, part, held = outcome
         closed = np.abs(self.at.gaps[which]).max(axis=(-2, -1)) <= CLOSED
-        minimal = closed & (np.abs(expected) <= exact * (1e-6 + np.abs(self.at.value[which])))
-        self.stopped[which[~minimal & (part == 0.0) & (self.at.shift[which] >= ddp.SHIFTS[2])]] = STUCK
+        size = 1e-6 + np.abs(self.at.value[which])
+        minimal = closed & (np.abs(expected) <= exact * size)
+        stuck = ~minimal & (part == 0.0) & (self.at.shift[which] >= ddp.SHIFTS[2])
+        if (held := held & minimal).any():          # a change that is held back is small wherever the motion is
+            whole = ddp.expected_alone(self.dynamics, self.objective, self.bounds, self.at, which[held])
+            minimal[held] = np.abs(whole) <= exact[held] * size[held]
+            stuck |= held & ~minimal & (np.abs(expected) <= self.tolerance * size)
+        self.stopped[which[stuck]] = STUCK
         return minimal
 
     def _round(self, k, worst, exact):
@@ -188,7 +224,7 @@ class Solver:
         more digits."""
         one = np.array([k])
         motion = Motion(*(x[one] for x in self.at.motion))
-        violation = float(self.objective.violation(motion)[0])
+        violation = float(self.objective.unsettled(motion, one)[0])
         if violation <= self.limit_tolerance and exact[k] <= self.tolerance:
             self.stopped[k] = CONVERGED
             return
@@ -210,12 +246,13 @@ class Solver:
         gains = np.zeros((P, self.N, n, 2 * n))
         gains[:, :, d.driven] = at.feedback.K[..., :2 * n]
         binding = self.objective.binding(at.motion, 1e3 * self.limit_tolerance)
-        for j, label in enumerate(np.array(_names(robot))[d.driven]):
+        for j, k in enumerate(d.driven):
             u = at.motion.u[..., j]
             held = np.zeros((P, self.N + 1), dtype=bool)
             held[:, :-1] = (u <= self.bounds.lower[j]) | (u >= self.bounds.upper[j])
             if held.any():
-                binding[f"Effort {label}"] = held
+                name = f"Effort {self.names[k]}"
+                binding[name] = held | binding.get(name, False)         # of a Limit, too
         stopped = self.stopped.reshape(self.lead) if self.lead else self.stopped[0]
         shaped = self._shaped
         return OptimalMotion(d.times(np.arange(self.N + 1)), shaped(at.motion.q.copy()),
@@ -224,7 +261,7 @@ class Solver:
                              shaped(self.stopped == CONVERGED), shaped(self.iterations.copy()),
                              shaped(self._stationarity() if certified else np.full(P, np.nan)),
                              shaped(np.abs(at.gaps).max(axis=(-2, -1))),
-                             shaped(self.objective.violation(at.motion)), self.history)
+                             shaped(self.objective.violation(at.motion)), [*self.history])
 
     def _stationarity(self):
         """The largest derivative of the cost and its multipliers by efforts that bounds let go against it."""
@@ -240,10 +277,6 @@ class Solver:
         """An array (P, ...) over the leading axes of the initial states."""
         found = x.reshape((*self.lead, *x.shape[1:]))
         return found if found.ndim else found[()]
-
-
-def _names(robot):
-    return [joint for joint, where in robot.model.v_slices.items() for _ in range(where.stop - where.start)]
 
 
 def _printed(number, costs):

@@ -1,5 +1,5 @@
 """Terms: costs of quantities, and limits of them; and what they add to the derivatives of a whole cost."""
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -50,6 +50,10 @@ class Bound(NamedTuple):
     upper: np.ndarray | None = None
     scale: float = 1.0
 
+    def named(self, label: str) -> str:
+        """What one of its numbers is called in results."""
+        return f"{type(self.quantity).__name__} {label}"
+
 
 def nodes_of(term: Cost | Limit, N: int) -> np.ndarray:
     """The nodes of a term among 0 ... N. ValueError for others."""
@@ -63,6 +67,8 @@ def nodes_of(term: Cost | Limit, N: int) -> np.ndarray:
             return np.array([N])
         first = 0 if isinstance(term, Cost) or effort else 1
         return np.arange(first, N if at == RUNNING else last + 1)
+    if not isinstance(at, Iterable):
+        raise ValueError(f"at must be a word or list nodes 0 ... {last}, not {checks.described(at)}")
     found = np.array([checks.whole("at", k, 0) for k in at], dtype=int)
     if len(found) == 0 or found.max() > last:
         raise ValueError(f"at must list nodes 0 ... {last}, not {found.tolist()}")
@@ -75,21 +81,25 @@ def bound(term: Any, robot: Any, driven: np.ndarray, N: int, h: float) -> Bound:
         raise ValueError(f"terms must be Cost or Limit of a Quantity, not {checks.described(term)}")
     term.quantity.check(robot)
     labels, which = tuple(term.quantity.labels(robot, driven)), nodes_of(term, N)
+    if not labels:
+        raise ValueError(f"terms: {type(term.quantity).__name__} has no numbers")
     if isinstance(term, Cost):
         weight = _numbers("weight", term.weight, labels)
         if not (np.isfinite(weight) & (weight >= 0.0)).all():
             raise ValueError(f"weight of {type(term.quantity).__name__} must be finite and >= 0, not {weight.tolist()}")
         return Bound(term.quantity, which, _part(which), labels, weight * (h if term.at == RUNNING else 1.0))
     lower, upper = _numbers("lower", term.lower, labels), _numbers("upper", term.upper, labels)
-    if not (lower <= upper).all():
-        k = int(np.argmin(lower <= upper))
-        raise ValueError(f"lower must be <= upper, but of {labels[k]!r} they are {lower[k]} and {upper[k]}")
+    between = (lower <= upper) & (lower < np.inf) & (upper > -np.inf)
+    if not between.all():
+        k = int(np.argmin(between))
+        raise ValueError(f"lower must be <= upper, and numbers between, but of {labels[k]!r} they are {lower[k]} and "
+                         f"{upper[k]}")
     return Bound(term.quantity, which, _part(which), labels, None, lower, upper, checks.positive("scale", term.scale))
 
 
 def _numbers(name, x, labels):
     """A number of each label."""
-    x = np.asarray(x, dtype=float)
+    x = checks.real_numbers(name, x).astype(float)
     if x.ndim > 1 or (x.ndim == 1 and len(x) != len(labels)) or np.isnan(x).any():
         raise ValueError(f"{name} must be a number or have one for each of {', '.join(labels)}, not "
                          f"{checks.described(x)}")
