@@ -1,5 +1,6 @@
 """What export_c writes: right numbers, C without a warning, no memory, no state, the same bytes."""
 import ctypes
+import re
 import subprocess
 import sys
 
@@ -179,6 +180,34 @@ def test_the_test_of_an_export_tells_a_wrong_number(folder, tmp_path):
     run("gcc", "-O0", "-I", folder / "include", wrong, folder / "test" / "self_test.c", "-o", tmp_path / "wrong", "-lm")
     done = subprocess.run([tmp_path / "wrong"], capture_output=True, text=True)
     assert done.returncode == 1 and "inverse_dynamics tau[0], state 0" in done.stdout
+
+
+def needle(inertia):
+    """A body with little inertia about the axis on which its centre of mass is, some metres from the root."""
+    builder, axis = sd.ModelBuilder("root"), np.array([0.6, 0.0, 0.8])
+    for name, parent, moment in (("boom", "root", 0.1), ("needle", "boom", inertia)):
+        at = np.eye(4)
+        at[:2, 3] = 3.0, 1.0
+        builder.add_joint(f"to {name}", name, parent, [*axis, 0, 0, 0], at,
+                          sd.inertia_matrix(1.0, axis, moment * np.eye(3)))
+    return sd.Robot(builder.build())
+
+
+@pytest.mark.parametrize("precision", ["double", "float"])
+def test_the_test_of_an_export_allows_for_the_digits_that_are_lost(tmp_path, precision):
+    """In the root's frame the inertia of the needle is a difference of numbers that are 1e7, or 1e4, times as large."""
+    folder = tmp_path / "needle"
+    needle(1e-6 if precision == "double" else 1e-3).export_c(
+        folder, quantities=["forward_dynamics_derivatives", "mass_matrix_inverse"], precision=precision)
+    run("gcc", "-O0", "-I", folder / "include", folder / "src" / "needle.c", folder / "test" / "self_test.c", "-o",
+        tmp_path / "self_test", "-lm")
+    assert run(tmp_path / "self_test").startswith("passed: ")
+    told = dict(re.findall(r"(\w+)_tolerance = ([^;f]+)", (folder / "test" / "recorded.h").read_text()))
+    exact, lost = (float(told[name]) for name in ("mass_matrix_inverse_inverse",
+                                                  "forward_dynamics_derivatives_qdd_by_tau"))
+    assert exact == {"double": 1e-12, "float": 1e-5}[precision] and 10.0 * exact < lost < 1e6 * exact
+    with pytest.raises(ValueError, match="nothing but rounding in its results"):
+        needle(1e-15).export_c(folder, quantities=["forward_dynamics_derivatives"], precision=precision)
 
 
 TRAP = """

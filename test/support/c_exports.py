@@ -10,11 +10,11 @@ import pytest
 from screw_dynamics.c_code.export import prepared
 from screw_dynamics.c_code.header import header
 from screw_dynamics.c_code.printing import identifier
-from screw_dynamics.c_code.quantities import SOLVED
-from screw_dynamics.c_code.recorded import STATES, inputs_of
+from screw_dynamics.c_code.recorded import inputs_of
 from screw_dynamics.c_code.source import source
+from support.matrices import Ad
 
-TURNS = 2e4         # 2e7 rad times 1e-15, relative to 1e-12
+ROUNDING = 2.0 ** -53
 STRICT = "-std=c99", "-Wall", "-Wextra", "-Wconversion", "-pedantic", "-Werror"
 GCC = shutil.which("gcc")
 
@@ -114,24 +114,34 @@ def _of_link(robot, quantity, rest, x):
     return getattr(robot, quantity)(*x, own, **options, reference=reference or None)
 
 
-def _loss(robot, function, inputs):
-    """By how much more than a thousand the mass matrix makes errors grow."""
-    q = inputs[[x.name for x in function.inputs].index("q")]
-    return max(1.0, np.linalg.cond(robot.mass_matrix(q)) / 1e3)
+def lost_digits(robot, q):
+    """By how much more than its own rounding the inertia that a joint feels is off where it is computed in the root's
+    frame, as in derivatives of forward dynamics: S^T I S is a difference of the terms of |S|^T |I| |S|, S the joint's
+    screw, I the inertia of all that it moves."""
+    model, worst = robot.model, 1.0
+    inertias = []
+    for name, M in zip(model.body_names, model.inertias, strict=True):
+        to_body = Ad(np.linalg.inv(robot.forward_kinematics(q, name)))
+        inertias.append(to_body.T @ M @ to_body)
+    for i in reversed(range(len(inertias))):
+        S = robot.jacobian(q, model.body_names[i], "spatial")[:, model.coordinates[i]]
+        worst = max(worst, abs(S) @ abs(inertias[i]) @ abs(S) / (S @ inertias[i] @ S))
+        if model.parents[i] >= 0:
+            inertias[model.parents[i]] = inertias[model.parents[i]] + inertias[i]
+    return worst
 
 
 def errors(built, robot):
-    """The largest error of each function, relative to the largest number of a result, or to 1; where a mass matrix that
-    is ill-conditioned is solved with, relative to what its condition makes of rounding; after many turns, to what they
-    make of screws that are rounded by 1e-15."""
+    """The largest error of each function, relative to the largest number of a result, or to 1; of derivatives of
+    forward dynamics, to what lost_digits makes of a unit of rounding, if that is more than 1e-12."""
     found = {}
     for name, function in built.functions.items():
         worst = 0.0
-        for k, inputs in enumerate(inputs_of(robot, function, built.export.dialect.scalar)):
+        for inputs in inputs_of(robot, function, built.export.dialect.scalar):
             for result, answer in zip(built.call(name, *inputs), answers(robot, function, inputs), strict=True):
                 if np.isfinite(answer).all():
+                    loss = lost_digits(robot, inputs[0]) if name == "forward_dynamics_derivatives" else 1.0
                     error = np.abs(result - answer).max() / max(1.0, np.abs(answer).max())
-                    loss = _loss(robot, function, inputs) if name in SOLVED else 1.0
-                    worst = max(worst, error / (loss * TURNS if k > STATES else loss))
+                    worst = max(worst, error / max(1.0, loss * ROUNDING / 1e-12))
         found[name] = worst
     return found
