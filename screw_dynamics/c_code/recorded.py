@@ -14,6 +14,7 @@ FAR = {"double": 1e7, "float": 1e4}     # rad: angles for which the C library is
 # Of results, relative to the largest number: what is allowed at least, and the unit of rounding.
 TOLERANCE, ROUNDING = {"double": 1e-12, "float": 1e-5}, {"double": 2.0 ** -52, "float": 2.0 ** -23}
 MARGIN, DRAWS = 16.0, 2
+NOTHING_LEFT = 0.1      # of a result: a state in which rounding may be more is not recorded
 PAYLOAD = np.array([1.5, 0.01, -0.02, 0.05, 0.01, 0.001, 0.02, -0.002, 0.0005, 0.015])
 
 
@@ -61,26 +62,26 @@ def _configuration(robot, rng, state, scalar):
 
 def recorded(export: Export) -> Iterator[Recorded]:
     """What is recorded of each function: the results of its algorithms in Python; states in which they would divide by
-    0 are left out. ValueError where these are all, and where nothing is left of a result but rounding."""
+    0, or nothing but rounding is left, are left out. ValueError where these are all."""
     scalar = export.dialect.scalar
+    unit = ROUNDING[scalar] / ROUNDING["double"]
     for function, straight in export.functions:
         found = Recorded(function, [], [], [TOLERANCE[scalar]] * len(function.outputs))
         for state, inputs in enumerate(inputs_of(export.robot, function, scalar)):
             values = _values(export.robot, function, straight.way, inputs)
             if values is None:
                 continue
+            if state <= STATES:
+                noise = MARGIN * unit * _noise(export.robot, function, straight.way, inputs, values)
+                if noise.max() > NOTHING_LEFT:
+                    continue
+                found.tolerances[:] = np.maximum(found.tolerances, noise).tolist()
             found.inputs.append(inputs)
             found.values.append(values)
-            if state <= STATES:
-                noise = _noise(export.robot, function, straight.way, inputs, values)
-                found.tolerances[:] = [max(x, MARGIN * ROUNDING[scalar] / ROUNDING["double"] * y)
-                                       for x, y in zip(found.tolerances, noise, strict=True)]
         if not found.values:
-            raise ValueError(f"{function.name} is not finite in any of {STATES + 2} states: a mass matrix of this robot "
-                             "is singular; leave it out of quantities")
-        if max(found.tolerances) > 1.0:
-            raise ValueError(f"{function.name}: in {scalar} precision there is nothing but rounding in its results, as a "
-                             "mass matrix of this robot is nearly singular; leave it out of quantities")
+            raise ValueError(f"{function.name} has no digits that are right in {scalar} precision, in any of "
+                             f"{STATES + 2} states: a mass matrix of this robot is singular, or nearly so; leave it out of "
+                             "quantities")
         yield found
 
 
