@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 
 from screw_dynamics import checks
 from screw_dynamics.algorithms.friction import smooth_sign
-from screw_dynamics.forces import Friction
+from screw_dynamics.forces import Friction, Spring
 from screw_dynamics.model.drive import Antagonistic, Drive, LeverArm
 from screw_dynamics.model.drives import transmission, without_drives
 from screw_dynamics.robot import Robot
@@ -104,15 +104,16 @@ class ElasticJoints:
 
         settings {joint: value}: where what stiffens a joint stays, a lever's position, or half the angle between two
         motors; by default the middle of a lever's range, and 0. friction: that of the model acts, of joints and of
-        motors, the dry one by its sign; and losses of gears. A spring with damping is no such function of the motion:
-        ValueError, unless neglect_damping, when theta is that without. ValueError names a drive with backlash, within
-        which no torque fixes the motor, or with a carrier."""
+        motors, the dry one by its sign; and losses of gears. A drive's spring with damping is no such function of the
+        motion: ValueError, unless neglect_damping, when theta is that without. ValueError names a drive with backlash,
+        within which no torque fixes the motor, or with a carrier, and forces of the robot's own other than springs
+        (forces.Spring) at joints of links."""
         names = ("q", "qd", "qdd", "qddd", "qdddd")
         q, qd, qdd, qddd, qdddd = checks.broadcast({name: checks.real_numbers(name, x, self.robot.n) for name, x in zip(
             names, (q, qd, qdd, qddd, qdddd), strict=True)})
         neglect_damping = checks.flag("neglect_damping", neglect_damping)
-        if own := [x for x in self.driven.forces if friction or not isinstance(x, Friction)]:
-            raise ValueError(f"feed_forward: the robot has forces of its own, {own[0]}")
+        friction = checks.flag("friction", friction)
+        self._check_forces(friction)
         for joint, drive in self.driven.model.drives.items():
             rubs = drive.coupling and not drive.is_elastic and (drive.motor_damping or drive.motor_friction)
             wrong = ("backlash" if drive.backlash else "a carrier" if drive.carrier and drive.is_elastic else
@@ -120,8 +121,11 @@ class ElasticJoints:
                      "friction of a rigid motor that several joints turn" if rubs and friction else "")
             if wrong:
                 raise ValueError(f"feed_forward: the drive of joint {joint!r} has {wrong}")
-        settings, friction = self._settings(settings), checks.flag("friction", friction)
+        settings = self._settings(settings)
         tau, rate, second = self.robot.inverse_dynamics_time_derivatives(q, qd, qdd, qddd, qdddd)
+        if self.robot.forces:                   # springs, linear in position and velocity but for where they rest
+            of, rest = self.robot.drive_torque, self.robot.drive_torque(0.0 * q, 0.0 * q)
+            tau, rate, second = tau - of(q, qd), rate - of(qd, qdd) + rest, second - of(qdd, qddd) + rest
         if friction:
             d, dry = self.robot.model.damping, self.robot.model.friction
             tau, rate, second = tau + d * qd + dry * smooth_sign(qd), rate + d * qdd, second + d * qddd
@@ -139,6 +143,15 @@ class ElasticJoints:
                 for every, of_motor in zip(found, motion, strict=True):
                     every[..., k] = of_motor
         return MotorMotion(*found, tau, *whole)
+
+    def _check_forces(self, friction):
+        """ValueError for forces of the robot's own whose rates are not known here."""
+        for element in self.driven.forces:
+            if isinstance(element, Friction) and not friction:
+                continue
+            if not isinstance(element, Spring) or not {*element.joints} <= {*self.robot.joint_names}:
+                raise ValueError(f"feed_forward: the robot has {element} of its own: of forces, only forces.Spring at joints "
+                                 "of links is known here; Robot.with_forces takes what it is to be told without")
 
     def _motor(self, joint, motion, setting, friction, whole):
         """Position, velocity, acceleration and torque of a joint's motor, which are put into those of everything."""

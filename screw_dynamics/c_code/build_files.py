@@ -2,6 +2,7 @@
 from .layout import Export
 
 CMAKE = """\
+# <title>
 # Builds, tests and installs @name@; find_package(@name@) and @name@::@name@ use it.
 cmake_minimum_required(VERSION 3.16)
 project(@name@ VERSION 1.0.0 LANGUAGES C)
@@ -59,6 +60,7 @@ endif()
 """
 
 PKG_CONFIG = """\
+# <title>
 prefix=${pcfiledir}/@to_prefix@
 libdir=${prefix}/@CMAKE_INSTALL_LIBDIR@
 includedir=${prefix}/@CMAKE_INSTALL_INCLUDEDIR@
@@ -74,9 +76,9 @@ Cflags: -I${includedir}
 
 def cmake(export: Export) -> str:
     """The text of CMakeLists.txt."""
-    return CMAKE.replace("@name@", export.name).replace("@NAME@", export.name.upper())
+    return CMAKE.replace("<title>", export.title).replace("@name@", export.name).replace("@NAME@", export.name.upper())
 
 
 def pkg_config(export: Export) -> str:
     """The text of the file for pkg-config, which CMake completes."""
-    return PKG_CONFIG.replace("<name>", export.name)
+    return PKG_CONFIG.replace("<title>", export.title).replace("<name>", export.name)

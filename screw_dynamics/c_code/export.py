@@ -1,5 +1,4 @@
 """From a robot to a folder of C: what was asked for is checked, traced, printed and written."""
-import keyword
 import os
 import re
 from collections.abc import Iterable, Sequence
@@ -31,23 +30,37 @@ PRECISIONS = "double", "float"
 FILES = {"include/{0}/{0}.h": header, "include/{0}/{0}.hpp": wrapper, "src/{0}.c": source,
          "test/self_test.c": self_test, "test/recorded.h": values_header, "test/benchmark.c": benchmark,
          "CMakeLists.txt": cmake, "{0}.pc.in": pkg_config, "README.md": readme}
-_CPP = frozenset("alignas alignof and asm bool catch class constexpr delete explicit export false friend mutable "
-                 "namespace new noexcept not operator or private protected public std template this throw true try "
-                 "typeid typename using virtual xor main".split())
+# Words of C++ that are none of C; names that compilers may have as macros; and targets that CMake and libraries have.
+_CPP = frozenset("alignas alignof and and_eq asm bitand bitor bool catch char8_t char16_t char32_t class co_await co_return "
+                 "co_yield compl concept consteval constexpr constinit const_cast decltype delete dynamic_cast explicit "
+                 "export false friend mutable namespace new noexcept not not_eq nullptr operator or or_eq private "
+                 "protected public reinterpret_cast requires static_assert static_cast std template this thread_local "
+                 "throw true try typeid typename using virtual wchar_t xor xor_eq main linux unix".split())
+_TARGETS = frozenset("all clean edit_cache help install m package package_source rebuild_cache test".split())
+OURS = "printed by screw_dynamics"      # what each file of an export says
 
 
 def write(robot: Any, folder: str | os.PathLike, name: str | None, quantities: Iterable[str] | None,
           links: Iterable[str | Sequence[str]] | None, precision: str, external: Iterable[str], payload: Iterable[str],
           gravity: bool) -> list[Path]:
-    """Write the files of `texts` to a folder, which is made; returns their paths."""
+    """Write the files of `texts` to a folder, which is made; returns their paths. FileExistsError names one that is
+    another's."""
     root = Path(folder)
     name = identifier(root.resolve().name) if name is None else name
     found = texts(robot, name, quantities, links, precision, external, payload, gravity)
+    for path in found:
+        if (root / path).is_file() and not _is_ours((root / path).read_text(encoding="utf-8", errors="replace")):
+            raise FileExistsError(f"{root / path} is there, and no file of an export: take another folder")
     for path, text in found.items():
         (root / path).parent.mkdir(parents=True, exist_ok=True)
         with whole(root / path) as new:
             new.write_text(text, encoding="utf-8")
     return [root / path for path in found]
+
+
+def _is_ours(text):
+    """Whether a file is one of an export; comments may break what it says of itself into two lines."""
+    return OURS in " ".join(text.replace("\n *", " ").split())
 
 
 def texts(*arguments: Any) -> dict[str, str]:
@@ -61,15 +74,17 @@ def prepared(robot: Any, name: str, quantities: Iterable[str] | None = None,
              external: Iterable[str] = (), payload: Iterable[str] = (), gravity: bool = False) -> Export:
     """The Export of what was asked for. ValueError names what cannot be exported."""
     fit = isinstance(name, str) and re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", name)
-    if not fit or name in KEYWORDS | _CPP or keyword.iskeyword(name):
-        raise ValueError(f"name {name!r} must be an identifier of C and C++: a letter, then letters, digits and _, and "
-                         "no word of these languages")
+    if not fit or name in KEYWORDS | _CPP:
+        raise ValueError(f"name {checks.described(name)} must be an identifier of C and C++: a letter, then letters, "
+                         "digits and _, and no word of these languages")
+    if name in _TARGETS:
+        raise ValueError(f"name {name!r} is that of a target which CMake or a library has: take another")
     if not robot.n:
         raise ValueError("the robot has no joints: there is nothing to export")
     dialect = Dialect(checks.one_of("precision", precision, PRECISIONS), name)
     options = Options(_links(robot, links), _names(robot, "external", external), _names(robot, "payload", payload),
                       checks.flag("gravity", gravity))
-    wanted = DEFAULT if quantities is None else [quantities] if isinstance(quantities, str) else list(quantities)
+    wanted = DEFAULT if quantities is None else _several("quantities", quantities)
     functions = functions_of(robot.model, wanted, options)
     if not functions:
         raise ValueError(f"quantities {wanted}: there is nothing to export" + (
@@ -92,6 +107,13 @@ def _straight(robot, function: Function) -> Straight:
                          f"joint moves no mass; leave out {', '.join(SOLVED)}") from None
 
 
+def _several(what, given) -> list:
+    """What was given, one text alone too; ValueError for what is neither text nor has parts."""
+    if not isinstance(given, Iterable):
+        raise ValueError(f"{what} {checks.described(given)} must be names")
+    return [given] if isinstance(given, str) else list(given)
+
+
 def _links(robot, links) -> tuple[tuple[str, str, str], ...]:
     """(link, representation, reference) of each link of kinematics; by default of bodies that carry no other."""
     model = robot.model
@@ -99,8 +121,12 @@ def _links(robot, links) -> tuple[tuple[str, str, str], ...]:
         carriers = set(model.parents)
         links = [name for i, name in enumerate(model.body_names) if name is not None and i not in carriers]
     found = []
-    for given in ([links] if isinstance(links, str) else links):
-        link, representation, reference = (*((given,) if isinstance(given, str) else given), None, None)[:3]
+    for given in _several("links", links):
+        parts = [given] if isinstance(given, str) else given
+        if not (isinstance(parts, Sequence) and 1 <= len(parts) <= 3):
+            raise ValueError(f"links: {checks.described(given)} must be a name, or (name, representation[, reference "
+                             "link])")
+        link, representation, reference = (*parts, None, None)[:3]
         found.append((model.known_link(link),
                       checks.one_of("representation", "body" if representation is None else representation,
                                     REPRESENTATIONS),
@@ -110,7 +136,7 @@ def _links(robot, links) -> tuple[tuple[str, str, str], ...]:
 
 def _names(robot, what, links) -> tuple[str, ...]:
     """Names of links that move."""
-    found = [robot.model.known_link(link) for link in ([links] if isinstance(links, str) else links)]
+    found = [robot.model.known_link(link) for link in _several(what, links)]
     for link in found:
         if robot.model.frames[link][0] < 0:
             raise ValueError(f"{what}: link {link!r} does not move, and nothing on it matters")
@@ -118,10 +144,11 @@ def _names(robot, what, links) -> tuple[str, ...]:
 
 
 def _refuse_namesakes(functions):
-    """ValueError where names are the same in C."""
-    known: dict[str, str] = {}
-    names = [function.name for function in functions] + sorted({x.name for f in functions for x in f.inputs})
-    for name in names:
-        if (other := known.setdefault(identifier(name), name)) != name:
-            raise ValueError(f"{name!r} and {other!r} have the same name in C, {identifier(name)}: rename a link, or "
-                             "export them apart")
+    """ValueError where two functions, or two arguments, have the same name in C."""
+    for names in ([function.name for function in functions], {x.name: x for f in functions for x in f.inputs}):
+        known: dict[str, str] = {}
+        for name in names:
+            if (found := identifier(name)) in known:
+                raise ValueError(f"{known[found]!r} and {name!r} have the same name in C, {found}: rename a link, or "
+                                 "export them apart")
+            known[found] = name

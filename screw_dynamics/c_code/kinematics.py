@@ -24,27 +24,22 @@ def forward_kinematics(model: Model, options: Options) -> list[Function]:
 
 def jacobian(model: Model, options: Options) -> list[Function]:
     """The Jacobians of links."""
-    found = []
-    for link, representation, reference in options.links:
-        names = link, representation, reference
-        J = Array("J", (6, model.n), f"J qd is its twist, angular part first, {TWIST[representation]}")
-        found.append(_function(
-            "jacobian", *names, model, f"the Jacobian of {link} relative to {reference}", (configuration(model),), J,
-            JACOBIAN, representation))
-    return found
+    return _of_links("jacobian", "the Jacobian", JACOBIAN, (configuration(model),),
+                     Array("J", (6, model.n), "J qd is its twist, angular part first,"), model, options)
 
 
 def jacobian_derivative(model: Model, options: Options) -> list[Function]:
     """The time derivatives of the Jacobians of links."""
-    found = []
-    for link, representation, reference in options.links:
-        names = link, representation, reference
-        Jd = Array("Jd", (6, model.n), f"time derivative along qd; twists {TWIST[representation]}")
-        found.append(_function(
-            "jacobian_derivative", *names, model,
-            f"the time derivative of the Jacobian of {link} relative to {reference}",
-            (configuration(model), velocities(model)), Jd, JACOBIAN_DERIVATIVE, representation))
-    return found
+    return _of_links("jacobian_derivative", "the time derivative of the Jacobian", JACOBIAN_DERIVATIVE,
+                     (configuration(model), velocities(model)),
+                     Array("Jd", (6, model.n), "time derivative along qd; twists"), model, options)
+
+
+def _of_links(quantity, what, entry, inputs, output, model, options):
+    """A function for each link; the output says at last how its twists are resolved."""
+    return [_function(quantity, link, representation, reference, model, f"{what} of {link} relative to {reference}",
+                      inputs, output._replace(meaning=f"{output.meaning} {TWIST[representation]}"), entry,
+                      representation) for link, representation, reference in options.links]
 
 
 def _function(quantity, link, representation, reference, model, summary, inputs, output, entry, twist):

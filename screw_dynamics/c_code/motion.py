@@ -2,6 +2,7 @@
 import numpy as np
 
 from screw_dynamics.algorithms.space import displace
+from screw_dynamics.forces import friction_of, of_model
 from screw_dynamics.model.model import Model
 from screw_dynamics.numbers.scalars import where
 
@@ -11,9 +12,10 @@ from .functions import Array, Function, Options, at_run_time, configuration, eff
 
 def friction_torque(model: Model, options: Options) -> list[Function]:
     """damping qd + friction sign(qd)."""
-    for element in model.forces:
-        if type(element).__name__ == "Friction":
-            raise ValueError(f"friction_torque: the robot has {element}, which no exported function has")
+    for element in friction_of(model):
+        raise ValueError(f"friction_torque: the robot has {element}, of its own or of a drive, which no exported "
+                         "function has")
+
     def way(robot, qd):
         efforts = [d * v + f * where(v < 0.0, -1.0, where(v > 0.0, 1.0, 0.0))
                    for d, f, v in zip(model.damping.tolist(), model.friction.tolist(), qd, strict=True)]
@@ -25,11 +27,9 @@ def friction_torque(model: Model, options: Options) -> list[Function]:
 
 def step(model: Model, options: Options) -> list[Function]:
     """A step of semi-implicit Euler."""
-    for element in model.forces:
-        raise ValueError(f"step: the robot has {element}, which acts in every motion, and no exported function has it")
-    for joint, motors in model.motors.items():
-        raise ValueError(f"step: joint {joint!r} has an elastic drive with the coordinates {', '.join(motors)}, whose "
-                         "spring no exported function has")
+    for element in of_model(model, friction=False):
+        raise ValueError(f"step: the robot has {element}, of its own or of a drive, which acts in every motion, and no "
+                         "exported function has it")
     inputs = (configuration(model), velocities(model), efforts(model), Array("dt", (), "length of the step, s"),
               *at_run_time(options))
     ways, symbols = accelerations_by(model, options)

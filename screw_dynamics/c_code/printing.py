@@ -27,7 +27,8 @@ NUMBERED = "t", "a"     # names of variables that the algorithm does not name: t
 UNBROKEN = "\xa0"   # a space where no line ends
 KEYWORDS = frozenset("auto break case char const continue default do double else enum extern float for goto if inline "
                      "int long register restrict return short signed sizeof static struct switch typedef union "
-                     "unsigned void volatile while s c angle".split()) | {*NUMBERED}
+                     "unsigned void volatile while".split())
+LOCAL = frozenset({"s", "c", "angle", *NUMBERED})       # names that a function has for itself
 
 
 class Dialect(NamedTuple):
@@ -72,7 +73,7 @@ class Statements:
         self.dialect, self.straight, self._bodies = dialect, straight, bodies
         self._uses = Counter(name for operation in straight.operations for name in _names_in(operation))
         self._uses.update(x.name for result in straight.results for x in result.flat if isinstance(x, Traced))
-        self._taken = set(KEYWORDS) | set(inputs) | set(outputs)
+        self._taken = {*KEYWORDS, *LOCAL, *inputs, *outputs}
         self._known: dict[str, Expression] = {}
         self._counts: Counter = Counter()           # how many variables have a name, or one like it
         self._section: int | str | None = None
@@ -255,4 +256,4 @@ def identifier(name: str) -> str:
 
 def comment(text: str) -> str:
     """Text that ends no comment, and no line."""
-    return re.sub(r"[^\x20-\x7e]|\\$", "?", text.replace("*/", "* /").replace("\\", "/"))
+    return re.sub(r"[^\x20-\x7e]|\\$", "?", text.replace("\\", "/").replace("*/", "* /").replace("/*", "/ *"))

@@ -11,15 +11,21 @@ from .tracing import evaluated
 
 SEED, STATES = 0, 3
 FAR = {"double": 1e7, "float": 1e4}     # rad: angles for which the C library is called
+# Of results, relative to the largest number: what is allowed at least, and the unit of rounding.
+TOLERANCE, ROUNDING = {"double": 1e-12, "float": 1e-5}, {"double": 2.0 ** -52, "float": 2.0 ** -23}
+MARGIN, DRAWS = 16.0, 2
+NOTHING_LEFT = 0.1      # of a result: a state in which rounding may be more is not recorded
 PAYLOAD = np.array([1.5, 0.01, -0.02, 0.05, 0.01, 0.001, 0.02, -0.002, 0.0005, 0.015])
 
 
 class Recorded(NamedTuple):
-    """A function, and for some states its inputs and the values of its outputs."""
+    """A function; for some states its inputs and the values of its outputs; and of each output how far C may be off,
+    relative to its largest number, or to 1."""
 
     function: Function
     inputs: list[list[np.ndarray]]
     values: list[list[np.ndarray]]
+    tolerances: list[float]
 
 
 def inputs_of(robot: Any, function: Function, scalar: str) -> Iterator[list[np.ndarray]]:
@@ -56,32 +62,68 @@ def _configuration(robot, rng, state, scalar):
 
 def recorded(export: Export) -> Iterator[Recorded]:
     """What is recorded of each function: the results of its algorithms in Python; states in which they would divide by
-    0 are left out."""
+    0, or nothing but rounding is left, are left out. ValueError where these are all."""
+    scalar = export.dialect.scalar
+    unit = ROUNDING[scalar] / ROUNDING["double"]
     for function, straight in export.functions:
-        found = Recorded(function, [], [])
-        for inputs in inputs_of(export.robot, function, export.dialect.scalar):
-            named = dict(zip((x.name for x in function.inputs), inputs, strict=True))
-            try:
-                values = evaluated(function.ways, named, export.robot, straight.way)
-            except ZeroDivisionError:
+        found = Recorded(function, [], [], [TOLERANCE[scalar]] * len(function.outputs))
+        for state, inputs in enumerate(inputs_of(export.robot, function, scalar)):
+            values = _values(export.robot, function, straight.way, inputs)
+            if values is None:
                 continue
-            if all(np.isfinite(x).all() for x in values):
-                found.inputs.append(inputs)
-                found.values.append(values)
+            if state <= STATES:
+                noise = MARGIN * unit * _noise(export.robot, function, straight.way, inputs, values)
+                if noise.max() > NOTHING_LEFT:
+                    continue
+                found.tolerances[:] = np.maximum(found.tolerances, noise).tolist()
+            found.inputs.append(inputs)
+            found.values.append(values)
+        if not found.values:
+            raise ValueError(f"{function.name} has no digits that are right in {scalar} precision, in any of "
+                             f"{STATES + 2} states: a mass matrix of this robot is singular, or nearly so; leave it out of "
+                             "quantities")
         yield found
+
+
+def _values(robot, function, way, inputs) -> list[np.ndarray] | None:
+    """The results of a function, by another way than this where there are several; None where they are not finite."""
+    named = dict(zip((x.name for x in function.inputs), inputs, strict=True))
+    try:
+        values = evaluated(function.ways, named, robot, way)
+    except ZeroDivisionError:
+        return None
+    return values if all(np.isfinite(x).all() for x in values) else None
+
+
+def _noise(robot, function, way, inputs, values) -> np.ndarray:
+    """How much rounding is in each result, relative to its largest number, or to 1: the largest change by inputs in
+    other last digits, with which all that is computed of them is rounded in another way. It is much where results are
+    small differences, as inertia about an axis far from the root's frame is in forward_dynamics_derivatives."""
+    rng, found = np.random.default_rng(SEED), np.zeros(len(values))
+    for _ in range(DRAWS):
+        changed = [x * (1.0 + ROUNDING["double"] * rng.integers(-1, 2, x.shape)) for x in inputs]
+        others = _values(robot, function, way, changed)
+        if others is not None:
+            found = np.maximum(found, [np.abs(x - y).max() / max(1.0, np.abs(x).max())
+                                       for x, y in zip(values, others, strict=True)])
+    return found
 
 
 def values_header(export: Export) -> str:
     """The header of recorded values: of each function the number of states, and tables of arguments and results."""
     lines = block([export.title, "Inputs and results, recorded from the package's algorithms in Python; in the last "
-                   "state there are angles of many turns."], hang="")
-    for function, inputs, values in recorded(export):
+                   "state there are angles of many turns; and how far results may be off, relative to their largest "
+                   "number or to 1."], hang="")
+    for function, inputs, values, tolerances in recorded(export):
         name = identifier(function.name)
         lines += ["", f"enum {{ {name}_states = {len(inputs)} }};"]
         for k, x in enumerate(function.inputs):
             lines += _table(export, f"{name}_{identifier(x.name)}", [state[k] for state in inputs], x.size)
         for k, x in enumerate(function.outputs):
-            lines += _table(export, f"{name}_{identifier(x.name)}_expected", [state[k] for state in values], x.size)
+            result = f"{name}_{identifier(x.name)}"
+            lines += _table(export, f"{result}_expected", [state[k] for state in values], x.size)
+            lines.append(f"static const {export.dialect.scalar} {result}_tolerance = "
+                         f"{export.dialect.number(float(f'{tolerances[k]:.1e}'))};")
     return "\n".join([*lines, ""])
 
 

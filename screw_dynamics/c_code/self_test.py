@@ -6,10 +6,6 @@ from .layout import Export, block
 from .printing import identifier, wrapped
 from .recorded import call
 
-# Relative to the largest number of a result. In single precision it depends on how much is lost in differences, by far
-# the most in forward dynamics.
-TOLERANCE = {"double": 1e-12, "float": 1e-3}
-
 COMPARE = """\
 #include "<name>/<name>.h"
 
@@ -24,13 +20,14 @@ static <scalar> size_of(<scalar> x) {
 }
 
 // Compares numbers with what is expected, to rounding of the largest of them.
-static void compare(const char *what, int state, const <scalar> *found, const <scalar> *expected, int count) {
+static void compare(const char *what, int state, const <scalar> *found, const <scalar> *expected, int count,
+    <scalar> tolerance) {
   <scalar> largest = <one>;
   for (int i = 0; i < count; i++) {
     largest = size_of(expected[i]) > largest ? size_of(expected[i]) : largest;
   }
   for (int i = 0; i < count; i++) {
-    if (!(size_of(found[i] - expected[i]) <= <tolerance> * largest)) {
+    if (!(size_of(found[i] - expected[i]) <= tolerance * largest)) {
       printf("%s[%d], state %d: %.17g, not %.17g\\n", what, i, state, (double)found[i], (double)expected[i]);
       failures++;
     }
@@ -53,8 +50,7 @@ def self_test(export: Export) -> str:
     lines = block([export.title, "Compares each function with recorded values; 0 if all are the same to rounding."],
                   hang="")
     text = COMPARE
-    for name, part in {"name": export.name, "scalar": scalar, "zero": number(0.0), "one": number(1.0),
-                       "tolerance": number(TOLERANCE[scalar])}.items():
+    for name, part in {"name": export.name, "scalar": scalar, "zero": number(0.0), "one": number(1.0)}.items():
         text = text.replace(f"<{name}>", part)
     lines += [*text.splitlines(), ""]
     for function, _ in export.functions:
@@ -73,7 +69,8 @@ def _test(export, function: Function) -> Iterator[str]:
     yield from (f"    {line}" for line in wrapped(f"{call(export, function, 'k')};", 116))
     for x in function.outputs:
         result = identifier(x.name)
+        recorded = f"{name}_{result}"
         yield from (f"    {line}" for line in wrapped(
-            f'compare("{name} {result}", k, {result}, {name}_{result}_expected[k], {x.size});', 116))
+            f'compare("{name} {result}", k, {result}, {recorded}_expected[k], {x.size}, {recorded}_tolerance);', 116))
     yield "  }"
     yield "}"

@@ -13,8 +13,9 @@ from .recording import Recording
 class Motion(NamedTuple):
     """The rows of a recording in which the whole configuration was measured.
 
-    t (k,) s; q (k, nq); qd and tau (k, n), NaN where nothing was measured, tau of a floating base 0; rows before which
-    time is interrupted; notes."""
+    t (k,) s; q (k, nq); qd and tau (k, n), NaN where nothing was measured; tau of a floating base, and of joints behind
+    springs, is 0, what acts there from outside: a torque sensor measures the spring, which the robot has as a force of
+    its own; rows before which time is interrupted; notes."""
 
     t: np.ndarray
     q: np.ndarray
@@ -39,6 +40,11 @@ def motion(recording: Recording, robot: Robot) -> Motion:
         parts = [np.hstack([own, x]) for own, x in zip(_of_base(base, of.base), parts, strict=True)]
     q, qd, tau = parts
     kept, notes = np.isfinite(q).all(axis=1), Notes(of.notes)
+    behind = [robot.model.v_slices[joint].start for joint, drive in robot.model.drives.items() if drive.is_elastic]
+    tau = tau.copy()
+    notes.add("spring's torque", "efforts of joints behind springs, which act by their deflections, left out",
+              int((np.isfinite(tau[:, behind]) & (tau[:, behind] != 0.0)).any(axis=1).sum()))
+    tau[:, behind] = 0.0
     notes.add("incomplete", "rows without the position of each joint, left out", int((~kept).sum()))
     if not kept.any():
         raise ValueError(f"{recording.source or 'the recording'} has no row with the positions of all joints")

@@ -252,6 +252,7 @@ class Robot(InertialParameters, Linearization, TimeDerivatives, InverseKinematic
 
         A robot is as it is now, payloads and armature included, but without springs of elastic drives. ValueError names
         what cannot be exported: a quantity with too many operations, one that would divide by 0, a step of a robot with
-        elastic drives or forces of its own."""
+        springs or windings of drives or forces of its own, but friction. FileExistsError names a file of somebody
+        else's."""
         from screw_dynamics.c_code.export import write  # when it is called: few robots are exported
         return write(self, folder, name, quantities, links, precision, external, payload, gravity)

@@ -11,14 +11,14 @@ import numpy as np
 from lxml import etree
 
 from screw_dynamics.forces import Element, check_fits
-from screw_dynamics.model.drive import Drive
+from screw_dynamics.model.drive import Antagonistic, Drive
 from screw_dynamics.model.drives import with_drives
 from screw_dynamics.model.model import Model
 
 from . import records
 from .description import Joint, Link
-from .error import Notes, UrdfError, fault, quote
-from .exact_inertia import Body, exact_inertias, with_exact_inertias
+from .error import Notes, UrdfError, fault, listed, quote
+from .exact_inertia import ROUNDING, Body, exact_inertias, with_exact_inertias
 from .extension import FORCES
 
 
@@ -35,14 +35,18 @@ class OwnParts(NamedTuple):
 
 def own_parts(elements: Sequence[etree._Element], links: Mapping[str, Link], joints: Mapping[str, Joint]) -> OwnParts:
     """Those of elements whose form is right. UrdfError for a joint or link that does not exist, for a drive that is
-    given twice, and for what a drive or a force refuses."""
+    given twice or at a fixed joint, and for what a drive or a force refuses."""
     drives: dict[str, Drive] = {}
     for element in (x for x in elements if x.tag == "drive"):
         joint = element.get("joint")
         if joint in drives:
             raise fault(f"drive of joint {quote(joint)} is given twice", element.sourceline)
         drives[joint] = records.read(element, Drive)
-        _check_names(element, (joint, *dict(drives[joint].coupling)), joints, "joint")
+        turning = joint, *dict(drives[joint].coupling)
+        _check_names(element, turning, joints, "joint")
+        for name in turning:
+            if joints[name].kind == "fixed":
+                raise fault(f"<drive>: joint {quote(name)} is fixed", element.sourceline)
         _check_names(element, [drives[joint].carrier] if drives[joint].carrier else (), links, "link")
     coordinates = {x.name for joint, drive in drives.items() for x in drive.coordinates(joint)}
     forces = []
@@ -94,7 +98,7 @@ def applied(model: Model, parts: OwnParts) -> Model:
     """The model with what is on it. UrdfError names what does not fit."""
     try:
         model = with_drives(model, parts.drives) if parts.drives else model
-        model = model.with_armature(parts.armature) if parts.armature else model
+        model = _with_armature(model, parts.armature) if parts.armature else model
         model = with_exact_inertias(model, parts.inertias)
         if parts.forces:
             check_fits(model, parts.forces)
@@ -104,3 +108,16 @@ def applied(model: Model, parts: OwnParts) -> Model:
     except ValueError as error:
         raise UrdfError(str(error)) from None
     return model
+
+
+def _with_armature(model, armature):
+    """The model with armature of coordinates; a warning of those that is not what their drives say but for rounding."""
+    said = {}
+    for joint, drive in model.drives.items():
+        if not drive.carrier and not isinstance(drive.stiffness, Antagonistic):     # of these no drive has all numbers
+            said |= {x.name: x.inertia for x in drive.coordinates(joint)}
+            if not (drive.is_elastic or drive.coupling):
+                said[joint] = drive.inertia
+    wrong = [name for name, x in armature.items() if name in said and abs(x - said[name]) > ROUNDING * said[name]]
+    warnings = [f"<armature> in <screw_dynamics> is not what drives say, and counts: {listed(wrong)}"] if wrong else []
+    return replace(model.with_armature(armature), warnings=(*model.warnings, *warnings))

@@ -173,7 +173,7 @@ def copied(element: etree._Element, form: Schema, where: str, owner: str | None,
 def copied_named(element: etree._Element, form: Schema, outer: str, notes: Notes) -> etree._Element:
     """The copy of one of many elements, which go by their names."""
     tag, name = tag_of(element), element.get("name")
-    return copied(element, form, outer + (f"{tag} {quote(name)}" if name else f"<{tag}>"), name, notes)
+    return copied(element, form, outer + (f"{tag} {quote(name)}" if name else f"<{tag}>"), name or tag, notes)
 
 
 def _known(names):

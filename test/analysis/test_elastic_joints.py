@@ -101,6 +101,18 @@ def test_motors_of_any_springs_make_the_links_move_as_wanted(rng):
         axis=1)) < 1e-12
 
 
+OWN = [sd.forces.Spring("lift", 300.0, 2.0, 0.3), sd.forces.Spring({"waist": 1.0, "slide": -2.0}, 50.0, rest=0.1)]
+
+
+def test_springs_of_the_robots_own_are_in_the_feed_forward(rng):
+    """Through the forward dynamics of the robot with drives and springs."""
+    elastic = ElasticJoints(arm(waist=sd.Drive(1e-4, 60.0, HARD), lift=sd.Drive(1e-4, 80.0, 900.0)).with_forces(OWN))
+    driven, x = elastic.driven, rng.standard_normal((5, 3))
+    motion = elastic.feed_forward(*x)
+    efforts = motion.tau + driven.drive_torque(motion.q, motion.qd) - driven.friction_torque(motion.qd)
+    assert error(driven.forward_dynamics(motion.q, motion.qd, efforts), motion.qdd) < 1e-10
+
+
 SPINS = {"axis": (0.0, 0.0, 1.0)}
 
 
@@ -220,6 +232,12 @@ def test_a_link_gives_way_by_its_compliance(rng):
     (lambda: ElasticJoints(arm(waist=sd.Drive(1.0, 1.0, 9.0), lift=sd.Drive(
         1.0, motor_friction=1.0, coupling={"waist": 0.5}))).feed_forward(*np.zeros((5, 3))),
      "'lift' has friction of a rigid motor that several joints turn"),
+    (lambda: ElasticJoints(arm().with_forces([sd.forces.Drag("boom", 0.3)])).feed_forward(*np.zeros((5, 3))),
+     "the robot has Drag.* of its own: of forces, only forces.Spring at joints of links is known here"),
+    (lambda: ElasticJoints(arm().with_forces([sd.forces.Spring("waist_motor", 3.0)])).equilibrium(np.zeros(3)),
+     "the robot has Spring.*'waist_motor'"),
+    (lambda: ElasticJoints(arm().with_forces([sd.forces.Friction("waist", 3.0)])).equilibrium(np.zeros(3)),
+     "the robot has Friction"),
     (lambda: ElasticJoints(arm()).equilibrium(np.zeros(3), settings={"waist": 1.0}),
      "'waist' is no joint whose drive another actuator stiffens"),
     (lambda: ElasticJoints(arm()).equilibrium(np.zeros(3), settings={"slide": 0.2}), "0.2 is not within 0 and 0.1"),
@@ -236,9 +254,10 @@ def test_what_cannot_be_told_of_elastic_robots_is_refused(call, message):
         call()
 
 
-def test_motors_behind_springs_that_bend_move_as_their_derivatives_say(rng):
+@pytest.mark.parametrize("own", [[], OWN])
+def test_motors_behind_springs_that_bend_move_as_their_derivatives_say(rng, own):
     """Along q(t) of constant fourth derivative, by differences of order 4."""
-    elastic, x, h, settings = ElasticJoints(arm()), rng.standard_normal((5, 3)), 1e-3, {"lift": 0.03, "slide": 0.07}
+    elastic, x, h, settings = ElasticJoints(arm().with_forces(own)), rng.standard_normal((5, 3)), 1e-3, {"lift": 0.03, "slide": 0.07}
 
     def at(t):
         powers = [1.0, t, t**2 / 2.0, t**3 / 6.0, t**4 / 24.0]

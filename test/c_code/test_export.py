@@ -1,5 +1,6 @@
 """What export_c writes: right numbers, C without a warning, no memory, no state, the same bytes."""
 import ctypes
+import re
 import subprocess
 import sys
 
@@ -181,6 +182,34 @@ def test_the_test_of_an_export_tells_a_wrong_number(folder, tmp_path):
     assert done.returncode == 1 and "inverse_dynamics tau[0], state 0" in done.stdout
 
 
+def needle(inertia):
+    """A body with little inertia about the axis on which its centre of mass is, some metres from the root."""
+    builder, axis = sd.ModelBuilder("root"), np.array([0.6, 0.0, 0.8])
+    for name, parent, moment in (("boom", "root", 0.1), ("needle", "boom", inertia)):
+        at = np.eye(4)
+        at[:2, 3] = 3.0, 1.0
+        builder.add_joint(f"to {name}", name, parent, [*axis, 0, 0, 0], at,
+                          sd.inertia_matrix(1.0, axis, moment * np.eye(3)))
+    return sd.Robot(builder.build())
+
+
+@pytest.mark.parametrize("precision", ["double", "float"])
+def test_the_test_of_an_export_allows_for_the_digits_that_are_lost(tmp_path, precision):
+    """In the root's frame the inertia of the needle is a difference of numbers that are 1e7, or 1e4, times as large."""
+    folder = tmp_path / "needle"
+    needle(1e-6 if precision == "double" else 1e-3).export_c(
+        folder, quantities=["forward_dynamics_derivatives", "mass_matrix_inverse"], precision=precision)
+    run("gcc", "-O0", "-I", folder / "include", folder / "src" / "needle.c", folder / "test" / "self_test.c", "-o",
+        tmp_path / "self_test", "-lm")
+    assert run(tmp_path / "self_test").startswith("passed: ")
+    told = dict(re.findall(r"(\w+)_tolerance = ([^;f]+)", (folder / "test" / "recorded.h").read_text()))
+    exact, lost = (float(told[name]) for name in ("mass_matrix_inverse_inverse",
+                                                  "forward_dynamics_derivatives_qdd_by_tau"))
+    assert exact == {"double": 1e-12, "float": 1e-5}[precision] and 10.0 * exact < lost < 1e6 * exact
+    with pytest.raises(ValueError, match=f"has no digits that are right in {precision} precision"):
+        needle(1e-15).export_c(folder, quantities=["forward_dynamics_derivatives"], precision=precision)
+
+
 TRAP = """
 #include <stdio.h>
 #include <stdlib.h>
@@ -268,7 +297,7 @@ def test_a_reader_finds_bodies_joints_and_the_algorithm(folder):
 
 def test_names_that_would_end_a_comment_or_a_text(tmp_path):
     builder = sd.ModelBuilder("root")
-    builder.add_joint('evil */ "joint"\\', "link */ }\n\\", "root", [0, 0, 1, 0, 0, 0], None,
+    builder.add_joint('evil */ "joint"\\', "link */ /* }\n\\", "root", [0, 0, 1, 0, 0, 0], None,
                       sd.inertia_matrix(1.0, [0.1, 0, 0], np.eye(3)))
     robot = sd.Robot(builder.build())
     built = Built(robot, tmp_path, "-O0")
@@ -281,6 +310,16 @@ def test_names_that_would_end_a_comment_or_a_text(tmp_path):
 @pytest.mark.parametrize("options, said", [
     ({"name": "2fast"}, "name '2fast' must be an identifier of C and C\\+\\+"),
     ({"name": "class"}, "name 'class' must be an identifier"),
+    ({"name": "nullptr"}, "name 'nullptr' must be an identifier"),
+    ({"name": "linux"}, "name 'linux' must be an identifier"),
+    ({"name": 5}, "name 5 must be an identifier"),
+    ({"name": "test"}, "name 'test' is that of a target which CMake or a library has"),
+    ({"quantities": 5}, "quantities 5 must be names"),
+    ({"links": 5}, "links 5 must be names"),
+    ({"links": [5]}, "links: 5 must be a name, or"),
+    ({"links": [()]}, "links: \\(\\) must be a name, or"),
+    ({"links": [("tip", "hybrid", "root", "arm")]}, "links: \\('tip', 'hybrid', 'root', 'arm'\\) must be a name, or"),
+    ({"external": 5}, "external 5 must be names"),
     ({"quantities": ["power"]}, "quantity 'power' must be one of inverse_dynamics"),
     ({"quantities": []}, "there is nothing to export"),
     ({"quantities": ["jacobian"], "links": []}, "there is nothing to export, as no links are named"),
@@ -297,6 +336,19 @@ def test_wrong_options_are_refused(pendulum, tmp_path, options, said):
     assert not (tmp_path / "swing").exists()
 
 
+def driven(robot, **numbers):
+    return robot.with_drives({"turn": sd.Drive(rotor_inertia=1e-4, ratio=100.0, **numbers)})
+
+
+def test_a_step_is_without_friction_also_that_of_drives_and_of_its_own(pendulum, tmp_path):
+    rubbing = driven(pendulum, coupling={"slide": 2.0}, motor_damping=0.3).with_forces([sd.forces.Friction("turn", 9.0)])
+    built = Built(rubbing, tmp_path, "-O0", quantities=["step"])
+    q, qd, tau = state(rubbing)
+    for found, expected in zip(built.call("step", q, qd, tau, 0.01), rubbing.step(q, qd, tau, 0.01, limits=False),
+                               strict=True):
+        same(found, expected)
+
+
 def test_robots_that_cannot_be_exported_are_refused(tmp_path, monkeypatch, pendulum):
     with pytest.raises(ValueError, match="the robot has no joints"):
         sd.Robot(sd.ModelBuilder("root").build()).export_c(tmp_path)
@@ -306,9 +358,12 @@ def test_robots_that_cannot_be_exported_are_refused(tmp_path, monkeypatch, pendu
     with pytest.raises(ValueError, match="forward_dynamics would divide by 0"):
         massless.export_c(tmp_path)
     massless.export_c(tmp_path / "some", quantities=["inverse_dynamics"])
-    elastic = pendulum.with_drives({"turn": sd.Drive(rotor_inertia=1e-4, ratio=100.0, stiffness=1e4)})
-    with pytest.raises(ValueError, match="step: joint 'turn' has an elastic drive"):
-        elastic.export_c(tmp_path, quantities=["step"])
+    with pytest.raises(ValueError, match="step: the robot has Spring\\(joint=\\(\\('turn', 1.0\\), \\('turn_motor', -1.0"):
+        driven(pendulum, stiffness=1e4).export_c(tmp_path, quantities=["step"])
+    with pytest.raises(ValueError, match="step: the robot has Winding"):
+        driven(pendulum, electric=sd.drive.Electric(1.0, 1e-3, 0.1)).export_c(tmp_path, quantities=["step"])
+    with pytest.raises(ValueError, match="friction_torque: the robot has Friction.*'turn', 1.0.*'slide', 2.0"):
+        driven(pendulum, coupling={"slide": 2.0}, motor_damping=0.3).export_c(tmp_path, quantities=["friction_torque"])
     pulled = pendulum.with_forces([sd.forces.Spring("turn", 10.0)])
     with pytest.raises(ValueError, match="step: the robot has Spring"):
         pulled.export_c(tmp_path, quantities=["step"])
@@ -317,13 +372,31 @@ def test_robots_that_cannot_be_exported_are_refused(tmp_path, monkeypatch, pendu
         pendulum.export_c(tmp_path, quantities=["inverse_dynamics"])
 
 
-def test_links_of_one_name_in_c_are_refused(tmp_path):
+@pytest.mark.parametrize("links, options, said", [
+    (("left-hand", "left_hand"), {}, "'forward_kinematics_left-hand' and 'forward_kinematics_left_hand' have the same"),
+    (("left-hand", "left_hand"), {"quantities": ["mass_matrix"], "payload": ["left-hand", "left_hand"]},
+     "'payload_left-hand' and 'payload_left_hand' have the same name in C"),
+    (("hand", "hand_hybrid"), {"quantities": ["jacobian"], "links": [("hand", "hybrid"), "hand_hybrid"]},
+     "'jacobian_hand_hybrid' and 'jacobian_hand_hybrid' have the same name in C"),
+])
+def test_what_has_one_name_in_c_is_refused(tmp_path, links, options, said):
     builder = sd.ModelBuilder("root")
-    for name in ("left-hand", "left_hand"):
+    for name in links:
         builder.add_joint(f"to {name}", name, "root", [0, 0, 1, 0, 0, 0], None,
                           sd.inertia_matrix(1.0, [0.1, 0, 0], np.eye(3)))
-    with pytest.raises(ValueError, match="have the same name in C"):
-        sd.Robot(builder.build()).export_c(tmp_path)
+    with pytest.raises(ValueError, match=said):
+        sd.Robot(builder.build()).export_c(tmp_path, **options)
+
+
+@pytest.mark.parametrize("file", ["README.md", "CMakeLists.txt"])
+def test_files_of_others_stay(pendulum, tmp_path, file):
+    (tmp_path / file).write_text("mine, of screw_dynamics")
+    with pytest.raises(FileExistsError, match=f"{file} is there, and no file of an export"):
+        pendulum.export_c(tmp_path, "swing", ["gravity_torque"])
+    assert [path.name for path in tmp_path.iterdir()] == [file] and "mine" in (tmp_path / file).read_text()
+    (tmp_path / file).unlink()
+    assert pendulum.export_c(tmp_path, "swing", ["gravity_torque"]) == pendulum.export_c(tmp_path, "swing", [
+        "gravity_torque"])
 
 
 # ------------------------------------------------------------------------------------------------- the command

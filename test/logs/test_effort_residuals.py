@@ -64,6 +64,32 @@ def test_a_spring_that_is_known_is_taken_off(robot):
     assert residuals(recording, robot, forces=[spring]).rms.max() < 1e-3 < residuals(recording, robot).rms.max()
 
 
+def test_torque_sensors_behind_springs_measure_what_acts_already(robot):
+    """Of a robot on springs: efforts of joints as a sensor has them, none, or missing are the same; nothing is external,
+    and identification finds what the robot carries."""
+    drives = {name: sd.Drive(1e-4, 80.0, 2000.0) for name in robot.joint_names}
+    t = np.arange(0.0, 4.0, 0.004)
+    w, share = np.array([2.1, 3.3, 4.7]), np.array([0.5, 0.4, 0.1])
+    rates = [share * w**k * np.sin(np.multiply.outer(t, w) + 0.5 * np.pi * k) for k in range(5)]
+    loaded = robot.with_payload("gripper", 0.5, (0.0, 0.0, 0.1)).with_drives(drives)
+    moved = sd.elastic_joints.ElasticJoints(loaded).feed_forward(*rates, friction=False)
+    tau = moved.tau.copy()
+    tau[:, :3] = moved.spring_torque
+    told = Recording(loaded.joint_names, t, moved.q, tau=tau)
+    found = residuals(told, loaded)
+    assert found.rms.max() < 2e-3 < 1.0 < np.abs(moved.spring_torque).max()
+    assert [note.count for note in found.notes if note.kind == "spring's torque"] == [len(t)]
+    others = [replace(told, tau=np.where(np.arange(6) < 3, x, tau)) for x in (0.0, np.nan)]
+    assert all(np.array_equal(residuals(other, loaded).external, found.external) for other in others)
+    prior = robot.with_drives(drives)
+    base = sd.logs.identify([told], prior, friction="none").found
+    truth = base.base.of(loaded.inertial_parameters[base.estimated[:loaded.inertial_parameters.size]])
+    before = base.base.of(base.prior_parameters[base.estimated])
+    assert np.abs(base.base_parameters - truth).max() < 0.02 * np.abs(before - truth).max()
+    with pytest.raises(ValueError, match="has no joint waist_motor.*motors of drives are on a topic of their own"):
+        residuals(Recording(robot.joint_names, t, rates[0], tau=tau[:, :3]), prior)
+
+
 def test_nothing_goes_on_over_an_interruption(robot):
     """Two episodes one after the other, at once in time but not in place."""
     a, b = episode(robot, 0), episode(robot, 1)

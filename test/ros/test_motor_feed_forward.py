@@ -15,7 +15,7 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 import screw_dynamics as sd
 from screw_dynamics.analysis.smooth_motion import SmoothMotion
-from screw_dynamics.ros.dynamics.motor_feed_forward import MotorFeedForward
+from screw_dynamics.ros.dynamics.motor_feed_forward import MotorFeedForward, RigidDrives
 from screw_dynamics.ros.dynamics.node import DynamicsNode
 from screw_dynamics.ros.dynamics.trajectory_efforts import TrajectoryEfforts
 from screw_dynamics.ros.node.diagnostics import OK
@@ -241,6 +241,17 @@ def test_a_drive_without_feed_forward_is_named_and_all_else_works(ros, more, neg
     finally:
         node.end()
         node.endpoints.close()
+
+
+def test_forces_of_a_robots_own_are_in_the_feed_forward_of_rigid_drives(rng):
+    """Through forward dynamics under the efforts and all that acts besides."""
+    robot = sd.Robot.from_urdf(arm.urdf()).with_drives({"elbow": sd.Drive(1e-4, 40.0, motor_friction=0.2)}).with_forces([
+        sd.forces.Spring("shoulder", 30.0, 0.5, 0.2), sd.forces.Friction("elbow", 0.3)])
+    q, qd, qdd, *rates = rng.standard_normal((5, robot.n))
+    for friction in (True, False):
+        tau = RigidDrives(robot).feed_forward(q, qd, qdd, *rates, friction=friction, neglect_damping=False).tau
+        acting = tau + robot.drive_torque(q, qd) - friction * robot.friction_torque(qd)
+        assert error(robot.forward_dynamics(q, qd, acting), qdd) < 1e-12
 
 
 def test_friction_of_a_rigid_motor_that_several_joints_turn_is_in_the_feed_forward(ros):

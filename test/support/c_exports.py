@@ -4,6 +4,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
+import mpmath
 import numpy as np
 import pytest
 
@@ -11,10 +12,11 @@ from screw_dynamics.c_code.export import prepared
 from screw_dynamics.c_code.header import header
 from screw_dynamics.c_code.printing import identifier
 from screw_dynamics.c_code.quantities import SOLVED
-from screw_dynamics.c_code.recorded import STATES, inputs_of
+from screw_dynamics.c_code.recorded import inputs_of
 from screw_dynamics.c_code.source import source
+from support.matrices import Ad
 
-TURNS = 2e4         # 2e7 rad times 1e-15, relative to 1e-12
+ROUNDING = 2.0 ** -53
 STRICT = "-std=c99", "-Wall", "-Wextra", "-Wconversion", "-pedantic", "-Werror"
 GCC = shutil.which("gcc")
 
@@ -91,7 +93,8 @@ def answers(robot, function, inputs):
     if name == "bias_torque":
         return [robot.coriolis_torque(*x) + robot.gravity_torque(x[0])]
     if name == "mass_matrix_inverse":
-        return [np.linalg.inv(robot.mass_matrix(*x))]
+        size, M = _scaled(robot.mass_matrix(*x))
+        return [np.linalg.inv(M) / np.outer(size, size)]
     if name == "step":
         q, qd, tau, dt = x
         tau = tau + (robot.external_torque(q, external) if external else 0.0)
@@ -114,24 +117,68 @@ def _of_link(robot, quantity, rest, x):
     return getattr(robot, quantity)(*x, own, **options, reference=reference or None)
 
 
-def _loss(robot, function, inputs):
-    """By how much more than a thousand the mass matrix makes errors grow."""
-    q = inputs[[x.name for x in function.inputs].index("q")]
-    return max(1.0, np.linalg.cond(robot.mass_matrix(q)) / 1e3)
+def _scaled(M):
+    """Sizes d (n,) of coordinates, and the matrix H with 1 on the diagonal, of M = diag(d) H diag(d)."""
+    size = np.sqrt(M.diagonal())
+    return size, M / np.outer(size, size)
+
+
+def of_solving(robot, q):
+    """What solving with the mass matrix makes of rounding: n u cond(H), H the matrix in units in which its diagonal is 1,
+    as any factorization by Cholesky has it; Higham, Accuracy and Stability of Numerical Algorithms, 10.1."""
+    return robot.n * ROUNDING * np.linalg.cond(_scaled(robot.mass_matrix(q))[1])
+
+
+def of_moving(robot, q):
+    """What rounding makes of the inertias that joints feel where they are computed in another body's frame, as in
+    derivatives of forward dynamics in the root's: S^T I S is a difference of the terms of |S|^T |I| |S|, S a joint's
+    screw, I the inertia of all that it moves. Little inertia has fewer digits then, in Robot's mass matrix, too."""
+    model, worst, last = robot.model, 0.0, len(robot.model.parents) - 1
+    inertias = [np.zeros((6, 6)) for _ in range(last + 1)]
+    links = list(model.body_names)              # of bodies inside a joint, one that it moves
+    for i in range(last, -1, -1):
+        if model.is_link[i]:
+            to_body = Ad(np.linalg.inv(robot.forward_kinematics(q, links[i])))
+            inertias[i] += to_body.T @ model.inertias[i] @ to_body
+        S = robot.jacobian(q, links[i], "spatial")[:, model.coordinates[i]]
+        worst = max(worst, abs(S) @ abs(inertias[i]) @ abs(S) / (S @ inertias[i] @ S))
+        if (parent := model.parents[i]) >= 0:
+            inertias[parent] += inertias[i]
+            links[parent] = links[parent] if model.is_link[parent] else links[i]
+    return ROUNDING * worst
+
+
+def within_a_turn(robot, q):
+    """The configuration with angles less whole turns: what Robot answers to many of them has the error of its axes,
+    which are of unit length to 1e-16, times the angle. Leaders of mimic joints stay, as their followers turn otherwise."""
+    leaders = {leader for leader, *_ in robot.model.mimics.values()}
+    found = q.copy()
+    for joint, at in robot.q_slices.items():
+        if robot.model.kind_of(joint) in ("revolute", "continuous") and joint not in leaders:
+            with mpmath.workdps(50):
+                x = mpmath.mpf(q[at.start])
+                found[at.start] = float(x - mpmath.nint(x / (2 * mpmath.pi)) * 2 * mpmath.pi)
+    return found
 
 
 def errors(built, robot):
-    """The largest error of each function, relative to the largest number of a result, or to 1; where a mass matrix that
-    is ill-conditioned is solved with, relative to what its condition makes of rounding; after many turns, to what they
-    make of screws that are rounded by 1e-15."""
+    """The largest error of each function, relative to the largest number of a result, or to 1; of what is solved for,
+    relative to what that makes of rounding, if it is more than 1e-12."""
     found = {}
     for name, function in built.functions.items():
         worst = 0.0
-        for k, inputs in enumerate(inputs_of(robot, function, built.export.dialect.scalar)):
-            for result, answer in zip(built.call(name, *inputs), answers(robot, function, inputs), strict=True):
+        for inputs in inputs_of(robot, function, built.export.dialect.scalar):
+            given = [within_a_turn(robot, x) if array.name == "q" else x
+                     for array, x in zip(function.inputs, inputs, strict=True)]
+            answered = [*answers(robot, function, given)]
+            if name == "step":
+                answered[0] = answered[0] + (inputs[0] - given[0])
+            for result, answer in zip(built.call(name, *inputs), answered, strict=True):
                 if np.isfinite(answer).all():
                     error = np.abs(result - answer).max() / max(1.0, np.abs(answer).max())
-                    loss = _loss(robot, function, inputs) if name in SOLVED else 1.0
-                    worst = max(worst, error / (loss * TURNS if k > STATES else loss))
+                    own = of_solving(robot, inputs[0]) if name in SOLVED else 0.0
+                    if name in ("forward_dynamics_derivatives", "mass_matrix_inverse"):
+                        own = max(own, of_moving(robot, inputs[0]))
+                    worst = max(worst, error / max(1.0, own / 1e-12))
         found[name] = worst
     return found

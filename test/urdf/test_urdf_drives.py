@@ -128,13 +128,30 @@ def test_drives_written_by_hand_are_read_with_the_numbers_that_they_have(arm):
       <drive joint="slide" rotor_inertia="2e-4"><joint name="waist" factor=".5"/></drive>
       <armature joint="lift_motor" value="0.7"/> <armature joint="lift" value="0.01"/>
       <friction joint="lift_motor" coulomb="1" breakaway="2"/></screw_dynamics></robot>""")
-    robot = sd.Robot.from_urdf(text)
+    with pytest.warns(sd.UrdfWarning, match="<armature> in .* is not what drives say, and counts: 'lift_motor'$"):
+        robot = sd.Robot.from_urdf(text)
     expected = with_drives(arm.model, {"lift": sd.Drive(1e-4, 80.0, 2000.0),
                                        "slide": sd.Drive(2e-4, coupling={"waist": 0.5})})
     expected = expected.with_armature({"lift_motor": 0.7, "lift": 0.01})
     assert replace(robot.model, forces=()).digest == expected.digest
     assert robot.forces == (forces.Friction("lift_motor", coulomb=1.0, breakaway=2.0),)
     assert robot.to_urdf() == text
+
+
+@pytest.mark.parametrize(("elements", "message"), [
+    ('<drive joint="lift" rotor_inertia="1e-4" ratio="100"/><armature joint="lift" value="0.5"/>',
+     "<armature> in <screw_dynamics> is not what drives say, and counts: 'lift'"),
+    ('<drive joint="lift" rotor_inertia="1"><electric resistance="1" inductance="0.1" torque_constant="1"/></drive>'
+     '<armature joint="lift_current" value="0.2"/>', "is not what drives say, and counts: 'lift_current'"),
+    ('<drive joint="lift" rotor_inertia="1"><hardening coefficients="1"/><hardening coefficients="1"/></drive>',
+     "given twice, alike: 'hardening in drive'"),
+])
+def test_what_is_odd_of_drives_is_said(elements, message):
+    text = Path(ARM).read_text().replace("</robot>", f"<screw_dynamics>{elements}</screw_dynamics></robot>")
+    with pytest.warns(sd.UrdfWarning, match=message):
+        robot = sd.Robot.from_urdf(text)
+    with pytest.warns(sd.UrdfWarning, match=message):
+        assert sd.Robot.from_urdf(robot.to_urdf()).model.digest == robot.model.digest
 
 
 @pytest.mark.filterwarnings("ignore::screw_dynamics.UrdfWarning")
@@ -172,6 +189,7 @@ REFUSED = [
     (2 * '<drive joint="lift" rotor_inertia="1"/>', "drive of joint 'lift' is given twice"),
     ('<drive joint="lift" rotor_inertia="1"><joint name="hip" factor="1"/></drive>', "joint 'hip' does not exist"),
     ('<drive joint="lift" rotor_inertia="1"><joint name="lift" factor="1"/></drive>', "is the joint itself"),
+    ('<drive joint="clamp" rotor_inertia="1"/>', "<drive>: joint 'clamp' is fixed"),
     ('<friction damping="1"/>', "<friction>: joint is missing"), ('<friction joint="hip"/>', "joint 'hip' does not"),
     ('<friction joint="lift"><joint name="waist" factor="1"/></friction>', "<friction>: joint is given twice"),
     ('<friction joint="lift" damping="-1"/>', "damping of Friction.* is -1.0, must be a finite number >= 0"),

@@ -14,6 +14,7 @@ from screw_dynamics.model.model import Model
 from screw_dynamics.robot import Robot
 
 DEGREE = 3      # of the polynomial that fits each window
+STEPS = 2.0     # of an encoder: what moves on by more was not seen for a while
 
 
 class Piece(NamedTuple):
@@ -65,8 +66,9 @@ def pieces(t: np.ndarray, q: np.ndarray, tau: np.ndarray, window: float, degree:
     """The uninterrupted pieces of a recording t (m,), q (m, nq) and tau (m, n): time runs forward, gaps are below
     window / 2, and none goes on over one of `breaks`.
 
-    Samples are interpolated to a uniform step, the median of those of t; a piece shorter than two windows is left out.
-    degree: of the polynomial that fits each window. ValueError when a window has fewer than degree + 2 points."""
+    Samples are interpolated to a uniform step, the median of those of t, of each signal those that are `fresh`; a piece
+    shorter than two windows is left out. degree: of the polynomial that fits each window. ValueError when a window has
+    fewer than degree + 2 points."""
     steps = np.diff(t)
     if not (steps > 0.0).any() or np.ptp(t) <= 2.0 * window:
         return
@@ -78,12 +80,41 @@ def pieces(t: np.ndarray, q: np.ndarray, tau: np.ndarray, window: float, degree:
     ends = np.union1d(np.flatnonzero((steps <= 0.0) | (steps > 0.5 * window)) + 1, np.asarray(breaks, dtype=int))
     for part in np.split(np.arange(len(t)), ends):
         if t[part[-1]] - t[part[0]] > 2.0 * window:
-            yield _piece(t[part], q[part], tau[part], step, points, degree)
+            yield _piece(t[part], q[part], tau[part], step, points, degree, 0.5 * window)
 
 
-def _piece(t, q, tau, step, points, degree):
+def fresh(t: np.ndarray, x: np.ndarray, longest: float) -> np.ndarray:
+    """Which samples (k,) of a signal x (k,) are not held from the one before, as a slower source leaves them: those that
+    are repeated for less than `longest` (s) between steps; of an encoder, whose steps are multiples of one, between such
+    of more than STEPS of that. So neither a signal that rests nor one that moves on by single steps counts as held."""
+    change = np.abs(np.diff(x))
+    starts = np.flatnonzero(np.append(True, change != 0.0))
+    ends = np.append(starts[1:], len(x)) - 1
+    moves = change > STEPS * _resolution(change[change > 0.0])
+    held = (np.append(True, moves[starts[1:] - 1]) & np.append(moves[starts[1:] - 1], True)
+            & (t[ends] - t[starts] < longest))
+    found = np.repeat(~held, ends - starts + 1)
+    found[starts] = True
+    return found
+
+
+def _resolution(steps):
+    """The step of which most steps are multiples; 0 if there is none."""
+    if not len(steps):
+        return 0.0
+    multiples = steps / steps.min()
+    return steps.min() if np.mean(np.abs(multiples - np.round(multiples)) < 0.1) > 0.9 else 0.0
+
+
+def _piece(t, q, tau, step, points, degree, longest):
     times = np.arange(t[0], t[-1], step)
-    position, effort = (np.stack([np.interp(times, t, x) for x in signal.T], axis=1) for signal in (q, tau))
+
+    def uniform(x):
+        new = fresh(t, x, longest)
+        if new.all() or not np.isfinite(x).all():
+            return np.interp(times, t[new], x[new])
+        return scipy.interpolate.CubicSpline(t[new], x[new])(np.minimum(times, t[new][-1]))    # no corners
+    position, effort = (np.stack([uniform(x) for x in signal.T], axis=1) for signal in (q, tau))
     smooth = [scipy.signal.savgol_filter(position, points, degree, d, step, axis=0) for d in range(3)]
     # What a projection h leaves of white noise has 1 - 2 h_0 + sum h^2 = 1 - h_0 of its variance.
     noise = np.var(position - smooth[0], axis=0) / (1.0 - scipy.signal.savgol_coeffs(points, degree)[points // 2])

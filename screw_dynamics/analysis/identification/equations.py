@@ -9,7 +9,7 @@ import scipy  # its parts are imported when they are first used
 from screw_dynamics import checks
 from screw_dynamics.algorithms.friction import smooth_sign
 from screw_dynamics.analysis.estimation.payload_identification import REST
-from screw_dynamics.analysis.estimation.smoothing import Piece, motion_pieces
+from screw_dynamics.analysis.estimation.smoothing import Piece, fresh, motion_pieces
 from screw_dynamics.forces import Element
 from screw_dynamics.model.floating_base import velocity_names
 from screw_dynamics.model.inertial_parameters import FRICTION_NAMES
@@ -22,6 +22,7 @@ WINDOW = 0.1            # s: motions much faster than that are smoothed away
 DEGREE = 5              # of the polynomials that smooth a recording: with 3 accelerations of an arm err by a percent
 LARGEST = 1e12          # rad, m, N m, N, s and rates: what is more was not measured
 NOISE = 0.1             # of the accelerations of a joint: more is noted
+HELD = 0.1              # of the positions of a joint, too
 
 
 def checked(robot: Robot, given: Mapping[str, Any]) -> dict[str, np.ndarray]:
@@ -63,11 +64,20 @@ def equations(robot: Robot, given: Mapping[str, np.ndarray], rubs: np.ndarray, w
     else:
         parts = motion_pieces(robot, t, q, tau, window, DEGREE, forces, breaks)
         found, notes = [_smoothed(robot, piece, rubs, stribeck, springs) for piece in parts], _noisy(robot, parts)
+    if "qdd" not in given:
+        notes = [*notes, *_held(robot, t, q, window)]
     t, Y, b, valid, S, _ = (np.concatenate(x) if x[0] is not None else None for x in zip(*found, strict=True))
     valid = np.isfinite(b) & valid
     noise = None if found[0].noise is None else sum(x.noise for x in found)
     return Equations(t, np.where(valid[..., None], Y, 0.0), np.where(valid, b, 0.0), valid,
                      np.where(valid[..., None], S, 0.0), noise), notes
+
+
+def _held(robot, t, q, window):
+    """Notes on joints of whose positions a large share repeats the one before."""
+    share = 1.0 - np.mean([fresh(t, x, 0.5 * window) for x in q.T], axis=1)
+    return [f"joint {joint}: {share[of].max():.0%} of its positions repeat the one before, held between those of a slower "
+            "source, and are left out" for joint, of in robot.q_slices.items() if share[of].max() > HELD]
 
 
 def _noisy(robot, parts):

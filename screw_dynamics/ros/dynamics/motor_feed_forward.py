@@ -62,8 +62,8 @@ class RigidDrives:
 
     def feed_forward(self, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray, qddd: np.ndarray, qdddd: np.ndarray, *,
                      friction: bool, neglect_damping: bool) -> MotorMotion:
-        """The same motion, and the efforts of inverse dynamics."""
-        tau = self.robot.inverse_dynamics(q, qd, qdd)
+        """The same motion, and the efforts of inverse dynamics, less what forces of the robot's own give."""
+        tau = self.robot.inverse_dynamics(q, qd, qdd) - self.robot.drive_torque(q, qd)
         if friction:
             tau = tau + self.robot.friction_torque(qd)
         return MotorMotion(q, qd, qdd, tau, tau, q, qd, qdd, tau)

@@ -186,6 +186,16 @@ def test_noise_that_a_window_does_not_take_off_is_noted(drawn, built, rng):
                zip(drawn.joint_names, found.notes, strict=True))
 
 
+def test_positions_that_are_held_between_samples_are_left_out_with_a_note(drawn, built):
+    """Positions of 125 Hz in a recording of efforts at 250 Hz: held they lag by 4 ms in every other row."""
+    t, q, tau = record(built, seconds=8.0)
+    found = sd.identify(drawn, t, q[np.arange(len(t)) // 2 * 2], tau)
+    exact = truth(found, built)
+    assert np.abs(found.base_parameters - exact).max() < 1e-3 * np.abs(exact).max()
+    assert found.notes == tuple(f"joint {name}: 50% of its positions repeat the one before, held between those of a slower "
+                                "source, and are left out" for name in drawn.joint_names)
+
+
 def test_a_mimic_joint(rng):
     """One finger of the hand mimics the other; friction as the recording has none."""
     drawn = real_robot("panda_description/urdf/panda.urdf")
