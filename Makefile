@@ -56,7 +56,7 @@ release:
 
 # Of what is tracked, for Python 3.10 to 3.14 as far as they are here; half an hour of two cores for each.
 wheels:
-	@$(or $(PYTHON),python3) tools/wheels.py $(PYTHONS) $(if $(JOBS),--jobs $(JOBS))
+	@$(or $(PYTHON),python3) tools/wheels.py $(PYTHONS) $(if $(JOBS),--jobs $(JOBS)) $(if $(LEVELS),--levels $(LEVELS))
 
 demo:
 	@tools/setup demo

@@ -8,6 +8,8 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from numba import config, njit
+from numba.core import event
 
 from screw_dynamics import prepare
 from screw_dynamics.kernel_cache.cache import PORTABLE
@@ -168,6 +170,18 @@ def test_every_method_of_a_robot_is_called_on_an_arm(tmp_path):
     names = {name.partition(": ")[2].partition(" ")[0] for name in np.load(tmp_path / "r.npz").files}
     public = {name for name in dir(sd.Robot) if not name.startswith("_") and callable(getattr(sd.Robot, name))}
     assert public - names == set(installed_calls.LEFT_OUT) | {"momentum_balance"}
+
+
+@pytest.mark.skipif(config.DISABLE_JIT, reason="nothing is compiled")
+def test_what_is_compiled_is_counted():
+    def a_function_of_this_test(x):
+        return x + 1
+
+    with event.install_recorder("numba:compile") as compiled:
+        jitted = njit(a_function_of_this_test)
+        assert installed_calls.names_of(compiled) == []
+        assert jitted(1) == 2
+    assert [name.rpartition(".")[2] for name in installed_calls.names_of(compiled)] == ["a_function_of_this_test"]
 
 
 def test_what_differs_is_found(tmp_path):

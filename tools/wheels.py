@@ -175,6 +175,8 @@ def options_of(arguments):
     """The command line."""
     parser = argparse.ArgumentParser(prog="wheels", description=__doc__.splitlines()[0])
     parser.add_argument("versions", nargs="*", metavar="version", help=f"of Python; by default {' '.join(VERSIONS)}")
+    parser.add_argument("--levels", nargs="+", metavar="level", help="of processors, for a trial of a build; a release "
+                                                                     "has all of them")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="how many processes compile")
     return parser.parse_args(arguments)
 
@@ -183,7 +185,9 @@ def main(arguments=None):
     """Build what can be built; 0, or 1 if a wheel that was asked for by name, or any at all, is not there."""
     options = options_of(arguments)
     levels = LEVELS.get(platform.machine())
-    if sys.platform != "linux" or levels is None:
+    if levels and options.levels:
+        levels = [level for level in levels if level in options.levels]
+    if sys.platform != "linux" or not levels:
         print(f"make wheels: no levels of processors are known for {sys.platform} on {platform.machine()}; they are "
               f"for Linux on {' and '.join(LEVELS)}", file=sys.stderr)
         return 1
