@@ -121,14 +121,21 @@ def calls(python, name, environment, robots=()):
     return json.loads(done.stdout.splitlines()[-1])
 
 
-DIFFERENCE = """
+DIFFERENCE = '''
 import sys, numpy as np
+
+def apart(a, b):
+    """The largest difference, of the largest number that is finite; infinite where one alone is, or is no number."""
+    assert a.shape == b.shape, "results of other shapes"
+    same = (a == b) | np.isnan(a) & np.isnan(b)
+    with np.errstate(invalid="ignore"):
+        difference = np.where(same, 0.0, np.nan_to_num(np.abs(a - b), nan=np.inf, posinf=np.inf))
+    return difference.max(initial=0.0) / np.abs(a[np.isfinite(a)]).max(initial=1.0)
+
 one, other = map(np.load, sys.argv[1:])
 assert len(one.files) > 400 and set(one.files) <= set(other.files), "results of other calls"
-worst = max((np.abs(one[name] - other[name]).max(initial=0.0) / max(1.0, np.abs(one[name]).max(initial=0.0)), name)
-            for name in one.files)
-print(*worst)
-"""
+print(*max((apart(one[name], other[name]), name) for name in one.files))
+'''
 
 
 def try_wheel(wheel, python, version, levels):
