@@ -54,9 +54,9 @@ interfaces:
 release:
 	@$(or $(PYTHON),python3) tools/release.py
 
-# Of what is tracked, for Python 3.10 to 3.14 as far as they are here; half an hour of two cores for each.
+# Of what is tracked, for Python 3.10 to 3.14 as far as they are here; about half an hour of a core for each.
 wheels:
-	@$(or $(PYTHON),python3) tools/wheels.py $(PYTHONS) $(if $(JOBS),--jobs $(JOBS))
+	@$(or $(PYTHON),python3) tools/wheels.py $(PYTHONS) $(if $(JOBS),--jobs $(JOBS)) $(if $(LEVELS),--levels $(LEVELS))
 
 demo:
 	@tools/setup demo

@@ -7,8 +7,12 @@ import sys
 import zipfile
 from pathlib import Path
 
+import numpy as np
 import pytest
+from numba import config, njit
+from numba.core import event
 
+import screw_dynamics as sd
 from screw_dynamics import prepare
 from screw_dynamics.kernel_cache.cache import PORTABLE
 from support.paths import ROOT
@@ -162,22 +166,33 @@ def test_every_method_of_a_robot_is_called_on_an_arm(tmp_path):
                           env={**os.environ, "NUMBA_DISABLE_JIT": "1", "PYTHONPATH": str(ROOT)})
     told = json.loads(done.stdout)
     assert told["compiled"] == [] and told["calls"] > 200
-    import numpy as np
-
-    import screw_dynamics as sd
     names = {name.partition(": ")[2].partition(" ")[0] for name in np.load(tmp_path / "r.npz").files}
     public = {name for name in dir(sd.Robot) if not name.startswith("_") and callable(getattr(sd.Robot, name))}
     assert public - names == set(installed_calls.LEFT_OUT) | {"momentum_balance"}
 
 
-def test_what_differs_is_found(tmp_path):
-    import numpy as np
+@pytest.mark.skipif(config.DISABLE_JIT, reason="nothing is compiled")
+def test_what_is_compiled_is_counted():
+    def a_function_of_this_test(x):
+        return x + 1
+
+    with event.install_recorder("numba:compile") as compiled:
+        jitted = njit(a_function_of_this_test)
+        assert installed_calls.names_of(compiled) == []
+        assert jitted(1) == 2
+    assert [name.rpartition(".")[2] for name in installed_calls.names_of(compiled)] == ["a_function_of_this_test"]
+
+
+@pytest.mark.parametrize("one, other, differ", [
+    ((0.0, 1.0, 2.0, 3.0), (0.0, 1.0, 2.0, 3.3), 0.1), ((np.inf, np.nan, 4.0), (np.inf, np.nan, 5.0), 0.25),
+    ((1.0, 2.0), (np.nan, 2.0), np.inf), ((1.0, np.nan), (1.0, 2.0), np.inf), ((np.inf, 1.0), (-np.inf, 1.0), np.inf)])
+def test_what_differs_is_found(tmp_path, one, other, differ):
     numbers = {f"call {k}": np.arange(4.0) for k in range(500)}
-    np.savez(tmp_path / "a.npz", **numbers)
-    np.savez(tmp_path / "b.npz", **numbers | {"call 7": np.array((0.0, 1.0, 2.0, 3.3))})
+    np.savez(tmp_path / "a.npz", **numbers | {"call 7": np.array(one)})
+    np.savez(tmp_path / "b.npz", **numbers | {"call 7": np.array(other)})
     found = subprocess.run([sys.executable, "-c", wheels.DIFFERENCE, tmp_path / "a.npz", tmp_path / "b.npz"],
                            capture_output=True, text=True, check=True).stdout.split(maxsplit=1)
-    assert float(found[0]) == pytest.approx(0.1) and found[1] == "call 7\n"
+    assert float(found[0]) == pytest.approx(differ) and found[1] == "call 7\n"
 
 
 def setup(*arguments, **environment):

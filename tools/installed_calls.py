@@ -123,6 +123,11 @@ def numbers(result):
     return numbers(tuple(vars(result).values())) if hasattr(result, "__dataclass_fields__") else np.empty(0)
 
 
+def names_of(recorder):
+    """The functions that were compiled while Numba's events were recorded."""
+    return sorted({one.data["dispatcher"].py_func.__qualname__ for _, one in recorder.buffer if one.is_start})
+
+
 def main():
     """Call everything; the results by name, and what was compiled."""
     folder, path = map(Path, sys.argv[1:3])
@@ -137,8 +142,7 @@ def main():
             many = robot.random_configuration(2, (MANY,))
             found[f"{kind}, threads"] = robot.gravity_torque(many, threads=2).ravel()[:100]
     np.savez(path, **found)
-    names = sorted({str(one.data["dispatcher"].py_func.__qualname__) for _, one in compiled.buffer if one.is_start})
-    print(json.dumps({"package": sd.__file__, "calls": len(found), "compiled": names}))
+    print(json.dumps({"package": sd.__file__, "calls": len(found), "compiled": names_of(compiled)}))
 
 
 if __name__ == "__main__":

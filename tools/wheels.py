@@ -121,14 +121,21 @@ def calls(python, name, environment, robots=()):
     return json.loads(done.stdout.splitlines()[-1])
 
 
-DIFFERENCE = """
+DIFFERENCE = '''
 import sys, numpy as np
+
+def apart(a, b):
+    """The largest difference, of the largest number that is finite; infinite where one alone is, or is no number."""
+    assert a.shape == b.shape, "results of other shapes"
+    same = (a == b) | np.isnan(a) & np.isnan(b)
+    with np.errstate(invalid="ignore"):
+        difference = np.where(same, 0.0, np.nan_to_num(np.abs(a - b), nan=np.inf, posinf=np.inf))
+    return difference.max(initial=0.0) / np.abs(a[np.isfinite(a)]).max(initial=1.0)
+
 one, other = map(np.load, sys.argv[1:])
 assert len(one.files) > 400 and set(one.files) <= set(other.files), "results of other calls"
-worst = max((np.abs(one[name] - other[name]).max(initial=0.0) / max(1.0, np.abs(one[name]).max(initial=0.0)), name)
-            for name in one.files)
-print(*worst)
-"""
+print(*max((apart(one[name], other[name]), name) for name in one.files))
+'''
 
 
 def try_wheel(wheel, python, version, levels):
@@ -175,6 +182,8 @@ def options_of(arguments):
     """The command line."""
     parser = argparse.ArgumentParser(prog="wheels", description=__doc__.splitlines()[0])
     parser.add_argument("versions", nargs="*", metavar="version", help=f"of Python; by default {' '.join(VERSIONS)}")
+    parser.add_argument("--levels", nargs="+", metavar="level", help="of processors, for a trial of a build; a release "
+                                                                     "has all of them")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="how many processes compile")
     return parser.parse_args(arguments)
 
@@ -183,7 +192,9 @@ def main(arguments=None):
     """Build what can be built; 0, or 1 if a wheel that was asked for by name, or any at all, is not there."""
     options = options_of(arguments)
     levels = LEVELS.get(platform.machine())
-    if sys.platform != "linux" or levels is None:
+    if levels and options.levels:
+        levels = [level for level in levels if level in options.levels]
+    if sys.platform != "linux" or not levels:
         print(f"make wheels: no levels of processors are known for {sys.platform} on {platform.machine()}; they are "
               f"for Linux on {' and '.join(LEVELS)}", file=sys.stderr)
         return 1
