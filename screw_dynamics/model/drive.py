@@ -251,11 +251,12 @@ class Drive:
                 raise ValueError(f"{name} of Drive: not with electric, whose voltage limits it, nor of a rigid motor "
                                  "that several joints turn, whose torque no coordinate has")
         if isinstance(self.stiffness, (Antagonistic, LeverArm)):
-            never = ("backlash", "gear_loss", "carrier", "coupling")
-            for name in (*never, *["winding"] * isinstance(self.stiffness, Antagonistic)):
-                if getattr(self, name):
-                    raise ValueError(f"{name} of Drive is {getattr(self, name)!r}: not with "
-                                     f"{type(self.stiffness).__name__}")
+            never = {name: getattr(self, name) for name in ("backlash", "gear_loss", "carrier", "coupling")}
+            if isinstance(self.stiffness, Antagonistic):
+                never["electric"] = self.winding
+            for name, given in never.items():
+                if given:
+                    raise ValueError(f"{name} of Drive is {given!r}: not with {type(self.stiffness).__name__}")
         if not isinstance(self.carrier, (str, type(None))):
             raise ValueError(f"carrier of Drive is {described(self.carrier)}, must be the name of a link")
         if self.axis is not None:
