@@ -310,7 +310,8 @@ def test_a_reader_finds_what_follows_and_what_has_several_numbers():
     found = texts(sd.Robot(builder.build()), "hand", ["gravity_torque"])
     assert " second: no coordinate of its own, follows first\n" in found["include/hand/hand.h"]
     assert " ball: q[0..3], velocities and efforts [0..2], spherical\n" in found["include/hand/hand.h"]
-    for line in ("| ball | 0 to 3 | 0 to 2 | spherical |", "| first | 4 | 3 | revolute |", "| second | follows first | | |"):
+    for line in ("| ball | 0 to 3 | 0 to 2 | spherical |", "| first | 4 | 3 | revolute |",
+                 "| second | follows first | | |"):
         assert line in found["README.md"].splitlines()
 
 
@@ -360,7 +361,8 @@ def driven(robot, **numbers):
 
 
 def test_a_step_is_without_friction_also_that_of_drives_and_of_its_own(pendulum, tmp_path):
-    rubbing = driven(pendulum, coupling={"slide": 2.0}, motor_damping=0.3).with_forces([sd.forces.Friction("turn", 9.0)])
+    rubbing = driven(pendulum, coupling={"slide": 2.0}, motor_damping=0.3).with_forces([
+        sd.forces.Friction("turn", 9.0)])
     built = Built(rubbing, tmp_path, "-O0", quantities=["step"])
     q, qd, tau = state(rubbing)
     for found, expected in zip(built.call("step", q, qd, tau, 0.01), rubbing.step(q, qd, tau, 0.01, limits=False),
@@ -377,7 +379,7 @@ def test_robots_that_cannot_be_exported_are_refused(tmp_path, monkeypatch, pendu
     with pytest.raises(ValueError, match="forward_dynamics would divide by 0"):
         massless.export_c(tmp_path)
     massless.export_c(tmp_path / "some", quantities=["inverse_dynamics"])
-    with pytest.raises(ValueError, match="step: the robot has Spring\\(joint=\\(\\('turn', 1.0\\), \\('turn_motor', -1.0"):
+    with pytest.raises(ValueError, match="step: the robot has Spring.*'turn', 1.0\\), \\('turn_motor', -1.0"):
         driven(pendulum, stiffness=1e4).export_c(tmp_path, quantities=["step"])
     with pytest.raises(ValueError, match="step: the robot has Winding"):
         driven(pendulum, electric=sd.drive.Electric(1.0, 1e-3, 0.1)).export_c(tmp_path, quantities=["step"])
