@@ -150,8 +150,8 @@ class ElasticJoints:
             if isinstance(element, Friction) and not friction:
                 continue
             if not isinstance(element, Spring) or not {*element.joints} <= {*self.robot.joint_names}:
-                raise ValueError(f"feed_forward: the robot has {element} of its own: of forces, only forces.Spring at joints "
-                                 "of links is known here; Robot.with_forces takes what it is to be told without")
+                raise ValueError(f"feed_forward: the robot has {element} of its own: of forces, only forces.Spring at "
+                                 "joints of links is known here; Robot.with_forces takes what it is to be told without")
 
     def _motor(self, joint, motion, setting, friction, whole):
         """Position, velocity, acceleration and torque of a joint's motor, which are put into those of everything."""

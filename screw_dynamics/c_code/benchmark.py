@@ -78,10 +78,10 @@ def benchmark(export: Export) -> str:
 
 def _measure(export, function: Function) -> Iterator[str]:
     """The measurement of a function, in the states that are recorded."""
-    text, scalar = MEASURE, export.dialect.scalar
+    text, scalar, state = MEASURE, export.dialect.scalar, f"k % {identifier(function.name)}_states"
     results = ", ".join(f"{identifier(x.name)}[{x.size}]" for x in function.outputs)
     for name, part in {"name": identifier(function.name), "results": f"{scalar} {results};", "scalar": scalar,
-                       "call": "\n      ".join(wrapped(call(export, function, f"k % {identifier(function.name)}_states"), 112)),
+                       "call": "\n      ".join(wrapped(call(export, function, state), 112)),
                        "first": identifier(function.outputs[0].name)}.items():
         text = text.replace(f"<{name}>", part)
     yield from text.splitlines()

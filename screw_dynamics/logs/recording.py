@@ -137,8 +137,8 @@ class Recording:
         names = [name for name in robot.joint_names if name not in robot.model.joint_frames]
         if missing := [name for name in names if name not in self.joints]:
             motors = {name for added in robot.model.motors.values() for name in added}
-            hint = ("; motors of drives are on a topic of their own, which topics={'joint_states': [...]} names beside that "
-                    "of the joints; efforts of joints alone are those of the robot without drives"
+            hint = ("; motors of drives are on a topic of their own, which topics={'joint_states': [...]} names beside "
+                    "that of the joints; efforts of joints alone are those of the robot without drives"
                     if motors.intersection(missing) else "")
             raise ValueError(f"{self.source or 'the recording'} has no joint {', '.join(missing)}; it has "
                              f"{', '.join(self.joints) or 'none'}{hint}")

@@ -49,12 +49,20 @@ def transmissions(source: Source, xacro_args: Mapping[str, str] | None = None) -
     two have."""
     path = path_of(source)
     try:
-        robot = parse_xml(read_source(opened(source, xacro_args)))
+        robot = _in_no_namespace(parse_xml(read_source(opened(source, xacro_args))))
         return tuple(_each_once(robot))
     except UrdfError as error:
         if path is None:
             raise
         raise UrdfError(f"{path}: {error}") from None
+
+
+def _in_no_namespace(robot):
+    """The tree whose elements are not in the default namespace that it may have."""
+    for element in robot.iter():
+        if element.prefix is None and isinstance(element.tag, str):
+            element.tag = element.tag.rpartition("}")[2]
+    return robot
 
 
 def _each_once(robot) -> Iterator[Transmission]:

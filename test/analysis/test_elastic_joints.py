@@ -257,7 +257,8 @@ def test_what_cannot_be_told_of_elastic_robots_is_refused(call, message):
 @pytest.mark.parametrize("own", [[], OWN])
 def test_motors_behind_springs_that_bend_move_as_their_derivatives_say(rng, own):
     """Along q(t) of constant fourth derivative, by differences of order 4."""
-    elastic, x, h, settings = ElasticJoints(arm().with_forces(own)), rng.standard_normal((5, 3)), 1e-3, {"lift": 0.03, "slide": 0.07}
+    elastic, x, h = ElasticJoints(arm().with_forces(own)), rng.standard_normal((5, 3)), 1e-3
+    settings = {"lift": 0.03, "slide": 0.07}
 
     def at(t):
         powers = [1.0, t, t**2 / 2.0, t**3 / 6.0, t**4 / 24.0]

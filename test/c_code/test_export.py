@@ -3,6 +3,7 @@ import ctypes
 import re
 import subprocess
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -85,15 +86,18 @@ def test_kinematics_of_an_arm_agree_with_each_other(arm, built):
         same(built.call(f"jacobian_derivative_{name}", q, qd)[0], (later - before) / (2 * h), 1e-8)
 
 
-def test_friction_is_that_of_the_robot(arm, built):
+def test_friction_is_damping_and_a_sign_that_is_0_at_rest(arm, tmp_path):
+    damping, friction = np.arange(1.0, 7.0), np.arange(0.1, 0.7, 0.1)
+    rubbing = sd.Robot(replace(arm.model, damping=damping, friction=friction))
+    built = Built(rubbing, tmp_path, "-O0", quantities=["friction_torque"])
     for qd in (np.zeros(6), np.array([1.0, -2.0, 0.0, 3.0, -1e-9, 1e9])):
-        same(built.call("friction_torque", qd)[0], arm.friction_torque(qd))
+        same(built.call("friction_torque", qd)[0], damping * qd + friction * np.sign(qd))
 
 
 def test_angles_of_many_turns(arm, built):
     """From 1e6 rad on sines are the C library's; below the error is that of the angle."""
     oracle = oracle_of_urdf(PATHS[UR5], arm)
-    for turns in (1e5, -1e5, 1e7, 1e12):
+    for turns in (1e5, -1e5, 1e7, -1e7, 1e12):
         q = turns * np.arange(1.0, 7.0)
         same(built.call("gravity_torque", q)[0], oracle.gravity_torque(q))
     assert np.isnan(built.call("gravity_torque", np.full(6, np.inf))[0]).any()
@@ -292,7 +296,23 @@ def test_a_reader_finds_bodies_joints_and_the_algorithm(folder):
     text = (folder / "src" / "swing.c").read_text()
     for said in ("// Body 2, tip, moved by slide.", "Algorithm: inverse_dynamics.classical.", '"turn",'):
         assert said in text
-    assert "turn: q[0], velocities and efforts [0], revolute" in (folder / "include" / "swing" / "swing.h").read_text()
+    header = (folder / "include" / "swing" / "swing.h").read_text()
+    assert "turn: q[0], velocities and efforts [0], revolute" in header
+    assert "Gravity is (0, 0, -9.81) m/s^2 in the frame of root." in " ".join(header.replace("\n *", "").split())
+
+
+def test_a_reader_finds_what_follows_and_what_has_several_numbers():
+    builder = sd.ModelBuilder("root")
+    body = sd.inertia_matrix(1.0, [0.1, 0, 0], np.eye(3))
+    builder.add_group_joint("spherical", "ball", "head", "root", np.eye(4), body)
+    builder.add_joint("first", "finger", "head", [0, 0, 1, 0, 0, 0], None, body)
+    builder.add_joint("second", "thumb", "head", [0, 1, 0, 0, 0, 0], None, body, mimic=sd.Mimic("first", -1.0))
+    found = texts(sd.Robot(builder.build()), "hand", ["gravity_torque"])
+    assert " second: no coordinate of its own, follows first\n" in found["include/hand/hand.h"]
+    assert " ball: q[0..3], velocities and efforts [0..2], spherical\n" in found["include/hand/hand.h"]
+    for line in ("| ball | 0 to 3 | 0 to 2 | spherical |", "| first | 4 | 3 | revolute |",
+                 "| second | follows first | | |"):
+        assert line in found["README.md"].splitlines()
 
 
 def test_names_that_would_end_a_comment_or_a_text(tmp_path):
@@ -341,7 +361,8 @@ def driven(robot, **numbers):
 
 
 def test_a_step_is_without_friction_also_that_of_drives_and_of_its_own(pendulum, tmp_path):
-    rubbing = driven(pendulum, coupling={"slide": 2.0}, motor_damping=0.3).with_forces([sd.forces.Friction("turn", 9.0)])
+    rubbing = driven(pendulum, coupling={"slide": 2.0}, motor_damping=0.3).with_forces([
+        sd.forces.Friction("turn", 9.0)])
     built = Built(rubbing, tmp_path, "-O0", quantities=["step"])
     q, qd, tau = state(rubbing)
     for found, expected in zip(built.call("step", q, qd, tau, 0.01), rubbing.step(q, qd, tau, 0.01, limits=False),
@@ -358,7 +379,7 @@ def test_robots_that_cannot_be_exported_are_refused(tmp_path, monkeypatch, pendu
     with pytest.raises(ValueError, match="forward_dynamics would divide by 0"):
         massless.export_c(tmp_path)
     massless.export_c(tmp_path / "some", quantities=["inverse_dynamics"])
-    with pytest.raises(ValueError, match="step: the robot has Spring\\(joint=\\(\\('turn', 1.0\\), \\('turn_motor', -1.0"):
+    with pytest.raises(ValueError, match="step: the robot has Spring.*'turn', 1.0\\), \\('turn_motor', -1.0"):
         driven(pendulum, stiffness=1e4).export_c(tmp_path, quantities=["step"])
     with pytest.raises(ValueError, match="step: the robot has Winding"):
         driven(pendulum, electric=sd.drive.Electric(1.0, 1e-3, 0.1)).export_c(tmp_path, quantities=["step"])
@@ -407,6 +428,17 @@ def test_command(arm, tmp_path, capsys):
     assert str(tmp_path / "arm" / "src" / "arm.c") in capsys.readouterr().out.splitlines()
     assert "void arm_jacobian_tool0_hybrid_in_base_link(const float q[6], float J[36])" in (
         tmp_path / "arm" / "include" / "arm" / "arm.h").read_text()
+
+
+def test_command_hands_its_options_on(tmp_path):
+    assert main([str(PATHS[UR5]), str(tmp_path / "arm"), "--quantities", "gravity_torque", "--gravity-argument",
+                 "--gravity", "0", "-3.7", "1", "--floating-base", "--payload", "tool0"]) == 0
+    header = (tmp_path / "arm" / "include" / "arm" / "arm.h").read_text()
+    assert "floating_base: q[0..6]" in header and "Gravity is (0, -3.7, 1) m/s^2" in header
+    assert "gravity_torque(const double q[13], const double gravity[3], const double payload_tool0[10]" in header
+    assert main([str(PATHS[UR5]), str(tmp_path / "part"), "--base-link", "shoulder_link", "--tip-link", "forearm_link",
+                 "--quantities", "gravity_torque"]) == 0
+    assert "#define PART_N 2 " in (tmp_path / "part" / "include" / "part" / "part.h").read_text()
 
 
 def test_command_says_in_one_line_what_is_wrong(tmp_path, capsys):

@@ -220,12 +220,13 @@ def test_torsional_friction_brakes_a_spinning_disc(rate, left):
     assert abs(found.x[3]) <= mu_s * found.x[2] * (1.0 + 1e-14)
 
 
-def test_rolling_friction_opposes_rolling():
+@pytest.mark.parametrize("rolling", [(0.6, 0.8), (0.0, 1.0), (-1.0, 0.0), (0.1, -np.sqrt(0.99))])
+def test_rolling_friction_opposes_rolling(rolling):
     m, inertia, mu_r = 2.0, 0.01, 0.002 / (2.0 * 9.81 * STEP)
-    G, c = np.diag((1 / m, 1 / m, 1 / m, 1 / inertia, 1 / inertia)), (0.0, 0.0, -9.81 * STEP, 0.6, 0.8)
+    G, c = np.diag((1 / m, 1 / m, 1 / m, 1 / inertia, 1 / inertia)), (0.0, 0.0, -9.81 * STEP, *rolling)
     found = solve_contacts(G, c, [0.5], roll_mu=[mu_r], roll_of=[0])
     assert found.converged
-    np.testing.assert_allclose(found.v[3:], (0.48, 0.64), rtol=1e-13)
+    np.testing.assert_allclose(found.v[3:], np.multiply(0.8, rolling), rtol=1e-13)
     still = solve_contacts(G, (*c[:3], 0.06, 0.08), [0.5], roll_mu=[mu_r], roll_of=[0])
     np.testing.assert_allclose(still.v[3:], 0.0, atol=1e-15)
 
@@ -257,6 +258,14 @@ def test_what_presses_shares_a_load_evenly_where_another_contact_opens():
     found = solve_contacts(J @ J.T, J @ v, [0.5, 0.5, 0.5])
     np.testing.assert_allclose(found.x[:6], np.linalg.pinv(J[:6].T) @ -v, atol=1e-9)
     assert not found.x[6:].any() and abs(found.v).max() < 1e-12
+
+
+@pytest.mark.parametrize("masses", [[1.0], [1.0, 2.0, 0.5]])
+def test_what_stands_takes_no_iterations(masses):
+    """Twelve rows of a block's corners have rank six: what the solver adds to their diagonal is taken away again."""
+    scene = stack(masses)
+    found = solve_contacts(scene.G, scene.c, scene.mu)
+    assert found.converged and found.sweeps == 0 and abs(found.v).max() < 1e-14 * len(masses) * abs(scene.c).max() * 10
 
 
 def test_degenerate_contacts_end_in_what_is_defined():

@@ -62,6 +62,16 @@ def test_a_gear_loses_a_share_of_the_torque_against_the_motors_turning():
         assert found.lost == pytest.approx(-found.of_y * w)
 
 
+@pytest.mark.parametrize("ahead, passes", [(0.004, 0.0), (-0.009, 0.0), (0.03, 40.0), (-0.02, -20.0)])
+def test_a_gear_with_backlash_loses_a_share_of_what_passes_beyond_it(ahead, passes):
+    """2000 N m/rad beyond 0.01 rad on either side, and a fifth of that more for the motor, which turns forwards."""
+    builder = sd.ModelBuilder("base")
+    builder.add_screw("lift", "arm", "base", (0, 1, 0), mass=2.0, com=(0.3, 0.0, 0.0), inertia=0.05 * np.eye(3))
+    drive = sd.Drive(1e-4, 80.0, 2000.0, backlash=0.02, gear_loss=0.2)
+    found = sd.Robot(builder.build()).with_drives({"lift": drive}).drive_torque([0.1, 0.1 + ahead], [0.0, 1.0])
+    assert found == pytest.approx([passes, -passes - 0.2 * abs(passes)], rel=1e-12, abs=1e-12)
+
+
 @pytest.mark.parametrize("drive, setting", [
     (sd.Drive(1.0, stiffness=50.0), 0.0), (sd.Drive(1.0, stiffness=HARD), 0.0), (sd.Drive(1.0, stiffness=TABLE), 0.0),
     (sd.Drive(1.0, stiffness=Antagonistic(HARD)), 0.05), (sd.Drive(1.0, stiffness=Antagonistic(TABLE)), 0.04),

@@ -65,8 +65,8 @@ def test_a_spring_that_is_known_is_taken_off(robot):
 
 
 def test_torque_sensors_behind_springs_measure_what_acts_already(robot):
-    """Of a robot on springs: efforts of joints as a sensor has them, none, or missing are the same; nothing is external,
-    and identification finds what the robot carries."""
+    """Of a robot on springs: efforts of joints as a sensor has them, none, or missing are the same; nothing is
+    external, and identification finds what the robot carries."""
     drives = {name: sd.Drive(1e-4, 80.0, 2000.0) for name in robot.joint_names}
     t = np.arange(0.0, 4.0, 0.004)
     w, share = np.array([2.1, 3.3, 4.7]), np.array([0.5, 0.4, 0.1])

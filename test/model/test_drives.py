@@ -1,5 +1,6 @@
 """Drives at the joints of a model: against MuJoCo with motors as bodies, gears as tendons, and what is refused."""
 import pickle
+from dataclasses import replace
 
 import mujoco
 import numpy as np
@@ -7,6 +8,7 @@ import pytest
 
 import screw_dynamics as sd
 from screw_dynamics.model.drive import Antagonistic, Electric, Hardening, LeverArm, Table, Thermal, TorqueSpeed
+from screw_dynamics.model.drive_numbers import following
 from screw_dynamics.model.drives import without_drives
 from screw_dynamics.model.joining import Mounted, join
 from support.random_trees import GROUPS, KINDS, model_of, random_tree
@@ -272,3 +274,25 @@ def test_drives_of_joints_that_have_one_follow_or_are_on_groups_are_refused():
 def test_what_is_no_drive_is_refused(make, message):
     with pytest.raises(ValueError, match=message):
         make()
+
+
+@pytest.mark.parametrize("ratio", [80.0, -80.0])
+def test_the_line_of_torque_over_speed_is_that_of_the_joint_whichever_way_the_gear_turns(ratio):
+    """stall |n| (1 - |q'| |n| / no-load speed) where a motor drives, more where it brakes."""
+    robot = sd.Robot(model_of(random_tree(np.random.default_rng(1), 1, of=("revolute",))))
+    joint, = robot.joint_names
+    fast = robot.with_drives({joint: sd.Drive(1e-4, ratio, torque_speed=TorqueSpeed(0.5, 400.0))})
+    lowest, highest = fast.effort_bounds([2.5])
+    assert (lowest[0], highest[0]) == pytest.approx((-0.5 * 80.0 * 1.5, 0.5 * 80.0 * 0.5), rel=1e-14)
+
+
+@pytest.mark.parametrize("total, share", [(0.7, 0.3), (0.2, 0.2)])
+def test_a_rigid_motors_share_of_friction_stays_and_is_at_most_all_of_it(total, share):
+    """Of a joint whose friction becomes another, what its drive says follows."""
+    robot = sd.Robot(model_of(random_tree(np.random.default_rng(1), 1, of=("revolute",)), damping=0.5, friction=0.5))
+    joint, = robot.joint_names
+    driven = robot.with_drives({joint: sd.Drive(1e-4, 80.0, motor_damping=0.3, motor_friction=0.3)})
+    assert driven.model.damping == pytest.approx(0.8) and driven.model.friction == pytest.approx(0.8)
+    rubs = np.array([total])
+    drive = following(replace(driven.model, damping=rubs, friction=rubs)).drives[joint]
+    assert (drive.motor_damping, drive.motor_friction) == (share, share)

@@ -245,8 +245,8 @@ def test_a_drive_without_feed_forward_is_named_and_all_else_works(ros, more, neg
 
 def test_forces_of_a_robots_own_are_in_the_feed_forward_of_rigid_drives(rng):
     """Through forward dynamics under the efforts and all that acts besides."""
-    robot = sd.Robot.from_urdf(arm.urdf()).with_drives({"elbow": sd.Drive(1e-4, 40.0, motor_friction=0.2)}).with_forces([
-        sd.forces.Spring("shoulder", 30.0, 0.5, 0.2), sd.forces.Friction("elbow", 0.3)])
+    driven = sd.Robot.from_urdf(arm.urdf()).with_drives({"elbow": sd.Drive(1e-4, 40.0, motor_friction=0.2)})
+    robot = driven.with_forces([sd.forces.Spring("shoulder", 30.0, 0.5, 0.2), sd.forces.Friction("elbow", 0.3)])
     q, qd, qdd, *rates = rng.standard_normal((5, robot.n))
     for friction in (True, False):
         tau = RigidDrives(robot).feed_forward(q, qd, qdd, *rates, friction=friction, neglect_damping=False).tau

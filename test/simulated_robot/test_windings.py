@@ -5,6 +5,7 @@ import pytest
 import screw_dynamics as sd
 from screw_dynamics.simulated_robot.settings import Settings
 from screw_dynamics.simulated_robot.simulation import Simulation
+from screw_dynamics.simulated_robot.windings import Windings, under_current_control
 
 WINDING = sd.drive.Electric(resistance=0.4, inductance=2e-5, torque_constant=0.05, voltage=48.0)
 RATIO, INERTIA = 60.0, 1e-4
@@ -37,6 +38,19 @@ def test_a_motor_that_gives_all_it_can_approaches_its_no_load_speed_as_one_of_di
     t, _, qd = driven.rollout(np.zeros(2), np.zeros(2), np.array([0.0, 48.0]), dt=1e-5, steps=simulation.steps * 10,
                               every=simulation.steps * 10, integrator="rk4")      # with its inductance
     assert simulation.qd[0] == pytest.approx(qd[-1, 0], rel=2e-5 / 0.4 / tau + 1e-4 / tau)
+
+
+@pytest.mark.parametrize("ratio", [60.0, -60.0])
+def test_a_winding_feels_the_shaft_also_where_the_gear_turns_it_the_other_way(robot, ratio):
+    """By the motor's two equations, n the ratio: torque = n k i, voltage = R i + k n q'."""
+    i, rate = 2.0, 0.3
+    torque, voltage = ratio * 0.05 * i, 0.4 * i + 0.05 * ratio * rate
+    by_voltage = robot.with_drives({"waist": sd.Drive(INERTIA, ratio, electric=WINDING)})
+    assert by_voltage.drive_torque([0.1, 0.2], [rate, i]) == pytest.approx([torque, -voltage], rel=1e-14)
+    by_current = under_current_control(by_voltage)
+    assert by_current.joint_names == ("waist",)
+    (current,), (needed,) = Windings(by_current.model).state(np.array([torque]), np.array([rate]))
+    assert (current, needed) == pytest.approx((i, voltage), rel=1e-14)
 
 
 def test_within_its_voltage_a_torque_is_what_is_commanded(robot):

@@ -124,8 +124,8 @@ def _scaled(M):
 
 
 def of_solving(robot, q):
-    """What solving with the mass matrix makes of rounding: n u cond(H), H the matrix in units in which its diagonal is 1,
-    as any factorization by Cholesky has it; Higham, Accuracy and Stability of Numerical Algorithms, 10.1."""
+    """What solving with the mass matrix makes of rounding: n u cond(H), H the matrix in units in which its diagonal is
+    1, as any factorization by Cholesky has it; Higham, Accuracy and Stability of Numerical Algorithms, 10.1."""
     return robot.n * ROUNDING * np.linalg.cond(_scaled(robot.mass_matrix(q))[1])
 
 
@@ -150,7 +150,7 @@ def of_moving(robot, q):
 
 def within_a_turn(robot, q):
     """The configuration with angles less whole turns: what Robot answers to many of them has the error of its axes,
-    which are of unit length to 1e-16, times the angle. Leaders of mimic joints stay, as their followers turn otherwise."""
+    which are of unit length to 1e-16, times the angle. Leaders of mimic joints stay: their followers turn otherwise."""
     leaders = {leader for leader, *_ in robot.model.mimics.values()}
     found = q.copy()
     for joint, at in robot.q_slices.items():

@@ -57,6 +57,13 @@ def test_actuators_move_joints_as_ros_says_and_work_is_kept(kind, rng):
         np.testing.assert_allclose(wrist.joint_efforts(u), ros, rtol=1e-13)
 
 
+@pytest.mark.parametrize("text", [ROS1, ROS2.format(kind="Differential", **NUMBERS)])
+def test_a_default_namespace_changes_nothing(text):
+    plain, named = (sd.transmissions(x) for x in (text, text.replace("<robot ", '<robot xmlns="http://www.ros.org" ')))
+    assert [x.name for x in named] == ["lone", "wrist"]
+    assert all(np.array_equal(a.matrix, b.matrix) and a.joints == b.joints for a, b in zip(plain, named, strict=True))
+
+
 def test_the_older_form_is_read_too():
     lone, wrist = sd.transmissions(ROS1)
     assert lone.matrix.tolist() == [[50.0]] and wrist.offset.tolist() == [0.5, 0.0]

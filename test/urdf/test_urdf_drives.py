@@ -166,6 +166,8 @@ def test_a_part_of_a_robot_has_the_drives_of_its_joints(arm):
                for x in part.model.warnings)
     still = sd.Robot.from_urdf(text, lock={"waist": 0.3})
     assert still.model.drives["lift"].coupling == (("slide", 0.2),) and [*still.model.drives] == ["lift", "slide"]
+    assert [x for x in still.model.warnings if "leaves out" in x and "'the drive of waist'" in x and "lift" not in x]
+    assert [x for x in part.model.warnings if "'the drive of lift'" in x and "drive of waist" not in x]
     assert still.to_urdf() == text and part.to_urdf() == text
     stiffer = replace(still.model.drives["slide"], rotor_inertia=2e-4)
     other = sd.Robot(replace(arm.model, forces=()), source=text)

@@ -84,9 +84,10 @@ def pieces(t: np.ndarray, q: np.ndarray, tau: np.ndarray, window: float, degree:
 
 
 def fresh(t: np.ndarray, x: np.ndarray, longest: float) -> np.ndarray:
-    """Which samples (k,) of a signal x (k,) are not held from the one before, as a slower source leaves them: those that
-    are repeated for less than `longest` (s) between steps; of an encoder, whose steps are multiples of one, between such
-    of more than STEPS of that. So neither a signal that rests nor one that moves on by single steps counts as held."""
+    """Which samples (k,) of a signal x (k,) are not held from the one before, as a slower source leaves them: those
+    that are repeated for less than `longest` (s) between steps; of an encoder, whose steps are multiples of one,
+    between such of more than STEPS of that. So neither a signal that rests nor one that moves on by single steps counts
+    as held."""
     change = np.abs(np.diff(x))
     starts = np.flatnonzero(np.append(True, change != 0.0))
     ends = np.append(starts[1:], len(x)) - 1

@@ -76,8 +76,8 @@ def equations(robot: Robot, given: Mapping[str, np.ndarray], rubs: np.ndarray, w
 def _held(robot, t, q, window):
     """Notes on joints of whose positions a large share repeats the one before."""
     share = 1.0 - np.mean([fresh(t, x, 0.5 * window) for x in q.T], axis=1)
-    return [f"joint {joint}: {share[of].max():.0%} of its positions repeat the one before, held between those of a slower "
-            "source, and are left out" for joint, of in robot.q_slices.items() if share[of].max() > HELD]
+    return [f"joint {joint}: {share[of].max():.0%} of its positions repeat the one before, held between those of a "
+            "slower source, and are left out" for joint, of in robot.q_slices.items() if share[of].max() > HELD]
 
 
 def _noisy(robot, parts):

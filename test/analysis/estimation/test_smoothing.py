@@ -24,7 +24,7 @@ def test_samples_that_are_held_are_left_out(hold):
     x = np.sin(w * t)
     held = x[seen, None]
     piece, = pieces(t, held, held, 0.1, 5)
-    assert len(t) // hold - 6 <= fresh(t, held[:, 0], 0.05).sum() <= len(t) // hold      # two alike about each of 6 peaks
+    assert len(t) // hold - 6 <= fresh(t, held[:, 0], 0.05).sum() <= len(t) // hold      # two alike at each of 6 peaks
     for found, exact in ((piece.q, x), (piece.qd, w * np.cos(w * t)), (piece.qdd, -w * w * x), (piece.effort, x)):
         inside = slice(piece.points, -piece.points)
         assert np.abs(found[inside, 0] - exact[:len(found)][inside]).max() < 2e-4 * np.abs(exact).max()
@@ -32,6 +32,6 @@ def test_samples_that_are_held_are_left_out(hold):
 
 def test_what_rests_or_moves_by_the_steps_of_an_encoder_is_not_held():
     t = np.arange(2000) / 1000.0
-    for x in (np.zeros(2000), np.where(t < 1.0, 0.0, t), 1e-3 * np.floor(0.1 * t / 1e-3), 1e-3 * np.floor(np.sin(t) / 1e-3),
-              np.full(2000, np.nan)):
+    for x in (np.zeros(2000), np.where(t < 1.0, 0.0, t), 1e-3 * np.floor(0.1 * t / 1e-3),
+              1e-3 * np.floor(np.sin(t) / 1e-3), np.full(2000, np.nan)):
         assert fresh(t, x, 0.05).all()

@@ -192,8 +192,8 @@ def test_positions_that_are_held_between_samples_are_left_out_with_a_note(drawn,
     found = sd.identify(drawn, t, q[np.arange(len(t)) // 2 * 2], tau)
     exact = truth(found, built)
     assert np.abs(found.base_parameters - exact).max() < 1e-3 * np.abs(exact).max()
-    assert found.notes == tuple(f"joint {name}: 50% of its positions repeat the one before, held between those of a slower "
-                                "source, and are left out" for name in drawn.joint_names)
+    assert found.notes == tuple(f"joint {name}: 50% of its positions repeat the one before, held between those of a "
+                                "slower source, and are left out" for name in drawn.joint_names)
 
 
 def test_a_mimic_joint(rng):
