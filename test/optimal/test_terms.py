@@ -64,6 +64,12 @@ def test_forces_that_depend_on_the_time_act_at_theirs():
                          (pushed.step([0.1, 0.0], [0.0, 0.1], 3, moved=3), free.step([0.1, 0.0], [0.0, 0.1], 3, 3))):
         assert np.abs(found.q - other.q).max() < 1e-9 and found.cost == pytest.approx(other.cost, rel=1e-9)
         assert np.abs(found.tau[:, 0] + 4.0 * np.sin(5.0 * found.t[:-1]) - other.tau[:, 0]).max() < 1e-7
+    assert found.t == pytest.approx(H * np.arange(3, 12))
+    assert np.abs(pushed.dynamics.gaps(pushed.at.motion)).max() < 1e-12
+    q, qd = found.q[0], found.qd[0]
+    for k, tau in enumerate(found.tau):
+        q, qd = rails().step(q, qd, tau, H, forces=[CustomForce(push)], t=H * (3 + k))
+    assert np.abs(q - found.q[-1]).max() < 1e-9
     gaps = optimize_motion(rails(), terms, [0.0, 0.0], dt=H, steps=8, forces=[CustomForce(push)],
                            guess=(np.zeros((9, 2)), np.zeros((9, 2)), np.zeros((8, 2))))
     assert gaps.converged and gaps.gap < 1e-9
