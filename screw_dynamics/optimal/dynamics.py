@@ -49,6 +49,11 @@ class TreePhase:
         """The velocities with which states (k, ...) enter the phase."""
         return qd
 
+    def entry(self, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
+        """The derivatives (k, 2 n, 2 n) of the states that enter by those before."""
+        n = self.robot.n
+        return np.tile(np.eye(2 * n), (len(q), 1, 1))
+
     def end(self, q: np.ndarray, qd: np.ndarray, tau: np.ndarray, t: float) -> tuple[np.ndarray, np.ndarray]:
         """Where steps lead, of states and efforts (k, ...), at a time t."""
         h, integrator, friction, limits, forces, threads = self.steps
@@ -81,12 +86,11 @@ class LoopPhase(TreePhase):
         return self.mechanism.project_velocity(q, qd)
 
     def entry(self, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
-        """The derivatives (k, 2 n, 2 n) of the states that enter by those before."""
-        n, count = self.robot.n, len(q)
+        """The same."""
+        n, count, found = self.robot.n, len(q), super().entry(q, qd)
         dx = NUDGE * np.concatenate((np.eye(2 * n), -np.eye(2 * n)))
         entered = self.entered(self.robot.integrate(q[:, None], dx[:, :n]), qd[:, None] + dx[:, n:])
         entered = entered.reshape(count, 2, 2 * n, n)
-        found = np.broadcast_to(np.eye(2 * n), (count, 2 * n, 2 * n)).copy()
         found[:, n:] = np.swapaxes(entered[:, 0] - entered[:, 1], -1, -2) / (2.0 * NUDGE)
         return found
 

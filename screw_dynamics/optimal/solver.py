@@ -305,8 +305,8 @@ def optimize_motion(robot: Any, terms: Sequence[Cost | Limit], q0: ArrayLike, qd
     limits: the model's limits of positions and velocities are kept, too. integrator, friction, forces: as in `step`,
     which the motion obeys; stops: joints stop at position limits, as its `limits`. guess: None, efforts that hold the
     robot at q0; tau (..., N, n); (q, qd, tau), at nodes, which need not fit each other; or an OptimalMotion.
-    It has converged where one more iteration would make the cost less by less than `tolerance` times itself, and no
-    limit is exceeded by more than limit_tolerance times its scale. progress: see Solver.solve. ValueError for what
+    It has converged where one more iteration would make the cost less by less than `tolerance` times itself, and limits
+    and their multipliers fit to limit_tolerance times its scale. progress: see Solver.solve. ValueError for what
     cannot be."""
     return Solver(robot, terms, q0, qd0, dt=dt, steps=steps, driven=driven, effort_limits=effort_limits, limits=limits,
                   integrator=integrator, friction=friction, stops=stops, forces=forces, phases=phases, guess=guess,

@@ -16,7 +16,7 @@ from . import report
 from .limits import Given, LinkSpeeds, path_limits
 from .path import as_path
 from .problem import Problem, Use, used
-from .reachability import fastest
+from .reachability import fastest, refuse_unlimited
 from .time_law import Along, Steps, TimeLaw
 
 POINTS = 1000           # intervals of the grid by default
@@ -24,6 +24,8 @@ ROUNDS, BEYOND = 6, 1e-3        # how often intervals are halved inside of which
 INSIDE = np.array([[0.25], [0.5], [0.75]])      # at these shares of their length
 FEWEST = 20             # spans of the spline of a motion of bounded jerk, at least
 BINDS = 0.999           # the share of a limit from which on it is said to bind
+KINK = 1e-6             # the jump of a path's derivative, as a share of its largest, that is a corner
+LOOKS = 201             # places of a path, where it is looked how large that is, and whether it is within positions
 NEARLY = 0.97           # the same of a motion of bounded jerk, which only touches limits here and there
 
 
@@ -157,6 +159,8 @@ def _solved(problem: Problem, s: np.ndarray, ends: tuple[float, float]) -> tuple
     both, inner = np.stack([s[:-1], np.nextafter(s[1:], -np.inf)]), s[:-1] + INSIDE * np.diff(s)
     rows = problem.rows(both, inner[1])
     x = fastest(s, rows, ends, problem.path.place)
+    of_jerk = problem.path.derivatives(s).first[:, np.isfinite(problem.limits.jerk)]
+    refuse_unlimited(s, x, (of_jerk != 0.0).any(axis=-1), problem.path.place)
     law, none = Steps(s, x), np.zeros_like(both)
     use = used(rows, Along(both, np.stack([law.v[:-1], law.v[1:]]), law.u, none))
     inside = used(problem.rows(inner), Along(inner, np.sqrt(x[:-1] + INSIDE * np.diff(x)), law.u, none[0]))
@@ -171,8 +175,20 @@ def _problem(robot, path, limits, friction, external) -> Problem:
     if not limits.any_of():
         raise ValueError("time_optimal: nothing limits the motion: give velocity, acceleration, effort or link_speed")
     path = as_path(robot, path)
-    warn_of_limits(robot.model, "the path", path.q(np.linspace(path.start, path.end, 201)), advice="", stacklevel=4)
+    if limits.needs_efforts or np.isfinite(np.concatenate((limits.acceleration, limits.jerk))).any():
+        _refuse_kinks(path)
+    warn_of_limits(robot.model, "the path", path.q(np.linspace(path.start, path.end, LOOKS)), advice="", stacklevel=4)
     return Problem(robot, path, limits, checks.flag("friction", friction), external)
+
+
+def _refuse_kinks(path) -> None:
+    """ValueError where the direction of a path jumps: to go on there takes an infinite acceleration."""
+    breaks, largest = path.breaks, np.abs(path.derivatives(np.linspace(path.start, path.end, LOOKS)).first).max()
+    before, after = (path.derivatives(np.nextafter(breaks, side)).first for side in (-np.inf, np.inf))
+    sharp = np.abs(after - before).max(axis=-1, initial=0.0) > KINK * largest
+    if sharp.any():
+        raise ValueError(f"path: its direction jumps at {path.place(float(breaks[int(np.argmax(sharp))]))}; "
+                         "paths.straight rounds corners")
 
 
 def _smooth(problem: Problem, ends: tuple[float, float], points: int) -> TimeOptimal:

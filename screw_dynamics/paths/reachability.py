@@ -40,7 +40,8 @@ def fastest(s: np.ndarray, rows: Rows, ends: tuple[float, float], place: Callabl
     rows: at both ends of each interval, (2, N, m). ends: s' at the first and the last parameter. Of what is
     proportional to s', the root of x, the tangent at the motion of the pass before is taken, by Newton's method; where
     that leaves no motion, as the tangent is above the root near rest, the chord from rest on. ValueError says which
-    limits leave no motion, and where."""
+    limits leave no motion, and where; or that none limit it, or not by finite numbers."""
+    _refuse_numbers(s, rows, place)
     x = _linear(s, rows, ends, place)
     if not rows.k.any():
         return x
@@ -190,6 +191,29 @@ def _greedy(lines: Lines, d: np.ndarray, start: float, low: np.ndarray, high: np
 
 
 # ------------------------------------------------------------------------------------------------- refusals
+def _refuse_numbers(s, rows, place):
+    """ValueError where the path, or what limits say there, is not finite."""
+    lost = ~np.isfinite(rows.a + rows.b + rows.k + rows.c)
+    if lost.any():
+        end, i, j = np.argwhere(lost)[0]
+        raise ValueError(f"path: the {rows.rows[j]} is not finite at {place(s[i + end])}; are the path, and what acts "
+                         "from outside?")
+    lost = np.isnan(rows.speed)
+    if lost.any():
+        end, i, j = np.argwhere(lost)[0]
+        raise ValueError(f"path: the {rows.speed_rows[j]} is not finite at {place(s[i + end])}")
+
+
+def refuse_unlimited(s: np.ndarray, x: np.ndarray, moves: np.ndarray, place: Callable[[float], str]) -> None:
+    """ValueError for an interval on which nothing limits x = s'^2: no joint that moves there has a limit, or none does.
+    moves (N + 1,): at which s a joint does that other limits are for."""
+    free = (x >= 1e-6 * LARGEST) & ~moves
+    free = np.append(free[1:] & free[:-1], False)
+    if free.any():
+        i = int(np.argmax(free))
+        raise ValueError(f"nothing limits the motion at {place(s[i])}: no joint or link that moves there has a limit")
+
+
 def _refuse_end(rows, i, x, bound, where):
     """ValueError if a velocity at an end is beyond a limit of velocities."""
     if x > bound * (1.0 + SLACK):

@@ -67,6 +67,7 @@ def test_multipliers_of_limits_that_do_not_bind_are_none():
                       [0.0], dt=0.05, steps=10)
     pushed, alone = solver(), solver().solve()
     pushed.objective.y[-1][...] = 1e3
+    assert not pushed.motion().binding
     found = pushed.solve()
     assert found.converged and found.cost == pytest.approx(alone.cost, rel=1e-7)
     assert np.abs(pushed.objective.y[-1]).max() < 1e-3 and not found.binding
@@ -142,15 +143,15 @@ def test_windings_have_voltages_and_joints_before_them_nothing():
 def test_guesses_on_groups_are_normalized_and_bounds_have_all_their_names():
     builder, inertia = sd.ModelBuilder("world"), sd.inertia_matrix(1.3, (0.1, 0.05, 0.0), np.diag([0.02, 0.03, 0.04]))
     builder.add_group_joint("spherical", "ball", "link", "world", inertia=inertia)
-    robot = sd.Robot(builder.build())
-    q1, terms = robot.integrate(robot.neutral(), [0.6, 0.3, -0.5]), None
+    robot = sd.Robot(builder.build()).with_gravity((0.0, 0.0, 0.0))
+    q1 = robot.integrate(robot.neutral(), [0.6, 0.3, -0.5])
     terms = [Cost(Configuration(q1), 40.0, "final"), Cost(Effort(), 0.02)]
     line = robot.integrate(np.repeat(robot.neutral()[None], 9, 0), np.linspace(0.0, 1.0, 9)[:, None] * [0.6, 0.3, -0.5])
-    found = [optimize_motion(robot, terms, robot.neutral(), dt=0.05, steps=8, effort_limits=(-2.5, 2.5),
+    found = [optimize_motion(robot, terms, robot.neutral(), dt=0.05, steps=8, effort_limits=(-0.2, 0.2),
                              guess=(size * line, np.zeros((9, 3)), np.zeros((8, 3)))) for size in (1.0, 2.0)]
     assert np.abs(np.linalg.norm(found[1].q, axis=-1) - 1.0).max() < 1e-12
     assert found[1].cost == pytest.approx(found[0].cost, rel=1e-9)
-    held = np.abs(found[0].tau) >= 2.5
+    held = np.abs(found[0].tau) >= 0.2
     assert held.any(axis=0).sum() > 1               # several of its velocities, each with its name
     assert {name: where[:-1].tolist() for name, where in found[0].binding.items()} == {
         f"Effort ball_{axis}": held[:, k].tolist() for k, axis in enumerate(("rx", "ry", "rz")) if held[:, k].any()}

@@ -1,9 +1,10 @@
 """What has no motion, and what is no limit: errors that name the place, the limit and the value."""
 import numpy as np
 import pytest
+from scipy.interpolate import CubicSpline, PPoly
 
 import screw_dynamics as sd
-from screw_dynamics.paths import time_optimal
+from screw_dynamics.paths import Path, straight, time_optimal
 from support.planar_arm import M1, M2, urdf
 from support.sliders import slider
 
@@ -65,6 +66,40 @@ def test_what_is_no_limit(arm):
             ({"friction": 1}, "friction 1 must be True or False")):
         refused(message, arm, PATH, **options)
     refused("nothing limits the motion", slider(), LINE)
+
+
+def test_what_nothing_limits_is_no_motion(arm):
+    """The joint that moves has no limit, or nothing moves."""
+    only = dict(velocity={"elbow": 1.0}, effort=np.inf)
+    for options in (only, only | {"acceleration": {"elbow": 1.0}}, only | {"jerk": {"elbow": 1.0}}):
+        refused("nothing limits the motion at s = .* of 0 to 1, between waypoints 0 and 1: no joint", arm,
+                [[0.0, 0.0], [1.0, 0.0]], points=40, **options)
+    assert np.isfinite(time_optimal(arm, [[0.0, 0.0], [1.0, 0.1]], **only).duration)
+    rests = CubicSpline([0.0, 1.0], np.zeros((2, 2)))
+    refused("nothing limits the motion at s = .* of 0 to 1", arm, rests, acceleration=1.0)
+    back = [[0.0], [1.0], [0.0]]                    # where it turns round the slide stands for a moment
+    assert time_optimal(slider(), back, jerk=5.0, points=40).duration > 2.0
+
+
+def test_corners_take_more_than_any_effort(arm):
+    """A path of two straight lines; round, it is a motion, and without limits of accelerations it is one, too."""
+    there, back = [[1.0], [-1.0]], [[0.0], [1.0]]
+    corner = PPoly(np.array([there, back]), [0.0, 1.0, 2.0])
+    refused("its direction jumps at s = 1 of 0 to 2; paths.straight rounds corners", slider(), corner, acceleration=1.0)
+    refused("its direction jumps", slider(effort=3.0), corner)
+    assert time_optimal(slider(velocity=2.0), corner).duration == pytest.approx(1.0, rel=0.01)
+    assert time_optimal(slider(), straight(slider(), [[0.0], [1.0], [0.0]], 0.01), acceleration=1.0).duration > 3.9
+
+
+def test_what_is_not_finite_has_no_motion(arm):
+    refused("path: the effort of 'shoulder' is not finite at s = 0 of 0 to 1, between waypoints 0 and 1; are the path",
+            arm, PATH, external={"flange": np.full(6, np.nan)})
+
+    def hole(s, order=0):
+        line = np.stack([s, s], axis=-1) if order == 0 else np.full((*np.shape(s), 2), 1.0 * (order == 1))
+        return np.where((np.abs(s - 0.5) < 0.1)[..., None], np.nan, line)
+    refused("path: the acceleration of 'shoulder' is not finite at s = 0.4", arm, Path(arm, hole, 0.0, 1.0),
+            acceleration=1.0)
 
 
 def test_limits_of_zero_in_a_urdf_are_none():

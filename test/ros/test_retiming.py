@@ -1,12 +1,14 @@
 """~/retime_trajectory of dynamics_node, over real DDS: within the limits by the closed form, and refusals."""
 import re
 import signal
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 import screw_dynamics as sd
+from screw_dynamics.ros.dynamics import retiming
 from screw_dynamics.ros.node.messages import nanoseconds
 from screw_dynamics_interfaces import srv
 from support import planar_arm as arm
@@ -42,6 +44,17 @@ def columns(answer, field):
     """A field of the points (k, 2), as (shoulder, elbow)."""
     assert list(answer.trajectory.joint_names) == ["elbow", "shoulder"]
     return np.array([getattr(point, field) for point in answer.trajectory.points])[:, ::-1]
+
+
+def test_motors_whose_torque_falls_with_speed_stay_below_their_lines():
+    drive = sd.Drive(0.0, ratio=50.0, torque_speed=sd.drive.TorqueSpeed(stall_torque=1.0, no_load_speed=150.0))
+    robot, service = sd.Robot.from_urdf(arm.urdf()).with_drives({"shoulder": drive}), object.__new__(retiming.Retiming)
+    service._node = SimpleNamespace(settings=SimpleNamespace(retime_acceleration=0.0, retime_jerk=0.0))
+    limits = service._limits(robot, srv.RetimeTrajectory.Request(trajectory=trajectory()))
+    found, _ = retiming.retimed(robot, POINTS, 0.0, limits, ["shoulder", "elbow"], 0.01)
+    low, high = robot.effort_bounds(found.qd)
+    assert (found.tau < high + 0.2).all() and (found.tau > low - 0.2).all()
+    assert "torque over speed" in str(found.binding)
 
 
 def test_the_fastest_motion_is_within_the_limits_of_urdf_and_parameters(driver):

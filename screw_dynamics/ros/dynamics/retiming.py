@@ -57,7 +57,9 @@ class Retiming:
         """Those of a request, as time_optimal takes them."""
         scale = {name: _positive(request, f"{name}_scaling", 1.0) for name in ("velocity", "effort", "acceleration")}
         settings, model, v_slices = self._node.settings, robot.model, robot.v_slices
-        limits = {"velocity": scale["velocity"] * model.velocity_limit, "effort": scale["effort"] * model.effort_limit}
+        limits = {"velocity": scale["velocity"] * model.velocity_limit}
+        if scale["effort"] != 1.0:      # else those of the model, with the lines of torque over speed of its drives
+            limits["effort"] = scale["effort"] * model.effort_limit
         for name, given, default in (("acceleration", request.max_acceleration, settings.retime_acceleration),
                                      ("jerk", request.max_jerk, settings.retime_jerk)):
             limit = np.zeros(robot.n)
