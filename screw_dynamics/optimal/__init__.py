@@ -1,9 +1,11 @@
 """The best motion of a robot: what it shall do, as terms of a cost and limits, and the efforts that do it best.
 
 `terms`: costs and limits, of `quantities` of states and efforts, which have derivatives; `dynamics`: motions under
-feedback, and linear models of their steps; `ddp`: differential dynamic programming; `limits`: an augmented Lagrangian
-of what is not within limits; `solver`: all of it for many motions at once; `motion`: what is found. Imports robot and
-what is below it; scenes are arguments."""
+feedback, and linear models of their steps; `ddp`: differential dynamic programming; `objective`: an augmented
+Lagrangian of costs and limits, `limits` those of the model; `solver`: all of it for many motions at once; `motion`:
+what is found. `collocation/`: motions on splines, of the same terms. Imports robot and what is below it; scenes are
+arguments."""
+from .collocation import Acceleration, CollocatedMotion, Duration, Jerk, Moment, Power, collocate_motion
 from .motion import OptimalMotion
 from .quantities import (
     CenterOfMass,
@@ -22,6 +24,6 @@ from .quantities import (
 from .solver import Solver, optimize_motion
 from .terms import Cost, Limit
 
-__all__ = ["CenterOfMass", "Configuration", "Cost", "Custom", "Distance", "Effort", "JointPosition", "Limit",
-           "LinkOrientation", "LinkPose", "LinkPosition", "LinkVelocity", "OptimalMotion", "Quantity", "Solver",
-           "Velocity", "optimize_motion"]
+__all__ = ["Acceleration", "CenterOfMass", "CollocatedMotion", "Configuration", "Cost", "Custom", "Distance", "Duration",
+           "Effort", "Jerk", "JointPosition", "Limit", "LinkOrientation", "LinkPose", "LinkPosition", "LinkVelocity",
+           "Moment", "OptimalMotion", "Power", "Quantity", "Solver", "Velocity", "collocate_motion", "optimize_motion"]

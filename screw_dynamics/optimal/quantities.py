@@ -18,7 +18,8 @@ from screw_dynamics.simulation.linearization.tangent_maps import trivialization
 
 class Nodes(NamedTuple):
     """States at nodes, which of the nodes 0 to N they are, and their times t (k,), s; `driven`: the velocities of which
-    tau has the efforts, None at the last node; threads, as in all batches."""
+    tau has the efforts, None at the last node; threads, as in all batches. qdd and qddd (..., k, n), accelerations and
+    jerks, are those of splines alone, whose last node has efforts too."""
 
     t: np.ndarray
     q: np.ndarray
@@ -27,6 +28,8 @@ class Nodes(NamedTuple):
     which: np.ndarray
     driven: np.ndarray
     threads: int | None
+    qdd: np.ndarray | None = None
+    qddd: np.ndarray | None = None
 
     def of(self, function: Callable, *arguments: Any, **options: Any) -> np.ndarray:
         """A function of configurations, all in one array of rows, which is what batches are fast on."""
@@ -36,7 +39,8 @@ class Nodes(NamedTuple):
 
 
 class Value(NamedTuple):
-    """Numbers r (..., k, size), and derivatives {"q", "qd" or "tau": (..., k, size, n)}; None for the identity."""
+    """Numbers r (..., k, size), and derivatives {"q", "qd" or "tau": (..., k, size, n)}, of splines by "qdd" and "qddd"
+    too; None for the identity."""
 
     r: np.ndarray
     by: Mapping[str, np.ndarray | None]
@@ -54,7 +58,9 @@ class Value(NamedTuple):
 class Quantity:
     """What costs and limits are of. `at` takes it at nodes, with derivatives or {} for them."""
 
-    has_effort = False              # it depends on efforts, which the last node has not
+    has_effort = False              # it depends on efforts, which the last node of steps has not
+    order = 1                       # of the highest derivative of coordinates that it depends on, but for efforts
+    smooth = True                   # so are its derivatives
 
     def check(self, robot: Any) -> None:
         """ValueError if it is none of this robot."""
@@ -101,7 +107,7 @@ class Configuration(Quantity):
 
     def labels(self, robot: Any, driven: np.ndarray) -> Sequence[str]:
         """The joints."""
-        return _velocities(robot)
+        return joint_labels(robot)
 
     def at(self, robot: Any, nodes: Nodes, derivatives: bool) -> Value:
         """Its Value; by q dexp_(-r)^-1."""
@@ -138,7 +144,7 @@ class JointPosition(Quantity):
 
     def labels(self, robot: Any, driven: np.ndarray) -> Sequence[str]:
         """The joints."""
-        names = _velocities(robot)
+        names = joint_labels(robot)
         return [names[k] for k in self._where(robot)]
 
     def at(self, robot: Any, nodes: Nodes, derivatives: bool) -> Value:
@@ -163,7 +169,7 @@ class Velocity(Quantity):
 
     def labels(self, robot: Any, driven: np.ndarray) -> Sequence[str]:
         """The joints."""
-        return _velocities(robot)
+        return joint_labels(robot)
 
     def at(self, robot: Any, nodes: Nodes, derivatives: bool) -> Value:
         """Its Value."""
@@ -186,7 +192,7 @@ class Effort(Quantity):
 
     def labels(self, robot: Any, driven: np.ndarray) -> Sequence[str]:
         """The joints that are driven."""
-        names = _velocities(robot)
+        names = joint_labels(robot)
         return [names[k] for k in driven]
 
     def at(self, robot: Any, nodes: Nodes, derivatives: bool) -> Value:
@@ -196,7 +202,7 @@ class Effort(Quantity):
         return Value(nodes.tau - _target("Effort.tau", self.tau, nodes, (robot.n,))[..., nodes.driven], {"tau": None})
 
 
-def _velocities(robot):
+def joint_labels(robot: Any) -> list[str]:
     """The names of velocities: of joints, with a number where they have several."""
     return [joint if where.stop - where.start == 1 else f"{joint} {k - where.start}"
             for joint, where in robot.model.v_slices.items() for k in range(where.start, where.stop)]
@@ -328,6 +334,7 @@ class Distance(Quantity):
 
     scene: Any
     pairs: Sequence[tuple[str, str]] | None = None
+    smooth = False                  # what is nearest jumps from vertices to edges
 
     def check(self, robot: Any) -> None:
         """ValueError for a scene of other robots, or a pair that is not there."""

@@ -14,9 +14,10 @@ from screw_dynamics.sweeps.entries import costates_of
 
 from . import ddp
 from .dynamics import Dynamics, Steps, dynamics
+from .limits import effort_bounds, limits_of_model
 from .motion import OptimalMotion
 from .objective import Objective
-from .quantities import JointPosition, Velocity
+from .quantities import joint_labels
 from .terms import Cost, Limit, bound
 
 CONVERGED, EXHAUSTED, STUCK = "converged", "all iterations are done", "no change of the motion makes it better"
@@ -47,12 +48,13 @@ class Solver:
         q0, qd0 = checks.broadcast({"q0": checks.finite_numbers("q0", q0, robot.nq),
                                     "qd0": checks.finite_numbers("qd0", np.zeros(robot.n) if qd0 is None else qd0,
                                                                  robot.n)})
-        self.lead, self.bounds = q0.shape[:-1], self._bounds(effort_limits)
+        self.lead = q0.shape[:-1]
+        self.bounds = ddp.Bounds(*effort_bounds(effort_limits, robot.model, self.dynamics.driven))
         self._start = [np.ascontiguousarray(x.reshape(-1, x.shape[-1])) for x in (robot.normalize(q0), qd0)]
         if isinstance(terms, Cost | Limit):
             terms = [terms]
-        found = [bound(term, robot, self.dynamics.driven, N, self.dynamics.h)
-                 for term in (*terms, *self._limits(limits))]
+        of_model = limits_of_model(robot) if checks.flag("limits", limits) else ()
+        found = [bound(term, robot, self.dynamics.driven, N, self.dynamics.h) for term in (*terms, *of_model)]
         if not any(term.weight is not None for term in found):
             raise ValueError("terms: there is no Cost")
         self.objective = Objective(found, self.dynamics, len(self._start[0]), N, PENALTY)
@@ -63,38 +65,6 @@ class Solver:
         self.stopped = np.full(len(self.at.cost), EXHAUSTED, dtype=object)
 
     # --------------------------------------------------------------------------------------------- arguments
-    def _bounds(self, given):
-        """The bounds of efforts (m,)."""
-        model, driven = self.dynamics.robot.model, self.dynamics.driven
-        if isinstance(given, tuple):
-            lower, upper = (np.broadcast_to(checks.real_numbers(f"effort_limits {name}", np.broadcast_to(
-                x, model.n) if np.ndim(x) == 0 else x, model.n), model.n)[driven]
-                            for name, x in zip(("lower", "upper"), given, strict=True))
-        else:
-            upper = model.effort_limit[driven] if checks.flag("effort_limits", given) else np.full(len(driven), np.inf)
-            lower = -upper
-        if not (lower <= upper).all():
-            k = int(np.argmin(lower <= upper))
-            raise ValueError(f"effort_limits: lower must be <= upper, but {lower[k]} > {upper[k]} of velocity "
-                             f"{driven[k]}")
-        return ddp.Bounds(lower, upper)
-
-    def _limits(self, given):
-        """The model's limits of positions and velocities, as far as there are any."""
-        if not checks.flag("limits", given):
-            return
-        model, robot = self.dynamics.robot.model, self.dynamics.robot
-        single = np.flatnonzero(model.places_in_q >= 0)
-        lower, upper = model.lower[single], model.upper[single]
-        names = [joint for joint, where in model.v_slices.items() if where.start in single]
-        some = [k for k in range(len(single)) if lower[k] > -np.inf or upper[k] < np.inf]
-        if some:
-            whole = None if len(some) == robot.n else [names[k] for k in some]
-            yield Limit(JointPosition(whole), lower[some], upper[some])
-        fastest = model.velocity_limit
-        if (fastest < np.inf).any():
-            yield Limit(Velocity(), -fastest, fastest)
-
     def _begin(self, guess):
         """The Iterate of a guess: None, an OptimalMotion, (q, qd, tau), or tau."""
         robot, driven, N, P = self.dynamics.robot, self.dynamics.driven, self.N, len(self._start[0])
@@ -129,7 +99,7 @@ class Solver:
         """Iterate until all motions have converged or stopped, at most `iterations` times each. progress: True prints a
         line for each iteration, or a function of its number and the costs (...,)."""
         iterations = checks.whole("iterations", iterations, 1)
-        tell = _printed if progress is True else progress or (lambda number, costs: None)
+        tell = printed if progress is True else progress or (lambda number, costs: None)
         left = np.arange(len(self.at.cost))
         done, worst = np.zeros(len(left), dtype=int), np.full(len(left), np.inf)
         exact = np.full(len(left), LOOSE if self._has_limits else self.tolerance)
@@ -210,7 +180,7 @@ class Solver:
         gains = np.zeros((P, self.N, n, 2 * n))
         gains[:, :, d.driven] = at.feedback.K[..., :2 * n]
         binding = self.objective.binding(at.motion, 1e3 * self.limit_tolerance)
-        for j, label in enumerate(np.array(_names(robot))[d.driven]):
+        for j, label in enumerate(np.array(joint_labels(robot))[d.driven]):
             u = at.motion.u[..., j]
             held = np.zeros((P, self.N + 1), dtype=bool)
             held[:, :-1] = (u <= self.bounds.lower[j]) | (u >= self.bounds.upper[j])
@@ -242,11 +212,8 @@ class Solver:
         return found if found.ndim else found[()]
 
 
-def _names(robot):
-    return [joint for joint, where in robot.model.v_slices.items() for _ in range(where.stop - where.start)]
-
-
-def _printed(number, costs):
+def printed(number: int, costs: ArrayLike) -> None:
+    """Print a line for an iteration."""
     low, high = np.min(costs), np.max(costs)
     highest = f" to {high:.8g}" if high > low else ""
     print(f"iteration {number}: cost {low:.8g}{highest}", file=sys.stderr, flush=True)

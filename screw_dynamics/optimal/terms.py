@@ -26,8 +26,9 @@ class Cost:
 
 @dataclass(frozen=True, eq=False)
 class Limit:
-    """Bounds of a quantity, numbers or (size,), -inf or inf for none: at the nodes behind the first (at="all"), at the
-    last one ("final"), or at nodes that a sequence lists; equal ones prescribe it. scale: the deviation that counts as
+    """Bounds of a quantity, numbers or (size,), -inf or inf for none: at the nodes behind the first, and of efforts and
+    of splines at that too (at="all"), at the last one ("final"), or at nodes that a sequence lists; equal ones
+    prescribe it. scale: the deviation that counts as
     one of 1, in the quantity's units."""
 
     quantity: Quantity
@@ -51,9 +52,10 @@ class Bound(NamedTuple):
     scale: float = 1.0
 
 
-def nodes_of(term: Cost | Limit, N: int) -> np.ndarray:
-    """The nodes of a term among 0 ... N. ValueError for others."""
-    effort, at = term.quantity.has_effort, term.at
+def nodes_of(term: Cost | Limit, N: int, spline: bool = False) -> np.ndarray:
+    """The nodes of a term among 0 ... N, of which the last has efforts if they are of a spline. ValueError for others.
+    """
+    effort, at = term.quantity.has_effort and not spline, term.at
     last = N - 1 if effort else N
     if isinstance(at, str):
         checks.one_of("at", at, (RUNNING, FINAL) if isinstance(term, Cost) else (ALL, FINAL))
@@ -61,7 +63,7 @@ def nodes_of(term: Cost | Limit, N: int) -> np.ndarray:
             if effort:
                 raise ValueError(f"{type(term.quantity).__name__} has no value at the last node, where no effort acts")
             return np.array([N])
-        first = 0 if isinstance(term, Cost) or effort else 1
+        first = 0 if isinstance(term, Cost) or effort or spline else 1
         return np.arange(first, N if at == RUNNING else last + 1)
     found = np.array([checks.whole("at", k, 0) for k in at], dtype=int)
     if len(found) == 0 or found.max() > last:
@@ -69,12 +71,17 @@ def nodes_of(term: Cost | Limit, N: int) -> np.ndarray:
     return np.unique(found)
 
 
-def bound(term: Any, robot: Any, driven: np.ndarray, N: int, h: float) -> Bound:
-    """A term of a problem of N steps of length h. ValueError for what it cannot be."""
+def bound(term: Any, robot: Any, driven: np.ndarray, N: int, h: float, smoothness: int | None = None) -> Bound:
+    """A term of a problem of N steps of length h, or of a spline with so many continuous derivatives. ValueError for
+    what it cannot be."""
     if not isinstance(term, Cost | Limit) or not isinstance(term.quantity, Quantity):
         raise ValueError(f"terms must be Cost or Limit of a Quantity, not {checks.described(term)}")
+    if term.quantity.order > (1 if smoothness is None else smoothness + 1):
+        raise ValueError(f"{type(term.quantity).__name__} is a derivative of order {term.quantity.order}, of which "
+                         + ("motions of steps have none: sd.collocate_motion takes it" if smoothness is None else
+                            f"a spline of smoothness {smoothness} has none: take {term.quantity.order - 1} or more"))
     term.quantity.check(robot)
-    labels, which = tuple(term.quantity.labels(robot, driven)), nodes_of(term, N)
+    labels, which = tuple(term.quantity.labels(robot, driven)), nodes_of(term, N, smoothness is not None)
     if isinstance(term, Cost):
         weight = _numbers("weight", term.weight, labels)
         if not (np.isfinite(weight) & (weight >= 0.0)).all():
