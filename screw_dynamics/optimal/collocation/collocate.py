@@ -30,7 +30,7 @@ def collocate_motion(robot: Any, terms: Sequence[Cost | Limit], q0: ArrayLike | 
                      degree: int = 5, smoothness: int | None = None, driven: Sequence[str] | None = None,
                      effort_limits: bool | tuple[ArrayLike, ArrayLike] = True, limits: bool = True,
                      friction: bool = False, forces: Any = None, guess: Any = None, solver: str = "interior_point",
-                     tolerance: float = 1e-7, limit_tolerance: float = 1e-7, iterations: int = 500,
+                     tolerance: float = 1e-8, limit_tolerance: float = 1e-8, iterations: int = 500,
                      progress: bool | Callable[[int, float], None] = False,
                      threads: int | None = None) -> CollocatedMotion:
     """The motion of a Robot on a spline that costs least, from the state q0, qd0 to q1, qd1, (n,) each or one number
@@ -48,8 +48,8 @@ def collocate_motion(robot: Any, terms: Sequence[Cost | Limit], q0: ArrayLike | 
     orthogonal collocation, whose efforts may jump at knots.
 
     guess: None, straight from q0 to q1; configurations (k, n) at equal times; or a motion of optimize_motion or this.
-    solver: "scipy", an interior Lagrangian and SciPy's trust regions; "ipopt", by CasADi, an extra. It has converged
-    where the gradient of cost and multipliers is `tolerance` times that of the cost, and no limit is exceeded by
+    solver: "interior_point", on SciPy's dense factors, for some hundred unknowns; "ipopt", by CasADi, an extra, for
+    more. It has converged where the conditions of a minimum hold to `tolerance`, scaled, and no limit is exceeded by
     more than limit_tolerance times its scale. progress: True prints a line for each iteration, or a function of its
     number and the cost. ValueError for what cannot be."""
     robot = _taken(robot)

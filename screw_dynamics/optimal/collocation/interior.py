@@ -123,7 +123,7 @@ def solve(program: Program, x: np.ndarray, tolerance: float, limit_tolerance: fl
     exceeded by more than limit_tolerance."""
     of, at = _begin(program, x)
     barrier, stopped, history = BEGIN, EXHAUSTED, [program.cost(x)]
-    shift, weight = 0.0, 1.0
+    shift, weight = 0.0, 0.0
     while True:
         g, C, R, H = of.derivatives(at)
         c, r = of.constraints(at.x)
@@ -135,7 +135,7 @@ def solve(program: Program, x: np.ndarray, tolerance: float, limit_tolerance: fl
             break
         while errors(barrier) <= 10.0 * barrier and barrier > 0.1 * tolerance:
             barrier = max(0.1 * tolerance, min(barrier**FASTEST, SLOWEST * barrier))
-            weight = 1.0
+            weight = 0.0
         step, shift = _step(of, at, (g, C, R, H, c, r), barrier, shift)
         moved, weight = _moved(of, at, step, (g, H, R, c, r), barrier, weight)
         if moved is None:
