@@ -18,7 +18,7 @@ from screw_dynamics.optimal.terms import ALL, Cost, Limit, bound
 from . import interior
 from .motion import CollocatedMotion
 from .program import Ends, Program
-from .spline import Spline
+from .spline import ORDERS, Spline
 
 BETWEEN = 10            # points of each interval, at which errors between nodes are looked for
 SOLVERS = "interior_point", "ipopt"
@@ -207,7 +207,7 @@ def _between(program, terms, c, T):
     of joints without motors."""
     spline, count = program.spline, BETWEEN * program.spline.intervals
     s, on = (np.arange(count) + 0.5) / count, program.spline.on(c)
-    z = np.stack([on(s, nu=order) / T**order if order <= spline.degree else 0.0 * on(s) for order in range(4)])
+    z = np.stack([on(s, nu=order) / T**order for order in range(ORDERS)])
     tau, worst = program.efforts(z, T * s), 0.0
     nodes = Nodes(T * s, z[0], z[1], tau[:, program.driven], np.abs(s[:, None] - spline.s).argmin(axis=1),
                   program.driven, program.threads, z[2], z[3])

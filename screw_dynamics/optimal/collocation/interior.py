@@ -5,24 +5,29 @@ for m that goes to 0. Newton's step of all conditions, with s and its multiplier
 
     (H + R^T S R) dx + C^T dy = -(grad f + C^T y + R^T v),   C dx = -c,
 
-S = z_l / (s - l) + z_u / (u - s): solved in the null space of C, by a factor of C^T with pivots, so that constraints may
-depend on each other, and with a shift where the Hessian is not positive definite in there. Steps keep s inside, and
-lessen the merit f - m sum log + n |(c, r - s)|_1 (Fiacco and McCormick; Waechter and Biegler, 2006; Nocedal and Wright,
-19.3)."""
+S = z_l / (s - l) + z_u / (u - s): solved in the null space of C, by a factor of C^T with pivots, so that constraints
+may depend on each other, and with a shift where the Hessian is not positive definite in there. Steps keep s inside, and
+lessen either the barrier's cost or |(c, r - s)|_1, below the pairs of both in a filter; once with a correction of
+second order (Fiacco and McCormick; Waechter and Biegler, 2006). Where steps become short, since slacks are in each
+other's way, SciPy's least squares seek a motion within all bounds nearby, and the search begins there again."""
 from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve, qr, solve_triangular
+from scipy.optimize import least_squares
 
 from .program import Program
 
 CONVERGED, EXHAUSTED = "converged", "all iterations are done"
-STUCK = "no change of the motion makes it better: limits cannot be kept, or the guess is poor"
-BEGIN, FASTEST, SLOWEST = 0.1, 1.5, 0.2         # the barrier, and how it falls: to the least of m^1.5 and 0.2 m
+INFEASIBLE = "no motion near this one is within all limits"
+STUCK = "no change of the motion makes it better"
+BEGIN, FASTEST, SLOWEST = 1e-2, 1.5, 0.2         # the barrier, and how it falls: to the least of m^1.5 and 0.2 m
 INSIDE, CLOSEST = 1e-2, 0.99                    # of slacks at first, and the part of the way to a bound that steps take
 STEEPEST = 100.0                                # of a gradient: more is scaled
 SHARE, PARTS = 1e-4, 30                         # of the expected decrease; how often steps are halved
+LESS, LESS_COST, FAR, NEAR = 1e-5, 1e-8, 1e4, 1e-4          # margins of the filter; violations by that of the first
+SHORT, SHORT_ONES, AGAIN = 1e-3, 4, 6           # steps that are short, how many may follow each other, new beginnings
 SHIFTS = 1e-8, 8.0, 1e12                        # what is added to the Hessian at first, how it grows, where that ends
 
 
@@ -87,14 +92,13 @@ class Interior:
         found[self.equal], found[~self.equal] = at.y, at.z_u - at.z_l
         return found * self.scales / self.scale
 
-    def merit(self, x: np.ndarray, s: np.ndarray, barrier: float, weight: float) -> float:
-        """Infinite where it has none."""
+    def pair(self, x: np.ndarray, s: np.ndarray, barrier: float) -> tuple[float, float]:
+        """How far constraints are from holding, and the cost with the barrier; infinite where there is none."""
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):         # of a motion that is tried
             if self.program.split(x)[1] <= 0.0 or not np.isfinite(f := self.cost(x)):
-                return np.inf
+                return np.inf, np.inf
             c, r = self.constraints(x)
-            found = f - barrier * float(_logs(s - self.l) + _logs(self.u - s)) + weight * _size(c, r - s)
-        return found if np.isfinite(found) else np.inf
+            return _size(c, r - s), f - barrier * float(_logs(s - self.l) + _logs(self.u - s))
 
 
 def _logs(room):
@@ -105,25 +109,45 @@ def _size(c, d):
     return float(np.abs(c).sum() + np.abs(d).sum())
 
 
-def _begin(program, x):
-    """An Iterate, with slacks inside of their bounds."""
-    of, width = Interior(program, x), 1.0
+def _begin(of, x, barrier):
+    """An Iterate, with slacks inside of their bounds, the further the more r is outside."""
     c, r = of.constraints(x)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        width = np.where(np.isfinite(of.u - of.l), of.u - of.l, np.inf)
+        room = np.maximum(INSIDE * np.maximum(1.0, np.abs(r)), np.abs(r - np.clip(r, of.l, of.u)))
+        room = np.minimum(room, np.where(room > INSIDE * width, np.minimum(room, 0.25 * width), room))
+        s = np.clip(r, of.l + room, of.u - room)
+        return Iterate(x.copy(), s, np.zeros(len(c)), barrier / (s - of.l), barrier / (of.u - s))
+
+
+def _within(of, x):
+    """Unknowns near x whose constraints are within bounds, by least squares, as far as there are any."""
+    program = of.program
     with np.errstate(invalid="ignore"):
-        width = np.where(np.isfinite(of.u - of.l), of.u - of.l, 1.0)
-    room = np.minimum(INSIDE * np.maximum(1.0, np.abs(r)), INSIDE * width)
-    s = np.clip(r, of.l + room, of.u - room)
-    with np.errstate(divide="ignore"):
-        return of, Iterate(x.copy(), s, np.zeros(len(c)), BEGIN / (s - of.l), BEGIN / (of.u - s))
+        room = np.minimum(INSIDE, np.where(np.isfinite(of.u - of.l), INSIDE * (of.u - of.l), INSIDE))
+
+    def outside(x):
+        c, r = of.constraints(x)
+        return np.concatenate((c, r - np.clip(r, of.l + room, of.u - room)))
+
+    def by_x(x):
+        J = program.jacobian(x).multiply(of.scales[:, None]).toarray()
+        r = of.constraints(x)[1]
+        beyond = (r < of.l + room) | (r > of.u - room)
+        return np.concatenate((J[of.equal], J[~of.equal] * beyond[:, None]))
+    bounds = np.full(len(x), -np.inf)
+    if program.free:
+        bounds[-1] = min(0.5 * program.ends.duration[0], 0.5 * x[-1])
+    return least_squares(outside, x, by_x, bounds=(bounds, np.inf), ftol=1e-4, max_nfev=20).x
 
 
 def solve(program: Program, x: np.ndarray, tolerance: float, limit_tolerance: float, iterations: int,
           tell: Callable[[int, float], None]) -> Found:
     """The Found of a program from x on: the conditions of a minimum hold to `tolerance`, scaled, and no constraint is
     exceeded by more than limit_tolerance."""
-    of, at = _begin(program, x)
-    barrier, stopped, history = BEGIN, EXHAUSTED, [program.cost(x)]
-    shift, weight = 0.0, 0.0
+    of, barrier, stopped, history = Interior(program, x), BEGIN, EXHAUSTED, [program.cost(x)]
+    at, shift, short, again, known = _begin(of, x, barrier), 0.0, 0, 0, []
+    first = max(1.0, of.pair(at.x, at.s, barrier)[0])
     while True:
         g, C, R, H = of.derivatives(at)
         c, r = of.constraints(at.x)
@@ -134,18 +158,23 @@ def solve(program: Program, x: np.ndarray, tolerance: float, limit_tolerance: fl
         if len(history) > iterations:
             break
         while errors(barrier) <= 10.0 * barrier and barrier > 0.1 * tolerance:
-            barrier = max(0.1 * tolerance, min(barrier**FASTEST, SLOWEST * barrier))
-            weight = 0.0
+            barrier, known = max(0.1 * tolerance, min(barrier**FASTEST, SLOWEST * barrier)), []
         step, shift = _step(of, at, (g, C, R, H, c, r), barrier, shift)
-        moved, weight = _moved(of, at, step, (g, H, R, c, r), barrier, weight)
-        if moved is None:
-            if shift >= SHIFTS[2]:
-                stopped = STUCK
+        moved, part = _moved(of, at, step, (g, C, R, H, c, r), barrier, shift, known, first)
+        short = short + 1 if part < SHORT else 0
+        if short > SHORT_ONES or moved is None and (shift >= SHIFTS[2] or _size(c, r - at.s) > 1e2 * tolerance):
+            again += 1
+            x = _within(of, at.x)
+            if again > AGAIN or np.array_equal(x, at.x):
+                stopped = STUCK if violation(program, at.x) <= 1e3 * limit_tolerance else INFEASIBLE
                 break
+            barrier = max(barrier, BEGIN**FASTEST)
+            at, shift, short, known = _begin(of, x, barrier), 0.0, 0, []
+        elif moved is None:
             shift = max(SHIFTS[1] * shift, 1e-4)
             continue
-        at = moved
-        shift = shift / 3.0 if shift > SHIFTS[0] else 0.0
+        else:
+            at, shift = moved, shift / 3.0 if shift > SHIFTS[0] else 0.0
         history.append(program.cost(at.x))
         tell(len(history) - 1, history[-1])
     return Found(at.x, of.multipliers(at), stopped, len(history) - 1, history)
@@ -195,30 +224,34 @@ def _step(of, at, derivatives, barrier, shift):
     return Iterate(dx, ds, y - at.y, dz_l, dz_u), shift
 
 
-def _moved(of, at, step, derivatives, barrier, weight):
-    """The Iterate after the largest part of a step that keeps slacks inside and lessens the merit, or None; and the
-    weight of constraints."""
-    g, H, R, c, r = derivatives
+def _moved(of, at, step, derivatives, barrier, shift, known, first):
+    """The Iterate after the largest part of a step that keeps slacks inside and that the filter `known` takes, which
+    gets what it took if costs did not fall; or None; and the part."""
+    g, C, R, H, c, r = derivatives
     near = max(CLOSEST, 1.0 - barrier)
-    most = _largest(near, (at.s - of.l, step.s), (of.u - at.s, -step.s))
-    of_z = _largest(near, (at.z_l, step.z_l), (at.z_u, step.z_u))
     v = barrier / (of.u - at.s) - barrier / (at.s - of.l)
-    slope, apart = g @ step.x + v @ step.s, _size(c, r - at.s)
-    S = at.z_l / (at.s - of.l) + at.z_u / (of.u - at.s)
-    curve = 0.5 * max(0.0, step.x @ H @ step.x + step.s @ (S * step.s))
-    if apart > 0.0:
-        weight = max(weight, (slope + curve) / (0.5 * apart))
-    before, expected = of.merit(at.x, at.s, barrier, weight), slope - weight * apart
-    part = most
-    for _ in range(PARTS):
-        x, s = at.x + part * step.x, at.s + part * step.s
-        merit = of.merit(x, s, barrier, weight)
-        if merit <= before + SHARE * part * expected + 1e-13 * abs(before):
+    slope, (apart, cost) = g @ step.x + v @ step.s, of.pair(at.x, at.s, barrier)
+    tries = [(step, _largest(near, (at.s - of.l, step.s), (of.u - at.s, -step.s)))]
+    for number in range(PARTS):
+        (way, part), *tries = tries or [(step, 0.5 * part)]
+        x, s = at.x + part * way.x, at.s + part * way.s
+        apart_then, cost_then = of.pair(x, s, barrier)
+        falls = apart <= NEAR * first and slope < 0.0 and part * (-slope)**2.3 > apart**1.1
+        if apart_then <= FAR * first and not any(apart_then >= a and cost_then >= b for a, b in known) and (
+                cost_then <= cost + SHARE * part * slope + 1e-13 * abs(cost) if falls else
+                apart_then <= (1.0 - LESS) * apart or cost_then <= cost - LESS_COST * apart):
+            if not falls or cost_then > cost + SHARE * part * slope:
+                known.append(((1.0 - LESS) * apart, cost - LESS_COST * apart))
+            of_z = _largest(near, (at.z_l, way.z_l), (at.z_u, way.z_u))
             z_l, z_u = (_kept(z + of_z * dz, room, barrier) for z, dz, room in (
-                (at.z_l, step.z_l, s - of.l), (at.z_u, step.z_u, of.u - s)))
-            return Iterate(x, s, at.y + part * step.y, z_l, z_u), weight
-        part *= 0.5
-    return None, weight
+                (at.z_l, way.z_l, s - of.l), (at.z_u, way.z_u, of.u - s)))
+            return Iterate(x, s, at.y + part * way.y, z_l, z_u), part
+        if number == 0 and apart <= apart_then < np.inf:                            # a correction of second order
+            c_then, r_then = of.constraints(x)
+            again = (g, C, R, H, part * c + c_then, at.s + part * (r - at.s) + r_then - s)
+            other = _step(of, at, again, barrier, shift)[0]
+            tries = [(other, _largest(near, (at.s - of.l, other.s), (of.u - at.s, -other.s))), (step, 0.5 * part)]
+    return None, 0.0
 
 
 def _largest(near, *pairs):

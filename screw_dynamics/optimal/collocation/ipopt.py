@@ -4,7 +4,7 @@ from collections.abc import Callable
 import numpy as np
 from scipy import sparse
 
-from .interior import CONVERGED, EXHAUSTED, STUCK, Found
+from .interior import CONVERGED, EXHAUSTED, INFEASIBLE, Found
 from .program import Program
 
 try:
@@ -13,7 +13,7 @@ except ImportError as error:
     raise ImportError('solver="ipopt" takes CasADi: pip install "screw_dynamics[casadi]"') from error
 
 STOPPED = {"Solve_Succeeded": CONVERGED, "Maximum_Iterations_Exceeded": EXHAUSTED,
-           "Infeasible_Problem_Detected": STUCK}
+           "Infeasible_Problem_Detected": INFEASIBLE}
 
 
 class _Function(casadi.Callback):
