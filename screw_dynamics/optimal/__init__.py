@@ -24,6 +24,7 @@ from .quantities import (
 from .solver import Solver, optimize_motion
 from .terms import Cost, Limit
 
-__all__ = ["Acceleration", "CenterOfMass", "CollocatedMotion", "Configuration", "Cost", "Custom", "Distance", "Duration",
-           "Effort", "Jerk", "JointPosition", "Limit", "LinkOrientation", "LinkPose", "LinkPosition", "LinkVelocity",
-           "Moment", "OptimalMotion", "Power", "Quantity", "Solver", "Velocity", "collocate_motion", "optimize_motion"]
+__all__ = ["Acceleration", "CenterOfMass", "CollocatedMotion", "Configuration", "Cost", "Custom", "Distance",
+           "Duration", "Effort", "Jerk", "JointPosition", "Limit", "LinkOrientation", "LinkPose", "LinkPosition",
+           "LinkVelocity", "Moment", "OptimalMotion", "Power", "Quantity", "Solver", "Velocity", "collocate_motion",
+           "optimize_motion"]

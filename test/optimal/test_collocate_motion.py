@@ -1,7 +1,4 @@
 """The best motions on splines: closed forms, the minima of other methods, motions that the robot makes, refusals."""
-import sys
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
 from scipy.special import ellipk
@@ -91,16 +88,16 @@ def test_least_time_within_bounds_of_effort():
     assert np.abs(np.abs(found.tau) - most).max() < 1e-4 and found.binding["Effort slide"].all()
     smooth = [collocate_motion(sled(most), [Cost(Duration())], intervals=k, **arguments).duration - exact
               for k in (5, 10, 20)]
-    assert 0.5 * smooth[0] > smooth[1] > 1.5 * smooth[2] > 0.0
+    assert smooth[0] > 1.8 * smooth[1] > 1.8**2 * smooth[2] > 0.0
 
 
-def test_least_time_is_that_along_a_path(pendulum):
+def test_least_time_is_that_along_a_path():
     """Of a pendulum's shoulder alone, whose only path is its circle."""
     builder = sd.ModelBuilder("base")
     builder.add_joint("shoulder", "upper", "base", (0.0, 1.0, 0.0, 0.0, 0.0, 0.0), np.eye(4), rod(1.0),
                       limits=sd.Limits(effort=6.0, velocity=4.0))
     one = sd.Robot(builder.build())
-    path = sd.time_optimal(one, sd.paths.straight(np.array([[0.0], [1.5]])), points=2000)
+    path = sd.time_optimal(one, sd.paths.straight(one, [[0.0], [1.5]], 0.1), effort=6.0, velocity=4.0, points=2000)
     found = collocate_motion(one, [Cost(Duration())], 0.0, 0.0, 1.5, 0.0, duration=(0.1, 3.0), degree=3, smoothness=1,
                              intervals=60)
     assert found.converged and found.duration == pytest.approx(path.duration, rel=1e-3)
@@ -207,19 +204,18 @@ def test_power_is_what_energy_grows_by(pendulum):
                              duration=1.0)
     work = found.duration * found.program.spline.weights @ (found.tau * found.qd).sum(axis=1)
     energy = pendulum.kinetic_energy(found.q, found.qd) + pendulum.potential_energy(found.q)
-    assert work == pytest.approx(energy[-1] - energy[0], rel=1e-6)
+    assert work == pytest.approx(energy[-1] - energy[0], rel=1e-5)
 
 
 def test_limits_of_paths_and_of_the_model_are_kept(pendulum):
     """A hand that must not sink below a height, and velocities that must not be exceeded."""
     tip = dict(point=(0.0, 0.0, -0.5))
-    terms = [Cost(Acceleration(), 0.1), Limit(Velocity(), -2.0, 2.0),
+    terms = [Cost(Acceleration(), 0.1), Limit(Velocity(), -2.5, 2.5),
              Limit(LinkPosition("lower", **tip), lower=[-np.inf, -np.inf, -0.9])]
     found = collocate_motion(pendulum, terms, [-1.0, 0.4], 0.0, [1.0, -0.4], 0.0, duration=1.6, effort_limits=False)
     height = pendulum.forward_kinematics(found.q, "lower", **tip)[:, 2, 3]
-    assert found.converged and height.min() > -0.9 - 1e-7 and np.abs(found.qd).max() < 2.0 + 1e-7
-    assert {"LinkPosition lower z", "Velocity shoulder"} <= set(found.binding)
-    assert found.violation < 1e-7 and 0.0 < found.between < 0.05
+    assert found.converged and height.min() > -0.9 - 1e-7 and np.abs(found.qd).max() < 2.5 + 1e-7
+    assert list(found.binding) == ["LinkPosition lower z"] and found.violation < 1e-7 and 0.0 < found.between < 0.05
     free = collocate_motion(pendulum, terms[:1], [-1.0, 0.4], 0.0, [1.0, -0.4], 0.0, duration=1.6, effort_limits=False)
     assert free.cost < found.cost and not free.binding
     assert pendulum.forward_kinematics(free.q, "lower", **tip)[:, 2, 3].min() < -0.91
@@ -235,13 +231,7 @@ def test_ends_can_be_free_joint_by_joint(cart):
     assert elsewhere.cost > found.cost
 
 
-def test_report_plot_and_progress(cart, capsys, monkeypatch):
-    drawn = {}
-
-    def axis(k):
-        return SimpleNamespace(plot=lambda *x, **_: drawn.setdefault(k, x), set=lambda **_: None, figure="figure")
-    monkeypatch.setitem(sys.modules, "matplotlib", SimpleNamespace())
-    monkeypatch.setitem(sys.modules, "matplotlib.pyplot", SimpleNamespace())
+def test_report_and_progress(cart, capsys):
     seen = []
     arguments = dict(q0=0.0, q1=[1.0, np.pi], duration=2.0, driven=["slide"], intervals=15)
     found = collocate_motion(cart, Cost(Effort()), effort_limits=(-12.0, 12.0),
@@ -251,10 +241,18 @@ def test_report_plot_and_progress(cart, capsys, monkeypatch):
     for part in ("2 s on a spline of degree 5 and smoothness 4, 15 intervals, 40 unknowns: converged",
                  f"cost {found.cost:.6g}", "joints without motors would take", "binds: Effort slide, from t = "):
         assert part in text
-    assert found.plot([axis(k) for k in range(4)]) == "figure" and sorted(drawn) == [0, 1, 2, 3]
     few = collocate_motion(cart, Cost(Effort()), iterations=2, progress=True, **arguments)
     assert not few.converged and few.stopped == "all iterations are done"
     assert capsys.readouterr().err.startswith("iteration 1: cost ")
+
+
+def test_plot(cart):
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("Agg")
+    found = collocate_motion(cart, Cost(Effort()), 0.0, q1=[1.0, np.pi], duration=2.0, driven=["slide"], intervals=5)
+    first, second, third, fourth = found.plot().axes
+    assert np.abs(first.lines[1].get_ydata()[[0, -1]] - [0.0, np.pi]).max() < 1e-6 and len(second.lines) == 2
+    assert not third.lines[1].get_ydata().any() and len(fourth.lines[0].get_ydata()) == found.iterations + 1
 
 
 def test_ctrl_c_ends_it(cart):

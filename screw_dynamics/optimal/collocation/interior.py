@@ -14,6 +14,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
+from scipy import sparse
 from scipy.linalg import LinAlgError, cho_factor, cho_solve, qr, solve_triangular
 from scipy.optimize import least_squares
 
@@ -131,14 +132,14 @@ def _within(of, x):
         return np.concatenate((c, r - np.clip(r, of.l + room, of.u - room)))
 
     def by_x(x):
-        J = program.jacobian(x).multiply(of.scales[:, None]).toarray()
-        r = of.constraints(x)[1]
+        J, r = program.jacobian(x).multiply(of.scales[:, None]).tocsr(), of.constraints(x)[1]
         beyond = (r < of.l + room) | (r > of.u - room)
-        return np.concatenate((J[of.equal], J[~of.equal] * beyond[:, None]))
+        return sparse.vstack((J[of.equal], J[~of.equal].multiply(beyond[:, None])), format="csr")
     bounds = np.full(len(x), -np.inf)
     if program.free:
         bounds[-1] = min(0.5 * program.ends.duration[0], 0.5 * x[-1])
-    return least_squares(outside, x, by_x, bounds=(bounds, np.inf), ftol=1e-4, max_nfev=20).x
+    return least_squares(outside, x, by_x, bounds=(bounds, np.inf), tr_solver="lsmr", ftol=1e-4,
+                         max_nfev=30).x
 
 
 def solve(program: Program, x: np.ndarray, tolerance: float, limit_tolerance: float, iterations: int,

@@ -73,8 +73,8 @@ class CollocatedMotion:
         """What was found, in some lines."""
         spline, N = self.program.spline, len(self.t) - 1
         lines = [f"motion of {self.duration:.6g} s on a spline of degree {spline.degree} and smoothness "
-                 f"{spline.smoothness}, {spline.intervals} intervals, {self.program.size} unknowns: {self.stopped} after "
-                 f"{self.iterations} iterations",
+                 f"{spline.smoothness}, {spline.intervals} intervals, {self.program.size} unknowns: {self.stopped} "
+                 f"after {self.iterations} iterations",
                  f"  cost {self.cost:.6g}, at first {self.history[0]:.6g}",
                  f"  stationary to {self.stationarity:.1e}, beyond limits by {self.violation:.1e} of their scales at "
                  f"nodes, {self.between:.1e} between them"]

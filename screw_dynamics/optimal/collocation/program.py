@@ -269,7 +269,8 @@ class Program:
         rows, columns = [np.repeat(self._columns, w, axis=1).ravel()], [np.tile(self._columns, (1, w)).ravel()]
         entries = [of_x.ravel()]
         if self.free:                                       # T S: its derivative by T is that of S, twice
-            dS, every, last = share * self._gradients(x)[0], np.arange(self.columns), np.full(self.columns, self.size - 1)
+            dS, every = share * self._gradients(x)[0], np.arange(self.columns)
+            last = np.full(self.columns, self.size - 1)
             rows, columns, entries = [*rows, every, last], [*columns, last, every], [*entries, dS, dS]
         return sparse.csr_matrix((np.concatenate(entries), (np.concatenate(rows), np.concatenate(columns))),
                                  2 * (self.columns,))[:self.size, :self.size]
