@@ -60,7 +60,7 @@ class Quantity:
 
     has_effort = False              # it depends on efforts, which the last node of steps has not
     order = 1                       # of the highest derivative of coordinates that it depends on, but for efforts
-    smooth = True                   # so are its derivatives
+    curved = True                   # its derivatives change, and do so smoothly
 
     def check(self, robot: Any) -> None:
         """ValueError if it is none of this robot."""
@@ -122,6 +122,7 @@ class JointPosition(Quantity):
     """The coordinates of the joints of one degree of freedom, or of those named, rad or m."""
 
     joints: Sequence[str] | None = None
+    curved = False
 
     def _where(self, robot):
         model = robot.model
@@ -334,7 +335,7 @@ class Distance(Quantity):
 
     scene: Any
     pairs: Sequence[tuple[str, str]] | None = None
-    smooth = False                  # what is nearest jumps from vertices to edges
+    curved = False                  # what is nearest jumps from vertices to edges
 
     def check(self, robot: Any) -> None:
         """ValueError for a scene of other robots, or a pair that is not there."""

@@ -16,6 +16,7 @@ from screw_dynamics.optimal.solver import printed
 from screw_dynamics.optimal.terms import ALL, Cost, Limit, bound
 
 from . import interior
+from .interior import Found
 from .motion import CollocatedMotion
 from .program import Ends, Program
 from .spline import ORDERS, Spline
@@ -29,7 +30,8 @@ def collocate_motion(robot: Any, terms: Sequence[Cost | Limit], q0: ArrayLike | 
                      duration: float | tuple[float, float], periodic: bool | ArrayLike = False, intervals: int = 20,
                      degree: int = 5, smoothness: int | None = None, driven: Sequence[str] | None = None,
                      effort_limits: bool | tuple[ArrayLike, ArrayLike] = True, limits: bool = True,
-                     friction: bool = False, forces: Any = None, guess: Any = None, solver: str = "interior_point",
+                     friction: bool = False, forces: Any = None, guess: Any = None,
+                     solver: str | Callable[..., Found] = "interior_point",
                      tolerance: float = 1e-8, limit_tolerance: float = 1e-8, iterations: int = 500,
                      progress: bool | Callable[[int, float], None] = False,
                      threads: int | None = None) -> CollocatedMotion:
@@ -49,14 +51,16 @@ def collocate_motion(robot: Any, terms: Sequence[Cost | Limit], q0: ArrayLike | 
 
     guess: None, straight from q0 to q1; configurations (k, n) at equal times; or a motion of optimize_motion or this.
     solver: "interior_point", on SciPy's dense factors, for some hundred unknowns; "ipopt", by CasADi, an extra, for
-    more. It has converged where the conditions of a minimum hold to `tolerance`, scaled, and no limit is exceeded by
-    more than limit_tolerance times its scale. progress: True prints a line for each iteration, or a function of its
-    number and the cost. ValueError for what cannot be."""
+    more; or a function of one's own that takes a Program, as these do. It has converged where the conditions of a
+    minimum hold to `tolerance`, scaled, and no limit is exceeded by more than limit_tolerance times its scale.
+    progress: True prints a line for each iteration, or a function of its number and the cost. ValueError for what
+    cannot be."""
     robot = _taken(robot)
     spline = _spline(degree, smoothness, intervals)
     ends = _ends(robot, (q0, q1), (qd0, qd1), periodic, duration)
     where, N = driven_velocities(robot, driven), len(spline.s) - 1
-    checks.one_of("solver", solver, SOLVERS)
+    if not callable(solver):
+        checks.one_of("solver", solver, SOLVERS)
     tolerance, limit_tolerance = (checks.positive("tolerance", tolerance),
                                   checks.positive("limit_tolerance", limit_tolerance))
     terms = [terms] if isinstance(terms, Cost | Limit) else list(terms)
@@ -71,12 +75,16 @@ def collocate_motion(robot: Any, terms: Sequence[Cost | Limit], q0: ArrayLike | 
     program = Program(robot, spline, found, ends, where, _forces(robot, forces, friction), threads)
     x = _begin(program, guess)
     tell = printed if progress is True else progress or (lambda number, cost: None)
-    if solver == "ipopt":
+    solved = _solver(solver)(program, x, tolerance, limit_tolerance, checks.whole("iterations", iterations, 1), tell)
+    return _motion(program, terms, solved, limit_tolerance)
+
+
+def _solver(given):
+    """A function that solves."""
+    if given == "ipopt":
         from .ipopt import solve
-    else:
-        solve = interior.solve
-    return _motion(program, terms, solve(program, x, tolerance, limit_tolerance,
-                                         checks.whole("iterations", iterations, 1), tell), limit_tolerance)
+        return solve
+    return given if callable(given) else interior.solve
 
 
 # ------------------------------------------------------------------------------------------------- arguments

@@ -18,6 +18,7 @@ from scipy import sparse
 from scipy.linalg import LinAlgError, cho_factor, cho_solve, qr, solve_triangular
 from scipy.optimize import least_squares
 
+from .curvature import hessian
 from .program import Program
 
 CONVERGED, EXHAUSTED = "converged", "all iterations are done"
@@ -84,7 +85,7 @@ class Interior:
         """grad f, C, R and H."""
         J = self.program.jacobian(at.x).multiply(self.scales[:, None]).tocsr()
         multipliers = self.multipliers(at) * self.scale
-        H = self.program.hessian(at.x, multipliers, self.scale)
+        H = hessian(self.program, at.x, multipliers, self.scale)
         return self.scale * self.program.gradient(at.x), J[self.equal].toarray(), J[~self.equal], H.toarray()
 
     def multipliers(self, at: Iterate) -> np.ndarray:
@@ -232,7 +233,8 @@ def _moved(of, at, step, derivatives, barrier, shift, known, first):
     near = max(CLOSEST, 1.0 - barrier)
     v = barrier / (of.u - at.s) - barrier / (at.s - of.l)
     slope, (apart, cost) = g @ step.x + v @ step.s, of.pair(at.x, at.s, barrier)
-    tries = [(step, _largest(near, (at.s - of.l, step.s), (of.u - at.s, -step.s)))]
+    part = _largest(near, (at.s - of.l, step.s), (of.u - at.s, -step.s))
+    tries = [(step, part)]
     for number in range(PARTS):
         (way, part), *tries = tries or [(step, 0.5 * part)]
         x, s = at.x + part * way.x, at.s + part * way.s

@@ -4,6 +4,7 @@ from collections.abc import Callable
 import numpy as np
 from scipy import sparse
 
+from .curvature import hessian
 from .interior import CONVERGED, EXHAUSTED, INFEASIBLE, Found
 from .program import Program
 
@@ -74,8 +75,8 @@ def solve(program: Program, x: np.ndarray, tolerance: float, limit_tolerance: fl
     def jacobian(x, _):
         return program.constraints(x), program.jacobian(x)
 
-    def hessian(x, _, share, multipliers):
-        return (sparse.triu(program.hessian(x, multipliers, float(share[0]))),)
+    def of_lagrangian(x, _, share, multipliers):
+        return (sparse.triu(hessian(program, x, multipliers, float(share[0]))),)
 
     def function(name, sizes, of):
         like = of(x, None) if len(sizes) == 2 else of(x, None, np.ones(1), np.ones(m))
@@ -111,7 +112,7 @@ def solve(program: Program, x: np.ndarray, tolerance: float, limit_tolerance: fl
             return [0]
 
     kept = (function("grad_f", (size, 0), gradient), function("jac_g", (size, 0), jacobian),
-            function("hess_lag", (size, 0, 1, m), hessian), function("nlp", (size, 0), values), Each())
+            function("hess_lag", (size, 0, 1, m), of_lagrangian), function("nlp", (size, 0), values), Each())
     given = kept[3].mx_in()
     nlp = casadi.Function("nlp", given, kept[3].call(given), ["x", "p"], ["f", "g"])
     solver = casadi.nlpsol("motion", "ipopt", nlp, {
