@@ -87,6 +87,7 @@ figures:
 	@tools/setup plot
 	$(BIN)/python -m studies $(OPTIONS)
 	$(BIN)/python -m studies.any_order
+	$(BIN)/python -m studies.best_motions
 
 docs:
 	@tools/setup docs

@@ -74,6 +74,8 @@ def collocate_motion(robot: Any, terms: Sequence[Cost | Limit], q0: ArrayLike | 
     _check_times(found, ends)
     program = Program(robot, spline, found, ends, where, _forces(robot, forces, friction), threads)
     x = _begin(program, guess)
+    if not np.isfinite([program.cost(x), *program.constraints(x)]).all():
+        raise ValueError("guess: the motion that it begins with has a cost or limits that are not finite")
     tell = printed if progress is True else progress or (lambda number, cost: None)
     solved = _solver(solver)(program, x, tolerance, limit_tolerance, checks.whole("iterations", iterations, 1), tell)
     return _motion(program, terms, solved, limit_tolerance)

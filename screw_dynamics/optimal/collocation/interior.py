@@ -100,7 +100,8 @@ class Interior:
             if self.program.split(x)[1] <= 0.0 or not np.isfinite(f := self.cost(x)):
                 return np.inf, np.inf
             c, r = self.constraints(x)
-            return _size(c, r - s), f - barrier * float(_logs(s - self.l) + _logs(self.u - s))
+            cost = f - barrier * float(_logs(s - self.l) + _logs(self.u - s))
+            return (_size(c, r - s), cost) if np.isfinite(cost) else (np.inf, np.inf)
 
 
 def _logs(room):

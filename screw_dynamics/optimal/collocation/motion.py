@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from screw_dynamics import checks
+from screw_dynamics.optimal.motion import what_binds
 
 from .program import Program
 
@@ -71,7 +72,7 @@ class CollocatedMotion:
 
     def report(self) -> str:
         """What was found, in some lines."""
-        spline, N = self.program.spline, len(self.t) - 1
+        spline = self.program.spline
         lines = [f"motion of {self.duration:.6g} s on a spline of degree {spline.degree} and smoothness "
                  f"{spline.smoothness}, {spline.intervals} intervals, {self.program.size} unknowns: {self.stopped} "
                  f"after {self.iterations} iterations",
@@ -80,11 +81,7 @@ class CollocatedMotion:
                  f"nodes, {self.between:.1e} between them"]
         if len(self.program.passive):
             lines.append(f"  joints without motors would take {self.residual:.1e} N m or N between nodes")
-        for name, where in self.binding.items():
-            nodes = np.flatnonzero(where)
-            lines.append(f"  binds: {name}, from t = {self.t[nodes[0]]:.4g} s to {self.t[nodes[-1]]:.4g} s, at "
-                         f"{len(nodes)} of {N + 1} nodes")
-        return "\n".join(lines)
+        return "\n".join((*lines, *what_binds(self.t, self.binding)))
 
     def plot(self, axes: Any = None) -> Any:
         """Positions, velocities and efforts over the time, and the cost over iterations, on four axes of Matplotlib (an
