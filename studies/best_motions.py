@@ -85,7 +85,7 @@ def thrower(spring: bool) -> sd.Robot:
         rotor = sd.inertia_matrix(0.1, np.zeros(3), 0.02 * np.eye(3))
         builder.add_joint("motor", "rotor", "ground", AXIS, C, rotor, limits=sd.Limits(-2.5, 2.5, MOTOR, 30.0))
         builder.add_joint("lever", "slider", "ground", (0.0, 0.0, 0.0, 0.0, 1.0, 0.0), C, rotor,
-                          limits=sd.Limits(0.0, 0.3, 2.0, 200.0))
+                          limits=sd.Limits(0.0, 0.2, 1.0, 100.0))
     C = np.eye(4)
     C[2, 3] = -0.6
     builder.add_fixed("hand", "forearm", C)
@@ -137,13 +137,13 @@ def swing_up() -> Problem:
 
 def throw(how: str) -> Problem:
     """As far as it goes: "rigid", by a "fixed" spring of the best stiffness, or by a "variable" one."""
-    terms = [Cost(Short(), 1.0, "final"), Cost(Effort(), 1e-5), Cost(Acceleration(), 1e-7)]
+    terms = [Cost(Short(), 1.0, "final"), Cost(Effort(), 1e-4), Cost(Acceleration(), 1e-6)]
     if how == "rigid":
-        return Problem(thrower(False), terms, dict(q0=0.0, qd1=np.nan, duration=(0.2, LONGEST), intervals=24))
+        return Problem(thrower(False), terms, dict(q0=0.0, qd1=np.nan, duration=(0.2, LONGEST), intervals=32))
     spring = sd.forces.VariableSpring("arm", "motor", "lever", (2.0, 400.0, 0.0))
     still = [Limit(Velocity(), [-np.inf, -np.inf, 0.0], [np.inf, np.inf, 0.0])] * (how == "fixed")
     return Problem(thrower(True), terms + still + [Limit(JointPosition(["arm"]), -2.5, 2.5)], dict(
-        q0=[0.0, 0.0, np.nan], qd1=np.nan, duration=(0.2, LONGEST), intervals=24, driven=["motor", "lever"],
+        q0=[0.0, 0.0, np.nan], qd1=np.nan, duration=(0.2, LONGEST), intervals=32, driven=["motor", "lever"],
         forces=[spring]))
 
 
