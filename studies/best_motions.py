@@ -211,6 +211,7 @@ def _stick(robot, q, links):
 
 
 def _saved(figure, path):
+    figure.get_layout_engine().set(rect=(0.0, 0.05, 1.0, 0.95))
     figure.text(0.01, 0.01, "screw_dynamics, python -m studies.best_motions", fontsize=7, color=GREY)
     figure.savefig(path, dpi=90)
     plt.close(figure)
