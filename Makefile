@@ -25,7 +25,7 @@ help:
 	@echo "make bench-ros         measure the nodes against a plain rclpy node, and a closed loop; OPTIONS=--quick"
 	@echo "make bench-scale       measure logs and campaigns on one and two workers, a quarter of an hour; OPTIONS=--quick"
 	@echo "make comparison        compare the representations of twists, some minutes; writes docs/comparison.md"
-	@echo "make figures           integrate the examples of [MT], ten minutes; draws the pictures of docs/integration.md"
+	@echo "make figures           integrate the examples of [MT], ten minutes, and find best motions; draws the pictures of both"
 	@echo "make docs              run the tutorials, and build the site with a reference of all calls, in build/site"
 	@echo "make animation         simulate and draw the animation of the README, some minutes; writes docs/images/contacts.webp"
 	@echo "make drift             a million steps of robots by each integrator, some minutes; docs/integration.md"
@@ -92,6 +92,7 @@ figures:
 	@tools/setup plot
 	$(BIN)/python -m studies $(OPTIONS)
 	$(BIN)/python -m studies.any_order
+	$(BIN)/python -m studies.best_motions
 
 docs:
 	@tools/setup docs

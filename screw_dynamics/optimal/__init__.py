@@ -2,14 +2,17 @@
 
 `terms`: costs and limits, of `quantities` of states and efforts, `link_quantities` among them, which have derivatives;
 `dynamics`: motions under feedback, and linear models of their steps; `objective`: what a motion costs, limits by an
-augmented Lagrangian; `ddp`: differential dynamic programming; `solver`: all of it for many motions at once; `motion`:
-what is found. Imports robot and what is below it; scenes are arguments."""
+augmented Lagrangian, `limits` those of the model; `ddp`: differential dynamic programming; `solver`: all of it for many
+motions at once; `motion`: what is found. `collocation/`: motions on splines, of the same terms. Imports robot and what
+is below it; scenes are arguments."""
+from .collocation import Acceleration, CollocatedMotion, Duration, Jerk, Moment, Power, collocate_motion
 from .link_quantities import CenterOfMass, LinkOrientation, LinkPose, LinkPosition, LinkVelocity
 from .motion import OptimalMotion
 from .quantities import Configuration, Custom, Distance, Effort, JointPosition, Quantity, Velocity
 from .solver import Solver, optimize_motion
 from .terms import Cost, Limit
 
-__all__ = ["CenterOfMass", "Configuration", "Cost", "Custom", "Distance", "Effort", "JointPosition", "Limit",
-           "LinkOrientation", "LinkPose", "LinkPosition", "LinkVelocity", "OptimalMotion", "Quantity", "Solver",
-           "Velocity", "optimize_motion"]
+__all__ = ["Acceleration", "CenterOfMass", "CollocatedMotion", "Configuration", "Cost", "Custom", "Distance",
+           "Duration", "Effort", "Jerk", "JointPosition", "Limit", "LinkOrientation", "LinkPose", "LinkPosition",
+           "LinkVelocity", "Moment", "OptimalMotion", "Power", "Quantity", "Solver", "Velocity", "collocate_motion",
+           "optimize_motion"]

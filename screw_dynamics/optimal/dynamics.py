@@ -291,7 +291,13 @@ def dynamics(robot: Any, steps: Steps, driven: Sequence[str] | None, N: int,
         if any(getattr(found[-1].robot.model, x) != getattr(found[0].robot.model, x)
                for x in ("joint_names", "joint_kinds")):
             raise ValueError(f"phases must be of one robot: that from step {first} on has other joints")
-    model, n = found[0].robot.model, found[0].robot.n
+    return Dynamics(found, driven_velocities(found[0].robot, driven))
+
+
+def driven_velocities(robot: Any, driven: Sequence[str] | None) -> np.ndarray:
+    """The velocities (m,) of the joints that have motors, all that do not float unless given. ValueError for other
+    names, and for none."""
+    model, n = robot.model, robot.n
     if driven is None:
         moved = _moved_by_drives(model)
         driven = [joint for joint, kind in zip(model.joint_names, model.joint_kinds, strict=True)
@@ -302,4 +308,4 @@ def dynamics(robot: Any, steps: Steps, driven: Sequence[str] | None, N: int,
     where = np.array([k for joint in driven for k in range(*model.v_slices[joint].indices(n))], dtype=np.int64)
     if len(where) == 0:
         raise ValueError("driven: no joint has a motor")
-    return Dynamics(found, where)
+    return where

@@ -1,5 +1,5 @@
 """The best motion that was found, and what is known of it."""
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -42,11 +42,7 @@ class OptimalMotion(NamedTuple):
         lines.append(f"  cost {_range(self.cost)}, at first {_range(self.history[0])}")
         lines.append(f"  stationary to {np.max(self.stationarity):.1e}, gaps {np.max(self.gap):.1e}, beyond limits by "
                      f"{np.max(self.violation):.1e} of their scales")
-        for name, where in self.binding.items():
-            nodes = np.flatnonzero(where.reshape(-1, N + 1).any(axis=0))
-            lines.append(f"  binds: {name}, from t = {self.t[nodes[0]]:.4g} s to {self.t[nodes[-1]]:.4g} s, at "
-                         f"{len(nodes)} of {N + 1} nodes")
-        return "\n".join(lines)
+        return "\n".join((*lines, *what_binds(self.t, self.binding)))
 
     def plot(self, axes: Any = None) -> Any:
         """Positions, velocities and efforts of one motion over the time, and the cost over iterations, on four axes of
@@ -70,6 +66,14 @@ class OptimalMotion(NamedTuple):
             fourth.set_yscale("log")
         fourth.set(xlabel="iteration", ylabel="cost, with what limits add")
         return first.figure
+
+
+def what_binds(t: np.ndarray, binding: Mapping[str, np.ndarray]) -> Iterator[str]:
+    """Lines of a report: which limits bind where, {name: (..., N + 1)}, of the times (N + 1,)."""
+    for name, where in binding.items():
+        nodes = np.flatnonzero(where.reshape(-1, len(t)).any(axis=0))
+        yield (f"  binds: {name}, from t = {t[nodes[0]]:.4g} s to {t[nodes[-1]]:.4g} s, at {len(nodes)} of {len(t)} "
+               "nodes")
 
 
 def _range(x, form=".6g"):

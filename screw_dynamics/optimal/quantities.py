@@ -18,7 +18,8 @@ from screw_dynamics.simulation.linearization.tangent_maps import trivialization
 
 class Nodes(NamedTuple):
     """States at nodes, which of the nodes 0 to N they are, and their times t (k,), s; `driven`: the velocities of which
-    tau has the efforts, None at the last node; threads, as in all batches."""
+    tau has the efforts, None at the last node; threads, as in all batches. qdd and qddd (..., k, n), accelerations and
+    jerks, are those of splines alone, whose last node has efforts too."""
 
     t: np.ndarray
     q: np.ndarray
@@ -27,6 +28,8 @@ class Nodes(NamedTuple):
     which: np.ndarray
     driven: np.ndarray
     threads: int | None
+    qdd: np.ndarray | None = None
+    qddd: np.ndarray | None = None
 
     def of(self, function: Callable, *arguments: Any, **options: Any) -> np.ndarray:
         """A function of configurations, all in one array of rows, which is what batches are fast on."""
@@ -36,7 +39,8 @@ class Nodes(NamedTuple):
 
 
 class Value(NamedTuple):
-    """Numbers r (..., k, size), and derivatives {"q", "qd" or "tau": (..., k, size, n)}; None for the identity."""
+    """Numbers r (..., k, size), and derivatives {"q", "qd" or "tau": (..., k, size, n)}, of splines by "qdd" and "qddd"
+    too; None for the identity."""
 
     r: np.ndarray
     by: Mapping[str, np.ndarray | None]
@@ -54,7 +58,9 @@ class Value(NamedTuple):
 class Quantity:
     """What costs and limits are of. `at` takes it at nodes, with derivatives or {} for them."""
 
-    has_effort = False              # it depends on efforts, which the last node has not
+    has_effort = False              # it depends on efforts, which the last node of steps has not
+    order = 1                       # of the highest derivative of coordinates that it depends on, but for efforts
+    curved = True                   # its derivatives change, and do so smoothly
 
     def check(self, robot: Any) -> None:
         """ValueError if it is none of this robot."""
@@ -117,6 +123,7 @@ class JointPosition(Quantity):
     """The coordinates of the joints of one degree of freedom, or of those named, rad or m."""
 
     joints: Sequence[str] | None = None
+    curved = False
 
     def _where(self, robot):
         model = robot.model
@@ -203,6 +210,7 @@ class Distance(Quantity):
 
     scene: Any
     pairs: Sequence[tuple[str, str]] | None = None
+    curved = False                  # what is nearest jumps from vertices to edges
 
     def check(self, robot: Any) -> None:
         """ValueError for a scene of other robots, or a pair that is not there."""

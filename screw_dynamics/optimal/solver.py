@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,10 +15,10 @@ from screw_dynamics.sweeps.entries import costates_of
 
 from . import ddp
 from .dynamics import Dynamics, Steps, dynamics
+from .limits import effort_bounds, limits_of_model
 from .motion import OptimalMotion
 from .objective import Objective
-from .quantities import JointPosition, Velocity
-from .terms import Cost, Limit, bound
+from .terms import Cost, Limit, bound, listed
 
 CONVERGED, EXHAUSTED, STUCK = "converged", "all iterations are done", "no change of the motion makes it better"
 INFEASIBLE = "limits cannot be kept, or not to this tolerance"
@@ -51,14 +51,11 @@ class Solver:
                                                                  robot.n)})
         if q0.size == 0:
             raise ValueError(f"q0 has shape {q0.shape}: there is no problem")
-        self.lead, self.bounds = q0.shape[:-1], self._bounds(effort_limits)
+        self.lead = q0.shape[:-1]
+        self.bounds = ddp.Bounds(*effort_bounds(effort_limits, robot.model, self.dynamics.driven))
         self._start = [np.ascontiguousarray(x.reshape(-1, x.shape[-1])) for x in (robot.normalize(q0), qd0)]
-        if isinstance(terms, Cost | Limit):
-            terms = [terms]
-        if not isinstance(terms, Iterable):
-            raise ValueError(f"terms must be Cost or Limit of quantities, not {checks.described(terms)}")
         found = [bound(term, robot, self.dynamics.driven, N, self.dynamics.h)
-                 for term in (*terms, *self._limits(limits))]
+                 for term in (*listed(terms), *(limits_of_model(robot) if checks.flag("limits", limits) else ()))]
         if not any(term.weight is not None for term in found):
             raise ValueError("terms: there is no Cost")
         self.objective = Objective(found, self.dynamics, len(self._start[0]), N, PENALTY)
@@ -69,41 +66,6 @@ class Solver:
         self.stopped = np.full(len(self.at.cost), EXHAUSTED, dtype=object)
 
     # --------------------------------------------------------------------------------------------- arguments
-    def _bounds(self, given):
-        """The bounds of efforts (m,)."""
-        model, driven = self.dynamics.robot.model, self.dynamics.driven
-        if isinstance(given, tuple):
-            if len(given) != 2:
-                raise ValueError(f"effort_limits must be True, False or (lower, upper), not {checks.described(given)}")
-            lower, upper = (np.broadcast_to(checks.real_numbers(f"effort_limits {name}", np.broadcast_to(
-                x, model.n) if np.ndim(x) == 0 else x, model.n), model.n)[driven]
-                            for name, x in zip(("lower", "upper"), given, strict=True))
-        else:
-            upper = model.effort_limit[driven] if checks.flag("effort_limits", given) else np.full(len(driven), np.inf)
-            lower = -upper
-        between = (lower <= upper) & (lower < np.inf) & (upper > -np.inf)
-        if not between.all():
-            k = int(np.argmin(between))
-            raise ValueError(f"effort_limits: lower must be <= upper, and numbers between, but of "
-                             f"{self.names[driven[k]]!r} they are {lower[k]} and {upper[k]}")
-        return ddp.Bounds(lower, upper)
-
-    def _limits(self, given):
-        """The model's limits of positions and velocities, as far as there are any."""
-        if not checks.flag("limits", given):
-            return
-        model, robot = self.dynamics.robot.model, self.dynamics.robot
-        single = np.flatnonzero(model.places_in_q >= 0)
-        lower, upper = model.lower[single], model.upper[single]
-        names = [joint for joint, where in model.v_slices.items() if where.start in single]
-        some = [k for k in range(len(single)) if lower[k] > -np.inf or upper[k] < np.inf]
-        if some:
-            whole = None if len(some) == robot.n else [names[k] for k in some]
-            yield Limit(JointPosition(whole), lower[some], upper[some])
-        fastest = model.velocity_limit
-        if (fastest < np.inf).any():
-            yield Limit(Velocity(), -fastest, fastest)
-
     def _begin(self, guess):
         """The Iterate of a guess: None, an OptimalMotion, (q, qd, tau), or tau."""
         robot, driven, N, P = self.dynamics.robot, self.dynamics.driven, self.N, len(self._start[0])
@@ -153,7 +115,7 @@ class Solver:
         iterations = checks.whole("iterations", iterations, 1)
         if not (isinstance(progress, bool) or callable(progress)):
             raise ValueError(f"progress must be True, False or a function, not {checks.described(progress)}")
-        tell = _printed if progress is True else progress or (lambda number, costs: None)
+        tell = printed if progress is True else progress or (lambda number, costs: None)
         left = np.arange(len(self.at.cost))
         done, worst = np.zeros(len(left), dtype=int), np.full(len(left), np.inf)
         exact = np.full(len(left), LOOSE if self._has_limits else self.tolerance)
@@ -279,7 +241,8 @@ class Solver:
         return found if found.ndim else found[()]
 
 
-def _printed(number, costs):
+def printed(number: int, costs: ArrayLike) -> None:
+    """Print a line for an iteration."""
     low, high = np.min(costs), np.max(costs)
     highest = f" to {high:.8g}" if high > low else ""
     print(f"iteration {number}: cost {low:.8g}{highest}", file=sys.stderr, flush=True)

@@ -26,8 +26,9 @@ class Cost:
 
 @dataclass(frozen=True, eq=False)
 class Limit:
-    """Bounds of a quantity, numbers or (size,), -inf or inf for none: at the nodes behind the first (at="all"), at the
-    last one ("final"), or at nodes that a sequence lists; equal ones prescribe it. scale: the deviation that counts as
+    """Bounds of a quantity, numbers or (size,), -inf or inf for none: at the nodes behind the first, and of efforts and
+    of splines at that too (at="all"), at the last one ("final"), or at nodes that a sequence lists; equal ones
+    prescribe it. scale: the deviation that counts as
     one of 1, in the quantity's units."""
 
     quantity: Quantity
@@ -55,9 +56,10 @@ class Bound(NamedTuple):
         return f"{type(self.quantity).__name__} {label}"
 
 
-def nodes_of(term: Cost | Limit, N: int) -> np.ndarray:
-    """The nodes of a term among 0 ... N. ValueError for others."""
-    effort, at = term.quantity.has_effort, term.at
+def nodes_of(term: Cost | Limit, N: int, spline: bool = False) -> np.ndarray:
+    """The nodes of a term among 0 ... N, of which the last has efforts if they are of a spline. ValueError for others.
+    """
+    effort, at = term.quantity.has_effort and not spline, term.at
     last = N - 1 if effort else N
     if isinstance(at, str):
         checks.one_of("at", at, (RUNNING, FINAL) if isinstance(term, Cost) else (ALL, FINAL))
@@ -65,7 +67,7 @@ def nodes_of(term: Cost | Limit, N: int) -> np.ndarray:
             if effort:
                 raise ValueError(f"{type(term.quantity).__name__} has no value at the last node, where no effort acts")
             return np.array([N])
-        first = 0 if isinstance(term, Cost) or effort else 1
+        first = 0 if isinstance(term, Cost) or effort or spline else 1
         return np.arange(first, N if at == RUNNING else last + 1)
     if not isinstance(at, Iterable):
         raise ValueError(f"at must be a word or list nodes 0 ... {last}, not {checks.described(at)}")
@@ -75,12 +77,17 @@ def nodes_of(term: Cost | Limit, N: int) -> np.ndarray:
     return np.unique(found)
 
 
-def bound(term: Any, robot: Any, driven: np.ndarray, N: int, h: float) -> Bound:
-    """A term of a problem of N steps of length h. ValueError for what it cannot be."""
+def bound(term: Any, robot: Any, driven: np.ndarray, N: int, h: float, smoothness: int | None = None) -> Bound:
+    """A term of a problem of N steps of length h, or of a spline with so many continuous derivatives. ValueError for
+    what it cannot be."""
     if not isinstance(term, Cost | Limit) or not isinstance(term.quantity, Quantity):
         raise ValueError(f"terms must be Cost or Limit of a Quantity, not {checks.described(term)}")
+    if term.quantity.order > (1 if smoothness is None else smoothness + 1):
+        raise ValueError(f"{type(term.quantity).__name__} is a derivative of order {term.quantity.order}, of which "
+                         + ("motions of steps have none: sd.collocate_motion takes it" if smoothness is None else
+                            f"a spline of smoothness {smoothness} has none: take {term.quantity.order - 1} or more"))
     term.quantity.check(robot)
-    labels, which = tuple(term.quantity.labels(robot, driven)), nodes_of(term, N)
+    labels, which = tuple(term.quantity.labels(robot, driven)), nodes_of(term, N, smoothness is not None)
     if not labels:
         raise ValueError(f"terms: {type(term.quantity).__name__} has no numbers")
     if isinstance(term, Cost):
@@ -89,12 +96,25 @@ def bound(term: Any, robot: Any, driven: np.ndarray, N: int, h: float) -> Bound:
             raise ValueError(f"weight of {type(term.quantity).__name__} must be finite and >= 0, not {weight.tolist()}")
         return Bound(term.quantity, which, _part(which), labels, weight * (h if term.at == RUNNING else 1.0))
     lower, upper = _numbers("lower", term.lower, labels), _numbers("upper", term.upper, labels)
-    between = (lower <= upper) & (lower < np.inf) & (upper > -np.inf)
-    if not between.all():
-        k = int(np.argmin(between))
+    if not (within := ordered(lower, upper)).all():
+        k = int(np.argmin(within))
         raise ValueError(f"lower must be <= upper, and numbers between, but of {labels[k]!r} they are {lower[k]} and "
                          f"{upper[k]}")
     return Bound(term.quantity, which, _part(which), labels, None, lower, upper, checks.positive("scale", term.scale))
+
+
+def listed(terms: Any) -> list[Cost | Limit]:
+    """Terms, of which there may be one alone, as a list. ValueError for what is none."""
+    if isinstance(terms, Cost | Limit):
+        return [terms]
+    if not isinstance(terms, Iterable):
+        raise ValueError(f"terms must be Cost or Limit of quantities, not {checks.described(terms)}")
+    return list(terms)
+
+
+def ordered(lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
+    """Where there are numbers between bounds."""
+    return (lower <= upper) & (lower < np.inf) & (upper > -np.inf)
 
 
 def _numbers(name, x, labels):

@@ -112,7 +112,7 @@ def applied(model: Model, parts: OwnParts) -> Model:
 
 def _with_armature(model, armature):
     """The model with armature of coordinates; a warning of those that is not what their drives say but for rounding."""
-    said = {}
+    said: dict[str, float] = {}
     for joint, drive in model.drives.items():
         if not drive.carrier and not isinstance(drive.stiffness, Antagonistic):     # of these no drive has all numbers
             said |= {x.name: x.inertia for x in drive.coordinates(joint)}

@@ -48,3 +48,20 @@ optimal.Cost(optimal.Custom(lambda t, q, qd, tau: (q[..., :1], {"q": np.broadcas
 # %% optimal.Solver
 solver = optimal.Solver(robot, terms, q0, dt=0.05, steps=8)
 solver.step(q0, np.zeros(robot.n), moved=1).tau[0]          # (n,), N m
+
+# %% collocate_motion, optimal.collocate_motion
+spline = sd.collocate_motion(robot, optimal.Cost(optimal.Effort()), q0, q1=goal, duration=1.0, intervals=4)
+
+# %% optimal.CollocatedMotion, optimal.Moment
+spline.report()                                             # some lines
+spline.evaluate(0.3).tau                                    # (n,), N m
+
+# %% optimal.Acceleration, optimal.Jerk
+optimal.Cost(optimal.Jerk())
+optimal.Limit(optimal.Acceleration(), 0.0, 0.0, "final")    # at rest, and staying so
+
+# %% optimal.Power
+optimal.Limit(optimal.Power(), upper=50.0)                  # W, of each motor
+
+# %% optimal.Duration
+optimal.Cost(optimal.Duration(), 0.5)                       # a second costs 0.5

@@ -1,0 +1,229 @@
+"""The best motion on a spline: arguments, and what is found of them."""
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from screw_dynamics import checks
+from screw_dynamics.optimal.dynamics import driven_velocities
+from screw_dynamics.optimal.limits import effort_bounds, limits_of_model
+from screw_dynamics.optimal.motion import OptimalMotion
+from screw_dynamics.optimal.quantities import Effort, Nodes
+from screw_dynamics.optimal.solver import printed
+from screw_dynamics.optimal.terms import ALL, Cost, Limit, bound, listed
+
+from . import interior
+from .interior import Found
+from .motion import CollocatedMotion
+from .program import Ends, Program
+from .spline import ORDERS, Spline
+
+BETWEEN = 10            # points of each interval, at which errors between nodes are looked for
+SOLVERS = "interior_point", "ipopt"
+
+
+def collocate_motion(robot: Any, terms: Sequence[Cost | Limit], q0: ArrayLike | None = None,
+                     qd0: ArrayLike | None = None, q1: ArrayLike | None = None, qd1: ArrayLike | None = None, *,
+                     duration: float | tuple[float, float], periodic: bool | ArrayLike = False, intervals: int = 20,
+                     degree: int = 5, smoothness: int | None = None, driven: Sequence[str] | None = None,
+                     effort_limits: bool | tuple[ArrayLike, ArrayLike] = True, limits: bool = True,
+                     friction: bool = False, forces: Any = None, guess: Any = None,
+                     solver: str | Callable[..., Found] = "interior_point",
+                     tolerance: float = 1e-8, limit_tolerance: float = 1e-8, iterations: int = 500,
+                     progress: bool | Callable[[int, float], None] = False,
+                     threads: int | None = None) -> CollocatedMotion:
+    """The motion of a Robot on a spline that costs least, from the state q0, qd0 to q1, qd1, (n,) each or one number
+    for all joints: efforts are those of inverse dynamics, and joints that are not `driven` take none.
+
+    Where q0 or q1 is None that end is free, and so is each joint whose entry is NaN; velocities are 0 there by
+    default, and free where the position is all free. duration: s, or (least, largest), within which it is found.
+    periodic: the motion repeats itself, with all derivatives that a spline of this smoothness has; numbers (n,): after
+    a displacement.
+
+    terms: Cost and Limit of quantities, screw_dynamics.optimal, at the nodes 0 ... N of a spline, of which all have
+    efforts: each of the `intervals` has degree of them, a knot and Gauss points. Running costs are integrals by these.
+    effort_limits, limits, driven: as of optimize_motion; friction: the damping of the model acts; forces: elements that
+    do. degree: of the spline, 3 or more; smoothness: how many derivatives are continuous, degree - 1 by default; 1 is
+    orthogonal collocation, whose efforts may jump at knots.
+
+    guess: None, straight from q0 to q1; configurations (k, n) at equal times; or a motion of optimize_motion or this.
+    solver: "interior_point", on SciPy's dense factors, for some hundred unknowns; "ipopt", by CasADi, an extra, for
+    more; or a function of one's own that takes a Program, as these do. It has converged where the conditions of a
+    minimum hold to `tolerance`, scaled, and no limit is exceeded by more than limit_tolerance times its scale.
+    progress: True prints a line for each iteration, or a function of its number and the cost. ValueError for what
+    cannot be."""
+    robot = _taken(robot)
+    spline = _spline(degree, smoothness, intervals)
+    ends = _ends(robot, (q0, q1), (qd0, qd1), periodic, duration)
+    where, N = driven_velocities(robot, driven), len(spline.s) - 1
+    if not callable(solver):
+        checks.one_of("solver", solver, SOLVERS)
+    tolerance, limit_tolerance = (checks.positive("tolerance", tolerance),
+                                  checks.positive("limit_tolerance", limit_tolerance))
+    terms = listed(terms)
+    if not any(isinstance(term, Cost) for term in terms):
+        raise ValueError("terms: there is no Cost")
+    terms += limits_of_model(robot) if checks.flag("limits", limits) else ()
+    lower, upper = effort_bounds(effort_limits, robot.model, where)
+    if np.isfinite(lower).any() or np.isfinite(upper).any():
+        terms.append(Limit(Effort(), lower, upper))
+    found = [(term, bound(term, robot, where, N, 1.0, spline.smoothness)) for term in terms]
+    _check_times(found, ends)
+    program = Program(robot, spline, found, ends, where, _forces(robot, forces, friction), threads)
+    x = _begin(program, guess)
+    if not np.isfinite([program.cost(x), *program.constraints(x)]).all():
+        raise ValueError("guess: the motion that it begins with has a cost or limits that are not finite")
+    tell = printed if progress is True else progress or (lambda number, cost: None)
+    solved = _solver(solver)(program, x, tolerance, limit_tolerance, checks.whole("iterations", iterations, 1), tell)
+    return _motion(program, terms, solved, limit_tolerance)
+
+
+def _solver(given):
+    """A function that solves."""
+    if given == "ipopt":
+        from .ipopt import solve
+        return solve
+    return given if callable(given) else interior.solve
+
+
+# ------------------------------------------------------------------------------------------------- arguments
+def _taken(robot):
+    """A Robot whose joints have one degree of freedom each."""
+    if not hasattr(robot, "inverse_dynamics_second_derivatives") or hasattr(robot, "constraints"):
+        raise ValueError(f"robot must be a Robot, not {checks.described(robot)}: optimize_motion takes robots with "
+                         "constraints, and scenes")
+    checks.coordinates_alone("collocate_motion", robot.model)
+    return robot
+
+
+def _spline(degree, smoothness, intervals):
+    """The Spline of arguments."""
+    degree, intervals = checks.whole("degree", degree, 3), checks.whole("intervals", intervals, 1)
+    smoothness = degree - 1 if smoothness is None else checks.whole("smoothness", smoothness, 1)
+    if smoothness >= degree:
+        raise ValueError(f"smoothness must be 1 ... {degree - 1} for degree {degree}, not {smoothness}")
+    return Spline(degree, smoothness, intervals)
+
+
+def _ends(robot, q, qd, periodic, duration):
+    """The Ends of arguments."""
+    n = robot.n
+    states = np.full((2, 2, n), np.nan)
+    for end in (0, 1):
+        if q[end] is not None:
+            states[0, end] = checks.each(f"q{end}", q[end], n)
+            states[1, end] = 0.0 if periodic is False else np.nan               # what goes round does not rest
+        if qd[end] is not None:
+            states[1, end] = checks.each(f"qd{end}", qd[end], n)
+    if np.isinf(states).any():
+        raise ValueError("q0, qd0, q1 and qd1 must be finite, or NaN where they are free")
+    period = None
+    if periodic is not False:
+        period = np.zeros(n) if periodic is True else checks.finite_numbers("periodic", checks.each(
+            "periodic", periodic, n))
+        if q[1] is not None or qd[1] is not None:
+            raise ValueError("periodic: the end follows from the beginning, so that q1 and qd1 must be None")
+    if np.ndim(duration) == 0:
+        least = largest = checks.positive("duration", duration)
+    else:
+        least, largest = (checks.positive("duration", x) for x in checks.vector("duration", duration, 2))
+        if least > largest:
+            raise ValueError(f"duration must be (least, largest), not {least:g} and {largest:g}")
+    return Ends(*states, period, (least, largest))
+
+
+def _check_times(terms, ends):
+    """ValueError for what depends on the time where that is to be found."""
+    if ends.duration[0] < ends.duration[1]:
+        for term, _ in terms:
+            for name, x in vars(term.quantity).items():
+                if callable(x) and name != "function":
+                    raise ValueError(f"{type(term.quantity).__name__}.{name} is a function of the time, which a free "
+                                     "duration stretches: give one duration")
+
+
+def _forces(robot, forces, friction):
+    """The sum of elements of force, or None."""
+    if checks.flag("friction", friction) and (dry := np.flatnonzero(robot.model.friction)).size:
+        joint = next(name for name, at in robot.model.v_slices.items() if at.start == dry[0])
+        raise ValueError(f"friction: joint {joint!r} has dry friction of {robot.model.friction[dry[0]]:g}, which is "
+                         "not smooth; forces.Friction is")
+    return robot.rollouts.smooth(forces, friction)
+
+
+def _begin(program, guess):
+    """Unknowns of a guess."""
+    spline, ends, n = program.spline, program.ends, program.robot.n
+    T = float(np.sqrt(ends.duration[0] * min(ends.duration[1], 1e3 * ends.duration[0])))
+    if guess is None:
+        first, last = (np.where(np.isnan(ends.q[k]), np.where(np.isnan(ends.q[1 - k]), 0.0, ends.q[1 - k]), ends.q[k])
+                       for k in (0, 1))
+        last = last if ends.period is None else first + ends.period
+        s = np.linspace(0.0, 1.0, 5 * spline.K)
+        q = first + (s**3 * (10.0 - 15.0 * s + 6.0 * s**2))[:, None] * (last - first)
+    else:
+        if isinstance(guess, CollocatedMotion | OptimalMotion):
+            T, guess = float(np.clip(guess.t[-1] - guess.t[0], *ends.duration)), guess
+            s, q = (guess.t - guess.t[0]) / (guess.t[-1] - guess.t[0]), guess.q
+        else:
+            q = checks.finite_numbers("guess", guess, n)
+            s = np.linspace(0.0, 1.0, len(q)) if q.ndim == 2 else None
+        if q.ndim != 2 or len(q) < 2:
+            raise ValueError(f"guess must be configurations (k, {n}), two or more, or one motion, not of shape "
+                             f"{q.shape}")
+    c = spline.through(s, q)
+    return np.append(c.ravel(), T) if program.free else c.ravel()
+
+
+# ------------------------------------------------------------------------------------------------- what is found
+def _motion(program, terms, found, limit_tolerance):
+    """The CollocatedMotion of unknowns."""
+    x, (c, T) = found.x, program.split(found.x)
+    at, spline = program.state(x), program.spline
+    lagrangian = program.gradient(x) + program.jacobian(x).T @ found.multipliers
+    tau = at.tau.copy()
+    tau[:, program.passive] = 0.0
+    between, residual = _between(program, terms, c, T)
+    return CollocatedMotion(
+        T * spline.s, *at.z[:3], tau, T, program.cost(x), _binding(program, found, limit_tolerance), found.stopped,
+        found.stopped == interior.CONVERGED, found.iterations, float(np.abs(lagrangian).max()),
+        interior.violation(program, x), between, residual, found.history, program, x)
+
+
+def _binding(program, found, limit_tolerance):
+    """Where limits bind: by the names of their numbers."""
+    binding: dict[str, np.ndarray] = {}
+    first, r = len(program.lower) - sum(program.state(found.x).values[k].r.size for k in program.limits), \
+        program.constraints(found.x)
+    for k in program.limits:
+        term, size = program.terms[k], program.state(found.x).values[k].r.size
+        some, first = slice(first, first + size), first + size
+        room = 1e3 * limit_tolerance
+        near = (r[some] <= program.lower[some] + room) | (r[some] >= program.upper[some] - room)
+        near = (near & (np.abs(found.multipliers[some]) > 0.0)).reshape(len(term.which), -1)
+        for j, label in enumerate(term.labels):
+            if near[:, j].any():
+                where = binding.setdefault(f"{type(term.quantity).__name__} {label}",
+                                           np.zeros(len(program.spline.s), dtype=bool))
+                where[term.which] |= near[:, j]
+    return binding
+
+
+def _between(program, terms, c, T):
+    """By how much limits that hold all along are exceeded between nodes, by their scales, and the largest effort there
+    of joints without motors."""
+    spline, count = program.spline, BETWEEN * program.spline.intervals
+    s, on = (np.arange(count) + 0.5) / count, program.spline.on(c)
+    z = np.stack([on(s, nu=order) / T**order for order in range(ORDERS)])
+    tau, worst = program.efforts(z, T * s), 0.0
+    nodes = Nodes(T * s, z[0], z[1], tau[:, program.driven], np.abs(s[:, None] - spline.s).argmin(axis=1),
+                  program.driven, program.threads, z[2], z[3])
+    for given, term in zip(terms, program.terms, strict=True):
+        if term.weight is None and given.at == ALL:
+            r = term.quantity.at(program.robot, nodes, False).r
+            worst = max(worst, float((np.abs(r - np.clip(r, term.lower, term.upper)) / term.scale).max()))
+    residual = np.abs(tau[:, program.passive]).max(initial=0.0)
+    return worst, float(residual)

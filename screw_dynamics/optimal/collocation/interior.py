@@ -1,0 +1,273 @@
+"""A nonlinear program by a primal-dual interior point method, on SciPy's dense factors: for some hundred unknowns.
+
+Minimize f(x) where c(x) = 0 and s = r(x) stays between bounds l < s < u, kept there by -m log(s - l) - m log(u - s)
+for m that goes to 0. Newton's step of all conditions, with s and its multipliers eliminated, is
+
+    (H + R^T S R) dx + C^T dy = -(grad f + C^T y + R^T v),   C dx = -c,
+
+S = z_l / (s - l) + z_u / (u - s): solved in the null space of C, by a factor of C^T with pivots, so that constraints
+may depend on each other, and with a shift where the Hessian is not positive definite in there. Steps keep s inside, and
+lessen either the barrier's cost or |(c, r - s)|_1, below the pairs of both in a filter; once with a correction of
+second order (Fiacco and McCormick; Waechter and Biegler, 2006). Where steps become short, since slacks are in each
+other's way, SciPy's least squares seek a motion within all bounds nearby, and the search begins there again."""
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from scipy import sparse
+from scipy.linalg import LinAlgError, cho_factor, cho_solve, qr, solve_triangular
+from scipy.optimize import least_squares
+
+from .curvature import hessian
+from .program import Program
+
+CONVERGED, EXHAUSTED = "converged", "all iterations are done"
+INFEASIBLE = "no motion near this one is within all limits"
+STUCK = "no change of the motion makes it better"
+BEGIN, FASTEST, SLOWEST = 1e-2, 1.5, 0.2         # the barrier, and how it falls: to the least of m^1.5 and 0.2 m
+INSIDE, CLOSEST = 1e-2, 0.99                    # of slacks at first, and the part of the way to a bound that steps take
+STEEPEST = 100.0                                # of a gradient: more is scaled
+SHARE, PARTS = 1e-4, 30                         # of the expected decrease; how often steps are halved
+LESS, LESS_COST, FAR, NEAR = 1e-5, 1e-8, 1e4, 1e-4          # margins of the filter; violations by that of the first
+SHORT, SHORT_ONES, AGAIN = 1e-3, 4, 6           # steps that are short, how many may follow each other, new beginnings
+SHIFTS = 1e-8, 8.0, 1e12                        # what is added to the Hessian at first, how it grows, where that ends
+
+
+class Found(NamedTuple):
+    """Unknowns, multipliers (m,) of constraints, why the search ended, iterations, and of each of them the cost."""
+
+    x: np.ndarray
+    multipliers: np.ndarray
+    stopped: str
+    iterations: int
+    history: list[float]
+
+
+class Iterate(NamedTuple):
+    """Unknowns x, slacks s of inequalities, multipliers y of equalities, and z >= 0 of lower and upper bounds."""
+
+    x: np.ndarray
+    s: np.ndarray
+    y: np.ndarray
+    z_l: np.ndarray
+    z_u: np.ndarray
+
+
+def violation(program: Program, x: np.ndarray) -> float:
+    """How far constraints are beyond their bounds at most, by their scales."""
+    r = program.constraints(x)
+    return float(np.abs(r - np.clip(r, program.lower, program.upper)).max(initial=0.0))
+
+
+class Interior:
+    """The program, scaled, with equalities and inequalities apart."""
+
+    def __init__(self, program: Program, x: np.ndarray):
+        self.program = program
+        self.equal = program.lower == program.upper
+        steep = np.abs(program.gradient(x)).max(initial=0.0)
+        self.scale = min(1.0, STEEPEST / steep) if steep > 0.0 else 1.0
+        steepest = abs(program.jacobian(x)).max(axis=1).toarray().ravel()
+        self.scales = np.minimum(1.0, STEEPEST / np.maximum(steepest, 1e-300))
+        self.l, self.u = ((bound * self.scales)[~self.equal] for bound in (program.lower, program.upper))
+        self.level = (program.lower * self.scales)[self.equal]
+
+    def cost(self, x: np.ndarray) -> float:
+        """f."""
+        return self.scale * self.program.cost(x)
+
+    def constraints(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """c and r."""
+        all_of_them = self.scales * self.program.constraints(x)
+        return all_of_them[self.equal] - self.level, all_of_them[~self.equal]
+
+    def derivatives(self, at: Iterate) -> tuple[np.ndarray, ...]:
+        """grad f, C, R and H."""
+        J = self.program.jacobian(at.x).multiply(self.scales[:, None]).tocsr()
+        multipliers = self.multipliers(at) * self.scale
+        H = hessian(self.program, at.x, multipliers, self.scale)
+        return self.scale * self.program.gradient(at.x), J[self.equal].toarray(), J[~self.equal], H.toarray()
+
+    def multipliers(self, at: Iterate) -> np.ndarray:
+        """Of the constraints as the program has them, without scales."""
+        found = np.empty(len(self.scales))
+        found[self.equal], found[~self.equal] = at.y, at.z_u - at.z_l
+        return found * self.scales / self.scale
+
+    def pair(self, x: np.ndarray, s: np.ndarray, barrier: float) -> tuple[float, float]:
+        """How far constraints are from holding, and the cost with the barrier; infinite where there is none."""
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):         # of a motion that is tried
+            if self.program.split(x)[1] <= 0.0 or not np.isfinite(f := self.cost(x)):
+                return np.inf, np.inf
+            c, r = self.constraints(x)
+            cost = f - barrier * float(_logs(s - self.l) + _logs(self.u - s))
+            return (_size(c, r - s), cost) if np.isfinite(cost) else (np.inf, np.inf)
+
+
+def _logs(room):
+    return np.log(room[np.isfinite(room)]).sum()
+
+
+def _size(c, d):
+    return float(np.abs(c).sum() + np.abs(d).sum())
+
+
+def _begin(of, x, barrier):
+    """An Iterate, with slacks inside of their bounds, the further the more r is outside."""
+    c, r = of.constraints(x)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        width = np.where(np.isfinite(of.u - of.l), of.u - of.l, np.inf)
+        room = np.maximum(INSIDE * np.maximum(1.0, np.abs(r)), np.abs(r - np.clip(r, of.l, of.u)))
+        room = np.minimum(room, np.where(room > INSIDE * width, np.minimum(room, 0.25 * width), room))
+        s = np.clip(r, of.l + room, of.u - room)
+        return Iterate(x.copy(), s, np.zeros(len(c)), barrier / (s - of.l), barrier / (of.u - s))
+
+
+def _within(of, x):
+    """Unknowns near x whose constraints are within bounds, by least squares, as far as there are any."""
+    program = of.program
+    with np.errstate(invalid="ignore"):
+        room = np.minimum(INSIDE, np.where(np.isfinite(of.u - of.l), INSIDE * (of.u - of.l), INSIDE))
+
+    def outside(x):
+        c, r = of.constraints(x)
+        return np.concatenate((c, r - np.clip(r, of.l + room, of.u - room)))
+
+    def by_x(x):
+        J, r = program.jacobian(x).multiply(of.scales[:, None]).tocsr(), of.constraints(x)[1]
+        beyond = (r < of.l + room) | (r > of.u - room)
+        return sparse.vstack((J[of.equal], J[~of.equal].multiply(beyond[:, None])), format="csr")
+    bounds = np.full(len(x), -np.inf)
+    if program.free:
+        bounds[-1] = min(0.5 * program.ends.duration[0], 0.5 * x[-1])
+    return least_squares(outside, x, by_x, bounds=(bounds, np.inf), tr_solver="lsmr", ftol=1e-4,
+                         max_nfev=30).x
+
+
+def solve(program: Program, x: np.ndarray, tolerance: float, limit_tolerance: float, iterations: int,
+          tell: Callable[[int, float], None]) -> Found:
+    """The Found of a program from x on: the conditions of a minimum hold to `tolerance`, scaled, and no constraint is
+    exceeded by more than limit_tolerance."""
+    of, barrier, stopped, history = Interior(program, x), BEGIN, EXHAUSTED, [program.cost(x)]
+    at, shift, short, again, known = _begin(of, x, barrier), 0.0, 0, 0, []
+    first = max(1.0, of.pair(at.x, at.s, barrier)[0])
+    while True:
+        g, C, R, H = of.derivatives(at)
+        c, r = of.constraints(at.x)
+        errors = _errors(of, at, g, C, R, c, r)
+        if errors(0.0) <= tolerance and violation(program, at.x) <= limit_tolerance:
+            stopped = CONVERGED
+            break
+        if len(history) > iterations:
+            break
+        while errors(barrier) <= 10.0 * barrier and barrier > 0.1 * tolerance:
+            barrier, known = max(0.1 * tolerance, min(barrier**FASTEST, SLOWEST * barrier)), []
+        step, shift = _step(of, at, (g, C, R, H, c, r), barrier, shift)
+        moved, part = _moved(of, at, step, (g, C, R, H, c, r), barrier, shift, known, first)
+        short = short + 1 if part < SHORT else 0
+        if short > SHORT_ONES or moved is None and (shift >= SHIFTS[2] or _size(c, r - at.s) > 1e2 * tolerance):
+            again += 1
+            x = _within(of, at.x)
+            if again > AGAIN or np.array_equal(x, at.x):
+                stopped = STUCK if violation(program, at.x) <= 1e3 * limit_tolerance else INFEASIBLE
+                break
+            barrier = max(barrier, BEGIN**FASTEST)
+            at, shift, short, known = _begin(of, x, barrier), 0.0, 0, []
+        elif moved is None:
+            shift = max(SHIFTS[1] * shift, 1e-4)
+            continue
+        else:
+            at, shift = moved, shift / 3.0 if shift > SHIFTS[0] else 0.0
+        history.append(program.cost(at.x))
+        tell(len(history) - 1, history[-1])
+    return Found(at.x, of.multipliers(at), stopped, len(history) - 1, history)
+
+
+def _errors(of, at, g, C, R, c, r):
+    """A function of the barrier: how far the conditions of a minimum are from holding."""
+    mean = np.abs(np.concatenate((at.y, at.z_l, at.z_u))).mean() if len(of.scales) else 0.0
+    scale = max(100.0, mean) / 100.0
+    steep = np.abs(g + C.T @ at.y + R.T @ (at.z_u - at.z_l)).max()
+    apart = max(np.abs(c).max(initial=0.0), np.abs(r - at.s).max(initial=0.0))
+
+    def errors(barrier):
+        rest = 0.0
+        for z, room in ((at.z_l, at.s - of.l), (at.z_u, of.u - at.s)):
+            bounded = np.isfinite(room)
+            rest = max(rest, np.abs(z[bounded] * room[bounded] - barrier).max(initial=0.0))
+        return max(steep / scale, apart, rest / scale)
+    return errors
+
+
+def _step(of, at, derivatives, barrier, shift):
+    """Newton's step, an Iterate of changes, and the shift that it took."""
+    g, C, R, H, c, r = derivatives
+    below, above = at.s - of.l, of.u - at.s
+    S, v = at.z_l / below + at.z_u / above, barrier / above - barrier / below           # v: z_u - z_l of the barrier
+    d = r - at.s
+    W = H + (R.T @ R.multiply(S[:, None])).toarray() if len(d) else H
+    rhs = -(g + R.T @ (v + S * d))
+    Q, upper, order = qr(C.T, pivoting=True)
+    rank = int((np.abs(np.diag(upper)) > 1e-11 * max(1.0, np.abs(upper[:1, :1]).max(initial=0.0))).sum())
+    Y, Z, upper, order = Q[:, :rank], Q[:, rank:], upper[:rank, :rank], order[:rank]
+    dx = Y @ solve_triangular(upper, -c[order], trans="T")
+    reduced = Z.T @ W @ Z
+    while Z.shape[1]:
+        try:
+            dx = dx + Z @ cho_solve(cho_factor(reduced + shift * np.eye(len(reduced))), Z.T @ (rhs - W @ dx))
+            break
+        except LinAlgError:
+            shift = max(SHIFTS[0] * max(1.0, np.abs(np.diag(reduced)).max()), SHIFTS[1] * shift)
+    y = np.zeros(len(c))
+    y[order] = solve_triangular(upper, Y.T @ (rhs - W @ dx - shift * dx))
+    ds = R @ dx + d
+    with np.errstate(invalid="ignore"):
+        dz_l = np.where(np.isfinite(below), (barrier - at.z_l * ds) / below - at.z_l, 0.0)
+        dz_u = np.where(np.isfinite(above), (barrier + at.z_u * ds) / above - at.z_u, 0.0)
+    return Iterate(dx, ds, y - at.y, dz_l, dz_u), shift
+
+
+def _moved(of, at, step, derivatives, barrier, shift, known, first):
+    """The Iterate after the largest part of a step that keeps slacks inside and that the filter `known` takes, which
+    gets what it took if costs did not fall; or None; and the part."""
+    g, C, R, H, c, r = derivatives
+    near = max(CLOSEST, 1.0 - barrier)
+    v = barrier / (of.u - at.s) - barrier / (at.s - of.l)
+    slope, (apart, cost) = g @ step.x + v @ step.s, of.pair(at.x, at.s, barrier)
+    part = _largest(near, (at.s - of.l, step.s), (of.u - at.s, -step.s))
+    tries = [(step, part)]
+    for number in range(PARTS):
+        (way, part), *tries = tries or [(step, 0.5 * part)]
+        x, s = at.x + part * way.x, at.s + part * way.s
+        apart_then, cost_then = of.pair(x, s, barrier)
+        falls = apart <= NEAR * first and slope < 0.0 and part * (-slope)**2.3 > apart**1.1
+        if apart_then <= FAR * first and not any(apart_then >= a and cost_then >= b for a, b in known) and (
+                cost_then <= cost + SHARE * part * slope + 1e-13 * abs(cost) if falls else
+                apart_then <= (1.0 - LESS) * apart or cost_then <= cost - LESS_COST * apart):
+            if not falls or cost_then > cost + SHARE * part * slope:
+                known.append(((1.0 - LESS) * apart, cost - LESS_COST * apart))
+            of_z = _largest(near, (at.z_l, way.z_l), (at.z_u, way.z_u))
+            z_l, z_u = (_kept(z + of_z * dz, room, barrier) for z, dz, room in (
+                (at.z_l, way.z_l, s - of.l), (at.z_u, way.z_u, of.u - s)))
+            return Iterate(x, s, at.y + part * way.y, z_l, z_u), part
+        if number == 0 and apart <= apart_then < np.inf:                            # a correction of second order
+            c_then, r_then = of.constraints(x)
+            again = (g, C, R, H, part * c + c_then, at.s + part * (r - at.s) + r_then - s)
+            other = _step(of, at, again, barrier, shift)[0]
+            tries = [(other, _largest(near, (at.s - of.l, other.s), (of.u - at.s, -other.s))), (step, 0.5 * part)]
+    return None, 0.0
+
+
+def _largest(near, *pairs):
+    """The largest part of changes dx of x > 0 that goes at most `near` of the way to 0."""
+    part = 1.0
+    for x, dx in pairs:
+        falls = dx < 0.0
+        part = min(part, (near * x[falls] / -dx[falls]).min(initial=1.0))
+    return part
+
+
+def _kept(z, room, barrier):
+    """Multipliers that are not too far from the barrier's."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(np.isfinite(room), np.clip(z, 1e-10 * barrier / room, 1e10 * barrier / room), 0.0)

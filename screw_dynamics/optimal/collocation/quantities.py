@@ -1,0 +1,71 @@
+"""Quantities that motions on splines have: accelerations and jerks; and duration and power, which all motions have."""
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from screw_dynamics.model.floating_base import velocity_names
+from screw_dynamics.optimal.quantities import Nodes, Quantity, Value
+
+
+class _OfAll(Quantity):
+    """A number of each velocity."""
+
+    def labels(self, robot: Any, driven: np.ndarray) -> Sequence[str]:
+        """The joints."""
+        return velocity_names(robot.model)
+
+
+@dataclass(frozen=True, eq=False)
+class Acceleration(_OfAll):
+    """The accelerations of joints (n,), rad/s^2 or m/s^2; of motions on splines alone."""
+
+    order = 2
+
+    def at(self, robot: Any, nodes: Nodes, derivatives: bool) -> Value:
+        """Its Value."""
+        return Value(nodes.qdd, {"qdd": None})                                      # type: ignore[arg-type]
+
+
+@dataclass(frozen=True, eq=False)
+class Jerk(_OfAll):
+    """The jerks of joints (n,), the rates of accelerations, rad/s^3 or m/s^3; of motions on splines alone, with two
+    continuous derivatives or more."""
+
+    order = 3
+
+    def at(self, robot: Any, nodes: Nodes, derivatives: bool) -> Value:
+        """Its Value."""
+        return Value(nodes.qddd, {"qddd": None})                                    # type: ignore[arg-type]
+
+
+@dataclass(frozen=True, eq=False)
+class Power(Quantity):
+    """The power that each motor gives, effort times velocity (m,), W."""
+
+    has_effort = True
+
+    def labels(self, robot: Any, driven: np.ndarray) -> Sequence[str]:
+        """The joints that are driven."""
+        names = velocity_names(robot.model)
+        return [names[k] for k in driven]
+
+    def at(self, robot: Any, nodes: Nodes, derivatives: bool) -> Value:
+        """Its Value."""
+        qd, tau = nodes.qd[..., nodes.driven], nodes.tau
+        chosen = np.eye(robot.n)[nodes.driven]
+        return Value(qd * tau, {"qd": tau[..., None] * chosen, "tau": qd[..., None] * np.eye(len(nodes.driven))})
+
+
+@dataclass(frozen=True, eq=False)
+class Duration(Quantity):
+    """Of which a running cost of weight w is w times the duration of the motion: the constant sqrt(2)."""
+
+    def labels(self, robot: Any, driven: np.ndarray) -> Sequence[str]:
+        """One."""
+        return ("duration",)
+
+    def at(self, robot: Any, nodes: Nodes, derivatives: bool) -> Value:
+        """Its Value."""
+        return Value(np.full((*nodes.q.shape[:-1], 1), np.sqrt(2.0)), {})

@@ -1,0 +1,49 @@
+"""Limits of the model: of positions and velocities, as terms, and of efforts."""
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from screw_dynamics import checks
+from screw_dynamics.model.floating_base import velocity_names
+
+from .quantities import JointPosition, Velocity
+from .terms import Limit, ordered
+
+
+def limits_of_model(robot: Any) -> Iterator[Limit]:
+    """Limits of the positions and velocities of a Robot, as far as its model has any."""
+    model = robot.model
+    single = np.flatnonzero(model.places_in_q >= 0)
+    lower, upper = model.lower[single], model.upper[single]
+    names = [joint for joint, where in model.v_slices.items() if where.start in single]
+    some = [k for k in range(len(single)) if lower[k] > -np.inf or upper[k] < np.inf]
+    if some:
+        whole = None if len(some) == robot.n else [names[k] for k in some]
+        yield Limit(JointPosition(whole), lower[some], upper[some])
+    fastest = model.velocity_limit
+    if (fastest < np.inf).any():
+        yield Limit(Velocity(), -fastest, fastest)
+
+
+def effort_bounds(given: bool | tuple[ArrayLike, ArrayLike], model: Any, driven: np.ndarray
+                  ) -> tuple[np.ndarray, np.ndarray]:
+    """Lower and upper bounds (m,) of the efforts of the velocities `driven`: those of the model (True), none (False),
+    or what is given, numbers or (n,) each. ValueError names what they cannot be."""
+    if isinstance(given, tuple):
+        if len(given) != 2:
+            raise ValueError(f"effort_limits must be True, False or (lower, upper), not {checks.described(given)}")
+        lower, upper = (np.broadcast_to(checks.real_numbers(f"effort_limits {name}", np.broadcast_to(
+            x, model.n) if np.ndim(x) == 0 else x, model.n), model.n)[driven]
+                        for name, x in zip(("lower", "upper"), given, strict=True))
+    else:
+        upper = model.effort_limit[driven] if checks.flag("effort_limits", given) else np.full(len(driven), np.inf)
+        lower = -upper
+    if not (within := ordered(lower, upper)).all():
+        k = int(np.argmin(within))
+        raise ValueError(f"effort_limits: lower must be <= upper, and numbers between, but of "
+                         f"{velocity_names(model)[driven[k]]!r} they are {lower[k]} and {upper[k]}")
+    return lower, upper

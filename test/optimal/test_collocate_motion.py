@@ -1,0 +1,314 @@
+"""The best motions on splines: closed forms, the minima of other methods, motions that the robot makes, refusals."""
+import numpy as np
+import pytest
+from scipy.special import ellipk
+
+import screw_dynamics as sd
+from screw_dynamics.optimal import (
+    Acceleration,
+    Configuration,
+    Cost,
+    Duration,
+    Effort,
+    Jerk,
+    JointPosition,
+    Limit,
+    LinkPosition,
+    LinkVelocity,
+    Power,
+    Velocity,
+    collocate_motion,
+    optimize_motion,
+)
+from screw_dynamics.optimal.collocation.curvature import hessian
+from screw_dynamics.optimal.collocation.program import Ends, Program
+from screw_dynamics.optimal.collocation.spline import Spline
+from screw_dynamics.optimal.terms import bound
+
+
+def sled(effort=np.inf):
+    """A mass of 2 kg on a rail."""
+    builder = sd.ModelBuilder("rail")
+    builder.add_joint("slide", "sled", "rail", (0.0, 0.0, 0.0, 1.0, 0.0, 0.0),
+                      inertia=sd.inertia_matrix(2.0, np.zeros(3), np.eye(3)), limits=sd.Limits(effort=effort))
+    return sd.Robot(builder.build())
+
+
+def rod(mass, length=0.25):
+    return sd.inertia_matrix(mass, (0.0, 0.0, -length), np.diag([0.01, 0.01, 0.002]))
+
+
+@pytest.fixture(scope="module")
+def pendulum():
+    """Two links, whose joints have motors of 6 and 3 N m."""
+    builder = sd.ModelBuilder("base")
+    for joint, link, parent, z, limit in (("shoulder", "upper", "base", 0.0, 6.0),
+                                          ("elbow", "lower", "upper", -0.5, 3.0)):
+        C = np.eye(4)
+        C[2, 3] = z
+        builder.add_joint(joint, link, parent, (0.0, 1.0, 0.0, 0.0, 0.0, 0.0), C, rod(1.0),
+                          limits=sd.Limits(effort=limit))
+    return sd.Robot(builder.build())
+
+
+@pytest.fixture(scope="module")
+def cart():
+    """A pole that hangs on a cart, which alone has a motor."""
+    builder = sd.ModelBuilder("rail")
+    builder.add_joint("slide", "cart", "rail", (0.0, 0.0, 0.0, 1.0, 0.0, 0.0),
+                      inertia=sd.inertia_matrix(1.0, np.zeros(3), np.eye(3)),
+                      limits=sd.Limits(lower=-2.0, upper=2.0, effort=20.0))
+    builder.add_joint("pole", "rod", "cart", (0.0, 1.0, 0.0, 0.0, 0.0, 0.0), inertia=rod(0.3, 0.5))
+    return sd.Robot(builder.build())
+
+
+# ------------------------------------------------------------------------------------------------- closed forms
+D, T = 3.0, 2.0
+
+
+@pytest.mark.parametrize("terms, shape, cost", [
+    ([Cost(Acceleration())], lambda s: 3.0 * s**2 - 2.0 * s**3, 0.5 * 12.0 * D**2 / T**3),
+    ([Cost(Effort())], lambda s: 3.0 * s**2 - 2.0 * s**3, 4.0 * 0.5 * 12.0 * D**2 / T**3),
+    ([Cost(Jerk()), Limit(Acceleration(), 0.0, 0.0, [0]), Limit(Acceleration(), 0.0, 0.0, "final")],
+     lambda s: 10.0 * s**3 - 15.0 * s**4 + 6.0 * s**5, 0.5 * 720.0 * D**2 / T**5)])
+def test_a_mass_moves_on_the_polynomials_of_least_acceleration_effort_and_jerk(terms, shape, cost):
+    """From rest to rest, and rest of accelerations: the polynomials of Euler's and Lagrange's equation."""
+    found = collocate_motion(sled(), terms, 0.0, 0.0, D, 0.0, duration=T, intervals=4)
+    assert found.converged and found.cost == pytest.approx(cost, rel=1e-7)
+    assert np.abs(found.q[:, 0] - D * shape(found.t / T)).max() < 1e-8
+    assert np.abs(found.tau - 2.0 * found.qdd).max() < 1e-12
+
+
+def test_least_time_within_bounds_of_effort():
+    """2 sqrt(m d / F), by full effort to and fro, which jumps at a knot; smooth splines take longer, and less so the
+    finer they are."""
+    most, exact = 3.0, 2.0 * np.sqrt(2.0 * 4.0 / 3.0)
+    arguments = dict(q0=0.0, qd0=0.0, q1=4.0, qd1=0.0, duration=(0.5, 10.0))
+    found = collocate_motion(sled(most), [Cost(Duration())], degree=3, smoothness=1, **arguments)
+    assert found.converged and found.duration == pytest.approx(exact, rel=1e-6) == found.cost
+    assert np.abs(np.abs(found.tau) - most).max() < 1e-4 and found.binding["Effort slide"].all()
+    smooth = [collocate_motion(sled(most), [Cost(Duration())], intervals=k, **arguments).duration - exact
+              for k in (5, 10, 20)]
+    assert smooth[0] > 1.8 * smooth[1] > 1.8**2 * smooth[2] > 0.0
+
+
+def test_least_time_is_that_along_a_path():
+    """Of a pendulum's shoulder alone, whose only path is its circle."""
+    builder = sd.ModelBuilder("base")
+    builder.add_joint("shoulder", "upper", "base", (0.0, 1.0, 0.0, 0.0, 0.0, 0.0), np.eye(4), rod(1.0),
+                      limits=sd.Limits(effort=6.0, velocity=4.0))
+    one = sd.Robot(builder.build())
+    path = sd.time_optimal(one, sd.paths.straight(one, [[0.0], [1.5]], 0.1), effort=6.0, velocity=4.0, points=2000)
+    found = collocate_motion(one, [Cost(Duration())], 0.0, 0.0, 1.5, 0.0, duration=(0.1, 3.0), degree=3, smoothness=1,
+                             intervals=60)
+    assert found.converged and found.duration == pytest.approx(path.duration, rel=1e-3)
+
+
+def test_what_repeats_itself_without_effort_swings_as_a_pendulum_does():
+    """With the period 4 K(sin^2(a / 2)) / w of the amplitude a, by Legendre's integral; and goes on so."""
+    builder = sd.ModelBuilder("base")
+    builder.add_joint("hinge", "rod", "base", (0.0, 1.0, 0.0, 0.0, 0.0, 0.0), np.eye(4), rod(1.0))
+    one, amplitude = sd.Robot(builder.build()), 1.2
+    w = np.sqrt(9.81 * 0.25 / (0.01 + 0.25**2))
+    period = 4.0 * ellipk(np.sin(amplitude / 2.0)**2) / w
+    found = collocate_motion(one, [Cost(Effort())], amplitude, duration=(0.7 * period, 1.2 * period), periodic=True,
+                             guess=amplitude * np.cos(np.linspace(0.0, 2.0 * np.pi, 40))[:, None], intervals=30)
+    assert found.converged and found.cost < 1e-8 and found.duration == pytest.approx(period, rel=1e-5)
+    for before, after in zip(found.evaluate(0.1), found.evaluate(0.1 + 3.0 * found.duration), strict=True):
+        assert np.abs(before - after).max() < 1e-8
+    ends = found.evaluate([0.0, found.duration])
+    assert max(np.abs(x[0] - x[1]).max() for x in ends) < 1e-6
+
+
+# ------------------------------------------------------------------------------------------------- other methods
+@pytest.mark.parametrize("smoothness", [1, 2, 4])
+def test_derivatives_are_those_of_differences(pendulum, smoothness):
+    """Of cost, constraints, and the gradient of the Lagrangian, with forces, a joint without motor and a free
+    duration; and patterns are the same everywhere."""
+    forces = [sd.forces.Spring({"shoulder": 1.0, "elbow": -1.0}, 3.0), sd.forces.Drag("lower", quadratic=0.4)]
+    spline, driven = Spline(5, smoothness, 2), np.array([1])
+    terms = [Cost(Effort(), 0.1), Cost(Velocity(), 0.2, "final"), Cost(LinkPosition("lower"), 1.0), Cost(Power(), 0.1),
+             Cost(Acceleration(), 0.1), Cost(Duration()), Limit(Effort(), -1.0, 1.0), Limit(Velocity(), -1.0, 1.0),
+             Limit(LinkVelocity("lower"), -1.0, 1.0, scale=2.0), Limit(JointPosition(["elbow"]), -1.0, 1.0),
+             *[Cost(Jerk(), 0.01)][:smoothness > 1]]
+    found = [(term, bound(term, pendulum, driven, len(spline.s) - 1, 1.0, smoothness)) for term in terms]
+    ends = Ends(np.array([[0.0, np.nan], [1.0, 1.0]]), np.array([[0.1, np.nan], [1.0, 1.0]]), np.zeros(2), (0.5, 2.0))
+    program = Program(pendulum, spline, found, ends, driven, pendulum.rollouts.smooth(forces, False))
+    rng = np.random.default_rng(0)
+    x, y, h = 0.5 * rng.normal(size=program.size), rng.normal(size=len(program.lower)), 1e-6
+    x[-1] = 1.3
+
+    def differences(f):
+        return np.array([(f(x + e) - f(x - e)) / (2.0 * h) for e in h * np.eye(program.size)]).T
+    for exact, by_differences in (
+            (program.gradient(x), differences(program.cost)),
+            (program.jacobian(x).toarray(), differences(program.constraints)),
+            (hessian(program, x, y).toarray(),
+             differences(lambda x: program.gradient(x) + program.jacobian(x).T @ y))):
+        assert np.abs(exact - by_differences).max() < 2e-9 * np.abs(exact).max()
+    one, other = program.jacobian(x), program.jacobian(0.0 * x + 1.0)
+    assert (one.indices == other.indices).all() and (one.indptr == other.indptr).all()
+
+
+def reaching():
+    """Terms for the pendulum."""
+    return [Cost(Configuration([1.2, -0.7]), 40.0, "final"), Cost(Velocity(), 4.0, "final"), Cost(Effort(), 0.02),
+            Cost(LinkVelocity("lower"), 0.01)]
+
+
+def test_the_minimum_is_that_of_dynamic_programming_with_short_steps(pendulum):
+    """Whose sums over steps are off by their length squared, which two of them tell."""
+    found = collocate_motion(pendulum, reaching(), 0.0, duration=0.9, intervals=30)
+    coarse, fine = (optimize_motion(pendulum, reaching(), np.zeros(2), dt=0.9 / N, steps=N, integrator="rk4").cost
+                    for N in (60, 120))
+    assert found.converged and found.cost == pytest.approx((4.0 * fine - coarse) / 3.0, rel=1e-5)
+
+
+@pytest.mark.parametrize("smoothness", [None, 1])
+def test_ipopt_finds_the_same_motion(pendulum, cart, smoothness):
+    pytest.importorskip("casadi", reason="CasADi is not installed: pip install screw_dynamics[casadi]")
+    for robot, terms, arguments in (
+            (cart, [Cost(Effort())], dict(q0=0.0, q1=[1.0, np.pi], duration=2.0, driven=["slide"])),
+            (pendulum, [Cost(Effort(), 0.1), Cost(Duration())], dict(q0=0.0, q1=[0.9, 0.5], duration=(0.2, 3.0)))):
+        one, other = (collocate_motion(robot, terms, degree=4, smoothness=smoothness, intervals=10, solver=solver,
+                                       **arguments) for solver in ("interior_point", "ipopt"))
+        assert one.converged and other.converged and one.cost == pytest.approx(other.cost, rel=1e-6)
+        assert one.duration == pytest.approx(other.duration, rel=1e-5) and np.abs(one.q - other.q).max() < 1e-3
+
+
+# ------------------------------------------------------------------------------------------------- motions
+def test_a_pole_swings_up_as_the_robot_does_under_these_efforts(cart):
+    """Replayed by steps of rk4, it ends upright: the better the finer the spline, by its order; so does the effort
+    that the hinge would take between nodes."""
+    missed, residuals = [], []
+    for intervals in (20, 40):
+        found = collocate_motion(cart, [Cost(Effort())], 0.0, 0.0, [1.0, np.pi], 0.0, duration=2.0, driven=["slide"],
+                                 intervals=intervals)
+        tau = found.evaluate(1e-3 * (np.arange(2000) + 0.5)).tau
+        _, q, _ = cart.rollout(np.zeros(2), np.zeros(2), tau, 1e-3, 2000, integrator="rk4", limits=False)
+        assert found.converged and (found.tau[:, 1] == 0.0).all()
+        missed.append(np.abs(q[-1] - [1.0, np.pi]).max())
+        residuals.append(found.residual)
+    assert missed[1] < missed[0] / 2.0**4 and residuals[1] < residuals[0] / 2.0**3 and missed[1] < 5e-3
+
+
+def test_orthogonal_collocation_has_no_effort_at_gauss_points(cart):
+    found = collocate_motion(cart, [Cost(Effort())], 0.0, 0.0, [1.0, np.pi], 0.0, duration=2.0, driven=["slide"],
+                             degree=4, smoothness=1)
+    weights = found.program.spline.weights
+    tau = cart.inverse_dynamics(found.q, found.qd, found.qdd)[:, 1]
+    assert np.abs(tau[weights > 0.0]).max() < 1e-8 < 1e-3 < found.residual
+
+
+def test_power_is_what_energy_grows_by(pendulum):
+    found = collocate_motion(pendulum, [Cost(Power()), Cost(Effort(), 1e-3)], 0.0, 0.0, [0.8, -0.3], [0.5, 0.0],
+                             duration=1.0)
+    work = found.duration * found.program.spline.weights @ (found.tau * found.qd).sum(axis=1)
+    energy = pendulum.kinetic_energy(found.q, found.qd) + pendulum.potential_energy(found.q)
+    assert work == pytest.approx(energy[-1] - energy[0], rel=1e-5)
+
+
+def test_limits_of_paths_and_of_the_model_are_kept(pendulum):
+    """A hand that must not sink below a height, and velocities that must not be exceeded."""
+    tip = dict(point=(0.0, 0.0, -0.5))
+    terms = [Cost(Acceleration(), 0.1), Limit(Velocity(), -2.5, 2.5),
+             Limit(LinkPosition("lower", **tip), lower=[-np.inf, -np.inf, -0.9])]
+    found = collocate_motion(pendulum, terms, [-1.0, 0.4], 0.0, [1.0, -0.4], 0.0, duration=1.6, effort_limits=False)
+    height = pendulum.forward_kinematics(found.q, "lower", **tip)[:, 2, 3]
+    assert found.converged and height.min() > -0.9 - 1e-7 and np.abs(found.qd).max() < 2.5 + 1e-7
+    assert list(found.binding) == ["LinkPosition lower z"] and found.violation < 1e-7 and 0.0 < found.between < 0.05
+    free = collocate_motion(pendulum, terms[:1], [-1.0, 0.4], 0.0, [1.0, -0.4], 0.0, duration=1.6, effort_limits=False)
+    assert free.cost < found.cost and not free.binding
+    assert pendulum.forward_kinematics(free.q, "lower", **tip)[:, 2, 3].min() < -0.91
+
+
+def test_ends_can_be_free_joint_by_joint(cart):
+    found = collocate_motion(cart, [Cost(Effort())], 0.0, 0.0, [np.nan, np.pi], 0.0, duration=2.0, driven=["slide"])
+    given = collocate_motion(cart, [Cost(Effort())], 0.0, 0.0, [found.q[-1, 0], np.pi], 0.0, duration=2.0,
+                             driven=["slide"], guess=found)
+    assert found.converged and given.cost == pytest.approx(found.cost, rel=1e-6)
+    elsewhere = collocate_motion(cart, [Cost(Effort())], 0.0, 0.0, [found.q[-1, 0] + 0.2, np.pi], 0.0, duration=2.0,
+                                 driven=["slide"], guess=found)
+    assert elsewhere.cost > found.cost
+
+
+def test_report_and_progress(cart, capsys):
+    seen = []
+    arguments = dict(q0=0.0, q1=[1.0, np.pi], duration=2.0, driven=["slide"], intervals=15)
+    found = collocate_motion(cart, Cost(Effort()), effort_limits=(-12.0, 12.0),
+                             progress=lambda *x: seen.append(x), **arguments)
+    assert [number for number, _ in seen] == list(range(1, found.iterations + 1)) and seen[-1][1] == found.cost
+    text = found.report()
+    for part in ("2 s on a spline of degree 5 and smoothness 4, 15 intervals, 40 unknowns: converged",
+                 f"cost {found.cost:.6g}", "joints without motors would take", "binds: Effort slide, from t = "):
+        assert part in text
+    few = collocate_motion(cart, Cost(Effort()), iterations=2, progress=True, **arguments)
+    assert not few.converged and few.stopped == "all iterations are done"
+    assert capsys.readouterr().err.startswith("iteration 1: cost ")
+
+
+def test_plot(cart):
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("Agg")
+    found = collocate_motion(cart, Cost(Effort()), 0.0, q1=[1.0, np.pi], duration=2.0, driven=["slide"], intervals=5)
+    first, second, third, fourth = found.plot().axes
+    assert np.abs(first.lines[1].get_ydata()[[0, -1]] - [0.0, np.pi]).max() < 1e-6 and len(second.lines) == 2
+    assert not third.lines[1].get_ydata().any() and len(fourth.lines[0].get_ydata()) == found.iterations + 1
+
+
+def test_ctrl_c_ends_it(cart):
+    def stop(number, cost):
+        raise KeyboardInterrupt
+    solvers = ["interior_point"]
+    try:
+        import casadi  # noqa: F401
+        solvers.append("ipopt")
+    except ImportError:
+        pass
+    for solver in solvers:
+        with pytest.raises(KeyboardInterrupt):
+            collocate_motion(cart, Cost(Effort()), 0.0, q1=[1.0, np.pi], duration=2.0, driven=["slide"], intervals=5,
+                             solver=solver, progress=stop)
+
+
+def test_what_cannot_be_is_stuck_or_exhausted():
+    found = collocate_motion(sled(1.0), Cost(Effort()), 0.0, 0.0, 3.0, 0.0, duration=1.0, iterations=60)
+    assert not found.converged and found.stopped != "converged" and found.violation > 1e-3
+
+
+# ------------------------------------------------------------------------------------------------- refusals
+@pytest.mark.parametrize("changed, says", [
+    (dict(duration=-1.0), "duration -1.0 must be finite and > 0"),
+    (dict(duration=(3.0, 2.0)), r"duration must be \(least, largest\), not 3 and 2"),
+    (dict(degree=2), "degree"), (dict(smoothness=5), r"smoothness must be 1 ... 4 for degree 5, not 5"),
+    (dict(intervals=0), "intervals"), (dict(solver="snopt"), "solver"), (dict(driven=["wheel"]), "wheel"),
+    (dict(terms=[]), "there is no Cost"), (dict(terms=[3.0]), "there is no Cost"),
+    (dict(terms=[Cost(Jerk())], smoothness=1), "Jerk is a derivative of order 3, of which a spline of smoothness 1"),
+    (dict(terms=[Cost(Velocity(lambda t: t[:, None]))], duration=(1.0, 2.0)),
+     "Velocity.qd is a function of the time, which a free duration stretches"),
+    (dict(q0=[0.0, 1.0, 2.0]), "q0"), (dict(qd1=np.inf), "q0, qd0, q1 and qd1 must be finite"),
+    (dict(periodic=True), "periodic: the end follows"), (dict(guess=np.zeros((1, 1))), "guess must be configurations"),
+    (dict(effort_limits=(1.0, -1.0)), "effort_limits: lower must be <= upper"),
+    (dict(terms=[Limit(Effort(), 0.0, 1.0), Cost(Effort(), at=[999])]), "at must list nodes 0 ... 100")])
+def test_refusals(changed, says):
+    arguments = dict(terms=[Cost(Effort())], q0=0.0, q1=1.0, duration=1.0) | changed
+    with pytest.raises(ValueError, match=says):
+        collocate_motion(sled(), **arguments)
+
+
+def test_other_robots_and_times_are_refused(pendulum):
+    ball = sd.ModelBuilder("base")
+    ball.add_group_joint("spherical", "socket", "ball", "base", None, rod(1.0))
+    with pytest.raises(ValueError, match="joint 'socket' is"):
+        collocate_motion(sd.Robot(ball.build()), Cost(Effort()), duration=1.0)
+    with pytest.raises(ValueError, match="robot must be a Robot, not"):
+        collocate_motion(sd.Scene(pendulum), Cost(Effort()), duration=1.0)
+    with pytest.raises(ValueError, match="motions of steps have none: sd.collocate_motion takes it"):
+        optimize_motion(sled(), Cost(Acceleration()), [0.0], steps=2)
+    rusty = sd.ModelBuilder("rail")
+    rusty.add_joint("slide", "sled", "rail", (0.0, 0.0, 0.0, 1.0, 0.0, 0.0), inertia=rod(1.0), friction=0.4)
+    with pytest.raises(ValueError, match="joint 'slide' has dry friction of 0.4"):
+        collocate_motion(sd.Robot(rusty.build()), Cost(Effort()), duration=1.0, friction=True)
+    found = collocate_motion(sled(), Cost(Effort()), 0.0, q1=1.0, duration=1.0, intervals=2)
+    with pytest.raises(ValueError, match=r"t must be 0 ... 1 s, not 0 ... 1.5"):
+        found.evaluate([0.0, 1.5])
