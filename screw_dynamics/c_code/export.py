@@ -33,9 +33,10 @@ FILES = {"include/{0}/{0}.h": header, "include/{0}/{0}.hpp": wrapper, "src/{0}.c
 # Words of C++ that are none of C; names that compilers may have as macros; and targets that CMake and libraries have.
 _CPP = frozenset("alignas alignof and and_eq asm bitand bitor bool catch char8_t char16_t char32_t class co_await "
                  "co_return co_yield compl concept consteval constexpr constinit const_cast decltype delete "
-                 "dynamic_cast explicit export false friend mutable namespace new noexcept not not_eq nullptr operator or or_eq private "
-                 "protected public reinterpret_cast requires static_assert static_cast std template this thread_local "
-                 "throw true try typeid typename using virtual wchar_t xor xor_eq main linux unix".split())
+                 "dynamic_cast explicit export false friend mutable namespace new noexcept not not_eq nullptr "
+                 "operator or or_eq private protected public reinterpret_cast requires static_assert static_cast std "
+                 "template this thread_local throw true try typeid typename using virtual wchar_t xor xor_eq main "
+                 "linux unix".split())
 _TARGETS = frozenset("all clean edit_cache help install m package package_source rebuild_cache test".split())
 OURS = "printed by screw_dynamics"      # what each file of an export says
 
