@@ -31,7 +31,8 @@ EXAMPLES = examples()
 ARRAY_LIKE = [stringify_annotation(ArrayLike, mode) for mode in (
     "smart", "fully-qualified", "fully-qualified-except-typing")]
 
-PAGES = {"README.md": "index.md", "CONTRIBUTING.md": "contributing.md", "examples/ci/README.md": "example_in_ci.md"}
+PAGES = {"README.md": "index.md", "CONTRIBUTING.md": "contributing.md",
+         "QUALITY_DECLARATION.md": "quality_declaration.md", "examples/ci/README.md": "example_in_ci.md"}
 LINK = re.compile(r"(?<!!)\[([^\]]+)\]\((?!https?:|#)([^)#\s]+)(#[^)\s]*)?\)")
 IMAGE = re.compile(r"!\[([^\]]*)\]\((?!https?:)([^)\s]+)\)")
 
