@@ -120,6 +120,12 @@ def test_what_repeats_itself_without_effort_swings_as_a_pendulum_does():
     assert max(np.abs(x[0] - x[1]).max() for x in ends) < 1e-6
 
 
+def test_what_goes_on_takes_no_effort():
+    found = collocate_motion(sled(), Cost(Effort()), 0.0, periodic=1.0, duration=2.0, intervals=4)
+    t = np.array([[-1.0, 0.5], [5.0, 8.2]])
+    assert found.converged and np.abs(found.evaluate(t).q[..., 0] - 0.5 * t).max() < 1e-7
+
+
 # ------------------------------------------------------------------------------------------------- other methods
 @pytest.mark.parametrize("smoothness", [1, 2, 4])
 def test_derivatives_are_those_of_differences(pendulum, smoothness):
@@ -205,6 +211,7 @@ def test_power_is_what_energy_grows_by(pendulum):
                              duration=1.0)
     work = found.duration * found.program.spline.weights @ (found.tau * found.qd).sum(axis=1)
     energy = pendulum.kinetic_energy(found.q, found.qd) + pendulum.potential_energy(found.q)
+    assert np.abs(found.qd[[0, -1]] - [[0.0, 0.0], [0.5, 0.0]]).max() < 1e-8
     assert work == pytest.approx(energy[-1] - energy[0], rel=1e-5)
 
 

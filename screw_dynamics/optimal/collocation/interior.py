@@ -118,7 +118,7 @@ def _begin(of, x, barrier):
     with np.errstate(invalid="ignore", divide="ignore"):
         width = np.where(np.isfinite(of.u - of.l), of.u - of.l, np.inf)
         room = np.maximum(INSIDE * np.maximum(1.0, np.abs(r)), np.abs(r - np.clip(r, of.l, of.u)))
-        room = np.minimum(room, np.where(room > INSIDE * width, np.minimum(room, 0.25 * width), room))
+        room = np.minimum(room, 0.25 * width)
         s = np.clip(r, of.l + room, of.u - room)
         return Iterate(x.copy(), s, np.zeros(len(c)), barrier / (s - of.l), barrier / (of.u - s))
 

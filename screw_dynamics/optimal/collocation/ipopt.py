@@ -20,9 +20,9 @@ STOPPED = {"Solve_Succeeded": CONVERGED, "Maximum_Iterations_Exceeded": EXHAUSTE
 class _Function(casadi.Callback):
     """A function of IPOPT's arguments that gives numbers and matrices, whose patterns are those of `like`."""
 
-    def __init__(self, name: str, sizes: tuple[int, ...], like: tuple, function: Callable, failed: list):
+    def __init__(self, name: str, sizes: tuple[int, ...], like: tuple, function: Callable, raised: list):
         super().__init__()
-        self._sizes, self._function, self._failed = sizes, function, failed
+        self._sizes, self._function, self._raised = sizes, function, raised
         self._patterns = [_pattern(x) for x in like]
         self.construct(name, {})
 
@@ -42,7 +42,7 @@ class _Function(casadi.Callback):
         try:
             found = self._function(*(x.full().ravel() for x in arguments))
         except BaseException as error:                                  # CasADi would make another one of it
-            self._failed.append(error)
+            self._raised.append(error)
             raise
         return [casadi.DM(pattern, _entries(x)) for pattern, x in zip(self._patterns, found, strict=True)]
 
@@ -67,7 +67,7 @@ def _columns(x):
 def solve(program: Program, x: np.ndarray, tolerance: float, limit_tolerance: float, iterations: int,
           tell: Callable[[int, float], None]) -> Found:
     """The same as `interior.solve`."""
-    size, m, history, failed = program.size, len(program.lower), [program.cost(x)], []
+    size, m, history, raised = program.size, len(program.lower), [program.cost(x)], []
 
     def gradient(x, _):
         return program.cost(x), program.gradient(x)
@@ -80,7 +80,7 @@ def solve(program: Program, x: np.ndarray, tolerance: float, limit_tolerance: fl
 
     def function(name, sizes, of):
         like = of(x, None) if len(sizes) == 2 else of(x, None, np.ones(1), np.ones(m))
-        return _Function(name, sizes, like, of, failed)
+        return _Function(name, sizes, like, of, raised)
 
     def values(x, _):
         return program.cost(x), program.constraints(x)
@@ -107,7 +107,7 @@ def solve(program: Program, x: np.ndarray, tolerance: float, limit_tolerance: fl
             try:
                 tell(len(history) - 1, history[-1])
             except BaseException as error:
-                failed.append(error)
+                raised.append(error)
                 raise
             return [0]
 
@@ -123,11 +123,11 @@ def solve(program: Program, x: np.ndarray, tolerance: float, limit_tolerance: fl
     try:
         found = solver(x0=x, lbg=program.lower, ubg=program.upper)
     except RuntimeError:
-        if failed:
-            raise failed[0] from None
+        if raised:
+            raise raised[0] from None
         raise
-    if failed and not isinstance(failed[0], Exception):                 # KeyboardInterrupt
-        raise failed[0]
+    if raised and not isinstance(raised[0], Exception):                 # KeyboardInterrupt
+        raise raised[0]
     status = solver.stats()["return_status"]
     stopped = STOPPED.get(status, f"IPOPT: {status}")
     return Found(found["x"].full().ravel(), found["lam_g"].full().ravel(), stopped, len(history) - 1, history)
