@@ -56,7 +56,7 @@ def test_that_of_the_interfaces_names_the_versions():
 def test_docutils_finds_no_fault(package):
     core = pytest.importorskip("docutils.core")
     strict = {"report_level": 1, "halt_level": 2}
-    core.publish_doctree(changelog.page(package, MARKDOWN), settings_overrides=strict)
+    assert core.publish_doctree(changelog.page(package, MARKDOWN), settings_overrides=strict).children
 
 
 @pytest.mark.parametrize("markdown", ["a `step`s b", "x_ and *y* | z\\", "`a` `b`c, [`sd.f`](docs/f.md#g), d", "*"])

@@ -7,11 +7,11 @@ import pytest
 
 from support.paths import ROOT
 
-FILES = ("scene/test_contact_physics.py", "scene/test_contact_laws.py", "scene/test_scene_view.py",
-         "scene/test_contacts_of_robots.py", "contact/test_pairs.py", "contact/test_convex_pairs.py",
-         "contact/test_detection.py", "simulated_robot/test_servos_that_touch.py",
-         *(pytest.param(f"scene/{name}.py", marks=pytest.mark.slow) for name in (    # take half a minute and more
-             "test_convex_contacts", "test_self_collision")))
+FILES = ("scene/test_contact_physics.py", "scene/test_contact_laws.py", "scene/test_contacts_of_robots.py",
+         "contact/test_pairs.py", "contact/test_convex_pairs.py", "contact/test_detection.py",
+         *(pytest.param(f"{name}.py", marks=pytest.mark.slow) for name in (          # take longer, or see less
+             "scene/test_convex_contacts", "scene/test_self_collision", "scene/test_scene_view",
+             "simulated_robot/test_servos_that_touch")))
 
 
 @pytest.mark.parametrize("file", FILES)
