@@ -11,7 +11,9 @@ from typing import Any
 import numpy as np
 from numba import types
 from numba.core import cgutils
-from numba.extending import intrinsic, models, overload, register_model
+from numba.extending import intrinsic, lower_cast, models, overload, register_model
+
+from screw_dynamics.numba_internals.conversions import SAFE
 
 from .lanes import LANE, WIDTH, extract, insert, splat
 from .scalars import absolute, atan2, floor, sincos, sqrt
@@ -35,7 +37,7 @@ class _DualType(types.Type):
 
     def can_convert_from(self, context, other):
         """A number becomes a constant, never the other way."""
-        return None
+        return SAFE if isinstance(other, (types.Float, types.Integer)) else None
 
 
 DUAL = _DualType("Dual")
@@ -45,6 +47,14 @@ DUAL = _DualType("Dual")
 class _Model(models.StructModel):
     def __init__(self, manager, kind):
         super().__init__(manager, kind, [("x", types.float64), ("dx", LANE)])
+
+
+@lower_cast(types.Float, _DualType)
+@lower_cast(types.Integer, _DualType)
+def _constant(context, builder, kind, dual, x):
+    made = cgutils.create_struct_proxy(dual)(context, builder)
+    made.x, made.dx = context.cast(builder, x, kind, types.float64), context.get_constant_null(LANE)
+    return made._getvalue()
 
 
 # ------------------------------------------------------------------------------------------------- parts

@@ -57,8 +57,7 @@ class Bound(NamedTuple):
 
 
 def nodes_of(term: Cost | Limit, N: int, spline: bool = False) -> np.ndarray:
-    """The nodes of a term among 0 ... N, of which the last has efforts if they are of a spline. ValueError for others.
-    """
+    """The nodes of a term among 0 ... N, of which that at the end of a spline has efforts. ValueError for others."""
     effort, at = term.quantity.has_effort and not spline, term.at
     last = N - 1 if effort else N
     if isinstance(at, str):

@@ -309,6 +309,7 @@ def test_each_lane_is_solved_by_itself(rng):
         np.testing.assert_allclose(one.v, found.v[k], atol=1e-10 * abs(c[k]).max())
 
 
+@pytest.mark.slow
 def test_contacts_that_are_not_active_have_no_part(rng):
     scene = heap(rng, 3, 6)
     active = np.array((1.0, 0.0, 1.0, 1.0, 0.0, 1.0))

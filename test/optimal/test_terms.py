@@ -77,6 +77,7 @@ def test_forces_that_depend_on_the_time_act_at_theirs():
     assert np.abs(gaps.q - q).max() < 1e-9
 
 
+@pytest.mark.slow
 def test_a_distance_is_that_between_shapes_and_keeps_away():
     """A ball on rails round another one: no nearer than 0.1 m, with the derivative along the way between centres."""
     scene = sd.Scene(rails(), shapes={"pen": Sphere(0.1)})
