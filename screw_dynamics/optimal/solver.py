@@ -113,9 +113,7 @@ class Solver:
         """Iterate until all motions have converged or stopped, at most `iterations` times each. progress: True prints a
         line for each iteration, or a function of its number and the costs (...,)."""
         iterations = checks.whole("iterations", iterations, 1)
-        if not (isinstance(progress, bool) or callable(progress)):
-            raise ValueError(f"progress must be True, False or a function, not {checks.described(progress)}")
-        tell = printed if progress is True else progress or (lambda number, costs: None)
+        tell = told(progress)
         left = np.arange(len(self.at.cost))
         done, worst = np.zeros(len(left), dtype=int), np.full(len(left), np.inf)
         exact = np.full(len(left), LOOSE if self._has_limits else self.tolerance)
@@ -241,8 +239,14 @@ class Solver:
         return found if found.ndim else found[()]
 
 
-def printed(number: int, costs: ArrayLike) -> None:
-    """Print a line for an iteration."""
+def told(progress: bool | Callable[[int, Any], None]) -> Callable[[int, Any], None]:
+    """What is called with the number of each iteration and its costs. ValueError for what cannot be."""
+    if not (isinstance(progress, bool) or callable(progress)):
+        raise ValueError(f"progress must be True, False or a function, not {checks.described(progress)}")
+    return _printed if progress is True else progress or (lambda number, costs: None)
+
+
+def _printed(number, costs):
     low, high = np.min(costs), np.max(costs)
     highest = f" to {high:.8g}" if high > low else ""
     print(f"iteration {number}: cost {low:.8g}{highest}", file=sys.stderr, flush=True)

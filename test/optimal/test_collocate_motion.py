@@ -24,31 +24,13 @@ from screw_dynamics.optimal.collocation.curvature import hessian
 from screw_dynamics.optimal.collocation.program import Ends, Program
 from screw_dynamics.optimal.collocation.spline import Spline
 from screw_dynamics.optimal.terms import bound
+from support.pendulums import pendulum, rod
+from support.sliders import slider
 
 
-def sled(effort=np.inf):
-    """A mass of 2 kg on a rail."""
-    builder = sd.ModelBuilder("rail")
-    builder.add_joint("slide", "sled", "rail", (0.0, 0.0, 0.0, 1.0, 0.0, 0.0),
-                      inertia=sd.inertia_matrix(2.0, np.zeros(3), np.eye(3)), limits=sd.Limits(effort=effort))
-    return sd.Robot(builder.build())
-
-
-def rod(mass, length=0.25):
-    return sd.inertia_matrix(mass, (0.0, 0.0, -length), np.diag([0.01, 0.01, 0.002]))
-
-
-@pytest.fixture(scope="module")
-def pendulum():
-    """Two links, whose joints have motors of 6 and 3 N m."""
-    builder = sd.ModelBuilder("base")
-    for joint, link, parent, z, limit in (("shoulder", "upper", "base", 0.0, 6.0),
-                                          ("elbow", "lower", "upper", -0.5, 3.0)):
-        C = np.eye(4)
-        C[2, 3] = z
-        builder.add_joint(joint, link, parent, (0.0, 1.0, 0.0, 0.0, 0.0, 0.0), C, rod(1.0),
-                          limits=sd.Limits(effort=limit))
-    return sd.Robot(builder.build())
+@pytest.fixture(name="pendulum", scope="module")
+def _pendulum():
+    return pendulum()
 
 
 @pytest.fixture(scope="module")
@@ -73,7 +55,7 @@ D, T = 3.0, 2.0
      lambda s: 10.0 * s**3 - 15.0 * s**4 + 6.0 * s**5, 0.5 * 720.0 * D**2 / T**5)])
 def test_a_mass_moves_on_the_polynomials_of_least_acceleration_effort_and_jerk(terms, shape, cost):
     """From rest to rest, and rest of accelerations: the polynomials of Euler's and Lagrange's equation."""
-    found = collocate_motion(sled(), terms, 0.0, 0.0, D, 0.0, duration=T, intervals=4)
+    found = collocate_motion(slider(), terms, 0.0, 0.0, D, 0.0, duration=T, intervals=4)
     assert found.converged and found.cost == pytest.approx(cost, rel=1e-7)
     assert np.abs(found.q[:, 0] - D * shape(found.t / T)).max() < 1e-8
     assert np.abs(found.tau - 2.0 * found.qdd).max() < 1e-12
@@ -84,10 +66,10 @@ def test_least_time_within_bounds_of_effort():
     finer they are."""
     most, exact = 3.0, 2.0 * np.sqrt(2.0 * 4.0 / 3.0)
     arguments = dict(q0=0.0, qd0=0.0, q1=4.0, qd1=0.0, duration=(0.5, 10.0))
-    found = collocate_motion(sled(most), [Cost(Duration())], degree=3, smoothness=1, **arguments)
+    found = collocate_motion(slider(effort=most), [Cost(Duration())], degree=3, smoothness=1, **arguments)
     assert found.converged and found.duration == pytest.approx(exact, rel=1e-6) == found.cost
     assert np.abs(np.abs(found.tau) - most).max() < 1e-4 and found.binding["Effort slide"].all()
-    smooth = [collocate_motion(sled(most), [Cost(Duration())], intervals=k, **arguments).duration - exact
+    smooth = [collocate_motion(slider(effort=most), [Cost(Duration())], intervals=k, **arguments).duration - exact
               for k in (5, 10, 20)]
     assert smooth[0] > 1.8 * smooth[1] > 1.8**2 * smooth[2] > 0.0
 
@@ -121,7 +103,7 @@ def test_what_repeats_itself_without_effort_swings_as_a_pendulum_does():
 
 
 def test_what_goes_on_takes_no_effort():
-    found = collocate_motion(sled(), Cost(Effort()), 0.0, periodic=1.0, duration=2.0, intervals=4)
+    found = collocate_motion(slider(), Cost(Effort()), 0.0, periodic=1.0, duration=2.0, intervals=4)
     t = np.array([[-1.0, 0.5], [5.0, 8.2]])
     assert found.converged and np.abs(found.evaluate(t).q[..., 0] - 0.5 * t).max() < 1e-7
 
@@ -279,7 +261,7 @@ def test_ctrl_c_ends_it(cart):
 
 
 def test_what_cannot_be_is_stuck_or_exhausted():
-    found = collocate_motion(sled(1.0), Cost(Effort()), 0.0, 0.0, 3.0, 0.0, duration=1.0, iterations=60)
+    found = collocate_motion(slider(effort=1.0), Cost(Effort()), 0.0, 0.0, 3.0, 0.0, duration=1.0, iterations=60)
     assert not found.converged and found.stopped != "converged" and found.violation > 1e-3
 
 
@@ -295,12 +277,13 @@ def test_what_cannot_be_is_stuck_or_exhausted():
      "Velocity.qd is a function of the time, which a free duration stretches"),
     (dict(q0=[0.0, 1.0, 2.0]), "q0"), (dict(qd1=np.inf), "q0, qd0, q1 and qd1 must be finite"),
     (dict(periodic=True), "periodic: the end follows"), (dict(guess=np.zeros((1, 1))), "guess must be configurations"),
+    (dict(progress=3), "progress must be True, False or a function, not 3"),
     (dict(effort_limits=(1.0, -1.0)), "effort_limits: lower must be <= upper"),
     (dict(terms=[Limit(Effort(), 0.0, 1.0), Cost(Effort(), at=[999])]), "at must list nodes 0 ... 100")])
 def test_refusals(changed, says):
     arguments = dict(terms=[Cost(Effort())], q0=0.0, q1=1.0, duration=1.0) | changed
     with pytest.raises(ValueError, match=says):
-        collocate_motion(sled(), **arguments)
+        collocate_motion(slider(), **arguments)
 
 
 def test_other_robots_and_times_are_refused(pendulum):
@@ -311,11 +294,11 @@ def test_other_robots_and_times_are_refused(pendulum):
     with pytest.raises(ValueError, match="robot must be a Robot, not"):
         collocate_motion(sd.Scene(pendulum), Cost(Effort()), duration=1.0)
     with pytest.raises(ValueError, match="motions of steps have none: sd.collocate_motion takes it"):
-        optimize_motion(sled(), Cost(Acceleration()), [0.0], steps=2)
+        optimize_motion(slider(), Cost(Acceleration()), [0.0], steps=2)
     rusty = sd.ModelBuilder("rail")
     rusty.add_joint("slide", "sled", "rail", (0.0, 0.0, 0.0, 1.0, 0.0, 0.0), inertia=rod(1.0), friction=0.4)
     with pytest.raises(ValueError, match="joint 'slide' has dry friction of 0.4"):
         collocate_motion(sd.Robot(rusty.build()), Cost(Effort()), duration=1.0, friction=True)
-    found = collocate_motion(sled(), Cost(Effort()), 0.0, q1=1.0, duration=1.0, intervals=2)
+    found = collocate_motion(slider(), Cost(Effort()), 0.0, q1=1.0, duration=1.0, intervals=2)
     with pytest.raises(ValueError, match=r"t must be 0 ... 1 s, not 0 ... 1.5"):
         found.evaluate([0.0, 1.5])

@@ -14,16 +14,7 @@ from screw_dynamics.optimal import (
     Velocity,
     optimize_motion,
 )
-
-MASS = 2.0
-
-
-def sled(**options):
-    """A mass on a rail."""
-    builder = sd.ModelBuilder("rail")
-    builder.add_joint("slide", "sled", "rail", (0.0, 0.0, 0.0, 1.0, 0.0, 0.0),
-                      inertia=sd.inertia_matrix(MASS, np.zeros(3), np.eye(3)), **options)
-    return sd.Robot(builder.build())
+from support.sliders import MASS, slider
 
 
 def plotter():
@@ -39,22 +30,22 @@ def test_a_search_by_wrong_derivatives_has_not_converged():
     """Where no change makes it better, smaller and smaller ones are tried, which are small wherever the motion is."""
     def beside(t, q, qd, tau):
         return q - 1.0, {"q": np.full((*q.shape, 1), -1.0)}
-    found = optimize_motion(sled(), [Cost(Custom(beside, ["x"]), 40.0, "final"), Cost(Effort(), 0.02)], [0.3], dt=0.05,
-                            steps=10)
+    found = optimize_motion(slider(), [Cost(Custom(beside, ["x"]), 40.0, "final"), Cost(Effort(), 0.02)], [0.3],
+                            dt=0.05, steps=10)
     assert not found.converged and "no change" in found.stopped and found.cost > 1.0
 
 
 def test_a_derivative_that_is_not_finite_ends_the_search():
     def beside(t, q, qd, tau):
         return q - 1.0, {"q": np.full((*q.shape, 1), np.nan)}
-    found = optimize_motion(sled(), [Cost(Custom(beside, ["x"]), 40.0, "final"), Cost(Effort(), 0.02)], [0.3], dt=0.05,
-                            steps=10)
+    found = optimize_motion(slider(), [Cost(Custom(beside, ["x"]), 40.0, "final"), Cost(Effort(), 0.02)], [0.3],
+                            dt=0.05, steps=10)
     assert not found.converged and np.isfinite(found.tau).all()
 
 
 def test_a_stop_that_ends_the_way_is_no_minimum_to_first_order():
     """Behind a stop no effort changes anything, before it each does: the cost has a kink."""
-    robot = sled(limits=sd.Limits(lower=-1.0, upper=1.0))
+    robot = slider(lower=-1.0, upper=1.0)
     found = optimize_motion(robot, [Cost(Configuration([3.0]), 40.0, "final"), Cost(Effort(), 0.02)], [0.9], dt=0.05,
                             steps=8, limits=False, stops=True)
     assert found.q[-1, 0] == 1.0 and (not found.converged or found.stationarity < 1e-6)
@@ -63,7 +54,7 @@ def test_a_stop_that_ends_the_way_is_no_minimum_to_first_order():
 def test_multipliers_of_limits_that_do_not_bind_are_none():
     """They push away from a limit that is far: the motion is a minimum of another cost."""
     def solver():
-        return Solver(sled(), [Cost(Configuration([0.3]), 1e5), Cost(Effort(), 1e-3), Limit(Velocity(), -10.0, 10.0)],
+        return Solver(slider(), [Cost(Configuration([0.3]), 1e5), Cost(Effort(), 1e-3), Limit(Velocity(), -10.0, 10.0)],
                       [0.0], dt=0.05, steps=10)
     pushed, alone = solver(), solver().solve()
     pushed.objective.y[-1][...] = 1e3
@@ -76,7 +67,7 @@ def test_multipliers_of_limits_that_do_not_bind_are_none():
 def test_a_limit_that_binds_has_the_multiplier_of_its_price():
     """How much the cost falls as the limit is moved: dJ/db = -y, by the envelope theorem."""
     def of(fastest):
-        solver = Solver(sled(), [Cost(Configuration([2.0]), 10.0, "final"), Cost(Effort(), 1e-2),
+        solver = Solver(slider(), [Cost(Configuration([2.0]), 10.0, "final"), Cost(Effort(), 1e-2),
                                  Limit(Velocity(), upper=fastest, scale=0.5)], [0.0], dt=0.05, steps=12,
                         tolerance=1e-12, limit_tolerance=1e-10)
         return float(solver.solve().cost), solver
@@ -97,16 +88,16 @@ def test_the_order_of_joints_does_not_matter():
 def test_an_effort_costs_its_deviation_from_a_target_of_each_node():
     """Without anything else it is the target; running costs are integrals over the time."""
     wanted = np.sin(np.arange(12.0))[:, None]
-    found = optimize_motion(sled(), [Cost(Effort(wanted), 3.0), Cost(Velocity(), 0.0)], [0.0], dt=0.05, steps=12)
+    found = optimize_motion(slider(), [Cost(Effort(wanted), 3.0), Cost(Velocity(), 0.0)], [0.0], dt=0.05, steps=12)
     assert np.abs(found.tau - wanted).max() < 1e-9
-    held = optimize_motion(sled(), [Cost(Effort(wanted), 3.0)], [0.0], dt=0.05, steps=12, effort_limits=(0.0, 0.0))
+    held = optimize_motion(slider(), [Cost(Effort(wanted), 3.0)], [0.0], dt=0.05, steps=12, effort_limits=(0.0, 0.0))
     assert held.cost == pytest.approx(0.5 * 3.0 * 0.05 * (wanted**2).sum(), rel=1e-12)
 
 
 def test_costs_and_limits_are_at_the_nodes_that_are_listed():
     """Through two places at two times, in between and after them as it costs least."""
     places = {4: 0.5, 9: -0.2}
-    found = optimize_motion(sled(), [Cost(Effort(), 1.0), *[Limit(Configuration([x]), 0.0, 0.0, [k])
+    found = optimize_motion(slider(), [Cost(Effort(), 1.0), *[Limit(Configuration([x]), 0.0, 0.0, [k])
                                                             for k, x in places.items()]], [0.0], dt=0.1, steps=12,
                             limit_tolerance=1e-9)
     assert found.converged and all(abs(found.q[k, 0] - x) < 1e-8 for k, x in places.items())
@@ -119,13 +110,13 @@ def test_costs_and_limits_are_at_the_nodes_that_are_listed():
 # ------------------------------------------------------------------------------------------------- starts
 def test_a_guess_of_none_holds_the_robot_against_its_springs():
     spring = [sd.forces.Spring("slide", 30.0)]
-    solver = Solver(sled(), [Cost(Effort())], [0.3], dt=0.05, steps=10, forces=spring)
+    solver = Solver(slider(), [Cost(Effort())], [0.3], dt=0.05, steps=10, forces=spring)
     assert np.abs(solver.at.motion.q - 0.3).max() < 1e-12 and solver.at.motion.u == pytest.approx(9.0)
 
 
 def test_motors_behind_springs_have_the_efforts():
     """The effort of the joint is one from outside."""
-    robot = sled(limits=sd.Limits(effort=20.0)).with_drives({"slide": sd.Drive(0.1, stiffness=100.0, damping=1.0)})
+    robot = slider(effort=20.0).with_drives({"slide": sd.Drive(0.1, stiffness=100.0, damping=1.0)})
     found = optimize_motion(robot, [Cost(JointPosition(["slide"]), 10.0), Cost(Effort(), 0.01)], [0.3, 0.3], dt=0.05,
                             steps=12)
     assert robot.joint_names == ("slide", "slide_motor")
@@ -133,7 +124,7 @@ def test_motors_behind_springs_have_the_efforts():
 
 
 def test_windings_have_voltages_and_joints_before_them_nothing():
-    robot = sled().with_drives({"slide": sd.Drive(1e-4, 20.0, stiffness=500.0, electric=sd.drive.Electric(
+    robot = slider().with_drives({"slide": sd.Drive(1e-4, 20.0, stiffness=500.0, electric=sd.drive.Electric(
         0.4, 2e-3, 0.05, voltage=48.0))})
     solver = Solver(robot, [Cost(Effort())], np.zeros(robot.nq), dt=0.001, steps=2)
     assert [robot.joint_names[k] for k in solver.dynamics.driven] == ["slide_current"]
@@ -160,7 +151,7 @@ def test_guesses_on_groups_are_normalized_and_bounds_have_all_their_names():
 # ------------------------------------------------------------------------------------------------- steps
 def test_predictive_control_learns_its_limits():
     """A sled as fast as it may go: without multipliers it was 7 % faster."""
-    robot = sled(limits=sd.Limits(velocity=1.0, effort=50.0))
+    robot = slider(velocity=1.0, effort=50.0)
     solver = Solver(robot, [Cost(Configuration([3.0]), 10.0), Cost(Effort(), 1e-3)], [0.0], dt=0.05, steps=15)
     solver.solve()
     q, qd, fastest = np.zeros(1), np.zeros(1), []
@@ -172,7 +163,8 @@ def test_predictive_control_learns_its_limits():
 
 
 def test_a_measured_state_from_which_nothing_is_finite_is_refused_and_the_next_one_is_not():
-    solver = Solver(sled(), [Cost(Configuration([0.8]), 40.0, "final"), Cost(Effort(), 0.02)], [0.0], dt=0.05, steps=8)
+    solver = Solver(slider(), [Cost(Configuration([0.8]), 40.0, "final"), Cost(Effort(), 0.02)], [0.0], dt=0.05,
+                    steps=8)
     before = solver.solve()
     for state in ([0.0], [1e200]), ([1e308], [1e308]):
         with np.errstate(over="ignore"), pytest.raises(ValueError, match="finite"):
@@ -185,7 +177,8 @@ def test_a_measured_state_from_which_nothing_is_finite_is_refused_and_the_next_o
 
 
 def test_what_was_found_stays_as_it_was():
-    solver = Solver(sled(), [Cost(Configuration([0.8]), 40.0, "final"), Cost(Effort(), 0.02)], [0.0], dt=0.05, steps=8)
+    solver = Solver(slider(), [Cost(Configuration([0.8]), 40.0, "final"), Cost(Effort(), 0.02)], [0.0], dt=0.05,
+                    steps=8)
     first = solver.solve(1)
     kept = [np.array(x, copy=True) for x in (*first[1:5], *first.history)]
     solver.solve(3), solver.step([0.1], [0.0], moved=2)

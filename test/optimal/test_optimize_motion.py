@@ -21,32 +21,16 @@ from screw_dynamics.optimal import (
     optimize_motion,
 )
 from screw_dynamics.optimal.quantities import Nodes
+from support.pendulums import pendulum
 from support.real_robots import real_robot
+from support.sliders import slider
 
 REST = np.zeros(2)
 
 
-@pytest.fixture(scope="module")
-def pendulum():
-    """Two links, whose joints have motors of 6 and 3 N m: too weak to lift them."""
-    def inertia(mass):
-        return sd.inertia_matrix(mass, (0.0, 0.0, -0.25), np.diag([0.01, 0.01, 0.002]))
-    builder = sd.ModelBuilder("base")
-    for joint, link, parent, z, limit in (("shoulder", "upper", "base", 0.0, 6.0),
-                                          ("elbow", "lower", "upper", -0.5, 3.0)):
-        C = np.eye(4)
-        C[2, 3] = z
-        builder.add_joint(joint, link, parent, (0.0, 1.0, 0.0, 0.0, 0.0, 0.0), C, inertia(1.0),
-                          limits=sd.Limits(effort=limit))
-    return sd.Robot(builder.build())
-
-
-def sled():
-    """A mass of 2 kg on a rail."""
-    builder = sd.ModelBuilder("rail")
-    builder.add_joint("slide", "sled", "rail", (0.0, 0.0, 0.0, 1.0, 0.0, 0.0),
-                      inertia=sd.inertia_matrix(2.0, np.zeros(3), np.eye(3)))
-    return sd.Robot(builder.build())
+@pytest.fixture(name="pendulum", scope="module")
+def _pendulum():
+    return pendulum()
 
 
 def reaching():
@@ -73,7 +57,7 @@ def test_a_mass_is_moved_with_the_least_effort():
     """From rest to rest: accelerations fall linearly from one end to the other, of which the sums over steps of length
     h, h sum u = 0 and h^2 sum (N - k) u_k = d, with least sum u^2, are a_k = c (N + 1 - 2 k - 1)."""
     N, h, d = 40, 0.05, 3.0
-    found = optimize_motion(sled(), [Cost(Effort()), Limit(Configuration([d]), 0.0, 0.0, "final"),
+    found = optimize_motion(slider(), [Cost(Effort()), Limit(Configuration([d]), 0.0, 0.0, "final"),
                                      Limit(Velocity(), 0.0, 0.0, "final")], [0.0], dt=h, steps=N, limit_tolerance=1e-10)
     shape = (N - 1.0) - 2.0 * np.arange(N)
     shape *= d / (h * h * ((N - np.arange(N)) * shape).sum())
@@ -84,7 +68,7 @@ def test_a_mass_is_moved_with_the_least_effort():
 def test_a_mass_is_moved_by_weak_motors_as_late_as_they_can():
     """The quadratic program of a mass within bounds, by SciPy."""
     N, h, d, most = 30, 0.1, 4.0, 3.0
-    found = optimize_motion(sled(), [Cost(Effort(), 0.1), Cost(Configuration([d]), 1e3, "final"),
+    found = optimize_motion(slider(), [Cost(Effort(), 0.1), Cost(Configuration([d]), 1e3, "final"),
                                      Cost(Velocity(), 1e3, "final")], [0.0], dt=h, steps=N,
                             effort_limits=([-most], [most]), tolerance=1e-12)
     A = np.vstack([h * h / 2.0 * (N - np.arange(N)), h / 2.0 * np.ones(N), np.sqrt(1e-4 * h) * np.eye(N)])

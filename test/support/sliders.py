@@ -1,4 +1,4 @@
-"""Masses on slides, whose fastest motions along a straight line have closed forms."""
+"""Masses on slides, whose fastest and best motions have closed forms."""
 import math
 
 import screw_dynamics as sd
@@ -6,11 +6,12 @@ import screw_dynamics as sd
 MASS = 2.0
 
 
-def slider(axis=(1.0, 0.0, 0.0), effort=math.inf, velocity=math.inf, **joint):
+def slider(axis=(1.0, 0.0, 0.0), effort=math.inf, velocity=math.inf, lower=-math.inf,
+           upper=math.inf, **joint):
     """One mass on one slide."""
     builder = sd.ModelBuilder("base")
     builder.add_screw("slide", "cart", "base", axis, pitch=math.inf, mass=MASS,
-                      limits=sd.Limits(velocity=velocity, effort=effort), **joint)
+                      limits=sd.Limits(lower, upper, velocity, effort), **joint)
     return sd.Robot(builder.build())
 
 

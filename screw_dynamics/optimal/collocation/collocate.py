@@ -12,7 +12,7 @@ from screw_dynamics.optimal.dynamics import driven_velocities
 from screw_dynamics.optimal.limits import effort_bounds, limits_of_model
 from screw_dynamics.optimal.motion import OptimalMotion
 from screw_dynamics.optimal.quantities import Effort, Nodes
-from screw_dynamics.optimal.solver import printed
+from screw_dynamics.optimal.solver import told
 from screw_dynamics.optimal.terms import ALL, Cost, Limit, bound, listed
 
 from . import interior
@@ -72,11 +72,11 @@ def collocate_motion(robot: Any, terms: Sequence[Cost | Limit], q0: ArrayLike | 
         terms.append(Limit(Effort(), lower, upper))
     found = [(term, bound(term, robot, where, N, 1.0, spline.smoothness)) for term in terms]
     _check_times(found, ends)
+    tell = told(progress)
     program = Program(robot, spline, found, ends, where, _forces(robot, forces, friction), threads)
     x = _begin(program, guess)
     if not np.isfinite([program.cost(x), *program.constraints(x)]).all():
         raise ValueError("guess: the motion that it begins with has a cost or limits that are not finite")
-    tell = printed if progress is True else progress or (lambda number, cost: None)
     solved = _solver(solver)(program, x, tolerance, limit_tolerance, checks.whole("iterations", iterations, 1), tell)
     return _motion(program, terms, solved, limit_tolerance)
 
@@ -166,8 +166,8 @@ def _begin(program, guess):
         q = first + (s**3 * (10.0 - 15.0 * s + 6.0 * s**2))[:, None] * (last - first)
     else:
         if isinstance(guess, CollocatedMotion | OptimalMotion):
-            T, guess = float(np.clip(guess.t[-1] - guess.t[0], *ends.duration)), guess
-            s, q = (guess.t - guess.t[0]) / (guess.t[-1] - guess.t[0]), guess.q
+            q, s, last = guess.q, guess.t - guess.t[0], guess.t[-1] - guess.t[0]
+            T, s = float(np.clip(last, *ends.duration)), s / last
         else:
             q = checks.finite_numbers("guess", guess, n)
             s = np.linspace(0.0, 1.0, len(q)) if q.ndim == 2 else None
