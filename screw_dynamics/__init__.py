@@ -25,7 +25,7 @@ _MODULES = {**MODULES, **{name.rpartition(".")[2]: name for name in (
     "compiled.counting", "forces", "logs", "model.drive", "model.macro_joints", "optimal", "paths", "screws.arrays")}}
 
 # Functions of modules that are imported when they are first used, since they take extras.
-_FUNCTIONS = {"Scene": "scene", "optimize_motion": "optimal", "collocate_motion": "optimal",
+_FUNCTIONS = {"Scene": "scene", "on_gpu": "gpu", "optimize_motion": "optimal", "collocate_motion": "optimal",
               "campaign": "campaigns", "view": "viewer.page",
               "identify": "analysis.identification.fit", "Transmission": "model.transmission",
               "transmissions": "urdf.transmissions", "time_optimal": "paths.fastest_motion"}

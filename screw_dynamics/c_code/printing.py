@@ -32,10 +32,12 @@ LOCAL = frozenset({"s", "c", "angle", *NUMBERED})       # names that a function 
 
 
 class Dialect(NamedTuple):
-    """The C that is printed: the type of numbers, and the prefix of all names that others can see."""
+    """The C that is printed: the type of numbers, the prefix of all names that others can see, and whether results may
+    have the memory of arguments, so that they are written last."""
 
     scalar: str
     prefix: str
+    in_place: bool = True
 
     def number(self, x: float) -> str:
         """A number as a literal."""
@@ -79,12 +81,17 @@ class Statements:
         self._section: int | str | None = None
         self._next: int | str | None = None
         self._of_sections = _sections(straight.notes)
+        results = [(f"{output}[{i}]", x) for output, result in zip(outputs, straight.results, strict=True)
+                   for i, x in enumerate(result.flat)]
         self.lines: list[str] = []
         first = self._of_angles(straight.operations)
+        at_last, at_once = (results, {}) if dialect.in_place else _by_operation(results)
         for operation in straight.operations:
             if operation.names[0] not in first:
                 self._operation(operation)
-        self._results(outputs)
+            for name in operation.names:
+                self._write(at_once.get(name, ()))
+        self._write(at_last, "// Results.")
 
     # ------------------------------------------------------------------------------------------------- sines
     def _of_angles(self, operations):
@@ -177,16 +184,15 @@ class Statements:
         return Expression(f"-{known.within(ATOM)}", PRODUCT, known.reads) if text.startswith("-") else known
 
     # ------------------------------------------------------------------------------------------------- results
-    def _results(self, outputs):
-        """Write the results, when no argument is read any more: they may have the same memory."""
+    def _write(self, results, *comment):
+        """Write results, (place, number) each. Where they may have the memory of arguments, none is read any more."""
         texts = []
-        for name, result in zip(outputs, self.straight.results, strict=True):
-            for i, x in enumerate(result.flat):
-                found = self._operand(repr(x) if isinstance(x, Traced) else repr(float(x)))
-                if found.reads:
-                    found = self._variable("t", found)
-                texts.append((f"{name}[{i}]", found.text))
-        self.lines.append("// Results.")
+        for place, x in results:
+            found = self._operand(repr(x) if isinstance(x, Traced) else repr(float(x)))
+            if found.reads and self.dialect.in_place:
+                found = self._variable("t", found)
+            texts.append((place, found.text))
+        self.lines += comment
         for place, text in texts:
             self._statement(f"{place} = {text};")
 
@@ -218,6 +224,15 @@ def wrapped(text: str, width: int = WIDTH - 2) -> list[str]:
 def _names_in(operation: Operation) -> list[str]:
     """The names of the operands."""
     return [name for operand in operation.operands for name in NAMED.findall(operand)]
+
+
+def _by_operation(results):
+    """The results that are constants; and the others by the operations that compute them: a number that is written at
+    once needs no register any more."""
+    constants, found = [], {}
+    for place, x in results:
+        (found.setdefault(x.name, []) if isinstance(x, Traced) else constants).append((place, x))
+    return constants, found
 
 
 def _sections(notes: Notes):

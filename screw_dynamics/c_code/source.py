@@ -10,7 +10,7 @@ from .tracing import Straight
 
 def source(export: Export) -> str:
     """The text of the source."""
-    functions = [_function(export, function, straight) for function, straight in export.functions]
+    functions = [definition(export, function, straight) for function, straight in export.functions]
     calls = f"{export.name}_{SINES}("
     lines = [*block([export.title]), f'#include "{export.name}/{export.name}.h"', "", "#include <math.h>", "",
              *names(export), ""]
@@ -21,7 +21,7 @@ def source(export: Export) -> str:
     return "\n".join(lines)
 
 
-def _function(export, function: Function, straight: Straight) -> list[str]:
+def definition(export: Export, function: Function, straight: Straight) -> list[str]:
     """The definition of a function."""
     model, inputs = export.robot.model, [identifier(x.name) for x in function.inputs]
     bodies = {0: f"The world, {comment(model.root)}"}

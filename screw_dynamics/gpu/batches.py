@@ -1,0 +1,65 @@
+"""Arrays on a GPU as the arguments of kernels: leading axes that broadcast as one axis of states, in any strides."""
+import math
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+PRECISIONS = {np.dtype(np.float64): "double", np.dtype(np.float32): "float"}
+
+
+class Given(NamedTuple):
+    """An array with the sizes of its inner axes; what is before them is the batch."""
+
+    array: Any
+    inner: tuple[int, ...]
+
+    @property
+    def lead(self) -> tuple[int, ...]:
+        """The leading axes."""
+        return self.array.shape[:self.array.ndim - len(self.inner)]
+
+
+def kind(device: Any, arrays: Mapping[str, Any]) -> np.dtype:
+    """What the numbers of arrays are, float64 or float32 in all of them; ValueError names one that differs, or that is
+    on another GPU."""
+    (first, x), *others = arrays.items()
+    if x.dtype not in PRECISIONS:
+        raise ValueError(f"{first} must be float64 or float32, not {x.dtype}")
+    for name, other in others:
+        if other.dtype != x.dtype:
+            raise ValueError(f"{name} is {other.dtype}, and {first} {x.dtype}: all must be of one precision")
+        if device.number(other) != device.number(x):
+            raise ValueError(f"{name} is on GPU {device.number(other)}, and {first} on GPU {device.number(x)}: all "
+                             "must be on one")
+    return x.dtype
+
+
+def lead_of(given: Mapping[str, Given]) -> tuple[int, ...]:
+    """The leading axes of all; ValueError names the shape that does not fit."""
+    for name, (x, inner) in given.items():
+        if x.shape[max(x.ndim - len(inner), 0):] != inner:
+            raise ValueError(f"{name} has shape {x.shape}, but must end in {', '.join(map(str, inner))}")
+    leads = {x.lead for x in given.values()}
+    if len(leads) == 1:
+        return leads.pop()
+    try:
+        return np.broadcast_shapes(*leads)
+    except ValueError:
+        shapes = ", ".join(f"{name} {x.array.shape}" for name, x in given.items())
+        raise ValueError(f"the leading axes do not broadcast: {shapes}") from None
+
+
+def strided(device: Any, given: Given, lead: tuple[int, ...]) -> list[Any]:
+    """An array, and how many of its numbers lie between two states, and between two entries along each inner axis. It
+    is copied only if its leading axes cannot be one axis."""
+    (x, inner), states = given, math.prod(lead)
+    if given.lead == lead and x.flags.c_contiguous:
+        steps = [math.prod(inner[k:]) for k in range(len(inner) + 1)]
+    else:
+        if math.prod(given.lead) == 1:
+            x = device.broadcast_to(x.reshape(1, *inner), (states, *inner))
+        else:
+            x = device.broadcast_to(x, (*lead, *inner)).reshape(states, *inner)
+        steps = [stride // x.itemsize for stride in x.strides]
+    return [x, *map(np.int64, steps)]

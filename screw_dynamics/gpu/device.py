@@ -1,0 +1,96 @@
+"""A GPU by CuPy: its arrays, and kernels that are compiled for it."""
+import sys
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
+from typing import Any
+
+import numpy as np
+
+from screw_dynamics import checks
+
+THREADS, WARP = 128, 32         # of a block, a state each, and the fewest
+SHARED = 48 * 1024              # bytes that a block may share without asking
+CUDA, CUDA_MANAGED = 2, 13      # kinds of device, by DLPack
+Launch = Callable[[Any, int, Sequence[Any]], None]
+NEEDS = "on_gpu takes CuPy and an NVIDIA GPU: pip install 'screw_dynamics[cuda13]', or [cuda12] for drivers of CUDA 12"
+# How other libraries take over an array, by DLPack: with no copy, and in the order of both streams.
+_IMPORTS: dict[str, Callable[[Any, Any], Any]] = {
+    "torch": lambda torch, x: torch.from_dlpack(x),
+    "jax": lambda jax, x: jax.numpy.from_dlpack(x),
+}
+
+
+class Cuda:
+    """The GPUs of this machine. RuntimeError if there is none, ImportError without CuPy."""
+
+    def __init__(self) -> None:
+        try:
+            import cupy
+        except ImportError as error:
+            raise ImportError(f"{NEEDS} ({error})") from None
+        self._cupy = cupy
+        try:
+            count = cupy.cuda.runtime.getDeviceCount()
+        except cupy.cuda.runtime.CUDARuntimeError as error:
+            raise RuntimeError(f"there is no GPU here that CuPy finds: {error}") from None
+        if not count:
+            raise RuntimeError("there is no GPU here that CuPy finds")
+
+    def array(self, name: str, x: Any) -> Any:
+        """An array of CuPy on the memory of x, an array of CuPy, PyTorch, JAX or another library with DLPack, on a GPU;
+        ValueError names what is none."""
+        if isinstance(x, self._cupy.ndarray):
+            return x
+        kind = getattr(x, "__dlpack_device__", lambda: (None,))()[0]
+        if kind not in (CUDA, CUDA_MANAGED):
+            raise ValueError(f"{name} must be an array on the GPU, of CuPy, PyTorch, JAX or with DLPack, as "
+                             f"cupy.asarray({name}) makes it, not {checks.described(x)}")
+        try:
+            return self._cupy.from_dlpack(x)
+        except BufferError as error:            # PyTorch: a tensor that requires gradients
+            raise ValueError(f"{name} cannot be read: {error}") from None
+
+    def number(self, x: Any) -> int:
+        """On which GPU an array is."""
+        return x.data.device_id
+
+    def empty(self, shape: tuple[int, ...], dtype: np.dtype, like: Any) -> Any:
+        """An array on the GPU that `like` is on."""
+        with self._at(like):
+            return self._cupy.empty(shape, dtype)
+
+    def broadcast_to(self, x: Any, shape: tuple[int, ...]) -> Any:
+        """A view of an array with more axes."""
+        return self._cupy.broadcast_to(x, shape)
+
+    def threads(self, shared: int) -> int:
+        """How many threads a block has, if each needs so many bytes of shared memory; 0 if there is not enough."""
+        for threads in (THREADS, THREADS // 2, WARP):
+            if threads * shared <= SHARED:
+                return threads
+        most = self._cupy.cuda.Device().attributes["MaxSharedMemoryPerBlockOptin"]
+        return WARP if WARP * shared <= most else 0
+
+    def launcher(self, text: str, name: str, shared: int, threads: int) -> Launch:
+        """launch(like, states, arguments) runs a kernel of this text on the GPU that `like` is on, in the current
+        stream of CuPy, in blocks of so many threads with so many bytes of shared memory each; compiled at its first
+        call there, and kept on disk."""
+        kernel = self._cupy.RawModule(code=text, options=("--std=c++17",)).get_function(name)
+        if shared * threads > SHARED:
+            kernel.max_dynamic_shared_size_bytes = shared * threads
+
+        def launch(like, states, arguments):
+            with self._at(like):
+                kernel((-(-states // threads),), (threads,), (np.int64(states), *arguments),
+                       shared_mem=shared * threads)
+        return launch
+
+    def _at(self, x):
+        """A context in which the GPU that an array is on is the current one."""
+        here = self._cupy.cuda.runtime.getDevice() == x.data.device_id
+        return nullcontext() if here else self._cupy.cuda.Device(x.data.device_id)
+
+    def returned(self, x: Any, like: Any) -> Any:
+        """A result as an array of the library that an argument is of."""
+        library = type(like).__module__.partition(".")[0].removesuffix("lib")
+        return _IMPORTS[library](sys.modules[library], x) if library in _IMPORTS else x

@@ -1,0 +1,176 @@
+"""A robot on a GPU: the methods of Robot for batches that stay there."""
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from screw_dynamics import checks
+from screw_dynamics.c_code.export import prepared
+from screw_dynamics.c_code.functions import Function
+from screw_dynamics.robot import Robot
+from screw_dynamics.robot.derivatives import AccelerationDerivatives, EffortDerivatives
+from screw_dynamics.simulation.rollout_arguments import sampling
+
+from . import kernels
+from .batches import PRECISIONS, Given, kind, lead_of, strided
+from .device import Cuda
+
+Wrenches = Mapping[str, Any]
+
+
+def on_gpu(robot: Robot) -> GpuRobot:
+    """The robot on the GPUs of this machine, by CuPy, an extra: [cuda13] or [cuda12]. ImportError or RuntimeError say
+    what is missing."""
+    return GpuRobot(robot, Cuda())
+
+
+class GpuRobot:
+    """A robot whose methods take arrays on a GPU, and return such: of CuPy, PyTorch or JAX, as the first argument is,
+    or of CuPy for others with DLPack. Nothing is copied to the CPU and nothing waits for the GPU.
+
+    Each method is what that of Robot is. Leading axes are a batch, in any strides, and broadcast. All arguments are
+    float64, or all are float32, and so is what is computed. A first call prints CUDA and compiles it, for a second or
+    some; CuPy keeps the machine code on disk. ValueError names what does not fit, or a function with too many
+    operations."""
+
+    def __init__(self, robot: Robot, device: Any):
+        self.robot, self._device = robot, device
+        self._compiled: dict[tuple, tuple[Function, Callable]] = {}
+
+    def inverse_dynamics(self, q: Any, qd: Any, qdd: Any, external: Wrenches | None = None) -> Any:
+        """The efforts tau (..., n) of Robot.inverse_dynamics, also under external wrenches {link: (..., 6)}."""
+        return self._one("inverse_dynamics", q=q, qd=qd, qdd=qdd, external=external)
+
+    def gravity_torque(self, q: Any) -> Any:
+        """The efforts g(q) (..., n) of Robot.gravity_torque."""
+        return self._one("gravity_torque", q=q)
+
+    def coriolis_torque(self, q: Any, qd: Any) -> Any:
+        """The efforts C(q, qd) qd (..., n) of Robot.coriolis_torque."""
+        return self._one("coriolis_torque", q=q, qd=qd)
+
+    def bias_torque(self, q: Any, qd: Any) -> Any:
+        """The efforts C(q, qd) qd + g(q) (..., n)."""
+        return self._one("bias_torque", q=q, qd=qd)
+
+    def forward_dynamics(self, q: Any, qd: Any, tau: Any, external: Wrenches | None = None) -> Any:
+        """The accelerations qdd (..., n) of Robot.forward_dynamics."""
+        return self._one("forward_dynamics", q=q, qd=qd, tau=tau, external=external)
+
+    def mass_matrix(self, q: Any) -> Any:
+        """The mass matrix (..., n, n) of Robot.mass_matrix."""
+        return self._one("mass_matrix", q=q)
+
+    def mass_matrix_inverse(self, q: Any) -> Any:
+        """The inverse (..., n, n) of the mass matrix, as sparse as the tree while it is computed."""
+        return self._one("mass_matrix_inverse", q=q)
+
+    def coriolis_matrix(self, q: Any, qd: Any) -> Any:
+        """The matrix C(q, qd) (..., n, n) of Robot.coriolis_matrix."""
+        return self._one("coriolis_matrix", q=q, qd=qd)
+
+    def forward_kinematics(self, q: Any, link: str, reference: str | None = None) -> Any:
+        """The pose (..., 4, 4) of Robot.forward_kinematics."""
+        return self._one("forward_kinematics", (link, "body", reference), q=q)
+
+    def jacobian(self, q: Any, link: str, representation: str = "body", reference: str | None = None) -> Any:
+        """The Jacobian (..., 6, n) of Robot.jacobian."""
+        return self._one("jacobian", (link, representation, reference), q=q)
+
+    def jacobian_derivative(self, q: Any, qd: Any, link: str, representation: str = "body",
+                            reference: str | None = None) -> Any:
+        """The time derivative (..., 6, n) of Robot.jacobian_derivative."""
+        return self._one("jacobian_derivative", (link, representation, reference), q=q, qd=qd)
+
+    def inverse_dynamics_derivatives(self, q: Any, qd: Any, qdd: Any) -> EffortDerivatives:
+        """(dtau/dq, dtau/dqd, M), (..., n, n) each, of Robot.inverse_dynamics_derivatives."""
+        return EffortDerivatives(*self._several("inverse_dynamics_derivatives", q=q, qd=qd, qdd=qdd))
+
+    def forward_dynamics_derivatives(self, q: Any, qd: Any, tau: Any) -> AccelerationDerivatives:
+        """(dqdd/dq, dqdd/dqd, dqdd/dtau), (..., n, n) each, of Robot.forward_dynamics_derivatives."""
+        return AccelerationDerivatives(*self._several("forward_dynamics_derivatives", q=q, qd=qd, tau=tau))
+
+    def torque_regressor(self, q: Any, qd: Any, qdd: Any) -> Any:
+        """The regressor (..., n, 10 b) of Robot.torque_regressor."""
+        return self._one("torque_regressor", q=q, qd=qd, qdd=qdd)
+
+    def step(self, q: Any, qd: Any, tau: Any, dt: float, external: Wrenches | None = None) -> tuple[Any, Any]:
+        """(q, qd) a time dt later, by the semi-implicit Euler of Robot.step, without friction and limits."""
+        q_next, qd_next = self._several("step", q=q, qd=qd, tau=tau, dt=checks.positive("dt", dt), external=external)
+        return q_next, qd_next
+
+    def rollout(self, q0: Any, qd0: Any, effort: Any = None, dt: float = 1e-3, steps: int = 1000, *, every: int = 1
+                ) -> tuple[np.ndarray, Any, Any]:
+        """Robot.rollout by semi-implicit Euler, without friction and limits, in one kernel: times t (samples + 1,), in
+        the memory of the host, q (..., samples + 1, nq) and qd (..., samples + 1, n).
+
+        effort: None; (..., n) constant; or (..., steps, n), one for each step. every: steps per sample."""
+        steps, every = sampling(steps, every)
+        dt, n, samples = checks.positive("dt", dt), self.robot.n, steps // every
+        arrays = {"q0": self._device.array("q0", q0), "qd0": self._device.array("qd0", qd0)}
+        if effort is not None:
+            arrays["effort"] = self._device.array("effort", effort)
+        dtype = kind(self._device, arrays)
+        given = {"q0": Given(arrays["q0"], (self.robot.nq,)), "qd0": Given(arrays["qd0"], (n,))}
+        tau = arrays.get("effort", self._zeros(dtype, arrays["qd0"]))
+        over_time = tau.ndim > 1 and tau.shape[-2] == steps and tau.shape != (*lead_of(given), n)
+        given["effort"] = Given(tau, (steps, n) if over_time else (n,))
+        lead = lead_of(given)
+        q, qd, (tau, states, *per_step, entries) = (strided(self._device, x, lead) for x in given.values())
+        results = [self._device.empty((*lead, samples + 1, size), dtype, q[0]) for size in (self.robot.nq, n)]
+        if math.prod(lead):
+            _, launch = self._kernel("step", dtype, None, (), kernels.ROLLOUT)
+            launch(q[0], math.prod(lead), [
+                np.int64(samples), np.int64(every), *q, *qd, tau, states, entries, *(per_step or [np.int64(0)]),
+                dtype.type(dt), *results])
+        return np.arange(samples + 1) * (every * dt), *(self._device.returned(x, q0) for x in results)
+
+    # ------------------------------------------------------------------------------------------------- calls
+    def _one(self, quantity, link=None, external=None, **given):
+        """The one output of a function."""
+        [result] = self._several(quantity, link, external, **given)
+        return result
+
+    def _several(self, quantity, link=None, external=None, **given):
+        """The outputs of a function of arrays and numbers, about a link (name, representation, reference), under
+        external wrenches."""
+        wrenches = checks.wrenches({} if external is None else external, self.robot.link_names)
+        given |= {f"external_{on}": wrench for on, wrench in wrenches.items()}
+        arrays = {name: self._device.array(name, x) for name, x in given.items() if name != "dt"}
+        dtype = kind(self._device, arrays)
+        function, launch = self._kernel(quantity, dtype, link, tuple(wrenches), kernels.KERNEL)
+        batch = {x.name: Given(arrays[x.name], x.shape) for x in function.inputs if x.name in arrays}
+        lead, arguments = lead_of(batch), []
+        for x in function.inputs:
+            if x.name in batch:
+                arguments += strided(self._device, batch[x.name], lead)
+            else:
+                arguments.append(dtype.type(given[x.name]))
+        first = arrays["q"]
+        results = [self._device.empty((*lead, *x.shape), dtype, first) for x in function.outputs]
+        if math.prod(lead):
+            launch(first, math.prod(lead), [*arguments, *results])
+        return [self._device.returned(x, given["q"]) for x in results]
+
+    def _kernel(self, quantity, dtype, link, external, name):
+        """A function, and what launches a kernel of it; made at the first call."""
+        key = quantity, dtype, repr(link), external, name       # a link that is no name is refused when it is made
+        if key not in self._compiled:
+            export = prepared(self.robot, "robot", [quantity], [] if link is None else [link], PRECISIONS[dtype],
+                              external)
+            [(function, _)] = export.functions
+            shared = 0 if name == kernels.ROLLOUT else dtype.itemsize * kernels.numbers_shared(function)
+            if not (threads := self._device.threads(shared)):
+                shared, threads = 0, self._device.threads(0)
+            text = kernels.rollout(export) if name == kernels.ROLLOUT else kernels.of_states(export, shared > 0)
+            self._compiled[key] = function, self._device.launcher(text, name, shared, threads)
+        return self._compiled[key]
+
+    def _zeros(self, dtype, like):
+        """No effort."""
+        tau = self._device.empty((self.robot.n,), dtype, like)
+        tau.fill(0.0)
+        return tau

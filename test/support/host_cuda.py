@@ -1,0 +1,80 @@
+"""In place of a GPU: kernels compiled for the host by g++, on arrays of NumPy, thread after thread."""
+import ctypes
+import subprocess
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+
+from screw_dynamics import checks
+
+OPTIONS = "-std=c++17", "-O1", "-Wall", "-Werror", "-Wno-unused", "-pthread", "-shared", "-fPIC"
+THREADS = 4             # of a block: they run at a time, and wait for each other
+# What CUDA's language has and C++ has not.
+LANGUAGE = f"""
+#include <math.h>
+#include <pthread.h>
+#define __global__
+#define __device__
+#define __shared__
+#define __forceinline__ inline
+static struct {{ int x; }} blockDim = {{{THREADS}}};
+static thread_local struct {{ int x; }} blockIdx, threadIdx;
+static pthread_barrier_t everybody;
+static const int made = pthread_barrier_init(&everybody, nullptr, {THREADS});
+extern "C" void meet() {{ pthread_barrier_wait(&everybody); }}
+#define __syncthreads meet
+extern "C" void at(int block, int thread) {{ blockIdx.x = block; threadIdx.x = thread; }}
+"""
+C_TYPES = {np.dtype(np.int64): ctypes.c_longlong, np.dtype(np.float64): ctypes.c_double,
+           np.dtype(np.float32): ctypes.c_float}
+
+
+class HostCuda:
+    """A stand-in for device.Cuda; `compiled` counts the kernels. shared: bytes that a thread may share."""
+
+    def __init__(self, folder, shared=10 ** 6):
+        self.folder, self.shared, self.compiled = Path(folder), shared, 0
+
+    def array(self, name, x):
+        if not isinstance(x, np.ndarray):
+            raise ValueError(f"{name} must be an array on the GPU, not {checks.described(x)}")
+        return x
+
+    def empty(self, shape, dtype, like):
+        return np.full(shape, np.nan, dtype)
+
+    def broadcast_to(self, x, shape):
+        return np.broadcast_to(x, shape)
+
+    def number(self, x):
+        return 0
+
+    def threads(self, shared):
+        return THREADS if shared <= self.shared else 0
+
+    def returned(self, x, like):
+        return x
+
+    def launcher(self, text, name, shared, threads):
+        self.compiled += 1
+        source, library = (self.folder / f"kernel{self.compiled}{end}" for end in (".cpp", ".so"))
+        scalar = "double" if "double " in text else "float"
+        memory = f"{scalar} shared_memory[{shared * threads // (8 if scalar == 'double' else 4)}];\n" if shared else ""
+        source.write_text(LANGUAGE + text + memory)
+        subprocess.run(["g++", *OPTIONS, source, "-o", library], check=True)
+        loaded = ctypes.CDLL(str(library))
+        kernel = getattr(loaded, name)
+
+        def launch(like, states, arguments):
+            given = [ctypes.c_void_p(x.ctypes.data) if isinstance(x, np.ndarray) else C_TYPES[x.dtype](x)
+                     for x in arguments]
+
+            def run(thread):
+                for block in range(-(-states // threads)):
+                    loaded.at(block, thread)
+                    kernel(ctypes.c_longlong(states), *given)
+                    loaded.meet()           # the next block has the same memory
+            with ThreadPoolExecutor(threads) as pool:
+                list(pool.map(run, range(threads)))
+        return launch
