@@ -138,6 +138,15 @@ with tempfile.TemporaryDirectory() as folder:               # C99, a header for 
     paths = robot.export_c(f"{folder}/arm", quantities=["gravity_torque", "jacobian"], links=["gripper"])
     assert "void arm_gravity_torque(const double q[3], double tau[3]);" in paths[0].read_text()
 
+# %% on_gpu
+try:
+    gpu = sd.on_gpu(robot)
+except (ImportError, RuntimeError) as error:                # without CuPy, or a GPU
+    print(error)
+else:
+    import cupy
+    gpu.inverse_dynamics(*cupy.random.uniform(-1.0, 1.0, (3, 65536, 3)))        # (65536, 3), on the GPU
+
 # %% Robot.with_root_inertia
 robot.with_root_inertia().total_mass                        # kg, of what moves alone: as Pinocchio counts
 
