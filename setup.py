@@ -84,7 +84,7 @@ SYMBOLIC = ["sympy>=1.12"]
 IK = ["daqp>=0.7"]          # quadratic programs of differential inverse kinematics
 JAX = ["jax>=0.4.34"]
 CASADI = ["casadi>=3.6"]
-CUDA = {f"cuda{version}": [f"cupy-cuda{version}x[ctk]>=14"] for version in (12, 13)}     # by the driver's version
+CUDA = "cupy-cuda{}x[ctk]>=14"      # by the version that the driver knows
 MJCF = ["mujoco>=3.2"]
 SCENE = ["pyyaml>=6", "trimesh>=4", "pycollada>=0.8"]     # files of scenes, meshes of collision shapes
 TOPPRA = ["toppra>=0.6"]    # the fastest motions along paths, to which ours are compared
@@ -203,7 +203,8 @@ setup(
         "ik": IK,
         "jax": JAX,
         "casadi": CASADI,
-        **CUDA,
+        "cuda12": [CUDA.format(12)],
+        "cuda13": [CUDA.format(13)],
         "mjcf": MJCF,
         "scene": SCENE,
         "contact": CONTACT,
