@@ -25,6 +25,15 @@ def friction_torque(model: Model, options: Options) -> list[Function]:
                      (velocities(model),), (efforts(model),), {"friction_torque": way}, {})]
 
 
+def drive_torque(model: Model, options: Options) -> list[Function]:
+    """The efforts of springs and windings of drives, and of the robot's own forces but friction."""
+    def way(robot, q, qd):
+        return [robot.efforts_of(of_model(model, friction=False), q, qd)]
+    return [Function("drive_torque", "the efforts of springs and windings of drives, on joints and on motors, and of "
+                     "the robot's own forces but friction, which forward dynamics takes beside tau",
+                     (configuration(model), velocities(model)), (efforts(model),), {"drive_torque": way}, {})]
+
+
 def step(model: Model, options: Options) -> list[Function]:
     """A step of semi-implicit Euler."""
     for element in of_model(model, friction=False):

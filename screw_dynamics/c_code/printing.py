@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from screw_dynamics.compiled.tracing import INFIX, INPUT, NAMED, Operation, Traced
+from screw_dynamics.compiled.tracing import COMPARISONS, INFIX, INPUT, NAMED, Operation, Traced
 
 from .tracing import Notes, Straight
 
@@ -21,7 +21,7 @@ AT_ONCE = 4         # angles: some compilers take so many sines at once
 LONG = 72           # characters of an expression that is not put into another
 WIDTH = 120         # columns of a line
 SUM, PRODUCT, ATOM = 1, 2, 3
-PRECEDENCE = {"+": SUM, "-": SUM, "*": PRODUCT, "/": PRODUCT, "<": 0, "where": 0}
+PRECEDENCE = {"+": SUM, "-": SUM, "*": PRODUCT, "/": PRODUCT, "<": 0, "<=": 0, "where": 0}
 SINES = "sines_and_cosines"
 NUMBERED = "t", "a"     # names of variables that the algorithm does not name: t1, t2, ...
 UNBROKEN = "\xa0"   # a space where no line ends
@@ -136,7 +136,7 @@ class Statements:
         else:
             expression = self._expression(operation)
             named = self.straight.notes.names.get(name)
-            if operation.symbol == "<" or not named and self._uses[name] == 1 and len(expression.text) < LONG:
+            if operation.symbol in COMPARISONS or not named and self._uses[name] == 1 and len(expression.text) < LONG:
                 self._known[name] = expression
             else:
                 self._known[name] = self._variable(named or "t", expression)

@@ -23,6 +23,7 @@ QUANTITIES: dict[str, Callable[[Model, Options], list[Function]]] = {
     "inverse_dynamics_derivatives": dynamics.inverse_dynamics_derivatives,
     "forward_dynamics_derivatives": dynamics.forward_dynamics_derivatives,
     "torque_regressor": dynamics.torque_regressor,
+    "drive_torque": motion.drive_torque,
     "step": motion.step,
 }
 DEFAULT = tuple(QUANTITIES)[:11]

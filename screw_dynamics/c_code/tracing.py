@@ -10,9 +10,16 @@ from screw_dynamics.algorithms.representations import REPRESENTATIONS
 from screw_dynamics.algorithms.space import Groups
 from screw_dynamics.compiled.entry import Entry, Target
 from screw_dynamics.compiled.specialize import NEEDLESS, rounded
+from screw_dynamics.compiled.tiles import gather
 from screw_dynamics.compiled.tracing import Operation, TooLong, Trace, Traced, arithmetic_in
+from screw_dynamics.forces import Element
+from screw_dynamics.forces.kernels import add_efforts, loops_on, move_bodies
+from screw_dynamics.forces.laws import EFFORT, ON_LINKS, TERMS, Bodies, State
+from screw_dynamics.forces.total import packed, rows_by_law
+from screw_dynamics.model.group_joints import PoseSource, configure
 from screw_dynamics.model.model import Model
-from screw_dynamics.numbers.values import fields, zero
+from screw_dynamics.numbers.tables import columns, table
+from screw_dynamics.numbers.values import fields, null, zero
 from screw_dynamics.screws.inertia import Inertia, moved, shifted
 from screw_dynamics.screws.se3 import Ad_dual, Twist, Wrench
 from screw_dynamics.screws.vectors import Symmetric3, Vec3
@@ -150,6 +157,26 @@ class TracedRobot:
         entry = entry.on_groups if self.pose_sources else entry
         return entry.plain(links, *inputs, frames=self.frames, target=target, pose_sources=self.pose_sources,
                            watched=self.notes.watched)
+
+
+    def efforts_of(self, elements: Sequence[Element], q: Sequence, qd: Sequence) -> np.ndarray:
+        """The joint efforts (n,) that elements of force are equivalent to at the time 0."""
+        laws, efforts = rows_by_law(self.model, self.frames, elements), np.full((TERMS, len(qd)), 0.0, dtype=object)
+        links, bodies = columns(type(self.links[0]), self.links), table(Bodies, None, len(self.links))
+        p = packed(laws.values())
+        if self.pose_sources:
+            configure(links, columns(PoseSource, self.pose_sources), q, bodies.q)
+        else:
+            gather(links.coordinate, q, bodies.q)
+        gather(links.coordinate, qd, bodies.qd)
+        bodies.q[0] = null(qd[0])
+        if p[ON_LINKS]:
+            move_bodies(links, self.frames[0].C, bodies)
+        add, _ = loops_on(law for law, _ in laws.values())
+        add(p, State(0.0, 0.0, q, qd), bodies, efforts)
+        if p[ON_LINKS]:
+            add_efforts(links, bodies, efforts[EFFORT])
+        return efforts[EFFORT]
 
 
 class Straight(NamedTuple):

@@ -11,7 +11,8 @@ from typing import Any, NamedTuple
 from screw_dynamics.numbers.scalars import absolute, floor, sincos, sqrt, where
 
 ARITHMETIC = "+-*/"
-INFIX = ARITHMETIC + "<"
+COMPARISONS = "<", "<="
+INFIX = *ARITHMETIC, *COMPARISONS
 INPUT = "input"
 NAMED = re.compile(r"t\d+_\d")          # a name, in an operand that may have a sign
 
@@ -119,10 +120,16 @@ class Traced:
         return Traced(self.trace, self.name, -self.sign)
 
     def __lt__(self, other):
-        return Condition(self.trace, repr(self), written(other))
+        return Condition(self.trace, repr(self), "<", written(other))
+
+    def __le__(self, other):
+        return Condition(self.trace, repr(self), "<=", written(other))
 
     def __gt__(self, other):
-        return Condition(self.trace, written(other), repr(self))
+        return Condition(self.trace, written(other), "<", repr(self))
+
+    def __ge__(self, other):
+        return Condition(self.trace, written(other), "<=", repr(self))
 
     def _sum(self, other, sign):
         """self + sign other, as the sum or the difference of two names, or its negative."""
@@ -144,15 +151,17 @@ class Traced:
 
 
 class Condition:
-    """Whether one number is less than another, of which one is not known: for `where`, not for a branch of Python."""
+    """Whether one number is less than another, or not greater, of which one is not known: for `where`, not for a branch
+    of Python."""
 
-    __slots__ = ("trace", "left", "right")
+    __slots__ = ("trace", "left", "symbol", "right")
 
-    def __init__(self, trace: Trace, left: str, right: str):
-        self.trace, self.left, self.right = trace, left, right
+    def __init__(self, trace: Trace, left: str, symbol: str, right: str):
+        self.trace, self.left, self.symbol, self.right = trace, left, symbol, right
 
     def __bool__(self):
-        raise TypeError(f"whether {self.left} < {self.right} is not known in a trace: it has no branches, only where")
+        raise TypeError(f"whether {self.left} {self.symbol} {self.right} is not known in a trace: it has no branches, "
+                        "only where")
 
 
 def written(x: Any) -> str:
@@ -196,7 +205,7 @@ def _(x: Traced):
 def _(condition: Condition, a, b):
     if written(a) == written(b):
         return a
-    holds = condition.trace.number("<", condition.left, condition.right)
+    holds = condition.trace.number(condition.symbol, condition.left, condition.right)
     return condition.trace.number("where", holds.name, written(a), written(b))
 
 

@@ -97,13 +97,18 @@ class Kernels(NamedTuple):
     name: str
 
 
-def kernels_of(laws: Iterable[Law], on_groups: bool, own: Iterable[str]) -> Kernels:
-    """The sum over all elements of some laws, those of each law after those of the one before; own: names of laws that
-    are not this package's."""
+def loops_on(laws: Iterable[Law]) -> tuple[Callable, Callable]:
+    """Both loops of laws.py over all elements of some laws, those of each law after those of the one before."""
     add = account = none_of_them
     for i, law in enumerate(laws):
         loops = LOOPS[type(law)](law, i)
         add, account = (one_after_the_other(*pair) for pair in zip((add, account), loops, strict=True))
+    return add, account
+
+
+def kernels_of(laws: Iterable[Law], on_groups: bool, own: Iterable[str]) -> Kernels:
+    """The sum over all elements of some laws; own: names of laws that are not this package's."""
+    add, account = loops_on(laws)
     take, Body = (gather_placements, ws.placed(Bodies)) if on_groups else (take_coordinates, Bodies)
 
     @kernel

@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
 from functools import lru_cache
 from math import prod
 from typing import NamedTuple
@@ -15,6 +15,7 @@ from screw_dynamics import checks
 from screw_dynamics.compiled.native import address, at
 from screw_dynamics.compiled.workspace import Tables, workspace
 from screw_dynamics.kernel_cache.cache import Form, prepare
+from screw_dynamics.model.links import Frame
 from screw_dynamics.model.model import Model
 from screw_dynamics.numbers.lanes import WIDTH
 from screw_dynamics.numbers.values import PLAIN
@@ -90,20 +91,12 @@ class Total:
     """The sum of force elements on a robot. ValueError names an element that does not fit the robot."""
 
     def __init__(self, model: Model, rows: Tables, elements: tuple[Element, ...]):
-        frames = dict(zip(model.frame_names, rows.frames, strict=True))
-        robot, by_law = Robot(model, frames), {name: (law, []) for name, law in _built_in().items()}
-        self.elements = elements
-        for element in elements:
-            own = element.rows(robot)
-            law, rows_of_law = by_law.setdefault(element.name, (element.law, []))
-            if law != element.law:
-                raise ValueError(f"{element}: {element.name!r} is the name of another law too")
-            rows_of_law.extend(own)
+        self.elements, by_law = elements, rows_by_law(model, rows.frames, elements)
         functions = tuple(dict.fromkeys(e.function for e in self.elements if isinstance(e, Custom)))
         if functions:                   # whose machine code serves nothing else, and takes less time so
             by_law = {name: (law, rows) for name, (law, rows) in by_law.items() if rows}
         self._model, self._rows = model, rows
-        self.p = _packed([(law, rows) for law, rows in by_law.values()])
+        self.p = packed(by_law.values())
         key = _key(by_law, self.elements) if functions else ""
         self._machine_code = machine_code(tuple(law for law, _ in by_law.values()), model.on_groups, key, functions)
 
@@ -192,7 +185,22 @@ def _key(by_law, elements):
     return hashlib.sha256(repr(parts).encode()).hexdigest()
 
 
-def _packed(by_law):
+def rows_by_law(model: Model, frames: Sequence[Frame], elements: Iterable[Element]
+                ) -> dict[str, tuple[Law, list[list[float]]]]:
+    """{name: (law, the rows of its elements)}, of the laws of this package and of elements; frames: of the robot.
+    ValueError names an element that does not fit."""
+    robot = Robot(model, dict(zip(model.frame_names, frames, strict=True)))
+    found: dict[str, tuple[Law, list]] = {name: (law, []) for name, law in _built_in().items()}
+    for element in elements:
+        own = element.rows(robot)
+        law, rows = found.setdefault(element.name, (element.law, []))
+        if law != element.law:
+            raise ValueError(f"{element}: {element.name!r} is the name of another law too")
+        rows.extend(own)
+    return found
+
+
+def packed(by_law: Collection[tuple[Law, list[list[float]]]]) -> np.ndarray:
     """The numbers of all elements as kernels read them: a header, for each law how many elements it has and where they
     begin, and then these."""
     start, header, numbers, on_links = HEADER + 2 * len(by_law), [], [], 0

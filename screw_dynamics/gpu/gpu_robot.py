@@ -97,6 +97,11 @@ class GpuRobot:
         """The regressor (..., n, 10 b) of Robot.torque_regressor."""
         return self._one("torque_regressor", q=q, qd=qd, qdd=qdd)
 
+    def drive_torque(self, q: Any, qd: Any) -> Any:
+        """The efforts (..., n) of springs and windings of drives, and of the robot's own forces but friction, of
+        Robot.drive_torque."""
+        return self._one("drive_torque", q=q, qd=qd)
+
     def step(self, q: Any, qd: Any, tau: Any, dt: float, external: Wrenches | None = None) -> tuple[Any, Any]:
         """(q, qd) a time dt later, by the semi-implicit Euler of Robot.step, without friction and limits."""
         q_next, qd_next = self._several("step", q=q, qd=qd, tau=tau, dt=checks.positive("dt", dt), external=external)

@@ -13,6 +13,7 @@ from screw_dynamics.c_code.export import texts
 from screw_dynamics.c_code.quantities import QUANTITIES
 from screw_dynamics.export_c import main
 from support.c_exports import STRICT, Built, pointer, run
+from support.floating_robots import hopper
 from support.pinocchio_oracle import oracle_of_parts, oracle_of_urdf
 from support.random_trees import model_of, random_tree
 from support.real_robots import PATHS, real_robot
@@ -368,6 +369,48 @@ def test_a_step_is_without_friction_also_that_of_drives_and_of_its_own(pendulum,
     for found, expected in zip(built.call("step", q, qd, tau, 0.01), rubbing.step(q, qd, tau, 0.01, limits=False),
                                strict=True):
         same(found, expected)
+
+
+def check_drives(robot, folder):
+    """Efforts of drives as Robot has them, at states of which some stretch springs little, some far."""
+    built = Built(robot, folder, "-O0", quantities=["drive_torque"])
+    for seed in range(20):
+        q, qd, _ = state(robot, seed)
+        near = robot.interpolate(robot.neutral(), q, 0.01 * seed)
+        same(built.call("drive_torque", near, qd)[0], robot.drive_torque(near, qd))
+
+
+def test_springs_of_drives_by_hand(pendulum, tmp_path):
+    built = Built(driven(pendulum, stiffness=sd.drive.Hardening((3e3, 5e4)), damping=2.0), tmp_path, "-O0",
+                  quantities=["drive_torque"])
+    (q, _, motor), (qd, _, turning) = (0.3, 0.1, 0.28), (0.5, 2.0, -0.7)        # behind the joints, as seen by them
+    x, v = q - motor, qd - turning
+    effort = 3e3 * x + 5e4 * x ** 3 + 2.0 * v
+    same(built.call("drive_torque", [q, 0.1, motor], [qd, 2.0, turning])[0], np.array([-effort, 0.0, effort]))
+
+
+@pytest.mark.parametrize("numbers", [
+    {"stiffness": 3e3, "damping": 2.0, "backlash": 0.01, "gear_loss": 0.1},
+    {"stiffness": sd.drive.Table((0.01, 0.02), (10.0, 40.0)), "gear_loss": 0.2},
+    {"stiffness": sd.drive.Antagonistic(sd.drive.Hardening((1e3, 1e5)))},
+    {"stiffness": sd.drive.LeverArm((1.0, 2.0, 900.0), 0.01, 0.1, 1.0), "damping": 1.0},
+    {"electric": sd.drive.Electric(1.0, 1e-3, 0.1)}], ids=["backlash", "table", "antagonistic", "lever", "winding"])
+def test_drives(pendulum, numbers, tmp_path):
+    check_drives(driven(pendulum, **numbers), tmp_path)
+
+
+def test_forces_of_a_robot_s_own(pendulum, tmp_path):
+    forces = sd.forces
+    check_drives(pendulum.with_forces([
+        forces.Spring({"turn": 1.0, "slide": -2.0}, 10.0, 2.0, 0.3), forces.Stop("slide", 1e3, 0.3, -0.1, 0.1),
+        forces.PointSpring("tip", 30.0, 1.5, 0.1, (0.0, 0.0, 0.1)), forces.Drag("tip", linear=0.4, quadratic=1.0),
+        forces.LinkWrench("arm", (1.0, 2.0, 3.0, 4.0, 5.0, 6.0), frame="root")]), tmp_path)
+
+
+def test_forces_on_a_floating_base(tmp_path):
+    robot = sd.Robot.from_urdf(hopper(), floating_base=True)
+    check_drives(robot.with_forces([sd.forces.PointSpring("shin", 30.0, 1.5, 0.1, (0.0, 0.0, 0.1), "imu"),
+                                    sd.forces.Drag("trunk", linear=0.4, turning=1.0)]), tmp_path)
 
 
 def test_robots_that_cannot_be_exported_are_refused(tmp_path, monkeypatch, pendulum):

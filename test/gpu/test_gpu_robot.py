@@ -74,8 +74,8 @@ def arguments(link, other, q, qd, x):
             "forward_dynamics": (q, qd, x), "mass_matrix": (q,), "coriolis_matrix": (q, qd),
             "forward_kinematics": (q, link, other), "jacobian": (q, link, "mixed", other),
             "jacobian_derivative": (q, qd, link, "hybrid"), "inverse_dynamics_derivatives": (q, qd, x),
-            "forward_dynamics_derivatives": (q, qd, x), "torque_regressor": (q, qd, x), "step": (q, qd, x, 1e-3),
-            "rollout": (q, qd, x, 1e-3, 6)}
+            "forward_dynamics_derivatives": (q, qd, x), "torque_regressor": (q, qd, x), "drive_torque": (q, qd),
+            "step": (q, qd, x, 1e-3), "rollout": (q, qd, x, 1e-3, 6)}
 
 
 def several(result):
