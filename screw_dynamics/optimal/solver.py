@@ -166,8 +166,9 @@ class Solver:
         return outcome
 
     def _minimal(self, which, outcome, exact):
-        """Which motions another iteration would make better by less than a share `exact` of their cost."""
-        expected, part, held = outcome
+        """Which motions another iteration would make better by less than a share `exact` of their cost, or than what
+        is rounding of it."""
+        (expected, part, held), exact = outcome, np.maximum(exact, ddp.ROUNDING)
         closed = np.abs(self.at.gaps[which]).max(axis=(-2, -1)) <= CLOSED
         size = 1e-6 + np.abs(self.at.value[which])
         minimal = closed & (np.abs(expected) <= exact * size)
