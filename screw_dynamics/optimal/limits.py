@@ -1,4 +1,4 @@
-"""Limits of the model: of positions and velocities, as terms, and of efforts."""
+"""Limits of the model: of positions, velocities, and torque over speed, as terms, and of efforts."""
 from __future__ import annotations
 
 from collections.abc import Iterator
@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from screw_dynamics import checks
 from screw_dynamics.model.floating_base import velocity_names
 
-from .quantities import JointPosition, Velocity
+from .quantities import JointPosition, MotorLine, Velocity
 from .terms import Limit, ordered
 
 
@@ -27,6 +27,13 @@ def limits_of_model(robot: Any) -> Iterator[Limit]:
     fastest = model.velocity_limit
     if (fastest < np.inf).any():
         yield Limit(Velocity(), -fastest, fastest)
+
+
+def limits_of_motors(given: bool | tuple[ArrayLike, ArrayLike], robot: Any, driven: np.ndarray) -> Iterator[Limit]:
+    """The limit of torque over speed, where efforts have the model's (True) and some of the velocities `driven` have a
+    motor with such a line."""
+    if not isinstance(given, tuple) and given and MotorLine().labels(robot, driven):
+        yield Limit(MotorLine(), -1.0, 1.0)
 
 
 def effort_bounds(given: bool | tuple[ArrayLike, ArrayLike], model: Any, driven: np.ndarray

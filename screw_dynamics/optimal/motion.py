@@ -1,5 +1,5 @@
 """The best motion that was found, and what is known of it."""
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -49,23 +49,25 @@ class OptimalMotion(NamedTuple):
         Matplotlib (an extra: pip install screw_dynamics[plot]); returns the figure. ValueError for many motions."""
         if np.ndim(self.cost):
             raise ValueError(f"plot: of one motion, not of {np.shape(self.cost)}; take one of each array")
-        import matplotlib.pyplot as plt
+        return plotted(axes, self.t, (self.q, self.qd, np.concatenate((self.tau, self.tau[-1:]))), self.history,
+                       "cost, with what limits add", held=True)
 
-        if axes is None:
-            _, axes = plt.subplots(2, 2, figsize=(9.0, 6.0), layout="constrained")
-        first, second, third, fourth = np.ravel(axes)
-        first.plot(self.t, self.q)
-        first.set(xlabel="t, s", ylabel="q, rad or m")
-        second.plot(self.t, self.qd)
-        second.set(xlabel="t, s", ylabel="q', rad/s or m/s")
-        third.step(self.t, np.concatenate((self.tau, self.tau[-1:])), where="post")
-        third.set(xlabel="t, s", ylabel="efforts, N m or N")
-        costs = np.array(self.history, dtype=float)
-        fourth.plot(costs, "o-")
-        if (costs > 0.0).all():
-            fourth.set_yscale("log")
-        fourth.set(xlabel="iteration", ylabel="cost, with what limits add")
-        return first.figure
+
+def plotted(axes: Any, t: np.ndarray, states: Sequence[np.ndarray], costs: Any, label: str, held: bool = False) -> Any:
+    """The figure of one motion on four axes of Matplotlib, or on new ones: q, qd and tau (k, n) over the times t (k,),
+    efforts being held from each time to the next or not, and costs, which have a label, over iterations."""
+    import matplotlib.pyplot as plt
+
+    if axes is None:
+        _, axes = plt.subplots(2, 2, figsize=(9.0, 6.0), layout="constrained")
+    *of_time, last = np.ravel(axes)
+    for axis, x, name in zip(of_time, states, ("q, rad or m", "q', rad/s or m/s", "efforts, N m or N"), strict=True):
+        axis.plot(t, x, drawstyle="steps-post" if held and axis is of_time[-1] else "default")
+        axis.set(xlabel="t, s", ylabel=name)
+    costs = np.array(costs, dtype=float)
+    last.plot(costs, "o-")
+    last.set(xlabel="iteration", ylabel=label, yscale="log" if (costs > 0.0).all() else "linear")
+    return last.figure
 
 
 def what_binds(t: np.ndarray, binding: Mapping[str, np.ndarray]) -> Iterator[str]:

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from screw_dynamics import checks
+from screw_dynamics.model.drives import torque_speed
 from screw_dynamics.model.floating_base import velocity_names
 from screw_dynamics.simulation.linearization.tangent_maps import trivialization
 
@@ -200,6 +201,39 @@ class Effort(Quantity):
         if np.ndim(self.tau) == 0 and not callable(self.tau):
             return Value(nodes.tau - checks.number("Effort.tau", self.tau), {"tau": None})
         return Value(nodes.tau - target("Effort.tau", self.tau, nodes, (robot.n,))[..., nodes.driven], {"tau": None})
+
+
+@dataclass(frozen=True, eq=False)
+class MotorLine(Quantity):
+    """Of motors with a line of torque over speed, the share tau / stall + qd / no_load of what their supply has, which
+    is within -1 and 1: as tau = stall (1 - qd / no_load) is the most that turns a motor on, and -stall (1 + qd /
+    no_load) what brakes it. Beyond its no-load speed a motor must brake. See drive.TorqueSpeed."""
+
+    has_effort = True
+    curved = False
+
+    def check(self, robot: Any) -> None:
+        """ValueError for a robot whose drives have no line."""
+        if not np.isfinite(torque_speed(robot.model)).any():
+            raise ValueError("MotorLine: no drive of the robot has a line of torque over speed")
+
+    def labels(self, robot: Any, driven: np.ndarray) -> Sequence[str]:
+        """The motors that are driven and have a line."""
+        names = velocity_names(robot.model)
+        return [names[k] for k in driven if np.isfinite(torque_speed(robot.model)[0, k])]
+
+    def at(self, robot: Any, nodes: Nodes, derivatives: bool) -> Value:
+        """Its Value."""
+        stall, no_load = torque_speed(robot.model)
+        where = np.flatnonzero(np.isfinite(stall[nodes.driven]))            # of tau; of qd that is k
+        k = nodes.driven[where]
+        r = nodes.tau[..., where] / stall[k] + nodes.qd[..., k] / no_load[k]            # type: ignore[index]
+        if not derivatives:
+            return Value(r, {})
+        by_tau, by_qd = (np.zeros((len(k), size)) for size in (len(nodes.driven), robot.n))
+        by_tau[np.arange(len(k)), where], by_qd[np.arange(len(k)), k] = 1.0 / stall[k], 1.0 / no_load[k]
+        return Value(r, {name: np.broadcast_to(J, (*r.shape, J.shape[-1])) for name, J in (("qd", by_qd),
+                                                                                         ("tau", by_tau))})
 
 
 # ------------------------------------------------------------------------------------------------- of others

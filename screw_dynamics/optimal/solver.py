@@ -15,7 +15,7 @@ from screw_dynamics.sweeps.entries import costates_of
 
 from . import ddp
 from .dynamics import Dynamics, Steps, dynamics
-from .limits import effort_bounds, limits_of_model
+from .limits import effort_bounds, limits_of_model, limits_of_motors
 from .motion import OptimalMotion
 from .objective import Objective
 from .terms import Cost, Limit, bound, listed
@@ -55,7 +55,8 @@ class Solver:
         self.bounds = ddp.Bounds(*effort_bounds(effort_limits, robot.model, self.dynamics.driven))
         self._start = [np.ascontiguousarray(x.reshape(-1, x.shape[-1])) for x in (robot.normalize(q0), qd0)]
         found = [bound(term, robot, self.dynamics.driven, N, self.dynamics.h)
-                 for term in (*listed(terms), *(limits_of_model(robot) if checks.flag("limits", limits) else ()))]
+                 for term in (*listed(terms), *(limits_of_model(robot) if checks.flag("limits", limits) else ()),
+                              *limits_of_motors(effort_limits, robot, self.dynamics.driven))]
         if not any(term.weight is not None for term in found):
             raise ValueError("terms: there is no Cost")
         self.objective = Objective(found, self.dynamics, len(self._start[0]), N, PENALTY)
@@ -166,8 +167,9 @@ class Solver:
         return outcome
 
     def _minimal(self, which, outcome, exact):
-        """Which motions another iteration would make better by less than a share `exact` of their cost."""
-        expected, part, held = outcome
+        """Which motions another iteration would make better by less than a share `exact` of their cost, or than what
+        is rounding of it."""
+        (expected, part, held), exact = outcome, np.maximum(exact, ddp.ROUNDING)
         closed = np.abs(self.at.gaps[which]).max(axis=(-2, -1)) <= CLOSED
         size = 1e-6 + np.abs(self.at.value[which])
         minimal = closed & (np.abs(expected) <= exact * size)
@@ -268,7 +270,8 @@ def optimize_motion(robot: Any, terms: Sequence[Cost | Limit], q0: ArrayLike, qd
     contacts as they come, and their derivatives in the modes of these.
 
     terms: Cost and Limit of quantities, screw_dynamics.optimal. The efforts of the joints `driven`, by default of all
-    that do not float, stay within effort_limits: True, those of the model; False, none; or (lower, upper), (n,) each.
+    that do not float, stay within effort_limits: True, those of the model, and of torque over speed as steps begin;
+    False, none; or (lower, upper), (n,) each.
     limits: the model's limits of positions and velocities are kept, too. integrator, friction, forces: as in `step`,
     which the motion obeys; stops: joints stop at position limits, as its `limits`. guess: None, efforts that hold the
     robot at q0; tau (..., N, n); (q, qd, tau), at nodes, which need not fit each other; or an OptimalMotion.

@@ -1,7 +1,6 @@
 """Derivatives of a scene's steps and rollouts, through the modes of their contacts."""
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -44,7 +43,7 @@ class SceneDerivatives(RolloutDerivatives):
         touching.warn(found, dt, integrator)
         self.t, self.q, self.qd = found.t, found.q, found.qd
         self.tau = np.broadcast_to(efforts(effort, (), len(self.t) - 1, robot.n), (len(self.t) - 1, robot.n))
-        self._robot, self._dt, self._apart, self._options = robot, float(dt), False, (None,)
+        self._robot, self._dt, self._apart, self._euler, self._options = robot, float(dt), False, False, (None,)
         rows, total = TouchRows(touching), robot.rollouts.smooth(forces, friction)
         self.models = tuple(differentiate(touching, Step(
             found.q[k], found.qd[k], Actuation(self.tau[k], None, total, bool(limits), None, self.t[k], friction),
@@ -55,9 +54,9 @@ class SceneDerivatives(RolloutDerivatives):
         """The ContactModes of each step."""
         return tuple(model.contacts for model in self.models)
 
-    def _pieces(self, backward: bool = False) -> Iterator[Piece]:
-        F = [np.concatenate((x.A, x.B), axis=-1) for x in self.models]
-        yield Piece(slice(0, len(F)), with_padding(np.array(F)), None)
+    def _piece(self, some: slice) -> Piece:
+        F = [np.concatenate((x.A, x.B), axis=-1) for x in self.models[some]]
+        return Piece(some, with_padding(np.array(F)), None)
 
 
 class SceneLinearization:

@@ -26,3 +26,31 @@ def costates(F: np.ndarray, g: np.ndarray, found: np.ndarray, memory: np.ndarray
                 found[p, k, i] = line[i]
             for i in range(x):
                 after[i] = line[i]
+
+
+@kernel
+def euler_costates(by_q: np.ndarray, by_qd: np.ndarray, by_tau: np.ndarray, h: float, g: np.ndarray, found: np.ndarray,
+                   memory: np.ndarray) -> None:
+    """The same of steps qd+ = qd + h qdd, q+ = q + h qd+, from the derivatives (P, N, n, n) of accelerations, without
+    their F: (lambda_q, lambda_qd, by u) = g + (lambda_q+ + r by_q, lambda_qd+ + h lambda_q+ + r by_qd, r by_tau), r = h
+    (lambda_qd+ + h lambda_q+); memory: n numbers."""
+    P, N, n, _ = by_q.shape
+    r = block(0.0, (n,), memory, 0)
+    for p in range(P):
+        for j in range(found.shape[2]):
+            found[p, N, j] = g[p, N, j]
+        for k in range(N - 1, -1, -1):
+            line, after = found[p, k], found[p, k + 1]
+            for j in range(len(line)):
+                line[j] = g[p, k, j]
+            for i in range(n):
+                r[i] = after[n + i] + h * after[i]
+                line[i] += after[i]
+                line[n + i] += r[i]
+                r[i] *= h
+            for i in range(n):
+                of_q, of_qd, of_tau = by_q[p, k, i], by_qd[p, k, i], by_tau[p, k, i]
+                for j in range(n):
+                    line[j] += r[i] * of_q[j]
+                    line[n + j] += r[i] * of_qd[j]
+                    line[2 * n + j] += r[i] * of_tau[j]

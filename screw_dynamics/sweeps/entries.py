@@ -9,7 +9,7 @@ from screw_dynamics.compiled import workspace as ws
 from screw_dynamics.compiled.threads import on_threads, thread_count
 from screw_dynamics.kernel_cache.cache import Form, compiled, prepare
 
-from .costates import costates
+from .costates import costates, euler_costates
 from .euler_steps import euler_steps
 from .matrix_products import padded
 from .riccati import TOLD, Feedback, Motions, sweep, work_numbers
@@ -75,6 +75,38 @@ def costates_of(F: np.ndarray, g: np.ndarray, threads: int | None = None) -> np.
     return found.reshape(g.shape)
 
 
+def form_of_euler_costates() -> Form:
+    """What is compiled of the costates of steps by semi-implicit Euler."""
+    @compiled("costates of euler steps", nogil=True)
+    def entry(by_q, by_qd, by_tau, h, g, found, memory):
+        euler_costates(by_q, by_qd, by_tau, h, g, found, memory)
+    given = ws.numbers_type(4, "A", readonly=True)
+    return Form(entry, (given, given, given, types.float64, *map(ws.numbers_type, (3, 3, 1))))
+
+
+@cache
+def entry_of_euler_costates() -> Callable:
+    """The entry point of form_of_euler_costates."""
+    return prepare(*form_of_euler_costates()).entry_point
+
+
+def costates_of_euler_steps(by_q: np.ndarray, by_qd: np.ndarray, by_tau: np.ndarray, h: float, g: np.ndarray,
+                            threads: int | None = None) -> np.ndarray:
+    """costates_of, of derivatives (..., N, n, n) of accelerations: see euler_costates."""
+    N, n = g.shape[-2] - 1, by_q.shape[-1]
+    given = [np.broadcast_to(x, by_q.shape).reshape(-1, N, n, n) for x in (by_q, by_qd, by_tau)]
+    g, run = np.ascontiguousarray(g), entry_of_euler_costates()
+    costs = g.reshape(-1, *g.shape[-2:])
+    found = np.empty(costs.shape)
+
+    def work(motions):
+        memory = np.zeros(n)
+        for p in motions:
+            run(*(x[p:p + 1] for x in given), h, costs[p:p + 1], found[p:p + 1], memory)
+    on_threads(work, range(len(found)), max(1, min(thread_count(threads), len(found))))
+    return found.reshape(g.shape)
+
+
 def form_of_euler_steps() -> Form:
     """What is compiled of the derivatives of steps."""
     @compiled("derivatives of steps", nogil=True)
@@ -101,4 +133,4 @@ def derivatives_of_euler_steps(by_q: np.ndarray, by_qd: np.ndarray, by_tau: np.n
 
 def forms() -> tuple[Form, ...]:
     """All that is compiled of sweeps."""
-    return form_of_riccati(), form_of_costates(), form_of_euler_steps()
+    return form_of_riccati(), form_of_costates(), form_of_euler_costates(), form_of_euler_steps()

@@ -242,7 +242,8 @@ def test_plot(cart):
     found = collocate_motion(cart, Cost(Effort()), 0.0, q1=[1.0, np.pi], duration=2.0, driven=["slide"], intervals=5)
     first, second, third, fourth = found.plot().axes
     assert np.abs(first.lines[1].get_ydata()[[0, -1]] - [0.0, np.pi]).max() < 1e-6 and len(second.lines) == 2
-    assert not third.lines[1].get_ydata().any() and len(fourth.lines[0].get_ydata()) == found.iterations + 1
+    assert not third.lines[1].get_ydata().any() and third.lines[0].get_drawstyle() == "default"
+    assert fourth.get_ylabel() == "cost" and len(fourth.lines[0].get_ydata()) == found.iterations + 1
 
 
 def test_ctrl_c_ends_it(cart):

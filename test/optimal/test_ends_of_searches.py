@@ -10,10 +10,12 @@ from screw_dynamics.optimal import (
     Effort,
     JointPosition,
     Limit,
+    LinkPosition,
     Solver,
     Velocity,
     optimize_motion,
 )
+from support.pendulums import rod
 from support.sliders import MASS, slider
 
 
@@ -49,6 +51,29 @@ def test_a_stop_that_ends_the_way_is_no_minimum_to_first_order():
     found = optimize_motion(robot, [Cost(Configuration([3.0]), 40.0, "final"), Cost(Effort(), 0.02)], [0.9], dt=0.05,
                             steps=8, limits=False, stops=True)
     assert found.q[-1, 0] == 1.0 and (not found.converged or found.stationarity < 1e-6)
+
+
+@pytest.mark.parametrize("away", [2.0, 3.9, 3.999, 4.0, 6.0, 20.0])
+def test_a_rod_that_cannot_reach_points_at_its_goal(away):
+    """The cost curves `away` times as much as squares of what is left tell, as a rod's tip moves on its circle: at 4
+    half of each change leads as far to the other side. An angle d off costs 20 away^2 0.25 d^2 by these squares, which
+    is tolerance times 20 0.25 (away - 1)^2 at most."""
+    builder = sd.ModelBuilder("base")
+    builder.add_joint("hinge", "rod", "base", (0.0, 0.0, 1.0, 0.0, 0.0, 0.0), np.eye(4), rod(1.0))
+    goal = away * 0.5 * np.array([np.cos(0.7), np.sin(0.7), 0.0])
+    found = optimize_motion(sd.Robot(builder.build()), [Cost(LinkPosition("rod", goal, (0.5, 0.0, 0.0)), 40.0, "final"),
+                                                        Cost(Effort(), 1e-7)], [0.0], dt=0.05, steps=10,
+                            tolerance=1e-11)
+    assert found.converged and found.iterations < 60
+    assert found.q[-1, 0] == pytest.approx(0.7, abs=np.sqrt(1e-11))
+    assert found.cost == pytest.approx(20.0 * 0.25 * (away - 1.0)**2, rel=1e-6)
+
+
+def test_what_rounding_hides_is_no_reason_to_go_on():
+    """A tolerance that no cost of doubles can tell."""
+    found = optimize_motion(slider(), [Cost(Configuration([1.0]), 40.0, "final"), Cost(Effort(), 0.02)], [0.3], dt=0.05,
+                            steps=10, tolerance=1e-30)
+    assert found.converged and found.iterations < 10 and found.stationarity < 1e-12
 
 
 def test_multipliers_of_limits_that_do_not_bind_are_none():

@@ -108,6 +108,7 @@ def test_a_motion_is_drawn(tmp_path):
     axes = found.plot().axes
     assert [len(ax.lines) for ax in axes] == [2, 2, 2, 1] and len(axes[3].lines[0].get_xdata()) == len(found.history)
     assert (axes[2].lines[1].get_ydata() == np.append(found.tau[:, 1], found.tau[-1, 1])).all()
+    assert [ax.lines[0].get_drawstyle() for ax in axes] == ["default", "default", "steps-post", "default"]
     axes[0].figure.savefig(tmp_path / "motion.png")
     many = optimize_motion(rails(), [Cost(Effort(), 1.0)], np.zeros((3, 2)), dt=H, steps=2)
     with pytest.raises(ValueError, match=r"of one motion, not of \(3,\)"):

@@ -4,7 +4,7 @@ import pytest
 from scipy.optimize import lsq_linear
 
 from screw_dynamics.constraints.bounded import FREE
-from screw_dynamics.sweeps.entries import costates_of, riccati
+from screw_dynamics.sweeps.entries import costates_of, costates_of_euler_steps, derivatives_of_euler_steps, riccati
 from screw_dynamics.sweeps.matrix_products import padded
 from screw_dynamics.sweeps.riccati import CURVE, FLAT, LEAST_PIVOT, SLOPE, Motions
 
@@ -121,3 +121,14 @@ def test_costates_are_the_gradient_of_the_whole():
             if later < N:
                 dx = dx @ F[0, later, :, :x].T
         assert np.abs(found[0, k, :w] - by).max() < 1e-12 * np.abs(by).max()
+
+
+def test_costates_of_euler_steps_are_those_of_their_matrices():
+    """Of several motions, and derivatives by efforts that are the same in all steps."""
+    rng, P, N, n, h = np.random.default_rng(0), 3, 5, 4, 0.1
+    by_q, by_qd = rng.normal(size=(2, P, N, n, n))
+    by_tau, g = rng.normal(size=(n, n)), pad(rng.normal(size=(P, N + 1, 3 * n)))
+    expected = costates_of(derivatives_of_euler_steps(by_q, by_qd, by_tau, h), g)
+    found = costates_of_euler_steps(by_q, by_qd, by_tau, h, g)
+    assert np.abs(found[:, :-1] - expected[:, :-1]).max() < 1e-13 * np.abs(expected).max()
+    assert (found[:, -1] == g[:, -1]).all()

@@ -63,5 +63,8 @@ optimal.Limit(optimal.Acceleration(), 0.0, 0.0, "final")    # at rest, and stayi
 # %% optimal.Power
 optimal.Limit(optimal.Power(), upper=50.0)                  # W, of each motor
 
+# %% optimal.MotorLine
+optimal.Limit(optimal.MotorLine(), -0.8, 0.8)               # a fifth of the voltage is left to controllers
+
 # %% optimal.Duration
 optimal.Cost(optimal.Duration(), 0.5)                       # a second costs 0.5

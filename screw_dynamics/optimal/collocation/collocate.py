@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from screw_dynamics import checks
 from screw_dynamics.optimal.dynamics import driven_velocities
-from screw_dynamics.optimal.limits import effort_bounds, limits_of_model
+from screw_dynamics.optimal.limits import effort_bounds, limits_of_model, limits_of_motors
 from screw_dynamics.optimal.motion import OptimalMotion
 from screw_dynamics.optimal.quantities import Effort, Nodes
 from screw_dynamics.optimal.solver import told
@@ -70,6 +70,7 @@ def collocate_motion(robot: Any, terms: Sequence[Cost | Limit], q0: ArrayLike | 
     lower, upper = effort_bounds(effort_limits, robot.model, where)
     if np.isfinite(lower).any() or np.isfinite(upper).any():
         terms.append(Limit(Effort(), lower, upper))
+    terms += limits_of_motors(effort_limits, robot, where)
     found = [(term, bound(term, robot, where, N, 1.0, spline.smoothness)) for term in terms]
     _check_times(found, ends)
     tell = told(progress)

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from screw_dynamics import checks
-from screw_dynamics.optimal.motion import what_binds
+from screw_dynamics.optimal.motion import plotted, what_binds
 
 from .program import Program
 
@@ -86,17 +86,6 @@ class CollocatedMotion:
     def plot(self, axes: Any = None) -> Any:
         """Positions, velocities and efforts over the time, and the cost over iterations, on four axes of Matplotlib (an
         extra: pip install screw_dynamics[plot]); returns the figure."""
-        import matplotlib.pyplot as plt
-
-        if axes is None:
-            _, axes = plt.subplots(2, 2, figsize=(9.0, 6.0), layout="constrained")
-        first, second, third, fourth = np.ravel(axes)
-        fine = np.linspace(0.0, self.duration, 500)
-        at = self.evaluate(fine)
-        for axis, x, label in ((first, at.q, "q, rad or m"), (second, at.qd, "q', rad/s or m/s"),
-                               (third, at.tau, "efforts, N m or N")):
-            axis.plot(fine, x)
-            axis.set(xlabel="t, s", ylabel=label)
-        fourth.plot(self.history, "o-")
-        fourth.set(xlabel="iteration", ylabel="cost")
-        return first.figure
+        t = np.linspace(0.0, self.duration, 500)
+        at = self.evaluate(t)
+        return plotted(axes, t, (at.q, at.qd, at.tau), self.history, "cost")

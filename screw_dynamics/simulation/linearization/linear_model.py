@@ -82,12 +82,17 @@ def over_a_step(robot: Any, integrator: str, q: np.ndarray, qd: np.ndarray, actu
     return LinearModel(F[..., :2 * n], F[..., 2 * n:columns], stages[0].qdd), stages
 
 
+def are_euler_steps(robot: Any, integrator: str, impulses: bool) -> bool:
+    """Whether steps are qd+ = qd + h qdd, q+ = q + h qd+ of coordinates, and no impulses follow."""
+    return INTEGRATORS[integrator].implicit and not (impulses or robot.model.on_groups)
+
+
 def step_derivatives(robot: Any, integrator: str, q: np.ndarray, qd: np.ndarray, actuation: Actuation, h: float,
                      apart: bool = False, stages: bool = False) -> tuple[np.ndarray, list[Stage]]:
     """F = (A B) (..., 2n, padded(3n)) of the same, with zeros beside B, as `sweeps` takes it, and the stages: without
     accelerations where none were computed, unless they are asked for."""
     rule, n = INTEGRATORS[integrator], robot.n
-    if rule.implicit and not (apart or stages or actuation.limits or actuation.friction or robot.model.on_groups):
+    if are_euler_steps(robot, integrator, actuation.limits or actuation.friction) and not (apart or stages):
         by = implicit(robot, q, qd, actuation, h, False)[0][1:]
         return derivatives_of_euler_steps(*by, h), [Stage(q, qd, None)]
     after, found, u, v = (_semi_implicit_euler if rule.implicit else _runge_kutta)(

@@ -14,10 +14,10 @@ from screw_dynamics import checks
 from screw_dynamics.forces import Element
 from screw_dynamics.simulation.integrators import LINEARIZED
 from screw_dynamics.simulation.rollout_arguments import efforts
-from screw_dynamics.sweeps.entries import costates_of
+from screw_dynamics.sweeps.entries import costates_of, costates_of_euler_steps
 from screw_dynamics.sweeps.matrix_products import padded
 
-from .linear_model import Actuation, step_derivatives, with_padding
+from .linear_model import Actuation, are_euler_steps, implicit, step_derivatives, with_padding
 
 AT_ONCE = 256       # states of which models are made at a time: their arrays fit a cache
 
@@ -79,6 +79,7 @@ class RolloutDerivatives:
         self.tau = np.broadcast_to(efforts(effort, lead, steps, robot.n), (*lead, steps, robot.n))
         self._robot, self._integrator, self._dt, self._apart = robot, integrator, float(dt), bool(parameters)
         self._options, self._friction = (None, robot.rollouts.smooth(forces, friction), limits, threads), friction
+        self._euler = are_euler_steps(robot, integrator, limits or friction) and not parameters
 
     # --------------------------------------------------------------------------------------------- both ways
     def forward(self, dq0: ArrayLike | None = None, dqd0: ArrayLike | None = None, dtau: ArrayLike | None = None,
@@ -93,7 +94,7 @@ class RolloutDerivatives:
         x[..., 0, :n], x[..., 0, n:] = self._given("dq0", dq0, n), self._given("dqd0", dqd0, n)
         push = np.moveaxis(self._given("dtau", dtau, len(self.t) - 1, n), -2, 0)
         steps = np.moveaxis(x, -2, 0)
-        for piece in self._pieces():
+        for piece in map(self._piece, self._parts()):
             A, B, P = piece.in_time(n)
             change = _times(B, push[piece.steps])
             if dp is not None:
@@ -113,13 +114,13 @@ class RolloutDerivatives:
         g[..., n:2 * n] = self._given("by_qd", by_qd, len(self.t), n)
         g[..., :-1, 2 * n:3 * n] = self._given("by_tau", by_tau, steps, n)
         by_parameters, costate = 0.0, g[..., -1, :2 * n]
-        for piece in self._pieces(backward=True):
-            here = g[..., piece.steps.start:piece.steps.stop + 1, :].copy()
+        for some in self._parts(backward=True):
+            here = g[..., some.start:some.stop + 1, :].copy()
             here[..., -1, :2 * n] = costate
-            found = costates_of(piece.F, here, self._options[-1])
-            g[..., piece.steps, 2 * n:], costate = found[..., :-1, 2 * n:], found[..., 0, :2 * n]
+            found, P = self._costates(some, here)
+            g[..., some, 2 * n:], costate = found[..., :-1, 2 * n:], found[..., 0, :2 * n]
             if self._apart:
-                by_parameters = by_parameters + _times_transposed(piece.P, found[..., 1:, :2 * n]).sum(axis=-2)
+                by_parameters = by_parameters + _times_transposed(P, found[..., 1:, :2 * n]).sum(axis=-2)
         return RolloutGradient(costate[..., :n], costate[..., n:], g[..., :-1, 2 * n:3 * n].copy(),
                                self._parameters(by_parameters, lead))
 
@@ -138,7 +139,7 @@ class RolloutDerivatives:
         n, lead = self._robot.n, self.qd.shape[:-2]
         after = np.broadcast_to(np.eye(2 * n), (*lead, 2 * n, 2 * n))
         by_effort, by_parameters = np.empty((len(self.t) - 1, *lead, 2 * n, n)), 0.0
-        for piece in self._pieces(backward=True):
+        for piece in map(self._piece, self._parts(backward=True)):
             A, B, P = piece.in_time(n)
             for k in range(len(A) - 1, -1, -1):
                 by_effort[piece.steps.start + k] = after @ B[k]
@@ -148,22 +149,36 @@ class RolloutDerivatives:
         return FinalDerivatives(after, np.moveaxis(by_effort, 0, -3), self._parameters(by_parameters, (*lead, 2 * n)))
 
     # --------------------------------------------------------------------------------------------- models of steps
-    def _pieces(self, backward: bool = False) -> Iterator[Piece]:
-        """The steps, in pieces, from the first to the last or the other way."""
+    def _parts(self, backward: bool = False) -> Iterator[slice]:
+        """The steps, in parts, from the first to the last or the other way."""
         steps, batch = len(self.t) - 1, max(1, int(np.prod(self.qd.shape[:-2])))
         size = max(1, AT_ONCE // batch)
         starts = range(0, steps, size)
         for start in reversed(starts) if backward else starts:
-            some = slice(start, min(start + size, steps))
-            q, qd, tau = (x[..., some, :] for x in (self.q, self.qd, self.tau))
-            actuation = Actuation(tau, *self._options, self.t[some], self._friction)
-            F, stages = step_derivatives(self._robot, self._integrator, q, qd, actuation, self._dt, self._apart)
-            P, n = None, self._robot.n
-            if self._apart:
-                B = F[..., 2 * n:(2 + len(stages)) * n].reshape(*F.shape[:-1], len(stages), n)
-                P = -sum(B[..., s, :] @ self._robot.torque_regressor(*stage) for s, stage in enumerate(stages))
-                F = with_padding(np.concatenate((F[..., :2 * n], B.sum(axis=-2)), axis=-1))
-            yield Piece(some, F, P)
+            yield slice(start, min(start + size, steps))
+
+    def _states(self, some):
+        """What steps begin with: q, qd, and the Actuation."""
+        q, qd, tau = (x[..., some, :] for x in (self.q, self.qd, self.tau))
+        return q, qd, Actuation(tau, *self._options, self.t[some], self._friction)
+
+    def _piece(self, some):
+        """The Piece of some steps."""
+        P, n = None, self._robot.n
+        F, stages = step_derivatives(self._robot, self._integrator, *self._states(some), self._dt, self._apart)
+        if self._apart:
+            B = F[..., 2 * n:(2 + len(stages)) * n].reshape(*F.shape[:-1], len(stages), n)
+            P = -sum(B[..., s, :] @ self._robot.torque_regressor(*stage) for s, stage in enumerate(stages))
+            F = with_padding(np.concatenate((F[..., :2 * n], B.sum(axis=-2)), axis=-1))
+        return Piece(some, F, P)
+
+    def _costates(self, some, g):
+        """What the derivatives g of a cost are, with all that comes after, of some steps; and P of these."""
+        if self._euler:
+            by = implicit(self._robot, *self._states(some), self._dt, False)[0][1:]
+            return costates_of_euler_steps(*by, self._dt, g, self._options[-1]), None
+        piece = self._piece(some)
+        return costates_of(piece.F, g, self._options[-1]), piece.P
 
     def _parameters(self, total, lead):
         """A sum over no steps has no shape."""
