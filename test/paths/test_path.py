@@ -106,13 +106,19 @@ def test_a_quarter_turn_of_a_free_body_is_bang_bang(flyer):
     (lambda arm: through(arm, POINTS[:1]), r"waypoints have the shape \(1, 2\)"),
     (lambda arm: through(arm, POINTS[[0, 1, 1]]), "waypoints 1 and 2 are the same"),
     (lambda arm: through(arm, [[0.0, np.nan], [1.0, 1.0]]), r"waypoints\[0, 1\] is nan"),
+    (lambda arm: through(arm, 1e200 * POINTS), "waypoints 0 and 1 are too far apart for numbers"),
     (lambda arm: through(arm, POINTS, [0.0, 1.0, 1.0, 2.0]), "s must be 4 increasing numbers"),
+    (lambda arm: through(arm, POINTS, [0.0, 1e-300, 1.0, 2.0]), r"apart by more than rounding, not \[0.0, 1e-300, 1"),
     (lambda arm: through(arm, POINTS, degree=4), "degree 4 must be one of 3, 5"),
     (lambda arm: straight(arm, POINTS, 0.0), "deviation 0.0 must be finite and > 0"),
+    (lambda arm: straight(arm, POINTS, 1e-15), "deviation 1e-15 is too small for the corner at s = 0.3"),
     (lambda arm: Path(arm, np.sin), "start must be given"),
     (lambda arm: Path(arm, CubicSpline([0.0, 1.0], [[1.0], [2.0]])), r"values of shape \(1,\), must be \(2,\)"),
     (lambda arm: Path(arm, CubicSpline([0.0, 1.0], POINTS[:2]), 1.0, 0.5), "start 1 must be below end 0.5"),
     (lambda arm: Path(arm, 3.0), "path 3.0 must be configurations"),
+    (lambda arm: Path(arm, lambda s: np.stack([s, s], -1), 0.0, 1.0), "a function of parameters and the order of a der"),
+    (lambda arm: through(arm, POINTS).q([0.5, 7.0]), r"s must be from 0 to 1, not 0.5 ... 7"),
+    (lambda arm: through(arm, POINTS).derivatives(np.nan), "s must be finite, but s is nan"),
 ])
 def test_what_is_no_path(arm, make, message):
     with pytest.raises(ValueError, match=message):
