@@ -41,6 +41,8 @@ def test_the_torque_about_the_zero_moment_point_is_along_the_normal(rng):
     assert np.allclose(((found - point) * normal).sum(axis=-1), 0.0, atol=1e-12 * np.abs(found).max())
     assert np.allclose(contacts.zero_moment_point(wrench, point, -3.0 * normal), found)
     assert np.isnan(contacts.zero_moment_point([1.0, 2.0, 3.0, 1.0, 0.0, 0.0])).all()
+    with pytest.raises(ValueError, match="normal must not be 0 0 0"):
+        contacts.zero_moment_point(wrench, point, 0.0 * normal)
 
 
 def test_the_center_of_pressure_is_the_mean_of_the_points_of_forces(rng):
@@ -151,6 +153,8 @@ def test_arguments_that_do_not_fit_are_refused(robot, motion):
             (["foot"], {}, "link 'foot' does not exist"),
             ("LF_FOOT", {}, "contacts must be names of links, or map them to points"),
             ({"LF_FOOT": [1.0, 2.0]}, {}, r"the points of link 'LF_FOOT' has shape \(2,\), but must end in 3"),
+            ({"LF_FOOT": np.zeros((0, 3))}, {}, "contacts: link 'LF_FOOT' has no points"),
+            ({"LF_FOOT": [[0.0, np.inf, 0.0]]}, {}, r"the points of link 'LF_FOOT'.*\[0, 1\] is inf"),
             (FEET, {"effort_weights": -1.0}, r"effort_weights \[-1.0, .*\] must be >= 0"),
             (FEET, {"wrench_weights": 0.0}, r"wrench_weights of link 'LF_FOOT' \[0.0, .*\] must be > 0"),
             (FEET, {"wrench_weights": [1.0]}, r"wrench_weights of link 'LF_FOOT' has shape \(1,\), but must end in 6"),
