@@ -217,6 +217,8 @@ for loops in (four_bar().closed(("D",)), bennett()):
     motion = loops.simulate(q, qd, lambda t, q, qd: 0.0, dt=2e-3, steps=6)
     assert np.ptp(motion.energy) < 1e-7 and motion.residual.max() < 1e-12, motion
     assert np.abs(motion.q[-1] - q).max() > 1e-3
+    left = loops.simulate(q, qd, dt=2e-3, steps=6, projection=None)
+    assert np.abs(left.residual - np.abs(loops.residual(left.q)).max(axis=-1)).max() < 1e-15 < left.residual[-1]
     for lost in range(2):
         state = [q.copy(), qd.copy()]
         state[lost][1] = np.nan
