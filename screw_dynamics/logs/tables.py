@@ -27,8 +27,8 @@ LATEST = 4.6e9          # s since the epoch, the year 2115: later numbers are no
 def read_table(fs: Any, path: str, name: str, columns: Mapping[str, Any] | None, gap: float | None) -> Recording:
     """The recording in a table; rows whose time is missing, or does not go on, are dropped, with a note.
 
-    Times that are dates, or seconds since the epoch, begin at 0. ValueError names what is missing, and times that are no
-    seconds, as nanoseconds since the epoch."""
+    Times that are dates, or seconds since the epoch, begin at 0. ValueError names what is missing, and times that are
+    no seconds, as nanoseconds since the epoch."""
     with opened(fs, path) as file:
         try:
             if path.endswith(".npz"):

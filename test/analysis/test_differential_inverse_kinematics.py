@@ -71,7 +71,8 @@ def test_a_joint_stops_where_it_is_said_to(v):
     distance = dt * speeds[speeds > 0.0].sum()
     assert abs(dik._leading(np.array([distance]), dt, np.array([acceleration]))[0] - v) < 1e-12
     assert dik._leading(np.array([np.inf]), dt, np.array([acceleration]))[0] > 1e3
-    assert (dik._leading(np.array([distance, -distance]), dt, np.array([np.inf])) == distance / dt * np.array([1, -1])).all()
+    both = distance * np.array([1.0, -1.0])
+    assert (dik._leading(both, dt, np.array([np.inf])) == both / dt).all()
 
 
 def test_bounds_of_joints_beyond_their_limits(panda, home):

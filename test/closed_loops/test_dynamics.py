@@ -405,7 +405,8 @@ def test_wrong_settings_are_refused():
     q, rest = loops.robot.neutral(), np.zeros(3)
     with pytest.raises(ValueError, match="method 'euler' must be one of semi_implicit_euler, rk4, rk45, implicit_mid"):
         loops.simulate(q, rest, method="euler")
-    for effort, says in ((np.nan, "effort must be finite, but effort is nan"), ([0.0, np.inf, 0.0], r"effort\[1\] is inf"),
+    for effort, says in ((np.nan, "effort must be finite, but effort is nan"),
+                         ([0.0, np.inf, 0.0], r"effort\[1\] is inf"),
                          (lambda t, q, qd: None, "effort None must be finite")):
         with pytest.raises(ValueError, match=says):
             loops.simulate(q, rest, effort, steps=1)

@@ -116,7 +116,7 @@ def test_a_quarter_turn_of_a_free_body_is_bang_bang(flyer):
     (lambda arm: Path(arm, CubicSpline([0.0, 1.0], [[1.0], [2.0]])), r"values of shape \(1,\), must be \(2,\)"),
     (lambda arm: Path(arm, CubicSpline([0.0, 1.0], POINTS[:2]), 1.0, 0.5), "start 1 must be below end 0.5"),
     (lambda arm: Path(arm, 3.0), "path 3.0 must be configurations"),
-    (lambda arm: Path(arm, lambda s: np.stack([s, s], -1), 0.0, 1.0), "a function of parameters and the order of a der"),
+    (lambda arm: Path(arm, lambda s: np.stack([s, s], -1), 0.0, 1.0), "a function of parameters and the order of a de"),
     (lambda arm: through(arm, POINTS).q([0.5, 7.0]), r"s must be from 0 to 1, not 0.5 ... 7"),
     (lambda arm: through(arm, POINTS).derivatives(np.nan), "s must be finite, but s is nan"),
 ])

@@ -84,7 +84,7 @@ def test_forces_see_the_time_of_each_step():
 
 @pytest.mark.slow      # compiles a mechanism
 def test_loops_stay_closed():
-    """Of a linkage some of whose constraints are redundant; also where it begins with velocities that it cannot have."""
+    """Of a linkage some of whose constraints are redundant; also from velocities on that it cannot have."""
     loops = four_bar(0.4).closed(("C",))
     q = loops.project(loops.robot.neutral() + [0.2, 0.1, -0.1])
     found = follow(rollouts(loops.constraints, "configurations and velocities"), "semi_implicit_euler", False, False,
