@@ -50,6 +50,7 @@ def test_velocities_at_ends():
     refused("start_speed 1.2 at s = 0 .*: the limits let a motion to the end begin with 0 to 1.1547", slider(), LINE,
             acceleration=2.0, start_speed=1.2)
     refused("start_speed is 0.1: with limits of jerk", slider(), LINE, jerk=1.0, start_speed=0.1)
+    refused("end_speed is 0.1: with limits of jerk", slider(), LINE, jerk=1.0, points=40, end_speed=0.1)
 
 
 def test_what_is_no_limit(arm):
