@@ -19,6 +19,9 @@ def test_the_wrench_comes_back(urdf, tip, floating_base, rng):
     found = sd.estimation.contact_wrench(robot, q, robot.external_torque(q, {tip: WRENCH}), tip)
     np.testing.assert_allclose(found.wrench, WRENCH, rtol=1e-9)
     assert found.rank == 6 and 1.0 < found.condition < 100.0 and found.residual < 1e-12
+    torque = robot.external_torque(q, {tip: WRENCH})
+    for share, rank in ((0.99, 6), (1.01, 5)):              # of the largest singular value, whatever that is
+        assert sd.estimation.contact_wrench(robot, q, torque, tip, share / found.condition).rank == rank
 
 
 def test_two_joints_feel_two_directions():
