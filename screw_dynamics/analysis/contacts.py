@@ -51,6 +51,8 @@ def zero_moment_point(wrench: ArrayLike, point: ArrayLike = (0.0, 0.0, 0.0),
     no force is along the normal. Vukobratovic and Borovac (2004)."""
     wrench, point, normal = (checks.real_numbers(name, x, size) for name, x, size in (
         ("wrench", wrench, 6), ("point", point, 3), ("normal", normal, 3)))
+    if not normal.any(axis=-1).all():
+        raise ValueError("normal must not be 0 0 0, which is no plane's")
     force = wrench[..., 3:]
     torque = wrench[..., :3] - np.cross(point, force)                   # about the point
     pressure = (normal * force).sum(axis=-1, keepdims=True)
@@ -155,8 +157,10 @@ def _stance(robot, contacts):
     spans = {}
     for link, at in given.items():
         robot.model.known_link(link)
-        points[link] = None if at is None else checks.real_numbers(
+        points[link] = None if at is None else checks.finite_numbers(
             f"the points of link {link!r}", at, 3).astype(float).reshape(-1, 3)
+        if at is not None and not len(points[link]):
+            raise ValueError(f"contacts: link {link!r} has no points; leave it out, or give None for a surface")
         spans[link] = np.eye(6) if at is None else np.concatenate(
             [np.concatenate([np.cross(p, np.eye(3)).T, np.eye(3)]) for p in points[link]], axis=-1)
     return _Stance(points, spans)

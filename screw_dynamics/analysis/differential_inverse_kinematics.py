@@ -150,7 +150,8 @@ def _leading(distance, dt, acceleration):
         return distance / dt
     x = np.clip(distance, 0.0, 1e12) / (acceleration * dt**2)
     k = np.floor(0.5 * (1.0 + np.sqrt(1.0 + 8.0 * np.where(np.isfinite(x), x, 0.0))))
-    return np.where(distance < 0.0, distance / dt, distance / (k * dt) + 0.5 * acceleration * dt * (k - 1.0))
+    later = 0.5 * np.where(k > 1.0, acceleration, 0.0) * dt * (k - 1.0)             # of one step none, were it infinite
+    return np.where(distance < 0.0, distance / dt, distance / (k * dt) + later)
 
 
 def solver() -> Any:

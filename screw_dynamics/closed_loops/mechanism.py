@@ -229,8 +229,8 @@ class ClosedLoopRobot:
         checks.one_of("projection", projection, motion.PROJECTIONS)
         q, qd = self._states(q=q, qd=qd)
         if not callable(effort):
-            effort = np.broadcast_to(effort if np.ndim(effort) == 0 else
-                                     checks.real_numbers("effort", effort, self.robot.n), qd.shape)
+            effort = np.broadcast_to(checks.finite_numbers("effort", effort, *(self.robot.n,) * (np.ndim(effort) > 0)),
+                                     qd.shape)
         if projection not in self._rollouts:
             self._rollouts[projection] = motion.rollouts(self.constraints, projection)
         return motion.simulate(self.constraints, self._rollouts[projection], q, qd, effort, checks.positive("dt", dt),

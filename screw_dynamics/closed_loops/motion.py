@@ -64,7 +64,7 @@ def _in_python(constraints, rollouts, q, qd, effort, dt, steps, method, friction
 
     def efforts(t, q, qd):
         tau = np.asarray(effort(t, q, qd))
-        return tau if tau.ndim == 0 else checks.vector("effort", tau, robot.n)
+        return checks.number("effort", tau.item()) if tau.ndim == 0 else checks.vector("effort", tau, robot.n)
     for k in np.ndindex(lead):
         controller = PythonController(efforts, robot.nq, robot.n)
         t, qs[k], qds[k], *_ = rollouts.samples(q[k], qd[k], controller.compiled, dt, steps, method, friction,

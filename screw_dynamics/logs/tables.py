@@ -21,13 +21,14 @@ WORDS = {"q": ("q", "position", "positions", "pos"), "qd": ("qd", "dq", "velocit
 TIMES = "t", "time", "__time", "timestamp", "stamp"
 SIGNAL = {word: signal for signal, words in WORDS.items() for word in words}
 BETWEEN = r"[./_: ]+"
-UNITS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
+LATEST = 4.6e9          # s since the epoch, the year 2115: later numbers are no seconds, but milliseconds or less
 
 
 def read_table(fs: Any, path: str, name: str, columns: Mapping[str, Any] | None, gap: float | None) -> Recording:
     """The recording in a table; rows whose time is missing, or does not go on, are dropped, with a note.
 
-    Times that are dates, or seconds since the epoch, begin at 0. ValueError names what is missing."""
+    Times that are dates, or seconds since the epoch, begin at 0. ValueError names what is missing, and times that are
+    no seconds, as nanoseconds since the epoch."""
     with opened(fs, path) as file:
         try:
             if path.endswith(".npz"):
@@ -140,7 +141,15 @@ def _times(column, name, source, notes):
         raise ValueError(f"{source} has no row with a time")
     if seconds is None:
         return (order - order[0]) / 1e9, int(order[0]), rows
+    _check_seconds(order[0], f"column {name!r}", source)
     return order - order[0], round(order[0] * 1e9), rows
+
+
+def _check_seconds(first, where, source):
+    """ValueError for numbers that are no seconds since the epoch, or since anything."""
+    if not abs(first) <= LATEST:
+        raise ValueError(f"{source}: the times in {where} begin at {first:.10g}, which is no number of seconds since "
+                         "1970: they must be in seconds, or dates")
 
 
 def _numbers(table, column, rows, source):
@@ -175,6 +184,7 @@ def _of_arrays(file, source, gap):
     if not forward.any():
         raise ValueError(f"{source} has no row with a time")
     t = t[forward]
+    _check_seconds(t[0], f"array {time!r}", source)
     start = int(found["start"]) if "start" in found else round(t[0] * 1e9)
     return Recording(tuple(found[names].tolist()), t - t[0], **arrays, start=start, source=source,
                      breaks=interruptions(t - t[0], (), gap, notes), notes=notes)

@@ -14,7 +14,7 @@ from screw_dynamics.simulation.limits_left import warn_of_limits
 
 from . import report
 from .limits import Given, LinkSpeeds, path_limits
-from .path import as_path
+from .path import BESIDE, as_path
 from .problem import Problem, Use, used
 from .reachability import fastest, refuse_unlimited
 from .time_law import Along, Steps, TimeLaw
@@ -74,8 +74,10 @@ class TimeOptimal(NamedTuple):
     law: TimeLaw
 
     def at(self, t: ArrayLike) -> Samples:
-        """The motion at times t (...), s, between 0 and the duration."""
+        """The motion at times t (...), s. ValueError for such before 0 and after the duration."""
         t = checks.finite_numbers("t", t).astype(float)
+        if t.size and not (t.min() >= -BESIDE * self.duration and t.max() <= (1.0 + BESIDE) * self.duration):
+            raise ValueError(f"t must be from 0 to {self.duration:g} s, not {t.min():g} ... {t.max():g}")
         along = self.law.at(t)
         return Samples(t, *self.problem.motion(along), along.s)
 

@@ -70,7 +70,8 @@ def _each(robot: Robot, name: str, given: Given, of_model: np.ndarray | None) ->
         for joint, value in given.items():
             if joint not in robot.v_slices:
                 raise ValueError(f"{name}: joint {joint!r} does not exist; the robot has {', '.join(robot.v_slices)}")
-            found[robot.v_slices[joint]] = value
+            where = robot.v_slices[joint]
+            found[where] = checks.each(f"{name} of joint {joint!r}", value, where.stop - where.start)
     else:
         found = np.array(checks.each(name, given, robot.n))
     for k in np.flatnonzero(~(found > 0.0))[:1]:

@@ -17,6 +17,8 @@ from screw_dynamics.robot import Robot
 ENDS = {3: (2,), 5: (3, 4)}
 BETWEEN = 8             # intervals of a grid at least between two breaks of a path, on a rounded corner say
 STRAIGHT = 1e-9         # relative, of slopes before and after a waypoint: by less there is no corner
+BESIDE = 1e-9           # of its length: parameters may be beyond an end by rounding
+SAME = 1e-12            # relative: what differs by less is the same to rounding
 
 
 class Derivatives(NamedTuple):
@@ -57,27 +59,39 @@ class Path:
         inside = np.unique(knots if breaks is None else checks.finite_numbers("breaks", breaks))
         self.breaks = inside[(inside > self.start) & (inside < self.end)].astype(float)
         self.waypoints = np.asarray(checks.finite_numbers("waypoints", waypoints), dtype=float)
-        ends = np.asarray(self._numbers(np.array([self.start, self.end]), 0))
-        if ends.shape != (2, robot.nq):
-            raise ValueError(f"path: the curve has values of shape {ends.shape[1:]}, must be ({robot.nq},)")
-        checks.finite_numbers("path", ends)
+        for order in range(4):
+            try:
+                ends = np.asarray(self._numbers(np.array([self.start, self.end]), order))
+            except TypeError as error:
+                raise ValueError(f"path: the curve must be a function of parameters and the order of a derivative, 0 "
+                                 f"to 3: {error}") from error
+            if ends.shape != (2, robot.nq):
+                raise ValueError(f"path: the curve has values of shape {ends.shape[1:]}, must be ({robot.nq},)")
+            checks.finite_numbers("path", ends)
 
     @property
     def length(self) -> float:
         """end - start."""
         return self.end - self.start
 
+    def _inside(self, s):
+        """Parameters as an array; ValueError for those beyond the ends, where a spline goes on to anywhere."""
+        s = checks.finite_numbers("s", s).astype(float)
+        if s.size and not (s.min() >= self.start - BESIDE * self.length and s.max() <= self.end + BESIDE * self.length):
+            raise ValueError(f"s must be from {self.start:g} to {self.end:g}, not {s.min():g} ... {s.max():g}")
+        return s
+
     def _numbers(self, s, order):
         return self._curve(s, order) if order else self._curve(s)
 
     def q(self, s: ArrayLike) -> np.ndarray:
-        """The configurations (..., nq) at parameters s (...)."""
-        found = np.asarray(self._numbers(np.asarray(s, dtype=float), 0), dtype=float)
+        """The configurations (..., nq) at parameters s (...). ValueError for such beyond the ends."""
+        found = np.asarray(self._numbers(self._inside(s), 0), dtype=float)
         return configuration_space.normalized(self.robot.model, found) if self.robot.model.on_groups else found
 
     def derivatives(self, s: ArrayLike) -> Derivatives:
-        """All of it at parameters s (...)."""
-        s, model = np.asarray(s, dtype=float), self.robot.model
+        """All of it at parameters s (...). ValueError for such beyond the ends."""
+        s, model = self._inside(s), self.robot.model
         numbers = [np.asarray(self._numbers(s, order), dtype=float) for order in range(4)]
         first, second = configuration_space.velocities(model, *numbers[:3])
         third, single = np.zeros_like(first), model.places_in_q >= 0
@@ -137,6 +151,9 @@ def straight(robot: Robot, waypoints: ArrayLike, deviation: float, s: ArrayLike 
     turn = np.diff(slopes, axis=0)                                              # of the derivative at inner waypoints
     sharp = np.abs(turn).max(axis=1, initial=0.0)
     half = np.minimum(16.0 / 3.0 * deviation / sharp, 0.5 * np.minimum(spans[:-1], spans[1:]))
+    for i in np.flatnonzero(half <= SAME * np.abs(s).max())[:1]:
+        raise ValueError(f"deviation {deviation:g} is too small for the corner at s = {s[i + 1]:g}, of which rounding "
+                         "leaves nothing")
     pieces, starts = [], [s[0]]
     for i in range(len(q)):
         if 0 < i < len(q) - 1:                                                  # the corner, of length 2 half
@@ -173,13 +190,18 @@ def _waypoints(robot, waypoints, s):
         if kind == "planar":                    # its heading, by the shorter turn
             heading = robot.q_slices[joint].stop - 1
             q[:, heading] = np.unwrap(q[:, heading])
-    steps = robot.distance(q[:-1], q[1:])
-    for i in np.flatnonzero(steps <= 1e-12 * max(steps.sum(), 1e-300))[:1]:
+    with np.errstate(over="ignore"):
+        steps = robot.distance(q[:-1], q[1:])
+    for i in np.flatnonzero(~np.isfinite(steps))[:1]:
+        raise ValueError(f"waypoints {i} and {i + 1} are too far apart for numbers: {q[i].tolist()}, "
+                         f"{q[i + 1].tolist()}")
+    for i in np.flatnonzero(steps <= SAME * max(steps.sum(), 1e-300))[:1]:
         raise ValueError(f"waypoints {i} and {i + 1} are the same: a path has no place twice in a row")
     if s is None:
         along = np.append(0.0, np.cumsum(steps))
         return q, along / along[-1]
     s = np.array(checks.finite_numbers("s", s), dtype=float)
-    if s.shape != (len(q),) or (np.diff(s) <= 0.0).any():
-        raise ValueError(f"s must be {len(q)} increasing numbers, one a waypoint, not {checks.described(s)}")
+    if s.shape != (len(q),) or (np.diff(s) <= SAME * np.abs(s).max()).any():
+        raise ValueError(f"s must be {len(q)} increasing numbers, one a waypoint and apart by more than rounding, not "
+                         f"{s.tolist()}")
     return q, s

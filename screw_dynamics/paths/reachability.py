@@ -65,7 +65,7 @@ def _linear(s, rows, ends, place):
     for part, speeds in ((slice(None, -1), rows.speed[0]), (slice(1, None), rows.speed[1])):
         np.minimum(bounds[part], speeds.min(axis=-1, initial=np.inf) ** 2, out=bounds[part])
     for i, end in ((0, ends[0]), (-1, ends[1])):
-        _refuse_end(rows, i, end * end, bounds[i], place(s[i]))
+        _refuse_end(rows, i, end, np.sqrt(bounds[i]), place(s[i]))
     lines = _lines(rows, d, bounds[:-1])
     low, high = _controllable(lines, d, ends[1] ** 2, lambda i: _reason(rows, s, i, place))
     if not low[0] * (1.0 - SLACK) <= ends[0] ** 2 <= high[0] * (1.0 + SLACK):
@@ -214,13 +214,12 @@ def refuse_unlimited(s: np.ndarray, x: np.ndarray, moves: np.ndarray, place: Cal
         raise ValueError(f"nothing limits the motion at {place(s[i])}: no joint or link that moves there has a limit")
 
 
-def _refuse_end(rows, i, x, bound, where):
+def _refuse_end(rows, i, speed, most, where):
     """ValueError if a velocity at an end is beyond a limit of velocities."""
-    if x > bound * (1.0 + SLACK):
+    if speed > most * (1.0 + SLACK):
         speeds = rows.speed[0][0] if i == 0 else rows.speed[1][-1]
         row = rows.speed_rows[int(np.argmin(speeds))]
-        raise ValueError(f"{'end' if i else 'start'}_speed {np.sqrt(x):g} at {where}: {named([row])}, allows "
-                         f"{np.sqrt(bound):.6g}")
+        raise ValueError(f"{'end' if i else 'start'}_speed {speed:g} at {where}: {named([row])}, allows {most:.6g}")
 
 
 def _reason(rows: Rows, s: np.ndarray, i: int, place: Callable[[float], str]) -> None:

@@ -41,6 +41,8 @@ def test_the_torque_about_the_zero_moment_point_is_along_the_normal(rng):
     assert np.allclose(((found - point) * normal).sum(axis=-1), 0.0, atol=1e-12 * np.abs(found).max())
     assert np.allclose(contacts.zero_moment_point(wrench, point, -3.0 * normal), found)
     assert np.isnan(contacts.zero_moment_point([1.0, 2.0, 3.0, 1.0, 0.0, 0.0])).all()
+    with pytest.raises(ValueError, match="normal must not be 0 0 0"):
+        contacts.zero_moment_point(wrench, point, 0.0 * normal)
 
 
 def test_the_center_of_pressure_is_the_mean_of_the_points_of_forces(rng):
@@ -84,15 +86,21 @@ def test_the_weighted_sum_is_least(robot, motion, rng):
     """Against the same problem as one of linear algebra: in the null space of the base's equations."""
     q, v, vd = motion
     weights, of_wrenches = rng.uniform(0.0, 2.0, robot.n), {link: rng.uniform(0.1, 2.0, 6) for link in FEET[:3]}
-    found = contacts.contact_inverse_dynamics(robot, q, v, vd, FEET[:3], weights, of_wrenches)
-    G = np.concatenate([robot.jacobian(q, link) for link in FEET[:3]]).T
-    required, scale = robot.inverse_dynamics(q, v, vd), np.sqrt(np.concatenate(list(of_wrenches.values())))
+    points = rng.uniform(-0.1, 0.1, (2, 3))                             # of the third foot, each with a force
+    found = contacts.contact_inverse_dynamics(robot, q, v, vd, {FEET[0]: None, FEET[1]: None, FEET[2]: points}, weights,
+                                              of_wrenches)
+    of_points = np.concatenate([np.hstack([np.cross(p, np.eye(3)), np.eye(3)]) for p in points])    # (p x e, e) each
+    G = np.concatenate([robot.jacobian(q, FEET[0]), robot.jacobian(q, FEET[1]),
+                        of_points @ robot.jacobian(q, FEET[2])]).T
+    scale = np.sqrt(np.concatenate([of_wrenches[FEET[0]], of_wrenches[FEET[1]], *[of_wrenches[FEET[2]][3:]] * 2]))
+    required = robot.inverse_dynamics(q, v, vd)
     least = np.linalg.pinv(G[:6]) @ required[:6]
     null = np.linalg.svd(G[:6])[2][6:].T
     A = np.concatenate([np.sqrt(weights[6:, None]) * (-G[6:] @ null), scale[:, None] * null])
     b = -np.concatenate([np.sqrt(weights[6:]) * (required[6:] - G[6:] @ least), scale * least])
     x = least + null @ np.linalg.lstsq(A, b)[0]
-    assert np.allclose(np.concatenate(list(found.wrenches.values())), x, atol=1e-9 * np.abs(x).max())
+    mine = np.concatenate([found.wrenches[FEET[0]], found.wrenches[FEET[1]], found.forces[FEET[2]].ravel()])
+    assert np.allclose(mine, x, atol=1e-9 * np.abs(x).max())
     assert np.allclose(found.tau[6:], (required - G @ x)[6:], atol=1e-9 * np.abs(required).max())
 
 
@@ -151,6 +159,8 @@ def test_arguments_that_do_not_fit_are_refused(robot, motion):
             (["foot"], {}, "link 'foot' does not exist"),
             ("LF_FOOT", {}, "contacts must be names of links, or map them to points"),
             ({"LF_FOOT": [1.0, 2.0]}, {}, r"the points of link 'LF_FOOT' has shape \(2,\), but must end in 3"),
+            ({"LF_FOOT": np.zeros((0, 3))}, {}, "contacts: link 'LF_FOOT' has no points"),
+            ({"LF_FOOT": [[0.0, np.inf, 0.0]]}, {}, r"the points of link 'LF_FOOT'.*\[0, 1\] is inf"),
             (FEET, {"effort_weights": -1.0}, r"effort_weights \[-1.0, .*\] must be >= 0"),
             (FEET, {"wrench_weights": 0.0}, r"wrench_weights of link 'LF_FOOT' \[0.0, .*\] must be > 0"),
             (FEET, {"wrench_weights": [1.0]}, r"wrench_weights of link 'LF_FOOT' has shape \(1,\), but must end in 6"),

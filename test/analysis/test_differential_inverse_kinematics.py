@@ -9,7 +9,7 @@ import pytest
 from scipy.optimize import lsq_linear
 
 import screw_dynamics as sd
-from support.paths import ROOT
+from support.paths import ROOT, URDF
 from support.real_robots import PATHS, real_robot
 
 dik = sd.differential_inverse_kinematics
@@ -71,6 +71,8 @@ def test_a_joint_stops_where_it_is_said_to(v):
     distance = dt * speeds[speeds > 0.0].sum()
     assert abs(dik._leading(np.array([distance]), dt, np.array([acceleration]))[0] - v) < 1e-12
     assert dik._leading(np.array([np.inf]), dt, np.array([acceleration]))[0] > 1e3
+    both = distance * np.array([1.0, -1.0])
+    assert (dik._leading(both, dt, np.array([np.inf])) == both / dt).all()
 
 
 def test_bounds_of_joints_beyond_their_limits(panda, home):
@@ -131,6 +133,16 @@ def test_without_the_solver_it_says_what_to_install(panda, home, monkeypatch):
     monkeypatch.setitem(sys.modules, "daqp", None)
     with pytest.raises(ImportError, match=r"pip install daqp, or screw_dynamics\[ik\]"):
         dik.velocities(panda, home, [], DT)
+
+
+def test_a_target_that_turns_and_moves_is_followed_from_afar(rng):
+    """With no gain the link goes as the target does, as if one body: the pose between them stays."""
+    robot, q, h = sd.Robot.from_urdf(URDF / "spherical_arm.urdf"), rng.uniform(0.2, 0.8, 3), 1e-4
+    link, away, twist = robot.link_names[-1], sd.se3.exp(rng.standard_normal(6)), rng.standard_normal(6)
+    pose = robot.forward_kinematics(q, link) @ away
+    _, rate = dik.FrameTask(link, pose, twist, gain=0.0).at(robot, q)
+    between = [np.linalg.inv(sd.se3.exp(x * rate)) @ away @ sd.se3.exp(x * twist) for x in (-h, h)]
+    assert np.abs(between[1] - between[0]).max() < 1e-10
 
 
 @needs_daqp

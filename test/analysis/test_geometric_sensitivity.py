@@ -52,14 +52,16 @@ def test_sensitivities_are_the_derivatives_by_geometry(robot, motion):
                                                    ("forward_dynamics", acceleration_sensitivities)])
 def test_sensitivities_of_both_under_wrenches(robot, motion, method, sensitivities, rng):
     """Which stay the same on their links, two sets for one state. Along a random change of all screws and poses."""
-    model, (q, qd, x, external), (dX, m) = robot.model, motion, rng.standard_normal((2, len(robot.model.parents), 6))
-    (q, qd, x), external = (a[0] for a in (q, qd, x)), external | {robot.link_names[-1]: rng.standard_normal((2, 6))}
+    last, (dX, m) = robot.link_names[-1], rng.standard_normal((2, len(robot.model.parents), 6))
+    away = {last: (robot.model.frames[last][0], sd.se3.exp(rng.standard_normal(6)))}       # a link away from its body
+    model, (q, qd, x, external) = replace(robot.model, frames=dict(robot.model.frames) | away), motion
+    (q, qd, x), external = (a[0] for a in (q, qd, x)), external | {last: rng.standard_normal((2, 6))}
 
     def changed(s):
         found = replace(model, screws_body=model.screws_body + s[0] * dX,
                         relative_poses=model.relative_poses @ sd.se3.exp(s[0] * m))
         return getattr(sd.Robot(found, robot.gravity), method)(q, qd, x, external)
-    by = sensitivities(robot, q, qd, x, external)
+    by = sensitivities(sd.Robot(model, robot.gravity), q, qd, x, external)
     along = np.einsum("...bk,bk->...", by.by_screws, dX) + np.einsum("...bk,bk->...", by.by_poses, m)
     assert error(along, slopes(changed, 1, 2e-3)[..., 0]) < 1e-10
 

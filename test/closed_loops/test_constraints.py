@@ -96,6 +96,8 @@ def test_a_planar_four_bar_has_three_redundant_rows(cut, tilt):
     assert loops.mobility(q, locked=(crank,)).degrees == 0
     with pytest.raises(ValueError, match=f"of a closed configuration, and '{cut}' .* is open; project q first"):
         loops.mobility(q + 0.1)
+    geared = ClosedLoopRobot(loops.robot, [Gear("gear", dict.fromkeys(loops.robot.joint_names[:2], 1.0))])
+    assert geared.mobility(np.zeros(3)) == (2, 1, 0, {}, False)             # whose row follows from no other
     turned = loops.robot.neutral() + np.array((0.2, 0.0, 0.0))
     assert loops.project(turned, held=(crank,))[0] == turned[0]
 
@@ -167,6 +169,8 @@ def test_what_contradicts_each_other_is_named():
     with pytest.raises(ValueError, match=r"q must be finite: the residual is not, in 'one' \(nan\), 'other' \(nan\)"):
         twice.project(np.full(3, np.nan))
     hasty = four_bar().closed(("D",))
+    with pytest.raises(ValueError, match=r"q must be finite: the residual is not, in 'D' \(nan\)"):
+        hasty.project([tree.neutral(), np.full(3, np.nan)])                 # the second of them
     with pytest.raises(ValueError, match=r"above 1e-12 in 'D' \(.*\) after 1 steps; start closer"):
         hasty.project(tree.neutral() + 0.3, steps=1)
 

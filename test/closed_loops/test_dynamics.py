@@ -217,6 +217,8 @@ for loops in (four_bar().closed(("D",)), bennett()):
     motion = loops.simulate(q, qd, lambda t, q, qd: 0.0, dt=2e-3, steps=6)
     assert np.ptp(motion.energy) < 1e-7 and motion.residual.max() < 1e-12, motion
     assert np.abs(motion.q[-1] - q).max() > 1e-3
+    left = loops.simulate(q, qd, dt=2e-3, steps=6, projection=None)
+    assert np.abs(left.residual - np.abs(loops.residual(left.q)).max(axis=-1)).max() < 1e-15 < left.residual[-1]
     for lost in range(2):
         state = [q.copy(), qd.copy()]
         state[lost][1] = np.nan
@@ -256,6 +258,10 @@ def test_efforts_of_redundant_actuation_cause_the_motion(rng):
     for efforts in (least, uneven, *(loops.inverse_dynamics(q, qd, qdd, which).tau for which in (("A",), None))):
         assert np.abs(loops.forward_dynamics(q, qd, efforts).qdd - qdd).max() < 1e-9
     assert np.abs(given.wrenches["C"] - loops.forward_dynamics(q, qd, tau).wrenches["C"]).max() < 1e-9
+    external = {loops.robot.link_names[-1]: rng.normal(size=6)}             # M qdd + h = tau + J^T lambda + it
+    pushed = loops.inverse_dynamics(q, qd, qdd, ("A", "D"), external=external)
+    left = loops.robot.inverse_dynamics(q, qd, qdd, external) - pushed.tau - loops.jacobian(q).T @ pushed.multipliers
+    assert np.abs(left).max() < 1e-9 and np.abs(pushed.tau - least).max() > 0.1
 
 
 @pytest.mark.slow
@@ -399,6 +405,11 @@ def test_wrong_settings_are_refused():
     q, rest = loops.robot.neutral(), np.zeros(3)
     with pytest.raises(ValueError, match="method 'euler' must be one of semi_implicit_euler, rk4, rk45, implicit_mid"):
         loops.simulate(q, rest, method="euler")
+    for effort, says in ((np.nan, "effort must be finite, but effort is nan"),
+                         ([0.0, np.inf, 0.0], r"effort\[1\] is inf"),
+                         (lambda t, q, qd: None, "effort None must be finite")):
+        with pytest.raises(ValueError, match=says):
+            loops.simulate(q, rest, effort, steps=1)
     with pytest.raises(ValueError, match=r"weights must be > 0, not \[1.0, 0.0, 1.0\]"):
         loops.inverse_dynamics(q, rest, rest, weights=(1.0, 0.0, 1.0))
     with pytest.raises(ValueError, match="locked: joint 'Z' does not exist"):

@@ -169,6 +169,16 @@ def test_arrays_of_numpy(tmp_path, rng):
         sd.logs.read(tmp_path / "x.npz")
 
 
+def test_nanoseconds_are_no_seconds(tmp_path):
+    """A number a nanosecond, as many write it: a motion of 4 ms would last for weeks."""
+    t, q = 1_700_000_000 * 10**9 + np.arange(5) * 10**6, np.zeros(5)
+    parquet.write_table(pa.table({"timestamp": t, "q.a": q}), tmp_path / "x.parquet")
+    np.savez(tmp_path / "x.npz", t=t, q=q[:, None], joints=["a"])
+    for file, where in (("x.parquet", "column 'timestamp'"), ("x.npz", "array 't'")):
+        with pytest.raises(ValueError, match=rf"{file}: the times in {where} begin at 1.7e\+18, .* must be in seconds"):
+            sd.logs.read(tmp_path / file)
+
+
 def test_without_the_extra_the_package_is_named(tmp_path, monkeypatch):
     import builtins
     importing = builtins.__import__

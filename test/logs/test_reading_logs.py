@@ -8,6 +8,8 @@ import pytest
 from mcap.writer import CompressionType
 
 import screw_dynamics as sd
+from screw_dynamics.logs.clock import Clock, clock
+from screw_dynamics.logs.notes import Notes
 from support.logged import (
     IMU,
     MS,
@@ -176,6 +178,22 @@ def test_odometry_wrenches_imu_and_description(tmp_path):
     assert t == pytest.approx([0.005]) and rates.tolist() == [[1.0, 2.0, 3.0]] and np.isnan(accelerations).all()
     assert recording.description == "<robot/>" and recording.notes.count("interpolated") == 4
     assert recording.topics["wrenches"] == "/ft, /left_ft, /right_ft"
+
+
+def test_what_arrives_before_and_after_all_joint_states_has_its_time():
+    """By a clock that runs half as fast as that of the log, between its messages; before and after as the log's."""
+    s = 10**9
+    one = Clock(np.array([10, 20, 40]) * s, np.array([105, 110, 120]) * s, *np.zeros((2, 3), dtype=int))
+    assert (one.at(np.array([7, 10, 15, 30, 40, 43]) * s) == np.array([102, 105, 107.5, 115, 120, 123]) * s).all()
+
+
+def test_a_clock_that_jumps_twice_goes_on_from_piece_to_piece():
+    """Forwards, then far back: time goes on as messages arrive."""
+    arrival = START + np.arange(60) * 10 * MS
+    stamps = arrival + np.repeat([0, 100, -500], 20) * 1000 * MS
+    found, kept = clock("/joint_states", arrival, stamps, Notes())
+    assert (kept == np.arange(60)).all() and (np.diff(found.time) == 10 * MS).all() and found.time[0] == stamps[0]
+    assert (found.piece == np.repeat([0, 1, 2], 20)).all()
 
 
 def test_commands_are_the_last_ones_of_each_joint(tmp_path):

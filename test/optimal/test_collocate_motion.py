@@ -8,6 +8,7 @@ from screw_dynamics.optimal import (
     Acceleration,
     Configuration,
     Cost,
+    Custom,
     Duration,
     Effort,
     Jerk,
@@ -59,6 +60,33 @@ def test_a_mass_moves_on_the_polynomials_of_least_acceleration_effort_and_jerk(t
     assert found.converged and found.cost == pytest.approx(cost, rel=1e-7)
     assert np.abs(found.q[:, 0] - D * shape(found.t / T)).max() < 1e-8
     assert np.abs(found.tau - 2.0 * found.qdd).max() < 1e-12
+
+
+def test_least_acceleration_below_a_largest_velocity():
+    """Parabolas of the velocity up to V and down from it, of t1 = 3 (V T - D) / 2 V each: cubic splines have these."""
+    V, t1 = 1.8, 0.5
+    terms = [Cost(Acceleration()), Limit(Velocity(), -V, V, scale=4.0),
+             Limit(Velocity(lambda t: 8.0 * t[:, None]), -17.0, 0.1)]               # does not bind
+    arguments = dict(q0=0.0, qd0=0.0, q1=D, qd1=0.0, duration=T)
+    found = collocate_motion(slider(), terms, intervals=8, degree=3, **arguments)
+    assert found.converged and found.cost == pytest.approx(4.0 * V**2 / (3.0 * t1), rel=1e-7)
+    assert found.stationarity < 1e-7 and list(found.binding) == ["Velocity slide"] and found.between < 1e-7
+    assert (found.binding["Velocity slide"] == (abs(found.t - 1.0) < 0.5 + 1e-9)).all()
+    again = collocate_motion(slider(), terms, intervals=8, degree=3, guess=found, **arguments)
+    assert again.history[0] == pytest.approx(found.cost, rel=1e-6)
+    smooth = collocate_motion(slider(), terms, intervals=5, **arguments)            # which has to overshoot a little
+    fine = smooth.evaluate(np.linspace(0.0, T, 5001)).qd
+    assert smooth.between == pytest.approx((fine.max() - V) / 4.0, rel=0.05) and smooth.between > 1e-4
+
+
+def test_effort_against_time_from_a_hasty_guess_on():
+    """24 / T^3 of the cubic, and T itself: the least is at T^4 = 72, with three quarters of the cost. The search begins
+    at 32 microseconds, with a cost of 1e15, beside whose gradient any other is small."""
+    found = collocate_motion(slider(), [Cost(Effort()), Cost(Duration())], 0.0, 0.0, 1.0, 0.0, duration=(1e-6, 1e6),
+                             intervals=4)
+    assert found.converged and found.history[0] > 1e14
+    assert found.cost == pytest.approx(4.0 / 3.0 * 72.0**0.25, rel=1e-3)
+    assert found.duration == pytest.approx(72.0**0.25, rel=0.02)
 
 
 def test_least_time_within_bounds_of_effort():
@@ -227,6 +255,7 @@ def test_report_and_progress(cart, capsys):
     found = collocate_motion(cart, Cost(Effort()), effort_limits=(-12.0, 12.0),
                              progress=lambda *x: seen.append(x), **arguments)
     assert [number for number, _ in seen] == list(range(1, found.iterations + 1)) and seen[-1][1] == found.cost
+    assert (found.binding["Effort slide"] == (np.abs(found.tau[:, 0]) > 12.0 - 1e-5)).all()
     text = found.report()
     for part in ("2 s on a spline of degree 5 and smoothness 4, 15 intervals, 40 unknowns: converged",
                  f"cost {found.cost:.6g}", "joints without motors would take", "binds: Effort slide, from t = "):
@@ -285,6 +314,27 @@ def test_refusals(changed, says):
     arguments = dict(terms=[Cost(Effort())], q0=0.0, q1=1.0, duration=1.0) | changed
     with pytest.raises(ValueError, match=says):
         collocate_motion(slider(), **arguments)
+
+
+def test_what_depends_on_the_time_is_refused_where_that_is_to_be_found():
+    """Users' functions, of which the derivatives by the duration know nothing; of other states they may be."""
+    def of_time(t, q, qd, p, tau):
+        tau[0] = 3.0 * t * qd[0]
+
+    def of_place(t, q, qd, p, tau):
+        tau[0] = q[0] * qd[0]
+    arguments = dict(q0=0.0, qd0=0.0, q1=1.0, qd1=0.0, intervals=2, iterations=1)
+    height, late = (Custom(lambda t, q, qd, tau, k=k: (q + k * t[:, None], {"q": np.ones((*q.shape, 1))}), ["height"])
+                    for k in (0.0, 0.1))
+    for forces, more, said in (([sd.forces.Custom(of_time)], Duration(), "forces: one depends on the time"),
+                               (None, late, "Custom height depends on the time, which a free duration stretches")):
+        terms = [Cost(Effort()), Cost(more)]
+        with pytest.raises(ValueError, match=said):
+            collocate_motion(slider(), terms, duration=(1.0, 2.0), forces=forces, **arguments)
+        assert collocate_motion(slider(), terms, duration=1.5, forces=forces, **arguments).duration == 1.5
+    found = collocate_motion(slider(), [Cost(Effort()), Cost(height)], duration=(1.0, 2.0),
+                             forces=[sd.forces.Custom(of_place)], **arguments)
+    assert 1.0 <= found.duration <= 2.0
 
 
 def test_other_robots_and_times_are_refused(pendulum):

@@ -46,6 +46,16 @@ def test_trapezium():
     assert set(found.binding) >= {"velocity of 'slide'", "acceleration of 'slide'"}
 
 
+def test_what_a_motion_tells_of_itself():
+    """At rest dry friction is against the way on; what binds is used up, and what is not is no limit that binds."""
+    found = time_optimal(slider(effort=10.0, velocity=V, friction=2.0), LINE, points=97)
+    assert found.tau[[0, -1], 0] == pytest.approx([10.0, -10.0])            # 8 N are left to speed up, 12 N to brake
+    assert found.duration == pytest.approx(LENGTH / V + 0.5 * V * MASS * (1.0 / 8.0 + 1.0 / 12.0), rel=1e-4)
+    assert ((found.share >= 0.999) == (np.array(found.binding) != "")).all()
+    samples = found.at(np.linspace(0.0, found.duration, 50))
+    assert samples.q[:, 0] == pytest.approx(LENGTH * samples.s) and (np.diff(samples.s) > 0.0).all()
+
+
 def test_from_one_velocity_to_another():
     v0, v1 = 1.2, 0.7
     found = time_optimal(slider(), LINE, acceleration=A, start_speed=v0 / LENGTH, end_speed=v1 / LENGTH, points=5000)

@@ -43,12 +43,14 @@ def test_dry_friction_counts():
 def test_velocities_at_ends():
     refused("start_speed 2 at s = 0 of 0 to 1, .*: velocity of 'slide', 1.5, allows 0.5", slider(velocity=1.5), LINE,
             acceleration=2.0, start_speed=2.0)
+    refused("start_speed 1e.200 at s = 0 of 0 to 1", slider(velocity=1.5), LINE, start_speed=1e200)
     refused("end_speed 2 at s = 1 of 0 to 1.*: velocity of 'slide', 1.5, allows 0.5", slider(velocity=1.5), LINE,
             acceleration=2.0, end_speed=2.0)
     # From 2 sqrt(a L) on the slide cannot stop: sqrt(2 2 3) / 3.
     refused("start_speed 1.2 at s = 0 .*: the limits let a motion to the end begin with 0 to 1.1547", slider(), LINE,
             acceleration=2.0, start_speed=1.2)
     refused("start_speed is 0.1: with limits of jerk", slider(), LINE, jerk=1.0, start_speed=0.1)
+    refused("end_speed is 0.1: with limits of jerk", slider(), LINE, jerk=1.0, points=40, end_speed=0.1)
 
 
 def test_what_is_no_limit(arm):
@@ -56,6 +58,8 @@ def test_what_is_no_limit(arm):
             ({"acceleration": 0.0}, "acceleration of 'shoulder' is 0, must be > 0"),
             ({"acceleration": {"elbow": -1.0}}, "acceleration of 'elbow' is -1, must be > 0"),
             ({"velocity": {"knee": 1.0}}, "velocity: joint 'knee' does not exist; the robot has shoulder, elbow"),
+            ({"velocity": {"elbow": "fast"}}, "velocity of joint 'elbow' must be made of real numbers, not 'fast'"),
+            ({"effort": {"elbow": [1.0, 2.0]}}, r"effort of joint 'elbow' \[1.0, 2.0\] must be one number"),
             ({"effort": [1.0, 2.0, 3.0]}, "effort .* must be one number, or one for each of 2"),
             ({"jerk": np.nan}, "jerk of 'shoulder' is nan"),
             ({"link_speed": {"hand": 1.0}}, "link 'hand' does not exist"),
@@ -79,6 +83,15 @@ def test_what_nothing_limits_is_no_motion(arm):
     refused("nothing limits the motion at s = .* of 0 to 1", arm, rests, acceleration=1.0)
     back = [[0.0], [1.0], [0.0]]                    # where it turns round the slide stands for a moment
     assert time_optimal(slider(), back, jerk=5.0, points=40).duration > 2.0
+
+
+def test_before_and_after_there_is_no_motion():
+    """Where the robot would stand, and still be told the deceleration of the last interval."""
+    found = time_optimal(slider(), LINE, acceleration=2.0, points=40)
+    assert found.at(found.duration * (1.0 + 1e-12)).q == pytest.approx(3.0)
+    for t in (-0.1, [0.5, 5.0]):
+        with pytest.raises(ValueError, match=r"t must be from 0 to 2.44949 s, not (-0.1 ... -0.1|0.5 ... 5)"):
+            found.at(t)
 
 
 def test_corners_take_more_than_any_effort(arm):

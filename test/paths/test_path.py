@@ -65,6 +65,9 @@ def test_splines_of_users(arm):
     for curve in (b_spline, CubicSpline([0.0, 1.0, 2.0, 4.0], POINTS)):
         path = Path(arm, curve)
         assert (path.start, path.end) == (0.0, 4.0) and error(path.q([0.0, 4.0]), POINTS[[0, -1]]) < 1e-12
+    free_ends = Path(arm, BSpline(np.arange(8.0), POINTS, 3))               # defined between its inner knots
+    assert (free_ends.start, free_ends.end) == (3.0, 4.0)
+    assert Path(arm, b_spline, 1.0, 3.0, breaks=[2.5, 9.0]).breaks.tolist() == [2.5]
     found = time_optimal(arm, b_spline, acceleration=5.0)
     assert isinstance(b_spline, BSpline) and error(found.q[-1], POINTS[-1]) < 1e-9
 
@@ -92,6 +95,26 @@ def test_a_turned_world_sees_the_same_path(flyer):
     assert error(one.first, other.first) < 1e-10 and error(one.second, other.second) < 1e-8
 
 
+def test_headings_go_by_the_shorter_turn():
+    """Of a cart on a plane, across the seam at pi."""
+    builder = sd.ModelBuilder("world")
+    builder.add_group_joint("planar", "wheels", "cart", "world", inertia=sd.inertia_matrix(1.0, np.zeros(3), np.eye(3)))
+    cart = sd.Robot(builder.build())
+    for make in (through, lambda robot, q: straight(robot, q, 0.1)):
+        q = make(cart, [[0.0, 0.0, 3.0], [1.0, 0.0, -3.0], [2.0, 0.5, 2.9]]).q(np.linspace(0.0, 1.0, 101))
+        assert np.ptp(np.unwrap(q[:, 2])) < 0.4 and np.abs(np.diff(np.unwrap(q[:, 2]))).max() < 0.02
+
+
+def test_grids_have_all_breaks_and_points_between_them(arm):
+    path = straight(arm, POINTS, 1e-3)
+    for points in (3, 400):
+        grid = path.grid(points)
+        assert (np.diff(grid) > 0.0).all() and (grid[0], grid[-1]) == (path.start, path.end)
+        at = np.searchsorted(grid, path.breaks)
+        assert (grid[at] == path.breaks).all() and np.diff([0, *at, len(grid) - 1]).min() >= 8
+    assert np.diff(grid).max() <= path.length / 400 * (1.0 + 1e-9)
+
+
 @pytest.mark.slow      # compiles what takes many states with joints on groups
 def test_a_quarter_turn_of_a_free_body_is_bang_bang(flyer):
     """The fastest from rest to rest under the greatest angular acceleration A: 2 sqrt(angle / A)."""
@@ -106,13 +129,19 @@ def test_a_quarter_turn_of_a_free_body_is_bang_bang(flyer):
     (lambda arm: through(arm, POINTS[:1]), r"waypoints have the shape \(1, 2\)"),
     (lambda arm: through(arm, POINTS[[0, 1, 1]]), "waypoints 1 and 2 are the same"),
     (lambda arm: through(arm, [[0.0, np.nan], [1.0, 1.0]]), r"waypoints\[0, 1\] is nan"),
+    (lambda arm: through(arm, 1e200 * POINTS), "waypoints 0 and 1 are too far apart for numbers"),
     (lambda arm: through(arm, POINTS, [0.0, 1.0, 1.0, 2.0]), "s must be 4 increasing numbers"),
+    (lambda arm: through(arm, POINTS, [0.0, 1e-300, 1.0, 2.0]), r"apart by more than rounding, not \[0.0, 1e-300, 1"),
     (lambda arm: through(arm, POINTS, degree=4), "degree 4 must be one of 3, 5"),
     (lambda arm: straight(arm, POINTS, 0.0), "deviation 0.0 must be finite and > 0"),
+    (lambda arm: straight(arm, POINTS, 1e-15), "deviation 1e-15 is too small for the corner at s = 0.3"),
     (lambda arm: Path(arm, np.sin), "start must be given"),
     (lambda arm: Path(arm, CubicSpline([0.0, 1.0], [[1.0], [2.0]])), r"values of shape \(1,\), must be \(2,\)"),
     (lambda arm: Path(arm, CubicSpline([0.0, 1.0], POINTS[:2]), 1.0, 0.5), "start 1 must be below end 0.5"),
     (lambda arm: Path(arm, 3.0), "path 3.0 must be configurations"),
+    (lambda arm: Path(arm, lambda s: np.stack([s, s], -1), 0.0, 1.0), "a function of parameters and the order of a de"),
+    (lambda arm: through(arm, POINTS).q([0.5, 7.0]), r"s must be from 0 to 1, not 0.5 ... 7"),
+    (lambda arm: through(arm, POINTS).derivatives(np.nan), "s must be finite, but s is nan"),
 ])
 def test_what_is_no_path(arm, make, message):
     with pytest.raises(ValueError, match=message):

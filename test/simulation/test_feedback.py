@@ -3,8 +3,11 @@ import numpy as np
 import pytest
 
 import screw_dynamics as sd
+from screw_dynamics.closed_loops.motion import rollouts
 from screw_dynamics.simulation.feedback import Around, follow
+from support.linkages import four_bar
 from support.real_robots import real_robot
+from support.sliders import MASS, slider
 
 
 def check(robot, P, driven, integrator="semi_implicit_euler", N=4, dt=0.02):
@@ -52,3 +55,39 @@ def test_joints_on_groups(P):
         builder.add_group_joint(kind, f"joint_{k}", f"link_{k}", f"link_{k - 1}" if k else "world", inertia=inertia)
     builder.add_joint("last", "tip", "link_2", (0.0, 1.0, 0.0, 0.1, 0.0, 0.2), inertia=inertia)
     check(sd.Robot(builder.build()), P, [7, 10, 12])
+
+
+# ------------------------------------------------------------------------------------------------- other steps
+def alone(q, qd, N, m):
+    """Around of N steps of one motion from a state, without feedback or effort."""
+    k, n = len(q), len(qd)
+    given = [np.tile(x, (1, N + 1, 1)) for x in (q, qd)]
+    none, most = np.zeros((1, N, m)), np.full((1, N, m), np.inf)
+    return Around(*given, none, none, np.zeros((1, N, m * max(2 * n, k + n))), np.zeros((1, N + 1, 2 * n)),
+                  np.ones((1, 1, 1)), -most, most, np.arange(m))
+
+
+@pytest.mark.slow      # compiles a force
+def test_forces_see_the_time_of_each_step():
+    """A mass on which t^2 acts from the time t0 on: rk4 is exact."""
+    robot, t0, dt, N = slider(), 0.6, 0.1, 5
+
+    def push(t, q, qd, p, tau):
+        tau[0] = t * t
+    total = robot.rollouts.stepped([sd.forces.Custom(push)], False)
+    found = follow(robot.rollouts, "rk4", False, False, total, alone([0.0], [0.3], N, 1), dt, start=t0)
+    t = t0 + dt * np.arange(N + 1)
+    qd = 0.3 + (t**3 - t0**3) / (3.0 * MASS)
+    q = (0.3 - t0**3 / (3.0 * MASS)) * (t - t0) + (t**4 - t0**4) / (12.0 * MASS)
+    assert found.qd[0, :, 0] == pytest.approx(qd, abs=1e-14) and found.q[0, :, 0] == pytest.approx(q, abs=1e-14)
+
+
+@pytest.mark.slow      # compiles a mechanism
+def test_loops_stay_closed():
+    """Of a linkage some of whose constraints are redundant; also from velocities on that it cannot have."""
+    loops = four_bar(0.4).closed(("C",))
+    q = loops.project(loops.robot.neutral() + [0.2, 0.1, -0.1])
+    found = follow(rollouts(loops.constraints, "configurations and velocities"), "semi_implicit_euler", False, False,
+                   None, alone(q, np.array([1.0, -0.7, 0.4]), 6, 3), 0.02)
+    assert np.abs(loops.residual(found.q)).max() < 1e-10 and np.ptp(found.q[0], axis=0).min() > 0.1
+    assert np.abs(loops.jacobian(found.q[0, 1:]) @ found.qd[0, 1:, :, None]).max() < 1e-10

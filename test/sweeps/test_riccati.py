@@ -9,6 +9,7 @@ from screw_dynamics.sweeps.matrix_products import padded
 from screw_dynamics.sweeps.riccati import CURVE, FLAT, LEAST_PIVOT, SLOPE, Motions
 
 SIZES = (8, 4, 3), (5, 7, 2), (3, 2, 9)             # steps, numbers of a state, efforts
+ABOVE = 0.7                     # upper bounds, as a share of lower ones
 
 
 def pad(rows):
@@ -25,7 +26,7 @@ def problem(seed, N, x, m, bound=np.inf):
     H, g, gap = half @ half.swapaxes(-1, -2) + 0.1 * np.eye(w), rng.normal(size=(1, N + 1, w)), np.zeros((1, N + 1, x))
     gap[:, 1:] = 0.3 * rng.normal(size=(1, N, x))
     lower = -np.full((1, N, m), bound)
-    return F, H, g, gap, Motions(pad(F), pad(H), pad(g), gap, lower, -lower, np.zeros(1))
+    return F, H, g, gap, Motions(pad(F), pad(H), pad(g), gap, lower, -ABOVE * lower, np.zeros(1))
 
 
 def as_a_whole(F, H, g, gap):
@@ -51,6 +52,7 @@ def test_without_bounds_they_solve_the_whole_system_of_equations(sizes):
     u, found = np.linalg.solve(A, -b), riccati(given)
     assert np.abs(found.z[0, :N, x:x + m].ravel() - u).max() < 1e-11 * np.abs(u).max()
     assert found.told[0, SLOPE] + found.told[0, CURVE] == pytest.approx(cost + 0.5 * b @ u, rel=1e-11)
+    assert found.told[0, SLOPE] == pytest.approx((g * found.z[..., :x + m]).sum(), rel=1e-11)
     assert (found.side == FREE).all()
 
 
@@ -76,12 +78,25 @@ def test_within_bounds_they_are_those_of_scipy(sizes, bound):
     F, H, g, gap, given = problem(3, *sizes, bound)
     A, b, _ = as_a_whole(F[0], H[0], g[0], gap[0])
     root, found = np.linalg.cholesky(A), riccati(given)
-    u = lsq_linear(root.T, -np.linalg.solve(root, b), (-bound, bound), tol=1e-15).x
+    u = lsq_linear(root.T, -np.linalg.solve(root, b), (-bound, ABOVE * bound), tol=1e-15).x
     mine = found.z[0, :N, x:x + m].ravel()
     assert np.abs(mine - u).max() < 1e-6 * bound
     assert 0.5 * mine @ A @ mine + b @ mine <= 0.5 * u @ A @ u + b @ u + 1e-12
     held = found.side[0] != FREE
     assert held.any() and (found.K[0][held] == 0.0).all()
+
+
+def test_efforts_whose_bounds_are_equal_are_these():
+    """The others are those of the system of equations that is left."""
+    N, x, m = 6, 4, 3
+    F, H, g, gap, given = problem(7, N, x, m)
+    A, b, _ = as_a_whole(F[0], H[0], g[0], gap[0])
+    fixed, u = np.arange(N * m) % 5 == 1, np.random.default_rng(8).normal(size=N * m)
+    bounds = [np.where(fixed, u, side * np.inf).reshape(1, N, m) for side in (-1.0, 1.0)]
+    u[~fixed] = np.linalg.solve(A[np.ix_(~fixed, ~fixed)], -(b + A @ (u * fixed))[~fixed])
+    found = riccati(given._replace(lower=bounds[0], upper=bounds[1]))
+    assert np.abs(found.z[0, :N, x:x + m].ravel() - u).max() < 1e-11 * np.abs(u).max()
+    assert ((found.side[0] != FREE).ravel() == fixed).all()
 
 
 def test_where_they_begin_does_not_matter():
@@ -98,14 +113,16 @@ def test_many_motions_are_each_as_alone():
             assert (one[0] == all_[k]).all()
 
 
-def test_what_efforts_leave_open_is_told():
+@pytest.mark.parametrize("nothing", [0, 1])
+def test_what_efforts_leave_open_is_told(nothing):
     """An effort that does nothing and costs nothing."""
     F, H, g, _, given = problem(5, 4, 3, 2)
-    F[..., 4], H[..., 4, :], H[..., :, 4], g[..., 4] = 0.0, 0.0, 0.0, 0.0
+    k = 3 + nothing
+    F[..., k], H[..., k, :], H[..., :, k], g[..., k] = 0.0, 0.0, 0.0, 0.0
     found = riccati(given._replace(F=pad(F), H=pad(H), g=pad(g)))
     assert not found.told[0, LEAST_PIVOT] > FLAT
     shifted = riccati(given._replace(F=pad(F), H=pad(H), g=pad(g), shift=np.ones(1)))
-    assert shifted.told[0, LEAST_PIVOT] > FLAT and (shifted.d[..., 1] == 0.0).all()
+    assert shifted.told[0, LEAST_PIVOT] > FLAT and (shifted.d[..., nothing] == 0.0).all()
 
 
 def test_costates_are_the_gradient_of_the_whole():
@@ -132,3 +149,15 @@ def test_costates_of_euler_steps_are_those_of_their_matrices():
     found = costates_of_euler_steps(by_q, by_qd, by_tau, h, g)
     assert np.abs(found[:, :-1] - expected[:, :-1]).max() < 1e-13 * np.abs(expected).max()
     assert (found[:, -1] == g[:, -1]).all()
+
+
+def test_derivatives_of_steps_are_those_of_a_linear_system():
+    """q'' = A q + B q' + C tau, whose steps of semi-implicit Euler are linear."""
+    n, h = 3, 0.1
+    A, B, C = np.random.default_rng(9).normal(size=(3, 2, n, n))
+    found = derivatives_of_euler_steps(A, B, C, h)
+    assert found.shape == (2, 2 * n, padded(3 * n)) and (found[..., 3 * n:] == 0.0).all()
+    for k in range(2):
+        q, qd, tau = np.split(np.eye(3 * n), 3)                             # one column each
+        after = qd + h * (A[k] @ q + B[k] @ qd + C[k] @ tau)
+        assert np.abs(found[k, :, :3 * n] - np.vstack((q + h * after, after))).max() < 1e-15

@@ -29,11 +29,16 @@ def contact_wrench(robot: Robot, q: ArrayLike, torque: ArrayLike, link: str,
                    tolerance: float = TOLERANCE) -> ContactWrench:
     """The wrench on a link at its origin that best explains external efforts: J^T W = tau in least squares.
 
-    q (nq,) and torque (n,): position, and external efforts as MomentumObserver estimates them; those that are NaN are
-    left out. Directions of the wrench whose singular value is below `tolerance` times the largest are not observable,
-    as near a singular position or on a robot of fewer than 6 joints: the wrench has nothing along them."""
-    q, torque = checks.real_numbers("q", q, robot.nq), checks.real_numbers("torque", torque, robot.n)
+    q (nq,) and torque (n,): position, and external efforts as MomentumObserver estimates them; those that are not
+    finite are left out. Directions of the wrench whose singular value is below `tolerance` < 1 times the largest are
+    not observable, as near a singular position or on a robot of fewer than 6 joints: the wrench has nothing along
+    them."""
+    q, torque = checks.vector("q", q, robot.nq), checks.real_numbers("torque", torque, robot.n)
+    if torque.ndim != 1:
+        raise ValueError(f"torque must be of one state, ({robot.n},), not of shape {torque.shape}")
     tolerance = checks.number("tolerance", tolerance, 0.0)
+    if tolerance >= 1.0:
+        raise ValueError(f"tolerance {tolerance:g} must be < 1: no wrench would be observable")
     scale = np.array([LEVER] * 3 + [1.0] * 3)       # W = scale * w, with all of w in N
     measured = np.isfinite(torque)
     A = (robot.jacobian(q, link).T * scale)[measured]

@@ -86,6 +86,9 @@ class MomentumObserver:
         n = self._robot.n
         q = checks.real_numbers("q", q, self._robot.nq)
         qd, tau = (checks.real_numbers(name, x, n) for name, x in (("qd", qd), ("tau", tau)))
+        for name, x in (("q", q), ("qd", qd), ("tau", tau)):
+            if x.ndim != 1:
+                raise ValueError(f"{name} must be of one state, not of shape {x.shape}")
         t = checks.each("t", t, n)
         h = t - self._time
         due = h != 0.0                  # NaN, of a joint that is new, is due

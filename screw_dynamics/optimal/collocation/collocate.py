@@ -11,7 +11,7 @@ from screw_dynamics import checks
 from screw_dynamics.optimal.dynamics import driven_velocities
 from screw_dynamics.optimal.limits import effort_bounds, limits_of_model, limits_of_motors
 from screw_dynamics.optimal.motion import OptimalMotion
-from screw_dynamics.optimal.quantities import Effort, Nodes
+from screw_dynamics.optimal.quantities import Custom, Effort, Nodes
 from screw_dynamics.optimal.solver import told
 from screw_dynamics.optimal.terms import ALL, Cost, Limit, bound, listed
 
@@ -76,6 +76,7 @@ def collocate_motion(robot: Any, terms: Sequence[Cost | Limit], q0: ArrayLike | 
     tell = told(progress)
     program = Program(robot, spline, found, ends, where, _forces(robot, forces, friction), threads)
     x = _begin(program, guess)
+    _check_stretching(program, x)
     if not np.isfinite([program.cost(x), *program.constraints(x)]).all():
         raise ValueError("guess: the motion that it begins with has a cost or limits that are not finite")
     solved = _solver(solver)(program, x, tolerance, limit_tolerance, checks.whole("iterations", iterations, 1), tell)
@@ -144,6 +145,25 @@ def _check_times(terms, ends):
                 if callable(x) and name != "function":
                     raise ValueError(f"{type(term.quantity).__name__}.{name} is a function of the time, which a free "
                                      "duration stretches: give one duration")
+
+
+def _check_stretching(program, x):
+    """The same of users' functions of the time and the state, forces and quantities: those that change with the time
+    alone, near a guess. Derivatives by the duration have nothing of that."""
+    if not program.free:
+        return
+    at, rng = program.state(x), np.random.default_rng(0)
+    q, qd, times = (*(z + rng.normal(size=z.shape) for z in at.z[:2]), at.t / at.T)
+    ends = [T * times for T in program.ends.duration]
+    if program.forces and not np.array_equal(*(program.forces.efforts(q, qd, t) for t in ends), equal_nan=True):
+        raise ValueError("forces: one depends on the time, which a free duration stretches: give one duration")
+    for term in program.terms:
+        if isinstance(term.quantity, Custom):
+            nodes = at.nodes(term)._replace(q=q[term.some], qd=qd[term.some])
+            if not np.array_equal(*(term.quantity.at(program.robot, nodes._replace(t=t[term.some]), False).r
+                                    for t in ends), equal_nan=True):
+                raise ValueError(f"Custom {', '.join(term.labels)} depends on the time, which a free duration "
+                                 "stretches: give one duration")
 
 
 def _forces(robot, forces, friction):

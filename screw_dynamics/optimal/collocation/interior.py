@@ -26,7 +26,7 @@ INFEASIBLE = "no motion near this one is within all limits"
 STUCK = "no change of the motion makes it better"
 BEGIN, FASTEST, SLOWEST = 1e-2, 1.5, 0.2         # the barrier, and how it falls: to the least of m^1.5 and 0.2 m
 INSIDE, CLOSEST = 1e-2, 0.99                    # of slacks at first, and the part of the way to a bound that steps take
-STEEPEST = 100.0                                # of a gradient: more is scaled
+STEEPEST, LEAST_SCALE = 100.0, 1e-8             # of a gradient: more is scaled, by no less than this
 SHARE, PARTS = 1e-4, 30                         # of the expected decrease; how often steps are halved
 LESS, LESS_COST, FAR, NEAR = 1e-5, 1e-8, 1e4, 1e-4          # margins of the filter; violations by that of the first
 SHORT, SHORT_ONES, AGAIN = 1e-3, 4, 6           # steps that are short, how many may follow each other, new beginnings
@@ -66,9 +66,9 @@ class Interior:
         self.program = program
         self.equal = program.lower == program.upper
         steep = np.abs(program.gradient(x)).max(initial=0.0)
-        self.scale = min(1.0, STEEPEST / steep) if steep > 0.0 else 1.0
+        self.scale = max(LEAST_SCALE, min(1.0, STEEPEST / steep)) if steep > 0.0 else 1.0
         steepest = abs(program.jacobian(x)).max(axis=1).toarray().ravel()
-        self.scales = np.minimum(1.0, STEEPEST / np.maximum(steepest, 1e-300))
+        self.scales = np.clip(STEEPEST / np.maximum(steepest, 1e-300), LEAST_SCALE, 1.0)
         self.l, self.u = ((bound * self.scales)[~self.equal] for bound in (program.lower, program.upper))
         self.level = (program.lower * self.scales)[self.equal]
 

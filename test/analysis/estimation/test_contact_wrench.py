@@ -19,6 +19,9 @@ def test_the_wrench_comes_back(urdf, tip, floating_base, rng):
     found = sd.estimation.contact_wrench(robot, q, robot.external_torque(q, {tip: WRENCH}), tip)
     np.testing.assert_allclose(found.wrench, WRENCH, rtol=1e-9)
     assert found.rank == 6 and 1.0 < found.condition < 100.0 and found.residual < 1e-12
+    torque = robot.external_torque(q, {tip: WRENCH})
+    for share, rank in ((0.99, 6), (1.01, 5)):              # of the largest singular value, whatever that is
+        assert sd.estimation.contact_wrench(robot, q, torque, tip, share / found.condition).rank == rank
 
 
 def test_two_joints_feel_two_directions():
@@ -48,6 +51,17 @@ def test_joints_beyond_the_link_are_what_no_wrench_explains():
     assert found.rank == 1 and found.residual == pytest.approx(np.sqrt(0.5))
     found = sd.estimation.contact_wrench(robot, [0.3, 0.7], [2.0, 1.0], "base")
     assert found.rank == 0 and not found.wrench.any() and found.condition == np.inf
+
+
+@pytest.mark.parametrize("changed, says", [
+    (dict(q=[np.nan, 0.0]), r"q must be 2 finite numbers, not \[nan, 0.0\]"),
+    (dict(q=np.zeros((3, 2))), "q must be 2 finite numbers"),
+    (dict(torque=np.zeros((3, 2))), r"torque must be of one state, \(2,\), not of shape \(3, 2\)"),
+    (dict(tolerance=1.5), "tolerance 1.5 must be < 1"), (dict(tolerance=-0.1), "tolerance -0.1 must be finite and >")])
+def test_what_is_no_state_is_refused(changed, says):
+    with pytest.raises(ValueError, match=says):
+        sd.estimation.contact_wrench(**dict(robot=sd.Robot.from_urdf(arm.urdf()), q=[0.3, 0.7], torque=[2.0, 1.0],
+                                            link="flange") | changed)
 
 
 def test_joints_without_an_estimate_are_left_out(rng):

@@ -176,3 +176,12 @@ def test_another_robot_is_refused(robot):
     observer = observer_of(robot)
     with pytest.raises(ValueError, match="must have the joints"):
         observer.robot = sd.Robot.from_urdf("urdf/spherical_arm.urdf")
+
+
+def test_several_states_at_once_are_refused(robot):
+    observer, still = observer_of(robot), np.zeros(robot.n)
+    for at in range(3):
+        state = [still, still, still]
+        state[at] = np.zeros((4, robot.n))
+        with pytest.raises(ValueError, match=rf"{('q', 'qd', 'tau')[at]} must be of one state, not of shape \(4, "):
+            observer.update(0.0, *state)
