@@ -22,6 +22,11 @@ LONGEST = ("test_readme.py", "test_array_arguments.py", "test_pinocchio.py", "te
 
 
 def pytest_collection_modifyitems(items):
+    from screw_dynamics.numbers.values import PLAIN  # not before the environment is set
+
+    for item in items:
+        if not PLAIN and item.get_closest_marker("plain"):      # test_in_plain_python.py runs it
+            item.add_marker(pytest.mark.slow)
     items.sort(key=lambda item: LONGEST.index(item.path.name) if item.path.name in LONGEST else len(LONGEST))
 
 
