@@ -27,8 +27,8 @@ BLOCKS = [(page, language, text) for page in sorted(PAGES)
           for language, text in re.findall(r"^```(\w*)\n(.*?)^```", PAGES[page], re.DOTALL | re.MULTILINE)]
 # What programs have whose kernels no other fast test needs, more than a minute of them.
 HEAVY = ("loops.simulate(", "delta = ClosedLoopRobot(", "def magnet(", "scene.linearize(", "scene.rollout_gradient(",
-         "scene.inverse_kinematics(", "scene.view(", "loops.forward_dynamics_second_derivatives(",
-         "scene.rollout(scene.neutral(), qd", "ball.rollout(")
+         "scene.inverse_kinematics(", "scene.view(",
+         "loops.forward_dynamics_second_derivatives(")
 WITHOUT = {f"import {name}": [pytest.mark.skip(reason=f"{name} is not installed")]
            for name in ("jax", "dask", "xarray") if importlib.util.find_spec(name) is None}
 if importlib.util.find_spec("mcap_ros2_support_fast") is None:
