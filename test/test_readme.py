@@ -3,7 +3,6 @@ import ast
 import importlib.util
 import inspect
 import json
-import os
 import re
 import subprocess
 import sys
@@ -70,12 +69,17 @@ def test_each_program_runs_by_itself(run, program):
     run(program)
 
 
+@pytest.fixture(scope="module")
+def run_in_plain_python():
+    """What a program prints there, without Numba's JIT."""
+    with Interpreter(ROOT, "screw_dynamics", plain=True) as interpreter:
+        yield interpreter.run
+
+
 @pytest.mark.parametrize("program", IN_PLAIN_PYTHON)
-def test_heavy_programs_run_in_plain_python(program):
+def test_heavy_programs_run_in_plain_python(run_in_plain_python, program):
     """The same kernels, not compiled."""
-    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True,
-                          env=os.environ | {"NUMBA_DISABLE_JIT": "1", "PYTHONPATH": str(ROOT)})
-    assert done.returncode == 0, done.stderr
+    run_in_plain_python(program)
 
 
 def test_the_first_program_computes_what_it_says(values):

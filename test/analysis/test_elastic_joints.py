@@ -16,6 +16,8 @@ from support.matrices import error
 from support.paths import ROOT
 from support.random_trees import model_of, random_tree
 
+pytestmark = pytest.mark.plain     # with armature, in batches
+
 
 @pytest.mark.parametrize("mimics", [0, 2])
 def test_feed_forward_makes_links_and_motors_move_as_it_says(mimics, rng):

@@ -15,7 +15,7 @@ from support.real_robots import LOADED, PATHS, real_robot
 pytestmark = pytest.mark.slow
 TOLERANCE = {"double": 1e-12, "float": 2e-4}
 LARGEST = 12            # degrees of freedom of a robot of which all is exported
-ROBOTS = {name: real_robot(name) for name in LOADED}
+RIGID = {"hector_description/robots/quadrotor_base.urdf", "iris_description/robots/iris_simple.urdf"}   # no joints
 UR5, PANDA, ANYMAL = ("ur_description/urdf/ur5_robot.urdf", "panda_description/urdf/panda.urdf",
                       "anymal_b_simple_description/robots/anymal.urdf")
 
@@ -32,14 +32,10 @@ def check(robot, folder, quantities=QUANTITIES, precision="double"):
     assert not wrong
 
 
-@pytest.mark.parametrize("name", [name for name, robot in ROBOTS.items() if 0 < robot.n <= LARGEST])
+@pytest.mark.parametrize("name", [name for name in LOADED if name not in RIGID])
 def test_all_functions_answer_as_the_robot(name, tmp_path):
-    check(ROBOTS[name], tmp_path)
-
-
-@pytest.mark.parametrize("name", [name for name, robot in ROBOTS.items() if robot.n > LARGEST])
-def test_large_robots(name, tmp_path):
-    check(ROBOTS[name], tmp_path, DEFAULT)
+    robot = real_robot(name)
+    check(robot, tmp_path, QUANTITIES if robot.n <= LARGEST else DEFAULT)
 
 
 @pytest.mark.parametrize("name", [UR5, ANYMAL])
@@ -49,11 +45,11 @@ def test_floating_base(name, tmp_path):
 
 @pytest.mark.parametrize("name", [UR5, PANDA, ANYMAL])
 def test_single_precision(name, tmp_path):
-    check(ROBOTS[name], tmp_path, DEFAULT, "float")
+    check(real_robot(name), tmp_path, DEFAULT, "float")
 
 
 def test_loads_at_run_time(tmp_path):
-    robot = ROBOTS[PANDA]
+    robot = real_robot(PANDA)
     built = Built(robot, tmp_path, "-O0", quantities=QUANTITIES, links=["panda_hand"],
                   external=["panda_hand", "panda_link4"], payload=["panda_hand"], gravity=True)
     assert max(errors(built, robot).values()) < 1e-12
@@ -62,7 +58,7 @@ def test_loads_at_run_time(tmp_path):
 @pytest.fixture(scope="module")
 def panda(tmp_path_factory):
     folder = tmp_path_factory.mktemp("written") / "panda"
-    ROBOTS[PANDA].export_c(folder, links=["panda_hand"])
+    real_robot(PANDA).export_c(folder, links=["panda_hand"])
     return folder
 
 
@@ -164,7 +160,7 @@ def test_cmake_builds_tests_installs_and_finds_it(panda, tmp_path):
                                    'std::printf("%.17g", panda::gravity_torque({0, 0.5, 0, -1, 0, 1, 0, 0})[1]); }\n')
     run("cmake", "-S", user, "-B", user / "build", f"-DCMAKE_PREFIX_PATH={prefix}")
     run("cmake", "--build", user / "build")
-    expected = ROBOTS[PANDA].gravity_torque([0, 0.5, 0, -1, 0, 1, 0, 0])[1]
+    expected = real_robot(PANDA).gravity_torque([0, 0.5, 0, -1, 0, 1, 0, 0])[1]
     assert float(run(user / "build" / "user")) == pytest.approx(expected, rel=1e-13)
     if shutil.which("pkg-config"):
         said = run("pkg-config", "--cflags", "--libs", "panda", env={

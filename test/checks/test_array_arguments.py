@@ -33,10 +33,19 @@ def arrays():
 
 
 CASES = list(arrays())
+# Methods whose kernels few other tests call.
+RARE = {"momentum_balance", "inverse_dynamics_second_derivatives", "forward_dynamics_second_derivatives",
+        "hybrid_dynamics", "inverse_dynamics_time_derivatives", "link_acceleration", "link_jerk", "link_snap",
+        "jacobian_second_derivative", "kinetic_energy_regressor", "potential_energy_regressor", "kinematic_hessian"}
 
 
-@pytest.mark.parametrize("function, given, name, value", CASES,
-                         ids=[f"{label(function)}, {name}" for function, _, name, _ in CASES])
+def rare(name):
+    """The mark of a test that calls this method."""
+    return [pytest.mark.plain] * (name in RARE)
+
+
+@pytest.mark.parametrize("function, given, name, value", [
+    pytest.param(*case, marks=rare(case[0].__name__), id=f"{label(case[0])}, {case[2]}") for case in CASES])
 def test_masked_entries_are_refused_by_name(function, given, name, value):
     mask = np.zeros(value.shape, dtype=bool)
     mask.flat[-1] = True
@@ -133,8 +142,8 @@ BEFOREHAND = {
 
 
 @pytest.mark.parametrize("call, lead", [
-    pytest.param(call, lead, marks=[pytest.mark.slow] * (bool(lead) and call not in BEFOREHAND))
-    for call in WITH_OUT for lead in ((), (3,), (20,))])
+    pytest.param(call, lead, marks=[pytest.mark.slow] * (bool(lead) and call not in BEFOREHAND) or rare(
+        WITH_OUT[call][0])) for call in WITH_OUT for lead in ((), (3,), (20,))])
 def test_results_over_inputs_are_right(rng, call, lead):
     """`out` begins in each input, some numbers before it, or some behind."""
     name, names, options = WITH_OUT[call]
@@ -162,8 +171,9 @@ def within_itself(shape):
     return [np.lib.stride_tricks.as_strided(memory, shape, strides) for strides in (one_for_all, half)]
 
 
-@pytest.mark.parametrize("call", WITH_OUT)
-@pytest.mark.parametrize("lead", [(), (3,)])
+@pytest.mark.parametrize("call, lead", [
+    pytest.param(call, lead, marks=rare(WITH_OUT[call][0]) or [pytest.mark.plain] * (
+        bool(lead) and call not in BEFOREHAND)) for call in WITH_OUT for lead in ((), (3,))])
 def test_an_out_that_overlaps_itself_is_refused(rng, call, lead):
     name, names, options = WITH_OUT[call]
     method, given = getattr(ARM, name), state(rng, lead, names)
@@ -187,7 +197,7 @@ def test_windows_that_slide_over_numbers_overlap(rng):
         ARM.gravity_torque(rng.uniform(-1.0, 1.0, (3, 3)), out=out)
 
 
-@pytest.mark.parametrize("name", PAIRS)
+@pytest.mark.parametrize("name", [pytest.param(name, marks=rare(name)) for name in PAIRS])
 @pytest.mark.parametrize("lead", [(), (3,)])
 def test_two_results_have_memory_of_their_own(rng, name, lead):
     names, options = PAIRS[name]
@@ -203,7 +213,7 @@ def test_two_results_have_memory_of_their_own(rng, name, lead):
                 method(**given, **options, out=pair)
 
 
-@pytest.mark.parametrize("name", ["hybrid_dynamics", "step"])
+@pytest.mark.parametrize("name", [pytest.param(name, marks=rare(name)) for name in ("hybrid_dynamics", "step")])
 @pytest.mark.parametrize("lead", [(), (3,)])
 def test_two_results_may_replace_the_inputs(rng, name, lead):
     names, options = PAIRS[name]

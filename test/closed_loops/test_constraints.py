@@ -127,10 +127,11 @@ def test_a_flat_parallelogram_is_singular():
 
 
 @pytest.mark.slow       # the kernels of larger mechanisms
-@pytest.mark.parametrize(("loops", "passive", "motors"), [
-    (stewart().closed([f"ball_{k}" for k in range(1, 6)]), 6, [f"leg_{k}" for k in range(6)]),
-    (delta(), 3, [f"motor_{k}" for k in range(3)])])
-def test_parallel_robots_move_as_their_motors_say(loops, passive, motors):
+@pytest.mark.parametrize(("make", "passive", "motors"), [
+    (lambda: stewart().closed([f"ball_{k}" for k in range(1, 6)]), 6, [f"leg_{k}" for k in range(6)]),
+    (delta, 3, [f"motor_{k}" for k in range(3)])], ids=["stewart", "delta"])
+def test_parallel_robots_move_as_their_motors_say(make, passive, motors):
+    loops = make()
     q = loops.robot.neutral()
     assert loops.mobility(q) == (passive, loops.m, 0, {}, False)
     assert loops.mobility(q, locked=motors).degrees == 0

@@ -38,6 +38,7 @@ def test_slow_contacts_do_not_bounce():
     assert solve_impacts(scene.G, scene.c, scene.mu, 1.0, threshold=0.005).x.any()
 
 
+@pytest.mark.plain       # on lanes, which take 20 s to compile
 @pytest.mark.parametrize("e", [0.0, 0.5, 1.0])
 def test_energy_never_grows_and_friction_stays_in_its_cone(rng, e):
     given = [heap(rng, 4, 6) for _ in range(24)]
@@ -55,6 +56,7 @@ def test_energy_never_grows_and_friction_stays_in_its_cone(rng, e):
     assert (found.v[done, 2::3] >= -1e-9 * abs(c).max()).all()
 
 
+@pytest.mark.plain
 def test_each_lane_has_its_own_rounds(rng):
     given = [heap(rng, 3, 4) for _ in range(9)]
     G, c, mu = (np.array([getattr(scene, name) for scene in given]) for name in ("G", "c", "mu"))

@@ -9,6 +9,8 @@ from screw_dynamics.numbers.lanes import WIDTH
 from screw_dynamics.numbers.values import PLAIN
 from support.touching import Shapes
 
+pytestmark = pytest.mark.plain
+
 HULL = ConvexHull(np.vstack([np.eye(3), np.zeros(3)]))
 SHAPES = [Box((0.2, 0.2, 0.2)), Sphere(0.1), Plane(), Sphere(0.2)]
 ALL = [(0, 2), (1, 2), (3, 2), (0, 1), (1, 3)]

@@ -13,6 +13,8 @@ from screw_dynamics.screws import so3
 from screw_dynamics.screws.vectors import Vec3
 from support.touching import Shapes
 
+pytestmark = pytest.mark.plain
+
 MAKE = {
     "sphere": lambda rng: Sphere(rng.uniform(0.1, 0.5)),
     "capsule": lambda rng: Capsule(rng.uniform(0.1, 0.3), rng.uniform(0.2, 1.0)),

@@ -16,6 +16,7 @@ from screw_dynamics.testing.driver import Driver
 from screw_dynamics.testing.processes import Process
 from screw_dynamics_interfaces.srv import Step
 from support import planar_arm as arm
+from support.graph import PATIENCE
 
 ROBOTS = ("left", "middle", "right")
 GEARED = arm.urdf(armature=(2.0, 0.5))
@@ -41,7 +42,7 @@ def process(ros, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def driver(process):
-    driver = Driver("", (), process.check, patience=120.0)
+    driver = Driver("", (), process.check, patience=PATIENCE)
     for robot in ROBOTS:
         reset = f"/{robot}/screw_simulator/reset"
         driver.wait(lambda reset=reset: driver.ask(Trigger, reset).success, f"robot {robot}")

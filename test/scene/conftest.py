@@ -1,5 +1,5 @@
-"""Kernels of contacts take a minute or two to compile: tests that compile many are slow ones. Those of
-test_in_plain_python.py run among the fast ones all the same."""
+"""Kernels of contacts take a minute or two to compile: tests that compile many are slow ones. Those that are marked
+`plain` run among the fast ones all the same, by ../test_in_plain_python.py."""
 import pytest
 
 from screw_dynamics.numbers.values import PLAIN

@@ -13,7 +13,7 @@ from screw_dynamics.contact.shapes import Sphere
 from screw_dynamics.numbers.values import PLAIN
 from screw_dynamics.simulation.integrators import FIXED_STEPS
 
-pytestmark = [] if PLAIN else [pytest.mark.slow]
+pytestmark = pytest.mark.plain
 heavy = pytest.mark.skipif(PLAIN, reason="takes too many steps for plain Python")
 G = 9.81
 WORLD = sd.Robot(sd.ModelBuilder("world").build())

@@ -7,10 +7,9 @@ import pytest
 
 import screw_dynamics as sd
 from screw_dynamics.contact.shapes import Sphere
-from screw_dynamics.numbers.values import PLAIN
 from support.paths import ROOT
 
-pytestmark = [] if PLAIN else [pytest.mark.slow]
+pytestmark = pytest.mark.plain
 G = 9.81
 MASS = 3.0          # of what the lift carries
 BOTH = pytest.mark.parametrize("integrator", ["semi_implicit_euler", "rk4"])
