@@ -31,7 +31,8 @@ using Array = std::array<double, n>;
 constexpr Array effort_limits = {@efforts@};
 constexpr std::array<bool, n> turns_freely = {@freely@};
 
-// Where each joint of the export is among names; std::invalid_argument has each that is missing, unknown or twice there.
+// Where each joint of the export is among names; std::invalid_argument has each that is missing, unknown or there
+// twice.
 inline std::array<std::size_t, n> order_among(const std::vector<std::string> &names) {
   std::string faults;
   for (std::size_t i = 0; i < names.size(); i++) {
