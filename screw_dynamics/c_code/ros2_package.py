@@ -143,7 +143,8 @@ each joint, and reads `position` and `velocity`. Gravity is (@gravity@) m/s^2 in
 ## Plugin `@package@/Solver`
 Of `inverse_dynamics_solver::InverseDynamicsSolver`, built where that package is found before; `export
 INVERSE_DYNAMICS_SOLVER=yes` makes colcon build it first in the same workspace. Vectors are in the order of the
-parameter `joints` in the namespace that `initialize` is given, or as above. Vectors of other sizes raise `std::invalid_argument`.
+parameter `joints` in the namespace that `initialize` is given, or as above. Vectors of other sizes raise
+`std::invalid_argument`.
 """
 
 

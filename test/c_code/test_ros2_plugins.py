@@ -232,7 +232,8 @@ def test_states_that_are_not_finite_stop_it_and_busy_ones_keep_the_efforts(contr
     q[2] = np.inf
     assert controller.update() == 1 and (efforts == before).all()
     assert controller.deactivate() == 0 and not efforts.any()
-    assert controller.logged().decode() == f"the state of joint {arm.joint_names[2]} is not finite: position inf, velocity 0"
+    said = f"the state of joint {arm.joint_names[2]} is not finite: position inf, velocity 0"
+    assert controller.logged().decode() == said
     q[2] = 0.3
     assert controller.activate() == 0 and controller.update() == 0 and (efforts == before).all()
     q[1] = 2.0
