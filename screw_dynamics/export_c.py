@@ -28,7 +28,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         links = [tuple(link.split(":")) for link in given.links] if given.links else None
         paths = robot.export_c(given.folder, given.name, given.quantities or None, links=links,
                                precision=given.precision, external=given.external, payload=given.payload,
-                               gravity=given.gravity_argument)
+                               gravity=given.gravity_argument, ros2_control=given.ros2_control)
         print(*paths, sep="\n")
     except (ValueError, OSError) as error:
         print(f"export_c: {' '.join(str(error).split())}", file=sys.stderr)
@@ -53,6 +53,8 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--payload", nargs="+", metavar="LINK", default=[],
                         help="links with a load that is an argument")
     parser.add_argument("--gravity-argument", action="store_true", help="gravity is an argument")
+    parser.add_argument("--ros2-control", metavar="PACKAGE",
+                        help="write a package of ROS 2 with that name around it, with a controller of ros2_control")
     parser.add_argument("--gravity", nargs=3, type=float, metavar=("X", "Y", "Z"), default=GRAVITY,
                         help="m/s^2, in the frame of the root link")
     parser.add_argument("--floating-base", action="store_true", help="the root link moves freely")

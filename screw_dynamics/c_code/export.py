@@ -20,6 +20,7 @@ from .printing import KEYWORDS, Dialect, identifier
 from .quantities import DEFAULT, OF_LINKS, SOLVED, functions_of
 from .readme import readme
 from .recorded import values_header
+from .ros2_control import known_package, package
 from .self_test import self_test
 from .source import source
 from .tracing import Straight, shortest
@@ -43,12 +44,13 @@ OURS = "printed by screw_dynamics"      # what each file of an export says
 
 def write(robot: Any, folder: str | os.PathLike, name: str | None, quantities: Iterable[str] | None,
           links: Iterable[str | Sequence[str]] | None, precision: str, external: Iterable[str], payload: Iterable[str],
-          gravity: bool) -> list[Path]:
+          gravity: bool, ros2_control: str | None = None) -> list[Path]:
     """Write the files of `texts` to a folder, which is made; returns their paths. FileExistsError names one that is
-    another's."""
+    another's. ros2_control: of `package_texts`."""
     root = Path(folder)
     name = identifier(root.resolve().name) if name is None else name
-    found = texts(robot, name, quantities, links, precision, external, payload, gravity)
+    arguments = name, quantities, links, precision, external, payload, gravity
+    found = texts(robot, *arguments) if ros2_control is None else package_texts(robot, ros2_control, *arguments)
     for path in found:
         if (root / path).is_file() and not _is_ours((root / path).read_text(encoding="utf-8", errors="replace")):
             raise FileExistsError(f"{root / path} is there, and no file of an export: take another folder")
@@ -66,7 +68,23 @@ def _is_ours(text):
 
 def texts(*arguments: Any) -> dict[str, str]:
     """The files of an export {path: text}, the same bytes in each run; arguments as of `prepared`."""
-    export = prepared(*arguments)
+    return _files(prepared(*arguments))
+
+
+def package_texts(robot: Any, ros2_control: str, name: str, quantities: Iterable[str] | None = None,
+                  links: Iterable[str | Sequence[str]] | None = None, precision: str = "double",
+                  external: Iterable[str] = (), payload: Iterable[str] = (), gravity: bool = False) -> dict[str, str]:
+    """The files of a package of ros2_control with that name {path: text}; those of `texts` are in a folder of it."""
+    quantities = None if quantities is None else _several("quantities", quantities)
+    external, payload = _several("external", external), _several("payload", payload)
+    known_package(robot, ros2_control, _CPP, quantities, precision,
+                  {"external": external, "payload": payload, "gravity": gravity})
+    export = prepared(robot, name, quantities, links, precision, external, payload, gravity)
+    return package(export, ros2_control) | {f"{name}/{path}": text for path, text in _files(export).items()}
+
+
+def _files(export: Export) -> dict[str, str]:
+    """The files of an export alone."""
     return {path.format(export.name): text(export) for path, text in FILES.items()}
 
 

@@ -240,7 +240,8 @@ class Robot(InertialParameters, Linearization, TimeDerivatives, InverseKinematic
 
     def export_c(self, folder: str | os.PathLike, name: str | None = None, quantities: Iterable[str] | None = None, *,
                  links: Iterable[str | Sequence[str]] | None = None, precision: str = "double",
-                 external: Iterable[str] = (), payload: Iterable[str] = (), gravity: bool = False) -> list[Path]:
+                 external: Iterable[str] = (), payload: Iterable[str] = (), gravity: bool = False,
+                 ros2_control: str | None = None) -> list[Path]:
         """Write the robot's functions as C99 to a folder, which is made if need be, with a header for C++17, a CMake
         package, a test and a README.md; returns the paths of the files. They are the same bytes in each run.
 
@@ -248,11 +249,13 @@ class Robot(InertialParameters, Linearization, TimeDerivatives, InverseKinematic
         derivatives, regressor and step. links: those of kinematics, each a name, or (name, representation[, reference
         link]) as in `jacobian`; by default the bodies that carry no other. precision: "double" or "float". external:
         links on which wrenches act, as arguments of inverse and forward dynamics and of step. payload: links that
-        carry a load, an argument of all that depends on masses. gravity: whether it is an argument, too.
+        carry a load, an argument of all that depends on masses. gravity: whether it is an argument, too. ros2_control:
+        the name of a package of ROS 2 to write around all this, with a controller of ros2_control that carries gravity
+        and holds a configuration, and a plugin of inverse_dynamics_solver; for joints of one degree of freedom.
 
         A robot is as it is now, payloads and armature included, but without springs of elastic drives. ValueError names
         what cannot be exported: a quantity with too many operations, one that would divide by 0, a step of a robot with
         springs or windings of drives or forces of its own, but friction. FileExistsError names a file of somebody
         else's."""
         from screw_dynamics.c_code.export import write  # when it is called: few robots are exported
-        return write(self, folder, name, quantities, links, precision, external, payload, gravity)
+        return write(self, folder, name, quantities, links, precision, external, payload, gravity, ros2_control)

@@ -179,7 +179,7 @@ def motion(robot: sd.Robot, q: ArrayLike, qd: ArrayLike) -> np.ndarray:
     with tempfile.TemporaryDirectory() as folder:
         written: list[Path] = robot.export_c(
             Path(folder) / "robot", quantities=["mass_matrix"], links=None, precision="float", external=(),
-            payload=[robot.link_names[-1]], gravity=True)
+            payload=[robot.link_names[-1]], gravity=True, ros2_control=None)
         assert all(path.is_file() for path in written)
     soft: sd.Robot = robot.with_drives({robot.joint_names[0]: sd.Drive(1e-4, 100.0, 2000.0, damping=1.0)})
     springs: np.ndarray = soft.drive_torque(np.zeros(soft.nq), np.zeros(soft.n))

@@ -1,0 +1,146 @@
+"""Stand-ins for the few classes of ROS, ros2_control, inverse_dynamics_solver and Eigen that an exported package calls,
+so that its sources are compiled and run where none of these is. Only the real ones show that it fits them."""
+from pathlib import Path
+
+CONTROLLER = """
+#pragma once
+#include <cstdio>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+inline char told[1000];     // what was logged last
+#define RCLCPP_ERROR(logger, ...) std::snprintf(told, sizeof told, __VA_ARGS__)
+namespace rclcpp { struct Time {}; struct Duration {}; }
+namespace rclcpp_lifecycle { struct State {}; }
+namespace hardware_interface {
+constexpr char HW_IF_POSITION[] = "position", HW_IF_VELOCITY[] = "velocity", HW_IF_EFFORT[] = "effort";
+struct LoanedStateInterface {
+  const double *value;      // none: another thread writes it
+  std::optional<double> get_optional() const { return value ? std::optional<double>(*value) : std::nullopt; }
+};
+struct LoanedCommandInterface {
+  double *value;
+  [[nodiscard]] bool set_value(const double &x) { *value = x; return true; }
+};
+}
+namespace controller_interface {
+enum class CallbackReturn { SUCCESS, FAILURE, ERROR };
+enum class return_type { OK, ERROR };
+enum class interface_configuration_type { ALL, INDIVIDUAL, NONE };
+struct InterfaceConfiguration { interface_configuration_type type; std::vector<std::string> names; };
+struct Parameter {
+  std::vector<std::string> names;
+  std::vector<double> numbers;
+  std::vector<std::string> as_string_array() const { return names; }
+  std::vector<double> as_double_array() const { return numbers; }
+};
+struct Node {
+  std::map<std::string, Parameter> parameters;
+  Parameter get_parameter(const std::string &name) const { return parameters.at(name); }
+  int get_logger() const { return 0; }
+};
+class ControllerInterface {
+ public:
+  virtual ~ControllerInterface() = default;
+  virtual CallbackReturn on_init() = 0;
+  virtual CallbackReturn on_configure(const rclcpp_lifecycle::State &) = 0;
+  virtual CallbackReturn on_activate(const rclcpp_lifecycle::State &) = 0;
+  virtual CallbackReturn on_deactivate(const rclcpp_lifecycle::State &) = 0;
+  virtual InterfaceConfiguration command_interface_configuration() const = 0;
+  virtual InterfaceConfiguration state_interface_configuration() const = 0;
+  virtual return_type update(const rclcpp::Time &, const rclcpp::Duration &) = 0;
+  std::shared_ptr<Node> get_node() const { return node_; }
+  std::vector<hardware_interface::LoanedCommandInterface> command_interfaces_;
+  std::vector<hardware_interface::LoanedStateInterface> state_interfaces_;
+ protected:
+  void auto_declare(const std::string &name, const std::vector<std::string> &x) {
+    node_->parameters.emplace(name, Parameter{x, {}});
+  }
+  void auto_declare(const std::string &name, const std::vector<double> &x) {
+    node_->parameters.emplace(name, Parameter{{}, x});
+  }
+ private:
+  std::shared_ptr<Node> node_ = std::make_shared<Node>();
+};
+}
+"""
+
+SOLVER = """
+#pragma once
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <vector>
+namespace Eigen {
+using Index = std::ptrdiff_t;
+class VectorXd : public std::vector<double> {
+ public:
+  explicit VectorXd(std::size_t n) : std::vector<double>(n) {}
+  Index size() const { return static_cast<Index>(std::vector<double>::size()); }
+  double &operator[](Index i) { return at(static_cast<std::size_t>(i)); }
+  double operator[](Index i) const { return at(static_cast<std::size_t>(i)); }
+};
+class MatrixXd {
+ public:
+  MatrixXd(std::size_t rows, std::size_t columns) : columns_(columns), numbers(rows * columns) {}
+  double &operator()(Index i, Index j) {
+    return numbers.at(static_cast<std::size_t>(i) * columns_ + static_cast<std::size_t>(j));
+  }
+ private:
+  std::size_t columns_;
+ public:
+  std::vector<double> numbers;
+};
+}
+namespace rclcpp {
+struct Parameter {
+  std::vector<std::string> names;
+  std::vector<std::string> as_string_array() const { return names; }
+};
+namespace node_interfaces {
+struct NodeParametersInterface {
+  using ConstSharedPtr = std::shared_ptr<const NodeParametersInterface>;
+  std::map<std::string, Parameter> parameters;
+  bool has_parameter(const std::string &name) const { return parameters.count(name) > 0; }
+  bool get_parameter(const std::string &name, Parameter &x) const { x = parameters.at(name); return true; }
+};
+}
+}
+namespace inverse_dynamics_solver {
+struct InvalidParameterValueException : std::runtime_error { using std::runtime_error::runtime_error; };
+struct UninitializedException : std::runtime_error { UninitializedException() : std::runtime_error("none") {} };
+class InverseDynamicsSolver {
+ public:
+  virtual ~InverseDynamicsSolver() = default;
+  virtual void initialize(rclcpp::node_interfaces::NodeParametersInterface::ConstSharedPtr, const std::string &,
+      const std::string &) = 0;
+  virtual Eigen::MatrixXd getInertiaMatrix(const Eigen::VectorXd &) const = 0;
+  virtual Eigen::VectorXd getCoriolisVector(const Eigen::VectorXd &, const Eigen::VectorXd &) const = 0;
+  virtual Eigen::VectorXd getGravityVector(const Eigen::VectorXd &) const = 0;
+  virtual Eigen::VectorXd getFrictionVector(const Eigen::VectorXd &) const = 0;
+  virtual Eigen::VectorXd getTorques(const Eigen::VectorXd &, const Eigen::VectorXd &,
+      const Eigen::VectorXd &) const = 0;
+};
+}
+"""
+
+HEADERS = {
+    "controller_interface/controller_interface.hpp": CONTROLLER, "rclcpp/logging.hpp": CONTROLLER,
+    "hardware_interface/types/hardware_interface_type_values.hpp": CONTROLLER, "rclcpp/parameter.hpp": SOLVER,
+    "inverse_dynamics_solver/inverse_dynamics_solver.h": SOLVER, "inverse_dynamics_solver/exceptions.h": SOLVER,
+    "pluginlib/class_list_macros.hpp": "#define PLUGINLIB_EXPORT_CLASS(own, base) base *made() { return new own; }\n"}
+
+
+def write_stand_ins(folder: Path) -> Path:
+    """Write the headers below a folder, and return it. Those of several names are one file, which others include."""
+    for name, text in {"controller.hpp": CONTROLLER, "solver.hpp": SOLVER}.items():
+        (folder / name).write_text(text)
+    whole = {CONTROLLER: '#include "controller.hpp"\n', SOLVER: '#include "solver.hpp"\n'}
+    for name, text in HEADERS.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(whole.get(text, text))
+    return folder
