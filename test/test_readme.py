@@ -70,16 +70,16 @@ def test_each_program_runs_by_itself(run, program):
 
 
 @pytest.fixture(scope="module")
-def run_in_plain_python():
-    """What a program prints there, without Numba's JIT."""
+def plain_python():
+    """An interpreter without Numba's JIT."""
     with Interpreter(ROOT, "screw_dynamics", plain=True) as interpreter:
-        yield interpreter.run
+        yield interpreter
 
 
 @pytest.mark.parametrize("program", IN_PLAIN_PYTHON)
-def test_heavy_programs_run_in_plain_python(run_in_plain_python, program):
+def test_heavy_programs_run_in_plain_python(plain_python, program):
     """The same kernels, not compiled."""
-    run_in_plain_python(program)
+    plain_python.run(program)
 
 
 def test_the_first_program_computes_what_it_says(values):

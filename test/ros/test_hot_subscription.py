@@ -148,6 +148,19 @@ def test_closing_does_not_wait_for_the_end_of_a_pause(paused):
     wait_until(lambda: subscription.ended)
 
 
+def test_one_that_is_stopped_stays_on_the_graph_until_it_is_closed(paused):
+    """So its thread does not destroy it, nor anybody while that waits for it."""
+    subscription, came, publish = paused(0)
+    subscription.stop()
+    subscription.join()
+    assert subscription.ended and subscription._subscription in list(subscription._node.subscriptions)
+    publish(0)
+    time.sleep(0.05)
+    assert not came
+    subscription.close()
+    assert subscription._subscription not in list(subscription._node.subscriptions)
+
+
 # --------------------------------------------------------------------------------------------------------- the node
 @pytest.fixture(scope="module")
 def process(tmp_path_factory):

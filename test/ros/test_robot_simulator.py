@@ -159,12 +159,12 @@ def test_runs_give_the_same_bits(trigger):
 def test_a_process_that_ends_is_named_with_its_last_words(tmp_path):
     command = [sys.executable, "-c", "import sys; print('no motor found'); sys.exit(3)"]
     with pytest.raises(LockstepError, match="has ended with exit code 3:\nno motor found"):
-        RobotSimulator(arm.urdf(), [command], folder=tmp_path).start()
+        RobotSimulator(arm.urdf(), [command], folder=tmp_path, namespace="ends").start()
 
 
 def test_a_command_that_is_not_there_is_named(tmp_path):
     with pytest.raises(LockstepError, match="no_such_controller does not start: .*No such file"):
-        RobotSimulator(arm.urdf(), ["no_such_controller --fast"], folder=tmp_path).start()
+        RobotSimulator(arm.urdf(), ["no_such_controller --fast"], folder=tmp_path, namespace="not_there").start()
 
 
 def test_nothing_outlives_a_run_that_is_killed(tmp_path):

@@ -133,10 +133,15 @@ class HotSubscription:
         """Whether it calls back no more."""
         return self._closed
 
-    def close(self) -> None:
-        """Call back no more. The thread may be waiting for its turn: it lets go of the subscription when it had it."""
+    def stop(self) -> None:
+        """Call back no more, and have the thread end."""
         self._closed = True
         self._interrupt()
+
+    def close(self) -> None:
+        """Stop, and leave the topic. The thread may be waiting for its turn: it lets go of the subscription when it had
+        it."""
+        self.stop()
         self._node.destroy_subscription(self._subscription)
         self._node.destroy_guard_condition(self._guard)
         if self._timer is not None:
@@ -148,7 +153,7 @@ class HotSubscription:
         return self._closed and (self._thread is None or not self._thread.is_alive())
 
     def join(self) -> None:
-        """Wait until the thread has ended, after `close`, and not in one's own turn."""
+        """Wait until the thread has ended, after `stop`, and not in one's own turn."""
         if self._thread is not None:
             self._thread.join(LEAVING)
 

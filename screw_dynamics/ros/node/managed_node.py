@@ -69,11 +69,14 @@ class ManagedNode(LifecycleNode):
                 self.trigger_activate()
 
     def end(self) -> None:
-        """End the threads of subscriptions, not in the node's turn, and leave the graph."""
+        """End the threads of subscriptions, not in the node's turn, and leave the graph. No subscription is destroyed
+        while a thread waits for it, nor by the thread, which holds Python's lock as long as the middleware takes."""
         for subscription in self._hot:
-            subscription.close()
+            subscription.stop()
         for subscription in self._hot:
             subscription.join()
+        for subscription in self._hot:
+            subscription.close()
         self.destroy_node()
 
     def destroy_node(self) -> None:
