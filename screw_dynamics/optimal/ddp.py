@@ -111,7 +111,8 @@ def iterate(dynamics: Dynamics, objective: Objective, bounds: Bounds, at: Iterat
     found, shift, expected = best_feedback(dynamics, objective, bounds, at, which)
     apart = np.abs(at.gaps[which]).sum(axis=(-2, -1))
     nu = np.where(apart > 0.0, np.maximum(0.0, -2.0 * expected / np.maximum(apart, 1e-300)), 0.0)
-    before, slope = at.value[which] + nu * apart, -expected - nu * apart
+    before = at.value[which] + nu * apart
+    slope = np.minimum(-expected - nu * apart, 0.0)     # limits whose sides are not settled expect an increase
     held = at.shift[which] > 0.0
     part, left = np.zeros(len(which)), np.arange(len(which))
     at.known.clear()

@@ -13,8 +13,10 @@ from screw_dynamics.optimal import (
     LinkPosition,
     Solver,
     Velocity,
+    ddp,
     optimize_motion,
 )
+from support.paths import ROOT
 from support.pendulums import rod
 from support.sliders import MASS, slider
 
@@ -67,6 +69,23 @@ def test_a_rod_that_cannot_reach_points_at_its_goal(away):
     assert found.converged and found.iterations < 60
     assert found.q[-1, 0] == pytest.approx(0.7, abs=np.sqrt(1e-11))
     assert found.cost == pytest.approx(20.0 * 0.25 * (away - 1.0)**2, rel=1e-6)
+
+
+def test_no_iteration_makes_the_cost_more(monkeypatch):
+    """With what limits add for the multipliers that they have, on whichever sides they bind: one of these motions comes
+    to where sides do not settle, and the model expects an increase."""
+    robot, rises = sd.Robot.from_urdf(str(ROOT / "urdf" / "spherical_arm.urdf")), []
+    goal = robot.forward_kinematics(0.4 * np.ones(robot.n), "gripper")[:3, 3]
+
+    def watched(dynamics, objective, bounds, at, which, iterate=ddp.iterate):
+        before = at.value.copy()
+        outcome = iterate(dynamics, objective, bounds, at, which)
+        rises.append((at.value / before).max() - 1.0)
+        return outcome
+    monkeypatch.setattr(ddp, "iterate", watched)
+    found = optimize_motion(robot, [Cost(LinkPosition("gripper", goal), 100.0, "final"), Cost(Effort(), 1e-4)],
+                            np.linspace(-0.2, 0.2, 4)[:, None] * np.ones(robot.n), dt=0.02, steps=50)
+    assert found.converged.all() and found.iterations.max() < 30 and max(rises) < 1e-12
 
 
 def test_what_rounding_hides_is_no_reason_to_go_on():
