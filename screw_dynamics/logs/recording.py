@@ -195,9 +195,9 @@ class Recording:
 def poses_at(at: np.ndarray, t: np.ndarray, q: np.ndarray, longest: float) -> np.ndarray:
     """Poses x y z, quaternion x y z w (k, 7) at other times: interpolated, by the shorter way, and normalised; a
     quaternion of length 0 is NaN."""
-    q = q.copy()
-    flips = np.sum(q[1:, 3:] * q[:-1, 3:], axis=1) < 0.0
-    q[1:, 3:] *= np.where(np.cumsum(flips) % 2, -1.0, 1.0)[:, None]
+    q, known = q.copy(), np.flatnonzero(~np.isnan(q[:, 3:]).any(axis=1))          # across what was not measured, too
+    flips = np.sum(q[known[1:], 3:] * q[known[:-1], 3:], axis=1) < 0.0
+    q[known[1:], 3:] *= np.where(np.cumsum(flips) % 2, -1.0, 1.0)[:, None]
     out = interpolated(at, t, q, longest)
     length = np.linalg.norm(out[:, 3:], axis=1, keepdims=True)
     out[:, 3:] /= np.where(length > 0.0, length, np.nan)

@@ -196,6 +196,13 @@ def test_a_clock_that_jumps_twice_goes_on_from_piece_to_piece():
     assert (found.piece == np.repeat([0, 1, 2], 20)).all()
 
 
+def test_a_pause_of_a_simulation_that_is_fast_is_no_jump():
+    """Stamps run ten times as fast as the log; where that waits for a second, ten have passed."""
+    arrival = START + np.cumsum(np.where(np.arange(40) == 20, 1000, 10)) * MS
+    found, _ = clock("/joint_states", arrival, START + 10 * (arrival - START), notes := Notes())
+    assert not found.piece.any() and not notes and (np.diff(found.time) == 10 * np.diff(arrival)).all()
+
+
 def test_commands_are_the_last_ones_of_each_joint(tmp_path):
     messages, _, _ = states(5, 10 * MS)
     for at, names, effort in ((5, ("arm",), (1.0,)), (15, ("hand", "arm"), (2.0, np.nan)),

@@ -4,6 +4,9 @@ import pytest
 
 import screw_dynamics as sd
 from screw_dynamics.logs.alignment import held, interpolated
+from screw_dynamics.logs.gaps import interruptions
+from screw_dynamics.logs.notes import Notes
+from screw_dynamics.logs.recording import poses_at
 from support.paths import ROOT
 
 NAN = np.nan
@@ -129,3 +132,20 @@ def test_interpolation_needs_neighbours_that_are_near():
     assert np.array_equal(found, [NAN, 0.0, 0.5, 1.0, NAN, NAN, 5.0, 5.5, 6.0, NAN], equal_nan=True)
     assert interpolated(at, t, x, 4.0)[4:6, 0] == pytest.approx([1.5, 2.0])
     assert np.array_equal(held(np.array([-1.0, 0.0, 1.5, 9.0]), t, x)[:, 0], [NAN, 0.0, 1.0, 6.0], equal_nan=True)
+
+
+def test_signs_of_quaternions_do_not_matter(rng):
+    """Of a slow turn, whose quaternions change their sign at any time, also while they are not measured."""
+    t, at = np.arange(30) * 0.1, np.linspace(0.0, 2.9, 200)
+    q = np.zeros((30, 7))
+    q[:, 5], q[:, 6] = np.sin(0.1 * t), np.cos(0.1 * t)
+    signs = np.where(rng.uniform(size=(30, 1)) < 0.5, -1.0, 1.0)
+    signs[1:-1][rng.uniform(size=28) < 0.3] = np.nan
+    found = poses_at(at, t, np.hstack((q[:, :3], signs * q[:, 3:])), 1.0)
+    assert np.abs(np.abs(found[:, 5:]) - np.stack((np.sin(0.1 * at), np.cos(0.1 * at)), axis=1)).max() < 1e-4
+
+
+def test_what_a_gap_is_may_be_said():
+    t = np.delete(np.arange(20) * 0.1, range(8, 16))                        # of 0.9 s
+    assert interruptions(t, (), None, Notes()) == (8,) == interruptions(t, (8,), 1.0, Notes())
+    assert interruptions(t, (), 1.0, Notes()) == () and len(interruptions(t, (), 0.05, Notes())) == 11
