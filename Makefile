@@ -16,7 +16,7 @@ BIN := .venv/bin
 PARALLEL := -n $(shell n=$$(nproc 2>/dev/null || echo 2); echo $$((n < 4 ? n + 1 : 4))) --dist loadfile --no-loadscope-reorder
 
 .PHONY: help animation demo bench bench-publish bench-ros bench-scale comparison figures drift test test-all test-numba test-arm planted faults soak fuzz
-.PHONY: lint setup docs interfaces release wheels clean
+.PHONY: lint lint-and-collect setup docs interfaces release wheels clean
 
 help:
 	@echo "make demo [URDF=path]  simulate a robot and hold it up with the dynamics node's torques, over ROS 2"
@@ -113,10 +113,15 @@ lint: setup
 	$(BIN)/lint-imports
 	$(BIN)/mypy
 
-test: lint
+# Modules of tests are compiled, with what pytest makes of their asserts, while one core lints: each worker would do it.
+lint-and-collect: setup
+	@$(BIN)/python -m pytest --collect-only -qq > /dev/null 2>&1 & \
+	$(MAKE) --no-print-directory lint; status=$$?; wait; exit $$status
+
+test: lint-and-collect
 	$(BIN)/python -m pytest $(PARALLEL)
 
-test-all: lint
+test-all: lint-and-collect
 	$(BIN)/python -m pytest $(PARALLEL) -m "slow or not slow"
 
 # An interrupted run goes on where it was; build/planted.txt has the outcome.
