@@ -23,7 +23,7 @@ Wrenches = Mapping[str, Any]
 
 def on_gpu(robot: Robot) -> GpuRobot:
     """The robot on the GPUs of this machine, by CuPy, an extra: [cuda13] or [cuda12]. ImportError or RuntimeError say
-    what is missing."""
+    what is missing, TypeError what is no Robot: mechanisms and scenes."""
     return GpuRobot(robot, Cuda())
 
 
@@ -37,6 +37,8 @@ class GpuRobot:
     operations."""
 
     def __init__(self, robot: Robot, device: Any):
+        if not isinstance(robot, Robot):
+            raise TypeError(f"on_gpu takes a Robot, not the {type(robot).__name__} {checks.described(robot)}")
         self.robot, self._device = robot, device
         self._compiled: dict[tuple, tuple[Function, Callable]] = {}
 

@@ -210,6 +210,13 @@ def test_what_does_not_fit_is_named(place, call, message):
         call(gpu, place.there(np.zeros(2)))
 
 
+def test_mechanisms_and_scenes_are_refused(place):
+    mechanism = sd.closed_loops.ClosedLoopRobot(ARM, ())
+    for other in (mechanism, sd.Scene(ARM, ground=True), ARM.model):
+        with pytest.raises(TypeError, match=f"on_gpu takes a Robot, not the {type(other).__name__}"):
+            GpuRobot(other, place.device)
+
+
 def test_a_function_that_is_too_long_is_named(place, monkeypatch):
     monkeypatch.setattr("screw_dynamics.c_code.export.LONGEST", 10)
     with pytest.raises(ValueError, match="gravity_torque takes more than 10 operations"):
