@@ -16,6 +16,7 @@ from .build_files import cmake, pkg_config
 from .functions import Function, Options
 from .header import header
 from .layout import Export
+from .loops import Looped, loops_of
 from .printing import KEYWORDS, Dialect, identifier
 from .quantities import DEFAULT, OF_LINKS, SOLVED, functions_of
 from .readme import readme
@@ -90,8 +91,10 @@ def _files(export: Export) -> dict[str, str]:
 
 def prepared(robot: Any, name: str, quantities: Iterable[str] | None = None,
              links: Iterable[str | Sequence[str]] | None = None, precision: str = "double",
-             external: Iterable[str] = (), payload: Iterable[str] = (), gravity: bool = False) -> Export:
-    """The Export of what was asked for. ValueError names what cannot be exported."""
+             external: Iterable[str] = (), payload: Iterable[str] = (), gravity: bool = False, loops: bool = True
+             ) -> Export:
+    """The Export of what was asked for; loops: over bodies, where straight lines are too long. ValueError names what
+    cannot be exported."""
     fit = isinstance(name, str) and re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", name)
     if not fit or name in KEYWORDS | _CPP:
         raise ValueError(f"name {checks.described(name)} must be an identifier of C and C++: a letter, then letters, "
@@ -109,16 +112,19 @@ def prepared(robot: Any, name: str, quantities: Iterable[str] | None = None,
         raise ValueError(f"quantities {wanted}: there is nothing to export" + (
             ", as no links are named" if set(wanted) & set(OF_LINKS) else ""))
     _refuse_namesakes(functions)
-    traced = [(function, _straight(robot, function)) for function in functions]
+    traced = [(function, _straight(robot, function, loops)) for function in functions]
     return Export(robot, dialect, traced, version("screw_dynamics"))
 
 
-def _straight(robot, function: Function) -> Straight:
-    """The straight lines of a function; ValueError where there are none."""
+def _straight(robot, function: Function, loops: bool) -> Straight | Looped:
+    """The straight lines of a function, or its loops where these are too long; ValueError where there are neither."""
     inputs = {x.name: x.shape for x in function.inputs}
     try:
         return shortest(function.ways, inputs, {name: identifier(name) for name in inputs}, robot, LONGEST)
     except TooLong:
+        outputs = {identifier(x.name): x.shape for x in function.outputs}
+        if loops and (looped := loops_of(function.ways, inputs, outputs, robot)):
+            return looped
         raise ValueError(f"{function.name} takes more than {LONGEST} operations for this robot of {robot.n} degrees of "
                          "freedom, which compilers take minutes for: leave it out of quantities") from None
     except ZeroDivisionError:

@@ -8,13 +8,13 @@ import textwrap
 from bisect import bisect
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from screw_dynamics.compiled.tracing import COMPARISONS, INFIX, INPUT, NAMED, Operation, Traced
 
-from .tracing import Notes, Straight
+from .tracing import Notes
 
 BETWEEN = 2         # angles: so many more are computed for simpler indices
 AT_ONCE = 4         # angles: some compilers take so many sines at once
@@ -68,25 +68,24 @@ class Expression(NamedTuple):
 
 
 class Statements:
-    """The statements of a function for its straight lines: `lines`. bodies {slot: what it is called in comments}."""
+    """The statements of straight lines: `lines`. results: (place, number) each; bodies {slot: what it is called in
+    comments}; taken: names that are no variable's."""
 
-    def __init__(self, straight: Straight, outputs: Sequence[str], dialect: Dialect, bodies: Mapping[int, str],
-                 inputs: Iterable[str]):
-        self.dialect, self.straight, self._bodies = dialect, straight, bodies
-        self._uses = Counter(name for operation in straight.operations for name in _names_in(operation))
-        self._uses.update(x.name for result in straight.results for x in result.flat if isinstance(x, Traced))
-        self._taken = {*KEYWORDS, *LOCAL, *inputs, *outputs}
+    def __init__(self, operations: Sequence[Operation], results: Sequence[tuple[str, Any]], notes: Notes,
+                 dialect: Dialect, bodies: Mapping[int, str], taken: Iterable[str]):
+        self.dialect, self._notes, self._bodies = dialect, notes, bodies
+        self._uses = Counter(name for operation in operations for name in _names_in(operation))
+        self._uses.update(x.name for _, x in results if isinstance(x, Traced))
+        self._taken = {*KEYWORDS, *LOCAL, *taken}
         self._known: dict[str, Expression] = {}
         self._counts: Counter = Counter()           # how many variables have a name, or one like it
         self._section: int | str | None = None
         self._next: int | str | None = None
-        self._of_sections = _sections(straight.notes)
-        results = [(f"{output}[{i}]", x) for output, result in zip(outputs, straight.results, strict=True)
-                   for i, x in enumerate(result.flat)]
+        self._of_sections = _sections(notes)
         self.lines: list[str] = []
-        first = self._of_angles(straight.operations)
+        first = self._of_angles(operations)
         at_last, at_once = (results, {}) if dialect.in_place else _by_operation(results)
-        for operation in straight.operations:
+        for operation in operations:
             if operation.names[0] not in first:
                 self._operation(operation)
             for name in operation.names:
@@ -135,7 +134,7 @@ class Statements:
             self._sine(operation)
         else:
             expression = self._expression(operation)
-            named = self.straight.notes.names.get(name)
+            named = self._notes.names.get(name)
             if operation.symbol in COMPARISONS or not named and self._uses[name] == 1 and len(expression.text) < LONG:
                 self._known[name] = expression
             else:

@@ -3,6 +3,7 @@ from screw_dynamics.compiled.tracing import INPUT
 
 from .functions import Function
 from .layout import Export, block
+from .loops import Looped, lines_of
 from .printing import SINES, Statements, comment, identifier, wrapped
 from .sines import sines_and_cosines
 from .tracing import Straight
@@ -27,7 +28,15 @@ def definition(export: Export, function: Function, straight: Straight) -> list[s
     bodies = {0: f"The world, {comment(model.root)}"}
     for slot, (body, joint) in enumerate(zip(model.body_names, model.body_joints, strict=True), start=1):
         bodies[slot] = f"Body {slot}, {comment(body or 'inside a joint')}, moved by {comment(joint)}"
-    statements = Statements(straight, [identifier(x.name) for x in function.outputs], export.dialect, bodies, inputs)
+    outputs = [identifier(x.name) for x in function.outputs]
+    if isinstance(straight, Looped):
+        before, lines = lines_of(straight, export.called(function), export.dialect, [*inputs, *outputs])
+        about = [f"{function.summary[0].upper()}{function.summary[1:]}.", f"Algorithm: {straight.way}."]
+        return [*before, *block(about, hang=""), *wrapped(f"{export.prototype(function)} {{"),
+                *(f"  {line}" for line in lines), "}"]
+    results = [(f"{output}[{i}]", x) for output, result in zip(outputs, straight.results, strict=True)
+               for i, x in enumerate(result.flat)]
+    statements = Statements(straight.operations, results, straight.notes, export.dialect, bodies, [*inputs, *outputs])
     about = [f"{function.summary[0].upper()}{function.summary[1:]}.", f"Algorithm: {straight.way}."]
     if symbols := function.symbols.get(straight.way):
         about.append("Variables have the name of what they belong to, the number of the body, and the component; t "

@@ -167,7 +167,7 @@ class GpuRobot:
         key = quantity, dtype, repr(link), external, name       # a link that is no name is refused when it is made
         if key not in self._compiled:
             export = prepared(self.robot, "robot", [quantity], [] if link is None else [link], PRECISIONS[dtype],
-                              external)
+                              external, loops=False)
             [(function, _)] = export.functions
             shared = 0 if name == kernels.ROLLOUT else dtype.itemsize * kernels.numbers_shared(function)
             if not (threads := self._device.threads(shared)):

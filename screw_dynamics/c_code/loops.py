@@ -1,0 +1,258 @@
+"""Functions of long robots: loops over tables of their links, whose lines are those of the algorithm for any body.
+
+The algorithm runs on the numbers of a trace for a small tree, whose links are symbols. It leaves the same lines for
+each body, and one in the middle stands for all: what it reads that lines of another body, or of another loop, have
+written is in memory, and what others read of it is written there."""
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from screw_dynamics.compiled.specialize import rounded
+from screw_dynamics.compiled.tracing import INPUT, NAMED, Operation, Trace, Traced, arithmetic_in
+from screw_dynamics.numbers.values import map_numbers
+
+from .printing import Dialect, Statements, wrapped
+from .tracing import Notes, TracedRobot, Way, paths
+
+# The slots of the parents of the bodies of a tree, and the body that stands for all: so far from both ends of its chain
+# that nothing is 0 for being near to one, and with a sibling, which adds to what its parent has before it does.
+ANY, OUTMOST = 6, 11
+PARENTS = *range(OUTMOST), ANY - 1, *range(OUTMOST + 1, OUTMOST + 5)
+OWN, PARENT = "self", "parent"
+HELD = {ANY: OWN, ANY - 1: PARENT}
+
+
+class NotOneLoop(Exception):
+    """A function whose results no loop over bodies writes, each of them once."""
+
+
+class Loop(NamedTuple):
+    """A loop over bodies: its direction, its operations, and what it writes, (place, number) each; what it reads of the
+    world, (name, constant) each; and the names of all that it reads of bodies."""
+
+    outward: bool
+    operations: list[Operation]
+    results: list[tuple[str, Any]]
+    world: list[tuple[str, float]]
+    bodies: set[str]
+
+
+class Looped(NamedTuple):
+    """The loops of a function: the way by which it is computed; the numbers of links that differ, by their names, and
+    those of bodies that are kept."""
+
+    way: str
+    loops: list[Loop]
+    links: dict[str, list[float]]
+    bodies: list[str]
+    tree: list[tuple[int, int]]         # of each slot that of its parent, and its coordinate
+
+    @property
+    def operations(self) -> list[Operation]:
+        """Of all loops."""
+        return [operation for loop in self.loops for operation in loop.operations]
+
+
+class _Tree(TracedRobot):
+    """The tree on a trace, with events in their order: ("at", operations until then, slot) where an algorithm turns to
+    a body, ("write", operations, (column, slot, number)) where it writes to its table."""
+
+    def __init__(self, links: Sequence[NamedTuple], trace: Trace):
+        self.links, self.frames, self.pose_sources, self._external = list(links), [], [], {}
+        self.notes, self.events = Notes(trace), []
+        self.notes.watched = self._watched
+        self._trace = trace
+
+    def _watched(self, links, body):
+        links = links._replace(**{name: _Read(self, getattr(links, name)) for name in ("X", "E", "M")})
+        columns = (_Written(self, name, column) if isinstance(column, list) else column
+                   for name, column in body._asdict().items())
+        return links, type(body)(*columns)
+
+    def note(self, kind: str, what: Any) -> None:
+        """Note an event."""
+        self.events.append((kind, len(self._trace.operations), what))
+
+
+class _Read(list):
+    def __init__(self, tree, values):
+        super().__init__(values)
+        self._tree = tree
+
+    def __getitem__(self, i):
+        if i:
+            self._tree.note("at", i)
+        return super().__getitem__(i)
+
+
+class _Written(list):
+    def __init__(self, tree, name, values):
+        super().__init__(values)
+        self._tree, self._name = tree, name
+
+    def __setitem__(self, i, value):
+        super().__setitem__(i, value)
+        if isinstance(i, int):
+            self._tree.note("write", (self._name, i, value))
+
+
+def loops_of(ways: Mapping[str, Way], inputs: Mapping[str, tuple[int, ...]], outputs: Mapping[str, tuple[int, ...]],
+             robot: Any) -> Looped | None:
+    """The loops of the way that takes the fewest operations; inputs and outputs {name: shape}. None where some have
+    other than a number for each joint, where joints are on groups or share a coordinate, and where no way is loops
+    alone."""
+    model = robot.model
+    per_joint = all(shape == (model.n,) for shape in (*inputs.values(), *outputs.values()))
+    if model.on_groups or model.shares_coordinates or not per_joint:
+        return None
+    found = []
+    for name, way in ways.items():
+        try:
+            found.append(_looped(name, way, list(inputs), list(outputs), rounded(model.links(robot.gravity))))
+        except NotOneLoop:
+            pass
+    return min(found, key=lambda looped: arithmetic_in(looped.operations), default=None)
+
+
+def _looped(name, way, inputs, outputs, links):
+    """The loops of one way."""
+    trace, table = Trace(), {}
+    tree = _Tree([links[0], *(_symbolic(links[1:], slot, trace, table) for slot in range(1, len(PARENTS) + 1))],
+                   trace)
+    arguments = [np.array([trace.input(f"{x}[link->coordinate]" if slot == ANY else f"{x} of {slot}")
+                           for slot in range(1, len(PARENTS) + 1)], dtype=object) for x in inputs]
+    results = way(tree, *arguments)
+    parts, of_part = list(_parts(tree, trace)), {}
+    for output, result in zip(outputs, results, strict=True):
+        last = max((k for k, part in enumerate(parts) if part.has(result[ANY - 1])), default=None)
+        of_part.setdefault(last, []).append((f"{output}[link->coordinate]", result[ANY - 1]))
+    if None in of_part:
+        raise NotOneLoop
+    made = {name: operation for operation in trace.operations for name in operation.names}
+    read, kept = {number for part in parts for _, number in part.new}, None
+    while read != kept:                             # what only numbers need that nobody reads is not read either
+        kept = read
+        loops = [_loop(part, of_part.get(k, []), made, kept) for k, part in enumerate(parts)]
+        read = set().union(*(loop.bodies for loop in loops))
+    used = {operation.operands[0].partition("->")[2] for loop in loops for operation in loop.operations
+            if operation.symbol == INPUT}
+    return Looped(name, loops, {path: x for path, x in table.items() if path in used}, sorted(kept),
+                  [(link.parent, link.coordinate) for link in links])
+
+
+def _symbolic(links, slot, trace, table):
+    """A link of the tree: numbers that all links share, and symbols, of which `table` gets the values {name: [of each
+    link]}."""
+    parts = {}
+    for field in ("X", "M", "E", "armature"):
+        of_links = [dict(paths(getattr(link, field))) for link in links]
+        numbers = []
+        for path in of_links[0]:
+            values, name = [of_link[path] for of_link in of_links], f"{field}{'_' * bool(path)}{path}"
+            if len(set(values)) == 1:
+                numbers.append(values[0])
+            else:
+                table[name] = values
+                numbers.append(trace.input(f"link->{name}" if slot == ANY else f"{name} of {slot}"))
+        given = iter(numbers)
+        parts[field] = map_numbers(lambda _, given=given: next(given), getattr(links[0], field))
+    return links[0]._replace(parent=PARENTS[slot - 1], coordinate=slot - 1, **parts)
+
+
+class _Part(NamedTuple):
+    """What is done at the body that stands for all, in one loop: its operations in the trace; the table {(slot, column
+    and path): number} before it, and what it writes there; whether the loop goes outward."""
+
+    operations: Sequence[Operation]
+    before: dict[tuple[int, str], Any]
+    new: dict[tuple[int, str], Any]
+    outward: bool
+
+    @property
+    def places(self) -> dict[str, str]:
+        """Where numbers of the trace are in the table, {name: place}; of one in both the body's own."""
+        return {x.name: f"{HELD[slot]}->{number}" if x.sign > 0 else f"(-{HELD[slot]}->{number})"
+                for slot in (ANY - 1, ANY) for (where, number), x in self.before.items()
+                if where == slot and isinstance(x, Traced)}
+
+    def has(self, x: Any) -> bool:
+        """Whether a number is computed here, or in the table."""
+        own = {name for operation in self.operations for name in operation.names}
+        return not isinstance(x, Traced) or x.name in own or x.name in self.places
+
+
+def _parts(tree, trace) -> Iterator[_Part]:
+    """Each _Part, in order."""
+    held: dict[tuple[int, str], Any] = {}
+    slot, begin, before, new = None, 0, {}, {}
+    for kind, count, what in [*tree.events, ("at", len(trace.operations), None)]:
+        if kind == "write":
+            column, where, value = what
+            numbers = {(where, f"{column}{'_' * bool(path)}{path}"): x for path, x in paths(value)}
+            held |= numbers
+            new |= numbers
+        elif what != slot:
+            if slot == ANY:
+                yield _Part(trace.operations[begin:count], before, new, what != ANY - 1)
+            slot, begin, before, new = what, count, dict(held), {}
+
+
+def _loop(part, results, made, kept):
+    """The Loop of a part that writes these results, (place, number) each, and what of the table is kept; made {name of
+    a number: its operation}."""
+    own = {name for operation in part.operations for name in operation.names}
+    written = [(f"{HELD[slot]}->{number}", x) for (slot, number), x in part.new.items()
+               if slot in HELD and number in kept] + results
+    operations, known, read, places = [], set(), set(), part.places
+
+    def take(name):
+        """Let the operations be there that a number needs: of another part, what it left in the table."""
+        if name in known:
+            return
+        operation = made[name]
+        is_symbol = operation.symbol == INPUT and " of " not in operation.operands[0]
+        if name not in own and not is_symbol and name in places:
+            operation = Operation((name,), INPUT, (places[name],))
+            read.add(places[name].strip("(-)"))
+        elif operation.symbol != INPUT:
+            for needed in (n for operand in operation.operands for n in NAMED.findall(operand)):
+                take(needed)
+        elif not is_symbol:
+            raise NotOneLoop
+        known.update(operation.names)
+        operations.append(operation)
+    for _, x in written:
+        if isinstance(x, Traced):
+            take(x.name)
+    world = [(number, x) for (slot, number), x in part.before.items()
+             if slot == 0 and f"{PARENT}->{number}" in read and not isinstance(x, Traced)]
+    return Loop(part.outward, operations, written, world, {place.partition("->")[2] for place in read})
+
+
+# ------------------------------------------------------------------------------------------------- C
+def lines_of(looped: Looped, name: str, dialect: Dialect, inputs: Iterable[str]) -> tuple[list[str], list[str]]:
+    """What comes before a function `name` in C, structs and a table of links, and its lines."""
+    scalar, count = dialect.scalar, len(looped.tree)
+    fields = [f"  {scalar} {path};" for path in looped.links]
+    of_links = zip(*looped.links.values(), strict=True) if fields else [()] * (count - 1)
+    numbers = [[dialect.number(0.0)] * len(fields), *(map(dialect.number, row) for row in of_links)]
+    rows = [f"  {{{', '.join([str(parent), str(max(coordinate, 0)), *row])}}},"
+            for (parent, coordinate), row in zip(looped.tree, numbers, strict=True)]
+    before = ["// The links: slot of the parent, coordinate, and the numbers in which they differ.",
+              f"struct {name}_link {{", "  int parent, coordinate;", *fields, "};",
+              f"static const struct {name}_link {name}_links[{count}] = {{",
+              *(line for row in rows for line in wrapped(row, 118)), "};",
+              "// What is kept of each body.", f"struct {name}_body {{",
+              *wrapped(f"  {scalar} {', '.join(looped.bodies)};", 118), "};"]
+    lines = [f"struct {name}_body bodies[{count}];"]
+    for loop in looped.loops:
+        lines += [f"bodies[0].{number} = {dialect.number(float(x))};" for number, x in loop.world]
+        begin = f"int i = 1; i < {count}; i++" if loop.outward else f"int i = {count - 1}; i > 0; i--"
+        notes = Notes(Trace())          # no names, no sections
+        statements = Statements(loop.operations, loop.results, notes, dialect, {},
+                                [*inputs, "link", OWN, PARENT, "bodies", "i"])
+        lines += [f"for ({begin}) {{", f"  const struct {name}_link *link = &{name}_links[i];",
+                  f"  struct {name}_body *self = &bodies[i], *parent = &bodies[link->parent];",
+                  *(f"  {line}" for line in statements.lines), "}"]
+    return before, lines

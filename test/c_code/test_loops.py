@@ -1,0 +1,89 @@
+"""Functions that are too long for straight lines: loops over a table of links."""
+import re
+
+import numpy as np
+import pytest
+
+import screw_dynamics as sd
+from screw_dynamics.c_code.export import texts
+from support.c_exports import Built, errors
+from support.random_trees import model_of, random_tree
+from support.real_robots import real_robot
+
+QUANTITIES = "inverse_dynamics", "forward_dynamics", "gravity_torque", "coriolis_torque", "bias_torque"
+TOLERANCE = {"double": 1e-12, "float": 2e-4}
+KINDS = "revolute", "prismatic", "helical"
+
+
+def tree(seed, n=9):
+    return sd.Robot(model_of(random_tree(np.random.default_rng(seed), n, 0, KINDS)))
+
+
+def chain(n):
+    """Links of a screw each, of unequal masses, one on the other."""
+    rng, builder = np.random.default_rng(n), sd.ModelBuilder("root")
+    for i in range(n):
+        builder.add_joint(f"j{i}", f"l{i}", f"l{i - 1}" if i else "root", [*np.roll([1.0, 0.0, 0.0], i), 0.1, 0.0, 0.0],
+                          None, sd.inertia_matrix(rng.uniform(0.5, 2.0), rng.uniform(-0.1, 0.1, 3), np.eye(3)))
+    return sd.Robot(builder.build())
+
+
+def with_rotors(robot):
+    return robot.with_armature(dict(zip(robot.joint_names[1::3], (0.3, 0.1), strict=False)))
+
+
+ROBOTS = {"UR5": lambda: real_robot("ur_description/urdf/ur5_robot.urdf"),
+          "ANYmal": lambda: real_robot("anymal_b_simple_description/robots/anymal.urdf"),
+          "tree of all joints": lambda: tree(1), "another": lambda: tree(2),
+          "rotors": lambda: with_rotors(tree(3)), "one joint": lambda: chain(1)}
+
+
+@pytest.fixture
+def short(monkeypatch):
+    """What is long here is a line."""
+    monkeypatch.setattr("screw_dynamics.c_code.export.LONGEST", 0)
+
+
+@pytest.mark.parametrize("precision", TOLERANCE)
+@pytest.mark.parametrize("name", ROBOTS)
+def test_loops_answer_as_the_robot(short, name, precision, tmp_path):
+    robot = ROBOTS[name]()
+    built = Built(robot, tmp_path, "-O0", quantities=QUANTITIES, precision=precision)
+    source = (built.folder / "exported.c").read_text()
+    assert source.count("for (int i = 1;") >= len(QUANTITIES)
+    wrong = {quantity: error for quantity, error in errors(built, robot).items() if not error <= TOLERANCE[precision]}
+    assert not wrong
+
+
+def test_the_text_is_one_body_s_whatever_their_number(short):
+    """Of robots of one kind the loops are the same, and only the table is longer."""
+    lines = [re.sub(r"\d+(?=[;\]])", "N", re.sub(r"static const struct [^;]*;", "", texts(
+        chain(n), "long_one", ["forward_dynamics"])["src/long_one.c"]).split("Algorithm:")[1]) for n in (20, 30)]
+    assert re.sub(r"int i = \d+", "", lines[0]) == re.sub(r"int i = \d+", "", lines[1])
+
+
+@pytest.mark.parametrize("quantity, options", [
+    ("mass_matrix", {}), ("jacobian", {}), ("step", {}), ("inverse_dynamics", {"gravity": True}),
+    ("forward_dynamics", {"payload": ["l3"]}), ("inverse_dynamics", {"external": ["l3"]})])
+def test_others_are_refused_by_name(short, quantity, options, tmp_path):
+    with pytest.raises(ValueError, match=f"{quantity}.* takes more than 0 operations"):
+        chain(5).export_c(tmp_path, "long_one", [quantity], links=["l4"], **options)
+
+
+def test_mimic_joints_and_floating_bases_are_refused(short, tmp_path):
+    for robot in (real_robot("panda_description/urdf/panda.urdf"),
+                  real_robot("ur_description/urdf/ur5_robot.urdf", floating_base=True)):
+        with pytest.raises(ValueError, match="inverse_dynamics takes more than 0 operations"):
+            robot.export_c(tmp_path, "arm", ["inverse_dynamics"])
+
+
+@pytest.mark.slow
+def test_a_chain_of_300(tmp_path):
+    robot = chain(300)
+    built = Built(robot, tmp_path, "-O1", quantities=["inverse_dynamics", "forward_dynamics"])
+    source = (built.folder / "exported.c").read_text()
+    assert "static const struct exported_forward_dynamics_link" in source
+    assert "inverse_dynamics_link" not in source                        # 47,000 straight lines
+    q, qd, tau = np.random.default_rng(1).uniform(-1.0, 1.0, (3, 300))
+    found = built.call("forward_dynamics", q, qd, tau)[0]
+    assert np.abs(built.call("inverse_dynamics", q, qd, found)[0] - tau).max() < 1e-8 * np.abs(found).max()
