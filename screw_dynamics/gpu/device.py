@@ -75,14 +75,14 @@ class Cuda:
         """launch(like, states, arguments) runs a kernel of this text on the GPU that `like` is on, in the current
         stream of CuPy, in blocks of so many threads with so many bytes of shared memory each; compiled at its first
         call there, and kept on disk."""
-        kernel = self._cupy.RawModule(code=text, options=("--std=c++17",)).get_function(name)
+        entry = self._cupy.RawModule(code=text, options=("--std=c++17",)).get_function(name)
         if shared * threads > SHARED:
-            kernel.max_dynamic_shared_size_bytes = shared * threads
+            entry.max_dynamic_shared_size_bytes = shared * threads
 
         def launch(like, states, arguments):
             with self._at(like):
-                kernel((-(-states // threads),), (threads,), (np.int64(states), *arguments),
-                       shared_mem=shared * threads)
+                entry((-(-states // threads),), (threads,), (np.int64(states), *arguments),
+                      shared_mem=shared * threads)
         return launch
 
     def _at(self, x):
