@@ -123,10 +123,11 @@ def _scaled(M):
     return size, M / np.outer(size, size)
 
 
-def of_solving(robot, q):
+def of_solving(robot, q, rounding=0.0):
     """What solving with the mass matrix makes of rounding: n u cond(H), H the matrix in units in which its diagonal is
-    1, as any factorization by Cholesky has it; Higham, Accuracy and Stability of Numerical Algorithms, 10.1."""
-    return robot.n * ROUNDING * np.linalg.cond(_scaled(robot.mass_matrix(q))[1])
+    1, as any factorization by Cholesky has it; Higham, Accuracy and Stability of Numerical Algorithms, 10.1. rounding:
+    relative, of H itself, which its inverse has cond(H) times; the same, 7.1."""
+    return (robot.n * ROUNDING + rounding) * np.linalg.cond(_scaled(robot.mass_matrix(q))[1])
 
 
 def of_moving(robot, q):
@@ -177,8 +178,10 @@ def errors(built, robot):
                 if np.isfinite(answer).all():
                     error = np.abs(result - answer).max() / max(1.0, np.abs(answer).max())
                     own = of_solving(robot, inputs[0]) if name in SOLVED else 0.0
-                    if name in ("forward_dynamics_derivatives", "mass_matrix_inverse"):
+                    if name == "forward_dynamics_derivatives":
                         own = max(own, of_moving(robot, inputs[0]))
+                    elif name == "mass_matrix_inverse":
+                        own = of_solving(robot, inputs[0], of_moving(robot, inputs[0]))
                     worst = max(worst, error / max(1.0, own / 1e-12))
         found[name] = worst
     return found
