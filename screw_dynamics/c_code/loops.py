@@ -54,47 +54,29 @@ class Looped(NamedTuple):
         return [operation for loop in self.loops for operation in loop.operations]
 
 
+class _Events(Notes):
+    """What was noted, in its order: ("at", operations until then, slot) where an algorithm turns to a body, ("write",
+    operations, (column, slot, number)) where it writes to its table."""
+
+    def __init__(self, trace: Trace):
+        super().__init__(trace)
+        self.events: list[tuple[str, int, Any]] = []
+
+    def section(self, of: int | str) -> None:
+        """What follows is at a body."""
+        self.events.append(("at", len(self._trace.operations), of))
+
+    def name(self, column: str, slot: int, value: Any) -> None:
+        """A value is written."""
+        self.events.append(("write", len(self._trace.operations), (column, slot, value)))
+
+
 class _Tree(TracedRobot):
-    """The tree on a trace, with events in their order: ("at", operations until then, slot) where an algorithm turns to
-    a body, ("write", operations, (column, slot, number)) where it writes to its table."""
+    """The tree on a trace."""
 
     def __init__(self, links: Sequence[NamedTuple], trace: Trace):
         self.links, self.frames, self.pose_sources, self._external = list(links), [], [], {}
-        self.notes, self.events = Notes(trace), []
-        self.notes.watched = self._watched
-        self._trace = trace
-
-    def _watched(self, links, body):
-        links = links._replace(**{name: _Read(self, getattr(links, name)) for name in ("X", "E", "M")})
-        columns = (_Written(self, name, column) if isinstance(column, list) else column
-                   for name, column in body._asdict().items())
-        return links, type(body)(*columns)
-
-    def note(self, kind: str, what: Any) -> None:
-        """Note an event."""
-        self.events.append((kind, len(self._trace.operations), what))
-
-
-class _Read(list):
-    def __init__(self, tree, values):
-        super().__init__(values)
-        self._tree = tree
-
-    def __getitem__(self, i):
-        if i:
-            self._tree.note("at", i)
-        return super().__getitem__(i)
-
-
-class _Written(list):
-    def __init__(self, tree, name, values):
-        super().__init__(values)
-        self._tree, self._name = tree, name
-
-    def __setitem__(self, i, value):
-        super().__setitem__(i, value)
-        if isinstance(i, int):
-            self._tree.note("write", (self._name, i, value))
+        self.notes = _Events(trace)
 
 
 def loops_of(ways: Mapping[str, Way], inputs: Mapping[str, tuple[int, ...]], outputs: Mapping[str, tuple[int, ...]],
@@ -119,7 +101,7 @@ def _looped(name, way, inputs, outputs, links):
     """The loops of one way."""
     trace, table = Trace(), {}
     tree = _Tree([links[0], *(_symbolic(links[1:], slot, trace, table) for slot in range(1, len(PARENTS) + 1))],
-                   trace)
+                 trace)
     arguments = [np.array([trace.input(f"{x}[link->coordinate]" if slot == ANY else f"{x} of {slot}")
                            for slot in range(1, len(PARENTS) + 1)], dtype=object) for x in inputs]
     results = way(tree, *arguments)
@@ -186,7 +168,7 @@ def _parts(tree, trace) -> Iterator[_Part]:
     """Each _Part, in order."""
     held: dict[tuple[int, str], Any] = {}
     slot, begin, before, new = None, 0, {}, {}
-    for kind, count, what in [*tree.events, ("at", len(trace.operations), None)]:
+    for kind, count, what in [*tree.notes.events, ("at", len(trace.operations), None)]:
         if kind == "write":
             column, where, value = what
             numbers = {(where, f"{column}{'_' * bool(path)}{path}"): x for path, x in paths(value)}

@@ -42,8 +42,9 @@ class Notes:
             self.sections.append((len(self._trace.operations), of))
 
     def name(self, column: str, slot: int, value: Any) -> None:
-        """Name the numbers of a value that have no name yet; of some the trace has the negative alone."""
-        for path, x in paths(value):
+        """Name the numbers of a value that have no name yet, but for the world's; of some the trace has the negative
+        alone."""
+        for path, x in paths(value) if slot else ():
             if isinstance(x, Traced):
                 sign = "minus_" if x.sign < 0 else ""
                 self.names.setdefault(x.name, f"{sign}{column}{slot}{'_' * bool(path)}{path}")
@@ -77,7 +78,7 @@ class _Written(list):
         self._notes, self._name = notes, name
 
     def __setitem__(self, i, value):
-        if isinstance(i, int) and i:
+        if isinstance(i, int):
             self._notes.name(self._name, i, value)
         super().__setitem__(i, value)
 
@@ -157,7 +158,6 @@ class TracedRobot:
         entry = entry.on_groups if self.pose_sources else entry
         return entry.plain(links, *inputs, frames=self.frames, target=target, pose_sources=self.pose_sources,
                            watched=self.notes.watched)
-
 
     def efforts_of(self, elements: Sequence[Element], q: Sequence, qd: Sequence) -> np.ndarray:
         """The joint efforts (n,) that elements of force are equivalent to at the time 0."""

@@ -106,7 +106,7 @@ class GpuRobot:
 
     def step(self, q: Any, qd: Any, tau: Any, dt: float, external: Wrenches | None = None) -> tuple[Any, Any]:
         """(q, qd) a time dt later, by the semi-implicit Euler of Robot.step, without friction and limits."""
-        q_next, qd_next = self._several("step", q=q, qd=qd, tau=tau, dt=checks.positive("dt", dt), external=external)
+        q_next, qd_next = self._several("step", q=q, qd=qd, tau=tau, dt=dt, external=external)
         return q_next, qd_next
 
     def rollout(self, q0: Any, qd0: Any, effort: Any = None, dt: float = 1e-3, steps: int = 1000, *, every: int = 1
@@ -116,13 +116,14 @@ class GpuRobot:
 
         effort: None; (..., n) constant; or (..., steps, n), one for each step. every: steps per sample."""
         steps, every = sampling(steps, every)
-        dt, n, samples = checks.positive("dt", dt), self.robot.n, steps // every
+        n, samples = self.robot.n, steps // every
         arrays = {"q0": self._device.array("q0", q0), "qd0": self._device.array("qd0", qd0)}
         if effort is not None:
             arrays["effort"] = self._device.array("effort", effort)
         dtype = kind(self._device, arrays)
+        length = _step_length(dt, dtype)
         given = {"q0": Given(arrays["q0"], (self.robot.nq,)), "qd0": Given(arrays["qd0"], (n,))}
-        tau = arrays.get("effort", self._zeros(dtype, arrays["qd0"]))
+        tau = self._zeros(dtype, arrays["qd0"]) if effort is None else arrays["effort"]
         over_time = tau.ndim > 1 and tau.shape[-2] == steps and tau.shape != (*lead_of(given), n)
         given["effort"] = Given(tau, (steps, n) if over_time else (n,))
         lead = lead_of(given)
@@ -132,8 +133,8 @@ class GpuRobot:
             _, launch = self._kernel("step", dtype, None, (), kernels.ROLLOUT)
             launch(q[0], math.prod(lead), [
                 np.int64(samples), np.int64(every), *q, *qd, tau, states, entries, *(per_step or [np.int64(0)]),
-                dtype.type(dt), *results])
-        return np.arange(samples + 1) * (every * dt), *(self._device.returned(x, q0) for x in results)
+                length, *results])
+        return np.arange(samples + 1) * (every * float(dt)), *(self._device.returned(x, q0) for x in results)
 
     # ------------------------------------------------------------------------------------------------- calls
     def _one(self, quantity, link=None, external=None, **given):
@@ -155,7 +156,7 @@ class GpuRobot:
             if x.name in batch:
                 arguments += strided(self._device, batch[x.name], lead)
             else:
-                arguments.append(dtype.type(given[x.name]))
+                arguments.append(_step_length(given[x.name], dtype))
         first = arrays["q"]
         results = [self._device.empty((*lead, *x.shape), dtype, first) for x in function.outputs]
         if math.prod(lead):
@@ -181,3 +182,9 @@ class GpuRobot:
         tau = self._device.empty((self.robot.n,), dtype, like)
         tau.fill(0.0)
         return tau
+
+
+def _step_length(dt, dtype):
+    """dt as a number of a precision, in which it must be > 0 and finite, too."""
+    with np.errstate(over="ignore", under="ignore"):
+        return dtype.type(checks.positive("dt", dtype.type(checks.positive("dt", dt))))

@@ -197,6 +197,8 @@ def test_kernels_are_compiled_once(place, rng):
     (lambda gpu, q: gpu.jacobian(q, "flange", "inertial"), "representation"),
     (lambda gpu, q: gpu.step(q, q, q, 0.0), "dt"),
     (lambda gpu, q: gpu.step(q, q, q, np.nan), "dt"),
+    (lambda gpu, q: gpu.step(*[q.astype("float32")] * 3, 1e-50), "dt"),
+    (lambda gpu, q: gpu.rollout(*[q.astype("float32")] * 2, dt=1e50), "dt"),
     (lambda gpu, q: gpu.inverse_dynamics(q, q, q, [1.0]), "external must map links to wrenches"),
     (lambda gpu, q: gpu.inverse_dynamics(q, q, q, {"hand": gpu.jacobian(q, "flange").reshape(2, 6)}), "hand"),
     (lambda gpu, q: gpu.inverse_dynamics(q, q, q, {"flange": q}), "external_flange has shape"),
