@@ -114,7 +114,8 @@ class GpuRobot:
         """Robot.rollout by semi-implicit Euler, without friction and limits, in one kernel: times t (samples + 1,), in
         the memory of the host, q (..., samples + 1, nq) and qd (..., samples + 1, n).
 
-        effort: None; (..., n) constant; or (..., steps, n), one for each step. every: steps per sample."""
+        effort: None; (..., n) constant; or (..., steps, n), one for each step, with leading axes of q0 and qd0. every:
+        steps per sample."""
         steps, every = sampling(steps, every)
         n, samples = self.robot.n, steps // every
         arrays = {"q0": self._device.array("q0", q0), "qd0": self._device.array("qd0", qd0)}
@@ -124,9 +125,12 @@ class GpuRobot:
         length = _step_length(dt, dtype)
         given = {"q0": Given(arrays["q0"], (self.robot.nq,)), "qd0": Given(arrays["qd0"], (n,))}
         tau = self._zeros(dtype, arrays["qd0"]) if effort is None else arrays["effort"]
-        over_time = tau.ndim > 1 and tau.shape[-2] == steps and tau.shape != (*lead_of(given), n)
-        given["effort"] = Given(tau, (steps, n) if over_time else (n,))
         lead = lead_of(given)
+        over_time = tau.ndim > 1 and tau.shape[-2] == steps and tau.shape != (*lead, n)
+        given["effort"] = Given(tau, (steps, n) if over_time else (n,))
+        if lead_of(given) != lead:
+            raise ValueError(f"effort has shape {tau.shape}, but must have ({n},), (..., {n}) or (..., {steps}, {n}), "
+                             f"with leading axes of q0 and qd0, {lead}")
         q, qd, (tau, states, *per_step, entries) = (strided(self._device, x, lead) for x in given.values())
         results = [self._device.empty((*lead, samples + 1, size), dtype, q[0]) for size in (self.robot.nq, n)]
         if math.prod(lead):

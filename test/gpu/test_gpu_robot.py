@@ -205,6 +205,8 @@ def test_kernels_are_compiled_once(place, rng):
     (lambda gpu, q: gpu.rollout(q, q, q[:1]), r"effort has shape \(1,\), but must end in 2"),
     (lambda gpu, q: gpu.rollout(q, q, steps=5, every=2), "steps 5 must be a multiple of every = 2"),
     (lambda gpu, q: gpu.rollout(q, q, steps=-1), "steps"),
+    (lambda gpu, q: gpu.rollout(q, q, gpu.mass_matrix(q), steps=5),
+     r"effort has shape \(2, 2\), but must have \(2,\), \(..., 2\) or \(..., 5, 2\), with leading axes of q0"),
 ], ids=count())
 def test_what_does_not_fit_is_named(place, call, message):
     gpu = GpuRobot(ARM, place.device)
