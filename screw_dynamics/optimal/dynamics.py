@@ -9,7 +9,12 @@ from screw_dynamics import checks
 from screw_dynamics.forces.laws import EFFORT
 from screw_dynamics.simulation.feedback import Around, Motion, follow
 from screw_dynamics.simulation.integrators import LINEARIZED, WITH_CONSTRAINTS
-from screw_dynamics.simulation.linearization.linear_model import Actuation, step_derivatives, with_padding
+from screw_dynamics.simulation.linearization.linear_model import (
+    Actuation,
+    before_arrival,
+    step_derivatives,
+    with_padding,
+)
 from screw_dynamics.simulation.rollout import Rollouts
 from screw_dynamics.sweeps.matrix_products import padded
 from screw_dynamics.sweeps.riccati import Feedback
@@ -69,7 +74,8 @@ class TreePhase:
 class LoopPhase(TreePhase):
     """Steps of a ClosedLoopRobot, which end where its constraints hold. It is entered by an impulse, which makes
     velocities keep them: first it acts, and then the robot moves, or a foot would go on for a step into the ground.
-    Derivatives are difference quotients of the steps themselves, of order 2: exact to 1e-9."""
+    Derivatives are exact along states that keep the constraints; with dry friction and stops, whose impulses are found
+    with those of constraints, they are difference quotients of the steps, of order 2."""
 
     enters = True
 
@@ -87,23 +93,48 @@ class LoopPhase(TreePhase):
 
     def entry(self, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
         """The same."""
-        n, count, found = self.robot.n, len(q), super().entry(q, qd)
-        dx = NUDGE * np.concatenate((np.eye(2 * n), -np.eye(2 * n)))
-        entered = self.entered(self.robot.integrate(q[:, None], dx[:, :n]), qd[:, None] + dx[:, n:])
-        entered = entered.reshape(count, 2, 2 * n, n)
-        found[:, n:] = np.swapaxes(entered[:, 0] - entered[:, 1], -1, -2) / (2.0 * NUDGE)
+        from screw_dynamics.closed_loops.arrival import after_impulse
+
+        found, n = super().entry(q, qd), self.robot.n
+        found[:, n:] = after_impulse(self.mechanism.constraints, q, qd, self.entered(q, qd), found[:, :n], found[:, n:],
+                                self.steps.threads)
         return found
 
     def derivatives(self, q: np.ndarray, qd: np.ndarray, tau: np.ndarray, t: np.ndarray) -> np.ndarray:
         """The same."""
+        from screw_dynamics.closed_loops.arrival import arrive
+
+        h, integrator, friction, limits, forces, threads = self.steps
+        if friction or limits:
+            return self._quotients(q, qd, tau, t)
+        actuation = Actuation(tau, None, self.rollouts.smooth(forces, friction), False, threads, t, False,
+                              self._accelerations)
+        F, _, u, v = before_arrival(self.robot, integrator, q, qd, actuation, h)
+        n, before = self.robot.n, (self.robot.integrate(q, u), v)
+        after = self._ends(q, qd, tau, t)
+        F[:, :n, :3 * n], F[:, n:, :3 * n] = arrive(self.mechanism.constraints, before, after, F[:, :n, :3 * n],
+                                                    F[:, n:, :3 * n], threads)
+        return F
+
+    def _accelerations(self, robot, q, qd, tau, external, threads, added=None, wanted=True):
+        """What Actuation.accelerations is, of a tree."""
+        from screw_dynamics.closed_loops.derivatives import accelerations
+
+        return accelerations(self.mechanism.constraints, q, qd, tau, external, threads, added)
+
+    def _ends(self, q, qd, tau, t):
+        """Where steps lead, each from its time."""
+        if self.steps.forces is None:
+            return self.end(q, qd, tau, 0.0)
+        ends = [self.end(*(x[None] for x in state), float(at)) for *state, at in zip(q, qd, tau, t, strict=True)]
+        return tuple(map(np.concatenate, zip(*ends, strict=True)))
+
+    def _quotients(self, q, qd, tau, t):
+        """Difference quotients of the steps."""
         robot, n, count = self.robot, self.robot.n, len(q)
         dx = NUDGE * np.concatenate((np.eye(3 * n), -np.eye(3 * n)))
         given = (robot.integrate(q[:, None], dx[:, :n]), qd[:, None] + dx[:, n:2 * n], tau[:, None] + dx[:, 2 * n:])
-        if self.steps.forces is None:
-            ends = self.end(*(x.reshape(-1, x.shape[-1]) for x in given), 0.0)
-        else:                                               # each at its time
-            ends = map(np.concatenate, zip(*(self.end(*x, float(at)) for *x, at in zip(*given, t, strict=True)),
-                                           strict=True))
+        ends = self._ends(*(x.reshape(-1, x.shape[-1]) for x in given), np.repeat(t, len(dx)))
         ends_q, ends_qd = (x.reshape(count, 2, 3 * n, -1) for x in ends)
         dq, dqd = robot.difference(ends_q[:, 1], ends_q[:, 0]), ends_qd[:, 0] - ends_qd[:, 1]
         return with_padding(np.swapaxes(np.concatenate((dq, dqd), axis=-1), -1, -2) / (2.0 * NUDGE))
