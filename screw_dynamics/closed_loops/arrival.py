@@ -12,24 +12,25 @@ from screw_dynamics.simulation.linearization.tangent_maps import displacement
 from .constraints import Constraints
 from .derivatives import columns_of, multipliers, response, solved
 from .differentials import changes, changes_of_gradient
-from .projection import directions_at_once
+from .projection import Directions, directions_at_once
 
 
 def arrive(constraints: Constraints, before: tuple[np.ndarray, np.ndarray], after: tuple[np.ndarray, np.ndarray],
            dq: np.ndarray, dqd: np.ndarray, threads: int | None = None) -> tuple[np.ndarray, np.ndarray]:
     """The derivatives (N, n, k) of states q (N, nq), qd (N, n) after they were closed, from those before."""
-    dq = after_closing(constraints, before[0], after[0], dq, threads)
-    return dq, after_impulse(constraints, after[0], before[1], after[1], dq, dqd, threads)
+    at = directions_at_once(constraints.jacobian(after[0]))
+    dq = after_closing(constraints, before[0], after[0], at, dq, threads)
+    return dq, after_impulse(constraints, after[0], before[1], after[1], at, dq, dqd, threads)
 
 
-def after_closing(constraints: Constraints, before: np.ndarray, after: np.ndarray, dq: np.ndarray,
+def after_closing(constraints: Constraints, before: np.ndarray, after: np.ndarray, at: Directions, dq: np.ndarray,
                   threads: int | None = None) -> np.ndarray:
-    """The derivatives (N, n, k) of configurations after they were closed: dq + dx, dx = d(G^T mu), is admissible."""
-    robot = constraints.robot
-    at, there = (directions_at_once(J) for J in (constraints.gradient(before), constraints.jacobian(after)))
-    x = robot.difference(before, after)
-    pushes = changes_of_gradient(constraints, before, multipliers(at, x[..., None]), threads)
-    (B, _), (N, others) = columns_of(at), columns_of(there)
+    """The derivatives (N, n, k) of configurations after they were closed, with their Directions: dq + dx, dx = d(G^T
+    mu), is admissible there."""
+    robot, x = constraints.robot, constraints.robot.difference(before, after)
+    begin = directions_at_once(constraints.gradient(before))
+    pushes = changes_of_gradient(constraints, before, multipliers(begin, x[..., None]), threads)
+    (B, _), (N, others) = columns_of(begin), columns_of(at)
     B = np.swapaxes(B, -1, -2)
     if robot.model.on_groups:                               # dq is T dq + E dx
         T, E = displacement(robot.model, x)
@@ -40,11 +41,11 @@ def after_closing(constraints: Constraints, before: np.ndarray, after: np.ndarra
     return N @ np.linalg.solve(B @ N + others, B @ T @ dq)
 
 
-def after_impulse(constraints: Constraints, q: np.ndarray, before: np.ndarray, after: np.ndarray, dq: np.ndarray,
-                  dqd: np.ndarray, threads: int | None = None) -> np.ndarray:
-    """The derivatives (N, n, k) of velocities after an impulse at q: M dw + dM w = d(J^T lambda)."""
+def after_impulse(constraints: Constraints, q: np.ndarray, before: np.ndarray, after: np.ndarray, at: Directions,
+                  dq: np.ndarray, dqd: np.ndarray, threads: int | None = None) -> np.ndarray:
+    """The derivatives (N, n, k) of velocities after an impulse at q, with its Directions: M dw + dM w = d(J^T lambda).
+    """
     robot, w, still = constraints.robot, after - before, np.zeros_like(after)
-    at = directions_at_once(constraints.jacobian(q))
     of_momentum = robot.inverse_dynamics_derivatives(q, still, w, threads=threads)
     M, at_rest = of_momentum.by_qdd, robot.inverse_dynamics_derivatives(q, still, still, threads=threads)
     of_efforts, of_rates = changes(constraints, q, still, after, multipliers(at, M @ w[..., None]), False,

@@ -59,6 +59,10 @@ class TreePhase:
         n = self.robot.n
         return np.tile(np.eye(2 * n), (len(q), 1, 1))
 
+    def free(self, q: np.ndarray) -> np.ndarray:
+        """Columns (..., n, k) that span the velocities that nothing holds at configurations q (..., nq)."""
+        return np.eye(self.robot.n)
+
     def end(self, q: np.ndarray, qd: np.ndarray, tau: np.ndarray, t: float) -> tuple[np.ndarray, np.ndarray]:
         """Where steps lead, of states and efforts (k, ...), at a time t."""
         h, integrator, friction, limits, forces, threads = self.steps
@@ -87,6 +91,12 @@ class LoopPhase(TreePhase):
         checks.one_of("integrator of a robot with constraints", steps.integrator,
                       [name for name in LINEARIZED if name in WITH_CONSTRAINTS])
 
+    def free(self, q: np.ndarray) -> np.ndarray:
+        """The same."""
+        from screw_dynamics.closed_loops.projection import directions
+
+        return directions(self.mechanism.jacobian(q)).admissible
+
     def entered(self, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
         """Those after the impulse."""
         return self.mechanism.project_velocity(q, qd)
@@ -94,10 +104,12 @@ class LoopPhase(TreePhase):
     def entry(self, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
         """The same."""
         from screw_dynamics.closed_loops.arrival import after_impulse
+        from screw_dynamics.closed_loops.projection import directions_at_once
 
-        found, n = super().entry(q, qd), self.robot.n
-        found[:, n:] = after_impulse(self.mechanism.constraints, q, qd, self.entered(q, qd), found[:, :n], found[:, n:],
-                                self.steps.threads)
+        found, n, constraints = super().entry(q, qd), self.robot.n, self.mechanism.constraints
+        at = directions_at_once(constraints.jacobian(q))
+        found[:, n:] = after_impulse(constraints, q, qd, self.entered(q, qd), at, found[:, :n], found[:, n:],
+                                     self.steps.threads)
         return found
 
     def derivatives(self, q: np.ndarray, qd: np.ndarray, tau: np.ndarray, t: np.ndarray) -> np.ndarray:
@@ -245,13 +257,14 @@ class Dynamics:
         return gaps
 
     def holding(self, q: np.ndarray) -> np.ndarray:
-        """The efforts (..., m) that hold the robot at configurations q (..., nq), as far as these can: against gravity,
-        springs, and what else acts at rest."""
+        """The least efforts (..., m) that hold the robot at configurations q (..., nq), as far as these can: against
+        gravity, springs, and what else acts at rest, along what constraints leave free."""
         first, tau = self.phases[0], self.robot.gravity_torque(q)
         total = first.rollouts.smooth(first.steps.forces, first.steps.friction)
         if total:
             tau = tau - total.derivatives(q, np.zeros(tau.shape), self.start)[0][..., EFFORT, :]
-        return tau[..., self.driven]
+        free = np.swapaxes(first.free(q), -1, -2)
+        return (np.linalg.pinv(free[..., self.driven], 1e-9) @ free @ tau[..., None])[..., 0]
 
     def efforts(self, u: np.ndarray) -> np.ndarray:
         """Efforts (..., n) of all velocities."""
