@@ -12,6 +12,7 @@ import yaml
 
 import screw_dynamics as sd
 from screw_dynamics.c_code.ros2_control import NEEDED
+from screw_dynamics.c_code.template import filled
 from screw_dynamics.export_c import main
 from support.c_exports import STRICT, pointer, run
 from support.pinocchio_oracle import oracle_of_urdf
@@ -158,12 +159,16 @@ def test_numbers_that_cannot_be_gains_are_refused_by_their_joint(arm, library):
     assert said(library, arm.joint_names, np.ones(5))[0] == "kp has 5 numbers, not 6"
 
 
+def wheel_of(joint="spin", base="base"):
+    return sd.Robot.from_urdf(
+        f'<robot name="wheel"><link name="{base}"/><link name="rim"><inertial><mass value="1"/><inertia ixx="1" '
+        f'iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link><joint name="{joint}" type="continuous"><parent '
+        f'link="{base}"/><child link="rim"/><axis xyz="0 0 1"/></joint></robot>')
+
+
 def test_continuous_joints_take_the_shorter_way_and_have_no_limit(tmp_path):
     """A wheel on a vertical axis, where gravity is nothing."""
-    wheel = sd.Robot.from_urdf(
-        '<robot name="wheel"><link name="base"/><link name="rim"><inertial><mass value="1"/><inertia ixx="1" iyy="1" '
-        'izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link><joint name="spin" type="continuous"><parent link="base"/>'
-        '<child link="rim"/><axis xyz="0 0 1"/></joint></robot>')
+    wheel = wheel_of()
     wheel.export_c(tmp_path / "held", "ur5", NEEDED, ros2_control="held")
     library = built(tmp_path / "held")
     for reference, q, way in ((3.0, -3.0, 6.0 - 2.0 * np.pi), (0.5, 0.2, 0.3), (0.0, 4.0 * np.pi + 0.1, -0.1)):
@@ -194,6 +199,22 @@ def test_readers_of_ros_take_the_files(arm, folder):
     own = parameters["gravity_compensation"]["ros__parameters"]
     assert own == {"joints": list(arm.joint_names), "kp": [0.0] * 6, "kd": [0.0] * 6}
     assert "| elbow_joint | revolute | 150 N m |" in (folder / "README.md").read_text()
+
+
+def test_a_name_of_which_there_is_no_part_is_told():
+    parts = {"title": "of none", "package": "held"}
+    assert filled("ros2_control/controller.xml", parts).startswith("<!-- of none -->\n")
+    with pytest.raises(ValueError, match="template ros2_control/controllers.yaml: .* for @joints@, @zeros@$"):
+        filled("ros2_control/controllers.yaml", parts)
+
+
+def test_names_of_a_robot_are_not_filled_in(tmp_path):
+    wheel = wheel_of(joint="@zeros@", base="@rows@")
+    wheel.export_c(tmp_path / "held", "ur5", NEEDED, ros2_control="held")
+    parameters = yaml.safe_load((tmp_path / "held" / "config" / "controllers.yaml").read_text())
+    assert parameters["gravity_compensation"]["ros__parameters"]["joints"] == ["@zeros@"]
+    readme = (tmp_path / "held" / "README.md").read_text()
+    assert "in the frame of `@rows@`" in readme and "| @zeros@ | continuous |" in readme
 
 
 def test_no_text_keeps_a_name_to_fill_in(folder):

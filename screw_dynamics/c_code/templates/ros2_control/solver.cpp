@@ -1,8 +1,3 @@
-"""The plugin of inverse_dynamics_solver in a package for ros2_control."""
-from .layout import Export
-from .ros2_controller import filled
-
-SOLVER = """\
 // @title@
 // A plugin of inverse_dynamics_solver. Vectors are in the order of the parameter joints, if there is one in the
 // namespace of initialize, and of the export otherwise.
@@ -123,9 +118,3 @@ class Solver : public inverse_dynamics_solver::InverseDynamicsSolver {
 }  // namespace @package@
 
 PLUGINLIB_EXPORT_CLASS(@package@::Solver, inverse_dynamics_solver::InverseDynamicsSolver)
-"""
-
-
-def solver(export: Export, package: str) -> str:
-    """The text of solver.cpp."""
-    return filled(SOLVER, export, package)
