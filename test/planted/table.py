@@ -79,7 +79,7 @@ def sources(package: Path) -> dict[Path, str]:
 
 
 def place(fault: Fault, texts: dict[Path, str]) -> tuple[Path, int]:
-    """The file of a fault and its line; ValueError unless what it replaces is there once, and Python can read a file of its own."""
+    """The file of a fault and its line; ValueError unless what it replaces is there once, and Python reads it."""
     found = [(file, match) for file, text in texts.items() for match in fault.found(text)]
     if len(found) != 1:
         near = difflib.get_close_matches(

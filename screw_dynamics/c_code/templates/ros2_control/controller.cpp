@@ -1,5 +1,8 @@
 // @title@
 // The controller of ros2_control that carries gravity and holds a configuration; README.md has its parameters.
+#include <algorithm>
+#include <cmath>
+#include <exception>
 #include <memory>
 #include <optional>
 #include <string>
@@ -19,11 +22,15 @@ using controller_interface::return_type;
 class GravityCompensation : public controller_interface::ControllerInterface {
  public:
   CallbackReturn on_init() override {
-    const std::vector<std::string> names(@name@_joint_names, @name@_joint_names + n);
-    auto_declare("joints", names);
-    auto_declare("kp", std::vector<double>(n, 0.0));
-    auto_declare("kd", std::vector<double>(n, 0.0));
-    auto_declare("reference", std::vector<double>{});
+    try {
+      auto_declare("joints", std::vector<std::string>(@name@_joint_names, @name@_joint_names + n));
+      auto_declare("kp", std::vector<double>(n, 0.0));
+      auto_declare("kd", std::vector<double>(n, 0.0));
+      auto_declare("reference", std::vector<double>{});
+    } catch (const std::exception &error) {   // a parameter of another type, as the whole numbers [10, 10]
+      RCLCPP_ERROR(get_node()->get_logger(), "%s", error.what());
+      return CallbackReturn::ERROR;
+    }
     return CallbackReturn::SUCCESS;
   }
 
@@ -51,7 +58,7 @@ class GravityCompensation : public controller_interface::ControllerInterface {
     return interfaces({hardware_interface::HW_IF_POSITION, hardware_interface::HW_IF_VELOCITY});
   }
 
-  // Holds where the robot is, unless there is a reference.
+  // Holds where the robot is, unless there is a reference, from now on: the first update may find states held.
   CallbackReturn on_activate(const rclcpp_lifecycle::State &) override {
     faulty_ = n;
     if (!read()) {
@@ -60,8 +67,12 @@ class GravityCompensation : public controller_interface::ControllerInterface {
     }
     law_.reference = given_reference_.value_or(q_);
     faulty_ = law_(q_, qd_, efforts_);
-    tell_fault();
-    return faulty_ == n ? CallbackReturn::SUCCESS : CallbackReturn::FAILURE;
+    if (faulty_ != n) {
+      tell_fault();
+      return CallbackReturn::FAILURE;
+    }
+    missed_ = write() ? 0 : 1;
+    return CallbackReturn::SUCCESS;
   }
 
   // Efforts become 0.
@@ -69,21 +80,31 @@ class GravityCompensation : public controller_interface::ControllerInterface {
     tell_fault();
     efforts_.fill(0.0);
     if (!write()) {
-      RCLCPP_ERROR(get_node()->get_logger(), "efforts cannot be written");
+      RCLCPP_ERROR(get_node()->get_logger(), "efforts cannot be written: they are not 0");
+      return CallbackReturn::ERROR;
     }
     return CallbackReturn::SUCCESS;
   }
 
-  // Allocates nothing. A state that is being written by another thread leaves the efforts of the cycle before.
+  // Allocates nothing. What another thread holds keeps the values of the cycle before, for some cycles at most.
   return_type update(const rclcpp::Time &, const rclcpp::Duration &) override {
-    if (!read()) {
-      return return_type::OK;
+    if (read()) {
+      faulty_ = law_(q_, qd_, efforts_);
+      if (faulty_ != n) {
+        return return_type::ERROR;
+      }
+      if (write()) {
+        missed_ = 0;
+        return return_type::OK;
+      }
     }
-    faulty_ = law_(q_, qd_, efforts_);
-    return faulty_ == n && write() ? return_type::OK : return_type::ERROR;
+    missed_ = std::min(missed_ + 1, most_missed);
+    return missed_ < most_missed ? return_type::OK : return_type::ERROR;
   }
 
  private:
+  static constexpr int most_missed = 10;    // cycles in a row in which something was held
+
   std::vector<double> numbers(const char *parameter) const {
     return get_node()->get_parameter(parameter).as_double_array();
   }
@@ -102,8 +123,11 @@ class GravityCompensation : public controller_interface::ControllerInterface {
 
   void tell_fault() const {
     if (faulty_ != n) {
-      RCLCPP_ERROR(get_node()->get_logger(), "the state of joint %s is not finite: position %g, velocity %g",
-        @name@_joint_names[faulty_], q_[faulty_], qd_[faulty_]);
+      const bool finite = std::isfinite(q_[faulty_]) && std::isfinite(qd_[faulty_]);
+      RCLCPP_ERROR(get_node()->get_logger(), "the state of joint %s %s: position %g, velocity %g",
+        @name@_joint_names[faulty_], finite ? "gives no finite effort" : "is not finite", q_[faulty_], qd_[faulty_]);
+    } else if (missed_ == most_missed) {
+      RCLCPP_ERROR(get_node()->get_logger(), "states or efforts were held by others in %d cycles in a row", missed_);
     }
   }
 
@@ -131,7 +155,8 @@ class GravityCompensation : public controller_interface::ControllerInterface {
   Law law_;
   std::optional<Array> given_reference_;
   Array q_{}, qd_{}, efforts_{};
-  std::size_t faulty_ = n;   // the joint whose state was not finite
+  std::size_t faulty_ = n;   // the joint whose state or effort was not finite
+  int missed_ = 0;           // cycles in a row without new efforts
 };
 
 }  // namespace @package@

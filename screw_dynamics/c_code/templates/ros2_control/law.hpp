@@ -70,20 +70,25 @@ inline Array ordered(const std::string &what, const std::vector<double> &given, 
 struct Law {
   Array kp{}, kd{}, reference{};
 
-  // Writes efforts and returns n, or leaves them and returns the first joint whose position or velocity is not finite.
-  // Allocates nothing.
+  // Writes efforts and returns n, or leaves them and returns the first joint whose position, velocity or effort is not
+  // finite. Allocates nothing.
   std::size_t operator()(const Array &q, const Array &qd, Array &efforts) const noexcept {
     for (std::size_t i = 0; i < n; i++) {
       if (!std::isfinite(q[i]) || !std::isfinite(qd[i])) {
         return i;
       }
     }
-    @name@_gravity_torque(q.data(), efforts.data());
+    Array found{};
+    @name@_gravity_torque(q.data(), found.data());
     for (std::size_t i = 0; i < n; i++) {
       const double e = reference[i] - q[i];
       const double nearest = turns_freely[i] ? std::remainder(e, 2.0 * 3.14159265358979323846) : e;
-      efforts[i] = std::clamp(efforts[i] + kp[i] * nearest - kd[i] * qd[i], -effort_limits[i], effort_limits[i]);
+      found[i] = std::clamp(found[i] + kp[i] * nearest - kd[i] * qd[i], -effort_limits[i], effort_limits[i]);
+      if (!std::isfinite(found[i])) {   // of a state that no robot has, the products overflow
+        return i;
+      }
     }
+    efforts = found;
     return n;
   }
 };
