@@ -150,12 +150,15 @@ class GpuRobot:
         """The outputs of a function of arrays and numbers, about a link (name, representation, reference), under
         external wrenches."""
         wrenches = checks.wrenches({} if external is None else external, self.robot.link_names)
-        given |= {f"external_{on}": wrench for on, wrench in wrenches.items()}
+        loads = {f"external_{on}": wrench for on, wrench in wrenches.items()}
+        given |= loads
         arrays = {name: self._device.array(name, x) for name, x in given.items() if name != "dt"}
         dtype = kind(self._device, arrays)
-        function, launch = self._kernel(quantity, dtype, link, tuple(wrenches), kernels.KERNEL)
+        model = self.robot.model
+        moving = tuple(on for on in wrenches if model.frames[model.known_link(on)][0] >= 0)
+        function, launch = self._kernel(quantity, dtype, link, moving, kernels.KERNEL)
         batch = {x.name: Given(arrays[x.name], x.shape) for x in function.inputs if x.name in arrays}
-        lead, arguments = lead_of(batch), []
+        lead, arguments = lead_of(batch | {name: Given(arrays[name], (6,)) for name in loads}), []
         for x in function.inputs:
             if x.name in batch:
                 arguments += strided(self._device, batch[x.name], lead)

@@ -139,6 +139,23 @@ def test_external_wrenches(place, name, rng):
     np.testing.assert_allclose(after, qd + 1e-3 * robot.forward_dynamics(q, qd, tau, external), atol=1e-11)
 
 
+def test_external_wrenches_on_what_does_not_move_do_nothing(place, rng):
+    """But their leading axes are those of the results, as Robot's."""
+    numbers, root = states(ARM, rng), ARM.model.root
+    gpu, there = GpuRobot(ARM, place.device), list(map(place.there, numbers))
+    external = {root: rng.uniform(-9.0, 9.0, (3, 6)), "flange": rng.uniform(-9.0, 9.0, 6)}
+    for links in ([root, "flange"], [root], ["flange"]):
+        given = {link: external[link] for link in links}
+        on_gpu = {link: place.there(W) for link, W in given.items()}
+        for method in "inverse_dynamics", "forward_dynamics":
+            wanted = getattr(ARM, method)(*numbers, given)
+            found = place.back(getattr(gpu, method)(*there, on_gpu))
+            assert found.shape == wanted.shape
+            np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-11 * np.abs(wanted).max())
+    with pytest.raises(ValueError, match=f"external_{root} has shape"):
+        gpu.inverse_dynamics(*there, {root: there[0]})
+
+
 @pytest.mark.parametrize("shape", [(2, 8, -1), (8, -1), (2, 1, -1), (-1,), None], ids=str)
 def test_rollouts_under_efforts(place, name, shape, rng):
     robot, *_ = ROBOTS[name]
