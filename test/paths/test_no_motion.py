@@ -65,6 +65,10 @@ def test_what_is_no_limit(arm):
             ({"link_speed": {"hand": 1.0}}, "link 'hand' does not exist"),
             ({"link_speed": {"flange": (1.0, 0.0)}}, "link_speed of 'flange' is"),
             ({"link_speed": 1.0}, "link_speed must be {link: m/s}"),
+            ({"effort_scaling": 0.0}, "effort_scaling 0.0 must be finite and > 0"),
+            ({"effort_scaling": np.inf}, "effort_scaling inf must be finite and > 0"),
+            ({"effort_scaling": "half"}, "effort_scaling 'half' must be finite and > 0"),
+            ({"points": 1e20}, "points 1e.20 must be <= 17592186044416"),
             ({"points": 1}, "points 1 must be a whole number >= 2"),
             ({"start_speed": -1.0}, "start_speed -1.0 must be finite and >= 0"),
             ({"friction": 1}, "friction 1 must be True or False")):
