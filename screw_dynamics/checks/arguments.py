@@ -11,6 +11,7 @@ from . import peers
 
 T = TypeVar("T")
 LONGEST = 300           # characters of an argument in an error message
+MOST = 2 ** 44          # numbers of 8 bytes: what the addresses of a process reach
 
 
 # ------------------------------------------------------------------------------------------------- arrays
@@ -182,6 +183,13 @@ def whole(what: str, x: Any, least: int) -> int:
     return int(x)
 
 
+def count(what: str, x: Any, least: int) -> int:
+    """A whole number >= the least of what is kept in memory."""
+    if (found := whole(what, x, least)) > MOST:
+        raise ValueError(f"{what} {described(x)} must be <= {MOST}: no memory has so many numbers")
+    return found
+
+
 def real(x: Any) -> float:
     """A real number, no truth value, as a float; NaN for what is none."""
     if not isinstance(x, Real) or isinstance(x, bool):
@@ -201,7 +209,7 @@ def flag(what: str, x: Any) -> bool:
 
 def lengths(what: str, x: Any) -> tuple[int, ...]:
     """The shape of an array, from a whole number or several."""
-    return tuple(whole(what, n, 0) for n in (x if isinstance(x, (tuple, list)) else (x,)))
+    return tuple(count(what, n, 0) for n in (x if isinstance(x, (tuple, list)) else (x,)))
 
 
 def generator(what: str, x: Any) -> np.random.Generator:

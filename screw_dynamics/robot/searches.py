@@ -113,7 +113,7 @@ class Searches:
               threads: int | None) -> InverseKinematicsResult:
         """What Robot.inverse_kinematics describes."""
         model, given = self._model, goals(pose, link, parts, reference)
-        attempts = checks.whole("attempts", attempts, 1)
+        attempts = checks.count("attempts", attempts, 1)
         prepared = self._prepare(given, joints, checks.whole("seed", seed, 0), max(SAMPLES, attempts))
         table, options, rest = self._objective(prepared, q_rest, rest_weight, checks.flag("limits", limits))
         start = rest if q0 is None else checks.finite_numbers("q0", q0, model.nq)
