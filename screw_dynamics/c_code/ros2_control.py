@@ -20,9 +20,9 @@ FILES = {"package.xml": "manifest.xml", "CMakeLists.txt": "build.cmake", "README
          "{0}_controller.xml": "controller.xml", "{0}_solver.xml": "solver.xml",
          "config/controllers.yaml": "controllers.yaml", "include/{0}/law.hpp": "law.hpp",
          "src/controller.cpp": "controller.cpp", "src/solver.cpp": "solver.cpp"}
-# Namespaces of the headers that the package includes.
-_TAKEN = frozenset("controller_interface hardware_interface inverse_dynamics_solver pluginlib rclcpp rclcpp_lifecycle "
-                   "std".split())
+# The package that builds it, and namespaces of the headers that it includes.
+_TAKEN = frozenset("ament_cmake controller_interface hardware_interface inverse_dynamics_solver pluginlib rclcpp "
+                   "rclcpp_lifecycle std".split())
 
 
 def known_package(robot: Any, name: str, taken: Iterable[str], quantities: Sequence[str] | None, precision: str,

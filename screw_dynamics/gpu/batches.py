@@ -43,6 +43,8 @@ def strided(device: Any, given: Given, lead: tuple[int, ...]) -> list[Any]:
     is copied only if its leading axes cannot be one axis."""
     (x, inner), states = given, math.prod(lead)
     own = x.shape[:x.ndim - len(inner)]
+    if any(stride % x.itemsize for stride in x.strides):        # a view of other numbers: no stride is one of these
+        x = x.copy()
     if own == lead and x.flags.c_contiguous:
         steps = [math.prod(inner[k:]) for k in range(len(inner) + 1)]
     else:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from screw_dynamics import checks
+from screw_dynamics.algorithms.representations import REPRESENTATIONS
 from screw_dynamics.c_code.export import prepared
 from screw_dynamics.c_code.functions import Function
 from screw_dynamics.robot import Robot
@@ -174,6 +175,8 @@ class GpuRobot:
         """A function, and what launches a kernel of it; made at the first call."""
         key = quantity, dtype, repr(link), external, name       # a link that is no name is refused when it is made
         if key not in self._compiled:
+            if link is not None:                                # an export takes None for "body", Robot does not
+                checks.one_of("representation", link[1], REPRESENTATIONS)
             export = prepared(self.robot, "robot", [quantity], [] if link is None else [link], PRECISIONS[dtype],
                               external, loops=False)
             [(function, _)] = export.functions

@@ -84,7 +84,7 @@ class TimeOptimal(NamedTuple):
     def sampled(self, rate: float) -> Samples:
         """The motion at 0, 1 / rate, 2 / rate, ..., and at its end; rate in Hz."""
         rate = checks.positive("rate", rate)
-        steps = int(np.floor(self.duration * rate * (1.0 + 1e-12)))
+        steps = checks.count(f"samples at rate {rate:g}:", np.floor(self.duration * rate * (1.0 + 1e-12)), 0)
         t = np.arange(steps + 1) / rate
         return self.at(np.append(t, self.duration) if self.duration - t[-1] > 1e-9 / rate else t)
 
@@ -177,6 +177,9 @@ def _problem(robot, path, limits, friction, external) -> Problem:
                          "winding; the robot without it, whose drives are rigid, has the efforts of joints")
     if not limits.any_of():
         raise ValueError("time_optimal: nothing limits the motion: give velocity, acceleration, effort or link_speed")
+    for link, wrench in checks.wrenches({} if external is None else external, robot.link_names).items():
+        if (shape := checks.real_numbers(f"the wrench on link {link!r}", wrench, 6).shape) != (6,):
+            raise ValueError(f"the wrench on link {link!r} has shape {shape}, must be (6,): it acts all the while")
     path = as_path(robot, path)
     if limits.needs_efforts or np.isfinite(np.concatenate((limits.acceleration, limits.jerk))).any():
         _refuse_kinks(path)

@@ -227,6 +227,7 @@ def test_no_text_keeps_a_name_to_fill_in(folder):
     ({"ros2_control": "Held"}, "ros2_control 'Held' must be the name of a package of ROS"),
     ({"ros2_control": "a__b"}, "ros2_control 'a__b' must be"), ({"ros2_control": "a"}, "ros2_control 'a' must be"),
     ({"ros2_control": 5}, "ros2_control 5 must be"), ({"ros2_control": "rclcpp"}, "'rclcpp' is a word of C"),
+    ({"ros2_control": "ament_cmake"}, "'ament_cmake' is a word of C"),
     ({"ros2_control": "class"}, "'class' is a word of C"),
     ({"name": "held_solver"}, "name 'held_solver' is that of a library of package 'held'"),
     ({"precision": "float"}, "ros2_control with precision 'float'"),

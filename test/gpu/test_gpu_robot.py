@@ -125,6 +125,17 @@ def test_batches_in_any_strides_that_broadcast(place, strided, rng):
     np.testing.assert_allclose(found, robot.inverse_dynamics(q, qd, qdd), rtol=0, atol=1e-11)
 
 
+def test_views_whose_strides_are_no_multiple_of_a_number(place, rng):
+    """Of pairs of single precision, three in a row, taken as numbers of double precision."""
+    row = np.zeros((4, 5), np.float32)
+    row[:, :4] = rng.uniform(-1.0, 1.0, (4, 2)).view(np.float32)
+    q = row[:, :4].view(float)
+    assert q.strides == (20, 8)
+    there = place.there(row)[:, :4].view(float)
+    found = place.back(GpuRobot(ARM, place.device).gravity_torque(there))
+    np.testing.assert_allclose(found, ARM.gravity_torque(q.copy()), atol=1e-12)
+
+
 def test_external_wrenches(place, name, rng):
     robot, link, other = ROBOTS[name]
     gpu, numbers = GpuRobot(robot, place.device), states(robot, rng, 3)
@@ -212,6 +223,7 @@ def test_kernels_are_compiled_once(place, rng):
     (lambda gpu, q: gpu.jacobian(q, "hand"), "hand"),
     (lambda gpu, q: gpu.jacobian(q, ["flange"]), "flange"),
     (lambda gpu, q: gpu.jacobian(q, "flange", "inertial"), "representation"),
+    (lambda gpu, q: gpu.jacobian_derivative(q, q, "flange", None), "representation None must be one of"),
     (lambda gpu, q: gpu.step(q, q, q, 0.0), "dt"),
     (lambda gpu, q: gpu.step(q, q, q, np.nan), "dt"),
     (lambda gpu, q: gpu.step(*[q.astype("float32")] * 3, 1e-50), "dt"),
