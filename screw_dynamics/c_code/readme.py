@@ -1,6 +1,7 @@
 """The README.md of an export."""
 from .functions import Function
 from .layout import Export
+from .loops import Looped
 from .printing import identifier
 from .template import filled
 
@@ -12,11 +13,14 @@ def readme(export: Export) -> str:
               f"{robot.model.kind_of(joint)} |" for joint in robot.joint_names]
     joints += [f"| {joint} | follows {leader} | | |" for joint, (leader, *_) in robot.model.mimics.items()]
     functions = [line for function, _ in export.functions for line in _section(export, function)]
+    loops = "no loops over bodies and no branches"
+    if any(isinstance(straight, Looped) for _, straight in export.functions):
+        loops = "loops over bodies where lines would be too many, and no other branches"
     title = export.title[len(export.name) + 2:]
     return filled("c/readme.md", {
         "name": export.name, "NAME": export.name.upper(), "title": title[0].upper() + title[1:],
         "root": robot.model.root, "joints": "\n".join(joints), "functions": "\n".join(functions).rstrip(),
-        "limit": "1e6" if export.dialect.scalar == "double" else "8192",
+        "loops": loops, "limit": "1e6" if export.dialect.scalar == "double" else "8192",
         "use": "\n".join(_use(export, export.functions[0][0]))})
 
 
