@@ -207,7 +207,10 @@ def test_kernels_are_compiled_once(place, rng):
         gpu.jacobian(q, "flange")
         gpu.jacobian(q, "flange", "hybrid")
         gpu.step(q, qd, tau, 1e-3)
-    assert len(launchers) == 3
+        gpu.rollout(q, qd, tau, steps=2)
+    assert [name for _, name, *_ in launchers] == ["of_states"] * 3 + ["rollout"]
+    for text, name, shared, _ in launchers:     # results go by the memory of a block, but for those of each step
+        assert ("__shared__" in text) == (shared > 0) == (name == "of_states")
 
 
 @pytest.mark.parametrize("call, message", [
