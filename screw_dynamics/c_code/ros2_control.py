@@ -50,8 +50,8 @@ def known_package(robot: Any, name: str, taken: Iterable[str], quantities: Seque
 
 def package(export: Export, name: str) -> dict[str, str]:
     """The files of a package around an export {path: text}, without the export's own."""
-    if export.name in (f"{name}_controller", f"{name}_solver"):
-        raise ValueError(f"name {export.name!r} is that of a library of package {name!r}: take another")
+    if export.name in (name, f"{name}_controller", f"{name}_solver"):
+        raise ValueError(f"name {export.name!r} is that of package {name!r} or of a library of it: take another")
     parts = {"title": export.title, "name": export.name, "NAME": export.name.upper(), "package": name,
              "PACKAGE": name.upper(), **_of_robot(export.robot)}
     return {path.format(name): _without_long_lines(filled(f"ros2_control/{template}", parts))

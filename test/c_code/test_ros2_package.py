@@ -229,7 +229,8 @@ def test_no_text_keeps_a_name_to_fill_in(folder):
     ({"ros2_control": 5}, "ros2_control 5 must be"), ({"ros2_control": "rclcpp"}, "'rclcpp' is a word of C"),
     ({"ros2_control": "ament_cmake"}, "'ament_cmake' is a word of C"),
     ({"ros2_control": "class"}, "'class' is a word of C"),
-    ({"name": "held_solver"}, "name 'held_solver' is that of a library of package 'held'"),
+    ({"name": "held_solver"}, "name 'held_solver' is that of package 'held' or of a library of it"),
+    ({"name": "held"}, "name 'held' is that of package 'held' or"),
     ({"precision": "float"}, "ros2_control with precision 'float'"),
     ({"external": ["tool0"]}, "ros2_control with external"), ({"payload": ["tool0"]}, "ros2_control with payload"),
     ({"gravity": True}, "ros2_control with gravity"),
@@ -238,6 +239,11 @@ def test_what_cannot_be_a_package_is_refused_and_writes_nothing(arm, tmp_path, o
     with pytest.raises(ValueError) as raised:
         arm.export_c(tmp_path / "held", **{"name": "ur5", "quantities": NEEDED, "ros2_control": "held"} | options)
     assert told in str(raised.value) and not list(tmp_path.iterdir())
+
+
+def test_by_default_the_c_is_named_after_the_package(tmp_path):
+    paths = wheel_of().export_c(tmp_path / "src" / "held", quantities=NEEDED, ros2_control="held")
+    assert tmp_path / "src" / "held" / "held_dynamics" / "src" / "held_dynamics.c" in paths
 
 
 def test_joints_with_several_degrees_of_freedom_are_refused(tmp_path):
