@@ -2,7 +2,6 @@
 
 The C is a folder of it. A controller carries gravity and holds a configuration by PD; a plugin of
 inverse_dynamics_solver computes what that interface asks for. Their texts are in templates/ros2_control."""
-import json
 import math
 import re
 from collections.abc import Iterable, Sequence
@@ -66,9 +65,15 @@ def _of_robot(robot) -> dict[str, str]:
             for joint, kind, limit in zip(robot.joint_names, model.joint_kinds, limits, strict=True)]
     return {"efforts": ", ".join(repr(float(x)) if math.isfinite(x) else "infinity" for x in limits),
             "freely": ", ".join(str(kind == "continuous").lower() for kind in model.joint_kinds),
-            "joints": ", ".join(json.dumps(name) for name in robot.joint_names),
+            "joints": ", ".join(_in_yaml(name) for name in robot.joint_names),
             "zeros": ", ".join(["0.0"] * robot.n), "rows": "\n".join(rows), "root": model.root,
             "gravity": ", ".join(f"{x:g}" for x in robot.gravity)}
+
+
+def _in_yaml(text):
+    """A text within quotes, what is no plain character by its number."""
+    plain = set(map(chr, range(32, 127))) - set('"\\')
+    return '"' + "".join(x if x in plain else f"\\U{ord(x):08x}" for x in text) + '"'
 
 
 def _without_long_lines(text):

@@ -24,6 +24,7 @@ LIMITS = 150.0, 150.0, 150.0, 28.0, 28.0, 28.0      # N m, in its URDF
 CALLS = """
 #include <cstring>
 #include "held/law.hpp"
+#include "ur5/ur5.hpp"
 
 extern "C" std::size_t law(const double *numbers, double *efforts) {
   held::Law law;
@@ -215,6 +216,13 @@ def test_names_of_a_robot_are_not_filled_in(tmp_path):
     assert parameters["gravity_compensation"]["ros__parameters"]["joints"] == ["@zeros@"]
     readme = (tmp_path / "held" / "README.md").read_text()
     assert "in the frame of `@rows@`" in readme and "| @zeros@ | continuous |" in readme
+
+
+@pytest.mark.parametrize("joint", ["\u00fcber 'x'", "\U0001f916", "a\\b", "#:, [", "\u2028\u0085\x7f", "yes"])
+def test_names_in_yaml_are_those_of_the_robot(tmp_path, joint):
+    wheel_of(joint).export_c(tmp_path / "held", quantities=NEEDED, ros2_control="held")
+    parameters = yaml.safe_load((tmp_path / "held" / "config" / "controllers.yaml").read_text())
+    assert parameters["gravity_compensation"]["ros__parameters"]["joints"] == [joint]
 
 
 def test_no_text_keeps_a_name_to_fill_in(folder):
