@@ -60,6 +60,15 @@ def test_rounded_corners_are_smooth_and_near(arm):
     assert abs(tight.q(tight.waypoints[[0, -1]]) - POINTS[[0, -1]]).max() < 1e-12
 
 
+def test_waypoints_on_a_line_make_no_corners(arm):
+    """To rounding, with a joint that stands still, too."""
+    for end in ([0.7, 0.0], [0.7, -1.1]):
+        shares = np.array([0.0, 0.1, 0.3, 0.7, 1.0])
+        path = straight(arm, shares[:, None] * end, 0.01)
+        assert path.breaks.size == 0 and len(path.waypoints) == 5
+        assert abs(path.q(path.waypoints) - shares[:, None] * end).max() < 1e-12
+
+
 def test_splines_of_users(arm):
     b_spline = make_interp_spline([0.0, 1.0, 2.0, 4.0], POINTS)
     for curve in (b_spline, CubicSpline([0.0, 1.0, 2.0, 4.0], POINTS)):
