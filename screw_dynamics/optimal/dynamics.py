@@ -1,6 +1,6 @@
 """What moves: motions under feedback, and the derivatives of their steps, as `step` of a robot, of a robot with
 constraints or of a scene makes these. Phases follow each other, in which different constraints hold: given contacts."""
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -324,6 +324,8 @@ def dynamics(robot: Any, steps: Steps, driven: Sequence[str] | None, N: int,
         checks.flag(name, flag)
     checks.positive("dt", steps.h)
     found = [phase(0, robot, steps)]
+    if not isinstance(phases, Iterable):
+        raise ValueError(f"phases must be pairs (first step, robot), not {checks.described(phases)}")
     for given in phases:
         if not (isinstance(given, Sequence) and len(given) == 2):
             raise ValueError(f"phases must be pairs (first step, robot), not {checks.described(given)}")
@@ -346,6 +348,9 @@ def driven_velocities(robot: Any, driven: Sequence[str] | None) -> np.ndarray:
         moved = _moved_by_drives(model)
         driven = [joint for joint, kind in zip(model.joint_names, model.joint_kinds, strict=True)
                   if kind not in FLOATING and joint not in moved]
+    if isinstance(driven, str) or not isinstance(driven, Iterable):
+        raise ValueError(f"driven must name joints of the robot, each once, not {checks.described(driven)}")
+    driven = list(driven)
     unknown = [joint for joint in driven if joint not in model.v_slices]
     if unknown or len(set(driven)) < len(driven):
         raise ValueError(f"driven must name joints of the robot, each once, not {unknown or list(driven)}")
