@@ -12,7 +12,7 @@ import numpy as np
 from screw_dynamics.simulation.feedback import Motion
 from screw_dynamics.sweeps.entries import riccati
 from screw_dynamics.sweeps.matrix_products import padded
-from screw_dynamics.sweeps.riccati import CURVE, FLAT, LEAST_PIVOT, SLOPE, TOLD, Feedback, Motions
+from screw_dynamics.sweeps.riccati import CHANGE, FLAT, LEAST_PIVOT, TOLD, Feedback, Motions
 
 from .dynamics import Dynamics
 from .objective import Objective
@@ -74,17 +74,18 @@ def best_feedback(dynamics: Dynamics, objective: Objective, bounds: Bounds, at: 
         feedback, *others = zip(*parts, strict=True)
         return Feedback(*map(np.concatenate, zip(*feedback, strict=True))), *map(np.concatenate, others)
     motion, values = Motion(*(x[which] for x in at.motion)), at.known.get(tuple(which))
-    F, shift, side = dynamics.derivatives(motion), at.shift[which].copy(), at.feedback.side[which]
+    F, shift, side = dynamics.derivatives(motion, False), at.shift[which].copy(), at.feedback.side[which]
     values = objective.take(motion, which, True).values if values is None else values
     sides = objective.sides(values, which)
     for _ in range(ROUNDS):
-        cost, g, H = objective.derivatives(values, which, sides)
-        given = Motions(F, H, g, at.gaps[which], bounds.lower - motion.u, bounds.upper - motion.u, shift)
+        cost, *squares = objective.derivatives(values, which, sides)
+        given = Motions(F, *squares, at.gaps[which], bounds.lower - motion.u, bounds.upper - motion.u, shift,
+                        dynamics.h)
         found = _determined(given, side, dynamics.threads)
         side, before, sides = found.side, sides, objective.sides(values, which, found.z)
         if all(x is None or (x == y).all() for x, y in zip(sides, before, strict=True)):
             break
-    return found, shift, at.value[which] - cost - found.told[:, SLOPE] - found.told[:, CURVE]
+    return found, shift, at.value[which] - cost - found.told[:, CHANGE]
 
 
 def expected_alone(dynamics: Dynamics, objective: Objective, bounds: Bounds, at: Iterate, which: np.ndarray
@@ -101,7 +102,7 @@ def _determined(given, side, threads):
         if not flat.any():
             return found
         shift[flat] = np.maximum(SHIFTS[0], SHIFTS[1] * shift[flat])
-        some = riccati(Motions(*(x[flat] for x in given)), side[flat], threads)
+        some = riccati(Motions(*(x[flat] for x in given[:-1]), given.h), side[flat], threads)
         for whole, part in zip(found, some, strict=True):
             whole[flat] = part
 

@@ -43,8 +43,9 @@ def riccati(given: Motions, side: np.ndarray | None = None, threads: int | None 
     found = Feedback(np.zeros((P, N * m, padded(x))), np.empty((P, N, m)),
                      np.zeros((P, N, m)) if side is None else side.copy(), np.zeros((P, N + 1, padded(x + m))),
                      np.empty((P, 1, TOLD)))
-    given = given._replace(**{name: x.reshape(P, -1, x.shape[-1]) for name, x in (("F", given.F), ("S", given.S))},
-                           shift=given.shift.reshape(P, 1, 1))
+    F, S, shift = given.F, given.S, given.shift.reshape(P, 1, 1)
+    given = given._replace(F=F.reshape(P, N * F.shape[2], -1), S=S.reshape(P, (N + 1) * S.shape[2], S.shape[3]),
+                           shift=shift)
     rest = P % WIDTH if P % WIDTH <= FEW else 0
     pieces = [(first, True) for first in range(0, P - rest, WIDTH)] + [(first, False) for first in range(P - rest, P)]
 
@@ -133,10 +134,11 @@ def entry_of_euler_steps() -> Callable:
     return prepare(*form_of_euler_steps()).entry_point
 
 
-def derivatives_of_euler_steps(by_q: np.ndarray, by_qd: np.ndarray, by_tau: np.ndarray, h: float) -> np.ndarray:
-    """F (..., 2 n, padded(3 n)) of derivatives (..., n, n) of accelerations: see euler_steps.py."""
+def derivatives_of_euler_steps(by_q: np.ndarray, by_qd: np.ndarray, by_tau: np.ndarray, h: float, whole: bool = True
+                               ) -> np.ndarray:
+    """F (..., 2 n, padded(3 n)) of derivatives (..., n, n) of accelerations, or its last n rows: see euler_steps.py."""
     lead, n = by_q.shape[:-2], by_q.shape[-1]
-    F = np.empty((*lead, 2 * n, padded(3 * n)))
+    F = np.empty((*lead, (1 + whole) * n, padded(3 * n)))
     given = (np.broadcast_to(x, by_q.shape).reshape(-1, n, n) for x in (by_q, by_qd, by_tau))
     entry_of_euler_steps()(*given, h, F.reshape(-1, *F.shape[-2:]))
     return F
@@ -144,4 +146,5 @@ def derivatives_of_euler_steps(by_q: np.ndarray, by_qd: np.ndarray, by_tau: np.n
 
 def forms() -> tuple[Form, ...]:
     """All that is compiled of sweeps."""
-    return form_of_riccati(False), form_of_riccati(True), form_of_costates(), form_of_euler_costates(), form_of_euler_steps()
+    return (form_of_riccati(False), form_of_riccati(True), form_of_costates(), form_of_euler_costates(),
+            form_of_euler_steps())
