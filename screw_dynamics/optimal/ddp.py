@@ -5,10 +5,12 @@ with limits on the sides on which they bind after it, which takes some rounds; a
 part a = 1, 1/2, 1/4, ... of the change that lessens the merit J + nu sum |gap| by at least a share of what is expected.
 Gaps become 1 - a of themselves. Where no part does, and where the change is not determined, more is added to what
 efforts cost, `shift`."""
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 
+from screw_dynamics.compiled.threads import thread_count
 from screw_dynamics.simulation.feedback import Motion
 from screw_dynamics.sweeps.entries import riccati
 from screw_dynamics.sweeps.matrix_products import padded
@@ -22,7 +24,7 @@ SHARE = 0.25            # of the expected decrease of the merit, which a part mu
 PARTS = 0.5 ** np.arange(10)
 SHIFTS = 1e-6, 100.0, 1e12           # the first one, how they grow, and where it ends
 ROUNDS = 10             # in which limits change sides
-AT_ONCE = 8             # motions
+AT_ONCE = 8             # motions, for each thread
 ROUNDING = 1e-13        # of the merit, which differences of it have
 
 
@@ -64,15 +66,18 @@ def begin(dynamics: Dynamics, objective: Objective, motion: Motion, gaps: np.nda
         np.zeros((P, N + 1, padded(2 * dynamics.robot.n + m))), np.zeros((P, TOLD))), {})
 
 
+def in_parts(function: Callable, which: np.ndarray, threads: int | None) -> list[np.ndarray]:
+    """A function of some motions after others, so many at once that what is known of their steps stays in a cache: of
+    what it returns for each part, the arrays of all."""
+    size = AT_ONCE * thread_count(threads)
+    parts = [function(which[k:k + size]) for k in range(0, len(which), size)]
+    return parts[0] if len(parts) == 1 else [*map(np.concatenate, zip(*parts, strict=True))]
+
+
 def best_feedback(dynamics: Dynamics, objective: Objective, bounds: Bounds, at: Iterate, which: np.ndarray
                   ) -> tuple[Feedback, np.ndarray, np.ndarray]:
     """The best feedback of the motions `which` to second order, the shifts (P,) that it took, and by how much costs are
-    to become less (P,); some motions after others, so that what is known of their steps stays in a cache."""
-    if len(which) > AT_ONCE:
-        parts = [best_feedback(dynamics, objective, bounds, at, which[k:k + AT_ONCE])
-                 for k in range(0, len(which), AT_ONCE)]
-        feedback, *others = zip(*parts, strict=True)
-        return Feedback(*map(np.concatenate, zip(*feedback, strict=True))), *map(np.concatenate, others)
+    to become less (P,)."""
     motion, values = Motion(*(x[which] for x in at.motion)), at.known.get(tuple(which))
     F, shift, side = dynamics.derivatives(motion, False), at.shift[which].copy(), at.feedback.side[which]
     values = objective.take(motion, which, True).values if values is None else values
@@ -91,7 +96,8 @@ def best_feedback(dynamics: Dynamics, objective: Objective, bounds: Bounds, at: 
 def expected_alone(dynamics: Dynamics, objective: Objective, bounds: Bounds, at: Iterate, which: np.ndarray
                    ) -> np.ndarray:
     """By how much costs would become less (P,) by the change that no shift holds back."""
-    return best_feedback(dynamics, objective, bounds, at._replace(shift=np.zeros_like(at.shift)), which)[2]
+    alone = at._replace(shift=np.zeros_like(at.shift))
+    return in_parts(lambda some: best_feedback(dynamics, objective, bounds, alone, some)[2:], which, dynamics.threads)[0]
 
 
 def _determined(given, side, threads):
@@ -109,6 +115,15 @@ def _determined(given, side, threads):
 
 def iterate(dynamics: Dynamics, objective: Objective, bounds: Bounds, at: Iterate, which: np.ndarray) -> Outcome:
     """An iteration of the motions `which`, in place; others stay."""
+    known = {}
+    found = in_parts(lambda some: _iterate(dynamics, objective, bounds, at, some, known), which, dynamics.threads)
+    at.known.clear()
+    at.known.update(known)
+    return Outcome(*found)
+
+
+def _iterate(dynamics, objective, bounds, at, which, known):
+    """An Outcome of motions that are computed at once; known: becomes what the terms of all are."""
     found, shift, expected = best_feedback(dynamics, objective, bounds, at, which)
     apart = np.abs(at.gaps[which]).sum(axis=(-2, -1))
     nu = np.where(apart > 0.0, np.maximum(0.0, -2.0 * expected / np.maximum(apart, 1e-300)), 0.0)
@@ -116,12 +131,11 @@ def iterate(dynamics: Dynamics, objective: Objective, bounds: Bounds, at: Iterat
     slope = np.minimum(-expected - nu * apart, 0.0)     # limits whose sides are not settled expect an increase
     held = at.shift[which] > 0.0
     part, left = np.zeros(len(which)), np.arange(len(which))
-    at.known.clear()
     for a in PARTS:
         k = which[left]
         tried = dynamics.follow(Motion(*(x[k] for x in at.motion)), *bounds, at.gaps[k],
                                 Feedback(*(x[left] for x in found)), a)
-        cost, value, values = objective.take(tried, k, bool(a == 1.0 and len(which) <= AT_ONCE))
+        cost, value, values = objective.take(tried, k, bool(a == 1.0))
         merit = value + nu[left] * (1.0 - a) * apart[left]
         good = merit <= before[left] + SHARE * a * slope[left] + ROUNDING * np.abs(before[left])    # false for NaN
         part[left[good]] = a
@@ -129,7 +143,7 @@ def iterate(dynamics: Dynamics, objective: Objective, bounds: Bounds, at: Iterat
                                (*tried, (1.0 - a) * at.gaps[k], cost, value), strict=True):
             whole[k[good]] = some[good]
         if values and good.all():
-            at.known[tuple(which)] = values
+            known[tuple(which)] = values
         left = left[~good]
         if not len(left):
             break
@@ -138,4 +152,4 @@ def iterate(dynamics: Dynamics, objective: Objective, bounds: Bounds, at: Iterat
     at.shift[which] = np.where(part == 1.0, less, np.where(part == 0.0, more, shift))
     for whole, some in zip(at.feedback, found, strict=True):
         whole[which] = some
-    return Outcome(expected, part, held)
+    return expected, part, held
