@@ -18,6 +18,7 @@ from screw_dynamics.sweeps.riccati import CHANGE, FLAT, LEAST_PIVOT, TOLD, Feedb
 
 from .dynamics import Dynamics
 from .objective import Objective
+from .terms import run
 
 SHARE = 0.25            # of the expected decrease of the merit, which a part must reach: next to none lets motions go
                         # from one side of a valley to the other, where the cost curves more than squares of terms
@@ -78,13 +79,14 @@ def best_feedback(dynamics: Dynamics, objective: Objective, bounds: Bounds, at: 
                   ) -> tuple[Feedback, np.ndarray, np.ndarray]:
     """The best feedback of the motions `which` to second order, the shifts (P,) that it took, and by how much costs are
     to become less (P,)."""
-    motion, values = Motion(*(x[which] for x in at.motion)), at.known.get(tuple(which))
-    F, shift, side = dynamics.derivatives(motion, False), at.shift[which].copy(), at.feedback.side[which]
+    some, values = run(which), at.known.get(tuple(which))
+    motion, shift, side = Motion(*(x[some] for x in at.motion)), at.shift[which], at.feedback.side[some]
+    F = dynamics.derivatives(motion, False)
     values = objective.take(motion, which, True).values if values is None else values
     sides = objective.sides(values, which)
     for _ in range(ROUNDS):
         cost, *squares = objective.derivatives(values, which, sides)
-        given = Motions(F, *squares, at.gaps[which], bounds.lower - motion.u, bounds.upper - motion.u, shift,
+        given = Motions(F, *squares, at.gaps[some], bounds.lower - motion.u, bounds.upper - motion.u, shift,
                         dynamics.h)
         found = _determined(given, side, dynamics.threads)
         side, before, sides = found.side, sides, objective.sides(values, which, found.z)
@@ -125,16 +127,16 @@ def iterate(dynamics: Dynamics, objective: Objective, bounds: Bounds, at: Iterat
 def _iterate(dynamics, objective, bounds, at, which, known):
     """An Outcome of motions that are computed at once; known: becomes what the terms of all are."""
     found, shift, expected = best_feedback(dynamics, objective, bounds, at, which)
-    apart = np.abs(at.gaps[which]).sum(axis=(-2, -1))
+    apart = np.abs(at.gaps[run(which)]).sum(axis=(-2, -1))
     nu = np.where(apart > 0.0, np.maximum(0.0, -2.0 * expected / np.maximum(apart, 1e-300)), 0.0)
     before = at.value[which] + nu * apart
     slope = np.minimum(-expected - nu * apart, 0.0)     # limits whose sides are not settled expect an increase
     held = at.shift[which] > 0.0
     part, left = np.zeros(len(which)), np.arange(len(which))
     for a in PARTS:
-        k = which[left]
-        tried = dynamics.follow(Motion(*(x[k] for x in at.motion)), *bounds, at.gaps[k],
-                                Feedback(*(x[left] for x in found)), a)
+        k, some = which[left], run(left)
+        tried = dynamics.follow(Motion(*(x[run(k)] for x in at.motion)), *bounds, at.gaps[run(k)],
+                                Feedback(*(x[some] for x in found)), a)
         cost, value, values = objective.take(tried, k, bool(a == 1.0))
         merit = value + nu[left] * (1.0 - a) * apart[left]
         good = merit <= before[left] + SHARE * a * slope[left] + ROUNDING * np.abs(before[left])    # false for NaN
@@ -151,5 +153,5 @@ def _iterate(dynamics, objective, bounds, at, which, known):
     more = np.maximum(SHIFTS[0], SHIFTS[1] * shift)
     at.shift[which] = np.where(part == 1.0, less, np.where(part == 0.0, more, shift))
     for whole, some in zip(at.feedback, found, strict=True):
-        whole[which] = some
+        whole[run(which)] = some
     return expected, part, held

@@ -94,13 +94,13 @@ def bound(term: Any, robot: Any, driven: np.ndarray, N: int, h: float, smoothnes
         weight = _numbers("weight", term.weight, labels)
         if not (np.isfinite(weight) & (weight >= 0.0)).all():
             raise ValueError(f"weight of {type(term.quantity).__name__} must be finite and >= 0, not {weight.tolist()}")
-        return Bound(term.quantity, which, _part(which), labels, weight * (h if term.at == RUNNING else 1.0))
+        return Bound(term.quantity, which, run(which), labels, weight * (h if term.at == RUNNING else 1.0))
     lower, upper = _numbers("lower", term.lower, labels), _numbers("upper", term.upper, labels)
     if not (within := ordered(lower, upper)).all():
         k = int(np.argmin(within))
         raise ValueError(f"lower must be <= upper, and numbers between, but of {labels[k]!r} they are {lower[k]} and "
                          f"{upper[k]}")
-    return Bound(term.quantity, which, _part(which), labels, None, lower, upper, checks.positive("scale", term.scale))
+    return Bound(term.quantity, which, run(which), labels, None, lower, upper, checks.positive("scale", term.scale))
 
 
 def listed(terms: Any) -> list[Cost | Limit]:
@@ -171,8 +171,8 @@ def gradient(S: np.ndarray, g: np.ndarray, w: int) -> np.ndarray:
     return found
 
 
-def _part(which):
-    """Nodes as a slice, if they follow each other."""
+def run(which: np.ndarray) -> slice | np.ndarray:
+    """Nodes, or motions, as a slice if they follow each other."""
     if which[-1] - which[0] + 1 == len(which):
         return slice(int(which[0]), int(which[-1]) + 1)
     return which

@@ -10,7 +10,7 @@ import numpy as np
 from screw_dynamics.compiled.entry import lane
 from screw_dynamics.numbers.lanes import WIDTH, places
 from screw_dynamics.numbers.tables import block
-from screw_dynamics.numbers.values import kernel, null, outlined
+from screw_dynamics.numbers.values import kernel, outlined
 
 AT_ONCE = 4         # rows, of two lanes: as many sums as keep a processor busy
 
@@ -99,14 +99,6 @@ def mirror(C: np.ndarray, a: int) -> None:
     for i in range(a):
         for j in range(i):
             C[i, j] = C[j, i]
-
-
-@kernel
-def clear(C: Any) -> None:
-    """Set entries to zero."""
-    for i in range(len(C)):
-        for J in range(C.shape[1]):
-            C[i, J] = null(C[i, J])
 
 
 @kernel

@@ -19,10 +19,10 @@ from screw_dynamics.numbers.tables import block
 from screw_dynamics.numbers.values import kernel, null, outlined
 
 from .matrix_products import (
+    AT_ONCE,
     Matrix,
     add_product,
     as_it_is,
-    clear,
     held,
     matrix,
     mirror,
@@ -71,15 +71,14 @@ class Feedback(NamedTuple):
 
 
 class Work(NamedTuple):
-    """Memory of a step: F (r, w); of (x, u, 1) S (s, w + 1), Q (w, w + 1) and W (x, w + 1); of (x, 1) V (x, x + 1) and
-    T (m, x + 1); of (x, 1, u) K (m, w + 1). D, g and z (w), gap and new (x); of the efforts bounds, sides, 1 for those
+    """Memory of a step: of (x, u, 1) FS, the rows of F and S (r + s, w + 1), WS, those of W and S (x + s, w + 1), and Q
+    (w, w + 1); of (x, 1) V (x, x + 1) and T (m, x + 1); of (x, 1, u) K (m, w + 1). D, g and z (w), gap and new (x); of the efforts bounds, sides, 1 for those
     that are free, the diagonal of Q, and d (m); shift (1), told (TOLD); and slopes (N, m, w + 1): of efforts at a bound
     the rows of Q."""
 
-    F: Matrix
-    S: Matrix
+    FS: Matrix
+    WS: Matrix
     Q: Matrix
-    W: Matrix
     V: Matrix
     K: Matrix
     T: Matrix
@@ -121,7 +120,7 @@ def work_numbers(unit: int, of: Sizes) -> int:
     """How many numbers a Work has, of so many motions side by side."""
     x, m, r, s, N = of
     w = x + m
-    return (r * row_numbers(unit, w) + (s + w + x + m) * row_numbers(unit, w + 1) + (x + m) * row_numbers(unit, x + 1)
+    return ((r + x + 2 * s + w + m) * row_numbers(unit, w + 1) + (x + m) * row_numbers(unit, x + 1)
             + unit * (3 * w + 2 * x + 6 * m + 1 + TOLD + N * m * (w + 1)))
 
 
@@ -131,10 +130,9 @@ def work_in(like: Any, of: Sizes, memory: np.ndarray) -> Work:
     (x, m, r, s, N), unit = of, places(like)
     w = x + m
     wide, own = row_numbers(unit, w + 1), row_numbers(unit, x + 1)
-    S = r * row_numbers(unit, w)
-    Q = S + s * wide
-    W = Q + w * wide
-    K = W + x * wide
+    W = (r + s) * wide
+    Q = W + (x + s) * wide
+    K = Q + w * wide
     V = K + m * wide
     T = V + x * own
     both = T + m * own
@@ -143,8 +141,8 @@ def work_in(like: Any, of: Sizes, memory: np.ndarray) -> Work:
     rest = efforts + 6 * unit * m
     z, new, u = (block(like, (3, w), memory, both), block(like, (2, x), memory, states),
                  block(like, (6, m), memory, efforts))
-    return Work(matrix(like, r, w, memory, 0), matrix(like, s, w + 1, memory, S), matrix(like, w, w + 1, memory, Q),
-                matrix(like, x, w + 1, memory, W), matrix(like, x, x + 1, memory, V),
+    return Work(matrix(like, r + s, w + 1, memory, 0), matrix(like, x + s, w + 1, memory, W),
+                matrix(like, w, w + 1, memory, Q), matrix(like, x, x + 1, memory, V),
                 matrix(like, m, w + 1, memory, K), matrix(like, m, x + 1, memory, T), z[0], z[1], z[2], new[0], new[1],
                 u[0], u[1], u[2], u[3], u[4], u[5], block(like, (1,), memory, rest),
                 block(like, (TOLD,), memory, rest + unit),
@@ -159,16 +157,20 @@ def load_matrix(matrices: np.ndarray, first: int, k: int, entries: Any, b: int) 
 
 
 @kernel
-def cost(given: Motions, first: int, k: int, at: Work) -> None:
-    """Q of the cost of a step alone, above its diagonal, with its gradient as last column."""
-    Q, w = at.Q.entries, len(at.z)
+def load_cost(given: Motions, first: int, k: int, at: Work) -> None:
+    """Put S of a step into its places, and D and g into Q, above its diagonal and as last column."""
+    Q, s, x, w = at.Q, len(at.WS.rows) - len(at.gap), len(at.gap), len(at.z)
+    rest = len(at.FS.rows) - s
     load_rows(given.D, first, k, at.D)
     load_rows(given.g, first, k, at.g)
-    load_matrix(given.S, first, k, at.S.entries, w + 1)
-    clear(at.Q.rows)
+    load_matrix(given.S, first, k, at.FS.entries[rest:], w + 1)
+    for i in range(s):
+        for J in range(Q.rows.shape[1]):
+            at.WS.rows[x + i, J] = at.FS.rows[rest + i, J]
     for i in range(w):
-        Q[i, i], Q[i, w] = at.D[i], at.g[i]
-    add_product(transposed, at.S.entries, at.S.rows, at.Q.rows, held(places(at.D[0])))
+        for J in range(i // AT_ONCE * AT_ONCE // held(places(at.D[0])), Q.rows.shape[1]):
+            Q.rows[i, J] = null(Q.rows[i, J])
+        Q.entries[i, i], Q.entries[i, w] = at.D[i], at.g[i]
 
 
 @kernel
@@ -189,25 +191,26 @@ def move(at: Work) -> None:
 @kernel
 def quadratic(given: Motions, first: int, k: int, at: Work) -> None:
     """Q = H + F^T V F, above its diagonal, and q = g + F^T (v + V gap) as last column. With F = ((1 0 0) + h A, A), of
-    which A is given, V F = V' A + V (1 0 0, 0 0 0), V' = (h V_q + V_v), and F^T W likewise."""
-    V, W, x, w = at.V.entries, at.W.entries, len(at.gap), len(at.z)
-    above = x - len(at.F.entries)
-    load_matrix(given.F, first, k, at.F.entries, w)
+    which A is given, W = V F = V (1 0 0, 0 0 0) + (h V_q + V_v) A, and F^T W likewise."""
+    V, W, Q, x, w, above = at.V.entries, at.WS, at.Q, len(at.gap), len(at.z), len(at.WS.rows) - len(at.FS.rows)
+    load_matrix(given.F, first, k, at.FS.entries[:x - above], w)
     load_rows(given.gap, first, k + 1, at.gap)
+    load_cost(given, first, k, at)
     move(at)
-    clear(at.W.rows)
     for i in range(x):
-        W[i, w] = V[i, x]
+        for J in range(above // held(places(V[0, 0])), W.rows.shape[1]):
+            W.rows[i, J] = null(W.rows[i, J])
+        W.entries[i, w] = V[i, x]
         for j in range(above):
-            W[i, j] = V[i, j]
+            W.entries[i, j] = V[i, j]
             V[i, above + j] += given.h * V[i, j]
-    add_product(as_it_is, V[:, above:], at.F.rows, at.W.rows, 0)
-    cost(given, first, k, at)
+    add_product(as_it_is, V[:, above:], at.FS.rows[:x - above], W.rows[:x], 0)
     for i in range(above):
-        for J in range(at.W.rows.shape[1]):
-            at.Q.rows[i, J] += at.W.rows[i, J]
-            at.W.rows[above + i, J] += given.h * at.W.rows[i, J]
-    add_product(transposed, at.F.entries, at.W.rows[above:], at.Q.rows, held(places(V[0, 0])))
+        for J in range(i // held(places(V[0, 0])), W.rows.shape[1]):
+            Q.rows[i, J] += W.rows[i, J]
+        for J in range(W.rows.shape[1]):
+            W.rows[above + i, J] += given.h * W.rows[i, J]
+    add_product(transposed, at.FS.entries, W.rows[above:], Q.rows, held(places(V[0, 0])))
 
 
 @kernel
@@ -283,8 +286,10 @@ def to_go(at: Work) -> None:
 def backward(given: Motions, found: Feedback, first: int, at: Work) -> None:
     """Feedback of all steps, from the last to the first."""
     N, m, x, w = given.lower.shape[1], len(at.d), len(at.gap), len(at.z)
+    r = x - len(at.WS.rows) + len(at.FS.rows)
     at.told[CHANGE], at.told[LEAST_PIVOT] = null(at.d[0]), null(at.d[0]) + 1.0
-    cost(given, first, N, at)
+    load_cost(given, first, N, at)
+    add_product(transposed, at.FS.entries[r:], at.WS.rows[x:], at.Q.rows, held(places(at.d[0])))
     to_go(at)
     mirror(at.V.entries, x)
     for k in range(N - 1, -1, -1):
@@ -327,7 +332,7 @@ def change_sides(at: Work, slopes: Any) -> bool:
 def forward(given: Motions, found: Feedback, first: int, at: Work) -> bool:
     """The whole change. Returns whether some efforts change sides."""
     z, x, w, N, changed = at.z, len(at.gap), len(at.z), given.lower.shape[1], False
-    above = x - len(at.F.entries)
+    above = len(at.WS.rows) - len(at.FS.rows)
     for i in range(x):
         z[i] = null(z[0])
     for k in range(N):
@@ -337,7 +342,7 @@ def forward(given: Motions, found: Feedback, first: int, at: Work) -> bool:
         load_rows(given.upper, first, k, at.upper)
         load_rows(given.gap, first, k + 1, at.gap)
         load_matrix(found.K, first, k, at.K.entries, x)
-        load_matrix(given.F, first, k, at.F.entries, w)
+        load_matrix(given.F, first, k, at.FS.entries[:x - above], w)
         for i in range(w - x):
             u = at.d[i]
             for j in range(x):
@@ -349,7 +354,7 @@ def forward(given: Motions, found: Feedback, first: int, at: Work) -> bool:
         for i in range(x - above):
             new = null(z[0])
             for j in range(w):
-                new += at.F.entries[i, j] * z[j]
+                new += at.FS.entries[i, j] * z[j]
             at.new[i] = new
         for i in range(above):
             z[i] += given.h * at.new[i] + at.gap[i]
