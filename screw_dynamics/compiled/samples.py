@@ -3,7 +3,7 @@ import numpy as np
 from numba.extending import overload
 
 from screw_dynamics.numbers.lanes import LANE, WIDTH, extract, insert, places
-from screw_dynamics.numbers.values import INLINE, kernel, outlined
+from screw_dynamics.numbers.values import INLINE, outlined
 
 from .tiles import contiguous, load_square, store_square
 
@@ -18,14 +18,14 @@ def store_rows(rows: np.ndarray, first: int, sample: int, column: list) -> None:
     _store(rows, first, sample, column)
 
 
-@kernel
+@outlined
 def _load(rows, first, sample, column):
     for k in range(len(column)):
         for place in range(places(column[k])):
             column[k] = insert(column[k], place, rows[min(first + place, len(rows) - 1), sample, k])
 
 
-@kernel
+@outlined
 def _store(rows, first, sample, column):
     for k in range(len(column)):
         for place in range(min(places(column[k]), len(rows) - first)):

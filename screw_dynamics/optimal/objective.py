@@ -46,7 +46,7 @@ class Objective:
                 value = term.quantity.at(self.dynamics.robot, self.nodes(motion, term), derivatives)
                 values.append(value)
                 if y is None:
-                    cost += 0.5 * (term.weight * value.r * value.r).sum(axis=(-2, -1))
+                    cost += 0.5 * (value.r * value.r @ term.weight).sum(axis=-1)
                 else:
                     e = self._excess(term, value, y[which], which)
                     added += 0.5 * self.penalty[which] * (e * e).sum(axis=(-2, -1))
@@ -58,7 +58,7 @@ class Objective:
         cost, squares = np.zeros(len(which)), []
         for term, y, value, side in zip(self.terms, self.y, values, sides, strict=True):
             if y is None:
-                cost += 0.5 * (term.weight * value.r * value.r).sum(axis=(-2, -1))
+                cost += 0.5 * (value.r * value.r @ term.weight).sum(axis=-1)
                 squares.append(Square(value, term.weight, value.r, term.some))
                 continue
             p, d = self.penalty[which][:, None, None], self._stretched(term, value.r, y[which], which)

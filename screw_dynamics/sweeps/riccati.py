@@ -149,14 +149,14 @@ def work_in(like: Any, of: Sizes, memory: np.ndarray) -> Work:
                 block(like, (N, m, w + 1), memory, rest + (1 + TOLD) * unit))
 
 
-@kernel
+@outlined
 def load_matrix(matrices: np.ndarray, first: int, k: int, entries: Any, b: int) -> None:
     """Put b columns of matrices (P, N a, .), of step k of the motions from the first on, into entries (a, .)."""
     for i in range(len(entries)):
         load_rows(matrices, first, k * len(entries) + i, entries[i, :b])
 
 
-@kernel
+@outlined
 def load_cost(given: Motions, first: int, k: int, at: Work) -> None:
     """Put S of a step into its places, and D and g into Q, above its diagonal and as last column."""
     Q, s, x, w = at.Q, len(at.WS.rows) - len(at.gap), len(at.gap), len(at.z)
@@ -188,7 +188,7 @@ def move(at: Work) -> None:
             V[i, x] += more
 
 
-@kernel
+@outlined
 def quadratic(given: Motions, first: int, k: int, at: Work) -> None:
     """Q = H + F^T V F, above its diagonal, and q = g + F^T (v + V gap) as last column. With F = ((1 0 0) + h A, A), of
     which A is given, W = V F = V (1 0 0, 0 0 0) + (h V_q + V_v) A, and F^T W likewise."""
@@ -240,7 +240,7 @@ def equations(given: Motions, found: Feedback, first: int, k: int, at: Work) -> 
         K[i, x + 1 + i] += 1.0 - free[i] + free[i] * at.shift[0]
 
 
-@kernel
+@outlined
 def best_efforts(given: Motions, found: Feedback, first: int, k: int, at: Work) -> None:
     """Efforts u = d + K x, the least of q u + u Q u / 2 + u Q x of those that are free, d as the column behind K."""
     K, m, x = at.K.entries, len(at.d), len(at.gap)
@@ -257,7 +257,7 @@ def best_efforts(given: Motions, found: Feedback, first: int, k: int, at: Work) 
             subtract(K[i, x + 1 + e], at.K.rows, e, i)
 
 
-@kernel
+@outlined
 def value(at: Work) -> None:
     """V = (1, K)^T Q (1, K) and, as last column, v = (1, K)^T (q + Q (0, d)), without what `shift` adds."""
     Q, T, V, K, x = at.Q.entries, at.T.entries, at.V.entries, at.K.entries, len(at.gap)
