@@ -14,6 +14,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")        # CuPy takes memory, too
+os.environ.setdefault("JAX_DEFAULT_MATMUL_PRECISION", "highest")        # single precision, not TF32
 
 import cupy
 import numpy as np
