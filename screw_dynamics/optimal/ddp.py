@@ -99,7 +99,8 @@ def expected_alone(dynamics: Dynamics, objective: Objective, bounds: Bounds, at:
                    ) -> np.ndarray:
     """By how much costs would become less (P,) by the change that no shift holds back."""
     alone = at._replace(shift=np.zeros_like(at.shift))
-    return in_parts(lambda some: best_feedback(dynamics, objective, bounds, alone, some)[2:], which, dynamics.threads)[0]
+    found = in_parts(lambda some: best_feedback(dynamics, objective, bounds, alone, some)[2:], which, dynamics.threads)
+    return found[0]
 
 
 def _determined(given, side, threads):

@@ -147,7 +147,7 @@ def expanded(squares: list[Square], P: int, N: int, n: int, m: int) -> tuple[np.
     gradients g (P, N + 1, padded(w)), for sweeps/riccati.py."""
     w, columns = 2 * n + m, {"q": slice(0, n), "qd": slice(n, 2 * n), "tau": slice(2 * n, 2 * n + m)}
     used, rows = np.zeros(N + 1, dtype=int), []
-    for value, _, e, some in (dense := [square for square in squares if not square.is_diagonal]):
+    for _, _, e, some in (dense := [square for square in squares if not square.is_diagonal]):
         first, size = used[some].max(), e.shape[-1]                 # squares of other nodes may have the same rows
         used[some] = first + size
         rows.append(slice(first, first + size))

@@ -67,9 +67,9 @@ transposed = kernel(lambda A, i, k: A[k, i])
 
 @outlined
 def add_product(entry: Callable, A: np.ndarray, B: Any, C: Any, upper: int) -> None:
-    """C += A B, as far as both have lanes, of A as it is or transposed, its entries being entry(A, i, k), and rows B (b)
-    and C (a); upper: of C
-    those alone that are not all left of its diagonal, if it is not 0, the number of entries that a lane holds.
+    """C += A B, as far as both have lanes, of A as it is or transposed, its entries being entry(A, i, k), and rows B
+    (b) and C (a); upper: how many entries a lane holds, where of C those are wanted that are not left of its diagonal;
+    else 0.
 
     At the edges some sums are made, and stored, twice: that is less than what loops for what is left would take."""
     a, b, lanes = len(C), len(B), min(B.shape[1], C.shape[1])

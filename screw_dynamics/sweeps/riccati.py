@@ -2,11 +2,13 @@
 
 Of deviations z = (x, u) of states and efforts, x+ = F z + gap, and costs |S (z, 1)|^2 / 2 + g z + z D z / 2, of which
 H is what is of second order. Backwards, the cost to go from a state is v x + x V x / 2, and Q = H + F^T V F, q = g +
-F^T (v + V gap) that of a step and of all after it, of which efforts u = d + K x are the least (with gaps: Mastalli et al., 2020); those at a bound stay there. Forwards, which
-efforts leave their bounds, and which ones at a bound would make the cost less within: these change sides, and all is
-done again until none does (a primal-dual active set: Hintermueller, Ito and Kunisch, 2002). So the whole problem with
-bounds is solved, as no sweep that bounds the efforts of one step after the other does; and what the change makes of the
-cost is known."""
+F^T (v + V gap) that of a step and of all after it, of which efforts u = d + K x are the least (with gaps: Mastalli et
+al., 2020); those at a bound stay there. Forwards, which efforts leave their bounds, and which ones at a bound would
+make the cost less within: these change sides, and all is done again until none does (a primal-dual active set:
+Hintermueller, Ito and Kunisch, 2002). So the whole problem with bounds is solved, as no sweep that bounds the efforts
+of one step after the other does; and what the change makes of the cost is known.
+
+One source for one motion and for as many as a lane has places: see matrix_products.py."""
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -72,9 +74,9 @@ class Feedback(NamedTuple):
 
 class Work(NamedTuple):
     """Memory of a step: of (x, u, 1) FS, the rows of F and S (r + s, w + 1), WS, those of W and S (x + s, w + 1), and Q
-    (w, w + 1); of (x, 1) V (x, x + 1) and T (m, x + 1); of (x, 1, u) K (m, w + 1). D, g and z (w), gap and new (x); of the efforts bounds, sides, 1 for those
-    that are free, the diagonal of Q, and d (m); shift (1), told (TOLD); and slopes (N, m, w + 1): of efforts at a bound
-    the rows of Q."""
+    (w, w + 1); of (x, 1) V (x, x + 1) and T (m, x + 1); of (x, 1, u) K (m, w + 1). D, g and z (w), gap and new (x); of
+    the efforts bounds, sides, 1 for those that are free, the diagonal of Q, and d (m); shift (1), told (TOLD); and
+    slopes (N, m, w + 1): of efforts at a bound the rows of Q."""
 
     FS: Matrix
     WS: Matrix
