@@ -1,21 +1,62 @@
 """Samples of rollouts, (N, samples, n), as columns of states: of one, or of as many as a lane has places."""
 import numpy as np
+from numba.extending import overload
 
-from screw_dynamics.numbers.lanes import extract, insert, places
-from screw_dynamics.numbers.values import kernel
+from screw_dynamics.numbers.lanes import LANE, WIDTH, extract, insert, places
+from screw_dynamics.numbers.values import INLINE, outlined
+
+from .tiles import contiguous, load_square, store_square
 
 
-@kernel
 def load_rows(rows: np.ndarray, first: int, sample: int, column: list) -> None:
     """Put rows[first ... first + 7, sample] into the places of a column; past the end, the last is repeated."""
+    _load(rows, first, sample, column)
+
+
+def store_rows(rows: np.ndarray, first: int, sample: int, column: list) -> None:
+    """The inverse of load_rows; places past the end are dropped."""
+    _store(rows, first, sample, column)
+
+
+@outlined
+def _load(rows, first, sample, column):
     for k in range(len(column)):
         for place in range(places(column[k])):
             column[k] = insert(column[k], place, rows[min(first + place, len(rows) - 1), sample, k])
 
 
-@kernel
-def store_rows(rows: np.ndarray, first: int, sample: int, column: list) -> None:
-    """The inverse of load_rows; places past the end are dropped."""
+@outlined
+def _store(rows, first, sample, column):
     for k in range(len(column)):
         for place in range(min(places(column[k]), len(rows) - first)):
             rows[first + place, sample, k] = extract(column[k], place)
+
+
+@outlined
+def _load_squares(rows, first, sample, column):
+    some = rows[:, sample, :len(column)]
+    if contiguous(some):
+        for k in range(0, len(column), WIDTH):
+            load_square(some, first, len(rows) - 1, k, column)
+    else:
+        _load(rows, first, sample, column)
+
+
+@outlined
+def _store_squares(rows, first, sample, column):
+    some = rows[:, sample, :len(column)]
+    if contiguous(some) and len(rows) - first >= WIDTH:
+        for k in range(0, len(column), WIDTH):
+            store_square(column, some, first, k)
+    else:
+        _store(rows, first, sample, column)
+
+
+@overload(load_rows, jit_options=INLINE)
+def _load_rows(rows, first, sample, column):
+    return _load_squares if column.dtype is LANE else _load
+
+
+@overload(store_rows, jit_options=INLINE)
+def _store_rows(rows, first, sample, column):
+    return _store_squares if column.dtype is LANE else _store

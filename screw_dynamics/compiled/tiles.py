@@ -226,7 +226,20 @@ def _read(states, first, last, k):
 
 
 @kernel
-def _write(lanes, out, first, k):
+def load_square(states: np.ndarray, first: int, last: int, k: int, column: list) -> None:
+    """Put entries k, k + 1, ... of WIDTH states from the first on, of contiguous numbers, into those of a column, as
+    far as it goes; past the last state, that is repeated."""
+    read = _read(states, first, last, k)
+    if k + WIDTH <= len(column):
+        for i in range(WIDTH):                  # a loop of known length: straight lines
+            column[k + i] = read[i]
+    else:
+        for i in range(len(column) - k):
+            column[k + i] = read[i]
+
+
+@kernel
+def store_square(lanes: list, out: np.ndarray, first: int, k: int) -> None:
     """Write up to WIDTH lanes from k on, transposed, to WIDTH rows from the first on."""
     rows = transposed(consecutive(lanes, k))
     for place in range(WIDTH):
@@ -322,7 +335,7 @@ def store(results: Any, out: np.ndarray, first: int) -> None:
     count = min(width, len(out) - first)
     if contiguous(out) and count == width:
         for k in range(0, len(flat), WIDTH):
-            _write(flat, out, first, k)
+            store_square(flat, out, first, k)
     else:
         for i in range(len(flat)):
             for place in range(count):

@@ -34,6 +34,8 @@ def normalized(model: Model, q: np.ndarray) -> np.ndarray:
 
 def integrated(model: Model, q: np.ndarray, v: np.ndarray) -> np.ndarray:
     """g exp(v) of each joint's configuration g: where a constant velocity v leads in unit time."""
+    if not model.on_groups:
+        return q + v
     lead = np.broadcast_shapes(q.shape[:-1], v.shape[:-1])
     result = np.empty((*lead, model.nq))
     for _, kind, numbers, rates in _joints(model):
@@ -43,6 +45,8 @@ def integrated(model: Model, q: np.ndarray, v: np.ndarray) -> np.ndarray:
 
 def difference(model: Model, q0: np.ndarray, q1: np.ndarray) -> np.ndarray:
     """v with integrated(q0, v) = q1: log(g0^-1 g1) of each joint, of the angles at most pi."""
+    if not model.on_groups:
+        return q1 - q0
     lead = np.broadcast_shapes(q0.shape[:-1], q1.shape[:-1])
     v = np.empty((*lead, model.n))
     for _, kind, numbers, rates in _joints(model):

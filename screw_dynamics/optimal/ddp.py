@@ -5,24 +5,27 @@ with limits on the sides on which they bind after it, which takes some rounds; a
 part a = 1, 1/2, 1/4, ... of the change that lessens the merit J + nu sum |gap| by at least a share of what is expected.
 Gaps become 1 - a of themselves. Where no part does, and where the change is not determined, more is added to what
 efforts cost, `shift`."""
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 
+from screw_dynamics.compiled.threads import thread_count
 from screw_dynamics.simulation.feedback import Motion
 from screw_dynamics.sweeps.entries import riccati
 from screw_dynamics.sweeps.matrix_products import padded
-from screw_dynamics.sweeps.riccati import CURVE, FLAT, LEAST_PIVOT, SLOPE, TOLD, Feedback, Motions
+from screw_dynamics.sweeps.riccati import CHANGE, FLAT, LEAST_PIVOT, TOLD, Feedback, Motions
 
 from .dynamics import Dynamics
 from .objective import Objective
+from .terms import run
 
 SHARE = 0.25            # of the expected decrease of the merit, which a part must reach: next to none lets motions go
                         # from one side of a valley to the other, where the cost curves more than squares of terms
 PARTS = 0.5 ** np.arange(10)
 SHIFTS = 1e-6, 100.0, 1e12           # the first one, how they grow, and where it ends
 ROUNDS = 10             # in which limits change sides
-AT_ONCE = 8             # motions
+AT_ONCE = 8             # motions, for each thread
 ROUNDING = 1e-13        # of the merit, which differences of it have
 
 
@@ -64,33 +67,40 @@ def begin(dynamics: Dynamics, objective: Objective, motion: Motion, gaps: np.nda
         np.zeros((P, N + 1, padded(2 * dynamics.robot.n + m))), np.zeros((P, TOLD))), {})
 
 
+def in_parts(function: Callable, which: np.ndarray, threads: int | None) -> list[np.ndarray]:
+    """A function of some motions after others, so many at once that what is known of their steps stays in a cache: of
+    what it returns for each part, the arrays of all."""
+    size = AT_ONCE * thread_count(threads)
+    parts = [function(which[k:k + size]) for k in range(0, len(which), size)]
+    return parts[0] if len(parts) == 1 else [*map(np.concatenate, zip(*parts, strict=True))]
+
+
 def best_feedback(dynamics: Dynamics, objective: Objective, bounds: Bounds, at: Iterate, which: np.ndarray
                   ) -> tuple[Feedback, np.ndarray, np.ndarray]:
     """The best feedback of the motions `which` to second order, the shifts (P,) that it took, and by how much costs are
-    to become less (P,); some motions after others, so that what is known of their steps stays in a cache."""
-    if len(which) > AT_ONCE:
-        parts = [best_feedback(dynamics, objective, bounds, at, which[k:k + AT_ONCE])
-                 for k in range(0, len(which), AT_ONCE)]
-        feedback, *others = zip(*parts, strict=True)
-        return Feedback(*map(np.concatenate, zip(*feedback, strict=True))), *map(np.concatenate, others)
-    motion, values = Motion(*(x[which] for x in at.motion)), at.known.get(tuple(which))
-    F, shift, side = dynamics.derivatives(motion), at.shift[which].copy(), at.feedback.side[which]
+    to become less (P,)."""
+    some, values = run(which), at.known.get(tuple(which))
+    motion, shift, side = Motion(*(x[some] for x in at.motion)), at.shift[which], at.feedback.side[some]
+    F = dynamics.derivatives(motion, False)
     values = objective.take(motion, which, True).values if values is None else values
     sides = objective.sides(values, which)
     for _ in range(ROUNDS):
-        cost, g, H = objective.derivatives(values, which, sides)
-        given = Motions(F, H, g, at.gaps[which], bounds.lower - motion.u, bounds.upper - motion.u, shift)
+        cost, *squares = objective.derivatives(values, which, sides)
+        given = Motions(F, *squares, at.gaps[some], bounds.lower - motion.u, bounds.upper - motion.u, shift,
+                        dynamics.h)
         found = _determined(given, side, dynamics.threads)
         side, before, sides = found.side, sides, objective.sides(values, which, found.z)
         if all(x is None or (x == y).all() for x, y in zip(sides, before, strict=True)):
             break
-    return found, shift, at.value[which] - cost - found.told[:, SLOPE] - found.told[:, CURVE]
+    return found, shift, at.value[which] - cost - found.told[:, CHANGE]
 
 
 def expected_alone(dynamics: Dynamics, objective: Objective, bounds: Bounds, at: Iterate, which: np.ndarray
                    ) -> np.ndarray:
     """By how much costs would become less (P,) by the change that no shift holds back."""
-    return best_feedback(dynamics, objective, bounds, at._replace(shift=np.zeros_like(at.shift)), which)[2]
+    alone = at._replace(shift=np.zeros_like(at.shift))
+    found = in_parts(lambda some: best_feedback(dynamics, objective, bounds, alone, some)[2:], which, dynamics.threads)
+    return found[0]
 
 
 def _determined(given, side, threads):
@@ -101,26 +111,34 @@ def _determined(given, side, threads):
         if not flat.any():
             return found
         shift[flat] = np.maximum(SHIFTS[0], SHIFTS[1] * shift[flat])
-        some = riccati(Motions(*(x[flat] for x in given)), side[flat], threads)
+        some = riccati(Motions(*(x[flat] for x in given[:-1]), given.h), side[flat], threads)
         for whole, part in zip(found, some, strict=True):
             whole[flat] = part
 
 
 def iterate(dynamics: Dynamics, objective: Objective, bounds: Bounds, at: Iterate, which: np.ndarray) -> Outcome:
     """An iteration of the motions `which`, in place; others stay."""
+    known = {}
+    found = in_parts(lambda some: _iterate(dynamics, objective, bounds, at, some, known), which, dynamics.threads)
+    at.known.clear()
+    at.known.update(known)
+    return Outcome(*found)
+
+
+def _iterate(dynamics, objective, bounds, at, which, known):
+    """An Outcome of motions that are computed at once; known: becomes what the terms of all are."""
     found, shift, expected = best_feedback(dynamics, objective, bounds, at, which)
-    apart = np.abs(at.gaps[which]).sum(axis=(-2, -1))
+    apart = np.abs(at.gaps[run(which)]).sum(axis=(-2, -1))
     nu = np.where(apart > 0.0, np.maximum(0.0, -2.0 * expected / np.maximum(apart, 1e-300)), 0.0)
     before = at.value[which] + nu * apart
     slope = np.minimum(-expected - nu * apart, 0.0)     # limits whose sides are not settled expect an increase
     held = at.shift[which] > 0.0
     part, left = np.zeros(len(which)), np.arange(len(which))
-    at.known.clear()
     for a in PARTS:
-        k = which[left]
-        tried = dynamics.follow(Motion(*(x[k] for x in at.motion)), *bounds, at.gaps[k],
-                                Feedback(*(x[left] for x in found)), a)
-        cost, value, values = objective.take(tried, k, bool(a == 1.0 and len(which) <= AT_ONCE))
+        k, some = which[left], run(left)
+        tried = dynamics.follow(Motion(*(x[run(k)] for x in at.motion)), *bounds, at.gaps[run(k)],
+                                Feedback(*(x[some] for x in found)), a)
+        cost, value, values = objective.take(tried, k, bool(a == 1.0))
         merit = value + nu[left] * (1.0 - a) * apart[left]
         good = merit <= before[left] + SHARE * a * slope[left] + ROUNDING * np.abs(before[left])    # false for NaN
         part[left[good]] = a
@@ -128,7 +146,7 @@ def iterate(dynamics: Dynamics, objective: Objective, bounds: Bounds, at: Iterat
                                (*tried, (1.0 - a) * at.gaps[k], cost, value), strict=True):
             whole[k[good]] = some[good]
         if values and good.all():
-            at.known[tuple(which)] = values
+            known[tuple(which)] = values
         left = left[~good]
         if not len(left):
             break
@@ -136,5 +154,5 @@ def iterate(dynamics: Dynamics, objective: Objective, bounds: Bounds, at: Iterat
     more = np.maximum(SHIFTS[0], SHIFTS[1] * shift)
     at.shift[which] = np.where(part == 1.0, less, np.where(part == 0.0, more, shift))
     for whole, some in zip(at.feedback, found, strict=True):
-        whole[which] = some
-    return Outcome(expected, part, held)
+        whole[run(which)] = some
+    return expected, part, held

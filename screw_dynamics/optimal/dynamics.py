@@ -11,6 +11,7 @@ from screw_dynamics.simulation.feedback import Around, Motion, follow
 from screw_dynamics.simulation.integrators import LINEARIZED, WITH_CONSTRAINTS
 from screw_dynamics.simulation.linearization.linear_model import (
     Actuation,
+    are_euler_steps,
     before_arrival,
     step_derivatives,
     with_padding,
@@ -46,6 +47,11 @@ class TreePhase:
 
     enters = False              # whether states change where the phase begins
 
+    @property
+    def accelerates(self) -> bool:
+        """Whether the last n rows of steps' derivatives say all: the others are (1 0 0) + h times these."""
+        return are_euler_steps(self.robot, self.steps.integrator, self.steps.limits or self.steps.friction)
+
     def total(self) -> Any:
         """The sum of the elements of force that steps take."""
         return self.rollouts.stepped(self.steps.forces, self.steps.friction)
@@ -68,11 +74,12 @@ class TreePhase:
         h, integrator, friction, limits, forces, threads = self.steps
         return self.rollouts.step(q, qd, tau, h, integrator, friction, limits, None, forces, t, None, threads)
 
-    def derivatives(self, q: np.ndarray, qd: np.ndarray, tau: np.ndarray, t: np.ndarray) -> np.ndarray:
-        """F (k, 2 n, padded(3 n)) of steps from states at the times t (k,)."""
+    def derivatives(self, q: np.ndarray, qd: np.ndarray, tau: np.ndarray, t: np.ndarray, whole: bool = True
+                    ) -> np.ndarray:
+        """F (k, 2 n, padded(3 n)) of steps from states at the times t (k,), or else the last n rows."""
         h, integrator, friction, limits, forces, threads = self.steps
         actuation = Actuation(tau, None, self.rollouts.smooth(forces, friction), limits, threads, t, friction)
-        return step_derivatives(self.robot, integrator, q, qd, actuation, h)[0]
+        return step_derivatives(self.robot, integrator, q, qd, actuation, h, whole=whole)[0]
 
 
 class LoopPhase(TreePhase):
@@ -81,7 +88,7 @@ class LoopPhase(TreePhase):
     Derivatives are exact along states that keep the constraints; with dry friction and stops, whose impulses are found
     with those of constraints, they are difference quotients of the steps, of order 2."""
 
-    enters = True
+    enters, accelerates = True, False
 
     def __init__(self, first: int, mechanism: Any, steps: Steps):
         from screw_dynamics.closed_loops.motion import rollouts
@@ -112,7 +119,8 @@ class LoopPhase(TreePhase):
                                      self.steps.threads)
         return found
 
-    def derivatives(self, q: np.ndarray, qd: np.ndarray, tau: np.ndarray, t: np.ndarray) -> np.ndarray:
+    def derivatives(self, q: np.ndarray, qd: np.ndarray, tau: np.ndarray, t: np.ndarray, whole: bool = True
+                    ) -> np.ndarray:
         """The same."""
         from screw_dynamics.closed_loops.arrival import arrive
 
@@ -155,12 +163,15 @@ class LoopPhase(TreePhase):
 class ScenePhase(TreePhase):
     """Steps of a Scene, whose derivatives are those in the modes of the contacts that they find."""
 
+    accelerates = False
+
     def __init__(self, first: int, scene: Any, steps: Steps):
         self.first, self.scene, self.robot, self.steps = first, scene, scene.robot, steps
         self.rollouts = scene.touching.rollouts
         checks.one_of("integrator of a scene", steps.integrator, LINEARIZED[:1])
 
-    def derivatives(self, q: np.ndarray, qd: np.ndarray, tau: np.ndarray, t: np.ndarray) -> np.ndarray:
+    def derivatives(self, q: np.ndarray, qd: np.ndarray, tau: np.ndarray, t: np.ndarray, whole: bool = True
+                    ) -> np.ndarray:
         """The same."""
         if self.steps.forces is None:
             return self._linearized(q, qd, tau, 0.0)
@@ -274,27 +285,28 @@ class Dynamics:
         tau[..., self.driven] = u
         return tau
 
-    def derivatives(self, motion: Motion) -> np.ndarray:
-        """F (P, N, 2 n, padded(2 n + m)) of the steps, by state and efforts."""
-        N, parts = motion.u.shape[1], []
+    def derivatives(self, motion: Motion, whole: bool = True) -> np.ndarray:
+        """F (P, N, 2 n, padded(2 n + m)) of the steps, by state and efforts; or else, if in all phases these say all,
+        its last n rows, as sweeps/riccati.py takes them."""
+        N, parts, whole = motion.u.shape[1], [], whole or not all(phase.accelerates for phase in self.phases)
         for phase, steps, _ in self._parts(N):
             q, qd, tau = motion.q[:, steps], motion.qd[:, steps], self.efforts(motion.u[:, steps])
             if phase.enters:
                 E, qd = phase.entry(q[:, 0], qd[:, 0]), qd.copy()
                 qd[:, 0] = phase.entered(q[:, 0], qd[:, 0])
-            parts.append(self._of_phase(phase, q, qd, tau, self.times(np.arange(steps.start, steps.stop))))
+            parts.append(self._of_phase(phase, q, qd, tau, self.times(np.arange(steps.start, steps.stop)), whole))
             if phase.enters:
                 parts[-1][:, 0, :, :E.shape[-1]] = parts[-1][:, 0, :, :E.shape[-1]] @ E
         return parts[0] if len(parts) == 1 else np.concatenate(parts, axis=1)
 
-    def _of_phase(self, phase, q, qd, tau, t):
+    def _of_phase(self, phase, q, qd, tau, t, whole):
         """The same of one phase, from states (P, k, ...)."""
         (P, count, n), m = qd.shape, len(self.driven)
         q, qd, tau = (np.ascontiguousarray(x).reshape(P * count, -1) for x in (q, qd, tau))
-        t, F = np.tile(t, P), np.empty((P * count, 2 * n, padded(2 * n + m)))
+        t, F = np.tile(t, P), np.empty((P * count, (1 + whole) * n, padded(2 * n + m)))
         for first in range(0, P * count, AT_ONCE):
             some = slice(first, first + AT_ONCE)
-            found = phase.derivatives(q[some], qd[some], tau[some], t[some])
+            found = phase.derivatives(q[some], qd[some], tau[some], t[some], whole)
             if m == n and len(found) == P * count:
                 F = found
             elif m == n:
@@ -302,7 +314,7 @@ class Dynamics:
             else:
                 F[some, :, :2 * n], F[some, :, 2 * n:2 * n + m] = found[..., :2 * n], found[..., 2 * n + self.driven]
                 F[some, :, 2 * n + m:] = 0.0
-        return F.reshape(P, count, 2 * n, -1)
+        return F.reshape(P, count, -1, F.shape[-1])
 
 
 def _moved_by_drives(model):

@@ -8,11 +8,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from screw_dynamics.simulation.feedback import Motion
-from screw_dynamics.sweeps.matrix_products import padded
 
 from .dynamics import Dynamics
 from .quantities import Nodes, Value
-from .terms import Bound, add_square
+from .terms import Bound, Square, expanded
 
 
 class Taken(NamedTuple):
@@ -47,7 +46,7 @@ class Objective:
                 value = term.quantity.at(self.dynamics.robot, self.nodes(motion, term), derivatives)
                 values.append(value)
                 if y is None:
-                    cost += 0.5 * (term.weight * value.r * value.r).sum(axis=(-2, -1))
+                    cost += 0.5 * (value.r * value.r @ term.weight).sum(axis=-1)
                 else:
                     e = self._excess(term, value, y[which], which)
                     added += 0.5 * self.penalty[which] * (e * e).sum(axis=(-2, -1))
@@ -55,21 +54,19 @@ class Objective:
 
     def derivatives(self, values: list[Value], which: np.ndarray, sides: list) -> tuple[np.ndarray, ...]:
         """Of the motions `which` with these values, limits binding on these sides: costs (P,), with what limits add,
-        and their derivatives g (P, N + 1, padded(w)) and H (P, N + 1, w, padded(w))."""
-        P, m = len(which), len(self.dynamics.driven)
-        w, cost = 2 * self.dynamics.robot.n + m, np.zeros(P)
-        g, H = np.zeros((P, self.N + 1, padded(w))), np.zeros((P, self.N + 1, w, padded(w)))
+        and S, D and g of their derivatives, as terms.expanded has them."""
+        cost, squares = np.zeros(len(which)), []
         for term, y, value, side in zip(self.terms, self.y, values, sides, strict=True):
             if y is None:
-                cost += 0.5 * (term.weight * value.r * value.r).sum(axis=(-2, -1))
-                add_square(value, term.weight, value.r, m, term.some, g, H)
+                cost += 0.5 * (value.r * value.r @ term.weight).sum(axis=-1)
+                squares.append(Square(value, term.weight, value.r, term.some))
                 continue
             p, d = self.penalty[which][:, None, None], self._stretched(term, value.r, y[which], which)
             e = np.where(side == 0.0, 0.0, d - np.where(side < 0.0, term.lower, term.upper) / term.scale)
             cost += 0.5 * (p * e * e).sum(axis=(-2, -1))
             if side.any():
-                add_square(value, p * (side != 0.0) / term.scale**2, term.scale * e, m, term.some, g, H)
-        return cost, g, H
+                squares.append(Square(value, p * (side != 0.0) / term.scale**2, term.scale * e, term.some))
+        return cost, *expanded(squares, len(which), self.N, self.dynamics.robot.n, len(self.dynamics.driven))
 
     def sides(self, values: list[Value], which: np.ndarray, z: np.ndarray | None = None) -> list:
         """On which sides limits of the motions `which` bind, -1, 0 or 1 (P, k, size) for each, None for costs; z: after

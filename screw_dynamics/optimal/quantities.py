@@ -34,7 +34,7 @@ class Nodes(NamedTuple):
 
     def of(self, function: Callable, *arguments: Any, **options: Any) -> np.ndarray:
         """A function of configurations, all in one array of rows, which is what batches are fast on."""
-        rows = self.q.reshape(-1, self.q.shape[-1])
+        rows = np.ascontiguousarray(self.q).reshape(-1, self.q.shape[-1])
         found = function(rows, *arguments, threads=self.threads, **options)
         return found.reshape(*self.q.shape[:-1], *found.shape[1:])
 

@@ -18,7 +18,7 @@ from .dynamics import Dynamics, Steps, dynamics
 from .limits import effort_bounds, limits_of_model, limits_of_motors
 from .motion import OptimalMotion
 from .objective import Objective
-from .terms import Cost, Limit, bound, listed
+from .terms import Cost, Limit, bound, gradient, listed
 
 CONVERGED, EXHAUSTED, STUCK = "converged", "all iterations are done", "no change of the motion makes it better"
 INFEASIBLE = "limits cannot be kept, or not to this tolerance"
@@ -230,8 +230,8 @@ class Solver:
         at, n, m = self.at, self.dynamics.robot.n, len(self.dynamics.driven)
         every = np.arange(len(at.cost))
         values = self.objective.take(at.motion, every, True).values
-        _, g, _ = self.objective.derivatives(values, every, self.objective.sides(values, every))
-        by = costates_of(self.dynamics.derivatives(at.motion), g)[:, :-1, 2 * n:2 * n + m]
+        _, S, _, g = self.objective.derivatives(values, every, self.objective.sides(values, every))
+        by = costates_of(self.dynamics.derivatives(at.motion), gradient(S, g, 2 * n + m))[:, :-1, 2 * n:2 * n + m]
         free = np.where(by > 0.0, at.motion.u > self.bounds.lower, at.motion.u < self.bounds.upper)
         return np.abs(by * free).max(axis=(-2, -1))
 

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from screw_dynamics import checks
+from screw_dynamics.sweeps.matrix_products import padded
 
 from .quantities import Quantity, Value, check_rows
 
@@ -95,13 +96,13 @@ def bound(term: Any, robot: Any, driven: np.ndarray, N: int, h: float, smoothnes
         weight = _numbers("weight", term.weight, labels)
         if not (np.isfinite(weight) & (weight >= 0.0)).all():
             raise ValueError(f"weight of {type(term.quantity).__name__} must be finite and >= 0, not {weight.tolist()}")
-        return Bound(term.quantity, which, _part(which), labels, weight * (h if runs(term) else 1.0))
+        return Bound(term.quantity, which, run(which), labels, weight * (h if runs(term) else 1.0))
     lower, upper = _numbers("lower", term.lower, labels), _numbers("upper", term.upper, labels)
     if not (within := ordered(lower, upper)).all():
         k = int(np.argmin(within))
         raise ValueError(f"lower must be <= upper, and numbers between, but of {labels[k]!r} they are {lower[k]} and "
                          f"{upper[k]}")
-    return Bound(term.quantity, which, _part(which), labels, None, lower, upper, checks.positive("scale", term.scale))
+    return Bound(term.quantity, which, run(which), labels, None, lower, upper, checks.positive("scale", term.scale))
 
 
 def runs(term: Cost | Limit) -> bool:
@@ -132,37 +133,54 @@ def _numbers(name, x, labels):
     return np.broadcast_to(x, (len(labels),))
 
 
-def add_square(value: Value, weight: np.ndarray, e: np.ndarray, m: int, some: Any, g: np.ndarray,
-               H: np.ndarray) -> None:
-    """Add to g (..., N + 1, at least w) and H (..., N + 1, w, at least w) what 1/2 sum weight e^2 has, to first order
-    in how e changes (Gauss and Newton): weights (..., k, size) or (size,), e (..., k, size), which has the derivatives
-    of `value`; some: which of the N + 1; m: the number of efforts."""
-    we, n = weight * e, (H.shape[-2] - m) // 2
-    columns = {"q": slice(0, n), "qd": slice(n, 2 * n), "tau": slice(2 * n, 2 * n + m)}
-    for name, J in value.by.items():
-        a = columns[name]
-        if J is None:
-            g[..., some, a] += we
-            _diagonal(H)[..., some, a] += weight
-            continue
-        g[..., some, a] += (we[..., None, :] @ J)[..., 0, :]
-        wJ = np.broadcast_to(weight, e.shape)[..., None] * J
-        for other, K in value.by.items():
-            left = np.swapaxes(wJ, -1, -2)
-            H[..., some, a, columns[other]] += left if K is None else left @ K
-            if K is None:
-                H[..., some, columns[other], a] += wJ
+class Square(NamedTuple):
+    """The part 1/2 sum weight e^2 of a cost: weights (..., k, size) or (size,), e (..., k, size), which has the
+    derivatives of `value`; some: at which nodes."""
+
+    value: Value
+    weight: np.ndarray
+    e: np.ndarray
+    some: Any
+
+    @property
+    def is_diagonal(self) -> bool:
+        """Whether each number is one state or effort."""
+        return [*map(type, self.value.by.values())] == [type(None)]
 
 
-def _part(which):
-    """Nodes as a slice, if they follow each other."""
+def expanded(squares: list[Square], P: int, N: int, n: int, m: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Squares of P motions as |S (z, 1)|^2 / 2 + g z + z D z / 2 + a constant, of changes z of states and m efforts, w
+    numbers, to first order in how e change (Gauss and Newton): S (P, N + 1, s, padded(w + 1)), diagonals D and
+    gradients g (P, N + 1, padded(w)), for sweeps/riccati.py."""
+    w, columns = 2 * n + m, {"q": slice(0, n), "qd": slice(n, 2 * n), "tau": slice(2 * n, 2 * n + m)}
+    used, rows = np.zeros(N + 1, dtype=int), []
+    for _, _, e, some in (dense := [square for square in squares if not square.is_diagonal]):
+        first, size = used[some].max(), e.shape[-1]                 # squares of other nodes may have the same rows
+        used[some] = first + size
+        rows.append(slice(first, first + size))
+    S, (D, g) = np.zeros((P, N + 1, used.max(), padded(w + 1))), np.zeros((2, P, N + 1, padded(w)))
+    for (value, weight, e, some), own in zip(dense, rows, strict=True):
+        root = np.sqrt(weight)
+        S[:, some, own, w] = root * e
+        for name, J in value.by.items():
+            S[:, some, own, columns[name]] = root[..., None] * (np.eye(e.shape[-1]) if J is None else J)
+    for value, weight, e, some in (square for square in squares if square.is_diagonal):
+        a = columns[next(iter(value.by))]
+        D[:, some, a] += weight
+        g[:, some, a] += weight * e
+    return S, D, g
+
+
+def gradient(S: np.ndarray, g: np.ndarray, w: int) -> np.ndarray:
+    """The derivatives (P, N + 1, padded(w)) of the same by z, at 0."""
+    found = g.copy()
+    found[..., :w] += np.einsum("...si,...s->...i", S[..., :w], S[..., w])
+    return found
+
+
+def run(which: np.ndarray) -> slice | np.ndarray:
+    """Nodes, or motions, as a slice if they follow each other."""
     if which[-1] - which[0] + 1 == len(which):
         return slice(int(which[0]), int(which[-1]) + 1)
     return which
 
-
-def _diagonal(H):
-    """The diagonals (..., w) of matrices (..., w, at least w), which can be written."""
-    *lead, w, _ = H.shape
-    *steps, down, right = H.strides
-    return np.lib.stride_tricks.as_strided(H, (*lead, w), (*steps, down + right))

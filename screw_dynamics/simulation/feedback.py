@@ -115,10 +115,10 @@ def feed_back(space: Any, x: list, v: list, at: Room) -> None:
     for k in range(n):
         at.dx[n + k] = v[k] - at.qd[k]
     for j in range(len(u)):
-        u[j] += at.part[0] * at.d[j]
+        new = u[j] + at.part[0] * at.d[j]
         for k in range(2 * n):
-            u[j] += at.K[j * rows + k] * at.dx[k]
-        u[j] = where(u[j] < at.lower[j], at.lower[j], where(u[j] > at.upper[j], at.upper[j], u[j]))
+            new += at.K[j * rows + k] * at.dx[k]
+        u[j] = where(new < at.lower[j], at.lower[j], where(new > at.upper[j], at.upper[j], new))
 
 
 @kernel

@@ -7,7 +7,7 @@ import numpy as np
 from screw_dynamics.numbers.tables import block
 from screw_dynamics.numbers.values import kernel
 
-from .matrix_products import add_combination, matrix, padded, rows
+from .matrix_products import add_combination, padded, rows, rows_of
 
 
 @kernel
@@ -21,7 +21,7 @@ def costates(F: np.ndarray, g: np.ndarray, found: np.ndarray, memory: np.ndarray
             for i in range(w):
                 line[i] = g[p, k, i]
             if k < N:
-                add_combination(after, matrix(F, p, k), row)
+                add_combination(after, rows_of(F, p, k), row)
             for i in range(w):
                 found[p, k, i] = line[i]
             for i in range(x):

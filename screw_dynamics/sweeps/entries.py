@@ -6,45 +6,57 @@ import numpy as np
 from numba import types
 
 from screw_dynamics.compiled import workspace as ws
+from screw_dynamics.compiled.entry import lane, number
 from screw_dynamics.compiled.threads import on_threads, thread_count
-from screw_dynamics.kernel_cache.cache import Form, compiled, prepare
+from screw_dynamics.kernel_cache.cache import BATCHES, Form, compiled, prepare
+from screw_dynamics.numbers.lanes import WIDTH
 
 from .costates import costates, euler_costates
 from .euler_steps import euler_steps
 from .matrix_products import padded
-from .riccati import TOLD, Feedback, Motions, sweep, work_numbers
+from .riccati import TOLD, Feedback, Motions, sizes, sweep, work_numbers
+
+FEW = 2                 # motions that take less time one after the other than on lanes
 
 
-def form_of_riccati() -> Form:
-    """What is compiled of the recursion of Riccati."""
-    @compiled("riccati", nogil=True)
-    def entry(F, H, g, gap, lower, upper, shift, K, d, side, z, told, memory):
-        sweep(Motions(F, H, g, gap, lower, upper, shift), Feedback(K, d, side, z, told), memory)
-    four, three, two, one = (ws.numbers_type(k) for k in (4, 3, 2, 1))
-    return Form(entry, (four, four, three, three, three, three, one, four, three, three, three, two, one))
+def form_of_riccati(lanes: bool) -> Form:
+    """What is compiled of the recursion of Riccati: for one motion, or on lanes."""
+    like = lane if lanes else number
+
+    @compiled(f"riccati{BATCHES * lanes}", nogil=True)
+    def entry(F, S, D, g, gap, lower, upper, shift, h, K, d, side, z, told, first, memory):
+        sweep(like(), Motions(F, S, D, g, gap, lower, upper, shift, h), Feedback(K, d, side, z, told), first, memory)
+    rows = ws.numbers_type(3)
+    return Form(entry, (*(rows,) * 8, types.float64, *(rows,) * 5, types.int64, ws.numbers_type(1)))
 
 
 @cache
-def entry_of_riccati() -> Callable:
+def entry_of_riccati(lanes: bool) -> Callable:
     """The entry point of form_of_riccati."""
-    return prepare(*form_of_riccati()).entry_point
+    return prepare(*form_of_riccati(lanes)).entry_point
 
 
 def riccati(given: Motions, side: np.ndarray | None = None, threads: int | None = None) -> Feedback:
     """The Feedback of Motions in contiguous arrays; side (P, N, m): where the efforts are at first, FREE by default."""
     P, N, m = given.lower.shape
     x = given.gap.shape[2]
-    found = Feedback(np.zeros((P, N, m, padded(x))), np.empty((P, N, m)),
-                     np.zeros((P, N, m)) if side is None else side.copy(), np.zeros(given.g.shape),
-                     np.empty((P, TOLD)))
-    run = entry_of_riccati()
+    found = Feedback(np.zeros((P, N * m, padded(x))), np.empty((P, N, m)),
+                     np.zeros((P, N, m)) if side is None else side.copy(), np.zeros((P, N + 1, padded(x + m))),
+                     np.empty((P, 1, TOLD)))
+    F, S, shift = given.F, given.S, given.shift.reshape(P, 1, 1)
+    given = given._replace(F=F.reshape(P, N * F.shape[2], -1), S=S.reshape(P, (N + 1) * S.shape[2], S.shape[3]),
+                           shift=shift)
+    rest = P % WIDTH if P % WIDTH <= FEW else 0
+    pieces = [(first, True) for first in range(0, P - rest, WIDTH)] + [(first, False) for first in range(P - rest, P)]
 
-    def work(motions):
-        memory = np.zeros(work_numbers(x, m, N))
-        for p in motions:
-            run(*(a[p:p + 1] for a in given), *(a[p:p + 1] for a in found), memory)
-    on_threads(work, range(P), min(thread_count(threads), P))
-    return found
+    def work(pieces):
+        memory = {}
+        for first, lanes in pieces:
+            if lanes not in memory:
+                memory[lanes] = ws.aligned(work_numbers(WIDTH if lanes else 1, sizes(given)))
+            entry_of_riccati(lanes)(*given, *found, first, memory[lanes])
+    on_threads(work, pieces, min(thread_count(threads), len(pieces)))
+    return found._replace(K=found.K.reshape(P, N, m, -1), told=found.told[:, 0])
 
 
 def form_of_costates() -> Form:
@@ -122,10 +134,11 @@ def entry_of_euler_steps() -> Callable:
     return prepare(*form_of_euler_steps()).entry_point
 
 
-def derivatives_of_euler_steps(by_q: np.ndarray, by_qd: np.ndarray, by_tau: np.ndarray, h: float) -> np.ndarray:
-    """F (..., 2 n, padded(3 n)) of derivatives (..., n, n) of accelerations: see euler_steps.py."""
+def derivatives_of_euler_steps(by_q: np.ndarray, by_qd: np.ndarray, by_tau: np.ndarray, h: float, whole: bool = True
+                               ) -> np.ndarray:
+    """F (..., 2 n, padded(3 n)) of derivatives (..., n, n) of accelerations, or its last n rows: see euler_steps.py."""
     lead, n = by_q.shape[:-2], by_q.shape[-1]
-    F = np.empty((*lead, 2 * n, padded(3 * n)))
+    F = np.empty((*lead, (1 + whole) * n, padded(3 * n)))
     given = (np.broadcast_to(x, by_q.shape).reshape(-1, n, n) for x in (by_q, by_qd, by_tau))
     entry_of_euler_steps()(*given, h, F.reshape(-1, *F.shape[-2:]))
     return F
@@ -133,4 +146,5 @@ def derivatives_of_euler_steps(by_q: np.ndarray, by_qd: np.ndarray, by_tau: np.n
 
 def forms() -> tuple[Form, ...]:
     """All that is compiled of sweeps."""
-    return form_of_riccati(), form_of_costates(), form_of_euler_costates(), form_of_euler_steps()
+    return (form_of_riccati(False), form_of_riccati(True), form_of_costates(), form_of_euler_costates(),
+            form_of_euler_steps())

@@ -1,17 +1,25 @@
-"""Products of small matrices whose rows are lanes: WIDTH entries of a row at once, of rows padded with zeros.
+"""Products of small matrices, of one problem or of as many as a lane has places.
 
-A matrix (a, b) is memory (a, padded(b)), of which `scalars` are its entries, and `rows` its rows as lanes."""
+The rows of a matrix (a, b) are lanes: of one problem WIDTH entries of a row at once, padded with zeros, and of problems
+side by side an entry of each. So one source has vector operations for both."""
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from screw_dynamics.compiled.entry import lane
-from screw_dynamics.numbers.lanes import WIDTH, extract
+from screw_dynamics.numbers.lanes import WIDTH, places
 from screw_dynamics.numbers.tables import block
-from screw_dynamics.numbers.values import kernel, null
+from screw_dynamics.numbers.values import kernel, outlined
 
-AT_ONCE = 4         # rows: as many sums as keep a processor busy
+AT_ONCE = 4         # rows, of two lanes: as many sums as keep a processor busy
+
+
+class Matrix(NamedTuple):
+    """A matrix (a, b) in memory: its entries, (a, b) and those that pad it, and the lanes of its rows."""
+
+    entries: np.ndarray
+    rows: Any
 
 
 @kernel
@@ -21,19 +29,33 @@ def padded(b: int) -> int:
 
 
 @kernel
-def scalars(memory: np.ndarray, start: int, a: int, b: int) -> np.ndarray:
-    """The entries (a, padded(b)) of a matrix in memory from a position on."""
-    return block(0.0, (a, padded(b)), memory, start)
+def held(unit: int) -> int:
+    """How many entries of a row, each of so many problems, a lane holds."""
+    return WIDTH // unit
+
+
+@kernel
+def row_numbers(unit: int, b: int) -> int:
+    """How many numbers a row of b such entries has in memory."""
+    return (b + held(unit) - 1) // held(unit) * WIDTH
+
+
+@kernel
+def matrix(like: Any, a: int, b: int, memory: np.ndarray, start: int) -> Matrix:
+    """A matrix of scalars of the kind of `like` in memory from a position on."""
+    numbers = row_numbers(places(like), b)
+    return Matrix(block(like, (a, numbers // places(like)), memory, start),
+                  block(lane(), (a, numbers // WIDTH), memory, start))
 
 
 @kernel
 def rows(memory: np.ndarray, start: int, a: int, b: int) -> np.ndarray:
-    """Its rows, as lanes."""
+    """The rows of a matrix of numbers in memory from a position on, as lanes."""
     return block(lane(), (a, padded(b) // WIDTH), memory, start)
 
 
 @kernel
-def matrix(arrays: np.ndarray, p: int, k: int) -> np.ndarray:
+def rows_of(arrays: np.ndarray, p: int, k: int) -> np.ndarray:
     """The rows of matrix k of motion p, as lanes."""
     _, N, a, b = arrays.shape
     return rows(arrays.reshape(arrays.size), (p * N + k) * a * b, a, b)
@@ -43,28 +65,32 @@ as_it_is = kernel(lambda A, i, k: A[i, k])
 transposed = kernel(lambda A, i, k: A[k, i])
 
 
-@kernel
-def add_product(entry: Callable, A: np.ndarray, B: Any, C: Any, upper: bool) -> None:
-    """C += A B, of A as it is or transposed, its entries being entry(A, i, k), and rows B (b) and C (a); upper: of C
-    alone the lanes that are not all left of its diagonal."""
-    a, b = len(C), len(B)
-    for J in range(B.shape[1]):
-        last = min(a, (J + 1) * WIDTH) if upper else a
-        whole = last - last % AT_ONCE
-        for i in range(0, whole, AT_ONCE):
-            c0, c1, c2, c3 = C[i, J], C[i + 1, J], C[i + 2, J], C[i + 3, J]
+@outlined
+def add_product(entry: Callable, A: np.ndarray, B: Any, C: Any, upper: int) -> None:
+    """C += A B, as far as both have lanes, of A as it is or transposed, its entries being entry(A, i, k), and rows B
+    (b) and C (a); upper: how many entries a lane holds, where of C those are wanted that are not left of its diagonal;
+    else 0.
+
+    At the edges some sums are made, and stored, twice: that is less than what loops for what is left would take."""
+    a, b, lanes = len(C), len(B), min(B.shape[1], C.shape[1])
+    for i in range(0, a, AT_ONCE):
+        i1, i2, i3 = min(i + 1, a - 1), min(i + 2, a - 1), min(i + 3, a - 1)
+        C0, C1, C2, C3 = C[i], C[i1], C[i2], C[i3]
+        for J in range(i // upper if upper else 0, lanes, 2):
+            K = min(J + 1, lanes - 1)
+            c0, c1, c2, c3, d0, d1, d2, d3 = C0[J], C1[J], C2[J], C3[J], C0[K], C1[K], C2[K], C3[K]
             for k in range(b):
-                row = B[k, J]
-                c0 += entry(A, i, k) * row
-                c1 += entry(A, i + 1, k) * row
-                c2 += entry(A, i + 2, k) * row
-                c3 += entry(A, i + 3, k) * row
-            C[i, J], C[i + 1, J], C[i + 2, J], C[i + 3, J] = c0, c1, c2, c3
-        for i in range(whole, last):
-            c0 = C[i, J]
-            for k in range(b):
-                c0 += entry(A, i, k) * B[k, J]
-            C[i, J] = c0
+                left, right = B[k, J], B[k, K]
+                x0, x1, x2, x3 = entry(A, i, k), entry(A, i1, k), entry(A, i2, k), entry(A, i3, k)
+                c0 += x0 * left
+                c1 += x1 * left
+                c2 += x2 * left
+                c3 += x3 * left
+                d0 += x0 * right
+                d1 += x1 * right
+                d2 += x2 * right
+                d3 += x3 * right
+            C0[J], C1[J], C2[J], C3[J], C0[K], C1[K], C2[K], C3[K] = c0, c1, c2, c3, d0, d1, d2, d3
 
 
 @kernel
@@ -76,14 +102,6 @@ def mirror(C: np.ndarray, a: int) -> None:
 
 
 @kernel
-def clear(C: Any) -> None:
-    """Set rows to zero."""
-    for i in range(len(C)):
-        for J in range(C.shape[1]):
-            C[i, J] = null(C[i, J])
-
-
-@kernel
 def add_combination(x: np.ndarray, A: Any, out: Any) -> None:
     """out (1) += A^T x, of rows A (a)."""
     for J in range(A.shape[1]):
@@ -91,17 +109,6 @@ def add_combination(x: np.ndarray, A: Any, out: Any) -> None:
         for i in range(len(A)):
             total += x[i] * A[i, J]
         out[0, J] = total
-
-
-@kernel
-def dot(A: Any, i: int, x: Any) -> float:
-    """The product of a row of A and x (1)."""
-    total, found = null(A[0, 0]), 0.0
-    for J in range(A.shape[1]):
-        total += A[i, J] * x[0, J]
-    for place in range(WIDTH):
-        found += extract(total, place)
-    return found
 
 
 @kernel

@@ -6,7 +6,7 @@ from scipy.optimize import lsq_linear
 from screw_dynamics.constraints.bounded import FREE
 from screw_dynamics.sweeps.entries import costates_of, costates_of_euler_steps, derivatives_of_euler_steps, riccati
 from screw_dynamics.sweeps.matrix_products import padded
-from screw_dynamics.sweeps.riccati import CURVE, FLAT, LEAST_PIVOT, SLOPE, Motions
+from screw_dynamics.sweeps.riccati import CHANGE, FLAT, LEAST_PIVOT, Motions
 
 SIZES = (8, 4, 3), (5, 7, 2), (3, 2, 9)             # steps, numbers of a state, efforts
 ABOVE = 0.7                     # upper bounds, as a share of lower ones
@@ -20,13 +20,17 @@ def pad(rows):
 
 
 def problem(seed, N, x, m, bound=np.inf):
-    """A random convex problem of one motion, with gaps: F, H, g, gap, and the Motions."""
+    """A random convex problem of one motion, with gaps: F, H, g, gap, and the Motions, whose cost is half the square of
+    S z + e, and D z^2 / 2 + (g - S^T e) z."""
     rng, w = np.random.default_rng(seed), x + m
     F, half = 0.5 * rng.normal(size=(1, N, x, w)), rng.normal(size=(1, N + 1, w, w))
     H, g, gap = half @ half.swapaxes(-1, -2) + 0.1 * np.eye(w), rng.normal(size=(1, N + 1, w)), np.zeros((1, N + 1, x))
+    e = rng.normal(size=(1, N + 1, w, 1))
+    S, rest = np.concatenate((half.swapaxes(-1, -2), e), axis=-1), g - (half @ e)[..., 0]
     gap[:, 1:] = 0.3 * rng.normal(size=(1, N, x))
     lower = -np.full((1, N, m), bound)
-    return F, H, g, gap, Motions(pad(F), pad(H), pad(g), gap, lower, -ABOVE * lower, np.zeros(1))
+    return F, H, g, gap, Motions(pad(F), pad(S), pad(np.full(g.shape, 0.1)), pad(rest), gap, lower, -ABOVE * lower,
+                                 np.zeros(1))
 
 
 def as_a_whole(F, H, g, gap):
@@ -51,8 +55,7 @@ def test_without_bounds_they_solve_the_whole_system_of_equations(sizes):
     A, b, cost = as_a_whole(F[0], H[0], g[0], gap[0])
     u, found = np.linalg.solve(A, -b), riccati(given)
     assert np.abs(found.z[0, :N, x:x + m].ravel() - u).max() < 1e-11 * np.abs(u).max()
-    assert found.told[0, SLOPE] + found.told[0, CURVE] == pytest.approx(cost + 0.5 * b @ u, rel=1e-11)
-    assert found.told[0, SLOPE] == pytest.approx((g * found.z[..., :x + m]).sum(), rel=1e-11)
+    assert found.told[0, CHANGE] == pytest.approx(cost + 0.5 * b @ u, rel=1e-11)
     assert (found.side == FREE).all()
 
 
@@ -106,22 +109,39 @@ def test_where_they_begin_does_not_matter():
 
 
 def test_many_motions_are_each_as_alone():
-    parts = [problem(seed, 6, 4, 3, 0.2)[-1] for seed in range(5)]
-    together = riccati(Motions(*(np.concatenate(x) for x in zip(*parts, strict=True))), threads=2)
+    parts = [problem(seed, 6, 4, 3, 0.2)[-1] for seed in range(13)]
+    *arrays, _ = zip(*parts, strict=True)
+    together = riccati(Motions(*map(np.concatenate, arrays)), threads=2)
     for k, given in enumerate(parts):
         for one, all_ in zip(riccati(given), together, strict=True):
             assert (one[0] == all_[k]).all()
 
 
+@pytest.mark.parametrize("bound", [np.inf, 0.1])
+@pytest.mark.parametrize("P", [1, 3])
+def test_steps_of_which_accelerations_alone_are_given(P, bound):
+    """q+ = q + h v+ and v+ = A z, as rows of the whole F."""
+    N, n, m, h = 5, 3, 2, 0.1
+    parts = [problem(seed, N, 2 * n, m, bound)[-1] for seed in range(P)]
+    *arrays, _ = zip(*parts, strict=True)
+    whole = Motions(*map(np.concatenate, arrays))
+    whole.F[:, :, :n] = h * whole.F[:, :, n:]
+    whole.F[:, :, range(n), range(n)] += 1.0
+    rows = whole._replace(F=np.ascontiguousarray(whole.F[:, :, n:]), h=h)
+    for one, other in zip(riccati(whole), riccati(rows), strict=True):
+        assert np.abs(one - other).max() <= 1e-12 * np.abs(one).max()
+
+
 @pytest.mark.parametrize("nothing", [0, 1])
 def test_what_efforts_leave_open_is_told(nothing):
     """An effort that does nothing and costs nothing."""
-    F, H, g, _, given = problem(5, 4, 3, 2)
+    *_, given = problem(5, 4, 3, 2)
     k = 3 + nothing
-    F[..., k], H[..., k, :], H[..., :, k], g[..., k] = 0.0, 0.0, 0.0, 0.0
-    found = riccati(given._replace(F=pad(F), H=pad(H), g=pad(g)))
+    for x in given[:4]:
+        x[..., k] = 0.0
+    found = riccati(given)
     assert not found.told[0, LEAST_PIVOT] > FLAT
-    shifted = riccati(given._replace(F=pad(F), H=pad(H), g=pad(g), shift=np.ones(1)))
+    shifted = riccati(given._replace(shift=np.ones(1)))
     assert shifted.told[0, LEAST_PIVOT] > FLAT and (shifted.d[..., nothing] == 0.0).all()
 
 
@@ -129,7 +149,7 @@ def test_costates_are_the_gradient_of_the_whole():
     """Of a linear cost: products of all steps, one effort after the other."""
     F, _, g, _, given = problem(6, 6, 4, 3)
     N, x, w = F.shape[1:]
-    found = costates_of(given.F, given.g)
+    found = costates_of(given.F, pad(g))
     for k in range(N):
         dx, by = np.zeros((w, x)), np.eye(w) @ g[0, k]
         dx = F[0, k].T

@@ -106,13 +106,15 @@ def are_euler_steps(robot: Any, integrator: str, impulses: bool) -> bool:
 
 
 def step_derivatives(robot: Any, integrator: str, q: np.ndarray, qd: np.ndarray, actuation: Actuation, h: float,
-                     apart: bool = False, stages: bool = False) -> tuple[np.ndarray, list[Stage]]:
+                     apart: bool = False, stages: bool = False, whole: bool = True
+                     ) -> tuple[np.ndarray, list[Stage]]:
     """F = (A B) (..., 2n, padded(3n)) of the same, with zeros beside B, as `sweeps` takes it, and the stages: without
-    accelerations where none were computed, unless they are asked for."""
+    accelerations where none were computed, unless they are asked for. whole: else, of steps that are_euler_steps, its
+    last n rows alone."""
     rule, n = INTEGRATORS[integrator], robot.n
     if are_euler_steps(robot, integrator, actuation.limits or actuation.friction) and not (apart or stages):
         by = implicit(robot, q, qd, actuation, h, False)[0][1:]
-        return derivatives_of_euler_steps(*by, h), [Stage(q, qd, None)]
+        return derivatives_of_euler_steps(*by, h, whole), [Stage(q, qd, None)]
     after, found, u, v = before_arrival(robot, integrator, q, qd, actuation, h, apart)
     columns = (2 + (len(found) if apart else 1)) * n
     if actuation.limits or actuation.friction and not rule.implicit:
