@@ -26,10 +26,10 @@ from .tables import COUPLING, ConstraintTables, constraints_in
 
 
 @kernel
-def put_efforts(links: Link, body: ConstraintKinematics, given: ConstraintTables, wrench: Callable,
+def put_efforts(links: Link, body: ConstraintKinematics, given: ConstraintTables, of_gradient: bool,
                 multipliers: np.ndarray, F: Any, efforts: Any) -> None:
-    """efforts (n, 1) become those of the rows wrench(given, c, k, D), each times its multiplier, without those of
-    couplings, which are the same everywhere. F (6, 1): memory."""
+    """efforts (n, 1) become J^T lambda, or G^T lambda of_gradient, without those of couplings, which are the same
+    everywhere. F (6, 1): memory."""
     for k in range(len(efforts)):
         efforts[k, 0] = null(body.q[1])
     for c in range(given.loops):
@@ -37,7 +37,8 @@ def put_efforts(links: Link, body: ConstraintKinematics, given: ConstraintTables
             at = ends(links, body, given.loop, c)
             W = zero(Wrench, at.a.x)
             for k in range(given.loop.count[c]):
-                W += multipliers[given.loop.first[c] + k] * wrench(given, c, k, at.D)
+                P = rows.gradient(given, c, k, at.D) if of_gradient else rows.row(given, c, k, at.D)
+                W += multipliers[given.loop.first[c] + k] * P
             put_wrench(F, 0, Wrench(at.R @ W.torque, at.R @ W.force))
             send(links, body, given.loop.link[c], given.loop.on[c], at.a, at.b, F, at_joint, efforts, vanish)
 
@@ -116,15 +117,13 @@ def form_of_derivatives(on_groups: bool) -> Form:
                 gather(links.coordinate, a, body.product)
                 products(links, body)
                 compute_poses(links, body)
-                if of_gradient:
-                    put_efforts(links, body, given, rows.gradient, multipliers[i], F, efforts)
-                else:
+                put_efforts(links, body, given, of_gradient, multipliers[i], F, efforts)
+                put_slopes(efforts[:, 0], columns - first, out[i, :n, first:])
+                if not of_gradient:
                     for k in range(given.m):
                         h[k] = null(like)
                     add_drift(links, body, given, h)
                     put_slopes(h, columns - first, out[i, n:, first:])
-                    put_efforts(links, body, given, rows.row, multipliers[i], F, efforts)
-                put_slopes(efforts[:, 0], columns - first, out[i, :n, first:])
     states = (ws.numbers_type(2),) * 4
     return Form(many, (ws.numbers_type(1), *states, types.boolean, ws.numbers_type(1), ws.numbers_type(3)))
 

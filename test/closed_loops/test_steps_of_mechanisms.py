@@ -12,6 +12,7 @@ from support.differences import slopes
 from support.floating_robots import hopper
 from support.linkages import four_bar
 
+pytestmark = pytest.mark.plain          # of kernels that few others call
 SLOW = pytest.mark.slow
 H = 1e-2                                    # of differences
 AWAY = 1e-3                                 # s: of steps that open loops by a millionth, whose third power is nothing
