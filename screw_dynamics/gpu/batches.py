@@ -29,6 +29,10 @@ def kind(device: Any, arrays: Mapping[str, Any]) -> np.dtype:
         if device.number(other) != device.number(x):
             raise ValueError(f"{name} is on GPU {device.number(other)}, and {first} on GPU {device.number(x)}: all "
                              "must be on one")
+    for name, array in ((first, x), *others):
+        if any(place % x.itemsize for place in (device.address(array), *array.strides)):
+            raise ValueError(f"{name}, of strides {array.strides}, is a view of other numbers: its own are not at "
+                             f"multiples of {x.itemsize} bytes, where a GPU reads them")
     return x.dtype
 
 
@@ -43,8 +47,6 @@ def strided(device: Any, given: Given, lead: tuple[int, ...]) -> list[Any]:
     is copied only if its leading axes cannot be one axis."""
     (x, inner), states = given, math.prod(lead)
     own = x.shape[:x.ndim - len(inner)]
-    if any(stride % x.itemsize for stride in x.strides):        # a view of other numbers: no stride is one of these
-        x = x.copy()
     if own == lead and x.flags.c_contiguous:
         steps = [math.prod(inner[k:]) for k in range(len(inner) + 1)]
     else:

@@ -54,6 +54,10 @@ class Cuda:
         """On which GPU an array is."""
         return x.data.device_id
 
+    def address(self, x: Any) -> int:
+        """Where an array begins."""
+        return x.data.ptr
+
     def empty(self, shape: tuple[int, ...], dtype: np.dtype, like: Any) -> Any:
         """An array on the GPU that `like` is on."""
         with self._at(like):

@@ -50,6 +50,9 @@ class HostCuda:
     def number(self, x):
         return 0
 
+    def address(self, x):
+        return x.ctypes.data
+
     def threads(self, shared):
         return THREADS if shared <= self.shared else 0
 
