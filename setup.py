@@ -217,7 +217,7 @@ setup(
     },
     packages=find_packages(include=[NAME, f"{NAME}.*"]),
     py_modules=["pytest_screw_dynamics", "screw_dynamics_nodes"],
-    package_data={NAME: ["py.typed"], f"{NAME}.testing": ["*.xml"]},
+    package_data={NAME: ["py.typed"], f"{NAME}.testing": ["*.xml"], f"{NAME}.c_code": ["templates/*/*"]},
     entry_points={
         "console_scripts": [
             "export_c = screw_dynamics.export_c:main",

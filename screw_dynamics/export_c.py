@@ -42,7 +42,8 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("urdf", help="URDF or xacro file")
     parser.add_argument("folder", help="where to write; it is made if need be")
     parser.add_argument("xacro_args", nargs="*", metavar="name:=value", help="arguments of the xacro file")
-    parser.add_argument("--name", help="prefix of all names; by default the folder's name")
+    parser.add_argument("--name", help="prefix of all names; by default the folder's name, "
+                        "or PACKAGE_dynamics")
     parser.add_argument("--quantities", nargs="+", choices=QUANTITIES, metavar="QUANTITY", default=[],
                         help=f"of {', '.join(QUANTITIES)}; by default the first {len(DEFAULT)}")
     parser.add_argument("--links", nargs="+", metavar="LINK[:REPRESENTATION[:REFERENCE]]", default=[],

@@ -48,6 +48,7 @@ from screw_dynamics.algorithms.time_derivatives import (
 from screw_dynamics.algorithms.twists import BODY_JACOBIANS_IN, BODY_TWISTS_IN
 from screw_dynamics.compiled import workers
 from screw_dynamics.compiled.threads import available_threads
+from screw_dynamics.constraints import derivatives as loop_derivatives
 from screw_dynamics.constraints import dynamics as loops
 from screw_dynamics.constraints import hybrid_dynamics as hybrid_dynamics_of_loops
 from screw_dynamics.constraints import projection
@@ -116,7 +117,8 @@ def forms(everything: bool = False, on_groups: bool = False, geared: bool = Fals
     single += [*(entry.form_of_one for entry in of_one),
                *(driven.form(integrator, on_groups) for integrator in integrators if integrator in FIXED_STEPS),
                *(hybrid_dynamics.form(structure) for structure in structures),
-               *everything * tuple(hybrid_dynamics_of_loops.form(structure) for structure in structures),
+               *everything * (*(hybrid_dynamics_of_loops.form(structure) for structure in structures),
+                              loop_derivatives.form_of_derivatives(on_groups)),
                *([control_along.form(), *sweeps.forms()] * (everything and not on_groups))]
     return {form.name: form for form in (*single, *batches)}
 

@@ -50,11 +50,13 @@ def effort_sensitivities(robot: Robot, q: ArrayLike, qd: ArrayLike, qdd: ArrayLi
     calibration.axis_motions has them, dX = [U, X]. ValueError for a robot with joints on groups."""
     checks.coordinates_alone("effort_sensitivities", robot.model)
     model, b = robot.model, len(robot.model.parents)
-    given, wrenches = (("q", q), ("qd", qd), ("qdd", qdd)), _wrenches(robot, external)
-    q, qd, qdd = checks.broadcast({name: checks.real_numbers(name, x, robot.n) for name, x in given})
-    lead = np.broadcast_shapes(q.shape[:-1], *(W.shape[:-1] for W in wrenches))
-    motion = [np.broadcast_to(x, (*lead, robot.n))[..., model.coordinates] for x in (q, qd, qdd)]
-    bodies, by = _outward(robot, *motion, wrenches), np.zeros((*lead, b, EACH * b))
+    given = {name: checks.real_numbers(name, x, robot.n) for name, x in (("q", q), ("qd", qd), ("qdd", qdd))}
+    applied = _on_links(robot, external)
+    shapes = {name: x.shape for name, x in given.items()} | {f"the wrench on {link}": W.shape
+                                                             for link, W in applied.items()}
+    lead = checks.common_lead([shape[:-1] for shape in shapes.values()], shapes)
+    motion = [np.broadcast_to(x, (*lead, robot.n))[..., model.coordinates] for x in given.values()]
+    bodies, by = _outward(robot, *motion, _on_bodies(robot, applied)), np.zeros((*lead, b, EACH * b))
     W, dW = [body.W for body in bodies], [body.dW for body in bodies]
     for i in range(b - 1, -1, -1):
         own, p, (A, z, *_), X = _columns(i), model.parents[i], bodies[i], model.screws_body[i]
@@ -108,13 +110,18 @@ def _joints(model, q):
     return Ad_matrix(step @ np.linalg.inv(model.relative_poses)), z
 
 
-def _wrenches(robot, external):
+def _on_links(robot, external):
+    """External wrenches {link: (..., 6)}."""
+    given = checks.wrenches({} if external is None else external, robot.link_names)
+    return {robot.model.known_link(link): checks.real_numbers(f"the wrench on link {link!r}", wrench, 6)
+            for link, wrench in given.items()}
+
+
+def _on_bodies(robot, wrenches):
     """The wrenches (..., 6) on each body, about and in its frame, of those on links."""
     total = [np.zeros(6) for _ in robot.model.parents]
-    for link, wrench in checks.wrenches({} if external is None else external, robot.link_names).items():
-        robot.model.known_link(link)
+    for link, wrench in wrenches.items():
         body, F = robot.model.frames[link]
-        wrench = checks.real_numbers(f"the wrench on link {link!r}", wrench, 6)
         if body >= 0:
             total[body] = total[body] + se3.Ad_dual(F, wrench)
     return total

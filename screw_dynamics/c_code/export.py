@@ -48,8 +48,11 @@ def write(robot: Any, folder: str | os.PathLike, name: str | None, quantities: I
           gravity: bool, ros2_control: str | None = None) -> list[Path]:
     """Write the files of `texts` to a folder, which is made; returns their paths. FileExistsError names one that is
     another's. ros2_control: of `package_texts`."""
+    if not isinstance(folder, (str, os.PathLike)) or not os.fspath(folder):     # "" would be the current one
+        raise ValueError(f"folder {checks.described(folder)} must be a path")
     root = Path(folder)
-    name = identifier(root.resolve().name) if name is None else name
+    if name is None:        # no package has the name of another that is in it
+        name = identifier(root.resolve().name) if ros2_control is None else f"{ros2_control}_dynamics"
     arguments = name, quantities, links, precision, external, payload, gravity
     found = texts(robot, *arguments) if ros2_control is None else package_texts(robot, ros2_control, *arguments)
     for path in found:

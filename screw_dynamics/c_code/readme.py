@@ -1,52 +1,9 @@
 """The README.md of an export."""
 from .functions import Function
 from .layout import Export
+from .loops import Looped
 from .printing import identifier
-
-TEXT = """\
-# <name>: dynamics of a robot in C
-
-<title>
-
-C99, one header and one source: copy `include/<name>/<name>.h` and `src/<name>.c` into a project, or build this folder.
-Functions allocate nothing, keep nothing from call to call, and call nothing of the C library but `sin`, `cos` and
-`sqrt`. They have no loops over bodies and no branches: for angles below <limit> rad each takes the same time each time.
-
-```sh
-cmake -B build && cmake --build build && ctest --test-dir build   # the test compares with recorded values
-cmake --install build --prefix somewhere     # then find_package(<name>) and <name>::<name>, or pkg-config
-cmake -B build -D<NAME>_NATIVE=ON -D<NAME>_BENCHMARK=ON           # for this processor; build/<name>_benchmark measures
-```
-
-```c
-#include "<name>/<name>.h"
-
-<use>
-```
-
-`include/<name>/<name>.hpp` has the same for C++17, on `std::array`, and on Eigen's matrices where Eigen is.
-
-## Conventions
-- SI units and radians. Arrays have fixed sizes; a matrix is row after row. Results may be written over inputs.
-- Twists and screws are angular part first, wrenches torque first. Poses are homogeneous matrices.
-- Efforts are positive in the direction in which a joint moves. `tau = M qdd + C qd + g - J^T W`: a wrench W on a link
-  is what its surroundings do to it, torque about the origin of the link's frame and force, both in that frame.
-- Efforts are those of rigid bodies, gravity and rotors alone; friction is a function of its own, and no other has it.
-- NaN and infinities propagate. Quaternions are x y z w, of any length but 0; velocities of joints that have them are
-  twists in the moving frame, angular part first.
-- Without `<NAME>_NATIVE` and options like `-ffast-math`, results are the same bits on every processor with IEEE
-  arithmetic, but for angles of many turns, which the C library reduces.
-
-## Joints
-The order of all arrays. The root is `<root>`.
-
-| joint | q | velocities, accelerations, efforts | kind |
-|---|---|---|---|
-<joints>
-
-## Functions
-<functions>
-"""
+from .template import filled
 
 
 def readme(export: Export) -> str:
@@ -56,15 +13,15 @@ def readme(export: Export) -> str:
               f"{robot.model.kind_of(joint)} |" for joint in robot.joint_names]
     joints += [f"| {joint} | follows {leader} | | |" for joint, (leader, *_) in robot.model.mimics.items()]
     functions = [line for function, _ in export.functions for line in _section(export, function)]
+    loops = "no loops over bodies and no branches"
+    if any(isinstance(straight, Looped) for _, straight in export.functions):
+        loops = "loops over bodies where lines would be too many, and no other branches"
     title = export.title[len(export.name) + 2:]
-    parts = {"name": export.name, "NAME": export.name.upper(), "title": title[0].upper() + title[1:],
-             "root": robot.model.root, "joints": "\n".join(joints), "functions": "\n".join(functions).rstrip(),
-             "limit": "1e6" if export.dialect.scalar == "double" else "8192",
-             "use": "\n".join(_use(export, export.functions[0][0]))}
-    text = TEXT
-    for name, part in parts.items():
-        text = text.replace(f"<{name}>", part)
-    return text
+    return filled("c/readme.md", {
+        "name": export.name, "NAME": export.name.upper(), "title": title[0].upper() + title[1:],
+        "root": robot.model.root, "joints": "\n".join(joints), "functions": "\n".join(functions).rstrip(),
+        "loops": loops, "limit": "1e6" if export.dialect.scalar == "double" else "8192",
+        "use": "\n".join(_use(export, export.functions[0][0]))})
 
 
 def _places(s):

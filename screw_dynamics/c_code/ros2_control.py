@@ -1,7 +1,8 @@
 """The package of ros2_control around an export: its name is checked, what it needs is exported, its files are made.
 
 The C is a folder of it. A controller carries gravity and holds a configuration by PD; a plugin of
-inverse_dynamics_solver computes what that interface asks for."""
+inverse_dynamics_solver computes what that interface asks for. Their texts are in templates/ros2_control."""
+import math
 import re
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -9,18 +10,18 @@ from typing import Any
 from screw_dynamics import checks
 
 from .layout import Export
-from .printing import KEYWORDS
-from .ros2_controller import controller, law
-from .ros2_package import cmake, parameters, plugin_of_controller, plugin_of_solver, readme, xml
-from .ros2_solver import solver
+from .printing import KEYWORDS, WIDTH, wrapped
+from .template import filled
 
 NEEDED = "gravity_torque", "coriolis_torque", "mass_matrix", "inverse_dynamics", "friction_torque"
-FILES = {"package.xml": xml, "CMakeLists.txt": cmake, "README.md": readme, "{0}_controller.xml": plugin_of_controller,
-         "{0}_solver.xml": plugin_of_solver, "config/controllers.yaml": parameters, "include/{0}/law.hpp": law,
-         "src/controller.cpp": controller, "src/solver.cpp": solver}
-# Namespaces of the headers that the package includes.
-_TAKEN = frozenset("controller_interface hardware_interface inverse_dynamics_solver pluginlib rclcpp rclcpp_lifecycle "
-                   "std".split())
+# Templates have no names that colcon and rosdep look for: where Python's packages are, they are none of ROS.
+FILES = {"package.xml": "manifest.xml", "CMakeLists.txt": "build.cmake", "README.md": "readme.md",
+         "{0}_controller.xml": "controller.xml", "{0}_solver.xml": "solver.xml",
+         "config/controllers.yaml": "controllers.yaml", "include/{0}/law.hpp": "law.hpp",
+         "src/controller.cpp": "controller.cpp", "src/solver.cpp": "solver.cpp"}
+# The package that builds it, and namespaces of the headers that it includes.
+_TAKEN = frozenset("ament_cmake controller_interface hardware_interface inverse_dynamics_solver pluginlib rclcpp "
+                   "rclcpp_lifecycle std".split())
 
 
 def known_package(robot: Any, name: str, taken: Iterable[str], quantities: Sequence[str] | None, precision: str,
@@ -48,6 +49,34 @@ def known_package(robot: Any, name: str, taken: Iterable[str], quantities: Seque
 
 def package(export: Export, name: str) -> dict[str, str]:
     """The files of a package around an export {path: text}, without the export's own."""
-    if export.name in (f"{name}_controller", f"{name}_solver"):
-        raise ValueError(f"name {export.name!r} is that of a library of package {name!r}: take another")
-    return {path.format(name): text(export, name) for path, text in FILES.items()}
+    if export.name in (name, f"{name}_controller", f"{name}_solver"):
+        raise ValueError(f"name {export.name!r} is that of package {name!r} or of a library of it: take another")
+    parts = {"title": export.title, "name": export.name, "NAME": export.name.upper(), "package": name,
+             "PACKAGE": name.upper(), **_of_robot(export.robot)}
+    return {path.format(name): _without_long_lines(filled(f"ros2_control/{template}", parts))
+            for path, template in FILES.items()}
+
+
+def _of_robot(robot) -> dict[str, str]:
+    """What the texts say of the robot."""
+    model = robot.model
+    limits, unit = model.effort_limit, {"prismatic": "N"}
+    rows = [f"| {joint} | {kind} | {limit:g} {unit.get(kind, 'N m')} |"
+            for joint, kind, limit in zip(robot.joint_names, model.joint_kinds, limits, strict=True)]
+    return {"efforts": ", ".join(repr(float(x)) if math.isfinite(x) else "infinity" for x in limits),
+            "freely": ", ".join(str(kind == "continuous").lower() for kind in model.joint_kinds),
+            "joints": ", ".join(_in_yaml(name) for name in robot.joint_names),
+            "zeros": ", ".join(["0.0"] * robot.n), "rows": "\n".join(rows), "root": model.root,
+            "gravity": ", ".join(f"{x:g}" for x in robot.gravity)}
+
+
+def _in_yaml(text):
+    """A text within quotes, what is no plain character by its number."""
+    plain = set(map(chr, range(32, 127))) - set('"\\')
+    return '"' + "".join(x if x in plain else f"\\U{ord(x):08x}" for x in text) + '"'
+
+
+def _without_long_lines(text):
+    """A text whose constants of C++ are in lines that are not too long."""
+    return "".join(f"{part}\n" for line in text.splitlines()
+                   for part in (wrapped(line, WIDTH) if line.startswith("constexpr") else [line]))

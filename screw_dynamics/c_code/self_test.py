@@ -5,35 +5,7 @@ from .functions import Function
 from .layout import Export, block
 from .printing import identifier, wrapped
 from .recorded import call
-
-COMPARE = """\
-#include "<name>/<name>.h"
-
-#include <stdio.h>
-
-#include "recorded.h"
-
-static int failures = 0;
-
-static <scalar> size_of(<scalar> x) {
-  return x < <zero> ? -x : x;
-}
-
-// Compares numbers with what is expected, to rounding of the largest of them.
-static void compare(const char *what, int state, const <scalar> *found, const <scalar> *expected, int count,
-    <scalar> tolerance) {
-  <scalar> largest = <one>;
-  for (int i = 0; i < count; i++) {
-    largest = size_of(expected[i]) > largest ? size_of(expected[i]) : largest;
-  }
-  for (int i = 0; i < count; i++) {
-    if (!(size_of(found[i] - expected[i]) <= tolerance * largest)) {
-      printf("%s[%d], state %d: %.17g, not %.17g\\n", what, i, state, (double)found[i], (double)expected[i]);
-      failures++;
-    }
-  }
-}
-"""
+from .template import filled
 
 MAIN = """\
 int main(void) {
@@ -49,10 +21,8 @@ def self_test(export: Export) -> str:
     scalar, number = export.dialect.scalar, export.dialect.number
     lines = block([export.title, "Compares each function with recorded values; 0 if all are the same to rounding."],
                   hang="")
-    text = COMPARE
-    for name, part in {"name": export.name, "scalar": scalar, "zero": number(0.0), "one": number(1.0)}.items():
-        text = text.replace(f"<{name}>", part)
-    lines += [*text.splitlines(), ""]
+    parts = {"name": export.name, "scalar": scalar, "zero": number(0.0), "one": number(1.0)}
+    lines += [*filled("c/self_test_start.c", parts).splitlines(), ""]
     for function, _ in export.functions:
         lines += [*_test(export, function), ""]
     calls = "\n".join(f"  test_{identifier(function.name)}();" for function, _ in export.functions)

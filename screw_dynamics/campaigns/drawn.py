@@ -30,6 +30,6 @@ def drawn(parameters: Mapping[str, Any], *, count: int, index: int, design: str 
     if taken := [p.name for p in varied if p.name in ("values", "rng")]:
         raise ValueError(f"parameter {taken[0]!r}: a case has something else by this name")
     checks.one_of("design", design, [name for name in designs.DESIGNS if name != "grid"])
-    shares = designs.shares(varied, design, checks.whole("cases", count, 1), checks.whole("seed", seed, 0), 1)
+    shares = designs.shares(varied, design, checks.count("cases", count, 1), checks.whole("seed", seed, 0), 1)
     values = {p.name: p.at(u) for p, u in zip(varied, shares[index], strict=True)}
     return Drawn(values, index, generator(seed, index))

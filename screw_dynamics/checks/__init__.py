@@ -3,7 +3,9 @@ May import nothing of the package."""
 from .arguments import (
     LONGEST,
     broadcast,
+    common_lead,
     coordinates_alone,
+    count,
     described,
     each,
     filled,
@@ -13,6 +15,7 @@ from .arguments import (
     jacobian_names,
     joint_mask,
     known_link,
+    lead,
     lengths,
     model,
     number,
@@ -29,7 +32,7 @@ from .arguments import (
     wrenches,
 )
 
-__all__ = ["LONGEST", "broadcast", "coordinates_alone", "described", "each", "filled", "finite_numbers", "flag",
-           "generator", "jacobian_names", "joint_mask", "known_link", "lengths", "model", "number", "one_of",
-           "positive", "real", "real_numbers", "result_array", "result_pair", "unmasked", "vector", "whole",
-           "without_armature", "wrenches"]
+__all__ = ["LONGEST", "broadcast", "common_lead", "coordinates_alone", "count", "described", "each", "filled",
+           "finite_numbers", "flag", "generator", "jacobian_names", "joint_mask", "known_link", "lead", "lengths",
+           "model", "number", "one_of", "positive", "real", "real_numbers", "result_array", "result_pair", "unmasked",
+           "vector", "whole", "without_armature", "wrenches"]

@@ -11,6 +11,7 @@ from . import peers
 
 T = TypeVar("T")
 LONGEST = 300           # characters of an argument in an error message
+MOST = 2 ** 44          # numbers of 8 bytes: what the addresses of a process reach
 
 
 # ------------------------------------------------------------------------------------------------- arrays
@@ -27,8 +28,16 @@ def real_numbers(name: str, x: Any, *shape: int) -> np.ndarray:
     except (TypeError, ValueError, RuntimeError):           # RuntimeError: torch
         raise ValueError(f"{name} must be made of real numbers, not {peers.array_hint(x) or described(x)}") from None
     if shape and a.shape[-len(shape):] != shape:
-        raise ValueError(f"{name} has shape {a.shape}, but must end in {', '.join(map(str, shape))}")
+        lead(name, a.shape, shape)                          # which raises
     return a
+
+
+def lead(name: str, shape: tuple[int, ...], inner: tuple[int, ...]) -> tuple[int, ...]:
+    """The leading axes of the shape of an array (..., *inner)."""
+    axes = len(shape) - len(inner)
+    if axes < 0 or shape[axes:] != inner:
+        raise ValueError(f"{name} has shape {shape}, but must end in {', '.join(map(str, inner))}")
+    return shape[:axes]
 
 
 def unmasked(name: str, x: Any) -> None:
@@ -75,12 +84,17 @@ def broadcast(arrays: Mapping[str, np.ndarray]) -> list[np.ndarray]:
     """The arrays {name: (..., entries)} as views over common leading axes."""
     if len({a.shape[:-1] for a in arrays.values()}) == 1:
         return list(arrays.values())
+    common = common_lead([a.shape[:-1] for a in arrays.values()], {name: a.shape for name, a in arrays.items()})
+    return [np.broadcast_to(a, (*common, a.shape[-1])) for a in arrays.values()]
+
+
+def common_lead(leads: Iterable[tuple[int, ...]], shapes: Mapping[str, tuple]) -> tuple[int, ...]:
+    """The axes to which the leading ones of arrays broadcast; shapes: of these, for the error."""
     try:
-        lead = np.broadcast_shapes(*(a.shape[:-1] for a in arrays.values()))
+        return np.broadcast_shapes(*leads)
     except ValueError:
-        shapes = ", ".join(f"{name} {a.shape}" for name, a in arrays.items())
-        raise ValueError(f"the leading axes do not broadcast: {shapes}") from None
-    return [np.broadcast_to(a, (*lead, a.shape[-1])) for a in arrays.values()]
+        told = ", ".join(f"{name} {shape}" for name, shape in shapes.items())
+        raise ValueError(f"the leading axes do not broadcast: {told}") from None
 
 
 # ------------------------------------------------------------------------------------------------- results
@@ -169,6 +183,13 @@ def whole(what: str, x: Any, least: int) -> int:
     return int(x)
 
 
+def count(what: str, x: Any, least: int) -> int:
+    """A whole number >= the least of what is kept in memory."""
+    if (found := whole(what, x, least)) > MOST:
+        raise ValueError(f"{what} {described(x)} must be <= {MOST}: no memory has so many numbers")
+    return found
+
+
 def real(x: Any) -> float:
     """A real number, no truth value, as a float; NaN for what is none."""
     if not isinstance(x, Real) or isinstance(x, bool):
@@ -188,7 +209,7 @@ def flag(what: str, x: Any) -> bool:
 
 def lengths(what: str, x: Any) -> tuple[int, ...]:
     """The shape of an array, from a whole number or several."""
-    return tuple(whole(what, n, 0) for n in (x if isinstance(x, (tuple, list)) else (x,)))
+    return tuple(count(what, n, 0) for n in (x if isinstance(x, (tuple, list)) else (x,)))
 
 
 def generator(what: str, x: Any) -> np.random.Generator:

@@ -11,11 +11,12 @@ from typing import NamedTuple
 import numpy as np
 
 from screw_dynamics.robot.evaluation import Wrenches
+from screw_dynamics.simulation.linearization.tangent_maps import products
 
 from . import dynamics
 from .constraints import Constraints
-from .differentials import Differentials, differentials
-from .projection import RANK, Directions, directions
+from .differentials import Differentials, changes, differentials
+from .projection import RANK, Directions, directions, directions_at_once
 
 
 class LoopAccelerationDerivatives(NamedTuple):
@@ -41,23 +42,58 @@ class LoopEffortDerivatives(NamedTuple):
 def of_forward_dynamics(constraints: Constraints, q: np.ndarray, qd: np.ndarray, tau: np.ndarray,
                         external: Wrenches | None = None) -> LoopAccelerationDerivatives:
     """The LoopAccelerationDerivatives at closed states (..., nq), (..., n) and efforts (..., n)."""
-    found = dynamics.forward_dynamics(constraints, q, qd, tau, external)
-    tree = constraints.robot.inverse_dynamics_derivatives(q, qd, found.qdd, external)
-    n = qd.shape[-1]
-    by = np.empty((*qd.shape, 3 * n))
-    for at in np.ndindex(qd.shape[:-1]):
-        d, multipliers, qdd = differentials(constraints, q[at], qd[at]), found.multipliers[at], found.qdd[at]
-        efforts = np.einsum("kij,k->ij", d.J_by_q, multipliers) - tree.by_q[at], -tree.by_qd[at], np.eye(n)
-        drifts = (-d.drift_by_q - np.einsum("kij,i->kj", d.J_by_q, qdd), -d.drift_by_qd, np.zeros((constraints.m, n)))
-        J, M = constraints.jacobian(q[at]), tree.by_qdd[at]
-        by[at] = _solved(M, directions(J), np.hstack(efforts), np.hstack(drifts))
-    return LoopAccelerationDerivatives(*np.split(by, 3, axis=-1))
+    return LoopAccelerationDerivatives(*accelerations(constraints, q, qd, tau, external)[1:])
 
 
-def _solved(M, at, efforts, drifts):
-    """x with J x = drifts and M x = efforts in the admissible directions, for the columns of both."""
-    N, x = admissible(at), held(at, drifts)
-    return x + N @ np.linalg.solve(N.T @ M @ N, N.T @ (efforts - M @ x))
+def accelerations(constraints: Constraints, q: np.ndarray, qd: np.ndarray, tau: np.ndarray,
+                  external: Wrenches | None = None, threads: int | None = None, added: np.ndarray | None = None
+                  ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """The accelerations (..., n) of forward dynamics, and their derivatives (..., n, n) by q, qd and tau; added (...,
+    n): inertia of joints, which resists accelerations less the products of velocities of joints on groups."""
+    robot, model = constraints.robot, constraints.robot.model
+    n, M = robot.n, robot.mass_matrix(q, threads=threads)
+    forces, by_rates = tau - robot.inverse_dynamics(q, qd, np.zeros_like(qd), external, threads=threads), 0.0
+    if added is not None:
+        p, p_by_qd = products(model, qd)
+        M, forces, by_rates = M + added[..., None] * np.eye(n), forces + added * p, added[..., None] * p_by_qd
+    drift, J = constraints.drift_and_jacobian(q, qd)
+    at = directions_at_once(J)
+    K = response(M, at)
+    qdd = solved(M, at, K, forces[..., None], -drift[..., None])[..., 0]
+    tree = robot.inverse_dynamics_derivatives(q, qd, qdd, external, threads=threads)
+    pushes = multipliers(at, M @ qdd[..., None] - forces[..., None])
+    of_efforts, of_drifts = changes(constraints, q, qd, qdd, pushes, threads=threads)
+    efforts = np.concatenate((of_efforts[..., :n] - tree.by_q, by_rates - tree.by_qd,
+                              np.broadcast_to(np.eye(n), M.shape)), axis=-1)
+    drifts = np.concatenate((of_drifts, np.zeros((*of_drifts.shape[:-1], n))), axis=-1)
+    return qdd, *np.split(solved(M, at, K, efforts, -drifts), 3, axis=-1)
+
+
+def response(M: np.ndarray, at: Directions) -> np.ndarray:
+    """N (N^T M N)^-1 N^T (..., n, n): what efforts change in the admissible directions N, under a matrix M (..., n, n).
+    """
+    N, others = columns_of(at)
+    return N @ np.linalg.solve(np.swapaxes(N, -1, -2) @ M @ N + others, np.swapaxes(N, -1, -2))
+
+
+def columns_of(at: Directions) -> tuple[np.ndarray, np.ndarray]:
+    """N (..., n, k) for many states: as many columns as one of them has admissible directions, 0 where others have
+    none, and the diagonal matrix (..., k, k) with 1 there."""
+    first = int(at.held.sum(axis=-1).min(initial=at.held.shape[-1]))        # held directions come first
+    taken = at.held[..., first:]
+    return at.V[..., first:] * ~taken[..., None, :], taken[..., None] * np.eye(taken.shape[-1])
+
+
+def solved(M: np.ndarray, at: Directions, K: np.ndarray, efforts: np.ndarray, drifts: np.ndarray) -> np.ndarray:
+    """x (..., n, k) with J x = drifts and M x = efforts in the admissible directions, of which K is the response, for
+    the columns of both."""
+    x = held(at, drifts)
+    return x + K @ (efforts - M @ x)
+
+
+def multipliers(at: Directions, efforts: np.ndarray) -> np.ndarray:
+    """The shortest lambda (..., m) with J^T lambda = efforts (..., n, 1)."""
+    return (at.U @ (at.inverse[..., None] * (np.swapaxes(at.acting, -1, -2) @ efforts)))[..., 0]
 
 
 def of_inverse_dynamics(constraints: Constraints, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray,
@@ -119,5 +155,5 @@ def admissible(at: Directions) -> np.ndarray:
 
 
 def held(at: Directions, x: np.ndarray) -> np.ndarray:
-    """J^+ x."""
-    return at.acting @ (at.inverse[:, None] * (at.U.T @ x))
+    """J^+ x (..., n, k), of x (..., m, k)."""
+    return at.acting @ (at.inverse[..., None] * (np.swapaxes(at.U, -1, -2) @ x))

@@ -1,15 +1,18 @@
 """Derivatives of the constraints' Jacobian and drift: exact, by the kernels of constraints on dual numbers and jets.
 
-In plain Python kernels run on any numbers; here each is a Dual, or a Jet, whose derivatives are arrays, along all n
-joint twists and by all n velocities at once."""
+In plain Python kernels run on any numbers; for derivatives of matrices each is a Dual, or a Jet, whose derivatives are
+arrays, along all n joint twists and by all n velocities at once. What these do to vectors is compiled."""
+from math import prod
 from typing import NamedTuple
 
 import numpy as np
 
 from screw_dynamics.algorithms.columns import clear
 from screw_dynamics.algorithms.group_rates import add_products
+from screw_dynamics.compiled.threads import on_threads, thread_count
 from screw_dynamics.compiled.tiles import gather
 from screw_dynamics.constraints import rows
+from screw_dynamics.constraints.derivatives import derivatives, size_of_work
 from screw_dynamics.constraints.ends import compute_poses
 from screw_dynamics.constraints.kinematics import ConstraintKinematics, add_drift, fill_transpose
 from screw_dynamics.constraints.tables import constraints_in
@@ -17,10 +20,13 @@ from screw_dynamics.model.configuration_space import rates, second_rates
 from screw_dynamics.model.group_joints import PoseSource, configure
 from screw_dynamics.numbers.dual import Dual, slope
 from screw_dynamics.numbers.jet import Jet
+from screw_dynamics.numbers.lanes import WIDTH
 from screw_dynamics.numbers.tables import columns, table
-from screw_dynamics.numbers.values import null
+from screw_dynamics.numbers.values import PLAIN, null
 
 from .constraints import Constraints
+
+PIECE = 64              # states that a thread takes at once
 
 
 class Differentials(NamedTuple):
@@ -52,6 +58,41 @@ def differentials(constraints: Constraints, q: np.ndarray, qd: np.ndarray) -> Di
     of_J, of_drift = (np.array([np.broadcast_to(slope(x), 2 * n) for x in found.flat]).reshape(*found.shape, 2 * n)
                       for found in _jacobian_and_drift(constraints, Q, Qd))
     return Differentials(np.swapaxes(of_J, 0, 1)[..., :n], of_drift[:, :n], of_drift[:, n:])
+
+
+def changes(constraints: Constraints, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray, multipliers: np.ndarray,
+            by_qd: bool = True, threads: int | None = None) -> tuple[np.ndarray, np.ndarray]:
+    """Of states q (..., nq), qd and qdd (..., n), which need not fulfil the constraints, and multipliers lambda (...,
+    m): the derivatives (..., n, k) of J^T lambda and (..., m, k) of J qdd + J' qd, along the n joint twists and, unless
+    they are not wanted, by the n velocities after them."""
+    n = constraints.robot.n
+    found = _evaluated(constraints, (q, qd, qdd, multipliers), False, (n + constraints.m, (1 + by_qd) * n), threads)
+    return found[..., :n, :], found[..., n:, :]
+
+
+def changes_of_gradient(constraints: Constraints, q: np.ndarray, multipliers: np.ndarray, threads: int | None = None
+                        ) -> np.ndarray:
+    """The derivatives (..., n, n) of G^T lambda along the joint twists, G the gradient of residuals."""
+    n, still = constraints.robot.n, np.zeros((*q.shape[:-1], constraints.robot.n))
+    return _evaluated(constraints, (q, still, still, multipliers), True, (n, n), threads)
+
+
+def _evaluated(constraints, inputs, of_gradient, shape, threads):
+    """What the kernel makes of states, (..., *shape)."""
+    robot, lead = constraints.robot, inputs[0].shape[:-1]
+    count, size = prod(lead), size_of_work(robot.n, robot.nq, constraints.m)
+    given = [np.ascontiguousarray(x, dtype=float).reshape(count, x.shape[-1]) for x in inputs]
+    found, change = np.empty((count, *shape)), derivatives(robot.model.on_groups)
+
+    def work(starts):
+        duals = np.empty(size, dtype=object) if PLAIN else np.zeros((1 + WIDTH) * size)
+        with constraints.on_duals.borrowed() as memory:
+            for start in starts:
+                some = slice(start, start + PIECE)
+                change(memory, *(x[some] for x in given), of_gradient, duals, found[some])
+    pieces = range(0, count, PIECE)
+    on_threads(work, pieces, max(1, min(thread_count(threads), len(pieces))))
+    return found.reshape(*lead, *shape)
 
 
 def second_differentials(constraints: Constraints, q: np.ndarray, qd: np.ndarray) -> SecondDifferentials:

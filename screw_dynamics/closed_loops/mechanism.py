@@ -234,7 +234,7 @@ class ClosedLoopRobot:
         if projection not in self._rollouts:
             self._rollouts[projection] = motion.rollouts(self.constraints, projection)
         return motion.simulate(self.constraints, self._rollouts[projection], q, qd, effort, checks.positive("dt", dt),
-                               checks.whole("steps", steps, 0), method, friction, limits, forces)
+                               checks.count("steps", steps, 0), method, friction, limits, forces)
 
     # --------------------------------------------------------------------------------------------- arguments
     def _actuation(self, actuated, weights, preferred):

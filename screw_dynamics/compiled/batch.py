@@ -126,16 +126,16 @@ def evaluate_batch(entry: Entry, workspaces: Workspaces, target: tuple[int, ...]
 
 
 class Workspaces:
-    """Workspaces for lanes: one for each thread at work, kept for reuse."""
+    """Workspaces for lanes, or for other scalars of so many numbers: one for each thread at work, kept for reuse."""
 
-    def __init__(self, robot: Tables):
-        self.slots, self._robot, self._idle = len(robot.links), robot, []
+    def __init__(self, robot: Tables, numbers: int = WIDTH):
+        self.slots, self._robot, self._numbers, self._idle = len(robot.links), robot, numbers, []
         self._of_workers = []
 
     @lazy
     def memory(self) -> np.ndarray:
         """The workspace of batches that one machine-code call works off: `Entry.rows`."""
-        return workspace(self._robot, WIDTH)
+        return workspace(self._robot, self._numbers)
 
     def for_threads(self, threads: int) -> int:
         """See to it that so many threads may work off a batch in `memory`, or as many as there can be."""
@@ -143,7 +143,7 @@ class Workspaces:
         if len(self._of_workers) < workers:
             with WORKERS.growing:                           # a lock that a fork leaves open
                 while len(self._of_workers) < workers:
-                    self._of_workers.append(workspace(self._robot, WIDTH))
+                    self._of_workers.append(workspace(self._robot, self._numbers))
                     name_workspaces(self.memory, self._of_workers)
         return 1 + workers
 
@@ -153,8 +153,8 @@ class Workspaces:
         try:
             memory = self._idle.pop()           # atomic, and so is append
         except IndexError:
-            return workspace(self._robot, WIDTH, room)
-        return memory if not room or room <= capacity(memory) else workspace(self._robot, WIDTH, room)
+            return workspace(self._robot, self._numbers, room)
+        return memory if not room or room <= capacity(memory) else workspace(self._robot, self._numbers, room)
 
     def give_back(self, memory: np.ndarray) -> None:
         """Return a workspace after its use."""

@@ -90,6 +90,12 @@ def configurations(fill: Callable) -> Takes:
 
 
 @kernel
+def gather_coordinates(links: Link, memory: np.ndarray, q: Sequence, column: Sequence) -> None:
+    """Fill a column with the coordinate of each body's joint."""
+    gather(links.coordinate, q, column)
+
+
+@kernel
 def gather_placements(links: Link, memory: np.ndarray, q: Sequence, column: Sequence) -> None:
     """Fill a column of Placements with those of a configuration."""
     configure(links, ws.pose_sources_in(memory), q, column)

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from screw_dynamics.numbers.scalars import nearest, sqrt
 from screw_dynamics.numbers.values import kernel, outlined, over, zero
+from screw_dynamics.screws import so3
 from screw_dynamics.screws.se3 import Pose, Twist, Wrench, dexp_inv, dot, log
 from screw_dynamics.screws.so3 import Rotation
 from screw_dynamics.screws.vectors import Vec3, cross
@@ -55,9 +56,10 @@ def no_rate(given: ConstraintTables, c: int, k: int, D: Pose, V: Twist) -> Wrenc
 def of_logarithm(given: ConstraintTables, c: int, k: int, D: Pose) -> Wrench:
     """(dexp^-1_-X)^T P, X = log(D).
 
-    With torque and force exchanged, a wrench changes as a twist does: the transpose of dexp^-1_-X is dexp^-1_X."""
-    P = constant(given, c, k, D)
-    image = dexp_inv(log(D), Twist(P.force, P.torque))
+    With torque and force exchanged, a wrench changes as a twist does: the transpose of dexp^-1_-X is dexp^-1_X. The
+    logarithm is that of so3.turn, which has derivatives where D does not turn, too."""
+    P, xi = constant(given, c, k, D), so3.turn(D.R).xi
+    image = dexp_inv(Twist(xi, so3.dexp_inv(xi, D.p)), Twist(P.force, P.torque))
     return Wrench(image.linear, image.angular)
 
 

@@ -9,7 +9,7 @@ from screw_dynamics.algorithms.space import coordinates_alone, displace, groups
 from screw_dynamics.compiled import workspace as ws
 from screw_dynamics.compiled.entry import lane, number
 from screw_dynamics.compiled.native import array_at
-from screw_dynamics.compiled.takes import gather_placements
+from screw_dynamics.compiled.takes import gather_coordinates, gather_placements
 from screw_dynamics.compiled.tiles import gather
 from screw_dynamics.kernel_cache.cache import BATCHES, Form, compiled
 from screw_dynamics.model.links import Link
@@ -74,12 +74,6 @@ def put_wrench(W: Wrench, out: Any) -> None:
     out[0], out[1], out[2], out[3], out[4], out[5] = a.x, a.y, a.z, f.x, f.y, f.z
 
 
-@kernel
-def take_coordinates(links: Link, memory: np.ndarray, q: Any, column: Any) -> None:
-    """Fill a column with the coordinate of each body's joint."""
-    gather(links.coordinate, q, column)
-
-
 # ------------------------------------------------------------------------------------------------- the sum
 LOOPS = {CoordinateLaw: loops_on_coordinates, PairLaw: loops_on_pairs, LinkLaw: loops_on_links, CustomLaw: loops_on_all}
 
@@ -109,7 +103,7 @@ def loops_on(laws: Iterable[Law]) -> tuple[Callable, Callable]:
 def kernels_of(laws: Iterable[Law], on_groups: bool, own: Iterable[str]) -> Kernels:
     """The sum over all elements of some laws; own: names of laws that are not this package's."""
     add, account = loops_on(laws)
-    take, Body = (gather_placements, ws.placed(Bodies)) if on_groups else (take_coordinates, Bodies)
+    take, Body = (gather_placements, ws.placed(Bodies)) if on_groups else (gather_coordinates, Bodies)
 
     @kernel
     def bodies_at(memory, p, like, state):

@@ -12,8 +12,9 @@ from numba.core.errors import NumbaError
 from numpy.typing import ArrayLike
 
 from screw_dynamics import checks
+from screw_dynamics.compiled.batch import Workspaces
 from screw_dynamics.compiled.native import address, at
-from screw_dynamics.compiled.workspace import Tables, workspace
+from screw_dynamics.compiled.workspace import Tables
 from screw_dynamics.kernel_cache.cache import Form, prepare
 from screw_dynamics.model.links import Frame
 from screw_dynamics.model.model import Model
@@ -95,7 +96,7 @@ class Total:
         functions = tuple(dict.fromkeys(e.function for e in self.elements if isinstance(e, Custom)))
         if functions:                   # whose machine code serves nothing else, and takes less time so
             by_law = {name: (law, rows) for name, (law, rows) in by_law.items() if rows}
-        self._model, self._rows = model, rows
+        self._model, self._on_one, self._on_duals = model, Workspaces(rows, 1), Workspaces(rows, 1 + WIDTH)
         self.p = packed(by_law.values())
         key = _key(by_law, self.elements) if functions else ""
         self._machine_code = machine_code(tuple(law for law, _ in by_law.values()), model.on_groups, key, functions)
@@ -127,7 +128,7 @@ class Total:
     def link_wrenches(self, q: ArrayLike, qd: ArrayLike, t: ArrayLike = 0.0) -> dict[str, np.ndarray]:
         """The wrenches (..., 6) of the elements that act on links, at states, {link: wrench} of the links that move, in
         the link's frame and about its origin."""
-        W = self._of_states("wrenches", t, q, qd, len(self._rows.links), 6)
+        W = self._of_states("wrenches", t, q, qd, self._on_one.slots, 6)
         return {link: W[..., slot, :] for slot, link in enumerate(self._model.body_names, 1)
                 if link in self._model.frames}          # the others are within joints
 
@@ -146,8 +147,8 @@ class Total:
         out = np.empty((len(t), TERMS, n, 1 + 2 * n))
         size = 2 * nq + (2 + TERMS) * n
         work = np.empty(size, dtype=object) if PLAIN else np.zeros((1 + WIDTH) * size)
-        self._machine_code.code(form_of_derivatives).entry_point(workspace(self._rows, 1 + WIDTH), self.p, t, ahead, q,
-                                                                 qd, work, out)
+        with self._on_duals.borrowed() as memory:
+            self._machine_code.code(form_of_derivatives).entry_point(memory, self.p, t, ahead, q, qd, work, out)
         out = out.reshape(*lead, TERMS, n, 1 + 2 * n)
         return Derivatives(out[..., 0], out[..., 1:1 + n], out[..., 1 + n:])
 
@@ -155,7 +156,8 @@ class Total:
         """What a kernel makes of states, (..., *shape)."""
         lead, (t, q, qd) = self._states(t, q, qd)
         out = np.empty((len(t), *shape))
-        self._machine_code.code(form_of_states, what).entry_point(workspace(self._rows), self.p, t, ahead, q, qd, out)
+        with self._on_one.borrowed() as memory:
+            self._machine_code.code(form_of_states, what).entry_point(memory, self.p, t, ahead, q, qd, out)
         return out.reshape(*lead, *shape)
 
     def _states(self, t, q, qd):

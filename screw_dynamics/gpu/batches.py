@@ -5,6 +5,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from screw_dynamics import checks
+
 PRECISIONS = {np.dtype(np.float64): "double", np.dtype(np.float32): "float"}
 
 
@@ -13,11 +15,6 @@ class Given(NamedTuple):
 
     array: Any
     inner: tuple[int, ...]
-
-    @property
-    def lead(self) -> tuple[int, ...]:
-        """The leading axes."""
-        return self.array.shape[:self.array.ndim - len(self.inner)]
 
 
 def kind(device: Any, arrays: Mapping[str, Any]) -> np.dtype:
@@ -37,27 +34,21 @@ def kind(device: Any, arrays: Mapping[str, Any]) -> np.dtype:
 
 def lead_of(given: Mapping[str, Given]) -> tuple[int, ...]:
     """The leading axes of all; ValueError names the shape that does not fit."""
-    for name, (x, inner) in given.items():
-        if x.shape[max(x.ndim - len(inner), 0):] != inner:
-            raise ValueError(f"{name} has shape {x.shape}, but must end in {', '.join(map(str, inner))}")
-    leads = {x.lead for x in given.values()}
-    if len(leads) == 1:
-        return leads.pop()
-    try:
-        return np.broadcast_shapes(*leads)
-    except ValueError:
-        shapes = ", ".join(f"{name} {x.array.shape}" for name, x in given.items())
-        raise ValueError(f"the leading axes do not broadcast: {shapes}") from None
+    leads = [checks.lead(name, x.shape, inner) for name, (x, inner) in given.items()]
+    return checks.common_lead(leads, {name: x.shape for name, (x, _) in given.items()})
 
 
 def strided(device: Any, given: Given, lead: tuple[int, ...]) -> list[Any]:
     """An array, and how many of its numbers lie between two states, and between two entries along each inner axis. It
     is copied only if its leading axes cannot be one axis."""
     (x, inner), states = given, math.prod(lead)
-    if given.lead == lead and x.flags.c_contiguous:
+    own = x.shape[:x.ndim - len(inner)]
+    if any(stride % x.itemsize for stride in x.strides):        # a view of other numbers: no stride is one of these
+        x = x.copy()
+    if own == lead and x.flags.c_contiguous:
         steps = [math.prod(inner[k:]) for k in range(len(inner) + 1)]
     else:
-        if math.prod(given.lead) == 1:
+        if math.prod(own) == 1:
             x = device.broadcast_to(x.reshape(1, *inner), (states, *inner))
         else:
             x = device.broadcast_to(x, (*lead, *inner)).reshape(states, *inner)

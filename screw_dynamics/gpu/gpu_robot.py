@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from screw_dynamics import checks
+from screw_dynamics.algorithms.representations import REPRESENTATIONS
 from screw_dynamics.c_code.export import prepared
 from screw_dynamics.c_code.functions import Function
 from screw_dynamics.robot import Robot
@@ -150,12 +151,15 @@ class GpuRobot:
         """The outputs of a function of arrays and numbers, about a link (name, representation, reference), under
         external wrenches."""
         wrenches = checks.wrenches({} if external is None else external, self.robot.link_names)
-        given |= {f"external_{on}": wrench for on, wrench in wrenches.items()}
+        loads = {f"external_{on}": wrench for on, wrench in wrenches.items()}
+        given |= loads
         arrays = {name: self._device.array(name, x) for name, x in given.items() if name != "dt"}
         dtype = kind(self._device, arrays)
-        function, launch = self._kernel(quantity, dtype, link, tuple(wrenches), kernels.KERNEL)
+        model = self.robot.model
+        moving = tuple(on for on in wrenches if model.frames[model.known_link(on)][0] >= 0)
+        function, launch = self._kernel(quantity, dtype, link, moving, kernels.KERNEL)
         batch = {x.name: Given(arrays[x.name], x.shape) for x in function.inputs if x.name in arrays}
-        lead, arguments = lead_of(batch), []
+        lead, arguments = lead_of(batch | {name: Given(arrays[name], (6,)) for name in loads}), []
         for x in function.inputs:
             if x.name in batch:
                 arguments += strided(self._device, batch[x.name], lead)
@@ -171,6 +175,8 @@ class GpuRobot:
         """A function, and what launches a kernel of it; made at the first call."""
         key = quantity, dtype, repr(link), external, name       # a link that is no name is refused when it is made
         if key not in self._compiled:
+            if link is not None:                                # an export takes None for "body", Robot does not
+                checks.one_of("representation", link[1], REPRESENTATIONS)
             export = prepared(self.robot, "robot", [quantity], [] if link is None else [link], PRECISIONS[dtype],
                               external, loops=False)
             [(function, _)] = export.functions

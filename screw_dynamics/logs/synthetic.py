@@ -75,7 +75,7 @@ class Synthetic:
                  tip_link: str | None = None):
         self.description = read_source(urdf)
         self.robot = Robot.from_urdf(self.description, tip_link=tip_link)
-        self.count, self.seed = checks.whole("count", count, 1), checks.whole("seed", seed, 0)
+        self.count, self.seed = checks.count("count", count, 1), checks.whole("seed", seed, 0)
         self.conditions = conditions or Conditions()
         if self.conditions.payload:
             checks.known_link(self.conditions.payload, self.robot.link_names)

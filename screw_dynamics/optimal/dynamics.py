@@ -1,6 +1,6 @@
 """What moves: motions under feedback, and the derivatives of their steps, as `step` of a robot, of a robot with
 constraints or of a scene makes these. Phases follow each other, in which different constraints hold: given contacts."""
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,6 +12,7 @@ from screw_dynamics.simulation.integrators import LINEARIZED, WITH_CONSTRAINTS
 from screw_dynamics.simulation.linearization.linear_model import (
     Actuation,
     are_euler_steps,
+    before_arrival,
     step_derivatives,
     with_padding,
 )
@@ -64,6 +65,10 @@ class TreePhase:
         n = self.robot.n
         return np.tile(np.eye(2 * n), (len(q), 1, 1))
 
+    def free(self, q: np.ndarray) -> np.ndarray:
+        """Columns (..., n, k) that span the velocities that nothing holds at configurations q (..., nq)."""
+        return np.eye(self.robot.n)
+
     def end(self, q: np.ndarray, qd: np.ndarray, tau: np.ndarray, t: float) -> tuple[np.ndarray, np.ndarray]:
         """Where steps lead, of states and efforts (k, ...), at a time t."""
         h, integrator, friction, limits, forces, threads = self.steps
@@ -80,7 +85,8 @@ class TreePhase:
 class LoopPhase(TreePhase):
     """Steps of a ClosedLoopRobot, which end where its constraints hold. It is entered by an impulse, which makes
     velocities keep them: first it acts, and then the robot moves, or a foot would go on for a step into the ground.
-    Derivatives are difference quotients of the steps themselves, of order 2: exact to 1e-9."""
+    Derivatives are exact along states that keep the constraints; with dry friction and stops, whose impulses are found
+    with those of constraints, they are difference quotients of the steps, of order 2."""
 
     enters, accelerates = True, False
 
@@ -92,30 +98,63 @@ class LoopPhase(TreePhase):
         checks.one_of("integrator of a robot with constraints", steps.integrator,
                       [name for name in LINEARIZED if name in WITH_CONSTRAINTS])
 
+    def free(self, q: np.ndarray) -> np.ndarray:
+        """The same."""
+        from screw_dynamics.closed_loops.projection import directions
+
+        return directions(self.mechanism.jacobian(q)).admissible
+
     def entered(self, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
         """Those after the impulse."""
         return self.mechanism.project_velocity(q, qd)
 
     def entry(self, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
         """The same."""
-        n, count, found = self.robot.n, len(q), super().entry(q, qd)
-        dx = NUDGE * np.concatenate((np.eye(2 * n), -np.eye(2 * n)))
-        entered = self.entered(self.robot.integrate(q[:, None], dx[:, :n]), qd[:, None] + dx[:, n:])
-        entered = entered.reshape(count, 2, 2 * n, n)
-        found[:, n:] = np.swapaxes(entered[:, 0] - entered[:, 1], -1, -2) / (2.0 * NUDGE)
+        from screw_dynamics.closed_loops.arrival import after_impulse
+        from screw_dynamics.closed_loops.projection import directions_at_once
+
+        found, n, constraints = super().entry(q, qd), self.robot.n, self.mechanism.constraints
+        at = directions_at_once(constraints.jacobian(q))
+        found[:, n:] = after_impulse(constraints, q, qd, self.entered(q, qd), at, found[:, :n], found[:, n:],
+                                     self.steps.threads)
         return found
 
     def derivatives(self, q: np.ndarray, qd: np.ndarray, tau: np.ndarray, t: np.ndarray, whole: bool = True
                     ) -> np.ndarray:
         """The same."""
+        from screw_dynamics.closed_loops.arrival import arrive
+
+        h, integrator, friction, limits, forces, threads = self.steps
+        if friction or limits:
+            return self._quotients(q, qd, tau, t)
+        actuation = Actuation(tau, None, self.rollouts.smooth(forces, friction), False, threads, t, False,
+                              self._accelerations)
+        F, _, u, v = before_arrival(self.robot, integrator, q, qd, actuation, h)
+        n, before = self.robot.n, (self.robot.integrate(q, u), v)
+        after = self._ends(q, qd, tau, t)
+        F[:, :n, :3 * n], F[:, n:, :3 * n] = arrive(self.mechanism.constraints, before, after, F[:, :n, :3 * n],
+                                                    F[:, n:, :3 * n], threads)
+        return F
+
+    def _accelerations(self, robot, q, qd, tau, external, threads, added=None, wanted=True):
+        """What Actuation.accelerations is, of a tree."""
+        from screw_dynamics.closed_loops.derivatives import accelerations
+
+        return accelerations(self.mechanism.constraints, q, qd, tau, external, threads, added)
+
+    def _ends(self, q, qd, tau, t):
+        """Where steps lead, each from its time."""
+        if self.steps.forces is None:
+            return self.end(q, qd, tau, 0.0)
+        ends = [self.end(*(x[None] for x in state), float(at)) for *state, at in zip(q, qd, tau, t, strict=True)]
+        return tuple(map(np.concatenate, zip(*ends, strict=True)))
+
+    def _quotients(self, q, qd, tau, t):
+        """Difference quotients of the steps."""
         robot, n, count = self.robot, self.robot.n, len(q)
         dx = NUDGE * np.concatenate((np.eye(3 * n), -np.eye(3 * n)))
         given = (robot.integrate(q[:, None], dx[:, :n]), qd[:, None] + dx[:, n:2 * n], tau[:, None] + dx[:, 2 * n:])
-        if self.steps.forces is None:
-            ends = self.end(*(x.reshape(-1, x.shape[-1]) for x in given), 0.0)
-        else:                                               # each at its time
-            ends = map(np.concatenate, zip(*(self.end(*x, float(at)) for *x, at in zip(*given, t, strict=True)),
-                                           strict=True))
+        ends = self._ends(*(x.reshape(-1, x.shape[-1]) for x in given), np.repeat(t, len(dx)))
         ends_q, ends_qd = (x.reshape(count, 2, 3 * n, -1) for x in ends)
         dq, dqd = robot.difference(ends_q[:, 1], ends_q[:, 0]), ends_qd[:, 0] - ends_qd[:, 1]
         return with_padding(np.swapaxes(np.concatenate((dq, dqd), axis=-1), -1, -2) / (2.0 * NUDGE))
@@ -229,13 +268,14 @@ class Dynamics:
         return gaps
 
     def holding(self, q: np.ndarray) -> np.ndarray:
-        """The efforts (..., m) that hold the robot at configurations q (..., nq), as far as these can: against gravity,
-        springs, and what else acts at rest."""
+        """The least efforts (..., m) that hold the robot at configurations q (..., nq), as far as these can: against
+        gravity, springs, and what else acts at rest, along what constraints leave free."""
         first, tau = self.phases[0], self.robot.gravity_torque(q)
         total = first.rollouts.smooth(first.steps.forces, first.steps.friction)
         if total:
             tau = tau - total.derivatives(q, np.zeros(tau.shape), self.start)[0][..., EFFORT, :]
-        return tau[..., self.driven]
+        free = np.swapaxes(first.free(q), -1, -2)
+        return (np.linalg.pinv(free[..., self.driven], 1e-9) @ free @ tau[..., None])[..., 0]
 
     def efforts(self, u: np.ndarray) -> np.ndarray:
         """Efforts (..., n) of all velocities."""
@@ -296,6 +336,8 @@ def dynamics(robot: Any, steps: Steps, driven: Sequence[str] | None, N: int,
         checks.flag(name, flag)
     checks.positive("dt", steps.h)
     found = [phase(0, robot, steps)]
+    if not isinstance(phases, Iterable):
+        raise ValueError(f"phases must be pairs (first step, robot), not {checks.described(phases)}")
     for given in phases:
         if not (isinstance(given, Sequence) and len(given) == 2):
             raise ValueError(f"phases must be pairs (first step, robot), not {checks.described(given)}")
@@ -318,6 +360,9 @@ def driven_velocities(robot: Any, driven: Sequence[str] | None) -> np.ndarray:
         moved = _moved_by_drives(model)
         driven = [joint for joint, kind in zip(model.joint_names, model.joint_kinds, strict=True)
                   if kind not in FLOATING and joint not in moved]
+    if isinstance(driven, str) or not isinstance(driven, Iterable):
+        raise ValueError(f"driven must name joints of the robot, each once, not {checks.described(driven)}")
+    driven = list(driven)
     unknown = [joint for joint in driven if joint not in model.v_slices]
     if unknown or len(set(driven)) < len(driven):
         raise ValueError(f"driven must name joints of the robot, each once, not {unknown or list(driven)}")

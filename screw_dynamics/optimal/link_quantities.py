@@ -1,5 +1,5 @@
 """Quantities of links, and of the centre of mass, whose targets are in the root frame."""
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from screw_dynamics import checks
 from screw_dynamics.screws.groups import se3, so3
 
-from .quantities import Nodes, Quantity, Value, check_target, target
+from .quantities import Nodes, Quantity, Value, target
 
 RIGID = 1e-6            # how far a target R R^T may be from 1
 
@@ -23,12 +23,17 @@ class _Aimed(Quantity):
 
     aim: ClassVar[tuple[str, tuple[int, ...]]]
 
+    def targets(self, robot: Any) -> Mapping[str, tuple[Any, tuple[int, ...]]]:
+        """The field."""
+        field, shape = self.aim
+        return {self._named(field): (getattr(self, field), shape)}
+
     def check(self, robot: Any) -> None:
         """ValueError for a target that is none."""
-        field, shape = self.aim
-        check_target(self._named(field), getattr(self, field), shape)
-        if not callable(getattr(self, field)):
-            self._check_rotation(np.asarray(getattr(self, field)))
+        super().check(robot)
+        given = getattr(self, self.aim[0])
+        if not callable(given):
+            self._check_rotation(np.asarray(given))
 
     def target(self, nodes: Nodes) -> np.ndarray:
         """The target at nodes. ValueError if it is none."""

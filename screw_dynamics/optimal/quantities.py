@@ -4,7 +4,7 @@ Each is taken at nodes, arrays over (..., k nodes): q (..., k, nq), qd (..., k, 
 the joints that are driven. Derivatives by q are along the joint twists, as in Robot.linearize. A target is an array,
 the same at all nodes, or (..., N + 1, size), one for each node; or a function of the time, target(t) of t (k,), which
 gives (k, size): for what moves."""
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -63,8 +63,14 @@ class Quantity:
     order = 1                       # of the highest derivative of coordinates that it depends on, but for efforts
     curved = True                   # its derivatives change, and do so smoothly
 
+    def targets(self, robot: Any) -> Mapping[str, tuple[Any, tuple[int, ...]]]:
+        """What it is less of, by name: the target, and the shape of one."""
+        return {}
+
     def check(self, robot: Any) -> None:
         """ValueError if it is none of this robot."""
+        for name, (given, shape) in self.targets(robot).items():
+            check_target(name, given, shape)
 
     def labels(self, robot: Any, driven: np.ndarray) -> Sequence[str]:
         """What its numbers are called."""
@@ -81,19 +87,28 @@ def check_target(name: str, given: Any, shape: tuple[int, ...]) -> None:
         checks.finite_numbers(name, given, *shape)
 
 
+def check_rows(name: str, given: Any, shape: tuple[int, ...], N: int, last: int) -> None:
+    """ValueError for targets (..., k, *shape) that are not one for each of the nodes 0 ... N; where the last one does
+    not count, there may be none for it."""
+    lead = () if callable(given) else np.shape(given)[:np.ndim(given) - len(shape)]
+    if lead and lead[-1] not in (1, N + 1, max(N, last + 1)):
+        raise ValueError(f"{name} has shape {np.shape(given)}, but must be {shape}, or have one for each of the nodes "
+                         f"0 ... {N} in front")
+
+
 def target(name: str, given: Any, nodes: Nodes, shape: tuple[int, ...]) -> np.ndarray:
     """A target at nodes, (k, *shape) or (..., k, *shape) or *shape."""
     if type(given) is np.ndarray and given.shape == shape:                      # Solver has checked it
         return given
     x = given(nodes.t) if callable(given) else given
     x = checks.finite_numbers(name, x, *shape)
-    if x.ndim == len(shape) or callable(given) or x.shape[-len(shape) - 1] == 1:
+    k = 1 if x.ndim == len(shape) else x.shape[-len(shape) - 1]
+    if callable(given) and k not in (1, len(nodes.t)):
+        raise ValueError(f"{name}: the function of the time has the shape {x.shape} at {len(nodes.t)} times, but must "
+                         "have one for each")
+    if callable(given) or k == 1:
         return x
-    rest = (slice(None),) * len(shape)
-    if x.shape[-len(shape) - 1] <= nodes.which[-1]:
-        raise ValueError(f"{name} has shape {x.shape}, but must be {shape}, or have one for each of the nodes 0 ... N "
-                         f"in front, of which {nodes.which[-1]} is one")
-    return x[(..., nodes.which, *rest)]
+    return x[(..., nodes.which, *(slice(None),) * len(shape))]
 
 
 # ------------------------------------------------------------------------------------------------- of joints
@@ -103,9 +118,9 @@ class Configuration(Quantity):
 
     q: ArrayLike | Callable
 
-    def check(self, robot: Any) -> None:
-        """ValueError for other sizes."""
-        check_target("Configuration.q", self.q, (robot.nq,))
+    def targets(self, robot: Any) -> Mapping[str, tuple[Any, tuple[int, ...]]]:
+        """The configuration."""
+        return {"Configuration.q": (self.q, (robot.nq,))}
 
     def labels(self, robot: Any, driven: np.ndarray) -> Sequence[str]:
         """The joints."""
@@ -131,13 +146,17 @@ class JointPosition(Quantity):
         single = [k for k, m in enumerate(model.places_in_q) if m >= 0]
         if self.joints is None:
             return np.array(single, dtype=int)
-        found = []
+        if isinstance(self.joints, str) or not isinstance(self.joints, Iterable):
+            raise ValueError(f"JointPosition.joints must be names, not {checks.described(self.joints)}")
+        found: list[int] = []
         for joint in self.joints:
             if joint not in model.v_slices:
                 raise ValueError(f"JointPosition: joint {joint!r} is not among {', '.join(model.v_slices)}")
             k = model.v_slices[joint].start
             if k not in single:
                 raise ValueError(f"JointPosition: joint {joint!r} has several degrees of freedom")
+            if k in found:
+                raise ValueError(f"JointPosition: joint {joint!r} is named twice")
             found.append(k)
         return np.array(found, dtype=int)
 
@@ -165,9 +184,9 @@ class Velocity(Quantity):
 
     qd: ArrayLike | Callable = 0.0
 
-    def check(self, robot: Any) -> None:
-        """ValueError for other sizes."""
-        check_target("Velocity.qd", self.qd, (robot.n,) if np.ndim(self.qd) else ())
+    def targets(self, robot: Any) -> Mapping[str, tuple[Any, tuple[int, ...]]]:
+        """The velocities."""
+        return {"Velocity.qd": (self.qd, (robot.n,) if np.ndim(self.qd) else ())}
 
     def labels(self, robot: Any, driven: np.ndarray) -> Sequence[str]:
         """The joints."""
@@ -187,9 +206,9 @@ class Effort(Quantity):
     tau: ArrayLike | Callable = 0.0
     has_effort = True
 
-    def check(self, robot: Any) -> None:
-        """ValueError for other sizes."""
-        check_target("Effort.tau", self.tau, (robot.n,) if np.ndim(self.tau) else ())
+    def targets(self, robot: Any) -> Mapping[str, tuple[Any, tuple[int, ...]]]:
+        """The efforts."""
+        return {"Effort.tau": (self.tau, (robot.n,) if np.ndim(self.tau) else ())}
 
     def labels(self, robot: Any, driven: np.ndarray) -> Sequence[str]:
         """The joints that are driven."""
@@ -248,6 +267,8 @@ class Distance(Quantity):
 
     def check(self, robot: Any) -> None:
         """ValueError for a scene of other robots, or a pair that is not there."""
+        if not hasattr(self.scene, "distances"):
+            raise ValueError(f"Distance.scene must be a Scene, not {checks.described(self.scene)}")
         self._which()
         if self.scene.nq < robot.nq or self.scene.n < robot.n:
             raise ValueError(f"Distance.scene has configurations of {self.scene.nq} numbers, but those of the robot "
@@ -314,7 +335,11 @@ class Custom(Quantity):
             if name not in widths or np.shape(J) != (*lead, size, widths[name]):
                 raise ValueError(f"Custom {self._name()}: the derivative by {name!r} has shape {np.shape(J)}, but must "
                                  f"be by one of {', '.join(widths)}, (..., {size}, n), of {(*lead,)}")
-        return Value(r, {name: np.asarray(J, dtype=float) for name, J in found[1].items()})
+        by = {name: np.asarray(J, dtype=float) for name, J in found[1].items()}
+        for name, J in by.items():
+            if derivatives and not np.isfinite(J).all():
+                raise ValueError(f"Custom {self._name()}: the derivative by {name!r} is not finite")
+        return Value(r, by)
 
     def _name(self):
         return getattr(self.function, "__qualname__", repr(self.function))

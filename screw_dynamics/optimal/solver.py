@@ -39,7 +39,7 @@ class Solver:
                  integrator: str = "semi_implicit_euler", friction: bool = False, stops: bool = False,
                  forces: Any = None, phases: Sequence[tuple[int, Any]] = (), guess: Any = None,
                  tolerance: float = 1e-8, limit_tolerance: float = 1e-6, threads: int | None = None):
-        N = self.N = checks.whole("steps", steps, 1)
+        N = self.N = checks.count("steps", steps, 1)
         self.dynamics: Dynamics = dynamics(robot, Steps(dt, integrator, friction, stops, forces, threads), driven, N,
                                            phases)
         robot = self.dynamics.robot

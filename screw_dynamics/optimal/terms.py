@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from screw_dynamics import checks
 from screw_dynamics.sweeps.matrix_products import padded
 
-from .quantities import Quantity, Value
+from .quantities import Quantity, Value, check_rows
 
 RUNNING, FINAL, ALL = "running", "final", "all"
 
@@ -88,19 +88,26 @@ def bound(term: Any, robot: Any, driven: np.ndarray, N: int, h: float, smoothnes
                             f"a spline of smoothness {smoothness} has none: take {term.quantity.order - 1} or more"))
     term.quantity.check(robot)
     labels, which = tuple(term.quantity.labels(robot, driven)), nodes_of(term, N, smoothness is not None)
+    for name, (given, shape) in term.quantity.targets(robot).items():
+        check_rows(name, given, shape, N, int(which[-1]))
     if not labels:
         raise ValueError(f"terms: {type(term.quantity).__name__} has no numbers")
     if isinstance(term, Cost):
         weight = _numbers("weight", term.weight, labels)
         if not (np.isfinite(weight) & (weight >= 0.0)).all():
             raise ValueError(f"weight of {type(term.quantity).__name__} must be finite and >= 0, not {weight.tolist()}")
-        return Bound(term.quantity, which, run(which), labels, weight * (h if term.at == RUNNING else 1.0))
+        return Bound(term.quantity, which, run(which), labels, weight * (h if runs(term) else 1.0))
     lower, upper = _numbers("lower", term.lower, labels), _numbers("upper", term.upper, labels)
     if not (within := ordered(lower, upper)).all():
         k = int(np.argmin(within))
         raise ValueError(f"lower must be <= upper, and numbers between, but of {labels[k]!r} they are {lower[k]} and "
                          f"{upper[k]}")
     return Bound(term.quantity, which, run(which), labels, None, lower, upper, checks.positive("scale", term.scale))
+
+
+def runs(term: Cost | Limit) -> bool:
+    """Whether it is a running cost; nodes may be an array, which is equal to no word."""
+    return isinstance(term.at, str) and term.at == RUNNING
 
 
 def listed(terms: Any) -> list[Cost | Limit]:

@@ -84,14 +84,14 @@ class TimeOptimal(NamedTuple):
     def sampled(self, rate: float) -> Samples:
         """The motion at 0, 1 / rate, 2 / rate, ..., and at its end; rate in Hz."""
         rate = checks.positive("rate", rate)
-        steps = int(np.floor(self.duration * rate * (1.0 + 1e-12)))
+        steps = checks.count(f"samples at rate {rate:g}:", np.floor(self.duration * rate * (1.0 + 1e-12)), 0)
         t = np.arange(steps + 1) / rate
         return self.at(np.append(t, self.duration) if self.duration - t[-1] > 1e-9 / rate else t)
 
     def worst(self, per_interval: int = 4) -> Worst:
         """The largest share of any limit at that many points in each interval of the grid, and at its ends: above 1
         limits are exceeded between points, by an error that falls with the square of the intervals' length."""
-        n = checks.whole("per_interval", per_interval, 1)
+        n = checks.count("per_interval", per_interval, 1)
         share = (np.arange(n) + 0.5) / n
         inside = self.t[:-1, None] + np.diff(self.t)[:, None] * np.r_[1e-9, share, 1.0 - 1e-9]
         along = self.law.at(inside.ravel())
@@ -123,14 +123,15 @@ class TimeOptimal(NamedTuple):
 def time_optimal(robot: Robot, path: Any, *, velocity: Given = None, acceleration: Given = None, effort: Given = None,
                  jerk: Given = None, link_speed: LinkSpeeds | None = None, friction: bool = True,
                  external: Mapping[str, ArrayLike] | None = None, start_speed: float = 0.0, end_speed: float = 0.0,
-                 points: int = POINTS) -> TimeOptimal:
+                 points: int = POINTS, effort_scaling: float = 1.0) -> TimeOptimal:
     """The fastest motion of a robot along a path within limits, from rest to rest; Pham and Pham (2018).
 
     path: a Path, of `through` or `straight` say; configurations (k, nq), through which a cubic spline leads; or a
     spline of SciPy. Limits are each one number for all velocities, one each (n,), or {joint: value}; numpy.inf is none:
     velocity, rad/s or m/s, and effort, N m or N, by default those of the model, and of its drives their lines of
-    torque over speed; acceleration and jerk, by default none. link_speed: {link: m/s} of the link's origin, or {link:
-    (m/s, rad/s)}. friction: the model's counts in efforts. external: {link: wrench (6,)}, as of inverse_dynamics, that
+    torque over speed; acceleration and jerk, by default none. effort_scaling > 0: which share of all these efforts may
+    be taken, at each speed of a motor that of its line. link_speed: {link: m/s} of the link's origin, or {link: (m/s,
+    rad/s)}. friction: the model's counts in efforts. external: {link: wrench (6,)}, as of inverse_dynamics, that
     acts all the while. start_speed, end_speed: s' at the ends of the path.
 
     points: into about how many intervals the path is cut. Limits hold at their ends; in between an error of second
@@ -140,10 +141,10 @@ def time_optimal(robot: Robot, path: Any, *, velocity: Given = None, acceleratio
 
     ValueError names the limit and the place at which no motion is within the limits, and what is wrong of the
     arguments. A LimitsWarning tells of a path that leaves limits of positions."""
-    problem = _problem(robot, path, path_limits(robot, velocity, acceleration, jerk, effort, link_speed), friction,
-                       external)
+    problem = _problem(robot, path, path_limits(robot, velocity, acceleration, jerk, effort, link_speed,
+                                                  effort_scaling), friction, external)
     ends = tuple(checks.number(name, x, 0.0) for name, x in (("start_speed", start_speed), ("end_speed", end_speed)))
-    points = checks.whole("points", points, 2)
+    points = checks.count("points", points, 2)
     s = problem.path.grid(points)
     for _ in range(ROUNDS):
         law, use, beyond = _solved(problem, s, ends)
@@ -176,6 +177,9 @@ def _problem(robot, path, limits, friction, external) -> Problem:
                          "winding; the robot without it, whose drives are rigid, has the efforts of joints")
     if not limits.any_of():
         raise ValueError("time_optimal: nothing limits the motion: give velocity, acceleration, effort or link_speed")
+    for link, wrench in checks.wrenches({} if external is None else external, robot.link_names).items():
+        if (shape := checks.real_numbers(f"the wrench on link {link!r}", wrench, 6).shape) != (6,):
+            raise ValueError(f"the wrench on link {link!r} has shape {shape}, must be (6,): it acts all the while")
     path = as_path(robot, path)
     if limits.needs_efforts or np.isfinite(np.concatenate((limits.acceleration, limits.jerk))).any():
         _refuse_kinks(path)

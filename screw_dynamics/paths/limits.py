@@ -45,9 +45,10 @@ class PathLimits:
 
 
 def path_limits(robot: Robot, velocity: Given, acceleration: Given, jerk: Given, effort: Given,
-                link_speed: LinkSpeeds | None) -> PathLimits:
+                link_speed: LinkSpeeds | None, effort_scaling: float = 1.0) -> PathLimits:
     """The limits that arguments of time_optimal say. ValueError names what does not exist or is no limit."""
     model, names = robot.model, velocity_names(robot.model)
+    share = checks.positive("effort_scaling", effort_scaling)
     stall, no_load = torque_speed(model) if effort is None else np.full((2, robot.n), np.inf)
     of_model = {"velocity": model.velocity_limit, "effort": model.effort_limit}
     found = {name: _each(robot, name, given, of_model.get(name)) for name, given in (
@@ -56,9 +57,10 @@ def path_limits(robot: Robot, velocity: Given, acceleration: Given, jerk: Given,
         if joint in model.joint_frames and np.isfinite(found["jerk"][velocities]).any():
             raise ValueError(f"jerk: joint {joint!r} is {model.kind_of(joint)}, and only joints of one degree of "
                              "freedom have limits of jerk")
-    # A motor that is driven beyond its no-load speed brakes; here it does not turn as fast.
+    # A motor that is driven beyond its no-load speed brakes; here it does not turn as fast. Of a share of its torque at
+    # each speed, stall (1 - speed / no_load), the no-load speed is the same.
     return PathLimits(names, np.minimum(found["velocity"], no_load), found["acceleration"], found["jerk"],
-                      found["effort"], stall, no_load, _link_speeds(robot, link_speed))
+                      share * found["effort"], share * stall, no_load, _link_speeds(robot, link_speed))
 
 
 def _each(robot: Robot, name: str, given: Given, of_model: np.ndarray | None) -> np.ndarray:

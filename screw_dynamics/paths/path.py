@@ -55,10 +55,17 @@ class Path:
         self.end = checks.real(knots[-1 - degree] if end is None else end)
         if not -np.inf < self.start < self.end < np.inf:
             raise ValueError(f"path: start {self.start:g} must be below end {self.end:g}, both finite")
+        if knots.size and getattr(curve, "extrapolate", True) != "periodic":
+            first, last, beside = knots[degree], knots[-1 - degree], BESIDE * self.length
+            if self.start < first - beside or self.end > last + beside:
+                raise ValueError(f"path: start {self.start:g} and end {self.end:g} must be within the curve's knots, "
+                                 f"{first:g} to {last:g}, beyond which it goes on to anywhere")
         self.robot, self._curve = robot, curve
         inside = np.unique(knots if breaks is None else checks.finite_numbers("breaks", breaks))
         self.breaks = inside[(inside > self.start) & (inside < self.end)].astype(float)
         self.waypoints = np.asarray(checks.finite_numbers("waypoints", waypoints), dtype=float)
+        if self.waypoints.ndim != 1 or (np.diff(self.waypoints) <= 0.0).any():
+            raise ValueError(f"waypoints must be increasing parameters (k,), not {checks.described(waypoints)}")
         for order in range(4):
             try:
                 ends = np.asarray(self._numbers(np.array([self.start, self.end]), order))
@@ -102,6 +109,7 @@ class Path:
     def grid(self, points: int) -> np.ndarray:
         """Parameters from start to end that make about so many intervals, with all breaks, and BETWEEN intervals at
         least from one to the next."""
+        points = checks.count("points", points, 1)
         knots = np.concatenate([[self.start], self.breaks, [self.end]])
         parts = np.maximum(BETWEEN, np.ceil(points * np.diff(knots) / self.length).astype(int))
         pieces = [a + (b - a) * np.arange(k) / k for a, b, k in zip(knots[:-1], knots[1:], parts, strict=True)]
@@ -125,7 +133,7 @@ def through(robot: Robot, waypoints: ArrayLike, s: ArrayLike | None = None, degr
     the second derivative is 0, of degree 5 the third and fourth. Between two configurations it is straight, on a group
     along the shortest turn. A spline overshoots: `straight` does not. ValueError for a configuration twice in a row."""
     q, s = _waypoints(robot, waypoints, s)
-    checks.one_of("degree", degree, tuple(ENDS))
+    degree = int(checks.one_of("degree", degree, tuple(ENDS)))
     from scipy.interpolate import make_interp_spline  # imported when there is a path: it is long to load
     if len(q) == 2:
         degree = 3                              # both are the line

@@ -189,7 +189,8 @@ def _faster(at: _Points, c: np.ndarray) -> np.ndarray:
     from scipy.optimize import linprog
     from scipy.sparse import csr_array, vstack
     coefficients, lower, upper, points = at.inequalities(c)
-    scale = 1.0 / np.maximum(np.abs(coefficients).max(axis=0), 1e-300)
+    largest = np.abs(coefficients).max(axis=0)
+    scale = 1.0 / np.where(largest > 0.0, largest, 1.0)         # 0 at ends, where nothing moves
     basis = [csr_array(B) for B in at.basis]
     A = sum(csr_array((scale * x)[:, None] * B[points]) for x, B in zip(coefficients, basis, strict=True))
     y = at.basis[0] @ c

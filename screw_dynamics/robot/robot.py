@@ -251,7 +251,8 @@ class Robot(InertialParameters, Linearization, TimeDerivatives, InverseKinematic
         links on which wrenches act, as arguments of inverse and forward dynamics and of step. payload: links that
         carry a load, an argument of all that depends on masses. gravity: whether it is an argument, too. ros2_control:
         the name of a package of ROS 2 to write around all this, with a controller of ros2_control that carries gravity
-        and holds a configuration, and a plugin of inverse_dynamics_solver; for joints of one degree of freedom.
+        and holds a configuration, and a plugin of inverse_dynamics_solver; for joints of one degree of freedom. The
+        prefix is then PACKAGE_dynamics by default.
 
         A robot is as it is now, payloads and armature included, but without springs of elastic drives. ValueError names
         what cannot be exported: a quantity with too many operations, one that would divide by 0, a step of a robot with

@@ -113,7 +113,7 @@ class Searches:
               threads: int | None) -> InverseKinematicsResult:
         """What Robot.inverse_kinematics describes."""
         model, given = self._model, goals(pose, link, parts, reference)
-        attempts = checks.whole("attempts", attempts, 1)
+        attempts = checks.count("attempts", attempts, 1)
         prepared = self._prepare(given, joints, checks.whole("seed", seed, 0), max(SAMPLES, attempts))
         table, options, rest = self._objective(prepared, q_rest, rest_weight, checks.flag("limits", limits))
         start = rest if q0 is None else checks.finite_numbers("q0", q0, model.nq)
@@ -237,10 +237,7 @@ def _lead(shape, poses, q0):
     """The leading axes of poses (..., k, 4, 4), which were given in a shape, and configurations (..., nq)."""
     if q0.ndim == 1:
         return poses.shape[:-3]
-    try:
-        return np.broadcast_shapes(q0.shape[:-1], poses.shape[:-3])
-    except ValueError:
-        raise ValueError(f"the leading axes do not broadcast: pose {shape}, q0 {q0.shape}") from None
+    return checks.common_lead((q0.shape[:-1], poses.shape[:-3]), {"pose": shape, "q0": q0.shape})
 
 
 def _rows_of(x, lead, axes):

@@ -70,7 +70,7 @@ class Scene(SceneLinearization, ScenePlanning):
         self.combination = (combination or Combination()).checked("scene")
         self._objects: dict[str, SceneObject] = {}
         self._made: Touching | None = None
-        self._options = (None if max_contacts is None else checks.whole("max_contacts", max_contacts, 1),
+        self._options = (None if max_contacts is None else checks.count("max_contacts", max_contacts, 1),
                          checks.positive("margin", margin), checks.positive("slow", slow))
         links = self._robots.link_names
         found = collisions(robot) if shapes is None else on_links(shapes, links)
@@ -347,7 +347,7 @@ class Scene(SceneLinearization, ScenePlanning):
                           [name for name in FIXED_STEPS if name in WITH_CONSTRAINTS])
         if self.n == 0:
             raise ValueError("nothing in the scene moves: it has no joints and no free bodies")
-        most = touching.most if contacts is True else 0 if contacts is False else checks.whole("contacts", contacts, 0)
+        most = touching.most if contacts is True else 0 if contacts is False else checks.count("contacts", contacts, 0)
         qd0 = np.zeros(self.n) if qd0 is None else qd0
         found = touching.rollouts.samples(q0, qd0, effort, dt, steps, integrator, friction, limits, every,
                                           threads=threads, forces=forces, reported=touching.reported(

@@ -78,7 +78,7 @@ def self_collision(model: Model, shapes: Sequence[CollisionShape], gaps: Gaps | 
         sampled = [k for k, (a, b) in enumerate(of_links) if (a, b) not in kept
                    and not (robot_of(a) == robot_of(b) and robot_of(a) in disabled)]
         left_out |= _by_samples(model, gaps, [pairs[k] for k in sampled], [of_links[k] for k in sampled],
-                                checks.whole("samples", samples, 1), checks.whole("seed", seed, 0))
+                                checks.count("samples", samples, 1), checks.whole("seed", seed, 0))
         pairs = [pair for pair, links in zip(pairs, of_links, strict=True) if links not in left_out]
     return SelfCollision(tuple(pairs), left_out)
 

@@ -119,7 +119,7 @@ def on_arrays(function: Callable, module: str) -> Callable:
         values, leads = zip(*(_value(name, x, kinds[name]) for name, x in given.items()), strict=True)
         if all(is_value(x) for x in given.values()):
             return function(*values)
-        lead = _broadcast(dict(zip(given, leads, strict=True)))
+        lead = checks.common_lead(leads, dict(zip(given, leads, strict=True)))
         with np.errstate(all="ignore"):
             return _array(function(*values), result, lead)
     shapes = ", ".join(f"{name} {_shape(kind)}" for name, kind in kinds.items())
@@ -146,15 +146,6 @@ def _value(name, x, kind):
     lead = a.shape[:-len(shape)]
     columns = np.moveaxis(a.reshape(*lead, prod(shape)), -1, 0)
     return build(kind, (columns[k] for k in positions)), lead
-
-
-def _broadcast(leads):
-    """The leading axes that arguments {name: leading axes} have in common."""
-    try:
-        return np.broadcast_shapes(*leads.values())
-    except ValueError:
-        found = ", ".join(f"{name} {lead}" for name, lead in leads.items())
-        raise ValueError(f"the leading axes do not broadcast: {found}") from None
 
 
 def _array(value, kind, lead):

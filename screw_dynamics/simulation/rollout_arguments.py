@@ -2,7 +2,7 @@
 import numpy as np
 from numpy.typing import ArrayLike
 
-from screw_dynamics.checks import flag, real_numbers, whole
+from screw_dynamics.checks import count, flag, real_numbers
 
 
 def options(friction: bool, limits: bool | None) -> tuple[bool, bool | None]:
@@ -12,7 +12,7 @@ def options(friction: bool, limits: bool | None) -> tuple[bool, bool | None]:
 
 def sampling(steps: int, every: int) -> tuple[int, int]:
     """Both as whole numbers; ValueError unless samples end with the steps."""
-    steps, every = whole("steps", steps, 0), whole("every", every, 1)
+    steps, every = count("steps", steps, 0), count("every", every, 1)
     if steps % every:
         raise ValueError(f"steps {steps} must be a multiple of every = {every}")
     return steps, every

@@ -357,6 +357,14 @@ def test_wrong_options_are_refused(pendulum, tmp_path, options, said):
     assert not (tmp_path / "swing").exists()
 
 
+@pytest.mark.parametrize("folder", ["", 5, None, b"here", ["here"]])
+def test_what_is_no_path_is_no_folder(pendulum, tmp_path, monkeypatch, folder):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ValueError, match="^folder .* must be a path$"):
+        pendulum.export_c(folder, "swing")
+    assert not list(tmp_path.iterdir())
+
+
 def driven(robot, **numbers):
     return robot.with_drives({"turn": sd.Drive(rotor_inertia=1e-4, ratio=100.0, **numbers)})
 

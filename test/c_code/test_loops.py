@@ -51,6 +51,7 @@ def test_loops_answer_as_the_robot(short, name, precision, tmp_path):
     built = Built(robot, tmp_path, "-O0", quantities=QUANTITIES, precision=precision)
     source = (built.folder / "exported.c").read_text()
     assert source.count("for (int i = 1;") >= len(QUANTITIES)
+    assert "They have loops over bodies where" in texts(robot, "long_one", QUANTITIES[:1])["README.md"]
     wrong = {quantity: error for quantity, error in errors(built, robot).items() if not error <= TOLERANCE[precision]}
     assert not wrong
 

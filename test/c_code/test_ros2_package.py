@@ -12,6 +12,7 @@ import yaml
 
 import screw_dynamics as sd
 from screw_dynamics.c_code.ros2_control import NEEDED
+from screw_dynamics.c_code.template import filled
 from screw_dynamics.export_c import main
 from support.c_exports import STRICT, pointer, run
 from support.pinocchio_oracle import oracle_of_urdf
@@ -23,6 +24,7 @@ LIMITS = 150.0, 150.0, 150.0, 28.0, 28.0, 28.0      # N m, in its URDF
 CALLS = """
 #include <cstring>
 #include "held/law.hpp"
+#include "ur5/ur5.hpp"
 
 extern "C" std::size_t law(const double *numbers, double *efforts) {
   held::Law law;
@@ -158,12 +160,16 @@ def test_numbers_that_cannot_be_gains_are_refused_by_their_joint(arm, library):
     assert said(library, arm.joint_names, np.ones(5))[0] == "kp has 5 numbers, not 6"
 
 
+def wheel_of(joint="spin", base="base"):
+    return sd.Robot.from_urdf(
+        f'<robot name="wheel"><link name="{base}"/><link name="rim"><inertial><mass value="1"/><inertia ixx="1" '
+        f'iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link><joint name="{joint}" type="continuous"><parent '
+        f'link="{base}"/><child link="rim"/><axis xyz="0 0 1"/></joint></robot>')
+
+
 def test_continuous_joints_take_the_shorter_way_and_have_no_limit(tmp_path):
     """A wheel on a vertical axis, where gravity is nothing."""
-    wheel = sd.Robot.from_urdf(
-        '<robot name="wheel"><link name="base"/><link name="rim"><inertial><mass value="1"/><inertia ixx="1" iyy="1" '
-        'izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link><joint name="spin" type="continuous"><parent link="base"/>'
-        '<child link="rim"/><axis xyz="0 0 1"/></joint></robot>')
+    wheel = wheel_of()
     wheel.export_c(tmp_path / "held", "ur5", NEEDED, ros2_control="held")
     library = built(tmp_path / "held")
     for reference, q, way in ((3.0, -3.0, 6.0 - 2.0 * np.pi), (0.5, 0.2, 0.3), (0.0, 4.0 * np.pi + 0.1, -0.1)):
@@ -196,6 +202,29 @@ def test_readers_of_ros_take_the_files(arm, folder):
     assert "| elbow_joint | revolute | 150 N m |" in (folder / "README.md").read_text()
 
 
+def test_a_name_of_which_there_is_no_part_is_told():
+    parts = {"title": "of none", "package": "held"}
+    assert filled("ros2_control/controller.xml", parts).startswith("<!-- of none -->\n")
+    with pytest.raises(ValueError, match="template ros2_control/controllers.yaml: .* for @joints@, @zeros@$"):
+        filled("ros2_control/controllers.yaml", parts)
+
+
+def test_names_of_a_robot_are_not_filled_in(tmp_path):
+    wheel = wheel_of(joint="@zeros@", base="@rows@")
+    wheel.export_c(tmp_path / "held", "ur5", NEEDED, ros2_control="held")
+    parameters = yaml.safe_load((tmp_path / "held" / "config" / "controllers.yaml").read_text())
+    assert parameters["gravity_compensation"]["ros__parameters"]["joints"] == ["@zeros@"]
+    readme = (tmp_path / "held" / "README.md").read_text()
+    assert "in the frame of `@rows@`" in readme and "| @zeros@ | continuous |" in readme
+
+
+@pytest.mark.parametrize("joint", ["\u00fcber 'x'", "\U0001f916", "a\\b", "#:, [", "\u2028\u0085\x7f", "yes"])
+def test_names_in_yaml_are_those_of_the_robot(tmp_path, joint):
+    wheel_of(joint).export_c(tmp_path / "held", quantities=NEEDED, ros2_control="held")
+    parameters = yaml.safe_load((tmp_path / "held" / "config" / "controllers.yaml").read_text())
+    assert parameters["gravity_compensation"]["ros__parameters"]["joints"] == [joint]
+
+
 def test_no_text_keeps_a_name_to_fill_in(folder):
     for path in folder.rglob("*"):
         if path.is_file() and path.suffix != ".in" and path.parent != folder / "ur5":
@@ -206,8 +235,10 @@ def test_no_text_keeps_a_name_to_fill_in(folder):
     ({"ros2_control": "Held"}, "ros2_control 'Held' must be the name of a package of ROS"),
     ({"ros2_control": "a__b"}, "ros2_control 'a__b' must be"), ({"ros2_control": "a"}, "ros2_control 'a' must be"),
     ({"ros2_control": 5}, "ros2_control 5 must be"), ({"ros2_control": "rclcpp"}, "'rclcpp' is a word of C"),
+    ({"ros2_control": "ament_cmake"}, "'ament_cmake' is a word of C"),
     ({"ros2_control": "class"}, "'class' is a word of C"),
-    ({"name": "held_solver"}, "name 'held_solver' is that of a library of package 'held'"),
+    ({"name": "held_solver"}, "name 'held_solver' is that of package 'held' or of a library of it"),
+    ({"name": "held"}, "name 'held' is that of package 'held' or"),
     ({"precision": "float"}, "ros2_control with precision 'float'"),
     ({"external": ["tool0"]}, "ros2_control with external"), ({"payload": ["tool0"]}, "ros2_control with payload"),
     ({"gravity": True}, "ros2_control with gravity"),
@@ -216,6 +247,11 @@ def test_what_cannot_be_a_package_is_refused_and_writes_nothing(arm, tmp_path, o
     with pytest.raises(ValueError) as raised:
         arm.export_c(tmp_path / "held", **{"name": "ur5", "quantities": NEEDED, "ros2_control": "held"} | options)
     assert told in str(raised.value) and not list(tmp_path.iterdir())
+
+
+def test_by_default_the_c_is_named_after_the_package(tmp_path):
+    paths = wheel_of().export_c(tmp_path / "src" / "held", quantities=NEEDED, ros2_control="held")
+    assert tmp_path / "src" / "held" / "held_dynamics" / "src" / "held_dynamics.c" in paths
 
 
 def test_joints_with_several_degrees_of_freedom_are_refused(tmp_path):

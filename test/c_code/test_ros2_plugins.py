@@ -29,6 +29,7 @@ double *positions() { return q; }
 double *velocities() { return qd; }
 double *written() { return efforts; }
 void busy(int joint) { controller.state_interfaces_[2 * static_cast<std::size_t>(joint)].value = nullptr; }
+void hold(int joint) { controller.command_interfaces_[static_cast<std::size_t>(joint)].value = nullptr; }
 
 // As the controller manager: interfaces are found by their names.
 void lend() {
@@ -53,6 +54,11 @@ void lend() {
 }
 
 int init() { return static_cast<int>(controller.on_init()); }
+int init_with(const char *of_another_type) {
+  held::GravityCompensation other;
+  other.get_node()->of_another_type = of_another_type;
+  return static_cast<int>(other.on_init());
+}
 void set(const char *name, const double *numbers, int count) {
   controller.get_node()->parameters[name].numbers.assign(numbers, numbers + count);
 }
@@ -82,16 +88,20 @@ static Eigen::VectorXd vector(const double *x, int n = 6) {
 }
 
 extern "C" {
-// 0, or 1 for a parameter that is refused, 2 for vectors that are, 3 before the solver is initialized.
+// 0, or 1 for a parameter that is refused, 2 for vectors that are, 3 before the solver is initialized. count: -1 for a
+// parameter of another type.
 int initialize(const int *order, int count) {
   auto parameters = std::make_shared<rclcpp::node_interfaces::NodeParametersInterface>();
   for (int i = 0; i < count; i++) {
     parameters->parameters["arm.joints"].names.push_back(ur5_joint_names[order[i]]);
   }
+  if (count < 0) {
+    parameters->parameters["arm.joints"].of_another_type = true;
+  }
   try {
     solver.initialize(parameters, "arm", "");
-  } catch (const inverse_dynamics_solver::InvalidParameterValueException &) {
-    return 1;
+  } catch (const inverse_dynamics_solver::InvalidParameterValueException &error) {
+    return std::strncmp(error.what(), "arm.joints: ", 12) ? 4 : 1;
   }
   return 0;
 }
@@ -242,6 +252,67 @@ def test_states_that_are_not_finite_stop_it_and_busy_ones_keep_the_efforts(contr
     assert controller.activate() == 1 and controller.logged() == b"states cannot be read"
 
 
+def test_a_first_cycle_that_finds_states_held_has_the_efforts_of_the_activation(controller, oracle):
+    q, qd, efforts = arrays(controller)
+    q[:], qd[:] = 0.3, 0.0
+    efforts[:] = np.nan                 # what another controller, or none, has left
+    assert controller.activate() == 0
+    controller.busy(2)
+    assert controller.update() == 0
+    np.testing.assert_allclose(efforts, oracle.gravity_torque(q), rtol=0.0, atol=1e-11)
+
+
+@pytest.mark.parametrize("held", ["busy", "hold"])
+def test_what_stays_held_ends_in_an_error_in_the_tenth_cycle(controller, held):
+    q, qd, efforts = arrays(controller)
+    q[:], qd[:] = 0.3, 0.0
+    assert controller.activate() == 0
+    for _ in range(2):                  # cycles are counted anew after one that finds them free
+        getattr(controller, held)(3)
+        assert [controller.update() for _ in range(9)] == [0] * 9
+        controller.lend()
+        assert controller.update() == 0
+    getattr(controller, held)(3)
+    assert [controller.update() for _ in range(12)] == [0] * 9 + [1] * 3
+    assert controller.deactivate() == (0 if held == "busy" else 2)
+    said = "efforts cannot be written: they are not 0"
+    if held == "busy":
+        said = "states or efforts were held by others in 10 cycles in a row"
+        assert not efforts.any()
+    assert controller.logged().decode() == said
+
+
+def test_efforts_held_at_activation_are_written_by_the_update(controller, oracle):
+    q, qd, efforts = arrays(controller)
+    q[:], qd[:], efforts[:] = 0.4, 0.0, np.nan
+    controller.hold(1)
+    assert controller.activate() == 0 and np.isnan(efforts[1])
+    assert [controller.update() for _ in range(9)] == [0] * 8 + [1]
+    controller.lend()
+    assert controller.update() == 0
+    np.testing.assert_allclose(efforts, oracle.gravity_torque(q), rtol=0.0, atol=1e-11)
+
+
+@pytest.mark.parametrize("parameter", ["joints", "kp", "kd", "reference"])
+def test_parameters_of_another_type_are_told_and_end_the_loading(library, parameter):
+    assert library.init_with(parameter.encode()) == 2
+    assert library.logged().decode() == f"parameter '{parameter}' has invalid type"
+
+
+def test_states_whose_efforts_overflow_are_told(controller, arm):
+    q, qd, efforts = arrays(controller)
+    q[:], qd[:] = 0.3, 0.0
+    put(controller, "kp", [1e10] * N)
+    put(controller, "kd", [1e10] * N)
+    assert controller.configure() == 0 and controller.activate() == 0
+    before = efforts.copy()
+    q[3], qd[3] = -1e300, 1e300         # infinite kp e less infinite kd qd
+    assert controller.update() == 1 and (efforts == before).all()
+    assert controller.deactivate() == 0 and not efforts.any()
+    assert controller.logged().decode() == (
+        f"the state of joint {arm.joint_names[3]} gives no finite effort: position -1e+300, velocity 1e+300")
+
+
 def test_solver_in_both_orders(folder, arm, oracle):
     library = built(folder, "solver", SOLVER)
     q, qd, qdd = np.random.default_rng(6).uniform(-1.0, 1.0, (3, N))
@@ -264,6 +335,9 @@ def test_solver_in_both_orders(folder, arm, oracle):
             np.testing.assert_allclose(found, expected[order], rtol=0.0, atol=1e-11)
         np.testing.assert_allclose(M, oracle.mass_matrix(q)[np.ix_(order, order)], rtol=0.0, atol=1e-12)
     assert call(q[:5], qd[:5], qdd[:5]) == 2
+    for count in (5, -1):               # of the order before nothing is left
+        assert library.initialize((ctypes.c_int * 5)(*range(5)), count) == 1
+        assert call(q, qd, qdd) == 3
     assert library.initialize((ctypes.c_int * 0)(), 0) == 0
     assert call(q, qd, qdd) == 0
     np.testing.assert_allclose(M, oracle.mass_matrix(q), rtol=0.0, atol=1e-12)

@@ -125,6 +125,17 @@ def test_batches_in_any_strides_that_broadcast(place, strided, rng):
     np.testing.assert_allclose(found, robot.inverse_dynamics(q, qd, qdd), rtol=0, atol=1e-11)
 
 
+def test_views_whose_strides_are_no_multiple_of_a_number(place, rng):
+    """Of pairs of single precision, three in a row, taken as numbers of double precision."""
+    row = np.zeros((4, 5), np.float32)
+    row[:, :4] = rng.uniform(-1.0, 1.0, (4, 2)).view(np.float32)
+    q = row[:, :4].view(float)
+    assert q.strides == (20, 8)
+    there = place.there(row)[:, :4].view(float)
+    found = place.back(GpuRobot(ARM, place.device).gravity_torque(there))
+    np.testing.assert_allclose(found, ARM.gravity_torque(q.copy()), atol=1e-12)
+
+
 def test_external_wrenches(place, name, rng):
     robot, link, other = ROBOTS[name]
     gpu, numbers = GpuRobot(robot, place.device), states(robot, rng, 3)
@@ -137,6 +148,23 @@ def test_external_wrenches(place, name, rng):
     q, qd, tau = numbers
     after = place.back(gpu.step(*map(place.there, numbers), 1e-3, there)[1])
     np.testing.assert_allclose(after, qd + 1e-3 * robot.forward_dynamics(q, qd, tau, external), atol=1e-11)
+
+
+def test_external_wrenches_on_what_does_not_move_do_nothing(place, rng):
+    """But their leading axes are those of the results, as Robot's."""
+    numbers, root = states(ARM, rng), ARM.model.root
+    gpu, there = GpuRobot(ARM, place.device), list(map(place.there, numbers))
+    external = {root: rng.uniform(-9.0, 9.0, (3, 6)), "flange": rng.uniform(-9.0, 9.0, 6)}
+    for links in ([root, "flange"], [root], ["flange"]):
+        given = {link: external[link] for link in links}
+        on_gpu = {link: place.there(W) for link, W in given.items()}
+        for method in "inverse_dynamics", "forward_dynamics":
+            wanted = getattr(ARM, method)(*numbers, given)
+            found = place.back(getattr(gpu, method)(*there, on_gpu))
+            assert found.shape == wanted.shape
+            np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-11 * np.abs(wanted).max())
+    with pytest.raises(ValueError, match=f"external_{root} has shape"):
+        gpu.inverse_dynamics(*there, {root: there[0]})
 
 
 @pytest.mark.parametrize("shape", [(2, 8, -1), (8, -1), (2, 1, -1), (-1,), None], ids=str)
@@ -179,7 +207,10 @@ def test_kernels_are_compiled_once(place, rng):
         gpu.jacobian(q, "flange")
         gpu.jacobian(q, "flange", "hybrid")
         gpu.step(q, qd, tau, 1e-3)
-    assert len(launchers) == 3
+        gpu.rollout(q, qd, tau, steps=2)
+    assert [name for _, name, *_ in launchers] == ["of_states"] * 3 + ["rollout"]
+    for text, name, shared, _ in launchers:     # results go by the memory of a block, but for those of each step
+        assert ("__shared__" in text) == (shared > 0) == (name == "of_states")
 
 
 @pytest.mark.parametrize("call, message", [
@@ -195,6 +226,7 @@ def test_kernels_are_compiled_once(place, rng):
     (lambda gpu, q: gpu.jacobian(q, "hand"), "hand"),
     (lambda gpu, q: gpu.jacobian(q, ["flange"]), "flange"),
     (lambda gpu, q: gpu.jacobian(q, "flange", "inertial"), "representation"),
+    (lambda gpu, q: gpu.jacobian_derivative(q, q, "flange", None), "representation None must be one of"),
     (lambda gpu, q: gpu.step(q, q, q, 0.0), "dt"),
     (lambda gpu, q: gpu.step(q, q, q, np.nan), "dt"),
     (lambda gpu, q: gpu.step(*[q.astype("float32")] * 3, 1e-50), "dt"),

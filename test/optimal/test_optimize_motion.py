@@ -9,6 +9,7 @@ from screw_dynamics.optimal import (
     Configuration,
     Cost,
     Custom,
+    Distance,
     Effort,
     JointPosition,
     Limit,
@@ -271,11 +272,39 @@ def test_a_quantity_of_the_user_is_as_good(pendulum):
     (dict(guess=np.full((30, 2), 1e308), effort_limits=False), "not finite"),
     (dict(terms=[Cost(Custom(lambda *x: 0.0, ["a"]))]), "must return"),
     (dict(terms=[Cost(Custom(lambda t, q, *x: (q, {}), ["a"]))]), "shape"),
+    (dict(terms=[Cost(Custom(lambda t, q, *x: (q, {"q": np.full((*q.shape, 2), np.nan)}), ["a", "b"]))]),
+     "the derivative by 'q' is not finite"),
+    (dict(terms=[Cost(JointPosition("shoulder"))]), "JointPosition.joints must be names, not 'shoulder'"),
+    (dict(terms=[Cost(JointPosition(5))]), "JointPosition.joints must be names, not 5"),
+    (dict(terms=[Cost(JointPosition(["elbow", "elbow"]))]), "JointPosition: joint 'elbow' is named twice"),
+    (dict(terms=[Cost(Distance(None))]), "Distance.scene must be a Scene, not None"),
+    (dict(driven=5), "driven must name joints .* not 5"), (dict(driven="elbow"), "driven must .* not 'elbow'"),
+    (dict(phases=5), "phases must be pairs .* not 5"),
+    *((dict(terms=[Cost(quantity(np.zeros((rows, 2))))]), rf"shape \({rows}, 2\), but must be \(2,\), or have one for "
+       "each of the nodes 0 ... 30") for quantity in (Configuration, Velocity, Effort) for rows in (0, 29, 32, 60)),
+    (dict(terms=[Cost(LinkPosition("lower", np.zeros((29, 3))))]), r"LinkPosition.position has shape \(29, 3\), but"),
+    (dict(terms=[Cost(Configuration(np.zeros((30, 2))), 1.0, "final")]), r"shape \(30, 2\), but must be"),
+    (dict(terms=[Cost(Configuration(lambda t: np.zeros((29, 2))))]), r"shape \(29, 2\) at 30 times, but must have one"),
 ])
 def test_what_cannot_be_is_refused_with_its_name(pendulum, changes, words):
     given = dict(robot=pendulum, terms=reaching(), q0=REST, dt=0.03, steps=30) | changes
     with pytest.raises(ValueError, match=words):
         optimize_motion(**given)
+
+
+@pytest.mark.parametrize("rows", [1, 30, 31])
+def test_a_target_for_each_node_is_the_same_as_one_for_all(pendulum, rows):
+    """The last of 31 does not count along the motion."""
+    qd, tau = np.array([0.2, -0.1]), np.array([1.0, 2.0])
+    one, each = (optimize_motion(pendulum, [Cost(Velocity(x)), Cost(Effort(y), 0.02)], REST, dt=0.03, steps=30).cost
+                 for x, y in ((qd, tau), (np.tile(qd, (rows, 1)), np.tile(tau, (rows, 1)))))
+    assert each == pytest.approx(one, rel=1e-12)
+
+
+def test_nodes_of_a_cost_may_be_an_array(pendulum):
+    listed, array = (optimize_motion(pendulum, [Cost(Configuration([1.0, 0.0]), 9.0, at), Cost(Effort(), 0.02)], REST,
+                                     dt=0.03, steps=30).cost for at in ([10, 30], np.array([10, 30])))
+    assert array == listed
 
 
 def test_more_or_fewer_iterations_are_told(pendulum):

@@ -6,9 +6,10 @@ from scipy.optimize import minimize
 import screw_dynamics as sd
 from screw_dynamics.closed_loops import ClosedLoopRobot, LoopJoint
 from screw_dynamics.contact.shapes import Sphere
-from screw_dynamics.optimal import Configuration, Cost, Effort, Limit, LinkPosition, Velocity, optimize_motion
+from screw_dynamics.optimal import Configuration, Cost, Effort, Limit, LinkPosition, Solver, Velocity, optimize_motion
 from screw_dynamics.optimal.dynamics import Steps, dynamics
 from screw_dynamics.simulation.feedback import Motion
+from support.floating_robots import hopper as floating_hopper
 
 pytestmark = pytest.mark.slow
 G = 9.81
@@ -118,6 +119,15 @@ def test_a_hopper_stands_flies_and_lands():
     # The ground stops the foot; the body, on its motor, does not feel it, nor is it put anywhere.
     assert BODY * np.diff(v) == pytest.approx(-h * (u + BODY * G), abs=1e-8)
     assert np.diff(body) == pytest.approx(h * v[1:], abs=1e-5)
+
+
+def test_a_search_begins_with_efforts_that_hold_what_stands():
+    """The legs carry a body that floats, though none of its own velocities has a motor."""
+    robot = sd.Robot.from_urdf(floating_hopper(), floating_base=True)
+    where = LoopJoint("ground", "fixed", "shin")
+    stands = ClosedLoopRobot(robot, [where], q=robot.neutral())
+    solver = Solver(stands, [Cost(Effort(), 1.0)], robot.neutral(), dt=0.01, steps=20)
+    assert np.abs(solver.at.motion.qd).max() < 1e-9 and np.abs(solver.at.motion.u).max() > 1.0
 
 
 def test_derivatives_of_steps_that_land_are_those_of_what_follows():

@@ -90,15 +90,24 @@ def test_viscous_and_dry_friction():
     assert without.duration == pytest.approx(2.0 * np.sqrt(LENGTH * MASS / effort), rel=1e-9)
 
 
+def test_a_share_of_efforts_is_one_of_those_given_and_of_those_of_the_model():
+    share, effort = 0.4, 10.0
+    expected = 2.0 * np.sqrt(LENGTH * MASS / (share * effort))
+    for robot, given in ((slider(effort=effort), None), (slider(effort=1.0), effort), (slider(), {"slide": effort})):
+        found = time_optimal(robot, LINE, effort=given, effort_scaling=share)
+        assert found.duration == pytest.approx(expected, rel=1e-9)
+
+
 def test_torque_that_falls_with_speed():
     """A motor against its own turning has more than its stall torque: both ends are lines through the same slope."""
     ratio, stall, no_load = 20.0, 0.5, 60.0
     drive = sd.Drive(0.0, ratio=ratio, torque_speed=sd.drive.TorqueSpeed(stall, no_load))
-    found = time_optimal(slider().with_drives({"slide": drive}), LINE, points=4000)
-    force = stall * ratio
-    expected = with_drag(force, force, force / (no_load / ratio))
-    assert found.duration == pytest.approx(expected, rel=1e-3)
-    assert set(found.binding) <= {"torque over speed of 'slide'", ""} and found.binding.count("") < 3
+    for share in (1.0, 0.3):            # of the torque at each speed: the no-load speed stays
+        found = time_optimal(slider().with_drives({"slide": drive}), LINE, points=4000, effort_scaling=share)
+        force = share * stall * ratio
+        expected = with_drag(force, force, force / (no_load / ratio))
+        assert found.duration == pytest.approx(expected, rel=1e-3)
+        assert set(found.binding) <= {"torque over speed of 'slide'", ""} and found.binding.count("") < 3
 
 
 def test_a_motor_does_not_turn_faster_than_without_load():

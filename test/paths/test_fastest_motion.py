@@ -128,6 +128,14 @@ def test_links_keep_their_speed(arm):
     assert {"speed of 'flange'", "angular speed of 'flange'"} & set(found.binding)
 
 
+@pytest.mark.parametrize("jerk", [1e-3, 1e-9])
+def test_a_thousandth_of_the_jerk_takes_ten_times_as_long(arm, jerk):
+    """Where no other limit binds: so slowly, too, that efforts at the ends are of no account."""
+    path = through(arm, [[0.1, 0.3], [0.9, -0.5], [0.3, 1.2]])
+    fast, slow = (time_optimal(arm, path, jerk=x, points=30) for x in (jerk, jerk / 1e3))
+    assert slow.duration == pytest.approx(10.0 * fast.duration, rel=1e-6)
+
+
 def test_bounded_jerk_is_slower_than_without_and_within_all_limits(arm):
     path = through(arm, [[0.1, 0.3], [0.9, -0.5], [0.3, 1.2]])
     bound = time_optimal(arm, path, acceleration=8.0, effort=40.0, points=300)

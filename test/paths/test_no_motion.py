@@ -5,6 +5,7 @@ from scipy.interpolate import CubicSpline, PPoly
 
 import screw_dynamics as sd
 from screw_dynamics.paths import Path, straight, time_optimal
+from support.floating_robots import quadrotor
 from support.planar_arm import M1, M2, urdf
 from support.sliders import slider
 
@@ -64,12 +65,26 @@ def test_what_is_no_limit(arm):
             ({"jerk": np.nan}, "jerk of 'shoulder' is nan"),
             ({"link_speed": {"hand": 1.0}}, "link 'hand' does not exist"),
             ({"link_speed": {"flange": (1.0, 0.0)}}, "link_speed of 'flange' is"),
+            ({"link_speed": {"flange": (1.0,)}}, r"link_speed of 'flange' is \(1.0,\), must be > 0, m/s, or two such"),
+            ({"link_speed": {"flange": (1.0, 2.0, 3.0)}}, "link_speed of 'flange' is .* or two such"),
             ({"link_speed": 1.0}, "link_speed must be {link: m/s}"),
+            ({"external": {"flange": np.zeros((3, 6))}}, r"wrench on link 'flange' has shape \(3, 6\), must be \(6,\)"),
+            ({"effort_scaling": 0.0}, "effort_scaling 0.0 must be finite and > 0"),
+            ({"effort_scaling": np.inf}, "effort_scaling inf must be finite and > 0"),
+            ({"effort_scaling": "half"}, "effort_scaling 'half' must be finite and > 0"),
+            ({"points": 1e20}, "points 1e.20 must be <= 17592186044416"),
             ({"points": 1}, "points 1 must be a whole number >= 2"),
             ({"start_speed": -1.0}, "start_speed -1.0 must be finite and >= 0"),
             ({"friction": 1}, "friction 1 must be True or False")):
         refused(message, arm, PATH, **options)
     refused("nothing limits the motion", slider(), LINE)
+
+
+def test_joints_on_groups_have_no_limits_of_jerk():
+    flyer, jerk = sd.Robot.from_urdf(quadrotor(), floating_base=True), np.full(6, np.inf)
+    jerk[4] = 1.0                       # of one of its velocities
+    refused("jerk: joint 'floating_base' is free, and only joints of one degree of freedom have limits of jerk", flyer,
+            np.stack([flyer.neutral()] * 2), jerk=np.append(jerk, np.full(flyer.n - 6, np.inf)))
 
 
 def test_what_nothing_limits_is_no_motion(arm):
@@ -83,6 +98,13 @@ def test_what_nothing_limits_is_no_motion(arm):
     refused("nothing limits the motion at s = .* of 0 to 1", arm, rests, acceleration=1.0)
     back = [[0.0], [1.0], [0.0]]                    # where it turns round the slide stands for a moment
     assert time_optimal(slider(), back, jerk=5.0, points=40).duration > 2.0
+
+
+def test_samples_that_no_memory_holds_are_refused():
+    found = time_optimal(slider(), LINE, acceleration=2.0, points=40)
+    for rate in (1e20, 1e300, np.finfo(float).max):
+        with pytest.raises(ValueError, match="^samples at rate .*: .* must be "):
+            found.sampled(rate)
 
 
 def test_before_and_after_there_is_no_motion():

@@ -29,7 +29,7 @@ def test_splines_are_those_of_scipy(arm):
     s = np.linspace(0.0, 1.0, 41)
     for found, order in zip(path.derivatives(s)[:3], range(3), strict=True):
         assert error(found, cubic(s, order)) < 1e-10
-    quintic = through(arm, POINTS, degree=5)
+    quintic = through(arm, POINTS, degree=5.0)
     assert error(quintic.q(path.waypoints), POINTS) < 1e-12
     for k in (3, 4):
         assert abs(quintic._curve(np.array([0.0, 1.0]), k)).max() < 1e-9
@@ -60,6 +60,15 @@ def test_rounded_corners_are_smooth_and_near(arm):
     assert abs(tight.q(tight.waypoints[[0, -1]]) - POINTS[[0, -1]]).max() < 1e-12
 
 
+def test_waypoints_on_a_line_make_no_corners(arm):
+    """To rounding, with a joint that stands still, too."""
+    for end in ([0.7, 0.0], [0.7, -1.1]):
+        shares = np.array([0.0, 0.1, 0.3, 0.7, 1.0])
+        path = straight(arm, shares[:, None] * end, 0.01)
+        assert path.breaks.size == 0 and len(path.waypoints) == 5
+        assert abs(path.q(path.waypoints) - shares[:, None] * end).max() < 1e-12
+
+
 def test_splines_of_users(arm):
     b_spline = make_interp_spline([0.0, 1.0, 2.0, 4.0], POINTS)
     for curve in (b_spline, CubicSpline([0.0, 1.0, 2.0, 4.0], POINTS)):
@@ -68,6 +77,8 @@ def test_splines_of_users(arm):
     free_ends = Path(arm, BSpline(np.arange(8.0), POINTS, 3))               # defined between its inner knots
     assert (free_ends.start, free_ends.end) == (3.0, 4.0)
     assert Path(arm, b_spline, 1.0, 3.0, breaks=[2.5, 9.0]).breaks.tolist() == [2.5]
+    closed = CubicSpline([0.0, 1.0, 2.0], POINTS[[0, 1, 0]], bc_type="periodic")
+    assert error(Path(arm, closed, 0.5, 2.5).q([0.5, 2.5]), closed([0.5, 0.5])) < 1e-12
     found = time_optimal(arm, b_spline, acceleration=5.0)
     assert isinstance(b_spline, BSpline) and error(found.q[-1], POINTS[-1]) < 1e-9
 
@@ -138,6 +149,13 @@ def test_a_quarter_turn_of_a_free_body_is_bang_bang(flyer):
     (lambda arm: Path(arm, np.sin), "start must be given"),
     (lambda arm: Path(arm, CubicSpline([0.0, 1.0], [[1.0], [2.0]])), r"values of shape \(1,\), must be \(2,\)"),
     (lambda arm: Path(arm, CubicSpline([0.0, 1.0], POINTS[:2]), 1.0, 0.5), "start 1 must be below end 0.5"),
+    (lambda arm: Path(arm, CubicSpline([0.0, 1.0], POINTS[:2]), -0.5, 1.0),
+     "start -0.5 and end 1 must be within the curve's knots, 0 to 1, beyond"),
+    (lambda arm: Path(arm, BSpline(np.arange(8.0), POINTS, 3), 3.0, 5.0), "start 3 and end 5 must be within .*3 to 4,"),
+    (lambda arm: Path(arm, CubicSpline([0.0, 1.0], POINTS[:2]), waypoints=[1.0, 0.0]), "waypoints must be increasing"),
+    (lambda arm: Path(arm, CubicSpline([0.0, 1.0], POINTS[:2]), waypoints=0.5), "waypoints must be .*, not 0.5"),
+    (lambda arm: through(arm, POINTS).grid(np.nan), "points nan must be a whole number >= 1"),
+    (lambda arm: through(arm, POINTS).grid(1e30), "points 1e.30 must be <= "),
     (lambda arm: Path(arm, 3.0), "path 3.0 must be configurations"),
     (lambda arm: Path(arm, lambda s: np.stack([s, s], -1), 0.0, 1.0), "a function of parameters and the order of a de"),
     (lambda arm: through(arm, POINTS).q([0.5, 7.0]), r"s must be from 0 to 1, not 0.5 ... 7"),

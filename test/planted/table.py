@@ -73,12 +73,13 @@ def read(files: Iterable[Path]) -> list[Fault]:
 
 
 def sources(package: Path) -> dict[Path, str]:
-    """The text of each file of the package."""
-    return {file: file.read_text() for file in sorted(package.rglob("*.py"))}
+    """The text of each file of the package: of Python, and of templates of C."""
+    files = [*package.rglob("*.py"), *package.glob("c_code/templates/*/*")]
+    return {file: file.read_text() for file in sorted(files)}
 
 
 def place(fault: Fault, texts: dict[Path, str]) -> tuple[Path, int]:
-    """The file of a fault and its line; ValueError unless what it replaces is there once, and Python can read it."""
+    """The file of a fault and its line; ValueError unless what it replaces is there once, and Python reads it."""
     found = [(file, match) for file, text in texts.items() for match in fault.found(text)]
     if len(found) != 1:
         near = difflib.get_close_matches(
@@ -86,7 +87,7 @@ def place(fault: Fault, texts: dict[Path, str]) -> tuple[Path, int]:
         where = ", ".join(file.name for file, _ in found) or f"nowhere{'; near: ' * bool(near)}{''.join(near)}"
         raise ValueError(f"{fault.old!r} must be in the package once, but is in {where}")
     (file, match), text = found[0], texts[found[0][0]]
-    if _same(text, fault.planted(text)):
+    if file.suffix == ".py" and _same(text, fault.planted(text)):
         raise ValueError(f"{fault.old!r} and {fault.new!r} are the same")
     return file, text[:match.start()].count("\n") + 1
 

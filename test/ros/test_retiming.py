@@ -50,11 +50,12 @@ def test_motors_whose_torque_falls_with_speed_stay_below_their_lines():
     drive = sd.Drive(0.0, ratio=50.0, torque_speed=sd.drive.TorqueSpeed(stall_torque=1.0, no_load_speed=150.0))
     robot, service = sd.Robot.from_urdf(arm.urdf()).with_drives({"shoulder": drive}), object.__new__(retiming.Retiming)
     service._node = SimpleNamespace(settings=SimpleNamespace(retime_acceleration=0.0, retime_jerk=0.0))
-    limits = service._limits(robot, srv.RetimeTrajectory.Request(trajectory=trajectory()))
-    found, _ = retiming.retimed(robot, POINTS, 0.0, limits, ["shoulder", "elbow"], 0.01)
-    low, high = robot.effort_bounds(found.qd)
-    assert (found.tau < high + 0.2).all() and (found.tau > low - 0.2).all()
-    assert "torque over speed" in str(found.binding)
+    for scaling in (0.0, 0.7):          # 0: 1
+        request = srv.RetimeTrajectory.Request(trajectory=trajectory(), effort_scaling=scaling)
+        found, _ = retiming.retimed(robot, POINTS, 0.0, service._limits(robot, request), ["shoulder", "elbow"], 0.01)
+        low, high = (bound * (scaling or 1.0) for bound in robot.effort_bounds(found.qd))
+        assert (found.tau < high + 0.2).all() and (found.tau > low - 0.2).all()
+        assert "torque over speed" in str(found.binding)
 
 
 def test_the_fastest_motion_is_within_the_limits_of_urdf_and_parameters(driver):

@@ -1,9 +1,10 @@
-"""Contact problems of rigid boxes, G = J M^-1 J^T and c: stacks, walls and random heaps."""
+"""Contact problems of rigid boxes, G = J M^-1 J^T and c: stacks, walls and random heaps; and what solutions hold."""
 from typing import NamedTuple
 
 import numpy as np
 
 STEP, GRAVITY = 1e-3, (0.0, 0.0, -9.81)
+CLOSE = 1e-11           # of the largest velocity
 
 
 class Scene(NamedTuple):
@@ -94,3 +95,28 @@ def row_of_balls(masses, velocities):
     v = np.zeros(3 * n)
     v[::3] = velocities
     return Scene(J, np.repeat(1.0 / np.asarray(masses, float), 3), J @ v, np.full(n - 1, 0.4)), v
+
+
+def holds(scene, found, close=CLOSE):
+    """The conditions of contacts, written once more, in units of velocity; and that no energy comes in."""
+    G, c, mu = scene.G, scene.c, scene.mu
+    x, v = found.x.reshape(-1, 3), (c + G @ found.x).reshape(-1, 3)
+    g, speed = G.diagonal()[2::3], close * (abs(c).max() + abs(G.diagonal() * found.x).max() * 1e-3)
+    np.testing.assert_allclose(found.v, v.ravel(), atol=speed)
+    t, s = np.linalg.norm(x[:, :2], axis=1), np.linalg.norm(v[:, :2], axis=1)
+    assert (x[:, 2] >= 0.0).all()
+    assert (v[:, 2] >= -speed).all()
+    assert (np.minimum(g * x[:, 2], v[:, 2]) <= speed).all()
+    assert (g * (t - mu * x[:, 2]) <= speed).all()
+    power = (x * v).sum(axis=1)                     # of sliding friction mu x_n |v_t| goes
+    np.testing.assert_allclose(power, -mu * x[:, 2] * s, atol=speed * (1.0 + abs(x).max()))
+    assert found.x @ (c + 0.5 * G @ found.x) - (found.x[2::3] * c[2::3].clip(0.0)).sum() <= speed * abs(x).max()
+
+
+def scenes(rng, count):
+    """Of every kind: heaps, redundant contacts, mass ratios, towers, slopes, no friction, and much of it."""
+    made = [lambda: heap(rng, 4, 10), lambda: heap(rng, 1, 8), lambda: heap(rng, 3, 6, 1e4), lambda: heap(rng, 6, 6),
+            lambda: heap(rng, 2, 4, 1.0, (0.0, 0.0)), lambda: heap(rng, 1, 3, 1.0, (1.0, 3.0)),
+            lambda: stack(10.0 ** rng.uniform(-1, 1, 3), rng.uniform(0.1, 1.0), 0.1 * rng.normal(size=3) * (1, 1, 0)),
+            lambda: stack([1.0], 0.5, (0.0, 0.0, 0.0), (rng.uniform(0, 9), rng.uniform(0, 3), -9.81))]
+    return [made[k % len(made)]() for k in range(count)]

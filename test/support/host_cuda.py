@@ -58,6 +58,8 @@ class HostCuda:
 
     def launcher(self, text, name, shared, threads):
         self.compiled += 1
+        for line in text.splitlines():      # what a GPU's compiler would say, and one for the host does not
+            assert not line.startswith(("static ", "void ")) or "__device__" in line, line
         source, library = (self.folder / f"kernel{self.compiled}{end}" for end in (".cpp", ".so"))
         scalar = "double" if "double " in text else "float"
         memory = f"{scalar} shared_memory[{shared * threads // (8 if scalar == 'double' else 4)}];\n" if shared else ""

@@ -8,6 +8,7 @@ CONTROLLER = """
 #include <map>
 #include <memory>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <vector>
 inline char told[1000];     // what was logged last
@@ -21,8 +22,13 @@ struct LoanedStateInterface {
   std::optional<double> get_optional() const { return value ? std::optional<double>(*value) : std::nullopt; }
 };
 struct LoanedCommandInterface {
-  double *value;
-  [[nodiscard]] bool set_value(const double &x) { *value = x; return true; }
+  double *value;            // none: another thread holds it
+  [[nodiscard]] bool set_value(const double &x) {
+    if (value) {
+      *value = x;
+    }
+    return value;
+  }
 };
 }
 namespace controller_interface {
@@ -38,6 +44,7 @@ struct Parameter {
 };
 struct Node {
   std::map<std::string, Parameter> parameters;
+  std::string of_another_type;      // the parameter for which the manager has one of another type
   Parameter get_parameter(const std::string &name) const { return parameters.at(name); }
   int get_logger() const { return 0; }
 };
@@ -55,13 +62,15 @@ class ControllerInterface {
   std::vector<hardware_interface::LoanedCommandInterface> command_interfaces_;
   std::vector<hardware_interface::LoanedStateInterface> state_interfaces_;
  protected:
-  void auto_declare(const std::string &name, const std::vector<std::string> &x) {
-    node_->parameters.emplace(name, Parameter{x, {}});
-  }
-  void auto_declare(const std::string &name, const std::vector<double> &x) {
-    node_->parameters.emplace(name, Parameter{{}, x});
-  }
+  void auto_declare(const std::string &name, const std::vector<std::string> &x) { declare(name, Parameter{x, {}}); }
+  void auto_declare(const std::string &name, const std::vector<double> &x) { declare(name, Parameter{{}, x}); }
  private:
+  void declare(const std::string &name, const Parameter &x) {
+    if (name == node_->of_another_type) {
+      throw std::runtime_error("parameter '" + name + "' has invalid type");
+    }
+    node_->parameters.emplace(name, x);
+  }
   std::shared_ptr<Node> node_ = std::make_shared<Node>();
 };
 }
@@ -99,7 +108,13 @@ class MatrixXd {
 namespace rclcpp {
 struct Parameter {
   std::vector<std::string> names;
-  std::vector<std::string> as_string_array() const { return names; }
+  bool of_another_type = false;
+  std::vector<std::string> as_string_array() const {
+    if (of_another_type) {
+      throw std::runtime_error("expected [string_array] got [string]");
+    }
+    return names;
+  }
 };
 namespace node_interfaces {
 struct NodeParametersInterface {

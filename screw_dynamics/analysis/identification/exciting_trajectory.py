@@ -69,7 +69,7 @@ def exciting_trajectory(robot: Robot, period: float = 10.0, harmonics: int = 5, 
     checks.flag("friction", friction)
     if not robot.n:
         raise ValueError("exciting_trajectory: the robot has no joints that move")
-    search = _Search(robot, checks.positive("period", period), checks.whole("harmonics", harmonics, 2),
+    search = _Search(robot, checks.positive("period", period), checks.count("harmonics", harmonics, 2),
                      _limits(robot, velocity, acceleration), base_parameters(robot, friction), friction, criterion)
     rng = np.random.default_rng(checks.whole("seed", seed, 0))
     starts = rng.standard_normal((STARTS, search.size))

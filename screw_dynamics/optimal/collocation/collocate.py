@@ -103,7 +103,7 @@ def _taken(robot):
 
 def _spline(degree, smoothness, intervals):
     """The Spline of arguments."""
-    degree, intervals = checks.whole("degree", degree, 3), checks.whole("intervals", intervals, 1)
+    degree, intervals = checks.count("degree", degree, 3), checks.count("intervals", intervals, 1)
     smoothness = degree - 1 if smoothness is None else checks.whole("smoothness", smoothness, 1)
     if smoothness >= degree:
         raise ValueError(f"smoothness must be 1 ... {degree - 1} for degree {degree}, not {smoothness}")

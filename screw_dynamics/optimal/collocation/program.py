@@ -13,7 +13,7 @@ import numpy as np
 from scipy import sparse
 
 from screw_dynamics.optimal.quantities import Nodes, Value
-from screw_dynamics.optimal.terms import RUNNING, Bound, Cost, Limit
+from screw_dynamics.optimal.terms import Bound, Cost, Limit, runs
 
 from .spline import ORDERS, Spline
 
@@ -102,7 +102,7 @@ class Program:
         self.forces, self.threads, n = forces, threads, robot.n
         self.passive = np.setdiff1d(np.arange(n), driven)
         self.terms = [term for _, term in terms]
-        self.running = [given.at == RUNNING for given, _ in terms]
+        self.running = [runs(given) for given, _ in terms]
         self.limits = [k for k, term in enumerate(self.terms) if term.weight is None]
         self.costs = [k for k, term in enumerate(self.terms) if term.weight is not None]
         self.free = ends.duration[0] < ends.duration[1]

@@ -93,7 +93,7 @@ def _along(robot, entry, names, state, direction, order):
     if len(state) != 3 or len(direction) != 3:
         raise ValueError(f"state must be ({', '.join(names)}), and direction their changes: 3 arrays each, not "
                          f"{len(state)} and {len(direction)}")
-    order, changes = checks.whole("order", order, 0), [f"d{name}" for name in names]
+    order, changes = checks.count("order", order, 0), [f"d{name}" for name in names]
     q, *given = _arrays(robot, dict(zip((*names, *changes), (*state, *direction), strict=True)))
     start, (dq, *change) = given[:2], given[2:]
     inputs = [_line(x, dx) for x, dx in zip(start, change, strict=True)]

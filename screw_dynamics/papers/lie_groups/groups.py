@@ -171,13 +171,13 @@ SE3 = _ClosedForm("SE(3)", _motions(tilde(np.eye(3))), _misses_motions, se3)
 
 def general_linear(n: int) -> MatrixGroup:
     """GL(n): all real matrices (n, n) that have an inverse."""
-    n = checks.whole("n", n, 1)
+    n = checks.count("n", n, 1)
     return MatrixGroup(f"GL({n})", np.eye(n * n).reshape(-1, n, n), lambda X: 1.0 * (np.linalg.det(X) == 0.0))
 
 
 def special_linear(n: int) -> MatrixGroup:
     """SL(n): those of determinant 1; sl(n) has the trace 0."""
-    n = checks.whole("n", n, 2)
+    n = checks.count("n", n, 2)
     units = np.eye(n * n).reshape(n, n, n, n)                                               # units[i, j] is E_ij
     basis = [units[i, j] for i in range(n) for j in range(n) if i != j]
     basis += [units[i, i] - units[i + 1, i + 1] for i in range(n - 1)]
@@ -186,13 +186,13 @@ def special_linear(n: int) -> MatrixGroup:
 
 def special_orthogonal(n: int) -> MatrixGroup:
     """SO(n), (24); SO3 for n = 3."""
-    n = checks.whole("n", n, 2)
+    n = checks.count("n", n, 2)
     return SO3 if n == 3 else MatrixGroup(f"SO({n})", _skew(n), _misses_rotations)
 
 
 def special_euclidean(n: int) -> MatrixGroup:
     """SE(n), rotations and displacements of n dimensions, matrices (n + 1, n + 1); SE3 for n = 3."""
-    n = checks.whole("n", n, 2)
+    n = checks.count("n", n, 2)
     return SE3 if n == 3 else MatrixGroup(f"SE({n})", _motions(_skew(n)), _misses_motions)
 
 

@@ -1,6 +1,7 @@
 """Trajectories as fast as the robot's limits allow: the service ~/retime_trajectory."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
@@ -53,13 +54,11 @@ class Retiming:
         response.limiting = list(spans)
         response.limiting_time = messages.floats(list(spans.values()))
 
-    def _limits(self, robot: Robot, request) -> Mapping[str, np.ndarray]:
-        """Those of a request, as time_optimal takes them."""
+    def _limits(self, robot: Robot, request) -> Mapping[str, Any]:
+        """Those of a request, as time_optimal takes them; efforts, and lines of torque over speed, are the model's."""
         scale = {name: _positive(request, f"{name}_scaling", 1.0) for name in ("velocity", "effort", "acceleration")}
         settings, model, v_slices = self._node.settings, robot.model, robot.v_slices
         limits = {"velocity": scale["velocity"] * model.velocity_limit}
-        if scale["effort"] != 1.0:      # else those of the model, with the lines of torque over speed of its drives
-            limits["effort"] = scale["effort"] * model.effort_limit
         for name, given, default in (("acceleration", request.max_acceleration, settings.retime_acceleration),
                                      ("jerk", request.max_jerk, settings.retime_jerk)):
             limit = np.zeros(robot.n)
@@ -74,7 +73,8 @@ class Retiming:
                     if joint in v_slices:
                         limit[v_slices[joint]] = value
             limits[name] = scale["acceleration"] * limit
-        return {name: np.where(limit > 0.0, limit, np.inf) for name, limit in limits.items()}
+        found = {name: np.where(limit > 0.0, limit, np.inf) for name, limit in limits.items()}
+        return {**found, "effort_scaling": scale["effort"]}
 
     def _waypoints(self, robot: Robot, trajectory: JointTrajectory) -> np.ndarray:
         """The configurations (points, nq) of a trajectory; joints that it does not have are where they are."""
@@ -99,7 +99,7 @@ def _positive(request, name: str, default: float) -> float:
     return value or default
 
 
-def retimed(robot: Robot, q: np.ndarray, deviation: float, limits: Mapping[str, np.ndarray], names: Sequence[str],
+def retimed(robot: Robot, q: np.ndarray, deviation: float, limits: Mapping[str, Any], names: Sequence[str],
             period: float) -> tuple[TimeOptimal, JointTrajectory]:
     """The fastest motion through waypoints q (k, nq), and its message. ValueError where there is none, where the path
     leaves limits of positions, and where the message would be too long."""

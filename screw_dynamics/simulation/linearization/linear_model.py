@@ -2,7 +2,7 @@
 
 On groups a deviation dq of g' = g V obeys dq' = dqd - ad_V dq. A step is that of simulation/integrators.py, and its
 linear model the exact derivative of it: the same stages, of which each is differentiated."""
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -38,10 +38,27 @@ class Stage(NamedTuple):
     qdd: np.ndarray | None
 
 
+def of_tree(robot: Any, q: np.ndarray, qd: np.ndarray, tau: np.ndarray, external: Mapping[str, ArrayLike] | None = None,
+            threads: int | None = None, added: np.ndarray | None = None, wanted: bool = True) -> tuple:
+    """The accelerations of a Robot's forward dynamics, None unless they are wanted, and their derivatives (..., n, n)
+    by q, qd and tau. added (..., n): inertia of joints; of joints on groups it resists qdd less the products of
+    velocities."""
+    if added is None:
+        return (robot.forward_dynamics(q, qd, tau, external, threads=threads) if wanted else None,
+                *robot.forward_dynamics_derivatives(q, qd, tau, external, threads=threads))
+    p, p_by_qd = products(robot.model, qd)
+    at_zero = robot.inverse_dynamics(q, qd, np.zeros_like(qd), external, threads=threads)
+    inverse = np.linalg.inv(robot.mass_matrix(q, threads=threads) + added[..., None] * np.eye(robot.n))
+    qdd = (inverse @ (tau - at_zero + added * p)[..., None])[..., 0]
+    by_q, by_qd, _ = robot.inverse_dynamics_derivatives(q, qd, qdd, external, threads=threads)
+    return qdd, -inverse @ by_q, -inverse @ (by_qd - added[..., None] * p_by_qd), inverse
+
+
 class Actuation(NamedTuple):
     """Of states: efforts tau (..., n); wrenches on links {link: (..., 6)}, which stay the same in their links' frames;
     the force elements that act; whether joints stop at their limits at the end of a step; how many threads to use; the
-    times (...) of the states, s; and whether the dry friction of the model acts."""
+    times (...) of the states, s; whether the dry friction of the model acts; and what accelerations these cause, as
+    of_tree tells."""
 
     tau: np.ndarray
     external: Mapping[str, ArrayLike] | None = None
@@ -50,6 +67,7 @@ class Actuation(NamedTuple):
     threads: int | None = None
     t: ArrayLike = 0.0
     friction: bool = False
+    accelerations: Callable = of_tree
 
     def dry(self, robot: Any) -> np.ndarray:
         """The efforts (n,) of dry friction."""
@@ -97,8 +115,7 @@ def step_derivatives(robot: Any, integrator: str, q: np.ndarray, qd: np.ndarray,
     if are_euler_steps(robot, integrator, actuation.limits or actuation.friction) and not (apart or stages):
         by = implicit(robot, q, qd, actuation, h, False)[0][1:]
         return derivatives_of_euler_steps(*by, h, whole), [Stage(q, qd, None)]
-    after, found, u, v = (_semi_implicit_euler if rule.implicit else _runge_kutta)(
-        robot, rule.tableau, q, qd, actuation.resisted(robot, qd), h, apart)
+    after, found, u, v = before_arrival(robot, integrator, q, qd, actuation, h, apart)
     columns = (2 + (len(found) if apart else 1)) * n
     if actuation.limits or actuation.friction and not rule.implicit:
         end, dry = configuration_space.integrated(robot.model, q, u), h * actuation.dry(robot) * (not rule.implicit)
@@ -106,6 +123,14 @@ def step_derivatives(robot: Any, integrator: str, q: np.ndarray, qd: np.ndarray,
             robot, actuation.limits, dry, qd, end, v, after[..., :n, :columns], after[..., n:, :columns],
             actuation.threads))
     return after, found
+
+
+def before_arrival(robot: Any, integrator: str, q: np.ndarray, qd: np.ndarray, actuation: Actuation, h: float,
+                   apart: bool = False) -> tuple[np.ndarray, list[Stage], np.ndarray, np.ndarray]:
+    """The same F and stages, before what acts at the end of a step, with its displacement and the velocities there."""
+    rule = INTEGRATORS[integrator]
+    step = _semi_implicit_euler if rule.implicit else _runge_kutta
+    return step(robot, rule.tableau, q, qd, actuation.resisted(robot, qd), h, apart)
 
 
 def _without_impulses(robot, apart, before, after):
@@ -198,15 +223,12 @@ def _moved(robot, u, dq, du):
 
 
 def _accelerations(robot, q, qd, actuation, t, wanted=True):
-    """The accelerations of forward dynamics with force elements, None unless they are wanted, and their derivatives
-    (..., n, n) by q, qd and tau."""
+    """The same with force elements."""
     tau, external, total, threads = actuation.tau, actuation.external, actuation.total, actuation.threads
     if not total:
-        return (robot.forward_dynamics(q, qd, tau, external, threads=threads) if wanted else None,
-                *robot.forward_dynamics_derivatives(q, qd, tau, external, threads=threads))
+        return actuation.accelerations(robot, q, qd, tau, external, threads, None, wanted)
     f, f_by_q, f_by_qd = _efforts(total.derivatives(q, qd, t))
-    qdd = robot.forward_dynamics(q, qd, tau + f, external, threads=threads)
-    by_q, by_qd, by_tau = robot.forward_dynamics_derivatives(q, qd, tau + f, external, threads=threads)
+    qdd, by_q, by_qd, by_tau = actuation.accelerations(robot, q, qd, tau + f, external, threads)
     return qdd, by_q + by_tau @ f_by_q, by_qd + by_tau @ f_by_qd, by_tau
 
 
@@ -216,11 +238,8 @@ def _efforts(found):
 
 
 def implicit(robot: Any, q: np.ndarray, qd: np.ndarray, actuation: Actuation, h: float, wanted: bool = True) -> tuple:
-    """The same where force elements are taken at the end of a step h, and the added inertia (..., n) by which they are,
-    with its derivatives (..., n, 3n), or None.
-
-    Forward dynamics with the added inertia h D + h^2 K: of joints on groups this resists qdd less the products of
-    velocities."""
+    """The same where force elements are taken at the end of a step h, and the added inertia h D + h^2 K (..., n) by
+    which they are, with its derivatives (..., n, 3n), or None."""
     tau, external, total, threads, t = (actuation.tau, actuation.external, actuation.total, actuation.threads,
                                         actuation.t)
     if not total:
@@ -228,25 +247,16 @@ def implicit(robot: Any, q: np.ndarray, qd: np.ndarray, actuation: Actuation, h:
     found = total.derivatives(q, qd, t, ahead=h)
     f, f_by_q, f_by_qd = _efforts(found)
     added, added_by_q, added_by_qd = (_added(x, h, axis) for x, axis in zip(found, (-2, -3, -3), strict=True))
-    p, p_by_qd = products(robot.model, qd)
-    at_zero = robot.inverse_dynamics(q, qd, np.zeros_like(qd), external, threads=threads)
-    inverse = np.linalg.inv(robot.mass_matrix(q, threads=threads) + _diagonal(added))
-    qdd = (inverse @ (tau + f - at_zero + added * p)[..., None])[..., 0]
-    by_q, by_qd, _ = robot.inverse_dynamics_derivatives(q, qd, qdd, external, threads=threads)
-    by_q = by_q + (qdd - p)[..., None] * added_by_q - f_by_q
-    by_qd = by_qd + (qdd - p)[..., None] * added_by_qd - added[..., None] * p_by_qd - f_by_qd
+    qdd, by_q, by_qd, by_tau = actuation.accelerations(robot, q, qd, tau + f, external, threads, added)
+    resisted = (qdd - products(robot.model, qd)[0])[..., None]
     changes = np.concatenate((added_by_q, added_by_qd, np.zeros_like(added_by_q)), axis=-1)
-    return (qdd, -inverse @ by_q, -inverse @ by_qd, inverse), (added, changes)
+    return (qdd, by_q + by_tau @ (f_by_q - resisted * added_by_q),
+            by_qd + by_tau @ (f_by_qd - resisted * added_by_qd), by_tau), (added, changes)
 
 
 def _added(terms, h, axis):
     """h D + h^2 K of terms of force elements, or of their derivatives."""
     return h * np.take(terms, DAMPING, axis) + h * h * np.take(terms, STIFFNESS, axis)
-
-
-def _diagonal(x):
-    """The diagonal matrices (..., n, n) of vectors (..., n)."""
-    return x[..., None] * np.eye(x.shape[-1])
 
 
 def states(robot: Any, external: Mapping[str, ArrayLike] | None, **given: ArrayLike

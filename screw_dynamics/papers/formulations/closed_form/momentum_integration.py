@@ -9,7 +9,7 @@ from itertools import islice
 import numpy as np
 from numpy.typing import ArrayLike
 
-from screw_dynamics.checks import coordinates_alone, one_of, positive, whole
+from screw_dynamics.checks import coordinates_alone, count, one_of, positive
 from screw_dynamics.robot import Robot
 
 from ..newton_euler.screws import checked
@@ -30,8 +30,8 @@ def integrate(robot: Robot, q0: ArrayLike, p0: ArrayLike, tau: ArrayLike | None 
     invariants. ValueError if a step is so long that its equations are not solved by iteration."""
     coordinates_alone("integrate", robot.model)
     one_of("order", order, WEIGHTS)
-    dt, steps = positive("dt", dt), whole("steps", steps, 0)
-    n, nodes = robot.n, _gauss(whole("points", points, 1))
+    dt, steps = positive("dt", dt), count("steps", steps, 0)
+    n, nodes = robot.n, _gauss(count("points", points, 1))
     given = checked(q0=(q0, n), p0=(p0, n), tau=(np.zeros(n) if tau is None else tau, n))
     z = np.concatenate(np.broadcast_arrays(*given)[:2], axis=-1).astype(float)
 

@@ -9,7 +9,7 @@ from math import comb
 import numpy as np
 from numpy.typing import ArrayLike
 
-from screw_dynamics.checks import coordinates_alone
+from screw_dynamics import checks
 from screw_dynamics.model.model import Model
 from screw_dynamics.robot import Robot
 from screw_dynamics.screws.arrays import Ad_matrix
@@ -41,16 +41,9 @@ def motion(robot: Robot, q: ArrayLike, *rates: ArrayLike) -> tuple[np.ndarray, l
     """q (..., n), and its time derivatives (..., b) as those of each joint of the tree, with common leading axes.
 
     ValueError unless all of them are (..., n) and their leading axes broadcast."""
-    coordinates_alone("motion", robot.model)
-    arrays = [np.asarray(x, dtype=float) for x in (q, *rates)]
-    for order, x in enumerate(arrays):
-        if x.ndim == 0 or x.shape[-1] != robot.n:
-            raise ValueError(f"derivative {order} of q has shape {x.shape}, but must end in {robot.n}")
-    try:
-        q, *rates = np.broadcast_arrays(*arrays)
-    except ValueError:
-        shapes = ", ".join(str(x.shape) for x in arrays)
-        raise ValueError(f"the leading axes of q and its derivatives do not broadcast: {shapes}") from None
+    checks.coordinates_alone("motion", robot.model)
+    named = {f"derivative {order} of q": x for order, x in enumerate((q, *rates))}
+    q, *rates = checks.broadcast({name: checks.real_numbers(name, x, robot.n) for name, x in named.items()})
     return q, [rate[..., robot.model.coordinates] for rate in rates]
 
 

@@ -1,12 +1,8 @@
-"""The plugin of inverse_dynamics_solver in a package for ros2_control."""
-from .layout import Export
-from .ros2_controller import filled
-
-SOLVER = """\
 // @title@
 // A plugin of inverse_dynamics_solver. Vectors are in the order of the parameter joints, if there is one in the
 // namespace of initialize, and of the export otherwise.
 #include <cstddef>
+#include <exception>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -27,16 +23,17 @@ class Solver : public inverse_dynamics_solver::InverseDynamicsSolver {
   // The robot is the exported one; of a description nothing is read.
   void initialize(rclcpp::node_interfaces::NodeParametersInterface::ConstSharedPtr parameters,
       const std::string &name_space, const std::string &) override {
+    initialized_ = false;
     const std::string parameter = name_space.empty() ? "joints" : name_space + ".joints";
     std::vector<std::string> names(@name@_joint_names, @name@_joint_names + n);
-    if (parameters && parameters->has_parameter(parameter)) {
-      rclcpp::Parameter given;
-      parameters->get_parameter(parameter, given);
-      names = given.as_string_array();
-    }
     try {
+      if (parameters && parameters->has_parameter(parameter)) {
+        rclcpp::Parameter given;
+        parameters->get_parameter(parameter, given);
+        names = given.as_string_array();
+      }
       order_ = order_among(names);
-    } catch (const std::invalid_argument &error) {
+    } catch (const std::exception &error) {   // other names, or no names
       throw inverse_dynamics_solver::InvalidParameterValueException(parameter + ": " + error.what());
     }
     initialized_ = true;
@@ -123,9 +120,3 @@ class Solver : public inverse_dynamics_solver::InverseDynamicsSolver {
 }  // namespace @package@
 
 PLUGINLIB_EXPORT_CLASS(@package@::Solver, inverse_dynamics_solver::InverseDynamicsSolver)
-"""
-
-
-def solver(export: Export, package: str) -> str:
-    """The text of solver.cpp."""
-    return filled(SOLVER, export, package)

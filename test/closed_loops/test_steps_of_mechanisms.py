@@ -1,0 +1,105 @@
+"""Derivatives of steps that end where constraints hold, against differences of order 8 of the steps themselves."""
+import numpy as np
+import pytest
+
+import screw_dynamics as sd
+from screw_dynamics.closed_loops import ClosedLoopRobot, LoopJoint
+from screw_dynamics.closed_loops.projection import directions, directions_at_once
+from screw_dynamics.forces import Spring
+from screw_dynamics.optimal.dynamics import LoopPhase, Steps
+from support.closed_states import MECHANISMS, close, deviated, moving
+from support.differences import slopes
+from support.floating_robots import hopper
+from support.linkages import four_bar
+
+pytestmark = pytest.mark.plain          # of kernels that few others call
+SLOW = pytest.mark.slow
+H = 1e-2                                    # of differences
+AWAY = 1e-3                                 # s: of steps that open loops by a millionth, whose third power is nothing
+
+
+def stands():
+    """A robot that floats, with a ball joint where it stands."""
+    robot = sd.Robot.from_urdf(hopper(), floating_base=True)
+    return ClosedLoopRobot(robot, [LoopJoint("ground", "spherical", "shin")], q=robot.neutral())
+
+
+ROBOTS = {"four-bar": MECHANISMS["four-bar"], "geared arm": MECHANISMS["geared arm"], "hopper": stands,
+          "delta robot": MECHANISMS["delta robot"], "Stewart platform": MECHANISMS["Stewart platform"]}
+CASES = [pytest.param(name, integrator, marks=[] if (name, integrator) in (
+    ("four-bar", "semi_implicit_euler"), ("hopper", "semi_implicit_euler"), ("geared arm", "rk4")) else SLOW)
+    for name in ROBOTS for integrator in ("semi_implicit_euler", "rk4")]
+
+
+def found_and_expected(loops, phase, rng):
+    """F along deviations that keep the constraints, and by efforts; and the slopes of steps."""
+    robot, n, (q, qd) = loops.robot, loops.robot.n, moving(loops, rng)
+    tau, t = rng.normal(size=n), 0.3
+    basis = loops.admissible_deviations(q, qd)
+    ends = phase.end(q[None], qd[None], tau[None], t)
+
+    def end(x):
+        dq, dqd = np.split(basis @ x[:basis.shape[1]], 2)
+        here = deviated(loops, q, qd, dq, dqd)
+        there = phase.end(here[0][None], here[1][None], (tau + x[basis.shape[1]:])[None], t)
+        return np.r_[robot.difference(ends[0][0], there[0][0]), there[1][0] - ends[1][0]]
+    F = phase.derivatives(q[None], qd[None], tau[None], np.array([t]))[0]
+    return np.hstack((F[:, :2 * n] @ basis, F[:, 2 * n:3 * n])), slopes(end, basis.shape[1] + n, H)
+
+
+@pytest.mark.parametrize(("name", "integrator"), CASES)
+def test_derivatives_of_steps_along_closed_states(name, integrator, rng):
+    loops = ROBOTS[name]()
+    phase = LoopPhase(0, loops, Steps(AWAY, integrator, False, False, None, 1))
+    found, expected = found_and_expected(loops, phase, rng)
+    assert close(found, expected, 1e-9) and np.abs(found - np.eye(*found.shape)).max() > 0.1
+
+
+@pytest.mark.parametrize("integrator", ["semi_implicit_euler", pytest.param("rk4", marks=SLOW)])
+def test_forces_act_with_their_derivatives(integrator, rng):
+    """A stiff spring with a damper, which steps of Euler take at their ends."""
+    loops = ROBOTS["four-bar"]()
+    forces = [Spring("A", stiffness=300.0, damping=5.0, rest=0.2)]
+    steps = Steps(AWAY, integrator, False, False, forces, 1)
+    found, expected = found_and_expected(loops, LoopPhase(0, loops, steps), rng)
+    assert close(found, expected, 1e-9)
+
+
+def test_what_is_left_out_is_the_third_power_of_what_steps_open(rng):
+    """Steps open loops by the square of their length."""
+    loops, errors = ROBOTS["hopper"](), []
+    for h in 0.04, 0.02:
+        phase = LoopPhase(0, loops, Steps(h, "semi_implicit_euler", False, False, None, 1))
+        found, expected = found_and_expected(loops, phase, np.random.default_rng(5))
+        errors.append(np.abs(found - expected).max())
+    assert errors[0] < 1e-3 and errors[1] < errors[0] / 30.0
+
+
+def test_an_impulse_has_the_derivatives_of_what_it_makes_admissible(rng):
+    """That with which a phase is entered, of any velocities."""
+    loops = ROBOTS["hopper"]()
+    n, (q, _) = loops.robot.n, moving(loops, rng)
+    phase, qd = LoopPhase(0, loops, Steps(AWAY, "semi_implicit_euler", False, False, None, 1)), rng.normal(size=n)
+    found = phase.entry(q[None], qd[None])[0]
+    basis = loops.admissible_deviations(q, loops.project_velocity(q, qd))[:n]
+
+    def entered(x):
+        here = deviated(loops, q, qd, basis @ x[:basis.shape[1]], np.zeros(n))[0]
+        return phase.entered(here[None], (qd + x[basis.shape[1]:])[None])[0]
+    expected = slopes(entered, basis.shape[1] + n, H)
+    assert close(np.hstack((found[n:, :n] @ basis, found[n:, n:])), expected, 1e-9)
+    assert (found[:n] == np.eye(n, 2 * n)).all()
+
+
+def test_directions_of_many_are_those_of_each(rng):
+    """By QR where rows are independent, by singular values where they are not: the same projections."""
+    for J in (rng.normal(size=(4, 3, 6)), four_bar(0.4).closed(("C",)).jacobian(np.zeros((2, 3)))):
+        one, many = directions(J), directions_at_once(J)
+        x = rng.normal(size=(*J.shape[:-1], 2))
+        for at in one, many:
+            N = at.V * ~at.held[..., None, :]
+            back = at.acting @ (at.inverse[..., None] * (np.swapaxes(at.U, -1, -2) @ x))
+            inverse = np.linalg.pinv(J, 1e-9)
+            assert np.abs(back - inverse @ x).max() < 1e-12
+            assert np.abs(N @ np.swapaxes(N, -1, -2) + inverse @ J - np.eye(J.shape[-1])).max() < 1e-12
+        assert (one.held == many.held).all()
