@@ -227,13 +227,16 @@ class Solver:
 
     def _stationarity(self):
         """The largest derivative of the cost and its multipliers by efforts that bounds let go against it."""
-        at, n, m = self.at, self.dynamics.robot.n, len(self.dynamics.driven)
-        every = np.arange(len(at.cost))
-        values = self.objective.take(at.motion, every, True).values
-        _, S, _, g = self.objective.derivatives(values, every, self.objective.sides(values, every))
-        by = costates_of(self.dynamics.derivatives(at.motion), gradient(S, g, 2 * n + m))[:, :-1, 2 * n:2 * n + m]
-        free = np.where(by > 0.0, at.motion.u > self.bounds.lower, at.motion.u < self.bounds.upper)
-        return np.abs(by * free).max(axis=(-2, -1))
+        return ddp.in_parts(self._stationarity_of, np.arange(len(self.at.cost)), self.dynamics.threads)[0]
+
+    def _stationarity_of(self, which):
+        """The same of some motions, as a tuple of one array."""
+        motion, n, m = Motion(*(x[which] for x in self.at.motion)), self.dynamics.robot.n, len(self.dynamics.driven)
+        values = self.objective.take(motion, which, True).values
+        _, S, _, g = self.objective.derivatives(values, which, self.objective.sides(values, which))
+        by = costates_of(self.dynamics.derivatives(motion), gradient(S, g, 2 * n + m))[:, :-1, 2 * n:2 * n + m]
+        free = np.where(by > 0.0, motion.u > self.bounds.lower, motion.u < self.bounds.upper)
+        return (np.abs(by * free).max(axis=(-2, -1)),)
 
     def _shaped(self, x):
         """An array (P, ...) over the leading axes of the initial states."""
