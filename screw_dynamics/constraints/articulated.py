@@ -1,19 +1,26 @@
 """M^-1 = (L^-T D^-1/2) (D^-1/2 L^-1) by articulated bodies, O(n) for each vector; [SY] (10) to (14) without bias.
 
 The right half takes a wrench from a body to the root, joint by joint; the left one takes the accelerations that result
-from the root to the leaves. In axes of the world, each body about its origin."""
+from the root to the leaves. In axes of the world, each body about its origin.
+
+The six motions of a free joint are one step: its body's inertia A = L L^T is no matter of its screws, L^-1 takes a
+wrench, of which nothing is handed on, and L^-T gives the acceleration."""
 from typing import NamedTuple
 
 import numpy as np
 
 from screw_dynamics.algorithms.forward_dynamics import hybrid
-from screw_dynamics.algorithms.forward_dynamics.hybrid import accelerate, articulate, rigid_bodies
+from screw_dynamics.algorithms.forward_dynamics.hybrid import follow, release, rigid_bodies
+from screw_dynamics.algorithms.group_rates import last_body
+from screw_dynamics.algorithms.space import put_vector, vector_at
 from screw_dynamics.model.links import Link
-from screw_dynamics.numbers.scalars import sqrt, where
+from screw_dynamics.numbers.scalars import some, sqrt, where
 from screw_dynamics.numbers.tables import extends
-from screw_dynamics.numbers.values import Scalar, kernel, null
-from screw_dynamics.screws.joint import in_place
-from screw_dynamics.screws.se3 import Twist, Wrench, dot, shifted_wrench
+from screw_dynamics.numbers.values import Scalar, kernel, null, zero
+from screw_dynamics.screws.halves import Half, half, twist_up, wrench_down
+from screw_dynamics.screws.inertia import square
+from screw_dynamics.screws.joint import in_place, is_free
+from screw_dynamics.screws.se3 import Twist, Wrench, dot, shifted_twist, shifted_wrench
 from screw_dynamics.screws.vectors import Vec3
 
 from .kinematics import add_entry, clear_matrix, meet, send
@@ -23,58 +30,137 @@ from .tables import COUPLING, ConstraintTables
 
 @extends(hybrid.ArticulatedBodies)
 class InverseFactors(NamedTuple):
-    """What articulated bodies hold of each body; D^-1/2 of the joint; velocity of the body's origin less that of its
-    parent's, and what accelerations of the joints add to the derivative of the twist."""
+    """What articulated bodies hold of each body; D^-1/2 of the joint; of a free joint L; velocity of the body's origin
+    less that of its parent's, and what accelerations of the joints add to the derivative of the twist."""
 
     root: Scalar
+    L: Half
     v: Vec3
     a: Twist
 
 
 @kernel
+def larger(a: Scalar, b: Scalar) -> Scalar:
+    """The larger of two numbers."""
+    return where(a > b, a, b)
+
+
+# ------------------------------------------------------------------------------------------------- free joints
+@kernel
+def along(body: InverseFactors, i: int) -> Wrench:
+    """The wrench, about the origin, of an effort 1 at joint i, one of those of a free joint."""
+    return Wrench(body.J[i].angular, body.J[i].linear)
+
+
+@kernel
+def release_free(links: Link, body: InverseFactors, i: int) -> Scalar:
+    """As `release`, of the free joint whose last body is i: the parent gets its efforts alone. u holds L^-1 of the
+    wrench. Returns the largest entry of the diagonal of L^-1."""
+    first, p, A, effort = i - 5, links.parent[i - 5], body.A[i], zero(Wrench, body.u[i])
+    for k in range(first, i + 1):
+        added = null(body.u[i]) + body.added[k] + links.armature[k]
+        if some(added != 0.0):
+            A += square(along(body, k), added)
+        effort += body.tau[k] * along(body, k)
+        body.root[k] = null(body.u[i]) + 1.0
+    L = half(A)
+    y = wrench_down(L, effort - body.P[i])
+    put_vector(body.u, first, y.torque)
+    put_vector(body.u, first + 3, y.force)
+    body.L[i] = L
+    if p > 0:
+        body.P[p] += shifted_wrench(body.r[first], effort)
+    return larger(larger(L.A.x, larger(L.A.y, L.A.z)), larger(L.D.x, larger(L.D.y, L.D.z)))
+
+
+@kernel
+def follow_free(links: Link, body: InverseFactors, i: int, Vd: list, qdd: np.ndarray) -> None:
+    """As `follow`."""
+    first = i - 5
+    Vd[i] = twist_up(body.L[i], Wrench(vector_at(body.u, first), vector_at(body.u, first + 3)))
+    a = Vd[i] - shifted_twist(body.r[first], Vd[links.parent[first]])
+    for k in range(first, i + 1):
+        qdd[links.coordinate[k]] += dot(along(body, k), a)
+
+
+# ------------------------------------------------------------------------------------------------- the whole robot
+@kernel
 def factorize(links: Link, body: InverseFactors, given: ConstraintTables) -> Scalar:
     """Fill the columns but v and a. Returns the largest entry of D^-1/2."""
     rigid_bodies(links, body)
-    articulate(links, body)
-    largest = null(body.d[0])
-    for i in range(1, len(links.parent)):
-        body.root[i] = sqrt(body.d[i])
-        largest = where(body.root[i] > largest, body.root[i], largest)
+    largest, i = null(body.d[0]), len(links.parent) - 1
+    while i > 0:
+        if is_free(body.q[i]):
+            entry = release_free(links, body, i)
+            i -= 6
+        else:
+            release(links, body, i)
+            entry = body.root[i] = sqrt(body.d[i])
+            i -= 1
+        largest = larger(entry, largest)
     return largest
+
+
+@kernel
+def accelerate(links: Link, body: InverseFactors, qdd: np.ndarray) -> None:
+    """From the root to the leaves: add to qdd what u makes of joint accelerations, and fill a."""
+    body.a[0] = zero(Twist, body.d[0])
+    i, slots = 1, len(links.parent)
+    while i < slots:
+        if i + 5 < slots and is_free(body.q[i + 5]):
+            follow_free(links, body, i + 5, body.a, qdd)
+            i += 6
+        else:
+            follow(links, body, i, body.a, qdd)
+            i += 1
 
 
 @kernel
 def add_free(links: Link, body: InverseFactors, given: ConstraintTables, qdd: np.ndarray) -> None:
     """Add to qdd the accelerations without constraints, and fill a."""
-    accelerate(links, body, body.a, qdd)
+    accelerate(links, body, qdd)
 
 
 @kernel
-def at_joint(links: Link, body: InverseFactors, i: int, W: Wrench, Y: np.ndarray, first: int) -> Wrench:
-    """Add to Y (n, count) what joint i takes of a wrench on its body. Returns the wrench that reaches the parent."""
+def add_entries(links: Link, Y: np.ndarray, i: int, first: int, x: Vec3) -> None:
+    """Add to Y what three joints of a free one, from i on, take."""
+    k = links.coordinate
+    add_entry(Y, k[i], first, x.x)
+    add_entry(Y, k[i + 1], first, x.y)
+    add_entry(Y, k[i + 2], first, x.z)
+
+
+@kernel
+def at_joint(links: Link, body: InverseFactors, i: int, W: Wrench, Y: np.ndarray, first: int) -> tuple[Wrench, int]:
+    """Add to Y (n, count) what joint i takes of a wrench on its body. Returns the wrench that reaches the parent, and
+    the parent."""
+    if is_free(body.q[i]):
+        y = wrench_down(body.L[i], W)
+        add_entries(links, Y, i - 5, first, y.torque)
+        add_entries(links, Y, i - 2, first, y.force)
+        return zero(Wrench, W.force.x), links.parent[i - 5]
     y = dot(W, body.J[i])
     add_entry(Y, links.coordinate[i], first, body.root[i] * y)
     left = W - (body.d[i] * y) * body.U[i]
-    return left if in_place(body.q[i]) else shifted_wrench(body.r[i], left)
+    return left if in_place(body.q[i]) else shifted_wrench(body.r[i], left), links.parent[i]
 
 
 @kernel
 def to_root(links: Link, body: InverseFactors, i: int, W: Wrench, Y: np.ndarray, first: int) -> None:
     """Send a wrench on body i to the root."""
     while i > 0:
-        W = at_joint(links, body, i, W, Y, first)
-        i = links.parent[i]
+        W, i = at_joint(links, body, i, W, Y, first)
 
 
 @kernel
 def push(links: Link, body: InverseFactors, i: int, effort: Scalar, Y: np.ndarray, j: int) -> None:
     """Add to column j what an effort at joint i leaves there, and, by its reaction, on the way to the root."""
-    Y[links.coordinate[i], j] += body.root[i] * effort
-    W, i = shifted_wrench(body.r[i], -(body.d[i] * effort) * body.U[i]), links.parent[i]
-    while i > 0:
-        y = dot(W, body.J[i])
-        Y[links.coordinate[i], j] += body.root[i] * y
-        W, i = shifted_wrench(body.r[i], W - (body.d[i] * y) * body.U[i]), links.parent[i]
+    column, last = Y[:, j:j + 1], last_body(body.q, i)
+    if is_free(body.q[last]):
+        at_joint(links, body, last, effort * along(body, i), column, 0)
+    else:
+        add_entry(column, links.coordinate[i], 0, body.root[i] * effort)
+        to_root(links, body, links.parent[i], shifted_wrench(body.r[i], -(body.d[i] * effort) * body.U[i]), column, 0)
 
 
 @kernel
@@ -128,4 +214,4 @@ def add_half(links: Link, body: InverseFactors, given: ConstraintTables, z: np.n
     for resting parents."""
     for i in range(1, len(links.parent)):
         body.u[i] = body.root[i] * z[links.coordinate[i]]
-    accelerate(links, body, body.a, out)
+    accelerate(links, body, out)

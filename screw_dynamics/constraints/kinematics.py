@@ -56,10 +56,11 @@ def add_entry(Y: np.ndarray, i: int, first: int, x: Any) -> None:
 
 
 @kernel
-def at_joint(links: Link, body: Any, i: int, W: Wrench, Y: np.ndarray, first: int) -> Wrench:
-    """Add the power of a wrench on the screw of joint i to Y (n, count). Returns the wrench about the parent."""
+def at_joint(links: Link, body: Any, i: int, W: Wrench, Y: np.ndarray, first: int) -> tuple[Wrench, int]:
+    """Add the power of a wrench on the screw of joint i to Y (n, count). Returns the wrench about the parent, and the
+    parent."""
     add_entry(Y, links.coordinate[i], first, dot(W, body.J[i]))
-    return shifted_wrench(body.r[i], W)
+    return shifted_wrench(body.r[i], W), links.parent[i]
 
 
 @kernel
@@ -80,7 +81,8 @@ def wrenches(F: np.ndarray, first: int) -> Wrench:
 def meet(links: Link, body: Any, given: ConstraintTables, c: int, wrench: Callable, through: Callable, Y: np.ndarray,
          arrive: Callable) -> None:
     """Send the rows wrench(given, c, k, D) of loop c, and their opposites, from both links to where the branches meet:
-    through(links, body, i, W, Y, first) at each joint i, and then arrive(links, body, i, W, Y, first) at body i."""
+    through(links, body, i, W, Y, first) at each joint i, which returns what comes to which body then, and at last
+    arrive(links, body, i, W, Y, first) at body i."""
     at, begin, count = ends(links, body, given.loop, c), given.loop.first[c], given.loop.count[c]
     for k in range(count):
         P = wrench(given, c, k, at.D)
@@ -96,17 +98,14 @@ def send(links: Link, body: Any, link: int, on: int, a: Vec3, b: Vec3, F: np.nda
     """Send the wrenches F (6, count), in axes of the world, from body `link`, and their opposites from body `on`, to
     where the branches meet, as `meet` does; a and b: from the origins of the bodies to the point that they are about.
     """
-    parent = links.parent
     for first in range(0, F.shape[1], at_once(out)):
         P, i, j = wrenches(F, first), link, on
         W, opposite = shifted_wrench(a, P), -shifted_wrench(b, P)
         while i != j:
             if i > j:
-                W = through(links, body, i, W, out, first)
-                i = parent[i]
+                W, i = through(links, body, i, W, out, first)
             else:
-                opposite = through(links, body, j, opposite, out, first)
-                j = parent[j]
+                opposite, j = through(links, body, j, opposite, out, first)
         arrive(links, body, i, W + opposite, out, first)
 
 

@@ -35,7 +35,7 @@ from screw_dynamics.numbers.values import Scalar, kernel, null, outlined
 
 from . import articulated, mass_matrix, rows
 from .contacts.impulses import of_contacts
-from .contacts.motion import OF_STEPS, put_poses, with_motion
+from .contacts.motion import OF_STEPS, put_origins, with_motion
 from .contacts.search import forget
 from .contacts.tables import RESIDUALS, contacts_in
 from .dynamics import LEAST
@@ -211,7 +211,7 @@ def projecting_contacts(by: ModuleType, loops: bool = False) -> Callable:
             if not factors:
                 fill(links, memory, start, body.q)
                 compute_poses(links, body)
-            put_poses(links, body)
+            put_origins(links, body)
             free, after = given.free, scratch[:len(qd)]
             for k in range(len(qd)):
                 moved[k] = none

@@ -79,7 +79,11 @@ def pose_sources(bodies: Sequence[Placed], axes: Sequence[Pose], kinds: Sequence
             found.append(PoseSource(kind, start, compose(left, F), compose(inverse(F), axes[i])))
         else:
             left = compose(left, axes[i])
-            found.append(PoseSource(kind, start, left, F, 0 if kind != INNER else 1 if any(left.p) else 2))
+            inner = 0 if kind != INNER else 1 if any(left.p) else 2
+            before = found[i - 5:i]
+            if inner == 2 and len(before) == 5 and before[0].kind == FREE and all(x.inner == 2 for x in before[1:]):
+                inner = 3
+            found.append(PoseSource(kind, start, left, F, inner))
     return found
 
 

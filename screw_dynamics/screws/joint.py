@@ -72,7 +72,8 @@ class Placement(NamedTuple):
 
     A joint of k degrees of freedom whose configuration is an element of a group moves k bodies, all but the last
     massless, one screw each. The pose of the first in its parent is that of the joint, B g T; those of the others are
-    constant. inner: 1 for these others, 2 for those of them whose origin is that of the body before, else 0."""
+    constant. inner: 1 for these others, 2 for those of them whose origin is that of the body before, 3 for the last of
+    six of one origin, of a free joint; else 0."""
 
     C: Pose
     inner: int
@@ -107,12 +108,22 @@ def _compiled_inner(q):
 
 def in_place(q: Scalar | Placement) -> bool:
     """Whether the origin of the body is always that of the body before it: nothing has to be shifted to it then."""
-    return isinstance(q, Placement) and q.inner == 2
+    return isinstance(q, Placement) and q.inner >= 2
 
 
 @overload(in_place, jit_options=INLINE)
 def _compiled_in_place(q):
-    return (lambda q: q.inner == 2) if isinstance(q, types.BaseNamedTuple) else (lambda q: False)
+    return (lambda q: q.inner >= 2) if isinstance(q, types.BaseNamedTuple) else (lambda q: False)
+
+
+def is_free(q: Scalar | Placement) -> bool:
+    """Whether the body is the last of a free joint, with its five massless ones before it, all of one origin."""
+    return isinstance(q, Placement) and q.inner == 3
+
+
+@overload(is_free, jit_options=INLINE)
+def _compiled_is_free(q):
+    return (lambda q: q.inner == 3) if isinstance(q, types.BaseNamedTuple) else (lambda q: False)
 
 
 def on_axis(X: Twist) -> tuple[Pose, Twist]:

@@ -95,38 +95,48 @@ def rigid_bodies(links: Link, body: ArticulatedBodies) -> None:
 
 
 @kernel
-def articulate(links: Link, body: ArticulatedBodies) -> None:
-    """From the leaves to the root: add to A and P what each body carries, and fill U, d and u.
+def release(links: Link, body: ArticulatedBodies, i: int) -> None:
+    """Add to A and P of the parent what body i hands on through its joint, and fill U, d and u.
 
     A joint whose acceleration is given passes on the whole inertia of what it carries, (13) with gain d = 0, and the
     bias that its acceleration causes."""
-    parent, r, J, A, P, U, d, u = links.parent, body.r, body.J, body.A, body.P, body.U, body.d, body.u
+    p, r, J, A, P, U, d, u = links.parent[i], body.r, body.J, body.A, body.P, body.U, body.d, body.u
     driven, tau = body.driven, body.tau
-    for i in range(len(parent) - 1, 0, -1):
-        p = parent[i]
-        U[i] = A[i] @ J[i]
-        d[i] = where(driven[i] > 0.0, null(d[i]), 1.0 / (dot(U[i], J[i]) + body.added[i] + links.armature[i]))
-        u[i] = where(driven[i] > 0.0, tau[i], (tau[i] - dot(P[i], J[i])) * d[i])        # (10), (11) of a resting parent
-        left, load = A[i] - square(U[i], d[i]), P[i] + u[i] * U[i]
-        if in_place(body.q[i]):
-            A[p] += left
-            P[p] += load
-        else:
-            A[p] += shifted_articulated(r[i], left)                                     # (13)
-            P[p] += shifted_wrench(r[i], load)                                          # (14)
+    U[i] = A[i] @ J[i]
+    d[i] = where(driven[i] > 0.0, null(d[i]), 1.0 / (dot(U[i], J[i]) + body.added[i] + links.armature[i]))
+    u[i] = where(driven[i] > 0.0, tau[i], (tau[i] - dot(P[i], J[i])) * d[i])            # (10), (11) of a resting parent
+    left, load = A[i] - square(U[i], d[i]), P[i] + u[i] * U[i]
+    if in_place(body.q[i]):
+        A[p] += left
+        P[p] += load
+    else:
+        A[p] += shifted_articulated(r[i], left)                                         # (13)
+        P[p] += shifted_wrench(r[i], load)                                              # (14)
+
+
+@kernel
+def articulate(links: Link, body: ArticulatedBodies) -> None:
+    """From the leaves to the root: add to A and P what each body carries, and fill U, d and u."""
+    for i in range(len(links.parent) - 1, 0, -1):
+        release(links, body, i)
+
+
+@kernel
+def follow(links: Link, body: ArticulatedBodies, i: int, Vd: list, qdd: np.ndarray) -> None:
+    """Add to qdd the acceleration of joint i, and fill Vd of its body, from that of its parent."""
+    Vd[i] = shifted_twist(body.r[i], Vd[links.parent[i]])
+    a = body.u[i] - dot(body.U[i], Vd[i]) * body.d[i]                                   # (11)
+    Vd[i] += a * body.J[i]                                                              # (2), what q'' adds
+    qdd[links.coordinate[i]] += a
 
 
 @kernel
 def accelerate(links: Link, body: ArticulatedBodies, Vd: list, qdd: np.ndarray) -> None:
     """From the root to the leaves: add to qdd the joint accelerations, and fill Vd with what they add to those of the
     bodies."""
-    parent, r, J, U, d, u = links.parent, body.r, body.J, body.U, body.d, body.u
-    Vd[0] = zero(Twist, d[0])
-    for i in range(1, len(parent)):
-        Vd[i] = shifted_twist(r[i], Vd[parent[i]])
-        a = u[i] - dot(U[i], Vd[i]) * d[i]                                              # (11)
-        Vd[i] += a * J[i]                                                               # (2), what q'' adds
-        qdd[links.coordinate[i]] += a
+    Vd[0] = zero(Twist, body.d[0])
+    for i in range(1, len(links.parent)):
+        follow(links, body, i, Vd, qdd)
 
 
 @kernel

@@ -11,7 +11,7 @@ from screw_dynamics.screws.vectors import Vec3
 
 from ..cones.tables import Cones
 from ..kinematics import put_wrench
-from ..shortest import Problem
+from ..shortest import Problem, measure
 from .motion import opening, relative, relative_turn
 from .tables import ContactTables
 
@@ -96,35 +96,58 @@ def clear_columns(problem: Problem, first: int, count: int, kept: Any) -> None:
 
 
 @kernel
-def entries(Y: np.ndarray, i: int) -> tuple[int, int]:
-    """From where on, and up to where, a column has entries: few of a contact of one body among many, the whole column
-    where to look for them takes as long as they do."""
+def entries(Y: np.ndarray, first: int, last: int) -> tuple[int, int]:
+    """From where on, and up to where, columns from the first to the last have entries: few of contacts of one body
+    among many, the whole columns where to look for them takes as long as they do."""
     begin, end = 0, len(Y)
     if end <= FEW:
         return begin, end
-    while begin < end and not some(Y[begin, i] != 0.0):
+    while begin < end and not any_entry(Y[begin], first, last):
         begin += 1
-    while begin < end and not some(Y[end - 1, i] != 0.0):
+    while begin < end and not any_entry(Y[end - 1], first, last):
         end -= 1
     return begin, end
 
 
+@kernel
+def any_entry(row: np.ndarray, first: int, last: int) -> bool:
+    """Whether a row has entries in columns from the first to the last."""
+    found = False
+    for j in range(first, last + 1):
+        found = found or some(row[j] != 0.0)
+    return found
+
+
+@kernel
+def put_sizes(problem: Problem, first: int, cones: Cones) -> None:
+    """Fill the inverse inertias that count: those of the columns from `first` on before loops are taken out of them."""
+    measure(problem)
+    for i in range(len(cones.size)):
+        cones.size[i] = problem.squares[0, first + i]
+
+
 @outlined
 def put_operator(problem: Problem, first: int, cones: Cones) -> None:
-    """Fill G = Y^T Y of the columns from `first` on, and c, what the products lack."""
-    N = len(cones.c)
-    columns = problem.Y[:, first:]
+    """Fill G = Y^T Y of the columns from `first` on, and c, what the products lack; without loops, sizes, too."""
+    N, columns, step = len(cones.c), problem.Y[:, first:], at_once(problem.Y)
     for i in range(N):
         cones.c[i] = -problem.b[0, first + i]
-        begin, end = entries(columns, i)
-        for j in range(i - i % at_once(columns), N, at_once(columns)):
-            g = null(taken(columns, 0, j))
-            for k in range(begin, end):
-                g += columns[k, i] * taken(columns, k, j)
-            put(cones.G, i, j, g)
+    for i in range(0, N, 3):                # three rows at once, the last again where there are no three
+        j, k = min(i + 1, N - 1), min(i + 2, N - 1)
+        begin, end = entries(columns, i, k)
+        for at in range(i - i % step, N, step):
+            x = y = z = null(taken(columns, 0, at))
+            for row in range(begin, end):
+                w = taken(columns, row, at)
+                x, y, z = x + columns[row, i] * w, y + columns[row, j] * w, z + columns[row, k] * w
+            put(cones.G, i, at, x)
+            put(cones.G, j, at, y)
+            put(cones.G, k, at, z)
     for i in range(N):
         for j in range(i):
             cones.G[i, j] = cones.G[j, i]
+        if first == 0:
+            cones.size[i] = cones.G[i, i]
 
 
 @kernel

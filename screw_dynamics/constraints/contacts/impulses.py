@@ -13,6 +13,7 @@ from types import ModuleType
 import numpy as np
 
 from screw_dynamics.algorithms.columns import clear
+from screw_dynamics.compiled import tiles
 from screw_dynamics.compiled.tiles import gather
 from screw_dynamics.model.links import Link
 from screw_dynamics.numbers.values import Scalar, kernel, null, outlined
@@ -22,10 +23,9 @@ from ..cones.tables import cones as cones_in
 from ..dynamics import LEAST, ask, put_rates
 from ..ends import set_in_motion
 from ..impulses import ADDED, LOWER, UPPER, joints_that_may_act
-from ..kinematics import clear_matrix
-from ..shortest import Problem, combine, measure, orthogonalize
+from ..shortest import Problem, combine, orthogonalize
 from ..tables import ConstraintTables
-from .columns import ask_contacts, clear_others, combine_all, put_forces, put_operator, turning
+from .columns import ask_contacts, clear_others, combine_all, put_forces, put_operator, put_sizes, turning
 from .motion import put_motion, relative
 from .problem import hold_joints, penetrates, put_cones, put_friction, solve, take_impulses
 from .reports import put_report
@@ -81,7 +81,7 @@ def of_contacts(by: ModuleType, loops: bool) -> Callable:
                      cones: Cones, Y: np.ndarray) -> None:
         """Y becomes D^-1/2 L^-1 J^T for the rows of constraints, joints and contacts."""
         count, first = len(cones.mu), given.m + len(of)
-        clear_matrix(Y)
+        tiles.clear(Y)
         add_constraints(links, body, given, Y)
         add_joints(links, body, of, Y, given.m)
         put_forces(touching, count)
@@ -137,8 +137,9 @@ def of_contacts(by: ModuleType, loops: bool) -> Callable:
             ask_servos(links, acts, servos, qd, problem, m + passive)
             ask_contacts(body, touching, problem, m + u, h, cones)
             clear_others(touching, problem, m + u, cones)
-            measure(problem)
-            put_cones(links, held, acts, touching, problem.squares[0, m:], cones)
+            put_cones(links, held, acts, touching, cones)
+            if m > 0:
+                put_sizes(problem, m, cones)
             combine(problem, take_loops_out(links, body, given, problem, largest, most))
             put_operator(problem, m, cones)
             let_servos_yield(cones, passive, u)

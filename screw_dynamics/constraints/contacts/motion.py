@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from screw_dynamics.contact.solids import FAR
+from screw_dynamics.contact.solids import FAR, Geometry
 from screw_dynamics.model.links import Link
 from screw_dynamics.numbers.scalars import absolute, sqrt, where
 from screw_dynamics.numbers.tables import extends
@@ -21,17 +21,25 @@ CLOSED = 1e-14          # m: a gap that is less is rounding of positions: what r
 
 @cache
 def with_motion(Table: type) -> type:
-    """A table that has, besides its own columns, of each body the pose in the world, and in some motion its angular
-    velocity and the velocity of its origin."""
-    return extends(Table)(NamedTuple(f"{Table.__name__}InMotion", [("C", Pose), ("turn", Vec3), ("slide", Vec3)]))
+    """A table that has, besides its own columns, of each body its origin in the world, and in some motion its angular
+    velocity and the velocity of this origin."""
+    return extends(Table)(NamedTuple(f"{Table.__name__}InMotion", [("p", Vec3), ("turn", Vec3), ("slide", Vec3)]))
 
 
 @kernel
-def put_poses(links: Link, body: Any) -> None:
-    """Fill the column C, from R and r."""
-    body.C[0] = Pose(body.R[0], zero(Vec3, body.q[0]))
+def put_origins(links: Link, body: Any) -> None:
+    """Fill the column p, from r."""
+    body.p[0] = zero(Vec3, body.q[0])
     for i in range(1, len(links.parent)):
-        body.C[i] = Pose(body.R[i], body.C[links.parent[i]].p + body.r[i])
+        body.p[i] = body.p[links.parent[i]] + body.r[i]
+
+
+@kernel
+def locate_solids(body: Any, geometry: Geometry) -> None:
+    """Set where the solids are, from R and p of their bodies."""
+    for k in range(geometry.solids):
+        i = geometry.solid.body[k]
+        geometry.place.C[k] = Pose(body.R[i], body.p[i]) @ geometry.solid.C[k]
 
 
 @kernel

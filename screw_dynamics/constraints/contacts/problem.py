@@ -17,11 +17,8 @@ TOUCHING = 1e-12            # m: a penetration that is less is rounding
 
 
 @kernel
-def put_cones(links: Link, of: np.ndarray, acts: np.ndarray, given: ContactTables, squares: np.ndarray, cones: Cones
-              ) -> None:
-    """Fill inverse inertias that count, bounds of stops and dry friction, and the impulses to begin with."""
-    for i in range(len(cones.size)):
-        cones.size[i] = squares[i]
+def put_cones(links: Link, of: np.ndarray, acts: np.ndarray, given: ContactTables, cones: Cones) -> None:
+    """Fill bounds of stops and dry friction, and the impulses to begin with."""
     for j in range(len(of)):
         k = links.coordinate[of[j]]
         cones.lower[j], cones.upper[j] = acts[LOWER, k], acts[UPPER, k]

@@ -5,14 +5,14 @@ import numpy as np
 from numba.extending import overload
 
 from screw_dynamics.compiled.native import at, call
-from screw_dynamics.contact.detection import ALL_KINDS, lister, locate
+from screw_dynamics.contact.detection import ALL_KINDS, lister
 from screw_dynamics.contact.solids import FAR
 from screw_dynamics.contact.writing import choose, on_second
 from screw_dynamics.numbers.scalars import some, where
 from screw_dynamics.numbers.values import INLINE, Scalar, kernel, null, zero
 from screw_dynamics.screws.vectors import Vec3, cross
 
-from .motion import relative, tangent
+from .motion import locate_solids, relative, tangent
 from .tables import FOUND, LAST, MISSED, OF_CONTACT, REPORTED, RESIDUALS, ContactTables
 
 
@@ -44,7 +44,7 @@ def find(body: Any, given: ContactTables, calls: np.ndarray) -> int:
     A contact acts on the surface of the second, where the first is when it lands: corners that land on a plane in the
     same step can all stick there, however high each was."""
     contact, kept, geometry = given.contact, given.kept, given.geometry
-    locate(geometry, body.C)
+    locate_solids(body, geometry)
     find_touches(given, calls)
     count, missed = int(given.counts[FOUND]), given.counts[MISSED]
     most = given.report[RESIDUALS]                              # of all steps: samples may be far apart
@@ -55,7 +55,7 @@ def find(body: Any, given: ContactTables, calls: np.ndarray) -> int:
         kept.t[k] = tangent(contact.n[k])
         kept.s[k] = cross(contact.n[k], kept.t[k])
         p = on_second(contact, k)
-        kept.a[k], kept.b[k] = p - body.C[i].p, p - body.C[j].p
+        kept.a[k], kept.b[k] = p - body.p[i], p - body.p[j]
         kept.x[k] = kept.y[k] = zero(Vec3, body.q[0])
         kept.before[k] = null(body.q[0])
     return count

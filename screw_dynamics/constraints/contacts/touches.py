@@ -7,7 +7,6 @@ from numba import types
 from screw_dynamics.compiled import workspace as ws
 from screw_dynamics.compiled.entry import lane, number, per_joint
 from screw_dynamics.compiled.samples import load_rows, store_rows
-from screw_dynamics.contact.detection import locate
 from screw_dynamics.kernel_cache.cache import BATCHES, Form, compiled, prepare
 from screw_dynamics.numbers.lanes import places
 from screw_dynamics.numbers.tables import block
@@ -17,7 +16,7 @@ from screw_dynamics.screws.vectors import Vec3
 from ..ends import compute_poses
 from ..entries import fill_coordinates, fill_placements
 from ..kinematics import ConstraintKinematics
-from .motion import put_poses, with_motion
+from .motion import locate_solids, put_origins, with_motion
 from .reports import put_touch
 from .search import find_touches, forget
 from .tables import FOUND, MISSED, RESIDUALS, contacts_in
@@ -38,9 +37,9 @@ def form_of_touches(on_groups: bool, lanes: bool) -> Form:
             load_rows(configurations, start, 0, q)
             fill(links, memory, q, body.q)
             compute_poses(links, body)
-            put_poses(links, body)
+            put_origins(links, body)
             forget(given)
-            locate(given.geometry, body.C)
+            locate_solids(body, given.geometry)
             find_touches(given, calls)
             given.report[RESIDUALS] = null(given.report[0]) + given.counts[MISSED]
             for k in range(int(given.counts[FOUND])):

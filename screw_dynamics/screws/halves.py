@@ -1,0 +1,77 @@
+"""Halves of an articulated inertia: M = L L^T, so that M^-1 = L^-T L^-1, by blocks of three."""
+from typing import NamedTuple
+
+from screw_dynamics.numbers.scalars import sqrt
+from screw_dynamics.numbers.values import Scalar, kernel
+
+from .inertia import Articulated
+from .se3 import Twist, Wrench
+from .vectors import Matrix3, Symmetric3, Vec3, transpose
+
+
+class Half3(NamedTuple):
+    """L of a symmetric 3 x 3 matrix: the inverses of its diagonal, and its entries yx, zx, zy."""
+
+    x: Scalar
+    y: Scalar
+    z: Scalar
+    yx: Scalar
+    zx: Scalar
+    zy: Scalar
+
+
+class Half(NamedTuple):
+    """L = [[A, 0], [K, D]] of an inertia."""
+
+    A: Half3
+    K: Matrix3
+    D: Half3
+
+
+@kernel
+def half_of_block(S: Symmetric3) -> Half3:
+    """L with L L^T = S, of a positive definite S (Cholesky)."""
+    x = 1.0 / sqrt(S.xx)
+    yx, zx = x * S.xy, x * S.xz
+    y = 1.0 / sqrt(S.yy - yx * yx)
+    zy = y * (S.yz - yx * zx)
+    return Half3(x, y, 1.0 / sqrt(S.zz - zx * zx - zy * zy), yx, zx, zy)
+
+
+@kernel
+def down(L: Half3, b: Vec3) -> Vec3:
+    """L^-1 b."""
+    x = L.x * b.x
+    y = L.y * (b.y - L.yx * x)
+    return Vec3(x, y, L.z * (b.z - L.zx * x - L.zy * y))
+
+
+@kernel
+def up(L: Half3, b: Vec3) -> Vec3:
+    """L^-T b."""
+    z = L.z * b.z
+    y = L.y * (b.y - L.zy * z)
+    return Vec3(L.x * (b.x - L.yx * y - L.zx * z), y, z)
+
+
+@kernel
+def half(M: Articulated) -> Half:
+    """L with L L^T = M, of a positive definite M."""
+    A, Bt, D = half_of_block(M.A), transpose(M.B), M.D
+    K = Matrix3(down(A, Bt.x), down(A, Bt.y), down(A, Bt.z))
+    return Half(A, K, half_of_block(Symmetric3(
+        D.xx - K.x @ K.x, D.xy - K.x @ K.y, D.xz - K.x @ K.z, D.yy - K.y @ K.y, D.yz - K.y @ K.z, D.zz - K.z @ K.z)))
+
+
+@kernel
+def wrench_down(L: Half, W: Wrench) -> Wrench:
+    """L^-1 W."""
+    t = down(L.A, W.torque)
+    return Wrench(t, down(L.D, W.force - L.K @ t))
+
+
+@kernel
+def twist_up(L: Half, y: Wrench) -> Twist:
+    """L^-T y."""
+    v = up(L.D, y.force)
+    return Twist(up(L.A, y.torque - v @ L.K), v)

@@ -1,0 +1,57 @@
+"""Halves of M^-1 by articulated bodies, with free joints anywhere in a tree, against the mass matrix."""
+import numpy as np
+import pytest
+
+import screw_dynamics as sd
+from screw_dynamics.constraints import articulated
+from screw_dynamics.constraints.contacts.calls import ACCELERATION
+from support.random_trees import model_of, random_tree
+
+KINDS = "revolute", "free", "prismatic", "spherical", "helical"
+
+
+@pytest.fixture(params=range(4))
+def robot(request):
+    """A tree with free joints, and with armature on some others."""
+    made = sd.Robot(model_of(random_tree(np.random.default_rng(request.param), 7, of=KINDS)))
+    single = [name for name, kind in zip(made.joint_names, made.model.joint_kinds, strict=True) if kind == "revolute"]
+    return made.with_armature({single[0]: 0.3}) if request.param % 2 else made
+
+
+def accelerations(robot, q, qd, tau, added):
+    """Accelerations (n,) of a state, and the tables that these leave."""
+    tables, entry, model = [], ACCELERATION.of(robot.model.structure).on_groups, robot.model
+    qdd = entry.plain(model.links(robot.gravity), q, qd, tau, added, pose_sources=model.pose_sources(robot.gravity),
+                      watched=lambda *both: tables.extend(both) or both)
+    return np.array(qdd, dtype=float), tables
+
+
+@pytest.fixture
+def halves(robot, rng):
+    """D^-1/2 L^-1 (n, n) and (M + added)^-1 at a configuration, and the tables of the former."""
+    q, added = robot.random_configuration(rng), rng.uniform(0.0, 2.0, robot.n) * (rng.random(robot.n) < 0.5)
+    _, (links, body) = accelerations(robot, q, np.zeros(robot.n), np.zeros(robot.n), added)
+    Y = np.zeros((robot.n, robot.n), dtype=object)
+    articulated.fill_joints(links, body, np.arange(1, robot.n + 1), Y)
+    return Y, np.linalg.inv(robot.mass_matrix(q) + np.diag(added)), links, body
+
+
+def test_accelerations(robot, rng):
+    q, (qd, tau) = robot.random_configuration(rng), rng.normal(size=(2, robot.n))
+    bias = robot.inverse_dynamics(q, qd, np.zeros(robot.n))
+    qdd, _ = accelerations(robot, q, qd, tau, np.zeros(robot.n))
+    assert robot.model.joint_kinds.count("free") >= 1
+    assert qdd == pytest.approx(np.linalg.solve(robot.mass_matrix(q), tau - bias), rel=1e-9, abs=1e-9)
+
+
+def test_rows_of_all_joints_are_a_half_of_the_inverse(halves):
+    Y, inverse, *_ = halves
+    assert (Y.T @ Y).astype(float) == pytest.approx(inverse, rel=1e-9, abs=1e-9)
+
+
+def test_the_other_half_takes_them_to_the_inverse(halves):
+    Y, inverse, links, body = halves
+    out = np.zeros(Y.shape, dtype=object)
+    for j in range(len(Y)):
+        articulated.add_half(links, body, None, Y[:, j], out[j])
+    assert out.astype(float) == pytest.approx(inverse, rel=1e-9, abs=1e-9)
