@@ -14,8 +14,9 @@ from numba.extending import overload
 
 from screw_dynamics.compiled.workspace import links_in, pose_sources_in
 from screw_dynamics.model.group_joints import COORDINATE, FREE, INNER, PLANAR, SPHERICAL, group_pose
+from screw_dynamics.numbers.dual import direction, dual
 from screw_dynamics.numbers.scalars import absolute, nearest, sqrt, where
-from screw_dynamics.numbers.values import INLINE, Scalar, kernel, null
+from screw_dynamics.numbers.values import INLINE, Scalar, kernel, null, over
 from screw_dynamics.screws import se3, so3
 from screw_dynamics.screws.se3 import Twist
 from screw_dynamics.screws.so3 import stumpff
@@ -372,3 +373,16 @@ straight = in_either(same_straight, straight_on_groups)  # out (n) becomes u, q 
 sizes = in_either(sizes_of_coordinates, sizes_on_groups)                 # out (n) becomes the sizes of what changes
 put_back = in_either(put_coordinates_back, put_back_on_groups)           # out (nq) becomes q where joints are held
 place_in_q = in_either(place_of_coordinate, place_on_groups)             # where in q a velocity's coordinate is, or -1
+
+
+@kernel
+def vary(space: Any, like: Any, q: np.ndarray, qd: np.ndarray, first: int, here: list, u: list, x: list,
+         v: list) -> None:
+    """x (nq) and v (n) become dual numbers of the kind of `like`, of a state q, qd that varies in the directions from
+    the one of number `first` on: along the n joint twists, and by the n velocities after them. here, u: memory."""
+    n = len(qd)
+    for k in range(len(q)):
+        here[k] = over(q[k], like)
+    for k in range(n):
+        u[k], v[k] = dual(0.0, direction(k - first)), dual(qd[k], direction(n + k - first))
+    displace(space, here, 1.0, u, x)

@@ -7,13 +7,13 @@ import numpy as np
 from numba import types
 
 from screw_dynamics.algorithms.group_rates import add_products
-from screw_dynamics.algorithms.space import coordinates_alone, displace, groups
+from screw_dynamics.algorithms.space import coordinates_alone, groups, vary
 from screw_dynamics.compiled import workspace as ws
 from screw_dynamics.compiled.takes import gather_coordinates, gather_placements
 from screw_dynamics.compiled.tiles import gather
 from screw_dynamics.kernel_cache.cache import Form, compiled, prepare
 from screw_dynamics.model.links import Link
-from screw_dynamics.numbers.dual import along, direction, dual, no_derivatives
+from screw_dynamics.numbers.dual import along, no_derivatives
 from screw_dynamics.numbers.lanes import WIDTH
 from screw_dynamics.numbers.tables import block
 from screw_dynamics.numbers.values import kernel, null, over, zero
@@ -106,12 +106,9 @@ def form_of_derivatives(on_groups: bool) -> Form:
         here, x, u, v, a, h, efforts, F = work_in(like, work, n, nq, given.m)
         for i in range(len(q)):
             for first in range(0, columns, WIDTH):
-                for k in range(nq):
-                    here[k] = over(q[i, k], like)
+                vary(space(memory), like, q[i], qd[i], first, here, u, x, v)
                 for k in range(n):
-                    u[k], v[k] = dual(0.0, direction(k - first)), dual(qd[i, k], direction(n + k - first))
                     a[k] = over(qdd[i, k], like)
-                displace(space(memory), here, 1.0, u, x)
                 take(links, memory, x, body.q)
                 gather(links.coordinate, v, body.qd)
                 gather(links.coordinate, a, body.product)

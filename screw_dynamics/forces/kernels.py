@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import types
 
-from screw_dynamics.algorithms.space import coordinates_alone, displace, groups
+from screw_dynamics.algorithms.space import coordinates_alone, groups, vary
 from screw_dynamics.compiled import workspace as ws
 from screw_dynamics.compiled.entry import lane, number
 from screw_dynamics.compiled.native import array_at
@@ -13,7 +13,7 @@ from screw_dynamics.compiled.takes import gather_coordinates, gather_placements
 from screw_dynamics.compiled.tiles import gather
 from screw_dynamics.kernel_cache.cache import BATCHES, Form, compiled
 from screw_dynamics.model.links import Link
-from screw_dynamics.numbers.dual import along, direction, dual, no_derivatives, value_of
+from screw_dynamics.numbers.dual import along, no_derivatives, value_of
 from screw_dynamics.numbers.lanes import WIDTH
 from screw_dynamics.numbers.tables import block
 from screw_dynamics.numbers.values import kernel, null, over, zero
@@ -197,11 +197,7 @@ def form_of_derivatives(kernels: Kernels, key: str | None) -> Form:
         here, x, u, v, found = work_of(zero_, work, n, nq)
         for i in range(len(t)):
             for first in range(0, 2 * n, WIDTH):
-                for k in range(nq):
-                    here[k] = over(q[i, k], zero_)
-                for k in range(n):
-                    u[k], v[k] = dual(0.0, direction(k - first)), dual(qd[i, k], direction(n + k - first))
-                displace(space(memory), here, 1.0, u, x)
+                vary(space(memory), zero_, q[i], qd[i], first, here, u, x, v)
                 terms(memory, p, zero_, State(t[i], ahead, x, v), found)
                 for row in range(TERMS):
                     for k in range(n):
