@@ -101,8 +101,7 @@ def test_arguments_are_checked(robot):
             function(floating, *np.zeros((3, floating.n)))
         with pytest.raises(ValueError, match="q"):
             function(robot, np.zeros(n + 1), zero, zero)
-        with pytest.raises(ValueError, match=r"do not broadcast: q \(2, \d\), .*, the wrench on .* \(3, 6\)$|"
-                                             r"do not broadcast: tau \(2, \d\), external \(3, \d+\)"):
+        with pytest.raises(ValueError, match=r"do not broadcast: .*, (the wrench on .*|external) \(3, \d+\)$"):
             function(robot, *np.zeros((3, 2, n)), {robot.link_names[-1]: np.zeros((3, 6))})
         with pytest.raises(ValueError, match="gripper"):
             function(robot, zero, zero, zero, {"gripper": np.zeros(6)})
