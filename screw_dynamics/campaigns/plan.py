@@ -36,7 +36,7 @@ class Plan:
                 raise ValueError(f"property {name!r}: another column of the table has the name {min(twice)!r}")
             taken |= {name, f"{name}_holds"}
         self.design, self.seed, self.levels = design, checks.whole("seed", seed, 0), checks.count("levels", levels, 1)
-        self.count = checks.count("count", count, 1)
+        self.count = checks.whole("count", count, 1)
         if self.count > designs.LARGEST:
             raise ValueError(f"count {count} must be at most {designs.LARGEST}")
         self.sources = {name: source_of(f) for name, f in {"scenario": scenario, **self.properties}.items()}

@@ -43,8 +43,7 @@ def after_closing(constraints: Constraints, before: np.ndarray, after: np.ndarra
 
 def after_impulse(constraints: Constraints, q: np.ndarray, before: np.ndarray, after: np.ndarray, at: Directions,
                   dq: np.ndarray, dqd: np.ndarray, threads: int | None = None) -> np.ndarray:
-    """The derivatives (N, n, k) of velocities after an impulse at q, with its Directions: M dw + dM w = d(J^T lambda).
-    """
+    """The derivatives (N, n, k) of velocities after an impulse at q, of its Directions: M dw + dM w = d(J^T lambda)."""
     robot, w, still = constraints.robot, after - before, np.zeros_like(after)
     of_momentum = robot.inverse_dynamics_derivatives(q, still, w, threads=threads)
     M, at_rest = of_momentum.by_qdd, robot.inverse_dynamics_derivatives(q, still, still, threads=threads)

@@ -70,8 +70,7 @@ def accelerations(constraints: Constraints, q: np.ndarray, qd: np.ndarray, tau: 
 
 
 def response(M: np.ndarray, at: Directions) -> np.ndarray:
-    """N (N^T M N)^-1 N^T (..., n, n): what efforts change in the admissible directions N, under a matrix M (..., n, n).
-    """
+    """What efforts change in the admissible directions N, under a matrix M (..., n, n): N (N^T M N)^-1 N^T."""
     N, others = columns_of(at)
     return N @ np.linalg.solve(np.swapaxes(N, -1, -2) @ M @ N + others, np.swapaxes(N, -1, -2))
 
