@@ -65,6 +65,7 @@ def test_forces_act_with_their_derivatives(integrator, rng):
     assert close(found, expected, 1e-9)
 
 
+@SLOW
 def test_what_is_left_out_is_the_third_power_of_what_steps_open(rng):
     """Steps open loops by the square of their length."""
     loops, errors = ROBOTS["hopper"](), []
