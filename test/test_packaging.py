@@ -194,3 +194,10 @@ def test_files_of_tests_are_skipped_without_what_comes_by_pip_alone(tmp_path, se
                            "test/papers/symbolic/test_symbolic.py"],
                           cwd=ROOT, env={**os.environ, "PYTHONPATH": path}, capture_output=True, text=True)
     assert done.returncode == code and says in done.stdout, done.stdout
+
+
+def test_class_variables_say_of_what_they_are():
+    """Python 3.10 cannot read the annotations of a class where one is ClassVar alone: importing the package failed."""
+    alone = [path.name for path in (ROOT / "screw_dynamics").rglob("*.py")
+             if re.search(r": ClassVar( =|$)", path.read_text(encoding="utf-8"), re.MULTILINE)]
+    assert alone == []

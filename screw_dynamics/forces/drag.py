@@ -46,7 +46,7 @@ class Drag(Element):
     point: tuple[float, ...] = (0.0, 0.0, 0.0)
     flow: tuple[float, ...] = (0.0, 0.0, 0.0)
 
-    law: ClassVar = LinkLaw(9, push)
+    law: ClassVar[LinkLaw] = LinkLaw(9, push)
 
     def rows(self, robot: Robot) -> list[list[float]]:
         """One row: the link's slot, and the nine numbers."""

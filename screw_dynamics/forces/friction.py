@@ -39,7 +39,7 @@ class Friction(Element):
     breakaway: float | None = None
     stribeck: float = 0.01
 
-    law: ClassVar = CoordinateLaw(4, impedance)
+    law: ClassVar[CoordinateLaw] = CoordinateLaw(4, impedance)
 
     @property
     def is_dry(self) -> bool:
@@ -66,7 +66,7 @@ class ModelFriction(Element):
     """The damping and the Coulomb friction of the robot's model, in all of its joints: what friction=True means, but
     that in a rollout joints stick; here dry friction is 0 at rest."""
 
-    law: ClassVar = CoordinateLaw(2, signed)
+    law: ClassVar[CoordinateLaw] = CoordinateLaw(2, signed)
 
     def rows(self, robot: Robot) -> list[list[float]]:
         """A row for each velocity that has any."""

@@ -38,7 +38,7 @@ class GearLoss(Element):
     loss: float
     play: float = 0.0
 
-    law: ClassVar = PairLaw(WIDTH + 1, pair)
+    law: ClassVar[PairLaw] = PairLaw(WIDTH + 1, pair)
 
     @property
     def is_dry(self) -> bool:

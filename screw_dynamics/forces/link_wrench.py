@@ -65,7 +65,7 @@ class LinkWrench(Element):
     frame: str = "link"
     times: tuple[float, ...] | None = None
 
-    law: ClassVar = LinkLaw(WIDTH, push)
+    law: ClassVar[LinkLaw] = LinkLaw(WIDTH, push)
 
     def rows(self, robot: Robot) -> list[list[float]]:
         """A row for a constant wrench, or for each interval of time."""

@@ -86,7 +86,7 @@ class NonlinearSpring(Element):
     rest: float = 0.0
     play: float = 0.0
 
-    law: ClassVar = CoordinateLaw(WIDTH, impedance, energy)
+    law: ClassVar[CoordinateLaw] = CoordinateLaw(WIDTH, impedance, energy)
 
     def rows(self, robot: Robot) -> list[list[float]]:
         """One row: the joints, and the numbers of the spring."""

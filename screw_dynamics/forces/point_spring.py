@@ -69,7 +69,7 @@ class PointSpring(Element):
     other: str | None = None
     other_point: tuple[float, ...] = (0.0, 0.0, 0.0)
 
-    law: ClassVar = LinkLaw(9, push, energy)
+    law: ClassVar[LinkLaw] = LinkLaw(9, push, energy)
 
     def rows(self, robot: Robot) -> list[list[float]]:
         """One row: the slots of both links, the points in the frames of bodies, and three numbers."""

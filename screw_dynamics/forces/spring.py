@@ -41,7 +41,7 @@ class Spring(Element):
     damping: float = 0.0
     rest: float = 0.0
 
-    law: ClassVar = CoordinateLaw(3, impedance, energy)
+    law: ClassVar[CoordinateLaw] = CoordinateLaw(3, impedance, energy)
 
     def rows(self, robot: Robot) -> list[list[float]]:
         """One row: the joints, and the three numbers."""
@@ -58,7 +58,7 @@ class JointSprings(Element):
     damping: tuple[float, ...]
     rest: tuple[float, ...]
 
-    law: ClassVar = Spring.law
+    law: ClassVar[CoordinateLaw] = Spring.law
 
     @property
     def name(self) -> str:

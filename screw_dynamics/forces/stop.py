@@ -52,7 +52,7 @@ class Stop(Element):
     lower: float | None = None
     upper: float | None = None
 
-    law: ClassVar = CoordinateLaw(4, impedance, energy)
+    law: ClassVar[CoordinateLaw] = CoordinateLaw(4, impedance, energy)
 
     def rows(self, robot: Robot) -> list[list[float]]:
         """One row: the joint, and the four numbers."""

@@ -48,7 +48,7 @@ class VariableSpring(Element):
     coefficients: tuple[float, float, float]
     damping: float = 0.0
 
-    law: ClassVar = PairLaw(4, pair, energy)
+    law: ClassVar[PairLaw] = PairLaw(4, pair, energy)
 
     def rows(self, robot: Robot) -> list[list[float]]:
         """One row: the joints, the lever, and four numbers."""

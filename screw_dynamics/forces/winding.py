@@ -34,7 +34,7 @@ class Winding(Element):
     constant: float
     resistance: float
 
-    law: ClassVar = PairLaw(2, pair)
+    law: ClassVar[PairLaw] = PairLaw(2, pair)
 
     def rows(self, robot: Robot) -> list[list[float]]:
         """One row: the joint, the charge, and two numbers."""

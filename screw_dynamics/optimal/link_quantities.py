@@ -75,7 +75,7 @@ class LinkPosition(_OfLink):
     position: ArrayLike | Callable = (0.0, 0.0, 0.0)
     point: ArrayLike | None = None
 
-    aim: ClassVar = "position", (3,)
+    aim: ClassVar[tuple] = "position", (3,)
 
     def labels(self, robot: Any, driven: np.ndarray) -> Sequence[str]:
         """The axes."""
@@ -97,7 +97,7 @@ class LinkOrientation(_OfLink):
     link: str
     rotation: ArrayLike | Callable
 
-    aim: ClassVar = "rotation", (3, 3)
+    aim: ClassVar[tuple] = "rotation", (3, 3)
 
     def labels(self, robot: Any, driven: np.ndarray) -> Sequence[str]:
         """The axes."""
@@ -120,7 +120,7 @@ class LinkPose(_OfLink):
     link: str
     pose: ArrayLike | Callable
 
-    aim: ClassVar = "pose", (4, 4)
+    aim: ClassVar[tuple] = "pose", (4, 4)
 
     def labels(self, robot: Any, driven: np.ndarray) -> Sequence[str]:
         """The axes."""
@@ -152,7 +152,7 @@ class LinkVelocity(_OfLink):
     twist: ArrayLike | Callable = (0.0,) * 6
     representation: str = "hybrid"
 
-    aim: ClassVar = "twist", (6,)
+    aim: ClassVar[tuple] = "twist", (6,)
 
     def labels(self, robot: Any, driven: np.ndarray) -> Sequence[str]:
         """The axes."""
@@ -174,7 +174,7 @@ class CenterOfMass(_Aimed):
 
     position: ArrayLike | Callable = (0.0, 0.0, 0.0)
 
-    aim: ClassVar = "position", (3,)
+    aim: ClassVar[tuple] = "position", (3,)
 
     def labels(self, robot: Any, driven: np.ndarray) -> Sequence[str]:
         """The axes."""
