@@ -28,7 +28,7 @@ def after_closing(constraints: Constraints, before: np.ndarray, after: np.ndarra
     """The derivatives (N, n, k) of configurations after they were closed, with their Directions: dq + dx, dx = d(G^T
     mu), is admissible there."""
     robot, x = constraints.robot, constraints.robot.difference(before, after)
-    begin = directions_at_once(constraints.gradient(before))
+    begin = directions_at_once(constraints.gradient(before), at.rank)        # open loops hold no more than closed ones
     pushes = changes_of_gradient(constraints, before, multipliers(begin, x[..., None]), threads)
     (B, _), (N, others) = columns_of(begin), columns_of(at)
     B = np.swapaxes(B, -1, -2)

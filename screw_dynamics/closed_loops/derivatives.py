@@ -46,10 +46,11 @@ def of_forward_dynamics(constraints: Constraints, q: np.ndarray, qd: np.ndarray,
 
 
 def accelerations(constraints: Constraints, q: np.ndarray, qd: np.ndarray, tau: np.ndarray,
-                  external: Wrenches | None = None, threads: int | None = None, added: np.ndarray | None = None
-                  ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """The accelerations (..., n) of forward dynamics, and their derivatives (..., n, n) by q, qd and tau; added (...,
-    n): inertia of joints, which resists accelerations less the products of velocities of joints on groups."""
+                  external: Wrenches | None = None, threads: int | None = None, added: np.ndarray | None = None,
+                  most: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """The accelerations (..., n) of forward dynamics, and their derivatives (..., n, n) by q, qd and tau. added (...,
+    n): inertia of joints, which resists accelerations less the products of velocities of joints on groups; most (...):
+    as of `directions`."""
     robot, model = constraints.robot, constraints.robot.model
     n, M = robot.n, robot.mass_matrix(q, threads=threads)
     forces, by_rates = tau - robot.inverse_dynamics(q, qd, np.zeros_like(qd), external, threads=threads), 0.0
@@ -57,7 +58,7 @@ def accelerations(constraints: Constraints, q: np.ndarray, qd: np.ndarray, tau: 
         p, p_by_qd = products(model, qd)
         M, forces, by_rates = M + added[..., None] * np.eye(n), forces + added * p, added[..., None] * p_by_qd
     drift, J = constraints.drift_and_jacobian(q, qd)
-    at = directions_at_once(J)
+    at = directions_at_once(J, most)
     K = response(M, at)
     qdd = solved(M, at, K, forces[..., None], -drift[..., None])[..., 0]
     tree = robot.inverse_dynamics_derivatives(q, qd, qdd, external, threads=threads)
@@ -78,7 +79,7 @@ def response(M: np.ndarray, at: Directions) -> np.ndarray:
 def columns_of(at: Directions) -> tuple[np.ndarray, np.ndarray]:
     """N (..., n, k) for many states: as many columns as one of them has admissible directions, 0 where others have
     none, and the diagonal matrix (..., k, k) with 1 there."""
-    first = int(at.held.sum(axis=-1).min(initial=at.held.shape[-1]))        # held directions come first
+    first = int(at.rank.min(initial=at.held.shape[-1]))         # held directions come first
     taken = at.held[..., first:]
     return at.V[..., first:] * ~taken[..., None, :], taken[..., None] * np.eye(taken.shape[-1])
 

@@ -123,24 +123,24 @@ class LoopPhase(TreePhase):
                     ) -> np.ndarray:
         """The same."""
         from screw_dynamics.closed_loops.arrival import arrive
+        from screw_dynamics.closed_loops.derivatives import accelerations
+        from screw_dynamics.closed_loops.projection import directions_at_once
 
         h, integrator, friction, limits, forces, threads = self.steps
         if friction or limits:
             return self._quotients(q, qd, tau, t)
-        actuation = Actuation(tau, None, self.rollouts.smooth(forces, friction), False, threads, t, False,
-                              self._accelerations)
+        constraints = self.mechanism.constraints
+        most = directions_at_once(constraints.jacobian(q)).rank         # within the step loops are open a little
+
+        def held(robot, q, qd, tau, external, threads, added=None, wanted=True):
+            return accelerations(constraints, q, qd, tau, external, threads, added, most)
+        actuation = Actuation(tau, None, self.rollouts.smooth(forces, friction), False, threads, t, False, held)
         F, _, u, v = before_arrival(self.robot, integrator, q, qd, actuation, h)
         n, before = self.robot.n, (self.robot.integrate(q, u), v)
         after = self._ends(q, qd, tau, t)
-        F[:, :n, :3 * n], F[:, n:, :3 * n] = arrive(self.mechanism.constraints, before, after, F[:, :n, :3 * n],
-                                                    F[:, n:, :3 * n], threads)
+        F[:, :n, :3 * n], F[:, n:, :3 * n] = arrive(constraints, before, after, F[:, :n, :3 * n], F[:, n:, :3 * n],
+                                                    threads)
         return F
-
-    def _accelerations(self, robot, q, qd, tau, external, threads, added=None, wanted=True):
-        """What Actuation.accelerations is, of a tree."""
-        from screw_dynamics.closed_loops.derivatives import accelerations
-
-        return accelerations(self.mechanism.constraints, q, qd, tau, external, threads, added)
 
     def _ends(self, q, qd, tau, t):
         """Where steps lead, each from its time."""

@@ -25,7 +25,8 @@ def stands():
 
 
 ROBOTS = {"four-bar": MECHANISMS["four-bar"], "geared arm": MECHANISMS["geared arm"], "hopper": stands,
-          "delta robot": MECHANISMS["delta robot"], "Stewart platform": MECHANISMS["Stewart platform"]}
+          "delta robot": MECHANISMS["delta robot"], "Bennett's linkage": MECHANISMS["Bennett's linkage"],
+          "Stewart platform": MECHANISMS["Stewart platform"]}
 CASES = [pytest.param(name, integrator, marks=[] if (name, integrator) in (
     ("four-bar", "semi_implicit_euler"), ("hopper", "semi_implicit_euler"), ("geared arm", "rk4")) else SLOW)
     for name in ROBOTS for integrator in ("semi_implicit_euler", "rk4")]
