@@ -4,7 +4,8 @@ by the shortest displacement, and makes velocities admissible by an impulse.
 Both end where the constraints hold, J dq = 0 and J dqd = -d(J qd), and differ from what was before by what constraints
 do: a displacement x = G^T mu, of the gradient G of residuals before it, and a momentum M w = J^T lambda. Of x that is
 so up to its third power, as Newton's first step is far larger than the others; so the derivatives are exact, to the
-third power of what steps open, along deviations that keep the constraints."""
+third power of what steps open, along deviations that keep the constraints. Where loops hold more directions when they
+are open than closed, as overconstrained ones do, to the first power."""
 import numpy as np
 
 from screw_dynamics.simulation.linearization.tangent_maps import displacement
