@@ -78,11 +78,11 @@ def environment_at(folder, python):
 
 
 def build(python, version, levels, jobs):
-    """Build a wheel for a Python; its path."""
+    """Build a wheel for a Python; its path. pip is verbose, or it hides how many kernels there are by now."""
     made = environment_at(BUILD / f"build_{version}", python)
     out = BUILD / f"out_{version}"
     shutil.rmtree(out, ignore_errors=True)
-    run([made, "-m", "pip", "wheel", "--no-deps", "--wheel-dir", out, BUILD / "source"],
+    run([made, "-m", "pip", "wheel", "--verbose", "--no-deps", "--wheel-dir", out, BUILD / "source"],
         clean(SCREW_DYNAMICS_TARGETS=" ".join(levels), SCREW_DYNAMICS_PREPARE=f"--wheel --jobs {jobs}"), LOG)
     wheel, = out.iterdir()
     shutil.rmtree(made.parents[1])
