@@ -225,6 +225,19 @@ def test_a_box_on_a_slope_sticks_just_below_its_friction(integrator):
         assert abs(way - expected) < 2e-3 * 0.5 * 1e-6 * G * math.sin(angle)
 
 
+def test_what_was_disturbed_rests_with_the_same_impulses_in_every_step():
+    """Those that stopped it carry it no more: found anew once, they carry its weight, and no rounding adds up."""
+    scene = sd.Scene(WORLD, friction=0.8)
+    scene.add_plane("slope", at(R=slope(math.radians(20.0))))
+    n = slope(math.radians(20.0))[:, 2]
+    scene.add_box("box", (0.2, 0.2, 0.2), 1.0, at(*(0.1 * n), slope(math.radians(20.0))))
+    qd = np.random.default_rng(0).normal(scale=0.01, size=(4, scene.n))
+    motion = scene.rollout(np.tile(scene.neutral(), (4, 1)), qd, None, 1e-3, 25)
+    forces = motion.contacts.force[:, -5:]
+    np.testing.assert_allclose(forces, np.broadcast_to(forces[:, :1], forces.shape), rtol=1e-12)
+    assert np.abs(motion.qd[:, -5:]).max() < 2e-15
+
+
 @heavy
 def test_states_of_a_batch_do_not_know_of_each_other():
     """Bit for bit, of what collides, rebounds and is corrected, whatever its mates, on any number of threads."""

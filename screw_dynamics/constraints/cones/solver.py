@@ -1,10 +1,11 @@
 """Impulses x of rows within bounds and of contacts with dry friction, on a Delassus operator G = J M^-1 J^T,
 v = c + G x.
 
-All that presses sticks, if it can; else Newton's method finds what sticks, slides and is open, with block Gauss-Seidel
-(in the order of the rows, always, each row or contact is solved exactly with the impulses of the others) before it,
-where it is lost between its steps, and then ADMM. Lanes converge each for itself, and are left alone then: their
-numbers do not depend on the other lanes. Residuals say how far the conditions hold, whatever happened."""
+Impulses to begin with stay where they serve. Else all that presses sticks, if it can; else Newton's method finds what
+sticks, slides and is open, with block Gauss-Seidel (in the order of the rows, always, each row or contact is solved
+exactly with the impulses of the others) before it, where it is lost between its steps, and then ADMM. Lanes converge
+each for itself, and are left alone then: their numbers do not depend on the other lanes. Residuals say how far the
+conditions hold, whatever happened."""
 from typing import Any
 
 from screw_dynamics.numbers.scalars import some, where
@@ -16,7 +17,7 @@ from .newton import choose, newton
 from .residuals import TOLERANCE, measure, slowness, worst
 from .sticking import stick
 from .sweeps import sweep
-from .tables import DONE, FOUND, SPEED, SWEPT, Cones, cones, numbers, velocities
+from .tables import ANEW, BOUND, DONE, FOUND, ROUNDED, SPEED, SWEPT, Cones, cones, numbers, velocities
 
 __all__ = ["FOUND", "Cones", "cones", "numbers", "solve_cones"]
 
@@ -143,13 +144,16 @@ def search(given: Cones, slow: Scalar, level: Scalar) -> Scalar:
 
 @outlined
 def solve_cones(given: Cones) -> None:
-    """Fill x, v and found from the others, beginning with x."""
+    """Fill x, v and found from the others, beginning with x.
+
+    Impulses that were found anew have stopped what moved, too. The same again would push what now rests by as much, if
+    only by a rounding, and be found anew in every second step; found anew once more they carry its weight, and stay."""
     found, none = given.found, null(given.found[0])
     begin(given)
     velocities(given, given.v)
     found[SPEED], found[SWEPT] = slowness(given), none
     found[DONE] = measure(given)
-    level = where(found[DONE] > 0.0, none, worst(given))
+    level = where(worst(given) <= where(found[ANEW] > 0.0, found[ROUNDED], found[BOUND]), none, worst(given))
     if some(level > 0.0):
         for i in range(len(given.x)):
             given.best[i] = given.x[i]

@@ -14,8 +14,8 @@ from screw_dynamics.numbers.scalars import some
 from screw_dynamics.numbers.tables import block
 from screw_dynamics.numbers.values import kernel, outlined
 
-COMPLEMENTARITY, CONE, DISSIPATION, SPEED, SWEPT, DONE, BOUND = range(7)        # in found
-FOUND = 8
+COMPLEMENTARITY, CONE, DISSIPATION, SPEED, SWEPT, DONE, BOUND, ROUNDED, ANEW = range(9)     # in found
+FOUND = 9
 OWN, AXES = 9, 3    # numbers of an Own; of axes of sliding: e, and mu where it slides, else 0
 
 
@@ -25,8 +25,9 @@ class Cones(NamedTuple):
     Given: G (N, N); c (N); size (N), inverse inertias that count, G_ii unless other constraints hold the row; bounds
     lower, upper (u); mu (m), >= 0 and finite, active (m), > 0 where a contact acts, and restitution (m), in [0, 1], of
     impacts alone; coefficients of spins and rolls. Given and found: impulses x (N), where to begin and where it ends.
-    Found: v (N); found (8): the residuals COMPLEMENTARITY, CONE and DISSIPATION, see `measure`; SPEED, the largest
-    velocity without impulses that counts; SWEPT, sweeps; DONE, 1 where the residuals are at most BOUND, else 0.
+    Found: v (N); found (9): the residuals COMPLEMENTARITY, CONE and DISSIPATION, see `measure`; SPEED, the largest
+    velocity without impulses that counts; SWEPT, sweeps; DONE, 1 where the residuals are at most BOUND, else 0;
+    ROUNDED, what of them is rounding; and, given, ANEW, 1 where x to begin with was found anew the step before, else 0.
     Memory: fresh, free, kept, best, y, z (N); A (N, N); of the m contacts and the rolls own (9 each), axes (3 each)
     and rate, of sliding; of impacts first, before, total, struck (N), may_act (m), bounds (2, u).
     Given, the same on all lanes: the numbers of the contacts of spins and rolls."""

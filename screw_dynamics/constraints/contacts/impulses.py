@@ -18,7 +18,7 @@ from screw_dynamics.compiled.tiles import gather
 from screw_dynamics.model.links import Link
 from screw_dynamics.numbers.values import Scalar, kernel, null, outlined
 
-from ..cones.tables import COMPLEMENTARITY, CONE, DISSIPATION, Cones
+from ..cones.tables import ANEW, COMPLEMENTARITY, CONE, DISSIPATION, Cones
 from ..cones.tables import cones as cones_in
 from ..dynamics import LEAST, ask, put_rates
 from ..ends import set_in_motion
@@ -122,6 +122,7 @@ def of_contacts(by: ModuleType, loops: bool) -> Callable:
         recall(touching, count)
         spins, rolls = turning(touching, count)
         cones = cones_in(qd[0], u, count, touching.memory, touching.cones, spins, rolls)
+        cones.found[ANEW] = null(h)
         problem = contact_problem(touching, qd[0], len(qd), m, len(cones.x))
         if u + count + m > 0:
             put_friction(touching, cones)
@@ -149,7 +150,9 @@ def of_contacts(by: ModuleType, loops: bool) -> Callable:
                 if struck:
                     tell(links, acts, of, passive, problem.b[0, m:])
             bound_servos(links, acts, servos, passive, True, cones)
+            cones.found[ANEW] = touching.anew[0]
             solve(touching, cones, calls, False)
+            cones.found[ANEW] = null(h)
             if weaken_servos(links, acts, servos, passive, cones):
                 solve(touching, cones, calls, False)
             tell(links, acts, of, passive, cones.x)

@@ -61,10 +61,14 @@ def put_friction(given: ContactTables, cones: Cones) -> None:
 
 @kernel
 def take_impulses(given: ContactTables, cones: Cones) -> None:
-    """Keep the impulses of the contacts."""
-    x, kept, row = cones.x, given.kept, len(cones.lower)
+    """Keep the impulses of the contacts, and whether they are others than those to begin with."""
+    x, kept, row, none = cones.x, given.kept, len(cones.lower), null(cones.found[0])
+    new = none
     for k in range(len(cones.mu)):
-        kept.x[k], kept.y[k] = vector_at(x, row), zero(Vec3, x[row])
+        now = vector_at(x, row)
+        differs = (now.x != kept.x[k].x) | (now.y != kept.x[k].y) | (now.z != kept.x[k].z)
+        new = where(differs, none + 1.0, new)
+        kept.x[k], kept.y[k] = now, zero(Vec3, x[row])
         row += 3
     for k in range(len(cones.spin_of)):
         of = int(cones.spin_of[k])
@@ -74,6 +78,7 @@ def take_impulses(given: ContactTables, cones: Cones) -> None:
         of = int(cones.roll_of[k])
         kept.y[of] = Vec3(kept.y[of].x, x[row], x[row + 1])
         row += 2
+    given.anew[0] = new
 
 
 @kernel

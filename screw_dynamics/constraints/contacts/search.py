@@ -4,6 +4,7 @@ from typing import Any
 import numpy as np
 from numba.extending import overload
 
+from screw_dynamics.algorithms.space import put_vector, vector_at
 from screw_dynamics.compiled.native import at, call
 from screw_dynamics.contact.detection import ALL_KINDS, lister
 from screw_dynamics.contact.solids import FAR
@@ -20,6 +21,7 @@ from .tables import FOUND, LAST, MISSED, OF_CONTACT, REPORTED, RESIDUALS, Contac
 def forget(given: ContactTables) -> None:
     """Begin without impulses of a step before, and with an empty report."""
     given.counts[LAST] = given.counts[REPORTED] = 0.0
+    given.anew[0] = null(given.report[0])
     for k in range(len(given.report)):
         given.report[k] = null(given.report[0])
     for k in range(given.settings.most[0]):
@@ -85,13 +87,14 @@ def recall(given: ContactTables, count: int) -> None:
     """Begin with the impulses that the same contacts had in the step before; both are in the order of pairs."""
     contact, kept, before, first, last = given.contact, given.kept, given.before, 0, int(given.counts[LAST])
     for k in range(count):
-        while first < last and before.pair[first] < contact.pair[k]:
+        while first < last and given.pairs[first] < contact.pair[k]:
             first += 1
         j = first
-        while j < last and before.pair[j] == contact.pair[k]:
-            same = before.key[j] == contact.key[k]
+        while j < last and given.pairs[j] == contact.pair[k]:
+            same = before[j, 0] == contact.key[k]
             if some(same):
-                kept.x[k], kept.y[k] = choose(same, before.x[j], kept.x[k]), choose(same, before.y[j], kept.y[k])
+                kept.x[k] = choose(same, vector_at(before[j], 1), kept.x[k])
+                kept.y[k] = choose(same, vector_at(before[j], 4), kept.y[k])
             j += 1
 
 
@@ -99,6 +102,7 @@ def recall(given: ContactTables, count: int) -> None:
 def remember(given: ContactTables, count: int) -> None:
     """Keep the impulses for the next step."""
     for k in range(count):
-        given.before.pair[k], given.before.key[k] = given.contact.pair[k], given.contact.key[k]
-        given.before.x[k], given.before.y[k] = given.kept.x[k], given.kept.y[k]
+        given.pairs[k], given.before[k, 0] = float(given.contact.pair[k]), given.contact.key[k]
+        put_vector(given.before[k], 1, given.kept.x[k])
+        put_vector(given.before[k], 4, given.kept.y[k])
     given.counts[LAST] = float(count)
