@@ -60,10 +60,26 @@ with ros_process():
         print("whole")
 """
 
+# What is taken apart after rclpy has no fault, and rclpy cannot be asked any more whether it lives.
+AT_THE_END = RAISE + """
+import threading
+class Late:
+    def __del__(self):
+        raise rclpy.exceptions.InvalidHandle
+with ros_process():
+    pass
+late = Late()
+del late
+thread = threading.Thread(target=Late().__del__)
+thread.start()
+thread.join()
+print("whole")
+"""
+
 
 @pytest.mark.parametrize("program", [IN_A_MESSAGE, IN_A_CALLBACK.format(signal="SIGINT"),
-                                     IN_A_CALLBACK.format(signal="SIGTERM"), TWICE],
-                         ids=["in a message", "SIGINT", "SIGTERM", "twice"])
+                                     IN_A_CALLBACK.format(signal="SIGTERM"), TWICE, AT_THE_END],
+                         ids=["in a message", "SIGINT", "SIGTERM", "twice", "at the end"])
 def test_a_signal_lets_what_runs_come_to_its_end(program, ros):
     """Nothing raised in the middle of a message, of a callback or of what is done at the end, however many come."""
     ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=240)

@@ -11,6 +11,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import rclpy
+from rclpy.context import Context
+from rclpy.exceptions import InvalidHandle
 from rclpy.executors import ExternalShutdownException
 
 from ..signals import Asked
@@ -26,8 +28,8 @@ def ros_process(args: Sequence[str] | None = None) -> Iterator[None]:
     keep_logs()
     asked, context = Asked(), rclpy.get_default_context()
     # Threads that lose rclpy in the middle of their work have no fault, nor what is half made and taken apart then.
-    threading.excepthook = lambda failed: threading.__excepthook__(failed) if context.ok() else None
-    sys.unraisablehook = lambda failed: sys.__unraisablehook__(failed) if context.ok() else None
+    threading.excepthook = lambda failed: threading.__excepthook__(failed) if lives(context) else None
+    sys.unraisablehook = lambda failed: sys.__unraisablehook__(failed) if lives(context) else None
     rclpy.init(args=args)   # its handlers shut down and call those that they find
     asked.begun()
     try:
@@ -43,6 +45,14 @@ def ros_process(args: Sequence[str] | None = None) -> Iterator[None]:
         gc.collect()        # such a node leaves the graph
         context.destroy()   # which writes what is left of the log
         asked.finished()
+
+
+def lives(context: Context) -> bool:
+    """Whether rclpy's context can be used; it refuses to say so itself once it is destroyed."""
+    try:
+        return context.ok()
+    except InvalidHandle:
+        return False
 
 
 def keep_logs() -> None:
