@@ -15,6 +15,7 @@ import ast
 import difflib
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -94,7 +95,13 @@ def place(fault: Fault, texts: dict[Path, str]) -> tuple[Path, int]:
 
 def _same(text, other):
     """True for what differs in comments and blanks alone; SyntaxError for what Python cannot read."""
-    return ast.dump(ast.parse(text)) == ast.dump(ast.parse(other))
+    return _tree(text) == ast.dump(ast.parse(other))
+
+
+@lru_cache(maxsize=8)
+def _tree(text):
+    """What Python reads of a file of the package, in which several faults follow each other."""
+    return ast.dump(ast.parse(text))
 
 
 def bare(faults: Iterable[Fault], texts: dict[Path, str]) -> list[Path]:
