@@ -39,6 +39,14 @@ _CPP = frozenset("alignas alignof and and_eq asm bitand bitor bool catch char8_t
                  "operator or or_eq private protected public reinterpret_cast requires static_assert static_cast std "
                  "template this thread_local throw true try typeid typename using virtual wchar_t xor xor_eq main "
                  "linux unix".split())
+# Of the C library, as far as a robot could be called so: a namespace of C++ cannot.
+_FUNCTIONS = frozenset({name + kind for kind in ("", "f", "l") for name in (
+    "acos acosh asin asinh atan atan2 atanh cbrt ceil copysign cos cosh drem erf erfc exp exp10 exp2 expm1 fabs fdim "
+    "finite floor fma fmax fmin fmod frexp gamma hypot ilogb j0 j1 jn ldexp lgamma log log10 log1p log2 logb modf nan "
+    "nearbyint pow remainder remquo rint round scalb scalbn significand sin sincos sinh sqrt tan tanh tgamma trunc "
+    "y0 y1 yn").split()} | set("abort abs alloca atoi atof bcopy bzero calloc clock ctime daylight div environ exit ffs "
+                               "free getline index labs ldiv malloc printf puts qsort rand random remove rename rewind "
+                               "rindex scanf select signal system time timezone tzname tzset valloc".split()))
 _TARGETS = frozenset("all clean edit_cache help install m package package_source rebuild_cache test".split())
 OURS = "printed by screw_dynamics"      # what each file of an export says
 
@@ -102,6 +110,9 @@ def prepared(robot: Any, name: str, quantities: Iterable[str] | None = None,
     if not fit or name in KEYWORDS | _CPP:
         raise ValueError(f"name {checks.described(name)} must be an identifier of C and C++: a letter, then letters, "
                          "digits and _, and no word of these languages")
+    if name in _FUNCTIONS:
+        raise ValueError(f"name {name!r} is that of a function of the C library, and no namespace of C++ can have it: "
+                         "take another")
     if name in _TARGETS:
         raise ValueError(f"name {name!r} is that of a target which CMake or a library has: take another")
     if not robot.n:

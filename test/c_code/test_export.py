@@ -334,6 +334,7 @@ def test_names_that_would_end_a_comment_or_a_text(tmp_path):
     ({"name": "nullptr"}, "name 'nullptr' must be an identifier"),
     ({"name": "linux"}, "name 'linux' must be an identifier"),
     ({"name": 5}, "name 5 must be an identifier"),
+    ({"name": "log10"}, "name 'log10' is that of a function of the C library, and no namespace of C"),
     ({"name": "test"}, "name 'test' is that of a target which CMake or a library has"),
     ({"quantities": 5}, "quantities 5 must be names"),
     ({"links": 5}, "links 5 must be names"),
