@@ -53,9 +53,11 @@ def fastest(s: np.ndarray, rows: Rows, ends: tuple[float, float], place: Callabl
             x = _linear(s, rows._replace(b=rows.b + 0.5 * rows.k * per_x, c=rows.c + 0.5 * rows.k * v), ends, place)
         except ValueError:
             x = _linear(s, rows._replace(b=rows.b + rows.k * per_x), ends, place)
-        if np.abs(np.sqrt(x) - np.sqrt(before)).max() <= CHANGE * np.sqrt(x.max()):
-            break
-    return x
+        change = np.abs(np.sqrt(x) - np.sqrt(before))
+        if change.max() <= CHANGE * np.sqrt(x.max()):
+            return x
+    raise ValueError(f"viscous friction and lines of torque over speed are not settled after {PASSES} passes: the "
+                     f"velocity at {place(s[int(np.argmax(change))])} still changes by {change.max():.3g}")
 
 
 def _linear(s, rows, ends, place):

@@ -4,7 +4,7 @@ import pytest
 from scipy.interpolate import CubicSpline, PPoly
 
 import screw_dynamics as sd
-from screw_dynamics.paths import Path, straight, time_optimal
+from screw_dynamics.paths import Path, reachability, straight, time_optimal
 from support.floating_robots import quadrotor
 from support.planar_arm import M1, M2, urdf
 from support.sliders import slider
@@ -39,6 +39,14 @@ def test_dry_friction_counts():
     refused("start_speed 0 .* begin with 0.577.*; .* gravity and dry friction alone take 5 of the effort of 'slide', "
             "whose limit is 4", robot, LINE)
     assert np.isfinite(time_optimal(robot, LINE, friction=False).duration)
+
+
+def test_friction_that_is_not_settled_is_told(monkeypatch):
+    """Or efforts could be beyond their limits, and nobody would know."""
+    robot = slider(effort=10.0, damping=3.0)
+    assert np.isfinite(time_optimal(robot, LINE).duration)
+    monkeypatch.setattr(reachability, "PASSES", 1)
+    refused("viscous friction .* not settled after 1 passes: the velocity at s = .* still changes by 0", robot, LINE)
 
 
 def test_velocities_at_ends():
