@@ -140,6 +140,20 @@ def test_heights_of_bounces_fall_as_the_square_of_the_restitution(integrator, or
         assert 0.4 * errors[0] < errors[1] < 0.6 * errors[0] and errors[1] < 0.02
 
 
+def test_a_ball_that_lands_within_a_step_rebounds_when_and_as_fast_as_it_lands():
+    """By rk4, to which a fall is exact: the parabola before and behind it, of long steps."""
+    scene, gap, e, h = sd.Scene(WORLD, ground=True, friction=0.0, restitution=0.8), 1e-3, 0.8, 4e-3
+    scene.add_sphere("ball", 0.1, 1.0, at(z=0.1 + gap))
+    motion = scene.rollout(scene.neutral(), steps=6, dt=h, integrator="rk4")
+    lands = math.sqrt(2.0 * gap / G)
+    t = motion.t - lands
+    assert 3.0 * h < lands < 4.0 * h
+    v = np.where(t < 0.0, -G * motion.t, e * G * lands - G * t)
+    z = np.where(t < 0.0, gap - 0.5 * G * motion.t ** 2, e * G * lands * t - 0.5 * G * t ** 2)
+    np.testing.assert_allclose(motion.qd[:, 5], v, atol=1e-12)
+    np.testing.assert_allclose(motion.q[:, 2] - 0.1, z, atol=1e-12)
+
+
 @heavy
 def test_what_rebounds_comes_to_rest():
     """In finite time: below `slow` nothing rebounds. The flights are t0 (1 + 2 e + 2 e^2 + ...)."""
