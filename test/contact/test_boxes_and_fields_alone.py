@@ -9,6 +9,7 @@ from screw_dynamics.contact.on_height_field import offer
 from screw_dynamics.contact.segments import Segment
 from screw_dynamics.contact.shapes import Cylinder, HeightField, Sphere
 from screw_dynamics.contact.solids import Touch
+from screw_dynamics.contact.spheres import from_box, from_cylinder
 from screw_dynamics.contact.writing import write_far
 from screw_dynamics.numbers.tables import table
 from screw_dynamics.screws.vectors import Vec3
@@ -34,6 +35,20 @@ def test_no_point_of_a_segment_is_nearer_to_a_box(rng):
             return np.linalg.norm(x - np.clip(x, -h, h), axis=-1)
         s = nearest_to_box(Segment(Vec3(*c), Vec3(*u), half), Vec3(*h))
         assert -half <= s <= half and distance(s) <= distance(np.linspace(-half, half, 1001)).min() + 1e-14
+
+
+@pytest.mark.parametrize("distance", [lambda x: from_box(x, Vec3(0.3, 0.5, 0.4)), lambda x: from_cylinder(x, 0.4, 0.3)],
+                         ids=["box", "cylinder"])
+def test_distances_have_their_gradients_inside_and_outside(distance, rng):
+    """By differences, along which they are straight lines or circles; on every side of a shape."""
+    inside, h = 0, 1e-6
+    for _ in range(300):
+        x = rng.uniform(-0.6, 0.6, 3)
+        d, n = distance(Vec3(*x))
+        inside += d < 0.0
+        slope = [(distance(Vec3(*(x + e)))[0] - distance(Vec3(*(x - e)))[0]) / (2.0 * h) for e in h * np.eye(3)]
+        np.testing.assert_allclose(np.array(n), slope, atol=1e-6)
+    assert 30 < inside < 270
 
 
 def test_of_many_touches_the_nearest_are_kept():

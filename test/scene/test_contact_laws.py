@@ -154,6 +154,24 @@ def test_a_ball_that_lands_within_a_step_rebounds_when_and_as_fast_as_it_lands()
     np.testing.assert_allclose(motion.q[:, 2] - 0.1, z, atol=1e-12)
 
 
+@pytest.mark.parametrize("integrator", ["semi_implicit_euler", "rk4"])
+def test_what_hovers_has_no_part_in_what_rebounds_beside_it_and_what_has_left_is_not_told(integrator):
+    """Of two balls without weight the first is within the margin, but comes no nearer: the contact is the second's."""
+    scene = sd.Scene(WEIGHTLESS, ground=True, friction=0.0, restitution=1.0, margin=0.02)
+    for k, name in enumerate(("hovers", "hits")):
+        scene.add_sphere(name, 0.1, 1.0, at(float(k), z=0.116 - 0.0155 * k))
+    v = np.zeros((2, 6))
+    v[1, 3:] = 0.3, 0.0, -1.0
+    pair = [{"hovers", "ground"} <= set(pair) for pair in scene.pairs].index(True)
+    motion = scene.rollout(scene.neutral(), v.ravel(), steps=6, dt=4e-3, integrator=integrator)
+    touches = motion.contacts.pair[:, 0] >= 0
+    assert touches[0] and not touches[-1] and (motion.contacts.pair[touches, 0] != pair).all()
+    assert (motion.contacts.pair[:, 1:] == -1).all() and np.isnan(motion.contacts.gap[~touches]).all()
+    np.testing.assert_allclose(motion.q[-1, [2, 9]], [0.116, 0.1 + 0.024 - 0.0005], atol=1e-12)
+    np.testing.assert_allclose(motion.contacts.force.sum(axis=(0, 1))[2], 2.0 / 4e-3 * (
+        1.0 if scene.pairs[1 - pair][0] == "hits" else -1.0), rtol=1e-12)
+
+
 @heavy
 def test_what_rebounds_comes_to_rest():
     """In finite time: below `slow` nothing rebounds. The flights are t0 (1 + 2 e + 2 e^2 + ...)."""

@@ -5,6 +5,7 @@ from scipy.optimize import lsq_linear
 
 from screw_dynamics.constraints.bounded import FREE
 from screw_dynamics.sweeps.entries import costates_of, costates_of_euler_steps, derivatives_of_euler_steps, riccati
+from screw_dynamics.sweeps.euler_steps import euler_steps
 from screw_dynamics.sweeps.matrix_products import padded
 from screw_dynamics.sweeps.riccati import CHANGE, FLAT, LEAST_PIVOT, Motions
 
@@ -109,7 +110,7 @@ def test_where_they_begin_does_not_matter():
 
 
 def test_many_motions_are_each_as_alone():
-    parts = [problem(seed, 6, 4, 3, 0.2)[-1] for seed in range(13)]
+    parts = [problem(seed, 6, 4, 3, 0.2)[-1]._replace(shift=np.array([0.3 * seed])) for seed in range(13)]
     *arrays, _ = zip(*parts, strict=True)
     together = riccati(Motions(*map(np.concatenate, arrays)), threads=2)
     for k, given in enumerate(parts):
@@ -143,6 +144,32 @@ def test_what_efforts_leave_open_is_told(nothing):
     assert not found.told[0, LEAST_PIVOT] > FLAT
     shifted = riccati(given._replace(shift=np.ones(1)))
     assert shifted.told[0, LEAST_PIVOT] > FLAT and (shifted.d[..., nothing] == 0.0).all()
+
+
+def test_efforts_that_do_the_same_are_not_determined(rng):
+    """But for rounding; what is added to their cost makes them one half each of what both were to do."""
+    *_, given = problem(5, 4, 3, 2)
+    F, S, D, g = (x.copy() for x in given[:4])
+    F[..., 4], S[..., 4], D[..., 3:5], g[..., 4] = 0.3 * F[..., 3], 0.3 * S[..., 3], 0.0, 0.3 * g[..., 3]
+    given = given._replace(F=F, S=S, D=D, g=g)
+    assert not riccati(given).told[0, LEAST_PIVOT] > FLAT
+    shifted = riccati(given._replace(shift=np.ones(1)))
+    assert shifted.told[0, LEAST_PIVOT] > FLAT
+    np.testing.assert_allclose(shifted.d[..., 1], 0.3 * shifted.d[..., 0], rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("bound", [0.3, 0.1, 0.03])
+@pytest.mark.parametrize("shift", [0.5, 20.0])
+def test_what_is_added_to_the_cost_of_efforts_counts_at_bounds_too(bound, shift):
+    """Of one step: the least within bounds of b u + u (A + shift) u / 2, by SciPy; from either side."""
+    for seed in range(4):
+        F, H, g, gap, given = problem(seed, 1, 4, 5, bound)
+        A, b, _ = as_a_whole(F[0], H[0], g[0], gap[0])
+        root = np.linalg.cholesky(A + shift * np.eye(5))
+        u = lsq_linear(root.T, -np.linalg.solve(root, b), (-bound, ABOVE * bound), tol=1e-15).x
+        for side in (None, np.ones((1, 1, 5)), -np.ones((1, 1, 5))):
+            found = riccati(given._replace(shift=np.array([shift])), side)
+            assert np.abs(found.z[0, 0, 4:9] - u).max() < 1e-6 * bound
 
 
 def test_costates_are_the_gradient_of_the_whole():
@@ -181,3 +208,7 @@ def test_derivatives_of_steps_are_those_of_a_linear_system():
         q, qd, tau = np.split(np.eye(3 * n), 3)                             # one column each
         after = qd + h * (A[k] @ q + B[k] @ qd + C[k] @ tau)
         assert np.abs(found[k, :, :3 * n] - np.vstack((q + h * after, after))).max() < 1e-15
+    for rows in n, 2 * n:                                                   # whatever was in their place
+        F = np.full((2, rows, padded(3 * n)), np.nan)
+        euler_steps(A, B, np.broadcast_to(C, A.shape), h, F)
+        np.testing.assert_array_equal(F, found[:, 2 * n - rows:])
