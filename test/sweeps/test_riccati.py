@@ -146,16 +146,19 @@ def test_what_efforts_leave_open_is_told(nothing):
     assert shifted.told[0, LEAST_PIVOT] > FLAT and (shifted.d[..., nothing] == 0.0).all()
 
 
-def test_efforts_that_do_the_same_are_not_determined(rng):
-    """But for rounding; what is added to their cost makes them one half each of what both were to do."""
-    *_, given = problem(5, 4, 3, 2)
-    F, S, D, g = (x.copy() for x in given[:4])
-    F[..., 4], S[..., 4], D[..., 3:5], g[..., 4] = 0.3 * F[..., 3], 0.3 * S[..., 3], 0.0, 0.3 * g[..., 3]
-    given = given._replace(F=F, S=S, D=D, g=g)
-    assert not riccati(given).told[0, LEAST_PIVOT] > FLAT
-    shifted = riccati(given._replace(shift=np.ones(1)))
-    assert shifted.told[0, LEAST_PIVOT] > FLAT
-    np.testing.assert_allclose(shifted.d[..., 1], 0.3 * shifted.d[..., 0], rtol=1e-9, atol=1e-12)
+def test_efforts_that_do_what_others_do_together_are_not_determined():
+    """But for rounding, of whatever sign; what is added to their cost makes them do it as their sums of squares say."""
+    for seed in range(40):
+        *_, given = problem(seed, 4, 3, 4)
+        share, some = np.random.default_rng(seed).normal(size=3), [x.copy() for x in given[:4]]
+        for x in some[0], some[1], some[3]:
+            x[..., 6] = x[..., 3:6] @ share
+        some[2][..., 3:7] = 0.0                             # diagonals of the cost
+        given = Motions(*some, *given[4:])
+        assert not riccati(given).told[0, LEAST_PIVOT] > FLAT
+        shifted = riccati(given._replace(shift=np.ones(1)))
+        assert shifted.told[0, LEAST_PIVOT] > FLAT
+        np.testing.assert_allclose(shifted.d[..., 3], shifted.d[..., :3] @ share, rtol=1e-9, atol=1e-11)
 
 
 @pytest.mark.parametrize("bound", [0.3, 0.1, 0.03])
