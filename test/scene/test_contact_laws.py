@@ -194,6 +194,7 @@ def test_the_last_ball_of_a_row_alone_flies_on(integrator, gap):
     np.testing.assert_allclose(motion.qd[-1, 3::6], [0.0, 0.0, 1.0], atol=1e-12)
     np.testing.assert_allclose(motion.q[-1, 0::7], [0.0, 0.2, 0.4 + 0.01 - 2.3e-3], atol=2.0 * gap + 1e-12)
     np.testing.assert_allclose(motion.q[-1, 0::7].sum(), 0.6 + 3.0 * gap - 2.3e-3 + 0.01, atol=1e-13)
+    np.testing.assert_allclose(motion.q[-1, 14], 0.4 - 2.3e-3 + 0.01, atol=1e-12)      # as all gaps are closed in turn
 
 
 # ------------------------------------------------------------------------------------------------- belts
