@@ -59,6 +59,14 @@ def test_the_largest_entry_of_the_diagonal(request, halves):
     assert sum(map(is_free, body.q[1:])) == (request.node.callspec.params["robot"] < 2)
 
 
+def test_the_largest_entry_of_a_body_that_is_lighter_than_it_is_hard_to_turn():
+    builder = sd.ModelBuilder("world")
+    builder.add_group_joint("free", "joint", "body", "world", inertia=np.diag((100.0, 120.0, 150.0, 4.0, 4.0, 4.0)))
+    robot = sd.Robot(builder.build())
+    _, (links, body) = accelerations(robot, robot.neutral(), *np.zeros((3, 6)))
+    assert float(articulated.factorize(links, body, None)) == pytest.approx(0.5, rel=1e-14)
+
+
 def test_accelerations(robot, rng):
     q, (qd, tau) = robot.random_configuration(rng), rng.normal(size=(2, robot.n))
     bias = robot.inverse_dynamics(q, qd, np.zeros(robot.n))

@@ -172,6 +172,20 @@ def test_what_hovers_has_no_part_in_what_rebounds_beside_it_and_what_has_left_is
         1.0 if scene.pairs[1 - pair][0] == "hits" else -1.0), rtol=1e-12)
 
 
+@pytest.mark.parametrize("integrator", ["semi_implicit_euler", "rk4"])
+def test_dry_friction_of_a_joint_gives_no_more_in_a_step_in_which_it_rebounds(integrator):
+    """A cart of 2 kg on a rail with 30 N of friction hits a wall: what changes its momentum beside the wall's force."""
+    builder = sd.ModelBuilder("base")
+    builder.add_joint("rail", "cart", "base", (0.0, 0.0, 0.0, 1.0, 0.0, 0.0), inertia=2.0 * np.eye(6), friction=30.0)
+    scene = sd.Scene(sd.Robot(builder.build()), friction=0.0, restitution=0.5, shapes={"cart": Sphere(0.1)})
+    scene.add_box("wall", (0.2, 1.0, 1.0), None, at(0.2005))
+    motion = scene.rollout([0.0], [1.0], steps=3, integrator=integrator, friction=True)
+    force = motion.contacts.force[:, 0, 0] * (1.0 if scene.pairs[0][0] == "cart" else -1.0)
+    rest = 2.0 * np.diff(motion.qd[:, 0]) / 1e-3 - force
+    assert force[0] < -2900.0 and -0.51 < motion.qd[1, 0] < -0.49 and abs(rest[0]) < 30.0 * (1.0 + 1e-9)
+    np.testing.assert_allclose(rest[1:], 30.0, rtol=1e-9)
+
+
 @heavy
 def test_what_rebounds_comes_to_rest():
     """In finite time: below `slow` nothing rebounds. The flights are t0 (1 + 2 e + 2 e^2 + ...)."""
