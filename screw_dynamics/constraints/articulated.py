@@ -3,8 +3,9 @@
 The right half takes a wrench from a body to the root, joint by joint; the left one takes the accelerations that result
 from the root to the leaves. In axes of the world, each body about its origin.
 
-The six motions of a free joint are one step: its body's inertia A = L L^T is no matter of its screws, L^-1 takes a
-wrench, of which nothing is handed on, and L^-T gives the acceleration."""
+The six motions of a free joint to the world are one step: its body's inertia A = L L^T is no matter of its screws, L^-1
+takes a wrench, of which nothing is handed on, and L^-T gives the acceleration. Of one to a body that moves they are six
+steps as any others: its efforts, and what is added to its inertia, act on that body, too."""
 from typing import NamedTuple
 
 import numpy as np
@@ -20,7 +21,7 @@ from screw_dynamics.numbers.values import Scalar, kernel, null, zero
 from screw_dynamics.screws.halves import Half, half, twist_up, wrench_down
 from screw_dynamics.screws.inertia import square
 from screw_dynamics.screws.joint import in_place, is_free
-from screw_dynamics.screws.se3 import Twist, Wrench, dot, shifted_twist, shifted_wrench
+from screw_dynamics.screws.se3 import Twist, Wrench, dot, shifted_wrench
 from screw_dynamics.screws.vectors import Vec3
 
 from .kinematics import add_entry, clear_matrix, meet, send
@@ -54,9 +55,9 @@ def along(body: InverseFactors, i: int) -> Wrench:
 
 @kernel
 def release_free(links: Link, body: InverseFactors, i: int) -> Scalar:
-    """As `release`, of the free joint whose last body is i: the parent gets its efforts alone. u holds L^-1 of the
-    wrench. Returns the largest entry of the diagonal of L^-1."""
-    first, p, A, effort = i - 5, links.parent[i - 5], body.A[i], zero(Wrench, body.u[i])
+    """As `release`, of the free joint whose last body is i; u holds L^-1 of the wrench. Returns the largest entry of
+    the diagonal of L^-1."""
+    first, A, effort = i - 5, body.A[i], zero(Wrench, body.u[i])
     for k in range(first, i + 1):
         added = null(body.u[i]) + body.added[k] + links.armature[k]
         if some(added != 0.0):
@@ -68,8 +69,6 @@ def release_free(links: Link, body: InverseFactors, i: int) -> Scalar:
     put_vector(body.u, first, y.torque)
     put_vector(body.u, first + 3, y.force)
     body.L[i] = L
-    if p > 0:
-        body.P[p] += shifted_wrench(body.r[first], effort)
     return larger(larger(L.A.x, larger(L.A.y, L.A.z)), larger(L.D.x, larger(L.D.y, L.D.z)))
 
 
@@ -78,9 +77,8 @@ def follow_free(links: Link, body: InverseFactors, i: int, Vd: list, qdd: np.nda
     """As `follow`."""
     first = i - 5
     Vd[i] = twist_up(body.L[i], Wrench(vector_at(body.u, first), vector_at(body.u, first + 3)))
-    a = Vd[i] - shifted_twist(body.r[first], Vd[links.parent[first]])
     for k in range(first, i + 1):
-        qdd[links.coordinate[k]] += dot(along(body, k), a)
+        qdd[links.coordinate[k]] += dot(along(body, k), Vd[i])
 
 
 # ------------------------------------------------------------------------------------------------- the whole robot

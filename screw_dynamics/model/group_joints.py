@@ -81,7 +81,8 @@ def pose_sources(bodies: Sequence[Placed], axes: Sequence[Pose], kinds: Sequence
             left = compose(left, axes[i])
             inner = 0 if kind != INNER else 1 if any(left.p) else 2
             before = found[i - 5:i]
-            if inner == 2 and len(before) == 5 and before[0].kind == FREE and all(x.inner == 2 for x in before[1:]):
+            if (inner == 2 and len(before) == 5 and before[0].kind == FREE and all(x.inner == 2 for x in before[1:])
+                    and bodies[i - 5].parent == 0):
                 inner = 3
             found.append(PoseSource(kind, start, left, F, inner))
     return found

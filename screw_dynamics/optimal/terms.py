@@ -161,7 +161,7 @@ def expanded(squares: list[Square], P: int, N: int, n: int, m: int) -> tuple[np.
     S, (D, g) = np.zeros((P, N + 1, used.max(), padded(w + 1))), np.zeros((2, P, N + 1, padded(w)))
     for (value, weight, e, some), own in zip(dense, rows, strict=True):
         root = np.sqrt(weight)
-        S[:, some, own, w] = root * e
+        S[..., w][:, some, own] = root * e                          # of one array of places the order of axes is kept
         for name, J in value.by.items():
             S[:, some, own, columns[name]] = root[..., None] * (np.eye(e.shape[-1]) if J is None else J)
     for value, weight, e, some in (square for square in squares if square.is_diagonal):

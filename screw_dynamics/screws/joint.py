@@ -73,7 +73,7 @@ class Placement(NamedTuple):
     A joint of k degrees of freedom whose configuration is an element of a group moves k bodies, all but the last
     massless, one screw each. The pose of the first in its parent is that of the joint, B g T; those of the others are
     constant. inner: 1 for these others, 2 for those of them whose origin is that of the body before, 3 for the last of
-    six of one origin, of a free joint; else 0."""
+    six of one origin, of a free joint to the world; else 0."""
 
     C: Pose
     inner: int
@@ -117,7 +117,8 @@ def _compiled_in_place(q):
 
 
 def is_free(q: Scalar | Placement) -> bool:
-    """Whether the body is the last of a free joint, with its five massless ones before it, all of one origin."""
+    """Whether the body is the last of a free joint to the world, with its five massless ones before it, all of one
+    origin."""
     return isinstance(q, Placement) and q.inner == 3
 
 

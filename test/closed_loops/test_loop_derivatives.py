@@ -4,8 +4,9 @@ import pytest
 
 import screw_dynamics as sd
 from screw_dynamics.closed_loops import ClosedLoopRobot, Distance, Gear
-from screw_dynamics.closed_loops.differentials import differentials
-from support.closed_states import MECHANISMS, close, deviated, enough, moving
+from screw_dynamics.closed_loops.derivatives import accelerations
+from screw_dynamics.closed_loops.differentials import changes, differentials
+from support.closed_states import MECHANISMS, close, deviated, enough, moving, stands_in_a_fluid
 from support.differences import slopes
 from support.linkages import four_bar
 
@@ -38,6 +39,25 @@ def test_differentials_of_the_constraints_are_their_slopes(name, rng):
     assert close(np.einsum("kij,i,j->k", d.J_by_q, qd, qd), loops.drift(q, qd), 1e-12)
 
 
+@pytest.mark.parametrize("name", ["four-bar", "Bennett's linkage", *(
+    pytest.param(name, marks=SLOW) for name in ("Stewart platform", "delta robot"))])
+def test_changes_of_efforts_and_of_accelerations_of_constraints_are_their_slopes(name, rng):
+    """Of J^T lambda and J qdd + J' qd, anywhere; of constraints that turn in space, too."""
+    loops = MECHANISMS[name]()
+    robot, n = loops.robot, loops.robot.n
+    q, (qd, qdd) = robot.integrate(robot.neutral(), 0.3 * rng.normal(size=n)), rng.normal(size=(2, n))
+    push = rng.normal(size=loops.constraints.m)
+    of_efforts, of_accelerations = changes(loops.constraints, q, qd, qdd, push)
+
+    def both(x):
+        there = robot.integrate(q, x[:n])
+        J = loops.jacobian(there)
+        return np.r_[J.T @ push, J @ qdd + loops.drift(there, qd + x[n:])]
+    expected = slopes(both, 2 * n)
+    assert close(of_efforts, expected[:n], 1e-11) and np.abs(of_efforts).max() > 0.1
+    assert close(of_accelerations, expected[n:], 1e-11)
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_admissible_deviations_stay_among_closed_states(name, rng):
     loops = MECHANISMS[name]()
@@ -67,12 +87,14 @@ def test_derivatives_of_accelerations_along_closed_states(name, wrench, rng):
 
 
 @pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("all_joints", [True, False])
-def test_derivatives_of_efforts_along_closed_states(name, all_joints, rng):
+@pytest.mark.parametrize("which", ["all", "enough", "one more"])
+def test_derivatives_of_efforts_along_closed_states(name, which, rng):
     """Of the accelerations that given efforts cause, so that every motion on the way is possible; the rest by qdd."""
     loops = MECHANISMS[name]()
     robot, (q, qd) = loops.robot, moving(loops, rng)
-    actuated = None if all_joints else enough(loops, q)
+    actuated = None if which == "all" else enough(loops, q)
+    if which == "one more":
+        actuated = [*actuated, *[joint for joint in robot.v_slices if joint not in actuated][:1]]
     options = dict(actuated=actuated, weights=rng.uniform(0.5, 2.0, robot.n), preferred=rng.normal(size=robot.n))
     tau, basis = rng.normal(size=robot.n), loops.admissible_deviations(q, qd)
     qdd = loops.forward_dynamics(q, qd, tau).qdd
@@ -97,6 +119,30 @@ def test_efforts_cause_the_accelerations_whose_derivatives_they_have(rng):
     state = np.hstack((forward.by_q, forward.by_qd)) @ basis
     assert np.abs(np.hstack((back.by_q, back.by_qd)) @ basis + back.by_qdd @ state).max() < 1e-9
     assert abs((back.by_qdd @ forward.by_tau)[0, 0] - 1.0) < 1e-12
+
+
+def test_inertia_that_is_added_resists_accelerations_less_the_products_of_group_joints(rng):
+    """(M + A) qdd - J^T lambda = tau - bias + A p, J qdd = -J' qd by NumPy, p = sum over i < j of [X_i, X_j] qd_i qd_j
+    of a free joint; of velocities that is of second degree, and its central differences are exact."""
+    loops = stands_in_a_fluid()
+    robot, n, (q, qd) = loops.robot, loops.robot.n, moving(loops, rng)
+    tau, added, steps = rng.normal(size=n), rng.uniform(0.5, 3.0, n), loops.admissible_deviations(q, qd)[n:, -4:]
+    J, M, still = loops.jacobian(q), robot.mass_matrix(q) + np.diag(added), np.zeros(n)
+    whole = np.block([[M, -J.T], [J, np.zeros((3, 3))]])
+
+    def expected(qd):
+        p = np.zeros(n)
+        for j in range(6):
+            for i in range(j):
+                (a, v), (b, w) = np.split(np.eye(6)[i], 2), np.split(np.eye(6)[j], 2)
+                p[:6] += qd[i] * qd[j] * np.r_[np.cross(a, b), np.cross(a, w) + np.cross(v, b)]
+        return np.linalg.solve(whole, np.r_[tau - robot.inverse_dynamics(q, qd, still) + added * p,
+                                            -loops.drift(q, qd)])[:n]
+    qdd, _, by_qd, by_tau = accelerations(loops.constraints, q, qd, tau, added=added)
+    assert close(qdd, expected(qd), 1e-11)
+    by_steps = np.transpose([0.5 * (expected(qd + x) - expected(qd - x)) for x in steps.T])
+    assert steps.shape == (7, 4) and close(by_qd @ steps, by_steps, 1e-11)
+    assert close(by_tau, np.linalg.inv(whole)[:n, :n], 1e-11)
 
 
 @pytest.mark.slow

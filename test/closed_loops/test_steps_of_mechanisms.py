@@ -7,7 +7,7 @@ from screw_dynamics.closed_loops import ClosedLoopRobot, LoopJoint
 from screw_dynamics.closed_loops.projection import directions, directions_at_once
 from screw_dynamics.forces import Spring
 from screw_dynamics.optimal.dynamics import LoopPhase, Steps
-from support.closed_states import MECHANISMS, close, deviated, moving
+from support.closed_states import MECHANISMS, close, deviated, moving, stands_in_a_fluid
 from support.differences import slopes
 from support.floating_robots import hopper
 from support.linkages import four_bar
@@ -25,6 +25,7 @@ def stands():
 
 
 ROBOTS = {"four-bar": MECHANISMS["four-bar"], "geared arm": MECHANISMS["geared arm"], "hopper": stands,
+          "damped body": stands_in_a_fluid,
           "delta robot": MECHANISMS["delta robot"], "Bennett's linkage": MECHANISMS["Bennett's linkage"],
           "Stewart platform": MECHANISMS["Stewart platform"]}
 CASES = [pytest.param(name, integrator, marks=[] if (name, integrator) in (

@@ -7,7 +7,7 @@ from screw_dynamics.constraints.bounded import Box, solve_bounded
 from screw_dynamics.constraints.cones.admm import alternate
 from screw_dynamics.constraints.cones.problems import solve_contacts
 from screw_dynamics.constraints.cones.tables import cones, numbers
-from support.contact_scenes import heap, holds, scenes
+from support.contact_scenes import heap, holds, scenes, stack
 
 
 def clarabel_solution(G, c, mu):
@@ -141,7 +141,7 @@ def test_rows_within_bounds_are_those_of_pivoting(rng, u):
         np.testing.assert_allclose(found.x, box.x, atol=1e-8 * abs(box.x).max())
 
 
-@pytest.mark.slow     # the solver on lanes: half a minute to compile
+@pytest.mark.plain     # the solver on lanes: half a minute to compile
 def test_each_lane_is_solved_by_itself(rng):
     """Bit for bit, whatever the other lanes are, and however long these take; and as one state."""
     made = [heap(rng, 3, 5) for _ in range(20)]
@@ -158,7 +158,27 @@ def test_each_lane_is_solved_by_itself(rng):
         np.testing.assert_allclose(one.v, found.v[k], atol=1e-10 * abs(c[k]).max())
 
 
-@pytest.mark.slow
+@pytest.mark.plain
+def test_lanes_that_stick_and_lanes_that_are_solved_stay_so():
+    """A cube that rests, one that slides, with the impulses that it has, and, or not, one whose have to be found."""
+    rests, slides = stack([1.0]), stack([1.0], gravity=(6.0, 1.0, -9.81))
+    known = solve_contacts(slides.G, slides.c, slides.mu).x
+    none = 0.0 * known
+    for lanes, x0 in ([rests, slides], [none, known]), ([rests, slides, slides], [none, known, none]):
+        G, c, mu = (np.array([getattr(scene, name) for scene in lanes]) for name in ("G", "c", "mu"))
+        found, alone = solve_contacts(G, c, mu, x0=x0), solve_contacts(G[:1], c[:1], mu[:1])
+        assert found.converged.all() and found.sweeps[:2].tolist() == [0, 0]
+        np.testing.assert_array_equal(found.x[1], known)
+        np.testing.assert_array_equal(found.x[0], alone.x[0])
+    assert found.sweeps[2] > 0
+
+
+def test_a_contact_that_is_not_active_loses_the_impulse_it_had():
+    found = solve_contacts(np.eye(6), (0.0, 0.0, -1.0) * 2, [0.5, 0.5], x0=(0.0, 0.0, 1.0) * 2, active=[1.0, 0.0])
+    assert found.x.tolist() == [0.0, 0.0, 1.0, 0.0, 0.0, 0.0]
+
+
+@pytest.mark.plain
 def test_contacts_that_are_not_active_have_no_part(rng):
     scene = heap(rng, 3, 6)
     active = np.array((1.0, 0.0, 1.0, 1.0, 0.0, 1.0))

@@ -88,6 +88,7 @@ def test_planes_and_fields_are_no_bodies():
     (lambda: Mesh(CORNERS, [(0, 1, 8)]), r"faces\[0\] \[0, 1, 8\] must be three numbers of 8 vertices"),
     (lambda: Mesh(CORNERS, np.zeros((0, 3))), "faces must be an array"),
     (lambda: Mesh(CORNERS, [(0, 1, 3), (0, 3, 2)]).inertia(1.0), "a mesh with a volume is closed"),
+    (lambda: Mesh(CORNERS, ConvexHull(CORNERS).faces[:-1]).inertia(1.0), "a mesh with a volume is closed"),
     (lambda: Sphere(1.0).inertia(0.0), "mass 0.0"),
 ])
 def test_what_is_absurd_is_refused_by_name_and_value(make, message):

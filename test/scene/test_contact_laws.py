@@ -140,6 +140,52 @@ def test_heights_of_bounces_fall_as_the_square_of_the_restitution(integrator, or
         assert 0.4 * errors[0] < errors[1] < 0.6 * errors[0] and errors[1] < 0.02
 
 
+def test_a_ball_that_lands_within_a_step_rebounds_when_and_as_fast_as_it_lands():
+    """By rk4, to which a fall is exact: the parabola before and behind it, of long steps."""
+    scene, gap, e, h = sd.Scene(WORLD, ground=True, friction=0.0, restitution=0.8), 1e-3, 0.8, 4e-3
+    scene.add_sphere("ball", 0.1, 1.0, at(z=0.1 + gap))
+    motion = scene.rollout(scene.neutral(), steps=6, dt=h, integrator="rk4")
+    lands = math.sqrt(2.0 * gap / G)
+    t = motion.t - lands
+    assert 3.0 * h < lands < 4.0 * h
+    v = np.where(t < 0.0, -G * motion.t, e * G * lands - G * t)
+    z = np.where(t < 0.0, gap - 0.5 * G * motion.t ** 2, e * G * lands * t - 0.5 * G * t ** 2)
+    np.testing.assert_allclose(motion.qd[:, 5], v, atol=1e-12)
+    np.testing.assert_allclose(motion.q[:, 2] - 0.1, z, atol=1e-12)
+
+
+@pytest.mark.parametrize("integrator", ["semi_implicit_euler", "rk4"])
+def test_what_hovers_has_no_part_in_what_rebounds_beside_it_and_what_has_left_is_not_told(integrator):
+    """Of two balls without weight the first is within the margin, but comes no nearer: the contact is the second's."""
+    scene = sd.Scene(WEIGHTLESS, ground=True, friction=0.0, restitution=1.0, margin=0.02)
+    for k, name in enumerate(("hovers", "hits")):
+        scene.add_sphere(name, 0.1, 1.0, at(float(k), z=0.116 - 0.0155 * k))
+    v = np.zeros((2, 6))
+    v[1, 3:] = 0.3, 0.0, -1.0
+    pair = [{"hovers", "ground"} <= set(pair) for pair in scene.pairs].index(True)
+    motion = scene.rollout(scene.neutral(), v.ravel(), steps=6, dt=4e-3, integrator=integrator)
+    touches = motion.contacts.pair[:, 0] >= 0
+    assert touches[0] and not touches[-1] and (motion.contacts.pair[touches, 0] != pair).all()
+    assert (motion.contacts.pair[:, 1:] == -1).all() and np.isnan(motion.contacts.gap[~touches]).all()
+    np.testing.assert_allclose(motion.q[-1, [2, 9]], [0.116, 0.1 + 0.024 - 0.0005], atol=1e-12)
+    np.testing.assert_allclose(motion.contacts.force.sum(axis=(0, 1))[2], 2.0 / 4e-3 * (
+        1.0 if scene.pairs[1 - pair][0] == "hits" else -1.0), rtol=1e-12)
+
+
+@pytest.mark.parametrize("integrator", ["semi_implicit_euler", "rk4"])
+def test_dry_friction_of_a_joint_gives_no_more_in_a_step_in_which_it_rebounds(integrator):
+    """A cart of 2 kg on a rail with 30 N of friction hits a wall: what changes its momentum beside the wall's force."""
+    builder = sd.ModelBuilder("base")
+    builder.add_joint("rail", "cart", "base", (0.0, 0.0, 0.0, 1.0, 0.0, 0.0), inertia=2.0 * np.eye(6), friction=30.0)
+    scene = sd.Scene(sd.Robot(builder.build()), friction=0.0, restitution=0.5, shapes={"cart": Sphere(0.1)})
+    scene.add_box("wall", (0.2, 1.0, 1.0), None, at(0.2005))
+    motion = scene.rollout([0.0], [1.0], steps=3, integrator=integrator, friction=True)
+    force = motion.contacts.force[:, 0, 0] * (1.0 if scene.pairs[0][0] == "cart" else -1.0)
+    rest = 2.0 * np.diff(motion.qd[:, 0]) / 1e-3 - force
+    assert force[0] < -2900.0 and -0.51 < motion.qd[1, 0] < -0.49 and abs(rest[0]) < 30.0 * (1.0 + 1e-9)
+    np.testing.assert_allclose(rest[1:], 30.0, rtol=1e-9)
+
+
 @heavy
 def test_what_rebounds_comes_to_rest():
     """In finite time: below `slow` nothing rebounds. The flights are t0 (1 + 2 e + 2 e^2 + ...)."""
@@ -162,6 +208,7 @@ def test_the_last_ball_of_a_row_alone_flies_on(integrator, gap):
     np.testing.assert_allclose(motion.qd[-1, 3::6], [0.0, 0.0, 1.0], atol=1e-12)
     np.testing.assert_allclose(motion.q[-1, 0::7], [0.0, 0.2, 0.4 + 0.01 - 2.3e-3], atol=2.0 * gap + 1e-12)
     np.testing.assert_allclose(motion.q[-1, 0::7].sum(), 0.6 + 3.0 * gap - 2.3e-3 + 0.01, atol=1e-13)
+    np.testing.assert_allclose(motion.q[-1, 14], 0.4 - 2.3e-3 + 0.01, atol=1e-12)      # as all gaps are closed in turn
 
 
 # ------------------------------------------------------------------------------------------------- belts

@@ -1,7 +1,8 @@
 """Mechanisms, their closed states, and those nearby."""
 import numpy as np
 
-from screw_dynamics.closed_loops import ClosedLoopRobot, Gear
+import screw_dynamics as sd
+from screw_dynamics.closed_loops import ClosedLoopRobot, Gear, LoopJoint
 from support.linkages import bennett, delta, four_bar, stewart
 
 BALLS = [f"ball_{k}" for k in range(6)]
@@ -10,6 +11,16 @@ MECHANISMS = {
     "Bennett's linkage": bennett,
     "geared arm": lambda: ClosedLoopRobot(four_bar().closed(("D",)).robot, [Gear("G", {"A": 1, "B": -0.5})]),
     "Stewart platform": lambda: stewart().closed(BALLS[1:]), "delta robot": delta}
+
+
+def stands_in_a_fluid():
+    """A body that floats, and a leg with a ball joint where it stands; all motions are damped, the body's, too."""
+    builder, inertia = sd.ModelBuilder("ground"), sd.inertia_matrix(2.0, (0.05, 0.02, 0.1), np.diag((0.1, 0.2, 0.15)))
+    builder.add_group_joint("free", "float", "body", "ground", inertia=inertia, damping=6.0)
+    builder.add_screw("hip", "leg", "body", (0.0, 0.6, 0.8), (0.1, 0.0, 0.0), mass=1.0, com=(0.1, 0.1, -0.3),
+                      inertia=0.05 * np.eye(3), damping=3.0)
+    robot = sd.Robot(builder.build())
+    return ClosedLoopRobot(robot, [LoopJoint("foot", "spherical", "leg")], q=robot.neutral())
 
 
 def moving(loops, rng):

@@ -5,6 +5,7 @@ from scipy.optimize import lsq_linear
 
 from screw_dynamics.constraints.bounded import FREE
 from screw_dynamics.sweeps.entries import costates_of, costates_of_euler_steps, derivatives_of_euler_steps, riccati
+from screw_dynamics.sweeps.euler_steps import euler_steps
 from screw_dynamics.sweeps.matrix_products import padded
 from screw_dynamics.sweeps.riccati import CHANGE, FLAT, LEAST_PIVOT, Motions
 
@@ -109,7 +110,7 @@ def test_where_they_begin_does_not_matter():
 
 
 def test_many_motions_are_each_as_alone():
-    parts = [problem(seed, 6, 4, 3, 0.2)[-1] for seed in range(13)]
+    parts = [problem(seed, 6, 4, 3, 0.2)[-1]._replace(shift=np.array([0.3 * seed])) for seed in range(13)]
     *arrays, _ = zip(*parts, strict=True)
     together = riccati(Motions(*map(np.concatenate, arrays)), threads=2)
     for k, given in enumerate(parts):
@@ -143,6 +144,35 @@ def test_what_efforts_leave_open_is_told(nothing):
     assert not found.told[0, LEAST_PIVOT] > FLAT
     shifted = riccati(given._replace(shift=np.ones(1)))
     assert shifted.told[0, LEAST_PIVOT] > FLAT and (shifted.d[..., nothing] == 0.0).all()
+
+
+def test_efforts_that_do_what_others_do_together_are_not_determined():
+    """But for rounding, of whatever sign; what is added to their cost makes them do it as their sums of squares say."""
+    for seed in range(40):
+        *_, given = problem(seed, 4, 3, 4)
+        share, some = np.random.default_rng(seed).normal(size=3), [x.copy() for x in given[:4]]
+        for x in some[0], some[1], some[3]:
+            x[..., 6] = x[..., 3:6] @ share
+        some[2][..., 3:7] = 0.0                             # diagonals of the cost
+        given = Motions(*some, *given[4:])
+        assert not riccati(given).told[0, LEAST_PIVOT] > FLAT
+        shifted = riccati(given._replace(shift=np.ones(1)))
+        assert shifted.told[0, LEAST_PIVOT] > FLAT
+        np.testing.assert_allclose(shifted.d[..., 3], shifted.d[..., :3] @ share, rtol=1e-9, atol=1e-11)
+
+
+@pytest.mark.parametrize("bound", [0.3, 0.1, 0.03])
+@pytest.mark.parametrize("shift", [0.5, 20.0])
+def test_what_is_added_to_the_cost_of_efforts_counts_at_bounds_too(bound, shift):
+    """Of one step: the least within bounds of b u + u (A + shift) u / 2, by SciPy; from either side."""
+    for seed in range(4):
+        F, H, g, gap, given = problem(seed, 1, 4, 5, bound)
+        A, b, _ = as_a_whole(F[0], H[0], g[0], gap[0])
+        root = np.linalg.cholesky(A + shift * np.eye(5))
+        u = lsq_linear(root.T, -np.linalg.solve(root, b), (-bound, ABOVE * bound), tol=1e-15).x
+        for side in (None, np.ones((1, 1, 5)), -np.ones((1, 1, 5))):
+            found = riccati(given._replace(shift=np.array([shift])), side)
+            assert np.abs(found.z[0, 0, 4:9] - u).max() < 1e-6 * bound
 
 
 def test_costates_are_the_gradient_of_the_whole():
@@ -181,3 +211,7 @@ def test_derivatives_of_steps_are_those_of_a_linear_system():
         q, qd, tau = np.split(np.eye(3 * n), 3)                             # one column each
         after = qd + h * (A[k] @ q + B[k] @ qd + C[k] @ tau)
         assert np.abs(found[k, :, :3 * n] - np.vstack((q + h * after, after))).max() < 1e-15
+    for rows in n, 2 * n:                                                   # whatever was in their place
+        F = np.full((2, rows, padded(3 * n)), np.nan)
+        euler_steps(A, B, np.broadcast_to(C, A.shape), h, F)
+        np.testing.assert_array_equal(F, found[:, 2 * n - rows:])
