@@ -81,10 +81,10 @@ def test_on_lanes_each_is_solved_by_itself(rng):
 
 
 def alone(rng):
-    """The memory of a problem, in plain Python; the inverse inertias of both rows of a roll are one."""
+    """The memory of a problem, in plain Python; the inverse inertias of both rows of a roll differ, as a rod's do."""
     G, c, spin_mu, roll_mu = problem(rng)
     unit = np.ones(N)
-    unit[ROLLS + 1] = np.sqrt(G.diagonal()[ROLLS] / G.diagonal()[ROLLS + 1])
+    unit[ROLLS + 1] = 2.0
     G, c = G * unit * unit[:, None], c * unit
     sizes = U, len(MU), len(SPIN_OF), len(ROLL_OF)
     given = cones(0.0, *sizes[:2], np.zeros(numbers(*sizes)), 0, *sizes[2:])

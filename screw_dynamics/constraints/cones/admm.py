@@ -20,16 +20,29 @@ def clipped(x: Scalar, lower: Scalar, upper: Scalar) -> Scalar:
 
 
 @kernel
+def put_unit(given: Cones, first: int, count: int) -> None:
+    """Fill free with the unit of rows: 1 / sqrt(G_ii), of their mean, as discs would be ellipses in several units."""
+    g = null(given.found[0])
+    for i in range(first, first + count):
+        g += given.G[i, i]
+    one = null(g) + 1.0
+    unit = where(g > 0.0, 1.0 / sqrt(where(g > 0.0, g * (1.0 / count), one)), one)
+    for i in range(first, first + count):
+        given.free[i] = unit
+
+
+@kernel
 def put_units(given: Cones) -> None:
-    """Fill free with the unit of each impulse: 1 / sqrt(G_ii), of the three rows of a contact together."""
-    G, unit, u = given.G, given.free, len(given.lower)
-    for i in range(len(unit)):
-        one = null(G[i, i]) + 1.0
-        g = G[i, i]
-        first = u + (i - u) // 3 * 3
-        if u <= i < u + 3 * len(given.mu):
-            g = (G[first, first] + G[first + 1, first + 1] + G[first + 2, first + 2]) * (1.0 / 3.0)
-        unit[i] = where(g > 0.0, 1.0 / sqrt(where(g > 0.0, g, one)), one)
+    """The same of all: of each row within bounds and spin, of the three rows of each contact, of both of each roll."""
+    u, m, spins = len(given.lower), len(given.mu), len(given.spin_of)
+    for i in range(u):
+        put_unit(given, i, 1)
+    for b in range(m):
+        put_unit(given, u + 3 * b, 3)
+    for k in range(spins):
+        put_unit(given, u + 3 * m + k, 1)
+    for k in range(len(given.roll_of)):
+        put_unit(given, u + 3 * m + spins + 2 * k, 2)
 
 
 @outlined
