@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -75,6 +75,17 @@ class SceneObject:
             return np.allclose(self.inertia, _inertia(self.shapes, self.mass), rtol=1e-12, atol=1e-12 * self.mass)
         except ValueError:              # an open mesh
             return False
+
+    def but(self, **fields: Any) -> SceneObject:
+        """The object with other values of its fields. An inertia of one density follows the mass and the shapes; one
+        that is not stays until another is given, with its mass. mass=None: it is fixed; inertia=None: of one
+        density."""
+        if fields.get("inertia") is not None:
+            fields = {"mass": None, **fields}                   # the inertia has it
+        elif "inertia" in fields or "mass" in fields and fields["mass"] is None or (
+                fields.keys() & {"mass", "shapes"} and self.free and self.of_one_density):
+            fields = {**fields, "inertia": None}
+        return replace(self, **fields)
 
     @property
     def body(self) -> FreeBody:

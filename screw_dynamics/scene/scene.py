@@ -4,7 +4,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
-from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
@@ -164,14 +163,13 @@ class Scene(SceneLinearization, ScenePlanning):
         self._made = None
 
     def change(self, name: str, **fields: Any) -> None:
-        """Give an object other fields of SceneObject, its pose, friction ..., or a link another material."""
+        """Give an object other fields, as SceneObject.but has them, its pose, friction, mass ..., or a link another
+        material."""
         if name not in self._objects and name not in {shape.link for shape in self._shapes}:
             raise ValueError(f"nothing called {name!r} touches, the scene has "
                              f"{', '.join(dict.fromkeys([*self._objects, *(shape.link for shape in self._shapes)]))}")
         if name in self._objects:
-            given = self._objects[name]
-            kept = {} if given.inertia is None else {"mass": None}      # its inertia has it
-            self._objects[name] = replace(given, **{**kept, **fields})
+            self._objects[name] = self._objects[name].but(**fields)
         else:
             self._shapes = [shape if shape.link != name else shape._replace(
                 material=(shape.material or self.material).but(**fields).checked(f"material of link {name!r}"))

@@ -63,6 +63,24 @@ def test_an_inertia_counts_in_place_of_that_of_the_shape():
     assert thing.mass == 2.0 and np.array_equal(thing.inertia, inertia)
 
 
+def test_an_inertia_of_one_density_follows_mass_and_shapes_and_another_stays():
+    """An object that is changed is the one that would have been added so."""
+    ball, lead = SceneObject("ball", Sphere(0.1), 1.0), sd.inertia_matrix(2.0, (0.01, 0, 0), 0.1 * np.eye(3))
+    for fields in dict(shapes=Sphere(0.2)), dict(mass=3.0), dict(mass=3.0, shapes=Box((1, 2, 3))):
+        expected = SceneObject(**{"name": "ball", "shapes": Sphere(0.1), "mass": 1.0} | fields)
+        changed = ball.but(**fields)
+        assert np.array_equal(changed.inertia, expected.inertia) and changed.mass == expected.mass
+    other = ball.but(inertia=lead)
+    assert other.mass == 2.0 and np.array_equal(other.but(shapes=Sphere(0.2)).inertia, lead)
+    assert np.array_equal(other.but(inertia=None).inertia, SceneObject("ball", Sphere(0.1), 2.0).inertia)
+    assert np.array_equal(ball.but(pose=shifted(1, 0, 0)).inertia, ball.inertia)
+    with pytest.raises(ValueError, match="mass 3.0 is not that of its inertia, 2"):
+        other.but(mass=3.0)
+    for fixed in ball.but(mass=None), other.but(mass=None):
+        assert not fixed.free and fixed.inertia is None
+    assert fixed.but(mass=1.0).free and not fixed.but(shapes=Sphere(0.2)).free
+
+
 @pytest.mark.parametrize("given, says", [
     (dict(name=""), "name of a scene object must be"),
     (dict(shapes=[]), "object 'thing' has no shape"),
