@@ -227,12 +227,13 @@ class Scene(SceneLinearization, ScenePlanning):
             each.name if each.free else alone.model.root, self.material))]
         belts = [(0.0, 0.0, 0.0)] * len(self._shapes) + [
             pose[:3, :3].T @ each.belt for each in self._objects.values() for _, pose in each.shapes]
-        names = [shape.name if shape.name in self._objects else shape.link for shape in shapes]
+        names = [*(shape.link for shape in self._shapes), *(shape.name for shape in shapes[len(self._shapes):])]
         solids = [Solid(name, shape.link, shape.shape, shape.pose, tuple(belt))
                   for name, shape, belt in zip(names, shapes, belts, strict=True)]
         materials, of_robots = [shape.material or self.material for shape in shapes], len(self._shapes)
         pairs = {pair: between or self.combination.of(*(materials[i] for i in pair))
-                 for pair, between in self._self_pairs.items()}
+                 for pair, between in self._self_pairs.items()
+                 if frozenset(names[i] for i in pair) not in self._disabled}
         for i in range(of_robots, len(solids)):
             for j in range(i):
                 if self._may_touch(robot, solids[j], solids[i]):
@@ -256,8 +257,7 @@ class Scene(SceneLinearization, ScenePlanning):
     def _may_touch(self, robot, a, b):
         """Whether two solids, one of them an object's, are on bodies that move against each other."""
         i, j = (robot.tables.frames[robot.tables.names[solid.link]].body for solid in (a, b))
-        names = {frozenset((a.name, b.name)), frozenset((a.link, b.link))}
-        return i != j and not names.intersection(self._disabled)
+        return i != j and frozenset((a.name, b.name)) not in self._disabled
 
     @property
     def nq(self) -> int:
