@@ -101,10 +101,17 @@ class Scene(SceneLinearization, ScenePlanning):
     @classmethod
     def from_mjcf(cls, source: Any, **options: Any) -> Scene:
         """The scene of a model of MuJoCo, a path, text, MjSpec or MjModel: its bodies, geoms and pairs, as rigid ones;
-        options as of Scene. An MjcfWarning names what is left out."""
+        options as of Scene, but for those of shapes and of self-collisions, which the model has. Links that get a
+        material, by `materials` or `change`, have between them and others what `combination` says, in place of the
+        model's. An MjcfWarning names what is left out."""
+        for what in ("shapes", "self_collisions", "srdf"):
+            if what in options:
+                raise ValueError(f"{what} {checks.described(options[what])} must not be given: a model of MuJoCo says "
+                                 "itself what touches; disable leaves pairs out")
         given = read_mjcf_scene(source)
         scene = cls(Robot(given.model, given.gravity), shapes=given.shapes, **options)
         scene._self_pairs = dict(zip(given.pairs, given.materials, strict=True))
+        scene._combine(options.get("materials") or ())
         return scene
 
     # --------------------------------------------------------------------------------------------- what is in it
@@ -174,7 +181,13 @@ class Scene(SceneLinearization, ScenePlanning):
             self._shapes = [shape if shape.link != name else shape._replace(
                 material=(shape.material or self.material).but(**fields).checked(f"material of link {name!r}"))
                 for shape in self._shapes]
+            self._combine((name,))
         self._made = None
+
+    def _combine(self, links):
+        """Let pairs of links with others have what the combination of their materials says."""
+        self._self_pairs = {pair: None if any(self._shapes[i].link in links for i in pair) else between
+                            for pair, between in self._self_pairs.items()}
 
     def keep_apart(self, pairs: Iterable[tuple[str, str]]) -> None:
         """Let more pairs of links, or of objects, not touch."""
