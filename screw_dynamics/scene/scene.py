@@ -312,11 +312,11 @@ class Scene(SceneLinearization, ScenePlanning):
     # --------------------------------------------------------------------------------------------- queries
     def contacts(self, q: ArrayLike, threads: Threads = None) -> Contacts:
         """The Contacts within the margin at configurations q (..., nq), without forces."""
-        return self.touching.touches(checks.finite_numbers("q", q, self.nq), threads=threads)
+        return self.touching.touches(self.touching.configurations(q), threads=threads)
 
     def distances(self, q: ArrayLike) -> Distances:
         """The Distances of all pairs at configurations q (..., nq)."""
-        robot, q = self.robot, checks.finite_numbers("q", q, self.nq)
+        robot, q = self.robot, self.touching.configurations(q)
         found, lead = self.touching.touches(q, far=True), q.shape[:-1]
         count = len(self.touching.pairs)
         gap, first, second = np.full((*lead, count), np.inf), *(np.full((*lead, count, 3), np.nan) for _ in range(2))

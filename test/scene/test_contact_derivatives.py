@@ -206,6 +206,29 @@ def test_what_has_no_derivatives_here_is_refused():
         scene.rollout_derivatives(scene.neutral(), effort=lambda t, q, qd: qd)
 
 
+@pytest.mark.parametrize("options, says", [
+    (dict(landed=np.nan), "landed nan must be finite and >= 0"), (dict(landed=-1.0), "landed -1.0 must be"),
+    (dict(landed="a"), "landed 'a' must be"), (dict(strict="no"), "strict 'no' must be True or False"),
+    (dict(t=np.inf), "t inf must be finite")])
+def test_options_that_say_nothing_are_refused(options, says):
+    scene, q, qd, dt, _ = thrown()
+    with pytest.raises(ValueError, match=says):
+        scene.linearize(q, qd, dt=dt, **options)
+    if "landed" in options:
+        with pytest.raises(ValueError, match=says):
+            scene.rollout_derivatives(q, qd, None, dt, 1, **options)
+
+
+def test_a_body_without_a_direction_is_nowhere():
+    """It has no gap to anything, and is not far from everything."""
+    scene, q, qd, dt, _ = thrown()
+    q[3:] = 0.0
+    for query in (scene.contacts, scene.distances, lambda q: scene.linearize(q, qd, dt=dt),
+                  lambda q: scene.rollout_derivatives(q, qd, None, dt, 1)):
+        with pytest.raises(ValueError, match="joint 'ball': the quaternion 0 0 0 0 has no direction"):
+            query(q)
+
+
 def test_a_table_that_turns_as_it_slides_has_no_derivative():
     """How its four feet share the load is nothing that rigid bodies know, and friction turns it by that."""
     case = scenes.boxes((0.004, 0.003, 0.3))
