@@ -392,6 +392,7 @@ def _pairs(given):
     """Pairs of names."""
     pairs = [pair if isinstance(pair, str) else tuple(pair) for pair in given]
     for pair in pairs:
-        if isinstance(pair, str) or len(pair) != 2 or not all(isinstance(name, str) for name in pair):
+        if isinstance(pair, str) or len(pair) != 2 or not all(isinstance(name, str) for name in pair) or len(
+                set(pair)) < 2:
             raise ValueError(f"disable must be pairs of names, not {checks.described(pair)}")
     return [frozenset(pair) for pair in pairs]

@@ -251,7 +251,8 @@ def test_steps_of_adaptive_length_are_refused():
 
 
 def test_names_of_pairs_and_links_of_shapes_are_those_of_the_scene():
-    for disable, says in (["ab"], "pairs of names, not 'ab'"), ([("a", "b", "c")], "pairs of names"):
+    for disable, says in (["ab"], "pairs of names, not 'ab'"), ([("a", "b", "c")], "pairs of names"), (
+            [("a", "a")], r"pairs of names, not \('a', 'a'\)"):
         with pytest.raises(ValueError, match=says):
             sd.Scene(sd.Robot(WORLD), disable=disable)
     scene = sd.Scene(sd.Robot(WORLD), ground=True, disable=[("ground", "bal")])

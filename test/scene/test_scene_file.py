@@ -214,3 +214,12 @@ def test_numbers_are_what_they_look_like(text, value):
             parsed(text)
     else:
         assert parsed(text) == value and type(parsed(text)) is type(value)
+
+
+@pytest.mark.parametrize("length", [1e-300, 1e-160, 1.0, 1e160, 1e300])
+def test_a_quaternion_has_any_length(length):
+    """A quarter turn about x, the squares of whose numbers are none."""
+    found, = read_scene(f"""
+objects: [{{name: a, shape: sphere, radius: 0.1, quaternion: [{length}, 0, 0, {length}]}}]
+""").objects
+    assert np.abs(found.pose[:3, :3] - [[1, 0, 0], [0, 0, -1], [0, 1, 0]]).max() < 1e-15
