@@ -5,6 +5,7 @@ One state at a time: each place of a lane is above other triangles. Edges of sha
 the corners of these."""
 from collections.abc import Callable
 
+from screw_dynamics.numbers.dual import value_of
 from screw_dynamics.numbers.lanes import extract, places
 from screw_dynamics.numbers.scalars import floor, sqrt
 from screw_dynamics.numbers.values import Scalar, kernel, outlined
@@ -36,7 +37,7 @@ def vertex(given: Geometry, b: int, i: int, j: int) -> Vec3:
 @kernel
 def cell(x: float, size: float, count: int) -> int:
     """In which of count - 1 cells of a line of this size, centred, x is; the first or last where it is beyond."""
-    at = floor((x / size + 0.5) * (count - 1.0))
+    at = floor((value_of(x) / size + 0.5) * (count - 1.0))
     return int(max(0.0, min(at, count - 2.0)))
 
 
@@ -87,6 +88,7 @@ def offer(touch: Touch, first: int, most: int, count: int, k: int, on_first: Vec
 @kernel
 def window(x: float, reach: float, size: float, count: int) -> tuple[int, int]:
     """The first and last of `count` vertices of a line that are corners of cells within reach of x."""
+    x = value_of(x)
     reach = min(reach, 2.0 * (size + abs(x)))
     return cell(x - reach, size, count), cell(x + reach, size, count) + 1
 

@@ -278,8 +278,8 @@ def test_capsules_that_cross_touch_where_they_cross():
 
 # ------------------------------------------------------------------------------------------------- on height fields
 @pytest.mark.parametrize("shape, height", [(Sphere(0.1), 0.1), (Capsule(0.1, 0.3), 0.25), (Box((0.3, 0.3, 0.3)), 0.15),
-                                           (Cylinder(0.1, 0.3), 0.15), (ConvexHull([[0, 0, -0.1], [0.1, 0, 0.1], [-0.1, 0, 0.1],
-                                                                                         [0, 0.1, 0.1]]), 0.1)])
+                                           (Cylinder(0.1, 0.3), 0.15),
+                                           (ConvexHull([[0, 0, -0.1], [0.1, 0, 0], [-0.1, 0, 0], [0, 0.1, 0]]), 0.1)])
 def test_a_flat_field_is_a_plane(rng, shape, height):
     flat = HeightField(np.full((5, 9), 0.25), (4.0, 2.0))
     for _ in range(5):
