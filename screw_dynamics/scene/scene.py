@@ -157,6 +157,8 @@ class Scene(SceneLinearization, ScenePlanning):
 
     def add_object(self, given: SceneObject) -> None:
         """Add a SceneObject."""
+        if not isinstance(given, SceneObject):
+            raise ValueError(f"a SceneObject is expected, not {checks.described(given)}: add takes its fields")
         if given.name in (*self._objects, *self._robots.link_names, *self._robots.joint_names):
             raise ValueError(f"object {given.name!r}: the name is taken")
         self._objects[given.name] = given
@@ -200,6 +202,8 @@ class Scene(SceneLinearization, ScenePlanning):
         other._objects = dict(self._objects)
         if robot is not None:
             other._loops, other._robots, other._made = mechanisms(robot), trees(robot), None
+            for shape in other._shapes:
+                checks.known_link(shape.link, other._robots.link_names)
         return other
 
     @property

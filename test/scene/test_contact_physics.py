@@ -294,6 +294,16 @@ def test_links_of_a_robot_that_touch_each_other_can_be_kept_apart_later():
     assert scene.pairs == ()
 
 
+def test_what_is_no_object_and_a_robot_of_other_links_are_refused_by_name():
+    robot, shapes = crank()
+    scene = sd.Scene(robot, shapes=shapes)
+    with pytest.raises(ValueError, match="a SceneObject is expected, not 'table'"):
+        scene.add_object("table")
+    with pytest.raises(ValueError, match="'base' does not exist"):
+        scene.copy(sd.Robot(WORLD))
+    assert scene.copy(robot).pairs == scene.pairs
+
+
 def test_a_shape_of_a_link_that_is_called_as_an_object_is_stays_the_links():
     robot, shapes = crank("table")
     scene = sd.Scene(robot, shapes=shapes)
