@@ -10,7 +10,7 @@ from screw_dynamics.numbers.values import Scalar, kernel
 from screw_dynamics.screws.se3 import Pose
 from screw_dynamics.screws.vectors import Vec3
 
-from .polyhedra import EDGE, FACE
+from .polyhedra import BEFORE_FACES, EDGE, FACE
 from .solids import CAPSULE, CYLINDER, FAR, SPHERE, Geometry
 from .writing import TINY
 
@@ -57,7 +57,7 @@ def convex(given: Geometry, i: int, C: Pose) -> Convex:
     """Solid i, at a pose C."""
     solid, data = given.solid, given.data
     first, vertices, faces, kind = solid.first[i], solid.count[i], solid.columns[i], solid.kind[i]
-    of_faces = first + 3 * vertices + 4
+    of_faces = first + 3 * vertices + BEFORE_FACES
     edges = int(data[of_faces - 1])
     of_edges = of_faces + FACE * faces
     radius = solid.size[i].x

@@ -1,10 +1,11 @@
 """Shapes on a height field: balls touch its faces, ridges and peaks where these are nearest; other shapes with their
 corners, each above the triangle below it, and with its peaks and ridges' corners that are under the shape.
 
-One state at a time: each place of a lane is above other triangles. Edges of boxes across ridges are left out between
-the corners of these, and peaks under hulls, of which the corners alone are compared."""
+One state at a time: each place of a lane is above other triangles. Edges of shapes across ridges are left out between
+the corners of these."""
 from collections.abc import Callable
 
+from screw_dynamics.numbers.dual import value_of
 from screw_dynamics.numbers.lanes import extract, places
 from screw_dynamics.numbers.scalars import floor, sqrt
 from screw_dynamics.numbers.values import Scalar, kernel, outlined
@@ -12,8 +13,9 @@ from screw_dynamics.screws.se3 import Pose
 from screw_dynamics.screws.vectors import Vec3, cross
 
 from .on_plane import lowest_direction
+from .polyhedra import BEFORE_FACES, FACE
 from .segments import Segment, point
-from .solids import Geometry, Touch
+from .solids import FAR, Geometry, Touch
 from .spheres import from_box, from_cylinder
 from .writing import axis_z, box_corner, clamped, direction, pose_at, vector_at, write_far, write_place
 
@@ -35,7 +37,7 @@ def vertex(given: Geometry, b: int, i: int, j: int) -> Vec3:
 @kernel
 def cell(x: float, size: float, count: int) -> int:
     """In which of count - 1 cells of a line of this size, centred, x is; the first or last where it is beyond."""
-    at = floor((x / size + 0.5) * (count - 1.0))
+    at = floor((value_of(x) / size + 0.5) * (count - 1.0))
     return int(max(0.0, min(at, count - 2.0)))
 
 
@@ -86,6 +88,7 @@ def offer(touch: Touch, first: int, most: int, count: int, k: int, on_first: Vec
 @kernel
 def window(x: float, reach: float, size: float, count: int) -> tuple[int, int]:
     """The first and last of `count` vertices of a line that are corners of cells within reach of x."""
+    x = value_of(x)
     reach = min(reach, 2.0 * (size + abs(x)))
     return cell(x - reach, size, count), cell(x + reach, size, count) + 1
 
@@ -214,12 +217,33 @@ def from_capsule(x: Vec3, r: float, half: float) -> tuple[float, Vec3]:
     return distance - r, n
 
 
+@kernel
+def from_hull(given: Geometry, a: int, x: Vec3) -> tuple[float, Vec3]:
+    """The distance of a point x from the face of hull a beyond which it is farthest, or inside nearest, and the normal
+    of that; FAR where x is beyond a rim of the face."""
+    solid, data = given.solid, given.data
+    first, gap, n = solid.first[a] + 3 * solid.count[a] + BEFORE_FACES, -FAR, Vec3(0.0, 0.0, 1.0)
+    for k in range(solid.columns[a]):
+        i = first + FACE * k
+        outwards = Vec3(data[i], data[i + 1], data[i + 2])
+        above = outwards @ x - data[i + 3]
+        if above > gap:
+            gap, n = above, outwards
+    if gap > 0.0:
+        foot = x - gap * n
+        for k in range(solid.columns[a]):
+            i = first + FACE * k
+            if Vec3(data[i], data[i + 1], data[i + 2]) @ foot - data[i + 3] > SAME:
+                return FAR, n
+    return gap, n
+
+
 def peaks_under(distance: Callable) -> Callable:
     """The kernel (given, a, b, touch, row, k, A, B, margin) that writes up to PEAKS touches of peaks in place k, by the
-    distance(x, size) of a point from the shape, with its gradient."""
+    distance(given, a, x) of a point from shape a, with its gradient."""
     def write(given, a, b, touch, row, k, A, B, margin):
         solid, count = given.solid, 0
-        size, h, reach = solid.size[b], solid.size[a], solid.radius[a] + margin
+        size, reach = solid.size[b], solid.radius[a] + margin
         x = (A.p - B.p) @ B.R
         top, bottom = window(x.y, reach, size.y, solid.count[b])
         left, right = window(x.x, reach, size.x, solid.columns[b])
@@ -228,16 +252,19 @@ def peaks_under(distance: Callable) -> Callable:
             for j in range(left, right + 1):
                 if is_peak(given, b, i, j):
                     v = B @ vertex(given, b, i, j)
-                    gap, gradient = distance((v - A.p) @ A.R, h)
+                    gap, gradient = distance(given, a, (v - A.p) @ A.R)
                     n = -1.0 * (A.R @ gradient)
                     if n @ up > UPWARDS and gap < margin:
                         count = offer(touch, row, PEAKS, count, k, v + gap * n, gap, n)
     return outlined(write)
 
 
-_under_capsule = peaks_under(kernel(lambda x, h: from_capsule(x, h.x, h.z)))
-_under_box = peaks_under(kernel(lambda x, h: from_box(x, h)))
-_under_cylinder = peaks_under(kernel(lambda x, h: from_cylinder(x, h.x, h.z)))
+_under_capsule = peaks_under(kernel(lambda given, a, x: from_capsule(x, given.solid.size[a].x,
+                                                                     given.solid.size[a].z)))
+_under_box = peaks_under(kernel(lambda given, a, x: from_box(x, given.solid.size[a])))
+_under_cylinder = peaks_under(kernel(lambda given, a, x: from_cylinder(x, given.solid.size[a].x,
+                                                                       given.solid.size[a].z)))
+_under_hull = peaks_under(from_hull)
 CAPSULE_POINTS, BOX_POINTS, CYLINDER_POINTS = 2 * BALL + PEAKS, 8 + PEAKS, 5 + PEAKS
 
 
@@ -291,13 +318,14 @@ def cylinder_on_height_field(given: Geometry, a: int, b: int, touch: Touch, row:
 
 @kernel
 def hull_on_height_field(given: Geometry, a: int, b: int, touch: Touch, row: int, margin: Scalar) -> None:
-    """All vertices."""
-    like, first, data = given.place.C[a].p.x, given.solid.first[a], given.data
-    for j in range(given.solid.count[a]):
+    """All vertices, and peaks under it."""
+    like, first, data, count = given.place.C[a].p.x, given.solid.first[a], given.data, given.solid.count[a]
+    for j in range(count + PEAKS):
         write_far(touch, row + j, like)
     for k in range(places(like)):
         A, B = pose_at(given.place.C[a], k), pose_at(given.place.C[b], k)
-        for j in range(given.solid.count[a]):
+        for j in range(count):
             i = first + 3 * j
             x = A @ Vec3(data[i], data[i + 1], data[i + 2])
             write_probe(given, b, touch, row + j, k, B, (x - B.p) @ B.R)
+        _under_hull(given, a, b, touch, row + count, k, A, B, margin)

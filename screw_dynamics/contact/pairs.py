@@ -9,15 +9,16 @@ from . import boxes, capsules, convex_pairs, on_height_field, on_plane, spheres
 from .solids import BOX, CAPSULE, CONVEX_HULL, CYLINDER, HEIGHT_FIELD, NUMBERS, PLANE, SPHERE, Solid
 
 KINDS = len(NUMBERS)
-OF_VERTICES = 0         # points of a pair that has one for each vertex of its first
 
 
 class Touching(NamedTuple):
-    """touches(given, a, b, touch, row) writes the touches of solid a with b from a row on, `points` of them: each one
-    with a place of its own among them, FAR where it does not exist."""
+    """touches(given, a, b, touch, row) writes the touches of solid a with b from a row on, `points` of them, and
+    `of_vertices` for each vertex of the first: each one with a place of its own among them, FAR where it does not
+    exist."""
 
     touches: Callable
     points: int
+    of_vertices: int = 0
 
 
 SIMPLE = {
@@ -32,7 +33,7 @@ SIMPLE = {
     (CAPSULE, PLANE): Touching(on_plane.capsule_on_plane, 2),
     (BOX, PLANE): Touching(on_plane.box_on_plane, 8),
     (CYLINDER, PLANE): Touching(on_plane.cylinder_on_plane, on_plane.CYLINDER_POINTS),
-    (CONVEX_HULL, PLANE): Touching(on_plane.hull_on_plane, OF_VERTICES),
+    (CONVEX_HULL, PLANE): Touching(on_plane.hull_on_plane, 0, 1),
 }
 TOUCHING = {
     **SIMPLE,
@@ -46,7 +47,7 @@ TOUCHING = {
     (CAPSULE, HEIGHT_FIELD): Touching(on_height_field.capsule_on_height_field, on_height_field.CAPSULE_POINTS),
     (BOX, HEIGHT_FIELD): Touching(on_height_field.box_on_height_field, on_height_field.BOX_POINTS),
     (CYLINDER, HEIGHT_FIELD): Touching(on_height_field.cylinder_on_height_field, on_height_field.CYLINDER_POINTS),
-    (CONVEX_HULL, HEIGHT_FIELD): Touching(on_height_field.hull_on_height_field, OF_VERTICES),
+    (CONVEX_HULL, HEIGHT_FIELD): Touching(on_height_field.hull_on_height_field, on_height_field.PEAKS, 1),
 }
 
 
@@ -56,7 +57,8 @@ def most_points(a: Solid, b: Solid) -> int:
         names = {number: name.replace("_", " ") for name, number in NUMBERS.items()}
         raise ValueError(f"no contacts between a {names[a.kind]} and a {names[b.kind]}, which both have no end: give "
                          "one of the two a convex shape, which touches all others, or keep them apart (disable)")
-    return TOUCHING[a.kind, b.kind].points or a.count
+    case = TOUCHING[a.kind, b.kind]
+    return case.points + case.of_vertices * a.count
 
 
 def _dispatch(cases):

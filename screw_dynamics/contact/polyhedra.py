@@ -10,6 +10,7 @@ from .shapes import Shape
 
 FLAT = 1e-6             # of the size of a hull: triangles whose corners are so near to a plane are one face
 FACE, EDGE = 6, 4       # numbers of a face and of an edge
+BEFORE_FACES = 4        # numbers between vertices and faces: a point inside, and how many edges there are
 
 
 class Polyhedron(NamedTuple):

@@ -64,7 +64,7 @@ def solve(scene: Any, pose: ArrayLike, link: str, q0: ArrayLike | None, clearanc
     counted = _counted(scene, start, free, pairs)
     given = Problem(differential.FrameTask(link, C, gain=1.0), clearance, counted, free, checks.flag("limits", limits),
                     tolerances)
-    rng: Any = np.random.default_rng(seed)
+    rng = np.random.default_rng(checks.whole("seed", seed, 0))
     best: Any = None
     for attempt in range(1, checks.whole("attempts", attempts, 1) + 1):
         found = robot.inverse_kinematics(C, link, start, joints=joints, limits=limits, position_tolerance=tolerances[0],

@@ -36,7 +36,8 @@ class SceneDerivatives(RolloutDerivatives):
             raise ValueError("effort must be an array or None: what a controller does to first order is not known here")
         robot = touching.robot
         refuse_loops(touching)
-        q0 = checks.vector("q0", q0, robot.nq)
+        landed = checks.number("landed", landed, 0.0)
+        q0 = touching.configurations(checks.vector("q0", q0, robot.nq))
         qd0 = np.zeros(robot.n) if qd0 is None else checks.vector("qd0", qd0, robot.n)
         found = touching.rollouts.samples(q0, qd0, effort, dt, steps, integrator, friction, limits, forces=forces,
                                           reported=touching.reported(touching.most))
@@ -77,8 +78,9 @@ class SceneLinearization:
         touching, total = self.touching, self.robot.rollouts.smooth(forces, friction)
         checks.one_of("integrator", integrator, DERIVED)
         refuse_loops(touching)
+        landed, t, strict = checks.number("landed", landed, 0.0), checks.number("t", t), checks.flag("strict", strict)
         tau = np.zeros(self.n) if tau is None else tau
-        states = checks.broadcast({"q": checks.finite_numbers("q", q, self.nq), "qd": checks.finite_numbers(
+        states = checks.broadcast({"q": touching.configurations(q), "qd": checks.finite_numbers(
             "qd", qd, self.n), "tau": checks.finite_numbers("tau", tau, self.n)})
         q, qd, tau = (np.ascontiguousarray(x, dtype=float) for x in states)
         h, lead, rows = checks.positive("dt", dt), q.shape[:-1], TouchRows(touching)

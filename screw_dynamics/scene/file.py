@@ -189,10 +189,11 @@ def _pose(given: Element) -> np.ndarray:
     if rpy is not None:
         C = pose_of_angles(_Angles(rpy))
     if quaternion is not None:
-        length = np.linalg.norm(quaternion)
-        if not length > 0.0:
+        largest = np.abs(quaternion).max()
+        if not largest > 0.0:
             raise ValueError(f"{given.at('quaternion')} 0 0 0 0 has no direction")
-        C[:3, :3] = _rotation(quaternion / length)
+        direction = quaternion / largest                    # whose square is a number, of any length
+        C[:3, :3] = _rotation(direction / np.linalg.norm(direction))
     C[:3, 3] = given.take("xyz", vector(3), np.zeros(3))
     return C
 

@@ -33,20 +33,23 @@ class MjcfScene(NamedTuple):
 def read_mjcf_scene(source: Any, folder: str | os.PathLike | None = None, vertices: int = VERTICES) -> MjcfScene:
     """The MjcfScene of MJCF text, a path, an MjSpec or an MjModel; source and folder as of read_mjcf.
 
-    Geoms that some pair has are shapes: planes, spheres, capsules, boxes, cylinders, height fields; of a mesh its
-    convex hull, which touches in MuJoCo too, with at most so many vertices. Pairs are MuJoCo's: by contype and
-    conaffinity, without those of one body or of a body and its parent, and without <exclude>; and each <pair>. Of two
-    geoms that of the higher priority, or the larger value, has the friction, sliding, torsional and rolling as condim
-    has it.
+    Geoms that some pair has, or that could touch others by contype or conaffinity, are shapes: planes, spheres,
+    capsules, boxes, cylinders, height fields; of a mesh its convex hull, which touches in MuJoCo too, with at most so
+    many vertices. Pairs are MuJoCo's: by contype and conaffinity, without those of one body or of a body and its
+    parent, and without <exclude>; and each <pair>. Of two geoms that of the higher priority, or the larger value, has
+    the friction, sliding, torsional and rolling as condim has it.
 
     Nothing is soft here, and nothing rebounds: an MjcfWarning names margins, gaps, solref and solimp that are ignored,
     and geoms that are left out: ellipsoids, signed distances, flat meshes."""
     mj = mjcf.compiled(source, folder)
     model = model_of(mj, touching=True)
     bodies, geoms = names_of(mj.nbody, mj.body, "body"), names_of(mj.ngeom, mj.geom, "geom")
-    pairs = {**_dynamic_pairs(mj), **_given_pairs(mj)} if _has_contacts(mj) else {}
+    pairs, touching = {}, set()
+    if _has_contacts(mj):
+        pairs = {**_dynamic_pairs(mj), **_given_pairs(mj)}
+        touching = {k for pair in pairs for k in pair} | set(np.flatnonzero(mj.geom_contype | mj.geom_conaffinity))
     shapes, left_out = {}, []
-    for k in sorted({k for pair in pairs for k in pair}):
+    for k in sorted(map(int, touching)):
         try:
             shape = _shape(mj, k, vertices)
         except ValueError as error:

@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,11 +11,13 @@ from numpy.typing import ArrayLike
 from screw_dynamics import checks
 from screw_dynamics.contact.materials import Material
 from screw_dynamics.contact.on_links import CollisionShape
-from screw_dynamics.contact.shapes import Shape
+from screw_dynamics.contact.shapes import LARGEST, Shape
 from screw_dynamics.model import checks as poses
 from screw_dynamics.model.configuration_space import quaternion
 from screw_dynamics.model.joining import FreeBody
 from screw_dynamics.screws import arrays
+
+NEGLIGIBLE = 1e-13      # of the largest moment of inertia: less is rounding
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,7 +29,8 @@ class SceneObject:
     world; of a free body, where it starts. friction, restitution, torsion and rolling as in Material, None: the
     scene's. belt (3,): the velocity in m/s of its surface, in the object's frame, as of a conveyor.
 
-    ValueError names the object and what is wrong: no shape, a mass that is not positive, a free plane."""
+    ValueError names the object and what is wrong: no shape, a mass that is not positive, a free plane, an inertia with
+    which it could not turn, a pose or a belt that is absurd."""
 
     name: str
     shapes: Any
@@ -45,12 +48,16 @@ class SceneObject:
         name = f"object {self.name!r}"
         self._set(shapes=placed(name, self.shapes), pose=_kept(poses.pose(name, self.pose)),
                   belt=_kept(checks.vector(f"{name}: belt", self.belt, 3)))
+        for what, x, unit in (("position", self.pose[:3, 3], "m"), ("belt", self.belt, "m/s")):
+            if np.abs(x).max() > LARGEST:
+                raise ValueError(f"{name}: {what} {x.tolist()} must be within {LARGEST:g} {unit}")
         self.material(Material())
         for shape, _ in self.shapes:
             if shape.kind in ("plane", "height_field") and (self.mass, self.inertia) != (None, None):
                 raise ValueError(f"{name}: a {shape.kind.replace('_', ' ')} is fixed: it must have no mass")
         if self.inertia is not None:
             self._set(inertia=_kept(poses.inertia(name, self.inertia)))
+            _check_turns(name, self.inertia)
             if self.mass is not None and not np.isclose(checks.positive(f"{name}: mass", self.mass),
                                                         self.inertia[5, 5], rtol=1e-9, atol=0.0):
                 raise ValueError(f"{name}: mass {self.mass!r} is not that of its inertia, {self.inertia[5, 5]:g}")
@@ -75,6 +82,17 @@ class SceneObject:
             return np.allclose(self.inertia, _inertia(self.shapes, self.mass), rtol=1e-12, atol=1e-12 * self.mass)
         except ValueError:              # an open mesh
             return False
+
+    def but(self, **fields: Any) -> SceneObject:
+        """The object with other values of its fields. An inertia of one density follows the mass and the shapes; one
+        that is not stays until another is given, with its mass. mass=None: it is fixed; inertia=None: of one
+        density."""
+        if fields.get("inertia") is not None:
+            fields = {"mass": None, **fields}                   # the inertia has it
+        elif "inertia" in fields or "mass" in fields and fields["mass"] is None or (
+                fields.keys() & {"mass", "shapes"} and self.free and self.of_one_density):
+            fields = {**fields, "inertia": None}
+        return replace(self, **fields)
 
     @property
     def body(self) -> FreeBody:
@@ -160,6 +178,15 @@ def _inertia(shapes, mass):
         to_shape = arrays.Ad_matrix(arrays.inverse_pose(pose))
         total += to_shape.T @ shape.inertia(mass * volume / sum(volumes)) @ to_shape
     return total
+
+
+def _check_turns(name, inertia):
+    """ValueError for a body that something turns at once, without inertia about some axis."""
+    mass, moment = inertia[5, 5], inertia[:3, 3:]
+    about = inertia[:3, :3] + moment @ moment / mass if mass > 0.0 else inertia[:3, :3]
+    if mass > 0.0 and not np.linalg.eigvalsh(about)[0] > NEGLIGIBLE * np.abs(inertia[:3, :3]).max():
+        raise ValueError(f"{name}: inertia {about.tolist()} about the centre of mass must be positive about each axis: "
+                         "what moves freely turns")
 
 
 def _kept(array):

@@ -4,7 +4,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
-from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
@@ -102,10 +101,17 @@ class Scene(SceneLinearization, ScenePlanning):
     @classmethod
     def from_mjcf(cls, source: Any, **options: Any) -> Scene:
         """The scene of a model of MuJoCo, a path, text, MjSpec or MjModel: its bodies, geoms and pairs, as rigid ones;
-        options as of Scene. An MjcfWarning names what is left out."""
+        options as of Scene, but for those of shapes and of self-collisions, which the model has. Links that get a
+        material, by `materials` or `change`, have between them and others what `combination` says, in place of the
+        model's. An MjcfWarning names what is left out."""
+        for what in ("shapes", "self_collisions", "srdf"):
+            if what in options:
+                raise ValueError(f"{what} {checks.described(options[what])} must not be given: a model of MuJoCo says "
+                                 "itself what touches; disable leaves pairs out")
         given = read_mjcf_scene(source)
         scene = cls(Robot(given.model, given.gravity), shapes=given.shapes, **options)
         scene._self_pairs = dict(zip(given.pairs, given.materials, strict=True))
+        scene._combine(options.get("materials") or ())
         return scene
 
     # --------------------------------------------------------------------------------------------- what is in it
@@ -151,6 +157,8 @@ class Scene(SceneLinearization, ScenePlanning):
 
     def add_object(self, given: SceneObject) -> None:
         """Add a SceneObject."""
+        if not isinstance(given, SceneObject):
+            raise ValueError(f"a SceneObject is expected, not {checks.described(given)}: add takes its fields")
         if given.name in (*self._objects, *self._robots.link_names, *self._robots.joint_names):
             raise ValueError(f"object {given.name!r}: the name is taken")
         self._objects[given.name] = given
@@ -164,19 +172,24 @@ class Scene(SceneLinearization, ScenePlanning):
         self._made = None
 
     def change(self, name: str, **fields: Any) -> None:
-        """Give an object other fields of SceneObject, its pose, friction ..., or a link another material."""
+        """Give an object other fields, as SceneObject.but has them, its pose, friction, mass ..., or a link another
+        material."""
         if name not in self._objects and name not in {shape.link for shape in self._shapes}:
             raise ValueError(f"nothing called {name!r} touches, the scene has "
                              f"{', '.join(dict.fromkeys([*self._objects, *(shape.link for shape in self._shapes)]))}")
         if name in self._objects:
-            given = self._objects[name]
-            kept = {} if given.inertia is None else {"mass": None}      # its inertia has it
-            self._objects[name] = replace(given, **{**kept, **fields})
+            self._objects[name] = self._objects[name].but(**fields)
         else:
             self._shapes = [shape if shape.link != name else shape._replace(
                 material=(shape.material or self.material).but(**fields).checked(f"material of link {name!r}"))
                 for shape in self._shapes]
+            self._combine((name,))
         self._made = None
+
+    def _combine(self, links):
+        """Let pairs of links with others have what the combination of their materials says."""
+        self._self_pairs = {pair: None if any(self._shapes[i].link in links for i in pair) else between
+                            for pair, between in self._self_pairs.items()}
 
     def keep_apart(self, pairs: Iterable[tuple[str, str]]) -> None:
         """Let more pairs of links, or of objects, not touch."""
@@ -189,6 +202,8 @@ class Scene(SceneLinearization, ScenePlanning):
         other._objects = dict(self._objects)
         if robot is not None:
             other._loops, other._robots, other._made = mechanisms(robot), trees(robot), None
+            for shape in other._shapes:
+                checks.known_link(shape.link, other._robots.link_names)
         return other
 
     @property
@@ -229,12 +244,13 @@ class Scene(SceneLinearization, ScenePlanning):
             each.name if each.free else alone.model.root, self.material))]
         belts = [(0.0, 0.0, 0.0)] * len(self._shapes) + [
             pose[:3, :3].T @ each.belt for each in self._objects.values() for _, pose in each.shapes]
-        names = [shape.name if shape.name in self._objects else shape.link for shape in shapes]
+        names = [*(shape.link for shape in self._shapes), *(shape.name for shape in shapes[len(self._shapes):])]
         solids = [Solid(name, shape.link, shape.shape, shape.pose, tuple(belt))
                   for name, shape, belt in zip(names, shapes, belts, strict=True)]
         materials, of_robots = [shape.material or self.material for shape in shapes], len(self._shapes)
         pairs = {pair: between or self.combination.of(*(materials[i] for i in pair))
-                 for pair, between in self._self_pairs.items()}
+                 for pair, between in self._self_pairs.items()
+                 if frozenset(names[i] for i in pair) not in self._disabled}
         for i in range(of_robots, len(solids)):
             for j in range(i):
                 if self._may_touch(robot, solids[j], solids[i]):
@@ -258,8 +274,7 @@ class Scene(SceneLinearization, ScenePlanning):
     def _may_touch(self, robot, a, b):
         """Whether two solids, one of them an object's, are on bodies that move against each other."""
         i, j = (robot.tables.frames[robot.tables.names[solid.link]].body for solid in (a, b))
-        names = {frozenset((a.name, b.name)), frozenset((a.link, b.link))}
-        return i != j and not names.intersection(self._disabled)
+        return i != j and frozenset((a.name, b.name)) not in self._disabled
 
     @property
     def nq(self) -> int:
@@ -301,11 +316,11 @@ class Scene(SceneLinearization, ScenePlanning):
     # --------------------------------------------------------------------------------------------- queries
     def contacts(self, q: ArrayLike, threads: Threads = None) -> Contacts:
         """The Contacts within the margin at configurations q (..., nq), without forces."""
-        return self.touching.touches(checks.finite_numbers("q", q, self.nq), threads=threads)
+        return self.touching.touches(self.touching.configurations(q), threads=threads)
 
     def distances(self, q: ArrayLike) -> Distances:
         """The Distances of all pairs at configurations q (..., nq)."""
-        robot, q = self.robot, checks.finite_numbers("q", q, self.nq)
+        robot, q = self.robot, self.touching.configurations(q)
         found, lead = self.touching.touches(q, far=True), q.shape[:-1]
         count = len(self.touching.pairs)
         gap, first, second = np.full((*lead, count), np.inf), *(np.full((*lead, count, 3), np.nan) for _ in range(2))
@@ -381,6 +396,7 @@ def _pairs(given):
     """Pairs of names."""
     pairs = [pair if isinstance(pair, str) else tuple(pair) for pair in given]
     for pair in pairs:
-        if isinstance(pair, str) or len(pair) != 2 or not all(isinstance(name, str) for name in pair):
+        if isinstance(pair, str) or len(pair) != 2 or not all(isinstance(name, str) for name in pair) or len(
+                set(pair)) < 2:
             raise ValueError(f"disable must be pairs of names, not {checks.described(pair)}")
     return [frozenset(pair) for pair in pairs]

@@ -4,7 +4,9 @@ from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from screw_dynamics import checks
 from screw_dynamics.compiled.batch import Workspaces
 from screw_dynamics.compiled.threads import on_threads, thread_count
 from screw_dynamics.compiled.workspace import Tables
@@ -17,7 +19,8 @@ from screw_dynamics.constraints.projection import CONFIGURATIONS, NOTHING
 from screw_dynamics.contact.detection import are_simple, kinds_of, pair_rows
 from screw_dynamics.contact.shapes import Shape
 from screw_dynamics.contact.solids import Attached, kind_of, rows
-from screw_dynamics.model import checks
+from screw_dynamics.model.checks import named
+from screw_dynamics.model.configuration_space import normalized
 from screw_dynamics.numbers.lanes import WIDTH
 from screw_dynamics.numbers.values import PLAIN
 from screw_dynamics.robot import Robot
@@ -72,10 +75,10 @@ class Touching:
                  slow: float = 0.01, constraints: Any = None):
         self.robot, self.solids = robot, tuple(solids)
         for solid in solids:
-            checks.named(solid.name, kind_of, solid.shape)
+            named(solid.name, kind_of, solid.shape)
         self._rows, self._data = rows([self._attached(solid) for solid in solids])
         for i, j in pairs:
-            checks.named(" and ".join(map(_with_shape, (solids[i], solids[j]))), pair_rows, self._rows, [(i, j)])
+            named(" and ".join(map(_with_shape, (solids[i], solids[j]))), pair_rows, self._rows, [(i, j)])
         self.pairs = [pair._replace(mu=mu, restitution=e, torsion=torsion, rolling=rolling) for pair, (
             mu, e, torsion, rolling) in zip(pair_rows(self._rows, pairs), materials, strict=True)]
         points = sum(pair.points for pair in self.pairs)
@@ -118,6 +121,13 @@ class Touching:
         given = contact_tables.pack(settings, self._rows, self.pairs, self._data)
         return robot.tables._replace(tables=np.concatenate([loops, given]), work=contact_tables.contact_work(
             robot.n, m, settings, len(self.solids), points))
+
+    def configurations(self, q: ArrayLike) -> np.ndarray:
+        """Configurations (..., nq) that bodies can have. ValueError for a number that is not finite, and for the
+        quaternion 0, with which a body would be nowhere, and touch nothing."""
+        found = checks.finite_numbers("q", q, self.robot.nq)
+        normalized(self.robot.model, found)
+        return found
 
     def touches(self, q: np.ndarray, far: bool = False, threads: int | None = None) -> Contacts:
         """The Contacts at configurations q (..., nq), without forces; far: of all points of all pairs."""

@@ -21,8 +21,15 @@ def parsed(text: str) -> Any:
 
 
 def dumped(data: Any) -> str:
-    """The text of plain data, in its order."""
-    return _yaml().safe_dump(data, sort_keys=False, default_flow_style=None, width=120, allow_unicode=True)
+    """The text of plain data, in its order, which `parsed` reads as the same again."""
+    yaml = _yaml()
+
+    class Dumper(yaml.SafeDumper):
+        """With quotes around text that looks like a number: in YAML 1.1 1e3 is none, to `parsed` it is."""
+
+    Dumper.add_representer(str, lambda dumper, text: dumper.represent_scalar(
+        "tag:yaml.org,2002:str", text, style="'" if _NUMBER.fullmatch(text) else None))
+    return yaml.dump(data, Dumper=Dumper, sort_keys=False, default_flow_style=None, width=120, allow_unicode=True)
 
 
 def _yaml():

@@ -95,7 +95,7 @@ class Surroundings:
                     scene.change(name, friction=friction)
             robot = scene.robots
             links = [link for link in robot.link_names if link != robot.model.root]     # the ground is on that
-            scene.keep_apart((name, link) for name in self._dropped for link in links)
+            scene.keep_apart((name, link) for name in self._dropped & scene.objects.keys() for link in links)
         self.touching: Touching = scene.touching
         self.bodies = tuple(name for name, each in self.objects.items() if each.free)
         self._at = {name: k for k, name in enumerate(self.bodies)}

@@ -49,7 +49,8 @@ class View:
     def url(self) -> str:
         """The page's address."""
         host = self.server.get_host()
-        return f"http://{'localhost' if host in ('0.0.0.0', '127.0.0.1', '::') else host}:{self.server.get_port()}"
+        name = "localhost" if host in ("0.0.0.0", "127.0.0.1", "::") else f"[{host}]" if ":" in host else host
+        return f"http://{name}:{self.server.get_port()}"
 
     @property
     def watched(self) -> bool:

@@ -14,15 +14,19 @@ from collections.abc import Iterator
 from typing import Any
 from urllib.parse import urlsplit
 
+from screw_dynamics import checks
+
 LARGEST_MESSAGE = 256 * 1024    # bytes, from a page: it sends its camera and what is done to its widgets
 SEEN = "1.1.1"                  # viser, with which all this was seen to hold
+LAST_PORT = 65535
 WAITING_MESSAGES = 4            # of a page, before it has to wait
 _STARTING = threading.Lock()    # one server at a time
 
 
 def start(host: str, port: int, title: str) -> Any:
     """A ViserServer at the first free port from `port` on. ImportError without viser; RuntimeError with one that does
-    not take what refuses other pages."""
+    not take what refuses other pages; ValueError for a host that is not this machine, and what is no port."""
+    _check_address(host, port)
     try:
         import viser
     except ImportError:
@@ -36,6 +40,18 @@ def start(host: str, port: int, title: str) -> Any:
         raise RuntimeError(f"viser {viser.__version__} starts its server in a way in which any web page could connect "
                            f"to it, so that it was stopped: pip install viser=={SEEN}")
     return server
+
+
+def _check_address(host, port):
+    """ValueError for an address that no page can have: viser would wait for its server without an end."""
+    if checks.whole("port", port, 0) > LAST_PORT:
+        raise ValueError(f"port {port} must be <= {LAST_PORT}")
+    try:
+        for family, kind, _, _, address in socket.getaddrinfo(host, 0, type=socket.SOCK_STREAM):
+            with socket.socket(family, kind) as probe:
+                probe.bind(address)
+    except (OSError, TypeError, UnicodeError) as error:
+        raise ValueError(f"host {host!r} must be an address or a name of this machine: {error}") from None
 
 
 def refusal(hosts: list[str], origins: list[str] | None, own: str) -> str:

@@ -278,7 +278,8 @@ def test_capsules_that_cross_touch_where_they_cross():
 
 # ------------------------------------------------------------------------------------------------- on height fields
 @pytest.mark.parametrize("shape, height", [(Sphere(0.1), 0.1), (Capsule(0.1, 0.3), 0.25), (Box((0.3, 0.3, 0.3)), 0.15),
-                                           (Cylinder(0.1, 0.3), 0.15)])
+                                           (Cylinder(0.1, 0.3), 0.15),
+                                           (ConvexHull([[0, 0, -0.1], [0.1, 0, 0], [-0.1, 0, 0], [0, 0.1, 0]]), 0.1)])
 def test_a_flat_field_is_a_plane(rng, shape, height):
     flat = HeightField(np.full((5, 9), 0.25), (4.0, 2.0))
     for _ in range(5):
@@ -322,12 +323,41 @@ def test_a_ball_in_a_valley_touches_both_sides_and_on_a_ridge_one_line():
     assert len(on_ridge.gap) == 1 and on_ridge.n[0].tolist() == [0.0, 0.0, 1.0]
 
 
-def test_a_box_rests_on_the_peaks_under_it():
+def hull_of(size):
+    """The box of this size, as a hull."""
+    return ConvexHull([[x, y, z] for x in (-0.5, 0.5) for y in (-0.5, 0.5) for z in (-0.5, 0.5)] * np.array(size))
+
+
+@pytest.mark.parametrize("shape", [Box((1.5, 0.4, 0.2)), hull_of((1.5, 0.4, 0.2))], ids=["box", "hull"])
+def test_a_box_rests_on_the_peaks_under_it(shape):
     heights = np.zeros((5, 5))
     heights[2, 1] = heights[2, 3] = 0.1
-    found = Shapes([Box((1.5, 0.4, 0.2)), HeightField(heights, (2.0, 2.0))]).one([at(0.0, 0.0, 0.2), np.eye(4)], 1e-9)
+    found = Shapes([shape, HeightField(heights, (2.0, 2.0))]).one([at(0.0, 0.0, 0.2), np.eye(4)], 1e-9)
     np.testing.assert_allclose(found.gap, 0.0, atol=1e-15)
     np.testing.assert_allclose(found.p, [(-0.5, 0.0, 0.1), (0.5, 0.0, 0.1)], atol=1e-15)
+
+
+def test_peaks_in_a_hull_are_as_deep_as_in_the_box_that_it_is(rng):
+    field, inside = HeightField(rng.uniform(-0.2, 0.1, (9, 9)), (2.0, 2.0)), 0
+    for _ in range(30):
+        size, C = rng.uniform(0.2, 1.0, 3), np.eye(4)
+        C[:3, :3] = Rotation.from_rotvec(0.3 * rng.normal(size=3)).as_matrix()
+        C[:3, 3] = *rng.uniform(-0.5, 0.5, 2), rng.uniform(0.5, 0.9) * 0.5 * size[2]
+        box, hull = (Shapes([shape, field]).one([C, np.eye(4)], 1e-9) for shape in (Box(size), hull_of(size)))
+        order, also = (np.lexsort(np.round(found.p.T, 9)) for found in (box, hull))
+        np.testing.assert_allclose(hull.gap[also], box.gap[order], atol=1e-14)
+        np.testing.assert_allclose(hull.n[also], box.n[order], atol=1e-13)
+        inside += len(box.gap)
+    assert inside > 100
+
+
+def test_a_peak_beside_a_hull_does_not_touch_what_is_above_its_height():
+    """The face of a hull ends where the hull does."""
+    heights = np.zeros((5, 5))
+    heights[2, 4] = 0.1
+    wedge = ConvexHull([[x, y, z] for x, z in ((-0.95, 0.05), (0.95, 0.05), (0.0, -0.05)) for y in (-0.2, 0.2)])
+    found = Shapes([wedge, HeightField(heights, (2.0, 2.0))]).one([at(0.0, 0.0, 0.051), np.eye(4)], 0.2)
+    assert found.gap.min() == pytest.approx(0.001, abs=1e-15) and (found.p[:, 0] < 0.99).all()
 
 
 def test_beside_a_field_nothing_touches():

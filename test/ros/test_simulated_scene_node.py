@@ -114,13 +114,14 @@ def test_what_cannot_be_is_refused_counted_and_changes_nothing(held):
             (lambda: held.spawn("odd", "{shape: sphere, radius: .nan, mass: 1}"), "radius"),
             (lambda: held.spawn("odd", "[" * 1000), "description"),
             (lambda: held.spawn("left", "{shape: sphere, radius: 0.1}"), "'left': the name is taken"),
+            (lambda: held.spawn("x" * 300, "{shape: sphere, radius: 0.1, mass: 1}"), "the name has 300 characters"),
             (lambda: held.delete("left"), "object 'left' must be one of"),
             (lambda: held.set_friction("ball", NAN), "friction")):
         with pytest.raises(LockstepError, match=message):
             change()
     held.advance(0.1)
     np.testing.assert_allclose(held.object("ball"), before, atol=1e-4)
-    held._driver.wait(lambda: noticed(held) == 8, lambda: f"the diagnostics to count 8 requests, not {noticed(held)}")
+    held._driver.wait(lambda: noticed(held) == 9, lambda: f"the diagnostics to count 9 requests, not {noticed(held)}")
 
 
 def test_cmd_vel_drives_a_base_and_wheel_odometry_tells_where(robot_simulator, ros):

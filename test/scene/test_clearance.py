@@ -72,6 +72,8 @@ def test_pairs_and_joints_that_count(panda):
     assert found.success and scene.distances(found.q).gap.min() < 0.02
     with pytest.raises(ValueError, match="pair .* is not among the pairs of the scene"):
         scene.inverse_kinematics(goal, "panda_link8", q0, pairs=[("panda_link6", "moon")])
+    with pytest.raises(ValueError, match="seed 'a' must be a whole number >= 0"):
+        scene.inverse_kinematics(goal, "panda_link8", q0, seed="a")
     held = [name for name in panda.joint_names if name != "panda_joint1"]
     found = scene.inverse_kinematics(goal, "panda_link8", q0, clearance=0.02, joints=held, attempts=3)
     where = scene.q_slices["panda_joint1"]

@@ -3,6 +3,7 @@ import numpy as np
 import pytest
 
 import screw_dynamics as sd
+from screw_dynamics.contact.shapes import Box, Capsule, ConvexHull, Cylinder, Sphere
 from screw_dynamics.scene.touch_derivatives import TouchRows
 from support import touching_scenes as scenes
 from support.differences import of_a_state, slopes
@@ -113,17 +114,9 @@ def test_points_that_stick_keep_their_velocities():
     assert np.abs(J[2::3] @ changes[:scene.n]).max() < 1e-9
 
 
-def test_rows_of_touches_are_differentiated_for_all_shapes():
-    """Gap, Jacobian and moving surfaces, of pairs with points on faces, edges and corners."""
-    scene = sd.Scene(scenes.world(), ground=True)
-    rng, h = np.random.default_rng(2), 1e-4
-    scene.add_box("box", (0.2, 0.3, 0.4), mass=1.0, pose=scenes.pose((0, 0, 0.3), rng.normal(size=3)))
-    scene.add_sphere("ball", 0.1, mass=1.0, pose=scenes.pose((0.3, 0.1, 0.35)))
-    scene.add_cylinder("drum", 0.1, 0.3, mass=1.0, pose=scenes.pose((0.2, 0.5, 0.3), rng.normal(size=3)),
-                       belt=(0.1, 0.2, 0.3))
-    scene.add_capsule("rod", 0.05, 0.4, mass=1.0, pose=scenes.pose((-0.3, 0.1, 0.4), rng.normal(size=3)))
-    scene.add_mesh("hull", rng.normal(size=(6, 3)) * 0.1, mass=1.0, pose=scenes.pose((1, 0, 0.3)))
-    rows, q, pairs = TouchRows(scene.touching), scene.neutral(), []
+def rows_are_differentiated(scene, q, rng, h=1e-4):
+    """Whether gaps, Jacobians and belts of all points of all pairs have the derivatives that differences find."""
+    rows, pairs = TouchRows(scene.touching), []
     for k, pair in enumerate(scene.touching.pairs):
         pairs += [(k, j) for j in range(pair.points)]
     given = rows.at(q, *zip(*pairs, strict=True))
@@ -136,6 +129,33 @@ def test_rows_of_touches_are_differentiated_for_all_shapes():
     nearest = [k for k, (pair, _) in enumerate(pairs) if given.gap[k] == min(
         gap for gap, (other, _) in zip(given.gap, pairs, strict=True) if other == pair) < 1e8]
     near(given.J[nearest][:, 2], given.gap_by_q[nearest], 1e-13)
+
+
+def test_rows_of_touches_are_differentiated_for_all_shapes():
+    """Gap, Jacobian and moving surfaces, of pairs with points on faces, edges and corners."""
+    scene = sd.Scene(scenes.world(), ground=True)
+    rng = np.random.default_rng(2)
+    scene.add_box("box", (0.2, 0.3, 0.4), mass=1.0, pose=scenes.pose((0, 0, 0.3), rng.normal(size=3)))
+    scene.add_sphere("ball", 0.1, mass=1.0, pose=scenes.pose((0.3, 0.1, 0.35)))
+    scene.add_cylinder("drum", 0.1, 0.3, mass=1.0, pose=scenes.pose((0.2, 0.5, 0.3), rng.normal(size=3)),
+                       belt=(0.1, 0.2, 0.3))
+    scene.add_capsule("rod", 0.05, 0.4, mass=1.0, pose=scenes.pose((-0.3, 0.1, 0.4), rng.normal(size=3)))
+    scene.add_mesh("hull", rng.normal(size=(6, 3)) * 0.1, mass=1.0, pose=scenes.pose((1, 0, 0.3)))
+    rows_are_differentiated(scene, scene.neutral(), rng)
+
+
+@pytest.mark.parametrize("shape", [
+    Sphere(0.1), Capsule(0.1, 0.5), Box((0.6, 0.5, 0.2)), Cylinder(0.3, 0.2),
+    ConvexHull([[0.0, 0.0, -0.3], [0.3, 0.0, 0.1], [-0.2, 0.3, 0.1], [-0.2, -0.3, 0.2]])], ids=lambda shape: shape.kind)
+def test_rows_of_touches_on_a_height_field_are_differentiated(shape):
+    rng, scene = np.random.default_rng(5), sd.Scene(scenes.world())
+    scene.add_heightfield("hill", 0.2 * rng.normal(size=(6, 7)), (3.0, 2.5))
+    scene.add("stone", shape, 1.0, scenes.pose((0.31, -0.12, 1.0), rng.normal(size=3)))
+    q = scene.neutral()
+    for _ in range(60):
+        q[2] -= 0.5 * (scene.distances(q).gap[0] - 1e-3)
+    rows_are_differentiated(scene, q, rng, 1e-5)
+    assert scene.linearize(q, [0, 0, 0, 0, 0, 0.0]).contacts.gap.min() == pytest.approx(1e-3, abs=1e-9)
 
 
 def test_a_contact_in_touch_is_differentiated_towards_the_ground():
@@ -204,6 +224,29 @@ def test_what_has_no_derivatives_here_is_refused():
         scene.linearize(scene.neutral(), np.zeros(6), integrator="rk4")
     with pytest.raises(ValueError, match="a controller"):
         scene.rollout_derivatives(scene.neutral(), effort=lambda t, q, qd: qd)
+
+
+@pytest.mark.parametrize("options, says", [
+    (dict(landed=np.nan), "landed nan must be finite and >= 0"), (dict(landed=-1.0), "landed -1.0 must be"),
+    (dict(landed="a"), "landed 'a' must be"), (dict(strict="no"), "strict 'no' must be True or False"),
+    (dict(t=np.inf), "t inf must be finite")])
+def test_options_that_say_nothing_are_refused(options, says):
+    scene, q, qd, dt, _ = thrown()
+    with pytest.raises(ValueError, match=says):
+        scene.linearize(q, qd, dt=dt, **options)
+    if "landed" in options:
+        with pytest.raises(ValueError, match=says):
+            scene.rollout_derivatives(q, qd, None, dt, 1, **options)
+
+
+def test_a_body_without_a_direction_is_nowhere():
+    """It has no gap to anything, and is not far from everything."""
+    scene, q, qd, dt, _ = thrown()
+    q[3:] = 0.0
+    for query in (scene.contacts, scene.distances, lambda q: scene.linearize(q, qd, dt=dt),
+                  lambda q: scene.rollout_derivatives(q, qd, None, dt, 1)):
+        with pytest.raises(ValueError, match="joint 'ball': the quaternion 0 0 0 0 has no direction"):
+            query(q)
 
 
 def test_a_table_that_turns_as_it_slides_has_no_derivative():

@@ -257,6 +257,29 @@ def test_forces_are_opposite_and_change_momentum():
     np.testing.assert_allclose(np.diff(ball, axis=0), -1e-3 * force, atol=1e-13)
 
 
+def change_of_moment(e, h):
+    """By how much two balls that hit each other off their centres change the moment of their momentum."""
+    scene, total = sd.Scene(WEIGHTLESS, friction=0.5, restitution=e), 0.0
+    scene.add_sphere("a", 0.1, 1.0, at(-0.2003, 0.07, 0.0))
+    scene.add_sphere("b", 0.12, 2.0, at(0.1, 0.0, 0.01))
+    v = moving(scene, 2.0, 0.0, 0.0)
+    v[6:9] = 3.0, 2.0, 1.0
+    motion = scene.rollout(scene.neutral(), v, dt=h, steps=round(0.08 / h))
+    assert np.abs(motion.contacts.force).max() > 1.0
+    for name, mass, radius in (("a", 1.0, 0.1), ("b", 2.0, 0.12)):
+        C, twist = scene.robot.forward_kinematics(motion.q, name), motion.qd[:, scene.v_slices[name]]
+        spin, p = (np.einsum("kij,kj->ki", C[:, :3, :3], x) for x in (twist[:, :3], twist[:, 3:]))
+        total = total + mass * np.cross(C[:, :3, 3], p) + 0.4 * mass * radius**2 * spin
+    return np.abs(total - total[0]).max()
+
+
+def test_the_moment_of_momentum_stays_but_where_something_rebounds_to_first_order():
+    """An impulse has the normal and the arms of the start of its step, and what rebounds has moved by then."""
+    assert change_of_moment(0.0, 2e-3) < 1e-15
+    assert change_of_moment(0.5, 2e-3) / change_of_moment(0.5, 1e-3) == pytest.approx(2.0, rel=0.1)
+    assert change_of_moment(0.5, 1e-3) < 2e-3
+
+
 @heavy
 @pytest.mark.parametrize("integrator", FIXED_STEPS)
 def test_a_box_on_a_slope_sticks_just_below_its_friction(integrator):

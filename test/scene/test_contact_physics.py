@@ -251,7 +251,8 @@ def test_steps_of_adaptive_length_are_refused():
 
 
 def test_names_of_pairs_and_links_of_shapes_are_those_of_the_scene():
-    for disable, says in (["ab"], "pairs of names, not 'ab'"), ([("a", "b", "c")], "pairs of names"):
+    for disable, says in (["ab"], "pairs of names, not 'ab'"), ([("a", "b", "c")], "pairs of names"), (
+            [("a", "a")], r"pairs of names, not \('a', 'a'\)"):
         with pytest.raises(ValueError, match=says):
             sd.Scene(sd.Robot(WORLD), disable=disable)
     scene = sd.Scene(sd.Robot(WORLD), ground=True, disable=[("ground", "bal")])
@@ -261,6 +262,53 @@ def test_names_of_pairs_and_links_of_shapes_are_those_of_the_scene():
     for shapes, says in ([Sphere(0.1)], "CollisionShapes"), ([CollisionShape("x", Sphere(0.1), np.eye(4))], "'x'"):
         with pytest.raises(ValueError, match=says):
             sd.Scene(sd.Robot(WORLD), shapes=shapes)
+
+
+def crank(name=None):
+    """A robot on a base with a plate, and two links that may touch it; a shape of the first has a name."""
+    builder = sd.ModelBuilder("base")
+    builder.add_screw("swing", "arm", "base", (0.0, 1.0, 0.0), mass=1.0)
+    builder.add_screw("turn", "hand", "arm", (0.0, 1.0, 0.0), point=(0.5, 0.0, 0.0), mass=1.0)
+    shapes = [CollisionShape("base", Box((0.2, 0.2, 0.2)), at(x=0.3)),
+              CollisionShape("arm", Sphere(0.1), at(x=0.5), None, name),
+              CollisionShape("hand", Sphere(0.1), at(x=0.8))]
+    return sd.Robot(builder.build()), shapes
+
+
+def test_links_that_are_kept_apart_from_the_root_touch_what_is_fixed_to_it():
+    """A fixed object is on the root link, as the ground is; pairs of links are of links alone."""
+    robot, shapes = crank()
+    scene = sd.Scene(robot, ground=True, shapes=shapes, disable=[("arm", "base")])
+    scene.add_box("table", (1.0, 1.0, 0.1))
+    touching = {frozenset(pair) for pair in scene.pairs}
+    assert touching == {frozenset((link, name)) for link in ("arm", "hand") for name in ("ground", "table")}
+    scene.keep_apart([("arm", "table")])
+    assert {frozenset(pair) for pair in scene.pairs} == touching - {frozenset(("arm", "table"))}
+
+
+def test_links_of_a_robot_that_touch_each_other_can_be_kept_apart_later():
+    robot, shapes = crank()
+    scene = sd.Scene(robot, shapes=shapes, self_collisions=True)
+    assert scene.pairs == (("hand", "base"),)
+    scene.keep_apart([("hand", "base")])
+    assert scene.pairs == ()
+
+
+def test_what_is_no_object_and_a_robot_of_other_links_are_refused_by_name():
+    robot, shapes = crank()
+    scene = sd.Scene(robot, shapes=shapes)
+    with pytest.raises(ValueError, match="a SceneObject is expected, not 'table'"):
+        scene.add_object("table")
+    with pytest.raises(ValueError, match="'base' does not exist"):
+        scene.copy(sd.Robot(WORLD))
+    assert scene.copy(robot).pairs == scene.pairs
+
+
+def test_a_shape_of_a_link_that_is_called_as_an_object_is_stays_the_links():
+    robot, shapes = crank("table")
+    scene = sd.Scene(robot, shapes=shapes)
+    scene.add_box("table", (1.0, 1.0, 0.1))
+    assert {frozenset(pair) for pair in scene.pairs} == {frozenset(("arm", "table")), frozenset(("hand", "table"))}
 
 
 def test_a_step_is_a_rollout_of_one_and_points_are_in_the_frame_of_the_root():

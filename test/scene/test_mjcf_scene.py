@@ -154,6 +154,37 @@ def test_what_is_ignored_is_one_warning_that_names_it():
     assert pairs_of(scene) == {("ball", "floor"): Material(0.3, 0.0, 0.0, 0.0)}
 
 
+def test_geoms_without_a_partner_in_the_model_touch_what_is_added():
+    text = """<mujoco><worldbody><body name="a" pos="0 0 1"><freejoint/><geom name="ball" size="0.1"/>
+      <geom name="paint" size="0.2" contype="0" conaffinity="0"/></body></worldbody></mujoco>"""
+    scene = sd.Scene.from_mjcf(text, ground=True)
+    scene.add_sphere("stone", 0.1, 1.0)
+    assert {frozenset(pair) for pair in scene.pairs} == {frozenset(pair) for pair in (
+        ("a", "ground"), ("a", "stone"), ("stone", "ground"))}
+    assert sd.Scene.from_mjcf(text).pairs == ()
+
+
+def frictions(scene):
+    return {frozenset(names): pair.mu for names, pair in zip(scene.pairs, scene.touching.pairs, strict=True)}
+
+
+def test_materials_and_pairs_that_are_given_count_in_place_of_those_of_the_model():
+    text = """<mujoco><worldbody><geom name="floor" type="plane" size="1 1 1"/>
+      <body name="a" pos="0 0 1"><freejoint/><geom size="0.1" friction="0.36"/></body>
+      <body name="b" pos="1 0 1"><freejoint/><geom size="0.1"/></body></worldbody></mujoco>"""
+    on_floor, other, both = (frozenset(pair) for pair in (("a", "world"), ("b", "world"), ("a", "b")))
+    scene = sd.Scene.from_mjcf(text)
+    assert frictions(scene) == {on_floor: 1.0, other: 1.0, both: 1.0}
+    scene.change("a", friction=0.04)                # MuJoCo has the larger one, a combination its mean
+    expected = {on_floor: 0.2, other: 1.0, both: 0.2}
+    assert frictions(scene) == pytest.approx(expected, rel=1e-15)
+    assert frictions(sd.Scene.from_mjcf(text, materials={"a": 0.04})) == pytest.approx(expected, rel=1e-15)
+    assert frictions(sd.Scene.from_mjcf(text, disable=[("a", "b")])) == {on_floor: 1.0, other: 1.0}
+    for options in dict(self_collisions=False), dict(srdf="arm.srdf"), dict(shapes={}):
+        with pytest.raises(ValueError, match=f"{next(iter(options))} .* must not be given: a model of MuJoCo says"):
+            sd.Scene.from_mjcf(text, **options)
+
+
 @pytest.mark.parametrize("text, says", [
     ("<mujoco><worldbody><geom/></worldbody></mujoco>", "MuJoCo refuses the model"),
     ("<mujoco>", "not well-formed"), ("none.xml", "MJCF"),

@@ -63,6 +63,24 @@ def test_an_inertia_counts_in_place_of_that_of_the_shape():
     assert thing.mass == 2.0 and np.array_equal(thing.inertia, inertia)
 
 
+def test_an_inertia_of_one_density_follows_mass_and_shapes_and_another_stays():
+    """An object that is changed is the one that would have been added so."""
+    ball, lead = SceneObject("ball", Sphere(0.1), 1.0), sd.inertia_matrix(2.0, (0.01, 0, 0), 0.1 * np.eye(3))
+    for fields in dict(shapes=Sphere(0.2)), dict(mass=3.0), dict(mass=3.0, shapes=Box((1, 2, 3))):
+        expected = SceneObject(**{"name": "ball", "shapes": Sphere(0.1), "mass": 1.0} | fields)
+        changed = ball.but(**fields)
+        assert np.array_equal(changed.inertia, expected.inertia) and changed.mass == expected.mass
+    other = ball.but(inertia=lead)
+    assert other.mass == 2.0 and np.array_equal(other.but(shapes=Sphere(0.2)).inertia, lead)
+    assert np.array_equal(other.but(inertia=None).inertia, SceneObject("ball", Sphere(0.1), 2.0).inertia)
+    assert np.array_equal(ball.but(pose=shifted(1, 0, 0)).inertia, ball.inertia)
+    with pytest.raises(ValueError, match="mass 3.0 is not that of its inertia, 2"):
+        other.but(mass=3.0)
+    for fixed in ball.but(mass=None), other.but(mass=None):
+        assert not fixed.free and fixed.inertia is None
+    assert fixed.but(mass=1.0).free and not fixed.but(shapes=Sphere(0.2)).free
+
+
 @pytest.mark.parametrize("given, says", [
     (dict(name=""), "name of a scene object must be"),
     (dict(shapes=[]), "object 'thing' has no shape"),
@@ -83,6 +101,10 @@ def test_an_inertia_counts_in_place_of_that_of_the_shape():
     (dict(shapes=Plane(), mass=1.0), "a plane is fixed: it must have no mass"),
     (dict(inertia=np.zeros((6, 6))), "mass 0.0 must be finite and > 0"),
     (dict(inertia=np.eye(6), mass=2.0), "mass 2.0 is not that of its inertia, 1"),
+    (dict(inertia=sd.inertia_matrix(2.0, (0.3, 0.1, 0.7), np.zeros((3, 3)))), "must be positive about each axis"),
+    (dict(inertia=sd.inertia_matrix(2.0, (0, 0, 1), np.diag([0.1, 0.1, 0.0]))), "must be positive about each axis"),
+    (dict(pose=shifted(0, 2e5, 0)), r"object 'thing': position \[0.0, 200000.0, 0.0\] must be within 100000 m"),
+    (dict(belt=(0, 0, -1e300)), r"object 'thing': belt \[.* -1e\+300\] must be within 100000 m/s"),
 ])
 def test_what_is_wrong_with_an_object_is_named(given, says):
     with pytest.raises(ValueError, match=says):

@@ -7,6 +7,7 @@ import trimesh
 from scipy.spatial.transform import Rotation
 
 from screw_dynamics.contact.materials import Combination, Material
+from screw_dynamics.contact.shapes import Sphere
 from screw_dynamics.scene.file import SceneFile, read_scene, write_scene
 from screw_dynamics.scene.objects import SceneObject
 from screw_dynamics.scene.yaml_text import parsed
@@ -101,7 +102,6 @@ def test_an_inertia_of_its_own_is_written_too():
 
 
 def scene_shape():
-    from screw_dynamics.contact.shapes import Sphere
     return Sphere(0.1)
 
 
@@ -214,3 +214,18 @@ def test_numbers_are_what_they_look_like(text, value):
             parsed(text)
     else:
         assert parsed(text) == value and type(parsed(text)) is type(value)
+
+
+@pytest.mark.parametrize("length", [1e-300, 1e-160, 1.0, 1e160, 1e300])
+def test_a_quaternion_has_any_length(length):
+    """A quarter turn about x, the squares of whose numbers are none."""
+    found, = read_scene(f"""
+objects: [{{name: a, shape: sphere, radius: 0.1, quaternion: [{length}, 0, 0, {length}]}}]
+""").objects
+    assert np.abs(found.pose[:3, :3] - [[1, 0, 0], [0, 0, -1], [0, 1, 0]]).max() < 1e-15
+
+
+@pytest.mark.parametrize("name", ["1e3", "-1.5e-3", "1", "yes", "null", "a: b", "#", "\u2028", "1_000"])
+def test_a_name_that_looks_like_something_else_is_written_and_read(name):
+    text = write_scene(SceneFile(objects=(SceneObject(name, Sphere(0.1)),)))
+    assert [each.name for each in read_scene(text).objects] == [name]

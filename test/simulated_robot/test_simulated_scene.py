@@ -135,6 +135,25 @@ def test_spawning_and_deleting_leave_all_others_as_they_are(robot):
         simulation.entity("brick")
 
 
+@pytest.mark.parametrize("kind", ["object_dropped", "surface_slippery"])
+def test_a_fault_of_an_object_that_was_deleted_waits_for_one_of_its_name(robot, kind):
+    value = " 0.0" if kind == "surface_slippery" else ""
+    simulation = simulate(robot, gripper_scene(robot), fault_schedule=(f"{kind} ball{value} at 0.003",))
+    ball = simulation.surroundings.objects["ball"]
+    simulation.delete("ball")
+    assert simulation.advance(5) == 5 and simulation.fault is None
+    simulation.spawn(ball)
+    assert simulation.advance(2) == 2
+    around = simulation.surroundings.touching
+    pairs = {frozenset(around.solids[i].name for i in (pair.first, pair.second)): pair.mu for pair in around.pairs}
+    if kind == "object_dropped":
+        assert frozenset(("ball", "ground")) in pairs and frozenset(("ball", "left")) not in pairs
+    else:
+        assert pairs[frozenset(("ball", "left"))] == 0.0
+    simulation.reset()
+    assert simulation.advance(5) == 5
+
+
 def test_objects_are_placed_and_moved_and_a_reset_brings_them_back(robot):
     scene = gripper_scene(robot)
     scene.add_plane("table", at(z=0.1))

@@ -134,3 +134,13 @@ def test_servers_of_the_users_own_are_what_they_were(monkeypatch):
 def test_the_name_that_a_user_serves_at_is_ours():
     assert refusal(["robot.example:8080"], ["http://robot.example:8080"], "Robot.example") == ""
     assert refusal(["robot.example:8080"], ["http://robot.example:8080"], "0.0.0.0").startswith("Host 'robot.example")
+
+
+@pytest.mark.parametrize("host, port, says", [
+    ("127.0.0.1", 70000, "port 70000 must be <= 65535"), ("127.0.0.1", -1, "port -1 must be a whole number >= 0"),
+    ("127.0.0.1", "a", "port 'a' must be"), ("nohost.invalid", 0, "host 'nohost.invalid' must be an address"),
+    ("192.0.2.1", 0, "host '192.0.2.1' must be"), (3, 0, "host 3 must be")])
+def test_an_address_that_no_page_can_have_is_refused_at_once(host, port, says):
+    """192.0.2.0/24 is nobody's (RFC 5737)."""
+    with pytest.raises(ValueError, match=says):
+        View(host, port)

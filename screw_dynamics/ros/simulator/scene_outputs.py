@@ -1,7 +1,5 @@
 """What simulator_node publishes of a scene: contacts, bumpers, and where objects are."""
 
-import re
-
 import numpy as np
 from builtin_interfaces.msg import Time
 from geometry_msgs.msg import Point, PoseStamped
@@ -13,6 +11,7 @@ from screw_dynamics_interfaces.msg import Contacts, ObjectStates
 
 from ..node import messages
 from ..node.managed_node import ManagedNode
+from .scenes import token
 
 
 class SceneOutputs:
@@ -50,12 +49,6 @@ class SceneOutputs:
                 if token(name) not in self._poses:
                     self._poses[token(name)] = self._node.publisher("objects/<object>/pose", object=token(name))
                 self._poses[token(name)].publish(PoseStamped(header=states.header, pose=pose))
-
-
-def token(name: str) -> str:
-    """A name with _ for what the name of a topic cannot contain."""
-    found = re.sub(r"[^A-Za-z0-9_]", "_", name)
-    return f"{'_' if found[:1].isdigit() else ''}{found}"
 
 
 def contacts_message(touches: list[Touch]) -> Contacts:

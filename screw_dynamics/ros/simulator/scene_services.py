@@ -15,7 +15,7 @@ from ..node import messages
 from ..node.joint_state import Fault
 from ..node.managed_node import ManagedNode
 from ..node.services import Service, serve
-from .scenes import LONGEST, object_of
+from .scenes import LONGEST, check_topics, object_of
 
 
 class SceneServices:
@@ -56,7 +56,9 @@ def spawn_object(runner: Runner, request: Any, response: Any) -> None:
 def spawn(runner: Runner, name: str, description: str, pose: Pose) -> None:
     """Add the object of a description at a Pose."""
     C = matrix(checked_pose(f"object '{name}'", messages.placement(pose)))
-    runner.simulation.spawn(object_of(name, description, C))
+    given, around = object_of(name, description, C), runner.simulation.surroundings
+    check_topics([*(() if around is None else around.objects.values()), given])
+    runner.simulation.spawn(given)
 
 
 def delete_object(runner: Runner, request: Any, response: Any) -> None:

@@ -1,6 +1,7 @@
 """The scene of simulator_node, from its parameters and a scene file, and objects from text."""
 
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -17,6 +18,7 @@ from screw_dynamics.urdf.collisions import collisions_of
 from ..node.joint_state import listed
 
 LONGEST = 1_000_000     # characters of a description
+LONGEST_NAME = 100      # characters of the name of an object that moves: that of a topic has 247 at most
 LIGHTEST, HEAVIEST = 1e-6, 1e9      # kg: a mass beyond these is a mistake
 PLACED = "name", "xyz", "rpy", "quaternion"     # what a request says apart
 
@@ -55,9 +57,29 @@ def scene_around(robot: Robot, given: SceneFile, ground: bool = False, friction:
                   self_collisions=self_collisions, **material)
     for each in given.objects:
         scene.add_object(each)
+    check_topics(given.objects)
     if not scene.pairs:                                 # what cannot touch is refused here
         warn("nothing in the scene can touch anything else")
     return scene
+
+
+def token(name: str) -> str:
+    """A name with _ for what the name of a topic cannot contain."""
+    found = re.sub(r"[^A-Za-z0-9_]", "_", name)
+    return f"{'_' if found[:1].isdigit() else ''}{found}"
+
+
+def check_topics(objects: Iterable[SceneObject]) -> None:
+    """ValueError for an object that moves, where the poses of two would be on one topic, or a topic cannot be called
+    so."""
+    found: dict[str, str] = {}
+    for name in (each.name for each in objects if each.free):
+        if len(name) > LONGEST_NAME:
+            raise ValueError(f"object {name[:20]!r}...: the name has {len(name)} characters, at most {LONGEST_NAME} "
+                             "are taken")
+        if (other := found.setdefault(token(name), name)) != name:
+            raise ValueError(f"object {name!r}: its poses would be on the topic objects/{token(name)}/pose, as those "
+                             f"of {other!r} are")
 
 
 def unlimited_servos(simulation: Simulation, modes: Mapping[str, str]) -> str:
