@@ -45,9 +45,9 @@ _FUNCTIONS = frozenset({name + kind for kind in ("", "f", "l") for name in (
     "finite floor fma fmax fmin fmod frexp gamma hypot ilogb j0 j1 jn ldexp lgamma log log10 log1p log2 logb modf nan "
     "nearbyint pow remainder remquo rint round scalb scalbn significand sin sincos sinh sqrt tan tanh tgamma trunc "
     "y0 y1 yn").split()} | set(
-        "abort abs alloca atoi atof bcopy bzero calloc clock ctime daylight div environ exit ffs free getline index labs "
-        "ldiv malloc printf puts qsort rand random remove rename rewind rindex scanf select signal system time timezone "
-        "tzname tzset valloc".split()))
+        "abort abs alloca atoi atof bcopy bzero calloc clock ctime daylight div environ exit ffs free getline index "
+        "labs ldiv malloc printf puts qsort rand random remove rename rewind rindex scanf select signal system time "
+        "timezone tzname tzset valloc".split()))
 _TARGETS = frozenset("all clean edit_cache help install m package package_source rebuild_cache test".split())
 OURS = "printed by screw_dynamics"      # what each file of an export says
 

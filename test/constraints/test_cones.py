@@ -7,6 +7,7 @@ from screw_dynamics.constraints.bounded import Box, solve_bounded
 from screw_dynamics.constraints.cones.admm import alternate
 from screw_dynamics.constraints.cones.problems import solve_contacts
 from screw_dynamics.constraints.cones.tables import cones, numbers
+from screw_dynamics.numbers.values import PLAIN
 from support.contact_scenes import heap, holds, scenes, stack
 
 
@@ -156,6 +157,23 @@ def test_each_lane_is_solved_by_itself(rng):
         np.testing.assert_array_equal(alone.x[0], found.x[k])
         one = solve_contacts(G[k], c[k], mu[k])
         np.testing.assert_allclose(one.v, found.v[k], atol=1e-10 * abs(c[k]).max())
+
+
+@pytest.mark.plain
+@pytest.mark.skipif(PLAIN, reason="there are no lanes in plain Python")
+def test_lanes_with_fewer_contacts_do_not_know_how_long_others_take():
+    """Bit for bit, of dependent contacts at which methods lose their way, half of which have no part in every second
+    problem: those have fewer steps, and wait for the others."""
+    for seed in range(30):
+        rng, m, count = np.random.default_rng(seed), 6, 16
+        Y, c = rng.normal(size=(count, 7, 3 * m)), 0.3 * rng.normal(size=(count, 3 * m))
+        c[:, 2::3] = -abs(c[:, 2::3])
+        given = dict(G=Y.swapaxes(1, 2) @ Y, c=c, active=np.ones((count, m)))
+        given["active"][::2, 3:] = 0.0
+        mu, order = rng.uniform(0.3, 1.5, m), rng.permutation(count)
+        found = solve_contacts(mu=mu, **given)
+        other = solve_contacts(mu=mu, **{name: x[order] for name, x in given.items()})
+        np.testing.assert_array_equal(other.x, found.x[order])
 
 
 @pytest.mark.plain

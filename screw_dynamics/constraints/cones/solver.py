@@ -128,6 +128,8 @@ def search(given: Cones, slow: Scalar, level: Scalar) -> Scalar:
             break
         if k == 1:
             put_best(given, level)
+            for b in range(len(given.rate)):            # which lanes that were not live have changed, too
+                given.rate[b] = null(slow)
         if k == 2:
             for i in range(N):
                 y[i], z[i] = null(slow), null(slow)
