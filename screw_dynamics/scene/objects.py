@@ -154,12 +154,17 @@ def on_links(shapes: Mapping[str, Any] | Iterable[CollisionShape], links: Iterab
 
 def with_materials(shapes: Iterable[CollisionShape], materials: Mapping[str, Material],
                    links: Iterable[str]) -> list[CollisionShape]:
-    """The shapes with other materials by {link: Material}, or its friction; ValueError for an unknown link."""
+    """The shapes with other materials by {link: Material}, or its friction; ValueError for an unknown link, and for one
+    without a shape, which touches nothing."""
+    shapes = list(shapes)
     if not isinstance(materials, Mapping):
         raise ValueError(f"materials must be {{link: Material}}, not {checks.described(materials)}")
     known, found = set(links), {}
     for link, given in materials.items():
         checks.known_link(link, known)
+        if not any(shape.link == link for shape in shapes):
+            raise ValueError(f"materials: link {link!r} has no shape that touches; links with one are "
+                             f"{', '.join(sorted({shape.link for shape in shapes})) or 'none'}")
         material = given if isinstance(given, Material) else Material(given)
         found[link] = material.checked(f"material of link {link!r}")
     return [each._replace(material=found.get(each.link, each.material)) for each in shapes]

@@ -159,9 +159,10 @@ def test_materials_go_by_links():
         ("foot", Material(0.2)), ("foot", Material(0.2)), ("hand", None)]
     assert found[1].pose[0, 3] == 1.0
     for materials, says in (({"leg": 0.2}, "'leg' does not exist"), ({"foot": -1}, "material of link 'foot': friction"),
-                            ([0.2], "materials must be")):
+                            ([0.2], "materials must be"),
+                            ({"shank": 0.2}, "link 'shank' has no shape that touches; links with one are foot, hand$")):
         with pytest.raises(ValueError, match=says):
-            with_materials(shapes, materials, ["foot", "hand"])
+            with_materials(shapes, materials, ["foot", "hand", "shank"])
     with pytest.raises(ValueError, match="'leg' does not exist"):
         on_links({"leg": Sphere(1.0)}, ["foot"])
 

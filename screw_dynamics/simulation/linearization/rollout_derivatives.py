@@ -132,6 +132,9 @@ class RolloutDerivatives:
             raise ValueError("cost must return (value, by q, by qd, by tau), arrays or None, the last ones if any, not "
                              f"{checks.described(found)}")
         value, *by = found
+        if np.shape(value) not in ((), self.qd.shape[:-2]):
+            raise ValueError(f"cost must return one value, or {self.qd.shape[:-2]} for a batch, not an array "
+                             f"{np.shape(value)}")
         return value, self.adjoint(*by)
 
     def final(self) -> FinalDerivatives:

@@ -149,6 +149,8 @@ def test_no_steps_and_a_rest_of_a_piece(rng):
 
 @pytest.mark.parametrize("call, message", [
     (lambda robot, x: robot.rollout_gradient(lambda *motion: 1.0, x, x, steps=3), "cost must return .value.* not 1.0"),
+    (lambda robot, x: robot.rollout_gradient(lambda *motion: (np.ones(2), x), x, x, steps=3),
+     r"cost must return one value, or \(\) for a batch, not an array \(2,\)"),
     (lambda robot, x: robot.rollout_derivatives(x, x, lambda t, q, qd, tau: None), "effort must be an array or None"),
     (lambda robot, x: robot.rollout_derivatives(x, x, integrator="rk45"), "integrator 'rk45' must be one of"),
     (lambda robot, x: robot.rollout_derivatives(x, x, steps=3).adjoint(x), r"by_q has shape \(6,\).* end in 4, 6"),
