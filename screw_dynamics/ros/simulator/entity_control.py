@@ -4,7 +4,6 @@ The comments of that package are the specification. Versions of it differ: 1.x h
 SpawnEntity, 2.x an entity_resource with both; and in SetEntityState 2.x has flags for what is set, 1.x sets pose and
 twist."""
 
-import re
 from types import ModuleType
 
 import numpy as np
@@ -16,11 +15,10 @@ from screw_dynamics.simulated_robot.surroundings import Entity, checked_pose
 from ..node import messages
 from ..node.optional import optional_interfaces
 from ..node.services import Service, serve
+from .name_filter import matching
 from .scene_services import refuse, spawn
 from .scenes import LONGEST
 from .simulation_control import Refusal
-
-MOST_FILTER = 1000      # characters of a regular expression
 
 
 class EntityControl:
@@ -84,12 +82,7 @@ class EntityControl:
             raise Refusal(unsupported, "filters.tags: entities have no tags here")
         if filters.bounds.type:
             raise Refusal(unsupported, "filters.bounds: entities are not filtered by bounds here")
-        if len(filters.filter) > MOST_FILTER:
-            raise ValueError(f"filters.filter has {len(filters.filter)} characters, at most {MOST_FILTER} are taken")
-        try:
-            matches = re.compile(filters.filter).search
-        except re.error as error:
-            raise ValueError(f"filters.filter {filters.filter!r} is no regular expression: {error}") from None
+        matches = matching("filters.filter", filters.filter)
         wanted = {each.category for each in filters.categories}
         return [name for name in self._names(runner)
                 if matches(name) and (not wanted or self._category(runner, name) in wanted)]

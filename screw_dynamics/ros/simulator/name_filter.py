@@ -1,0 +1,32 @@
+"""Regular expressions of strangers, by which names are chosen: only those whose search ends soon."""
+import re
+from collections.abc import Callable
+
+MOST_FILTER = 1000      # characters of an expression
+MOST_REPEATS = 3        # in one: a search may take the length of a name to the power of these
+_PIECE = re.compile(r"\\.|\[\^?\]?[^\]]*\]|.", re.DOTALL)       # of an expression: an escape, a class, a character
+
+
+def matching(name: str, expression: str) -> Callable[[str], object]:
+    """What tells whether an expression, "" of all, is found in a text. ValueError, about `name`, for what is no
+    expression of Python, or too long; for more than MOST_REPEATS of * + ? {}, and for one of a group that has one, or
+    alternatives, in it: both can take longer than a node has."""
+    if len(expression) > MOST_FILTER:
+        raise ValueError(f"{name} has {len(expression)} characters, at most {MOST_FILTER} are taken")
+    try:
+        found = re.compile(expression).search
+    except (re.error, OverflowError, RecursionError) as error:
+        raise ValueError(f"{name} {expression!r} is no regular expression: {error}") from None
+    count, several, closed = 0, [False], False  # ways of each open group, and of the one that has just been closed
+    for piece in _PIECE.findall(expression.replace("(?", "(")):
+        if piece in "*+?{":
+            count += 1
+            if count > MOST_REPEATS or closed:
+                raise ValueError(f"{name} {expression!r} could take too long: at most {MOST_REPEATS} of * + ? and {{}} "
+                                 "are taken, and none of a group that has one, or alternatives, in it")
+        closed = piece == ")" and several.pop()
+        if closed or piece in "*+?{|":
+            several[-1] = True
+        if piece == "(":
+            several.append(False)
+    return found
