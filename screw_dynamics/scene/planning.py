@@ -1,16 +1,42 @@
-"""Inverse kinematics in a scene, with clearance from what stands in it."""
+"""Distances in a scene, and inverse kinematics with clearance from what stands in it."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from .avoidance import AvoidanceResult, solve
+from .results import Distances
 
 
 class ScenePlanning:
-    """The method of inverse kinematics."""
+    """The methods of distances and of inverse kinematics."""
+
+    def distances(self: Any, q: ArrayLike) -> Distances:
+        """The Distances of all pairs at configurations q (..., nq)."""
+        robot, q = self.robot, self.touching.configurations(q)
+        found, lead = self.touching.touches(q, far=True), q.shape[:-1]
+        count = len(self.touching.pairs)
+        gap, first, second = np.full((*lead, count), np.inf), *(np.full((*lead, count, 3), np.nan) for _ in range(2))
+        gradient = np.zeros((*lead, count, self.n))
+        for k, pair in enumerate(self.touching.pairs):
+            mine = np.where(found.pair == k, found.gap, np.inf)
+            if not mine.shape[-1]:
+                continue
+            at = mine.argmin(axis=-1)[..., None]
+            gap[..., k] = np.take_along_axis(mine, at, axis=-1)[..., 0]
+            p, n = (np.take_along_axis(x, at[..., None], axis=-2)[..., 0, :] for x in (found.point, found.normal))
+            half = 0.5 * gap[..., k, None] * n
+            first[..., k, :], second[..., k, :] = p + half, p - half
+            for sign, solid in ((1.0, pair.first), (-1.0, pair.second)):
+                link = self.touching.solids[solid].link
+                C, J = robot.forward_kinematics(q, link), robot.jacobian(q, link, "hybrid")
+                arm = p - C[..., :3, 3]
+                gradient[..., k, :] += sign * (np.einsum("...i,...ij->...j", n, J[..., 3:, :])
+                                               + np.einsum("...i,...ij->...j", np.cross(arm, n), J[..., :3, :]))
+        return Distances(gap, first, second, gradient)
 
     def inverse_kinematics(self: Any, pose: ArrayLike, link: str, q0: ArrayLike | None = None, *,
                            clearance: float = 0.0, pairs: Iterable[Sequence[str]] | None = None,

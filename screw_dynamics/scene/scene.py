@@ -28,7 +28,7 @@ from .mjcf import read_mjcf_scene
 from .objects import SceneObject, on_links, with_materials
 from .planning import ScenePlanning
 from .progress import watching
-from .results import Distances, SceneMotion, SceneStep
+from .results import SceneMotion, SceneStep
 from .robots import Robots, closed, collisions, constraints_of, mechanisms, mounted, of_robot, trees
 from .self_collision import self_collision
 from .touching import Contacts, Solid, Touching
@@ -318,30 +318,6 @@ class Scene(SceneLinearization, ScenePlanning):
         """The Contacts within the margin at configurations q (..., nq), without forces."""
         return self.touching.touches(self.touching.configurations(q), threads=threads)
 
-    def distances(self, q: ArrayLike) -> Distances:
-        """The Distances of all pairs at configurations q (..., nq)."""
-        robot, q = self.robot, self.touching.configurations(q)
-        found, lead = self.touching.touches(q, far=True), q.shape[:-1]
-        count = len(self.touching.pairs)
-        gap, first, second = np.full((*lead, count), np.inf), *(np.full((*lead, count, 3), np.nan) for _ in range(2))
-        gradient = np.zeros((*lead, count, self.n))
-        for k, pair in enumerate(self.touching.pairs):
-            mine = np.where(found.pair == k, found.gap, np.inf)
-            if not mine.shape[-1]:
-                continue
-            at = mine.argmin(axis=-1)[..., None]
-            gap[..., k] = np.take_along_axis(mine, at, axis=-1)[..., 0]
-            p, n = (np.take_along_axis(x, at[..., None], axis=-2)[..., 0, :] for x in (found.point, found.normal))
-            half = 0.5 * gap[..., k, None] * n
-            first[..., k, :], second[..., k, :] = p + half, p - half
-            for sign, solid in ((1.0, pair.first), (-1.0, pair.second)):
-                link = self.touching.solids[solid].link
-                C, J = robot.forward_kinematics(q, link), robot.jacobian(q, link, "hybrid")
-                arm = p - C[..., :3, 3]
-                gradient[..., k, :] += sign * (np.einsum("...i,...ij->...j", n, J[..., 3:, :])
-                                               + np.einsum("...i,...ij->...j", np.cross(arm, n), J[..., :3, :]))
-        return Distances(gap, first, second, gradient)
-
     # --------------------------------------------------------------------------------------------- motion
     def rollout(self, q0: ArrayLike, qd0: ArrayLike | None = None, effort: ArrayLike | Callable | None = None,
                 dt: float = 1e-3, steps: int = 1000, integrator: str = "semi_implicit_euler", *,
@@ -396,7 +372,6 @@ def _pairs(given):
     """Pairs of names."""
     pairs = [pair if isinstance(pair, str) else tuple(pair) for pair in given]
     for pair in pairs:
-        if isinstance(pair, str) or len(pair) != 2 or not all(isinstance(name, str) for name in pair) or len(
-                set(pair)) < 2:
+        if isinstance(pair, str) or not all(isinstance(x, str) for x in pair) or len(pair) != 2 or pair[0] == pair[1]:
             raise ValueError(f"disable must be pairs of names, not {checks.described(pair)}")
     return [frozenset(pair) for pair in pairs]
