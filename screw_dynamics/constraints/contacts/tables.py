@@ -70,12 +70,11 @@ REMEMBERED = 7      # numbers of a contact of the step before: its key, and its 
 
 
 class ContactTables(NamedTuple):
-    """Geometry and settings; the contacts that are found, those kept; of those of the step
-    before pairs (most) and what is REMEMBERED (most, 7); counts; anew
-    (1), 1 where the step before found impulses that were not those to begin with; wrenches
-    F (6, rows) of all rows of contacts; bodies (2 n): the first ones of joints that act; memory of a Problem for m
-    rows of constraints and up to n + rows further ones, and of the solver, and where they begin; the report of the
-    step, and where it begins."""
+    """Geometry and settings; the contacts that are found, those kept; of those of the step before pairs (most) and what
+    is REMEMBERED (most, 7); counts; anew (1), 1 where the step before found impulses that were not those to begin with;
+    wrenches F (6, rows) of all rows of contacts; bodies (2 n): the first ones of joints that act; memory of a Problem
+    for m rows of constraints and up to n + rows further ones, and of the solver, and where they begin; the report of
+    the step, and where it begins."""
 
     geometry: Geometry
     settings: Settings
