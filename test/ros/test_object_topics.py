@@ -29,3 +29,5 @@ def test_objects_that_move_have_topics_of_their_own():
     assert isinstance(around("box 1", "box.1", mass=None), sd.Scene)        # fixed ones have none
     with pytest.raises(ValueError, match="object 'xxxxxxxxxxxxxxxxxxxx'...: the name has 101 characters, at most 100"):
         around("x" * 101)
+    with pytest.raises(ValueError, match="the name has 100000 characters"):     # which a search of names would take
+        around("x" * 100_000, mass=None)

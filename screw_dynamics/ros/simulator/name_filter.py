@@ -4,7 +4,8 @@ from collections.abc import Callable
 
 MOST_FILTER = 1000      # characters of an expression
 MOST_REPEATS = 3        # in one: a search may take the length of a name to the power of these
-_PIECE = re.compile(r"\\.|\[\^?\]?[^\]]*\]|.", re.DOTALL)       # of an expression: an escape, a class, a character
+# Of an expression: an escape, a class, what begins a group, or a character.
+_PIECE = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\(\??|.", re.DOTALL)
 
 
 def matching(name: str, expression: str) -> Callable[[str], object]:
@@ -18,7 +19,7 @@ def matching(name: str, expression: str) -> Callable[[str], object]:
     except (re.error, OverflowError, RecursionError) as error:
         raise ValueError(f"{name} {expression!r} is no regular expression: {error}") from None
     count, several, closed = 0, [False], False  # ways of each open group, and of the one that has just been closed
-    for piece in _PIECE.findall(expression.replace("(?", "(")):
+    for piece in _PIECE.findall(expression):
         if piece in "*+?{":
             count += 1
             if count > MOST_REPEATS or closed:
@@ -27,6 +28,6 @@ def matching(name: str, expression: str) -> Callable[[str], object]:
         closed = piece == ")" and several.pop()
         if closed or piece in "*+?{|":
             several[-1] = True
-        if piece == "(":
+        if piece.startswith("("):
             several.append(False)
     return found

@@ -18,7 +18,7 @@ from screw_dynamics.urdf.collisions import collisions_of
 from ..node.joint_state import listed
 
 LONGEST = 1_000_000     # characters of a description
-LONGEST_NAME = 100      # characters of the name of an object that moves: that of a topic has 247 at most
+LONGEST_NAME = 100      # characters of the name of an object: that of a topic has 247 at most
 LIGHTEST, HEAVIEST = 1e-6, 1e9      # kg: a mass beyond these is a mistake
 PLACED = "name", "xyz", "rpy", "quaternion"     # what a request says apart
 
@@ -70,14 +70,14 @@ def token(name: str) -> str:
 
 
 def check_topics(objects: Iterable[SceneObject]) -> None:
-    """ValueError for an object that moves, where the poses of two would be on one topic, or a topic cannot be called
-    so."""
+    """ValueError for a name that is longer than that of a topic may be, or that a search of names takes; and of objects
+    that move where the poses of two would be on one topic."""
     found: dict[str, str] = {}
-    for name in (each.name for each in objects if each.free):
+    for name, free in ((each.name, each.free) for each in objects):
         if len(name) > LONGEST_NAME:
             raise ValueError(f"object {name[:20]!r}...: the name has {len(name)} characters, at most {LONGEST_NAME} "
                              "are taken")
-        if (other := found.setdefault(token(name), name)) != name:
+        if free and (other := found.setdefault(token(name), name)) != name:
             raise ValueError(f"object {name!r}: its poses would be on the topic objects/{token(name)}/pose, as those "
                              f"of {other!r} are")
 
