@@ -102,3 +102,17 @@ def test_gradients_of_distances(panda):
     found = scene.distances(q)
     near(found.gradient, slopes(lambda dq: scene.distances(scene.integrate(q, dq)).gap, scene.n, 1e-4), 1e-9)
     assert np.abs(found.gap) == pytest.approx(np.linalg.norm(found.first - found.second, axis=-1), abs=1e-12)
+
+
+@pytest.mark.parametrize("apart", [0.5, 0.25])
+def test_nearest_points_of_balls_are_on_the_line_of_their_centres(apart):
+    """Each on the ball that is named, apart and where they overlap; closed form."""
+    scene, radius = sd.Scene(sd.Robot(sd.ModelBuilder("world").build())), {"large": 0.2, "small": 0.1}
+    centre = {"large": np.zeros(3), "small": apart * np.array([0.6, 0.0, 0.8])}
+    for name in radius:
+        scene.add_sphere(name, radius[name], mass=1.0, pose=scenes.pose(centre[name]))
+    found, (names,) = scene.distances(scene.neutral()), scene.pairs
+    way = (centre[names[1]] - centre[names[0]]) / apart
+    near(found.gap, np.array([apart - 0.3]), 1e-12)
+    near(found.first[0], centre[names[0]] + radius[names[0]] * way, 1e-12)
+    near(found.second[0], centre[names[1]] - radius[names[1]] * way, 1e-12)
