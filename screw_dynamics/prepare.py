@@ -20,7 +20,7 @@ from itertools import product
 from multiprocessing import get_context, parent_process
 from threading import Lock, Thread
 
-from screw_dynamics.algorithms import hybrid_dynamics
+from screw_dynamics.algorithms import configurations, hybrid_dynamics
 from screw_dynamics.algorithms.centroidal import CENTROIDAL
 from screw_dynamics.algorithms.choice import choice
 from screw_dynamics.algorithms.derivatives import (
@@ -64,6 +64,7 @@ from screw_dynamics.numba_internals import tested
 from screw_dynamics.numbers.values import PLAIN
 from screw_dynamics.simulation import control_along, driven, feedback
 from screw_dynamics.simulation.integrators import FIXED_STEPS, INTEGRATORS, LINEARIZED
+from screw_dynamics.simulation.linearization import tangent_maps
 from screw_dynamics.simulation.rollout import OTHER_METHODS
 from screw_dynamics.simulation.rollout_kernels import form_of
 from screw_dynamics.sweeps import entries as sweeps
@@ -117,6 +118,9 @@ def forms(everything: bool = False, on_groups: bool = False, geared: bool = Fals
     single += [*(entry.form_of_one for entry in of_one),
                *(driven.form(integrator, on_groups) for integrator in integrators if integrator in FIXED_STEPS),
                *(hybrid_dynamics.form(structure) for structure in structures),
+               *([configurations.form_of_integrated(), configurations.form_of_difference(),
+                  *everything * (tangent_maps.form_of_displacement(), tangent_maps.form_of_trivialization())]
+                 * on_groups),
                *everything * (*(hybrid_dynamics_of_loops.form(structure) for structure in structures),
                               loop_derivatives.form_of_derivatives(on_groups)),
                *([control_along.form(), *sweeps.forms()] * (everything and not on_groups))]

@@ -73,6 +73,13 @@ def turn(q: list, k: int, w: Vec3, out: list) -> None:
 
 
 @kernel
+def turn_between(q: list, to: list, k: int) -> Vec3:
+    """The rotation vector, of at most pi, from the quaternion x y z w at q[k] to that at to[k], of any lengths."""
+    a, s, b, t = vector_at(q, k), q[k + 3], vector_at(to, k), to[k + 3]
+    return so3.turn_of_quaternion(s * b - t * a - cross(a, b), s * t + a @ b).xi
+
+
+@kernel
 def planar_twist(w: Scalar, x: Scalar, y: Scalar) -> Twist:
     """The twist of a motion in the x-y plane."""
     o = null(w)
@@ -112,12 +119,12 @@ def separate_on_groups(space: Groups, q: list, to: list, out: list) -> None:
             slide = Vec3(to[k] - q[k], to[k + 1] - q[k + 1], null(w)) @ R
             slide = so3.dexp_inv(Vec3(null(w), null(w), w), slide)
             out[j], out[j + 1], out[j + 2] = w, slide.x, slide.y
-        elif kind == SPHERICAL or kind == FREE:
-            R = group_pose(kind, q, k).R
-            w = so3.turn(so3.compose(so3.inverse(R), group_pose(kind, to, k).R)).xi
+        elif kind == SPHERICAL:
+            put_vector(out, j, turn_between(q, to, k))
+        elif kind == FREE:
+            w, R = turn_between(q, to, k + 3), group_pose(kind, q, k).R
             put_vector(out, j, w)
-            if kind == FREE:
-                put_vector(out, j + 3, so3.dexp_inv(w, (vector_at(to, k) - vector_at(q, k)) @ R))
+            put_vector(out, j + 3, so3.dexp_inv(w, (vector_at(to, k) - vector_at(q, k)) @ R))
 
 
 @kernel

@@ -34,7 +34,7 @@ def after_closing(constraints: Constraints, before: np.ndarray, after: np.ndarra
     (B, _), (N, others) = columns_of(begin), columns_of(at)
     B = np.swapaxes(B, -1, -2)
     if robot.model.on_groups:                               # dq is T dq + E dx
-        T, E = displacement(robot.model, x)
+        T, E, _ = displacement(robot.model, x)
         back = np.linalg.inv(E)
         B, T = B @ back, T + E @ pushes
     else:

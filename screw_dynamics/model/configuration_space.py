@@ -1,12 +1,10 @@
 """The configuration space of a model: one number for each joint of one degree of freedom, and an element of a group for
-others; its exponential and logarithm, joint by joint, on batches of configurations (..., nq) and velocities (...,
-n)."""
+others; how its numbers change with velocities, joint by joint, on batches of configurations (..., nq) and velocities
+(..., n). Exponentials and logarithms are those of algorithms/space.py."""
 from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import ArrayLike
-
-from screw_dynamics.screws.groups import so3
 
 from .group_joints import identity
 from .model import Model
@@ -30,28 +28,6 @@ def normalized(model: Model, q: np.ndarray) -> np.ndarray:
                 raise ValueError(f"joint {joint!r}: the quaternion 0 0 0 0 has no direction")
             q[..., numbers][..., QUATERNION] = quaternion / length
     return q
-
-
-def integrated(model: Model, q: np.ndarray, v: np.ndarray) -> np.ndarray:
-    """g exp(v) of each joint's configuration g: where a constant velocity v leads in unit time."""
-    if not model.on_groups:
-        return q + v
-    lead = np.broadcast_shapes(q.shape[:-1], v.shape[:-1])
-    result = np.empty((*lead, model.nq))
-    for _, kind, numbers, rates in _joints(model):
-        result[..., numbers] = _displaced(kind, q[..., numbers], v[..., rates])
-    return result
-
-
-def difference(model: Model, q0: np.ndarray, q1: np.ndarray) -> np.ndarray:
-    """v with integrated(q0, v) = q1: log(g0^-1 g1) of each joint, of the angles at most pi."""
-    if not model.on_groups:
-        return q1 - q0
-    lead = np.broadcast_shapes(q0.shape[:-1], q1.shape[:-1])
-    v = np.empty((*lead, model.n))
-    for _, kind, numbers, rates in _joints(model):
-        v[..., rates] = _logarithm(kind, q0[..., numbers], q1[..., numbers])
-    return v
 
 
 def velocities(model: Model, q: np.ndarray, rates: np.ndarray, accelerations: np.ndarray
@@ -118,41 +94,6 @@ def _joints(model: Model) -> Iterator[tuple[str, str, slice, slice]]:
         yield joint, kind, model.q_slices[joint], model.v_slices[joint]
 
 
-def _displaced(kind, q, v):
-    """g exp(v)."""
-    if kind == "spherical":
-        return product(q, _exp(v))
-    if kind == "free":
-        w, u = v[..., :3], v[..., 3:]
-        turned = product(q[..., QUATERNION], _exp(w))
-        p = q[..., :3] + rotated(q[..., QUATERNION], so3.dexp(w, u))
-        return np.concatenate((p, np.broadcast_to(turned, (*p.shape[:-1], 4))), axis=-1)
-    if kind == "planar":
-        w, u = v[..., :1], v[..., 1:]
-        return np.concatenate((q[..., :2] + _turned(q[..., 2:], _slide(w, u)), q[..., 2:] + w), axis=-1)
-    return q + v
-
-
-def _logarithm(kind, q0, q1):
-    """log(g0^-1 g1)."""
-    if kind == "spherical":
-        return _log(product(_conjugate(q0), q1))
-    if kind == "free":
-        inverse = _conjugate(q0[..., QUATERNION])
-        w = _log(product(inverse, q1[..., QUATERNION]))
-        return np.concatenate(
-            np.broadcast_arrays(w, so3.dexp_inv(w, rotated(inverse, q1[..., :3] - q0[..., :3]))), axis=-1)
-    if kind == "planar":
-        w = q1[..., 2:] - q0[..., 2:]
-        w = w - 2.0 * np.pi * np.round(w / (2.0 * np.pi))
-        step = _turned(-q0[..., 2:], q1[..., :2] - q0[..., :2])
-        a, b = _sinc(w), _cosc(w)
-        d = a * a + b * b
-        return np.concatenate((w, (a * step[..., :1] + b * step[..., 1:]) / d,
-                               (a * step[..., 1:] - b * step[..., :1]) / d), axis=-1)
-    return q1 - q0
-
-
 def _velocities(kind, q, rates, accelerations):
     """The twist of g and its derivative, from those of the numbers."""
     if kind == "spherical":
@@ -206,22 +147,6 @@ def _turned(angle, p):
     return np.concatenate((c * p[..., :1] - s * p[..., 1:], s * p[..., :1] + c * p[..., 1:]), axis=-1)
 
 
-def _sinc(w):
-    """sin w / w."""
-    return np.sinc(w / np.pi)
-
-
-def _cosc(w):
-    """(1 - cos w) / w."""
-    return np.sin(0.5 * w) * np.sinc(0.5 * w / np.pi)
-
-
-def _slide(w, u):
-    """Where a velocity u (..., 2) of a frame that turns at w (..., 1) leads in unit time."""
-    a, b = _sinc(w), _cosc(w)
-    return np.concatenate((a * u[..., :1] - b * u[..., 1:], b * u[..., :1] + a * u[..., 1:]), axis=-1)
-
-
 # ------------------------------------------------------------------------------------------------- quaternions x y z w
 def product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """The product (..., 4), of unit length where both factors are, to rounding."""
@@ -232,21 +157,6 @@ def product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 def _conjugate(a):
     return a * (-1.0, -1.0, -1.0, 1.0) / (a * a).sum(axis=-1, keepdims=True)
-
-
-def _exp(w):
-    """The unit quaternion of a rotation vector."""
-    angle = np.linalg.norm(w, axis=-1, keepdims=True)
-    return np.concatenate((0.5 * np.sinc(0.5 * angle / np.pi) * w, np.cos(0.5 * angle)), axis=-1)
-
-
-def _log(a):
-    """The rotation vector, of at most pi."""
-    a = np.where(a[..., 3:] < 0.0, -a, a)
-    size = np.linalg.norm(a[..., :3], axis=-1, keepdims=True)
-    tiny = size < 1e-150
-    angle = 2.0 * np.arctan2(size, a[..., 3:])
-    return np.where(tiny, 2.0 / a[..., 3:], angle / np.where(tiny, 1.0, size)) * a[..., :3]
 
 
 def rotated(a: np.ndarray, p: np.ndarray) -> np.ndarray:

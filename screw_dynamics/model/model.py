@@ -129,6 +129,14 @@ class Model:
                 places[rates] = numbers.start
         return places
 
+    @lazy
+    def joint_places(self) -> np.ndarray:
+        """Of each joint, from column 1 on of an array (3, 1 + joints): its kind, as group_joints.index numbers these,
+        and where its numbers in q and its velocities begin."""
+        starts = zip(self.joint_kinds, self.q_slices.values(), self.v_slices.values(), strict=True)
+        return np.array([[0, 0, 0], *([group_joints.index(kind), numbers.start, rates.start]
+                                      for kind, numbers, rates in starts)]).T.copy()
+
     def _slices(self, numbers):
         ends = np.cumsum([0, *(len(numbers(kind)) for kind in self.joint_kinds)]).tolist()
         return MappingProxyType({joint: slice(*span) for joint, span in

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from screw_dynamics import checks
 from screw_dynamics.model.drives import torque_speed
 from screw_dynamics.model.floating_base import velocity_names
-from screw_dynamics.simulation.linearization.tangent_maps import trivialization
+from screw_dynamics.simulation.linearization.tangent_maps import displacement
 
 
 class Nodes(NamedTuple):
@@ -131,7 +131,7 @@ class Configuration(Quantity):
         r = robot.difference(target("Configuration.q", self.q, nodes, (robot.nq,)), nodes.q)
         if not derivatives or not robot.model.on_groups:
             return Value(r, {"q": None})
-        return Value(r, {"q": trivialization(robot.model, r, np.zeros_like(r)).F})
+        return Value(r, {"q": displacement(robot.model, r).F})
 
 
 @dataclass(frozen=True, eq=False)

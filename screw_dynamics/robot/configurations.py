@@ -5,6 +5,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from screw_dynamics import checks
+from screw_dynamics.algorithms.configurations import difference, integrated
 from screw_dynamics.foreign_arrays import any_foreign
 from screw_dynamics.model import configuration_space
 
@@ -23,13 +24,13 @@ class Configurations(Evaluation):
         exp(v)."""
         if any_foreign((q, v)):
             return self._method_on("integrate", {"q": q, "v": v}, self._axis_of_q, (self.nq,))
-        return configuration_space.integrated(self.model, *self._states(q=q, v=v))
+        return integrated(self.model, *self._states(q=q, v=v))
 
     def difference(self, q0: ArrayLike, q1: ArrayLike) -> np.ndarray:
         """The velocity v (..., n) with integrate(q0, v) = q1: q1 - q0, or log(g0^-1 g1), its angles at most pi."""
         if any_foreign((q0, q1)):
             return self._method_on("difference", {"q0": q0, "q1": q1}, ("joint",), (self.n,))
-        return configuration_space.difference(self.model, *self._states(q0=q0, q1=q1))
+        return difference(self.model, *self._states(q0=q0, q1=q1))
 
     def interpolate(self, q0: ArrayLike, q1: ArrayLike, s: ArrayLike) -> np.ndarray:
         """The configurations (..., nq) at the shares s (...) of the way from q0 to q1, at constant velocity."""

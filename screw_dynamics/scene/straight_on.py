@@ -63,7 +63,7 @@ def without_turning(model: Model, h: float, begin: np.ndarray, v: np.ndarray, dv
 def motion(robot: Any, h: float, q: np.ndarray, q_after: np.ndarray, qd_after: np.ndarray) -> Motion:
     """The Motion of a step from q (nq) that ends with these."""
     u, after = robot.difference(q, q_after), qd_after.copy()
-    T, E = _turned(robot.model, u)
+    T, E, _ = _turned(robot.model, u)
     shift = u / h
     for turn, slide in _joints(robot.model):
         shift[slide] = T[slide, slide].T @ E[slide, slide] @ u[slide] / h          # dexp_w = exp(w) dexp_(-w)
@@ -76,7 +76,7 @@ def at_end(model: Model, h: float, shift: np.ndarray, qd_after: np.ndarray, by_s
     """The derivatives (2n, 3n) of the state at the end, from those (n, 3n) of a Motion; qd_after (n): the velocities
     there."""
     n = len(shift)
-    T, E = _turned(model, h * shift)
+    T, E, _ = _turned(model, h * shift)
     dq = T @ np.eye(n, 3 * n) + E @ (h * by_shift)
     dqd = by_after.copy()
     for turn, slide in _joints(model):

@@ -163,11 +163,18 @@ class Turn(NamedTuple):
 
 @kernel
 def turn(R: Rotation) -> Turn:
-    """log R and its differential, from the unit quaternion: the half angle h is 8 arctan of tan h/8, by its series, as
-    lanes have no arctan2, and c = (1 - h cot h) / (4 h^2)."""
+    """log R and its differential."""
     v, w = quaternion(R)
-    length = sqrt(w * w + v @ v)
-    v, w = (1.0 / length) * v, w / length
+    return turn_of_quaternion(v, w)
+
+
+@kernel
+def turn_of_quaternion(v: Vec3, w: Scalar) -> Turn:
+    """The same of a quaternion w + v of any length but 0: the half angle h is 8 arctan of tan h/8, by its series, as
+    lanes have no arctan2, and c = (1 - h cot h) / (4 h^2)."""
+    unit = 1.0 / sqrt(w * w + v @ v)
+    unit = where(w < 0.0, -unit, unit)
+    v, w = unit * v, unit * w
     first = 1.0 / (1.0 + w)
     t = (v @ v) * first * first                             # tan^2 h/2, of h <= pi/2
     second = 1.0 / (1.0 + sqrt(1.0 + t))

@@ -1,6 +1,8 @@
 """Joints whose configuration is an element of a group: laws, and the same joints as chains in a chart."""
 import numpy as np
 import pytest
+from scipy.linalg import expm
+from scipy.spatial.transform import Rotation
 
 import screw_dynamics as sd
 from screw_dynamics.algorithms.representations import REPRESENTATIONS
@@ -163,6 +165,45 @@ def test_integration_and_difference_are_inverse(robot, rng):
     assert np.allclose(robot.difference(q0, robot.integrate(q0, small)), small, atol=1e-13)
     assert np.allclose(robot.distance(q0, robot.interpolate(q0, q1, np.full(40, 0.25))), 0.25 * robot.distance(q0, q1))
     assert np.allclose(robot.integrate(q0, np.zeros(robot.n)), q0, atol=1e-15)
+
+
+@pytest.mark.parametrize("kind", GROUPS)
+@pytest.mark.parametrize("angle", [0.0, 1e-8, 0.3, np.pi - 1e-9, 3.0, 5.0])
+def test_velocities_lead_where_exponentials_of_matrices_do(kind, angle, rng):
+    """By SciPy; quaternions may have any length, and those of results have 1."""
+    robot = sd.Robot(model_of(random_tree(rng, 1, of=(kind,))))
+    q, v = robot.random_configuration(rng, 4), rng.standard_normal((4, robot.n))
+    turns = 1 if kind == "planar" else 3
+    v[:, :turns] *= angle / np.linalg.norm(v[:, :turns], axis=1, keepdims=True)
+    longer = q * np.where(np.isin(np.arange(robot.nq), quaternion_numbers(robot)), -1.7, 1.0)
+    ends = robot.integrate(longer, v)
+    for start, end, velocity in zip(q, ends, v, strict=True):
+        assert np.abs(matrix(kind, start) @ expm(hat(kind, velocity)) - matrix(kind, end)).max() < 1e-13
+        assert np.array_equal(robot.integrate(np.float32(start), velocity), robot.integrate(
+            np.float32(start).astype(float), velocity))
+    if angle < np.pi:
+        assert np.abs(robot.difference(q, ends) - v).max() < 1e-13
+    shorter = robot.difference(longer, 0.3 * ends if kind == "spherical" else ends)
+    assert (np.linalg.norm(shorter[:, :turns], axis=1) <= np.pi + 1e-13).all()
+    for start, end, velocity in zip(q, ends, shorter, strict=True):
+        assert np.abs(matrix(kind, start) @ expm(hat(kind, velocity)) - matrix(kind, end)).max() < 1e-13
+    assert np.allclose(np.linalg.norm(ends[:, quaternion_numbers(robot)], axis=1)[:4 * (turns == 3)], 1.0, atol=1e-15)
+
+
+def matrix(kind, q):
+    """The homogeneous matrix (4, 4) of an element of a group."""
+    found = np.eye(4)
+    found[:3, :3] = Rotation.from_euler("z", q[2]).as_matrix() if kind == "planar" else Rotation.from_quat(
+        q[-4:]).as_matrix()
+    if kind != "spherical":
+        found[:2 if kind == "planar" else 3, 3] = q[:2 if kind == "planar" else 3]
+    return found
+
+
+def hat(kind, v):
+    """The matrix (4, 4) of a velocity."""
+    w, u = ((0.0, 0.0, v[0]), (*v[1:], 0.0)) if kind == "planar" else (v[:3], v[3:] if kind == "free" else np.zeros(3))
+    return np.array([[0.0, -w[2], w[1], u[0]], [w[2], 0.0, -w[0], u[1]], [-w[1], w[0], 0.0, u[2]], [0.0] * 4])
 
 
 def test_rates_of_numbers_change_along_velocities_by_second_rates(robot, rng):

@@ -11,7 +11,6 @@ from numpy.typing import ArrayLike
 from screw_dynamics import checks
 from screw_dynamics.forces import Total
 from screw_dynamics.forces.laws import DAMPING, EFFORT, STIFFNESS
-from screw_dynamics.model import configuration_space
 from screw_dynamics.simulation.integrators import INTEGRATORS
 from screw_dynamics.simulation.springs import joint_of
 from screw_dynamics.sweeps.entries import derivatives_of_euler_steps
@@ -118,7 +117,7 @@ def step_derivatives(robot: Any, integrator: str, q: np.ndarray, qd: np.ndarray,
     after, found, u, v = before_arrival(robot, integrator, q, qd, actuation, h, apart)
     columns = (2 + (len(found) if apart else 1)) * n
     if actuation.limits or actuation.friction and not rule.implicit:
-        end, dry = configuration_space.integrated(robot.model, q, u), h * actuation.dry(robot) * (not rule.implicit)
+        end, dry = robot.integrate(q, u), h * actuation.dry(robot) * (not rule.implicit)
         _without_impulses(robot, apart, v, arrive(
             robot, actuation.limits, dry, qd, end, v, after[..., :n, :columns], after[..., n:, :columns],
             actuation.threads))
@@ -156,7 +155,7 @@ def _semi_implicit_euler(robot, tableau, q, qd, actuation, h, apart):
                                                     added))
         dq[...] = start + h * dv
     if robot.model.on_groups:                               # dq = T [1 0 0] + E h dv
-        T, E = displacement(robot.model, h * v)
+        T, E, _ = displacement(robot.model, h * v)
         dq[...] = E @ (h * dv)
         dq[..., :n] += T
     return after, [Stage(q, qd, qdd)], h * v, v
@@ -170,7 +169,7 @@ def _runge_kutta(robot, tableau, q, qd, actuation, h, apart):
     for s in range(count):
         u, dv = h * _weighted(tableau.a[s], u_rates, qd), by_qd + h * _weighted(tableau.a[s], dl, by_qd)
         v, du = qd + h * _weighted(tableau.a[s], accelerations, qd), h * _weighted(tableau.a[s], dk, by_qd)
-        here = configuration_space.integrated(model, q, u)
+        here = robot.integrate(q, u)
         qdd, a_by_q, a_by_qd, a_by_tau = _accelerations(robot, here, v, actuation, actuation.t + tableau.c[s] * h)
         stages.append(Stage(here, v, qdd))
         accelerations.append(qdd)
@@ -218,7 +217,7 @@ def _moved(robot, u, dq, du):
     """The deviation of q exp(u) for deviations dq of q and du of u."""
     if not robot.model.on_groups:
         return dq + du
-    T, E = displacement(robot.model, u)
+    T, E, _ = displacement(robot.model, u)
     return T @ dq + E @ du
 
 

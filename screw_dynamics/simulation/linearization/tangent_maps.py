@@ -1,26 +1,35 @@
-"""How deviations on groups pass through exp and dexp: matrices (..., n, n) of a model, joint by joint.
-
-All are functions of A = ad_u, of which (A^2 + x)^2 A = 0 with x = |xi|^2 for a u that turns by xi: so dexp_u = sum_k
-A^k / (k + 1)! is a polynomial of degree 4 in A, of which the coefficients follow from the values and slopes of the
-series at the eigenvalues 0 and +-i |xi|."""
+"""How deviations on groups pass through exp and dexp: matrices (..., n, n) of a model, joint by joint."""
 from functools import cache
-from math import factorial
 from typing import NamedTuple
 
 import numpy as np
 
-from screw_dynamics.model.group_joints import GROUPS
+from screw_dynamics.algorithms.configurations import PLACES, ROWS, entry_of, joints_at
+from screw_dynamics.algorithms.space import Groups, efforts_on_groups, pull, push, trivialize
+from screw_dynamics.compiled.workspace import numbers_type
+from screw_dynamics.kernel_cache.cache import Form, compiled
+from screw_dynamics.model.group_joints import COORDINATE, FREE, GROUPS
 from screw_dynamics.model.macro_joints import degree
 from screw_dynamics.model.model import Model
-from screw_dynamics.screws import so3
-from screw_dynamics.screws.groups import se3
+from screw_dynamics.numbers.dual import along, direction, dual, no_derivatives
+from screw_dynamics.numbers.lanes import WIDTH
+from screw_dynamics.numbers.tables import block
+from screw_dynamics.numbers.values import PLAIN, kernel, over
+from screw_dynamics.screws import se3, so3
+from screw_dynamics.screws.groups.se3 import ad
+from screw_dynamics.screws.se3 import Twist
+from screw_dynamics.screws.vectors import Vec3
+
+MOST = 6        # velocities of a joint
 
 
 class Displacement(NamedTuple):
-    """Of a displacement u: a deviation dq of q, and du of u, are T dq + E du of q exp(u)."""
+    """Of a displacement u: a deviation dq of q, and du of u, are T dq + E du of q exp(u), T = Ad_exp(-u), E =
+    dexp_(-u), F = E^-1."""
 
     T: np.ndarray
     E: np.ndarray
+    F: np.ndarray
 
 
 class Trivialization(NamedTuple):
@@ -30,32 +39,101 @@ class Trivialization(NamedTuple):
     G: np.ndarray
 
 
+@kernel
+def sizes(kind: int) -> int:
+    """How many velocities a joint of a kind has."""
+    return 6 if kind == FREE else 1 if kind == COORDINATE else 3
+
+
+@kernel
+def put_unit(joints: Groups, k: int, out: np.ndarray) -> None:
+    """out (n) becomes 1 at the velocity k of each joint that has one, else 0."""
+    for i in range(1, len(joints.kind)):
+        for j in range(sizes(joints.kind[i])):
+            out[joints.velocity[i] + j] = 1.0 if j == k else 0.0
+
+
+@kernel
+def put_row(joints: Groups, k: int, row: np.ndarray, out: np.ndarray) -> None:
+    """Write to the row of the velocity k of each joint that has one, in out (n, n), what `row` (n) has of the joint."""
+    for i in range(1, len(joints.kind)):
+        first, size = joints.velocity[i], sizes(joints.kind[i])
+        for j in range(size if k < size else 0):
+            out[first + k, first + j] = row[first + j]
+
+
+@kernel
+def turned(xi: Vec3, a: Vec3) -> Vec3:
+    """exp(xi) a."""
+    return so3.exp(xi) @ a
+
+
+@kernel
+def moved(X: Twist, Y: Twist) -> Twist:
+    """Ad_exp(X) Y."""
+    return se3.Ad(se3.exp(X), Y)
+
+
+carry = efforts_on_groups(turned, moved)        # out (n) becomes Ad_exp(u)^T w
+
+
+def form_of_displacement() -> Form:
+    """What is compiled of a Displacement, of u (N, n): rows are Ad_exp(-u)^T e_k, ... memory (3, n)."""
+    @compiled("displacement.groups", nogil=True)
+    def many(places, u, memory, T, E, F):
+        joints, back, unit, row = joints_at(places), memory[0], memory[1], memory[2]
+        for p in range(len(u)):
+            for k in range(len(back)):
+                back[k] = -u[p, k]
+            for k in range(MOST):
+                put_unit(joints, k, unit)
+                carry(joints, back, unit, row)
+                put_row(joints, k, row, T[p])
+                pull(joints, back, unit, row)
+                put_row(joints, k, row, E[p])
+                push(joints, back, unit, row)
+                put_row(joints, k, row, F[p])
+    return Form(many, (PLACES, ROWS, numbers_type(2), *(numbers_type(3),) * 3))
+
+
+def form_of_trivialization() -> Form:
+    """What is compiled of G, of u and v (N, n), on dual numbers, for which there is `memory`: of all joints at once,
+    each along its own velocities."""
+    @compiled("trivialization.groups", nogil=True)
+    def many(places, u, v, memory, G):
+        joints, like, n = joints_at(places), no_derivatives(), u.shape[1]
+        numbers = block(like, (3, n), memory, 0)
+        U, V, rate = numbers[0], numbers[1], numbers[2]
+        for p in range(len(u)):
+            for first in range(0, MOST, WIDTH):
+                for i in range(1, len(joints.kind)):
+                    for j in range(sizes(joints.kind[i])):
+                        k = joints.velocity[i] + j
+                        U[k], V[k] = dual(u[p, k], direction(j - first)), over(v[p, k], like)
+                trivialize(joints, U, V, rate)
+                for i in range(1, len(joints.kind)):
+                    at, size = joints.velocity[i], sizes(joints.kind[i])
+                    for k in range(size):
+                        for j in range(first, min(size, first + WIDTH)):
+                            G[p, at + k, at + j] = along(rate[at + k], j - first)
+    return Form(many, (PLACES, ROWS, ROWS, numbers_type(1), numbers_type(3)))
+
+
 def displacement(model: Model, u: np.ndarray) -> Displacement:
-    """T = Ad_exp(-u) and E = dexp_(-u), of u (..., n)."""
-    T, E = (_identity(model, u) for _ in range(2))
-    for kind, rates in _groups(model):
-        A = _ad(kind, u[..., rates])
-        E[..., rates, rates] = dexp = _polynomial(A, _coefficients(kind, u[..., rates])[0])
-        T[..., rates, rates] -= A @ dexp
-    return Displacement(T, E)
+    """The Displacement of u (..., n)."""
+    n = model.n
+    found = np.zeros((3, *u.shape, n))
+    entry_of(form_of_displacement)(model.joint_places, u.reshape(-1, n), np.empty((3, n)), *found.reshape(3, -1, n, n))
+    return Displacement(*found)
 
 
 def trivialization(model: Model, u: np.ndarray, v: np.ndarray) -> Trivialization:
-    """F = dexp_(-u)^-1 and G = d(F v)/du = -F d(dexp_(-u) w)/du at w = F v, of u and v (..., n)."""
-    F, G = _identity(model, u), np.zeros((*u.shape, model.n))
-    for kind, rates in _groups(model):
-        A, (p, slopes) = _ad(kind, u[..., rates]), _coefficients(kind, u[..., rates])
-        F[..., rates, rates] = inverse = np.linalg.inv(_polynomial(A, p))
-        w = [inverse @ v[..., rates, None]]                                         # A^k w
-        for _ in p:
-            w.append(A @ w[-1])
-        xi = u[..., rates] * (np.arange(A.shape[-1]) < _turns(kind))
-        by_u = np.zeros(A.shape)                # sum_i A^i ad(sum_(k > i) p_k A^(k-1-i) w), as dA a = -ad_a du
-        for i in reversed(range(len(p))):
-            by_u = A @ by_u - _ad(kind, sum(p[k][..., None] * w[k - i][..., 0] for k in range(i, len(p))))
-        by_x = sum(slopes[k][..., None, None] * w[k + 1] for k in range(len(p)))    # x = |xi|^2
-        G[..., rates, rates] = -inverse @ (by_u + 2.0 * by_x * xi[..., None, :])
-    return Trivialization(F, G)
+    """F = dexp_(-u)^-1 and G = d(F v)/du, of u and v (..., n)."""
+    n, G = model.n, np.zeros((*u.shape, model.n))
+    memory = np.empty(3 * n, dtype=object) if PLAIN else np.zeros(3 * n * (1 + WIDTH))
+    entry_of(form_of_trivialization)(model.joint_places, u.reshape(-1, n), v.reshape(-1, n), memory,
+                                     G.reshape(-1, n, n))
+    return Trivialization(displacement(model, u).F, G)
 
 
 def transport(model: Model, v: np.ndarray) -> np.ndarray:
@@ -86,45 +164,12 @@ def _groups(model):
             yield kind, model.v_slices[joint]
 
 
-def _identity(model, u):
-    return np.broadcast_to(np.eye(model.n), (*u.shape, model.n)).copy()
-
-
 @cache
 def _brackets(kind):
     """The structure constants (k, k, k) of a group: [e_j, e_k] = sum_i c_ijk e_i, its screws e being orthonormal."""
     X = np.array([degree(motion).screw for motion in GROUPS[kind].motions])
-    return np.einsum("jka,ia->ijk", se3.ad(X[:, None], X), X)
-
-
-def _turns(kind):
-    """How many velocities of a group are angular; they come first."""
-    return sum(motion.startswith("r") for motion in GROUPS[kind].motions)
+    return np.einsum("jka,ia->ijk", ad(X[:, None], X), X)
 
 
 def _ad(kind, u):
     return np.einsum("ijk,...j->...ik", _brackets(kind), u)
-
-
-def _polynomial(A, p):
-    """dexp_(-u) = 1 + p_1 A + p_2 A^2 + p_3 A^3 + p_4 A^4."""
-    one, total = np.eye(A.shape[-1]), 0.0
-    for factor in reversed(p):
-        total = A @ (total + factor[..., None, None] * one)
-    return one + total
-
-
-def _coefficients(kind, u):
-    """p_1 ... p_4 (...) of dexp_(-u), and their derivatives by x = |xi|^2; c_k' = (k c_(k+2) - c_(k+1)) / 2 of Stumpff
-    numbers."""
-    xi = u[..., :_turns(kind)]
-    x = (xi * xi).sum(axis=-1)
-    c = [0.0, *so3.stumpff(x)]                                                      # c_1 ... c_6
-    near, far = np.minimum(x, so3.SERIES), np.maximum(x, so3.SERIES)
-    c.append(np.where(x < so3.SERIES, sum((-near) ** j / factorial(2 * j + 7) for j in range(13, -1, -1)),
-                      (1.0 / 120.0 - c[5]) / far))
-    d = [0.0, *(0.5 * (k * c[k + 2] - c[k + 1]) for k in range(1, 6))]
-
-    def p(c):
-        return 0.5 * c[1] - 2.0 * c[2], 2.5 * c[3] - 0.5 * c[2], c[4] - 0.5 * c[3], 0.5 * c[4] - 1.5 * c[5]
-    return p(c), p(d)

@@ -1,0 +1,68 @@
+"""Of many configurations, where velocities lead in unit time, and which velocities lead from one to another."""
+from collections.abc import Callable
+from functools import cache
+
+import numpy as np
+from numba import types
+
+from screw_dynamics.compiled.workspace import numbers_type
+from screw_dynamics.kernel_cache.cache import Form, compiled, prepare
+from screw_dynamics.model.model import Model
+from screw_dynamics.numbers.values import kernel
+
+from .space import Groups, displace_on_groups, separate_on_groups
+
+PLACES, ROWS = types.int64[:, ::1], numbers_type(2, "A", readonly=True)       # of joints; of configurations, velocities
+
+
+@kernel
+def joints_at(places: np.ndarray) -> Groups:
+    """The joints of a model, from its joint_places."""
+    return Groups(places[0], places[1], places[2])
+
+
+def form_of_integrated() -> Form:
+    """What is compiled of g exp(v), of q (N, nq) and v (N, n)."""
+    @compiled("integrate.groups", nogil=True)
+    def many(places, q, v, out):
+        joints = joints_at(places)
+        for i in range(len(out)):
+            displace_on_groups(joints, q[i], 1.0, v[i], out[i])
+    return Form(many, (PLACES, ROWS, ROWS, numbers_type(2)))
+
+
+def form_of_difference() -> Form:
+    """What is compiled of log(g0^-1 g1), of q0 and q1 (N, nq)."""
+    @compiled("difference.groups", nogil=True)
+    def many(places, q0, q1, out):
+        joints = joints_at(places)
+        for i in range(len(out)):
+            separate_on_groups(joints, q0[i], q1[i], out[i])
+    return Form(many, (PLACES, ROWS, ROWS, numbers_type(2)))
+
+
+@cache
+def entry_of(form: Callable[[], Form]) -> Callable:
+    """The entry point of one of these."""
+    return prepare(*form()).entry_point
+
+
+def integrated(model: Model, q: np.ndarray, v: np.ndarray) -> np.ndarray:
+    """g exp(v) (..., nq) of each joint's configuration g: where constant velocities v lead in unit time."""
+    return _of_each(form_of_integrated, model, q, v, model.nq) if model.on_groups else q + v
+
+
+def difference(model: Model, q0: np.ndarray, q1: np.ndarray) -> np.ndarray:
+    """v (..., n) with integrated(q0, v) = q1: log(g0^-1 g1) of each joint, of the angles at most pi."""
+    return _of_each(form_of_difference, model, q0, q1, model.n) if model.on_groups else q1 - q0
+
+
+def _of_each(form, model, x, y, width):
+    """The results (..., width) over common leading axes."""
+    lead = x.shape[:-1]
+    if y.shape[:-1] != lead:
+        lead = np.broadcast_shapes(lead, y.shape[:-1])
+        x, y = (np.broadcast_to(a, (*lead, a.shape[-1])) for a in (x, y))
+    out = np.empty((*lead, width))
+    entry_of(form)(model.joint_places, *(a.reshape(-1, a.shape[-1]) for a in (x, y)), out.reshape(-1, width))
+    return out
