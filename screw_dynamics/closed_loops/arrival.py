@@ -11,44 +11,42 @@ import numpy as np
 from screw_dynamics.simulation.linearization.tangent_maps import displacement
 
 from .constraints import Constraints
-from .derivatives import columns_of, multipliers, response, solved
 from .differentials import changes, changes_of_gradient
-from .projection import Directions, directions_at_once
+from .response import response
 
 
 def arrive(constraints: Constraints, before: tuple[np.ndarray, np.ndarray], after: tuple[np.ndarray, np.ndarray],
            dq: np.ndarray, dqd: np.ndarray, threads: int | None = None) -> tuple[np.ndarray, np.ndarray]:
     """The derivatives (N, n, k) of states q (N, nq), qd (N, n) after they were closed, from those before."""
-    at = directions_at_once(constraints.jacobian(after[0]))
-    dq = after_closing(constraints, before[0], after[0], at, dq, threads)
-    return dq, after_impulse(constraints, after[0], before[1], after[1], at, dq, dqd, threads)
+    dq = after_closing(constraints, before[0], after[0], dq, threads)
+    return dq, after_impulse(constraints, after[0], before[1], after[1], dq, dqd, threads)
 
 
-def after_closing(constraints: Constraints, before: np.ndarray, after: np.ndarray, at: Directions, dq: np.ndarray,
+def after_closing(constraints: Constraints, before: np.ndarray, after: np.ndarray, dq: np.ndarray,
                   threads: int | None = None) -> np.ndarray:
-    """The derivatives (N, n, k) of configurations after they were closed, with their Directions: dq + dx, dx = d(G^T
-    mu), is admissible there."""
-    robot, x = constraints.robot, constraints.robot.difference(before, after)
-    begin = directions_at_once(constraints.gradient(before), at.rank)        # open loops hold no more than closed ones
-    pushes = changes_of_gradient(constraints, before, multipliers(begin, x[..., None]), threads)
-    (B, _), (N, others) = columns_of(begin), columns_of(at)
-    B = np.swapaxes(B, -1, -2)
-    if robot.model.on_groups:                               # dq is T dq + E dx
-        T, E, _ = displacement(robot.model, x)
-        back = np.linalg.inv(E)
-        B, T = B @ back, T + E @ pushes
+    """The derivatives (N, n, k) of configurations after they were closed: T dq + E dx, dx = d(G^T mu). In what G leaves
+    free, Q, E^-1 of these is E^-1 T dq + dG^T mu; and they are admissible there, in P, what J leaves free."""
+    robot, one, x = constraints.robot, np.eye(constraints.robot.n), constraints.robot.difference(before, after)
+    at = response(one, constraints.jacobian(after))
+    begin = response(one, constraints.gradient(before), at.rank)        # open loops hold no more than closed ones
+    pushed = one + changes_of_gradient(constraints, before, begin.multipliers(x), threads)
+    P, Q = at.K, begin.K
+    if robot.model.on_groups:
+        T, _, F = displacement(robot.model, x)
+        free, pushed = Q @ F, pushed + F @ T - one
     else:
-        T = np.eye(robot.n) + pushes
-    return N @ np.linalg.solve(B @ N + others, B @ T @ dq)
+        free = Q
+    return np.linalg.solve(free @ P + (one - Q) @ (one - P), Q @ (pushed @ dq))
 
 
-def after_impulse(constraints: Constraints, q: np.ndarray, before: np.ndarray, after: np.ndarray, at: Directions,
-                  dq: np.ndarray, dqd: np.ndarray, threads: int | None = None) -> np.ndarray:
-    """The derivatives (N, n, k) of velocities after an impulse at q, of its Directions: M dw + dM w = d(J^T lambda)."""
+def after_impulse(constraints: Constraints, q: np.ndarray, before: np.ndarray, after: np.ndarray, dq: np.ndarray,
+                  dqd: np.ndarray, threads: int | None = None) -> np.ndarray:
+    """The derivatives (N, n, k) of velocities after an impulse at q: M dw + dM w = d(J^T lambda)."""
     robot, w, still = constraints.robot, after - before, np.zeros_like(after)
     of_momentum = robot.inverse_dynamics_derivatives(q, still, w, threads=threads)
     M, at_rest = of_momentum.by_qdd, robot.inverse_dynamics_derivatives(q, still, still, threads=threads)
-    of_efforts, of_rates = changes(constraints, q, still, after, multipliers(at, M @ w[..., None]), False,
+    at = response(M, constraints.jacobian(q))
+    of_efforts, of_rates = changes(constraints, q, still, after, at.multipliers((M @ w[..., None])[..., 0]), False,
                                    threads=threads)
     by_q = of_efforts - (of_momentum.by_q - at_rest.by_q)
-    return solved(M, at, response(M, at), M @ dqd + by_q @ dq, -of_rates @ dq)
+    return at.solved(M @ dqd + by_q @ dq, -of_rates @ dq)

@@ -16,7 +16,8 @@ from screw_dynamics.simulation.linearization.tangent_maps import products
 from . import dynamics
 from .constraints import Constraints
 from .differentials import Differentials, changes, differentials
-from .projection import RANK, Directions, directions, directions_at_once
+from .projection import RANK, Directions, directions
+from .response import response
 
 
 class LoopAccelerationDerivatives(NamedTuple):
@@ -58,42 +59,15 @@ def accelerations(constraints: Constraints, q: np.ndarray, qd: np.ndarray, tau: 
         p, p_by_qd = products(model, qd)
         M, forces, by_rates = M + added[..., None] * np.eye(n), forces + added * p, added[..., None] * p_by_qd
     drift, J = constraints.drift_and_jacobian(q, qd)
-    at = directions_at_once(J, most)
-    K = response(M, at)
-    qdd = solved(M, at, K, forces[..., None], -drift[..., None])[..., 0]
+    at = response(M, J, most)
+    qdd = at.solved(forces[..., None], -drift[..., None])[..., 0]
     tree = robot.inverse_dynamics_derivatives(q, qd, qdd, external, threads=threads)
-    pushes = multipliers(at, M @ qdd[..., None] - forces[..., None])
+    pushes = at.multipliers((M @ qdd[..., None])[..., 0] - forces)
     of_efforts, of_drifts = changes(constraints, q, qd, qdd, pushes, threads=threads)
     efforts = np.concatenate((of_efforts[..., :n] - tree.by_q, by_rates - tree.by_qd,
                               np.broadcast_to(np.eye(n), M.shape)), axis=-1)
     drifts = np.concatenate((of_drifts, np.zeros((*of_drifts.shape[:-1], n))), axis=-1)
-    return qdd, *np.split(solved(M, at, K, efforts, -drifts), 3, axis=-1)
-
-
-def response(M: np.ndarray, at: Directions) -> np.ndarray:
-    """What efforts change in the admissible directions N, under a matrix M (..., n, n): N (N^T M N)^-1 N^T."""
-    N, others = columns_of(at)
-    return N @ np.linalg.solve(np.swapaxes(N, -1, -2) @ M @ N + others, np.swapaxes(N, -1, -2))
-
-
-def columns_of(at: Directions) -> tuple[np.ndarray, np.ndarray]:
-    """N (..., n, k) for many states: as many columns as one of them has admissible directions, 0 where others have
-    none, and the diagonal matrix (..., k, k) with 1 there."""
-    first = int(at.rank.min(initial=at.held.shape[-1]))         # held directions come first
-    taken = at.held[..., first:]
-    return at.V[..., first:] * ~taken[..., None, :], taken[..., None] * np.eye(taken.shape[-1])
-
-
-def solved(M: np.ndarray, at: Directions, K: np.ndarray, efforts: np.ndarray, drifts: np.ndarray) -> np.ndarray:
-    """x (..., n, k) with J x = drifts and M x = efforts in the admissible directions, of which K is the response, for
-    the columns of both."""
-    x = held(at, drifts)
-    return x + K @ (efforts - M @ x)
-
-
-def multipliers(at: Directions, efforts: np.ndarray) -> np.ndarray:
-    """The shortest lambda (..., m) with J^T lambda = efforts (..., n, 1)."""
-    return (at.U @ (at.inverse[..., None] * (np.swapaxes(at.acting, -1, -2) @ efforts)))[..., 0]
+    return qdd, *np.split(at.solved(efforts, -drifts), 3, axis=-1)
 
 
 def of_inverse_dynamics(constraints: Constraints, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray,

@@ -17,7 +17,6 @@ from screw_dynamics.robot import Robot
 from .constraints import Constraints
 
 RANK, LEAST = 1e-9, 1e-3
-INDEPENDENT = 1e-5      # the least diagonal entry of R that leaves no doubt, of the largest
 STATIONARY = 1e-3       # of the square of a residual: a gradient below that is none
 SEARCHES = 20           # for where a residual is smallest
 PIECE = 64              # configurations that a thread takes at once
@@ -63,21 +62,6 @@ def directions(J: np.ndarray, most: np.ndarray | None = None) -> Directions:
     held = np.zeros((*J.shape[:-2], n), dtype=bool)
     held[..., :k] = kept
     return Directions(U[..., :k], np.divide(1.0, s, where=kept, out=np.zeros_like(s)), np.swapaxes(Vt, -1, -2), held)
-
-
-def directions_at_once(J: np.ndarray, most: np.ndarray | None = None) -> Directions:
-    """`directions` of many Jacobians, in a fifth of the time: where all have rows that are INDEPENDENT, V = Q and U =
-    R^-1 of J^T = Q R, in place of singular vectors."""
-    check_finite(J)
-    m, n = J.shape[-2:]
-    if m <= n and (most is None or (most >= m).all()):
-        Q, R = np.linalg.qr(np.swapaxes(J, -1, -2), mode="complete")
-        R = R[..., :m, :]
-        size = np.abs(np.diagonal(R, axis1=-2, axis2=-1))
-        if (size > INDEPENDENT * size.max(axis=-1, keepdims=True, initial=LEAST)).all():
-            held = np.broadcast_to(np.arange(n) < m, (*J.shape[:-2], n))
-            return Directions(np.linalg.inv(R), np.ones(size.shape), Q, held)
-    return directions(J, most)
 
 
 def check_finite(J: np.ndarray) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 from screw_dynamics import checks
 from screw_dynamics.forces.laws import EFFORT
 from screw_dynamics.simulation.feedback import Around, Motion, follow
-from screw_dynamics.simulation.integrators import LINEARIZED, WITH_CONSTRAINTS
+from screw_dynamics.simulation.integrators import INTEGRATORS, LINEARIZED, WITH_CONSTRAINTS
 from screw_dynamics.simulation.linearization.linear_model import (
     Actuation,
     are_euler_steps,
@@ -111,11 +111,9 @@ class LoopPhase(TreePhase):
     def entry(self, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
         """The same."""
         from screw_dynamics.closed_loops.arrival import after_impulse
-        from screw_dynamics.closed_loops.projection import directions_at_once
 
         found, n, constraints = super().entry(q, qd), self.robot.n, self.mechanism.constraints
-        at = directions_at_once(constraints.jacobian(q))
-        found[:, n:] = after_impulse(constraints, q, qd, self.entered(q, qd), at, found[:, :n], found[:, n:],
+        found[:, n:] = after_impulse(constraints, q, qd, self.entered(q, qd), found[:, :n], found[:, n:],
                                      self.steps.threads)
         return found
 
@@ -124,13 +122,14 @@ class LoopPhase(TreePhase):
         """The same."""
         from screw_dynamics.closed_loops.arrival import arrive
         from screw_dynamics.closed_loops.derivatives import accelerations
-        from screw_dynamics.closed_loops.projection import directions_at_once
+        from screw_dynamics.closed_loops.projection import rank
 
         h, integrator, friction, limits, forces, threads = self.steps
         if friction or limits:
             return self._quotients(q, qd, tau, t)
         constraints = self.mechanism.constraints
-        most = directions_at_once(constraints.jacobian(q)).rank         # within the step loops are open a little
+        # Within a step loops are open a little, but for where it starts.
+        most = None if INTEGRATORS[integrator].implicit else rank(constraints.jacobian(q))
 
         def held(robot, q, qd, tau, external, threads, added=None, wanted=True):
             return accelerations(constraints, q, qd, tau, external, threads, added, most)

@@ -4,13 +4,11 @@ import pytest
 
 import screw_dynamics as sd
 from screw_dynamics.closed_loops import ClosedLoopRobot, LoopJoint
-from screw_dynamics.closed_loops.projection import directions, directions_at_once
 from screw_dynamics.forces import Spring
 from screw_dynamics.optimal.dynamics import LoopPhase, Steps
 from support.closed_states import MECHANISMS, close, deviated, moving, stands_in_a_fluid
 from support.differences import slopes
 from support.floating_robots import hopper
-from support.linkages import four_bar
 
 pytestmark = pytest.mark.plain          # of kernels that few others call
 SLOW = pytest.mark.slow
@@ -94,17 +92,3 @@ def test_an_impulse_has_the_derivatives_of_what_it_makes_admissible(rng):
     expected = slopes(entered, basis.shape[1] + n, H)
     assert close(np.hstack((found[n:, :n] @ basis, found[n:, n:])), expected, 1e-9)
     assert (found[:n] == np.eye(n, 2 * n)).all()
-
-
-def test_directions_of_many_are_those_of_each(rng):
-    """By QR where rows are independent, by singular values where they are not: the same projections."""
-    for J in (rng.normal(size=(4, 3, 6)), four_bar(0.4).closed(("C",)).jacobian(np.zeros((2, 3)))):
-        one, many = directions(J), directions_at_once(J)
-        x = rng.normal(size=(*J.shape[:-1], 2))
-        for at in one, many:
-            N = at.V * ~at.held[..., None, :]
-            back = at.acting @ (at.inverse[..., None] * (np.swapaxes(at.U, -1, -2) @ x))
-            inverse = np.linalg.pinv(J, 1e-9)
-            assert np.abs(back - inverse @ x).max() < 1e-12
-            assert np.abs(N @ np.swapaxes(N, -1, -2) + inverse @ J - np.eye(J.shape[-1])).max() < 1e-12
-        assert (one.held == many.held).all()
