@@ -67,11 +67,11 @@ def test_states_of_any_ranks_respond_each_as_alone(change, rng):
 
 def test_a_response_holds_no_more_than_it_may(rng):
     J, M = rng.normal(size=(2, 3, 5)), np.eye(5)
-    J[:, 2] = J[:, 0] + 1e-4 * J[:, 2]                      # loops that are open a little
+    J[:, 2] = J[:, 0] + 1e-2 * J[:, 2]                      # loops that are open a little
     for most in [2, 2], [2, 3], [3, 3]:
         found = response(M, J, np.array(most))
         free = [Vt[r:].T @ Vt[r:] for r, Vt in zip(most, np.linalg.svd(J)[2], strict=True)]
-        assert found.rank.tolist() == most and found.K == pytest.approx(np.array(free), abs=1e-12)
+        assert found.rank.tolist() == most and found.K == pytest.approx(np.array(free), abs=1e-10)
 
 
 def test_what_moves_no_inertia_along_what_is_held_responds(rng):
