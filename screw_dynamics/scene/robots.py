@@ -12,6 +12,8 @@ from screw_dynamics.model.builder import ModelBuilder
 from screw_dynamics.model.joining import Mounted, join, renamed
 from screw_dynamics.robot import Robot
 from screw_dynamics.urdf.collisions import read_collisions
+from screw_dynamics.urdf.error import issue
+from screw_dynamics.urdf.source import path_of
 
 from .file import RobotInScene
 from .objects import with_materials
@@ -75,9 +77,14 @@ def constraints_of(robot: Robot, loops: Mapping[str, ClosedLoopRobot]) -> Constr
 
 
 def collisions(given: Robot | Mapping[str, Robot]) -> list[CollisionShape]:
-    """The collision shapes of one robot, or of several {prefix: Robot}, in the URDFs that they were read from."""
+    """The collision shapes of one robot, or of several {prefix: Robot}, in the URDFs that they were read from. A
+    UrdfWarning where one has none."""
     if isinstance(given, Robot):
-        return [] if given.source is None else list(read_collisions(given.source, given.link_names))
+        found = () if given.source is None else read_collisions(given.source, given.link_names)
+        if given.source is not None and not found:
+            path = path_of(given.source)
+            issue([f"{path or 'a robot'} touches nothing: its description has no <collision>, and no shapes are given"])
+        return list(found)
     return [with_prefix(prefix, shape) for prefix, each in given.items() for shape in collisions(each)]
 
 

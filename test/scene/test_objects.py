@@ -1,10 +1,13 @@
 """What stands in a scene: shapes that share a mass, materials, and what is refused."""
+import warnings
+
 import numpy as np
 import pytest
 from scipy.integrate import tplquad
 
 import screw_dynamics as sd
 from screw_dynamics.contact.materials import RULES, Combination, Material
+from screw_dynamics.contact.on_links import CollisionShape
 from screw_dynamics.contact.shapes import Box, Plane, Sphere
 from screw_dynamics.model.joining import join
 from screw_dynamics.scene.objects import SceneObject, coordinates_of, on_links, with_materials
@@ -170,3 +173,17 @@ def test_materials_go_by_links():
 def test_friction_and_restitution_have_rules_of_their_own():
     found = Combination("smaller", "mean").of(Material(0.2, 0.2, 0.01, 0.02), Material(0.8, 0.6, 0.03, 0.0))
     assert found == pytest.approx(Material(0.2, 0.4, 0.03, 0.02), rel=1e-15)
+
+
+def test_a_robot_that_cannot_touch_is_told():
+    """Of a description without <collision>, unless shapes are given; one that has them is silent."""
+    text = ('<robot name="ball"><link name="ball"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" '
+            'ixz="0" iyz="0"/></inertial>{}</link></robot>')
+    bare = sd.Robot.from_urdf(text.format(""), floating_base=True)
+    with pytest.warns(sd.UrdfWarning, match="a robot touches nothing: its description has no <collision>"):
+        sd.Scene(bare, ground=True)
+    solid = text.format('<collision><geometry><sphere radius="0.1"/></geometry></collision>')
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        sd.Scene(sd.Robot.from_urdf(solid, floating_base=True), ground=True)
+        sd.Scene(bare, ground=True, shapes=[CollisionShape("ball", Sphere(0.1), np.eye(4))])
