@@ -93,6 +93,9 @@ def test_friction_is_damping_and_a_sign_that_is_0_at_rest(arm, tmp_path):
     built = Built(rubbing, tmp_path, "-O0", quantities=["friction_torque"])
     for qd in (np.zeros(6), np.array([1.0, -2.0, 0.0, 3.0, -1e-9, 1e9])):
         same(built.call("friction_torque", qd)[0], damping * qd + friction * np.sign(qd))
+    dry = Built(sd.Robot(replace(arm.model, damping=np.zeros(6), friction=friction)), tmp_path / "dry", "-O0",
+                quantities=["friction_torque"])
+    assert np.isnan(dry.call("friction_torque", np.full(6, np.nan))[0]).all()
 
 
 def test_angles_of_many_turns(arm, built):
@@ -308,12 +311,16 @@ def test_a_reader_finds_what_follows_and_what_has_several_numbers():
     builder.add_group_joint("spherical", "ball", "head", "root", np.eye(4), body)
     builder.add_joint("first", "finger", "head", [0, 0, 1, 0, 0, 0], None, body)
     builder.add_joint("second", "thumb", "head", [0, 1, 0, 0, 0, 0], None, body, mimic=sd.Mimic("first", -1.0))
-    found = texts(sd.Robot(builder.build()), "hand", ["gravity_torque"])
-    assert " second: no coordinate of its own, follows first\n" in found["include/hand/hand.h"]
-    assert " ball: q[0..3], velocities and efforts [0..2], spherical\n" in found["include/hand/hand.h"]
-    for line in ("| ball | 0 to 3 | 0 to 2 | spherical |", "| first | 4 | 3 | revolute |",
-                 "| second | follows first | | |"):
-        assert line in found["README.md"].splitlines()
+    builder.add_group_joint("planar", "slab", "foot", "head", np.eye(4), body)
+    found = texts(sd.Robot(builder.build()), "hand", ["gravity_torque", "torque_regressor"])
+    header, page = (" ".join(found[path].replace("\n *", "").split()) for path in ("include/hand/hand.h", "README.md"))
+    assert " second: no coordinate of its own, follows first" in header and "| second | follows first | | |" in page
+    for kind in ("spherical: q is qx qy qz qw, velocities rx ry rz", "planar: q is x y angle, velocities rz x y"):
+        assert f" {kind} " in header and f"| {kind} |" in page
+    assert " ball: q[0..3], velocities and efforts [0..2], spherical" in header
+    assert "| ball | 0 to 3 | 0 to 2 | spherical" in page and "| first | 4 | 3 | revolute |" in page
+    bodies = "inside ball, inside ball, head, finger, thumb, inside slab, inside slab, foot"
+    assert f"the bodies: {bodies}" in header and f"the bodies: {bodies}" in page
 
 
 def test_names_that_would_end_a_comment_or_a_text(tmp_path):
