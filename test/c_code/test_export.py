@@ -1,6 +1,8 @@
 """What export_c writes: right numbers, C without a warning, no memory, no state, the same bytes."""
 import ctypes
+import os
 import re
+import shutil
 import subprocess
 import sys
 from dataclasses import replace
@@ -12,7 +14,7 @@ import screw_dynamics as sd
 from screw_dynamics.c_code.export import texts
 from screw_dynamics.c_code.quantities import QUANTITIES
 from screw_dynamics.export_c import main
-from support.c_exports import STRICT, Built, pointer, run
+from support.c_exports import STRICT, Built, needs, pointer, run
 from support.floating_robots import hopper
 from support.pinocchio_oracle import oracle_of_parts, oracle_of_urdf
 from support.random_trees import model_of, random_tree
@@ -280,6 +282,21 @@ int main() {
     found = np.array(run(tmp_path / "use").split(), dtype=float)
     same(found[:2], pendulum.inverse_dynamics([0.1, 0.2], [0.3, 0.4], [0.5, 0.6]))
     same(found[2:], [0.3 + 0.25, 0.4 + 0.3])
+
+
+@needs("cmake")
+@needs("pkg-config")
+@pytest.mark.parametrize("top", ["", "{prefix}/"], ids=["relative", "absolute"])
+def test_pkg_config_finds_folders_wherever_cmake_installs_them(folder, tmp_path, top):
+    prefix = tmp_path / "with spaces"
+    run("cmake", "-S", folder, "-B", tmp_path / "build", f"-DCMAKE_INSTALL_PREFIX={prefix}",
+        *(f"-DCMAKE_INSTALL_{kind}DIR={top.format(prefix=prefix)}{kind.lower()}/here" for kind in ("LIB", "INCLUDE")))
+    (installed := prefix / "lib" / "here" / "pkgconfig").mkdir(parents=True)
+    shutil.copy(tmp_path / "build" / "swing.pc", installed)
+    for variable, kind in (("libdir", "lib"), ("includedir", "include")):
+        found = run("pkg-config", f"--variable={variable}", "swing", env={
+            **os.environ, "PKG_CONFIG_PATH": str(installed)}).strip().replace("\\", "")
+        assert os.path.normpath(found) == str(prefix / kind / "here")
 
 
 def test_the_program_that_measures_and_what_a_user_reads(folder, tmp_path):
