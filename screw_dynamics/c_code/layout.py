@@ -1,6 +1,7 @@
 """What all files of an export share: the robot, the functions with their straight lines, and the names in C."""
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,6 +10,15 @@ from screw_dynamics.model.group_joints import GROUPS
 from .functions import Array, Function
 from .printing import UNBROKEN, Dialect, comment, identifier
 from .tracing import Straight
+
+
+@contextmanager
+def printed(function: Function) -> Iterator[None]:
+    """In this context a ValueError, for a number that C has not, names the function."""
+    try:
+        yield
+    except ValueError as error:
+        raise ValueError(f"{function.name} of this robot: {error}") from None
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .functions import Array, Function
-from .layout import Export, block
+from .layout import Export, block, printed
 from .printing import identifier
 from .tracing import evaluated
 
@@ -115,13 +115,14 @@ def values_header(export: Export) -> str:
     for function, inputs, values, tolerances in recorded(export):
         name = identifier(function.name)
         lines += ["", f"enum {{ {name}_states = {len(inputs)} }};"]
-        for k, x in enumerate(function.inputs):
-            lines += _table(export, f"{name}_{identifier(x.name)}", [state[k] for state in inputs], x.size)
-        for k, x in enumerate(function.outputs):
-            result = f"{name}_{identifier(x.name)}"
-            lines += _table(export, f"{result}_expected", [state[k] for state in values], x.size)
-            lines.append(f"static const {export.dialect.scalar} {result}_tolerance = "
-                         f"{export.dialect.number(float(f'{tolerances[k]:.1e}'))};")
+        with printed(function):
+            for k, x in enumerate(function.inputs):
+                lines += _table(export, f"{name}_{identifier(x.name)}", [state[k] for state in inputs], x.size)
+            for k, x in enumerate(function.outputs):
+                result = f"{name}_{identifier(x.name)}"
+                lines += _table(export, f"{result}_expected", [state[k] for state in values], x.size)
+                lines.append(f"static const {export.dialect.scalar} {result}_tolerance = "
+                             f"{export.dialect.number(float(f'{tolerances[k]:.1e}'))};")
     return "\n".join([*lines, ""])
 
 

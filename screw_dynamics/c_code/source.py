@@ -2,7 +2,7 @@
 from screw_dynamics.compiled.tracing import INPUT
 
 from .functions import Function
-from .layout import Export, block
+from .layout import Export, block, printed
 from .loops import Looped, lines_of
 from .printing import SINES, Statements, comment, identifier, wrapped
 from .sines import sines_and_cosines
@@ -11,7 +11,10 @@ from .tracing import Straight
 
 def source(export: Export) -> str:
     """The text of the source."""
-    functions = [definition(export, function, straight) for function, straight in export.functions]
+    functions = []
+    for function, straight in export.functions:
+        with printed(function):
+            functions.append(definition(export, function, straight))
     calls = f"{export.name}_{SINES}("
     lines = [*block([export.title]), f'#include "{export.name}/{export.name}.h"', "", "#include <math.h>", "",
              *names(export), ""]

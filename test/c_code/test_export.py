@@ -135,6 +135,16 @@ def test_tree_with_a_mimic_joint_and_armature(tmp_path):
     same(geared.call("mass_matrix", q)[0], oracle.mass_matrix(q) + np.diag([0.5, *[0.0] * (robot.n - 1)]))
 
 
+@pytest.mark.parametrize("precision, mass", [("float", 1e-40), ("double", 1e-310)])
+def test_numbers_that_a_precision_has_not_are_refused_with_their_function(tmp_path, precision, mass):
+    builder = sd.ModelBuilder("root")
+    builder.add_joint("turn", "arm", "root", [0, 0, 1, 0, 0, 0], None,
+                      sd.inertia_matrix(mass, [0.1, 0, 0], mass * np.eye(3)))
+    with pytest.raises(ValueError, match="^mass_matrix_inverse of this robot: a number is (.*e\\+39, too large|inf, )"):
+        sd.Robot(builder.build()).export_c(tmp_path / "arm", quantities=["mass_matrix_inverse"], precision=precision)
+    assert not (tmp_path / "arm").exists()
+
+
 def test_joints_on_groups(tmp_path):
     parts = random_tree(np.random.default_rng(8), 2, of=("spherical", "helical", "free", "planar"))
     robot = sd.Robot(model_of(parts))
