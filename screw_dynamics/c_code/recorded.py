@@ -56,7 +56,9 @@ def _configuration(robot, rng, state, scalar):
     q = robot.random_configuration(rng)
     if state <= STATES or robot.model.on_groups:
         return q
-    turns = [robot.model.kind_of(joint) in ("revolute", "continuous") for joint in robot.joint_names]
+    leaders = {leader for leader, *_ in robot.model.mimics.values()}    # a follower may slide, as far as rounding shows
+    turns = [robot.model.kind_of(joint) in ("revolute", "continuous") and joint not in leaders
+             for joint in robot.joint_names]
     return np.where(turns, FAR[scalar] * (1.0 + np.abs(q)), q)
 
 

@@ -230,6 +230,21 @@ def test_the_test_of_an_export_allows_for_the_digits_that_are_lost(tmp_path, pre
         needle(1e-15).export_c(folder, quantities=["forward_dynamics_derivatives"], precision=precision)
 
 
+def test_the_test_of_an_export_allows_for_slides_that_follow_turns(tmp_path):
+    """A rack on a pinion: a pinion that is turned by 1e7 rad takes it as many metres away."""
+    builder, pose = sd.ModelBuilder("root"), np.eye(4)
+    pose[:3, 3] = 0.3, 0.2, 0.1
+    body = sd.inertia_matrix(1.0, [0.2, 0.1, 0.3], np.diag([0.1, 0.2, 0.25]))
+    builder.add_joint("pinion", "wheel", "root", [0.6, 0, 0.8, 0, 0, 0], pose, body)
+    builder.add_joint("rack", "bar", "wheel", [0, 0, 0, 1, 0, 0], pose, body, mimic=sd.Mimic("pinion", 1.0))
+    builder.add_joint("wrist", "hand", "bar", [0, 0.8, 0.6, 0, 0, 0], pose, body)
+    folder = tmp_path / "rack"
+    sd.Robot(builder.build()).export_c(folder, quantities=DYNAMICS)
+    run("gcc", "-O0", "-I", folder / "include", folder / "src" / "rack.c", folder / "test" / "self_test.c", "-o",
+        tmp_path / "self_test", "-lm")
+    assert run(tmp_path / "self_test").startswith("passed: ")
+
+
 TRAP = """
 #include <stdio.h>
 #include <stdlib.h>
