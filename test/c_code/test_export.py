@@ -324,6 +324,18 @@ def test_pkg_config_finds_folders_wherever_cmake_installs_them(folder, tmp_path,
         assert os.path.normpath(found) == str(prefix / kind / "here")
 
 
+@needs("cmake")
+def test_an_export_within_a_project_leaves_its_kind_of_build(folder, tmp_path):
+    """Release would take the assertions of what is not the export's, too."""
+    (tmp_path / "CMakeLists.txt").write_text(
+        f"cmake_minimum_required(VERSION 3.16)\nproject(user C)\nadd_subdirectory({folder} swing)\n")
+    run("cmake", "-S", tmp_path, "-B", tmp_path / "user")
+    run("cmake", "-S", folder, "-B", tmp_path / "alone")
+    kinds = [re.search("CMAKE_BUILD_TYPE:STRING=(.*)", (tmp_path / of / "CMakeCache.txt").read_text())[1]
+             for of in ("user", "alone")]
+    assert kinds == ["", "Release"]
+
+
 def test_the_program_that_measures_and_what_a_user_reads(folder, tmp_path):
     run("gcc", *STRICT, "-I", folder / "include", "-c", folder / "test" / "benchmark.c", "-o", tmp_path / "benchmark.o")
     page = (folder / "README.md").read_text()

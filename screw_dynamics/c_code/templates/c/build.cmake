@@ -3,7 +3,8 @@
 cmake_minimum_required(VERSION 3.16)
 project(@name@ VERSION 1.0.0 LANGUAGES C)
 
-if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+# Where this folder is part of another project, that has its own kind of build.
+if(CMAKE_SOURCE_DIR STREQUAL CMAKE_CURRENT_SOURCE_DIR AND NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
   set(CMAKE_BUILD_TYPE Release CACHE STRING "Kind of build" FORCE)
 endif()
 include(CMakePackageConfigHelpers)
