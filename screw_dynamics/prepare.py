@@ -227,6 +227,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--list", action="store_true", help="only list the names, and which are there")
     parser.add_argument("--clear", action="store_true", help="only remove what is in the user's cache")
     options = parser.parse_args(arguments)
+    if options.jobs < 1:
+        parser.error(f"--jobs {options.jobs} must be >= 1")
     if PLAIN and not options.clear:
         print("NUMBA_DISABLE_JIT is set: there is nothing to compile")
         return 0
@@ -252,7 +254,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 0
     if missing:
         bar = _Bar(len(missing))
-        prepare(missing, max(1, min(options.jobs, len(missing))), bar)
+        prepare(missing, min(options.jobs, len(missing)), bar)
         bar.close()
     lost = [name for name in missing if not known[name].is_kept]
     if lost:

@@ -101,6 +101,21 @@ def test_other_machines_are_refused(build, monkeypatch, capsys):
     assert "no levels of processors are known for linux on riscv64" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("wrong, said", [
+    (("--levels", "x86-64-v3", "x86-64-v5"), "invalid choice: 'x86-64-v5'"),
+    (("--jobs", "0"), "--jobs 0 must be >= 1")])
+def test_wrong_options_are_refused(build, monkeypatch, capsys, wrong, said):
+    monkeypatch.setattr(wheels.platform, "machine", lambda: "x86_64")
+    monkeypatch.setattr(wheels, "interpreter", lambda version: None)
+    with pytest.raises(SystemExit, match="2"):
+        wheels.main(["3.11", *wrong])
+    assert said in capsys.readouterr().err
+    if wrong[0] == "--jobs":
+        with pytest.raises(SystemExit, match="2"):
+            prepare.main([*wrong])
+        assert said in capsys.readouterr().err
+
+
 def test_the_levels_are_those_that_the_package_loads():
     assert {machine: set(levels) for machine, levels in wheels.LEVELS.items()} == {
         machine: set(levels) for machine, levels in PORTABLE.items()}

@@ -182,10 +182,13 @@ def options_of(arguments):
     """The command line."""
     parser = argparse.ArgumentParser(prog="wheels", description=__doc__.splitlines()[0])
     parser.add_argument("versions", nargs="*", metavar="version", help=f"of Python; by default {' '.join(VERSIONS)}")
-    parser.add_argument("--levels", nargs="+", metavar="level", help="of processors, for a trial of a build; a release "
-                                                                     "has all of them")
+    parser.add_argument("--levels", nargs="+", metavar="level", choices=LEVELS.get(platform.machine()),
+                        help="of processors, for a trial of a build; a release has all of them")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="how many processes compile")
-    return parser.parse_args(arguments)
+    options = parser.parse_args(arguments)
+    if options.jobs < 1:
+        parser.error(f"--jobs {options.jobs} must be >= 1")
+    return options
 
 
 def main(arguments=None):

@@ -6,8 +6,8 @@ from .template import filled
 PKG_CONFIG = """\
 # <title>
 prefix=${pcfiledir}/@to_prefix@
-libdir=${prefix}/@CMAKE_INSTALL_LIBDIR@
-includedir=${prefix}/@CMAKE_INSTALL_INCLUDEDIR@
+libdir=${prefix}/@libraries@
+includedir=${prefix}/@headers@
 
 Name: <name>
 Description: Dynamics of a robot, in C

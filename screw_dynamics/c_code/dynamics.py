@@ -173,13 +173,18 @@ def _three(name, summary, inputs, outputs, entry):
                     {entry.name: lambda robot, *x: list(robot.run(entry, *x[:3]))}, _symbols([entry]))
 
 
+def _named(model):
+    """What bodies are called: links with those that are fixed to them, or what has no mass in a joint."""
+    return [body if model.is_link[i] else f"inside {model.body_joints[i]}" for i, body in enumerate(model.body_names)]
+
+
 def torque_regressor(model: Model, options: Options) -> list[Function]:
     """Y(q, qd, qdd)."""
     further = tuple(x for x in at_run_time(options, external=False) if x.name == "gravity")
     inputs = (configuration(model), velocities(model), accelerations(model), *further)
     Y = Array("Y", (model.n, PARAMETERS * len(model.parents)),
               "tau = Y p; p: of each body mass, mass times centre of mass, and inertia about the origin of its link's "
-              "frame xx xy yy xz yz zz")
+              f"frame xx xy yy xz yz zz; the bodies: {', '.join(_named(model))}")
 
     def way(robot: TracedRobot, q, qd, qdd, *_):
         return [robot.run(TORQUE_REGRESSOR, q, qd, qdd, target=robot.target(model.root, "body", model.root))]

@@ -138,7 +138,7 @@ def _straight(robot, function: Function, loops: bool) -> Straight | Looped:
         return shortest(function.ways, inputs, {name: identifier(name) for name in inputs}, robot, LONGEST)
     except TooLong:
         outputs = {identifier(x.name): x.shape for x in function.outputs}
-        if loops and (looped := loops_of(function.ways, inputs, outputs, robot)):
+        if loops and function.symbols and (looped := loops_of(function.ways, inputs, outputs, robot)):
             return looped
         raise ValueError(f"{function.name} takes more than {LONGEST} operations for this robot of {robot.n} degrees of "
                          "freedom, which compilers take minutes for: leave it out of quantities") from None

@@ -24,7 +24,7 @@ class Array(NamedTuple):
 class Function(NamedTuple):
     """A function: name without the prefix, what it is, inputs and outputs; ways {name of an algorithm: how it runs on a
     TracedRobot and arrays of the inputs}, of which the shortest is taken; and what columns of the algorithms' tables
-    are."""
+    are, {} where no algorithm runs on the bodies."""
 
     name: str
     summary: str

@@ -7,7 +7,9 @@ are angular part first. Efforts are those of rigid bodies, gravity and rotors al
 Gravity is ({gravity}) m/s^2 in the frame of {root}{run_time}.
 
 Functions keep nothing from call to call, allocate nothing, and may be called from several threads at once. Results may
-be written over inputs. NaN and infinities propagate. Quaternions are x y z w, of any length but 0."""
+be written over inputs. NaN and infinities propagate. Quaternions are x y z w, of any length but 0. Velocities of joints
+of several degrees of freedom are twists in the moving frame: rx, ry and rz about its axes, then x, y and z along
+them."""
 
 
 def header(export: Export) -> str:

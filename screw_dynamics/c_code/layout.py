@@ -1,12 +1,24 @@
 """What all files of an export share: the robot, the functions with their straight lines, and the names in C."""
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
+
+from screw_dynamics.model.group_joints import GROUPS
 
 from .functions import Array, Function
 from .printing import UNBROKEN, Dialect, comment, identifier
 from .tracing import Straight
+
+
+@contextmanager
+def printed(function: Function) -> Iterator[None]:
+    """In this context a ValueError, for a number that C has not, names the function."""
+    try:
+        yield
+    except ValueError as error:
+        raise ValueError(f"{function.name} of this robot: {error}") from None
 
 
 @dataclass(frozen=True)
@@ -51,12 +63,19 @@ class Export:
                 else f" ({x.size})"
             yield f"{'in ' if x in function.inputs else 'out'} {identifier(x.name)}{size}: {x.meaning}"
 
+    def kind_of(self, joint: str) -> str:
+        """The kind of a joint, and of one on a group what its numbers are."""
+        kind = self.robot.model.kind_of(joint)
+        if kind not in GROUPS:
+            return kind
+        return f"{kind}: q is {' '.join(GROUPS[kind].numbers)}, velocities {' '.join(GROUPS[kind].motions)}"
+
     def coordinates(self) -> Iterator[str]:
         """Of each joint a line: where its numbers are, and what."""
         robot = self.robot
         for joint in robot.joint_names:
             q, v = robot.q_slices[joint], robot.v_slices[joint]
-            yield f"{joint}: q{_places(q)}, velocities and efforts {_places(v)}, {robot.model.kind_of(joint)}"
+            yield f"{joint}: q{_places(q)}, velocities and efforts {_places(v)}, {self.kind_of(joint)}"
         for joint, (leader, *_) in robot.model.mimics.items():
             yield f"{joint}: no coordinate of its own, follows {leader}"
 

@@ -3,7 +3,8 @@
 The algorithm runs on the numbers of a trace for a small tree, whose links are symbols. It leaves the same lines for
 each body, and one in the middle stands for all: what it reads that lines of another body, or of another loop, have
 written is in memory, and what others read of it is written there."""
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,7 +25,7 @@ HELD = {ANY: OWN, ANY - 1: PARENT}
 
 
 class NotOneLoop(Exception):
-    """A function whose results no loop over bodies writes, each of them once."""
+    """A function whose results no loop over bodies writes, each of them once, in the same way at each body."""
 
 
 class Loop(NamedTuple):
@@ -61,9 +62,13 @@ class _Events(Notes):
     def __init__(self, trace: Trace):
         super().__init__(trace)
         self.events: list[tuple[str, int, Any]] = []
+        self._slot: int | str | None = None
 
     def section(self, of: int | str) -> None:
-        """What follows is at a body."""
+        """What follows is at a body, where nothing is known that was computed at another."""
+        if of != self._slot:
+            self._slot = of
+            self._trace.forget()
         self.events.append(("at", len(self._trace.operations), of))
 
     def name(self, column: str, slot: int, value: Any) -> None:
@@ -90,26 +95,32 @@ def loops_of(ways: Mapping[str, Way], inputs: Mapping[str, tuple[int, ...]], out
         return None
     found = []
     for name, way in ways.items():
-        try:
-            found.append(_looped(name, way, list(inputs), list(outputs), rounded(model.links(robot.gravity))))
-        except NotOneLoop:
-            pass
+        for constants in (True, False):
+            try:
+                found.append(_looped(name, way, list(inputs), list(outputs), rounded(model.links(robot.gravity)),
+                                     constants))
+                break
+            except NotOneLoop:
+                pass
     return min(found, key=lambda looped: arithmetic_in(looped.operations), default=None)
 
 
-def _looped(name, way, inputs, outputs, links):
-    """The loops of one way."""
+def _looped(name, way, inputs, outputs, links, constants):
+    """The loops of one way; constants: of `_symbolic`."""
     trace, table = Trace(), {}
-    tree = _Tree([links[0], *(_symbolic(links[1:], slot, trace, table) for slot in range(1, len(PARENTS) + 1))],
-                 trace)
+    tree = _Tree([links[0], *(_symbolic(links[1:], slot, trace, table, constants)
+                              for slot in range(1, len(PARENTS) + 1))], trace)
     arguments = [np.array([trace.input(f"{x}[link->coordinate]" if slot == ANY else f"{x} of {slot}")
                            for slot in range(1, len(PARENTS) + 1)], dtype=object) for x in inputs]
     results = way(tree, *arguments)
-    parts, of_part = list(_parts(tree, trace)), {}
+    of_slots, of_part = _parts(tree, trace), {}
+    parts = of_slots[ANY]
     for output, result in zip(outputs, results, strict=True):
+        if not isinstance(result[ANY - 1], Traced) and any(x != result[ANY - 1] for x in result):
+            raise NotOneLoop
         last = max((k for k, part in enumerate(parts) if part.has(result[ANY - 1])), default=None)
         of_part.setdefault(last, []).append((f"{output}[link->coordinate]", result[ANY - 1]))
-    if None in of_part:
+    if None in of_part or any(_is_special(k, of_slots) for k in range(len(parts))):
         raise NotOneLoop
     made = {name: operation for operation in trace.operations for name in operation.names}
     read, kept = {number for part in parts for _, number in part.new}, None
@@ -123,16 +134,16 @@ def _looped(name, way, inputs, outputs, links):
                   [(link.parent, link.coordinate) for link in links])
 
 
-def _symbolic(links, slot, trace, table):
-    """A link of the tree: numbers that all links share, and symbols, of which `table` gets the values {name: [of each
-    link]}."""
+def _symbolic(links, slot, trace, table, constants):
+    """A link of the tree: numbers that all links share, if they are to be constants, and zeros in any case; and
+    symbols, of which `table` gets the values {name: [of each link]}."""
     parts = {}
     for field in ("X", "M", "E", "armature"):
         of_links = [dict(paths(getattr(link, field))) for link in links]
         numbers = []
         for path in of_links[0]:
             values, name = [of_link[path] for of_link in of_links], f"{field}{'_' * bool(path)}{path}"
-            if len(set(values)) == 1:
+            if len(set(values)) == 1 and (constants or not values[0]):
                 numbers.append(values[0])
             else:
                 table[name] = values
@@ -164,9 +175,10 @@ class _Part(NamedTuple):
         return not isinstance(x, Traced) or x.name in own or x.name in self.places
 
 
-def _parts(tree, trace) -> Iterator[_Part]:
-    """Each _Part, in order."""
+def _parts(tree, trace) -> Mapping[int, list[_Part]]:
+    """{slot: what is done at that body, in each loop, in order}."""
     held: dict[tuple[int, str], Any] = {}
+    found = defaultdict(list)
     slot, begin, before, new = None, 0, {}, {}
     for kind, count, what in [*tree.notes.events, ("at", len(trace.operations), None)]:
         if kind == "write":
@@ -175,9 +187,32 @@ def _parts(tree, trace) -> Iterator[_Part]:
             held |= numbers
             new |= numbers
         elif what != slot:
-            if slot == ANY:
-                yield _Part(trace.operations[begin:count], before, new, what != ANY - 1)
+            found[slot].append(_Part(trace.operations[begin:count], before, new, what != ANY - 1))
             slot, begin, before, new = what, count, dict(held), {}
+    return found
+
+
+def _is_special(k, of_slots):
+    """Whether in loop k the body that stands for all finds a constant in the table, or one number in two places, where
+    another body, or one at the world, does not: sums of constants from body to body, zeros at every other body."""
+    part, places = of_slots[ANY][k], defaultdict(list)
+    for (slot, number), x in part.before.items():
+        if slot in HELD:
+            name, sign = (x.name, x.sign) if isinstance(x, Traced) else (float(x), 1)
+            places[name].append((slot, number, sign))
+    others = [({ANY - 1: 0}, part.before), *(
+        ({ANY: slot, ANY - 1: PARENTS[slot - 1]}, of_slots[slot][k].before) for slot in range(2, len(PARENTS)))]
+    for slots, held in others:
+        for name, those in places.items():
+            values = {_signed(held[slots[slot], number], sign) for slot, number, sign in those
+                      if (slots.get(slot), number) in held}
+            if len(values | ({name} if isinstance(name, float) else set())) > 1:
+                return True
+    return False
+
+
+def _signed(x, sign):
+    return (x.name, sign * x.sign) if isinstance(x, Traced) else sign * float(x)
 
 
 def _loop(part, results, made, kept):
@@ -224,17 +259,28 @@ def lines_of(looped: Looped, name: str, dialect: Dialect, inputs: Iterable[str])
     before = ["// The links: slot of the parent, coordinate, and the numbers in which they differ.",
               f"struct {name}_link {{", "  int parent, coordinate;", *fields, "};",
               f"static const struct {name}_link {name}_links[{count}] = {{",
-              *(line for row in rows for line in wrapped(row, 118)), "};",
-              "// What is kept of each body.", f"struct {name}_body {{",
-              *wrapped(f"  {scalar} {', '.join(looped.bodies)};", 118), "};"]
-    lines = [f"struct {name}_body bodies[{count}];"]
+              *(line for row in rows for line in wrapped(row, 118)), "};"]
+    lines = []
+    if looped.bodies:
+        before += ["// What is kept of each body.", f"struct {name}_body {{",
+                   *wrapped(f"  {scalar} {', '.join(looped.bodies)};", 118), "};"]
+        lines = [f"struct {name}_body bodies[{count}];"]
     for loop in looped.loops:
         lines += [f"bodies[0].{number} = {dialect.number(float(x))};" for number, x in loop.world]
         begin = f"int i = 1; i < {count}; i++" if loop.outward else f"int i = {count - 1}; i > 0; i--"
         notes = Notes(Trace())          # no names, no sections
         statements = Statements(loop.operations, loop.results, notes, dialect, {},
                                 [*inputs, "link", OWN, PARENT, "bodies", "i"])
-        lines += [f"for ({begin}) {{", f"  const struct {name}_link *link = &{name}_links[i];",
-                  f"  struct {name}_body *self = &bodies[i], *parent = &bodies[link->parent];",
-                  *(f"  {line}" for line in statements.lines), "}"]
+        lines += [f"for ({begin}) {{", *(f"  {line}" for line in (
+            *_pointers(name, " ".join(statements.lines)), *statements.lines)), "}"]
     return before, lines
+
+
+def _pointers(name, text):
+    """Declarations of what the statements of a loop point to."""
+    held = {OWN: "i", PARENT: "link->parent"}
+    those = [f"*{pointer} = &bodies[{i}]" for pointer, i in held.items() if f"{pointer}->" in text]
+    if "link->" in f"{text}{those}":
+        yield f"const struct {name}_link *link = &{name}_links[i];"
+    if those:
+        yield f"struct {name}_body {', '.join(those)};"

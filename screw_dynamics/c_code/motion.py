@@ -17,7 +17,7 @@ def friction_torque(model: Model, options: Options) -> list[Function]:
                          "function has")
 
     def way(robot, qd):
-        efforts = [d * v + f * where(v < 0.0, -1.0, where(v > 0.0, 1.0, 0.0))
+        efforts = [d * v + f * where(v < 0.0, -1.0, where(v > 0.0, 1.0, v))     # NaN stays
                    for d, f, v in zip(model.damping.tolist(), model.friction.tolist(), qd, strict=True)]
         return [np.array(efforts, dtype=object)]
     return [Function("friction_torque",
@@ -30,7 +30,8 @@ def drive_torque(model: Model, options: Options) -> list[Function]:
     def way(robot, q, qd):
         return [robot.efforts_of(of_model(model, friction=False), q, qd)]
     return [Function("drive_torque", "the efforts of springs and windings of drives, on joints and on motors, and of "
-                     "the robot's own forces but friction, which forward dynamics takes beside tau",
+                     "the robot's own forces but friction, which forward dynamics takes beside tau; stops, and springs "
+                     "with play, give none where their position is NaN",
                      (configuration(model), velocities(model)), (efforts(model),), {"drive_torque": way}, {})]
 
 

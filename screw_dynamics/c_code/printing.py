@@ -42,10 +42,11 @@ class Dialect(NamedTuple):
     def number(self, x: float) -> str:
         """A number as a literal."""
         if not np.isfinite(x):
-            raise ValueError(f"a number is {x}")
+            raise ValueError(f"a number is {x}, of inertias that are too large or too small")
         if self.scalar == "double":
             return repr(float(x))
-        single = np.float32(x)
+        with np.errstate(over="ignore"):
+            single = np.float32(x)
         if not np.isfinite(single):
             raise ValueError(f"a number is {x}, too large for float")
         return f"{single!s}f"

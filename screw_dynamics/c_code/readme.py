@@ -10,7 +10,7 @@ def readme(export: Export) -> str:
     """The text of README.md."""
     robot = export.robot
     joints = [f"| {joint} | {_places(robot.q_slices[joint])} | {_places(robot.v_slices[joint])} | "
-              f"{robot.model.kind_of(joint)} |" for joint in robot.joint_names]
+              f"{export.kind_of(joint)} |" for joint in robot.joint_names]
     joints += [f"| {joint} | follows {leader} | | |" for joint, (leader, *_) in robot.model.mimics.items()]
     functions = [line for function, _ in export.functions for line in _section(export, function)]
     loops = "no loops over bodies and no branches"

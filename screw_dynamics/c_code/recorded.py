@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .functions import Array, Function
-from .layout import Export, block
+from .layout import Export, block, printed
 from .printing import identifier
 from .tracing import evaluated
 
@@ -56,7 +56,9 @@ def _configuration(robot, rng, state, scalar):
     q = robot.random_configuration(rng)
     if state <= STATES or robot.model.on_groups:
         return q
-    turns = [robot.model.kind_of(joint) in ("revolute", "continuous") for joint in robot.joint_names]
+    leaders = {leader for leader, *_ in robot.model.mimics.values()}    # a follower may slide, as far as rounding shows
+    turns = [robot.model.kind_of(joint) in ("revolute", "continuous") and joint not in leaders
+             for joint in robot.joint_names]
     return np.where(turns, FAR[scalar] * (1.0 + np.abs(q)), q)
 
 
@@ -115,13 +117,14 @@ def values_header(export: Export) -> str:
     for function, inputs, values, tolerances in recorded(export):
         name = identifier(function.name)
         lines += ["", f"enum {{ {name}_states = {len(inputs)} }};"]
-        for k, x in enumerate(function.inputs):
-            lines += _table(export, f"{name}_{identifier(x.name)}", [state[k] for state in inputs], x.size)
-        for k, x in enumerate(function.outputs):
-            result = f"{name}_{identifier(x.name)}"
-            lines += _table(export, f"{result}_expected", [state[k] for state in values], x.size)
-            lines.append(f"static const {export.dialect.scalar} {result}_tolerance = "
-                         f"{export.dialect.number(float(f'{tolerances[k]:.1e}'))};")
+        with printed(function):
+            for k, x in enumerate(function.inputs):
+                lines += _table(export, f"{name}_{identifier(x.name)}", [state[k] for state in inputs], x.size)
+            for k, x in enumerate(function.outputs):
+                result = f"{name}_{identifier(x.name)}"
+                lines += _table(export, f"{result}_expected", [state[k] for state in values], x.size)
+                lines.append(f"static const {export.dialect.scalar} {result}_tolerance = "
+                             f"{export.dialect.number(float(f'{tolerances[k]:.1e}'))};")
     return "\n".join([*lines, ""])
 
 

@@ -2,7 +2,7 @@
 from screw_dynamics.compiled.tracing import INPUT
 
 from .functions import Function
-from .layout import Export, block
+from .layout import Export, block, printed
 from .loops import Looped, lines_of
 from .printing import SINES, Statements, comment, identifier, wrapped
 from .sines import sines_and_cosines
@@ -11,7 +11,10 @@ from .tracing import Straight
 
 def source(export: Export) -> str:
     """The text of the source."""
-    functions = [definition(export, function, straight) for function, straight in export.functions]
+    functions = []
+    for function, straight in export.functions:
+        with printed(function):
+            functions.append(definition(export, function, straight))
     calls = f"{export.name}_{SINES}("
     lines = [*block([export.title]), f'#include "{export.name}/{export.name}.h"', "", "#include <math.h>", "",
              *names(export), ""]
@@ -29,11 +32,13 @@ def definition(export: Export, function: Function, straight: Straight) -> list[s
     for slot, (body, joint) in enumerate(zip(model.body_names, model.body_joints, strict=True), start=1):
         bodies[slot] = f"Body {slot}, {comment(body or 'inside a joint')}, moved by {comment(joint)}"
     outputs = [identifier(x.name) for x in function.outputs]
+    used = {operation.operands[0].partition("[")[0] for operation in straight.operations if operation.symbol == INPUT}
+    unused = [f"(void){name};" for name in inputs if name not in used]
     if isinstance(straight, Looped):
         before, lines = lines_of(straight, export.called(function), export.dialect, [*inputs, *outputs])
         about = [f"{function.summary[0].upper()}{function.summary[1:]}.", f"Algorithm: {straight.way}."]
         return [*before, *block(about, hang=""), *wrapped(f"{export.prototype(function)} {{"),
-                *(f"  {line}" for line in lines), "}"]
+                *(f"  {line}" for line in (*unused, *lines)), "}"]
     results = [(f"{output}[{i}]", x) for output, result in zip(outputs, straight.results, strict=True)
                for i, x in enumerate(result.flat)]
     statements = Statements(straight.operations, results, straight.notes, export.dialect, bodies, [*inputs, *outputs])
@@ -41,8 +46,6 @@ def definition(export: Export, function: Function, straight: Straight) -> list[s
     if symbols := function.symbols.get(straight.way):
         about.append("Variables have the name of what they belong to, the number of the body, and the component; t "
                      f"are others. {symbols}")
-    used = {operation.operands[0].partition("[")[0] for operation in straight.operations if operation.symbol == INPUT}
-    unused = [f"(void){name};" for name in inputs if name not in used]
     return [*block(about, hang=""), *wrapped(f"{export.prototype(function)} {{"),
             *(f"  {line}" for line in (*unused, *statements.lines)), "}"]
 

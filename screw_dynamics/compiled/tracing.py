@@ -68,6 +68,10 @@ class Trace:
             found = self._known[key] = tuple(Traced(self, name) for name in names)
         return found
 
+    def forget(self) -> None:
+        """Do operations again that were done before, but for sines and cosines."""
+        self._known = {key: found for key, found in self._known.items() if key[0] in (INPUT, "sincos")}
+
     def needed(self, results: Iterable[Any]) -> list[Operation]:
         """The operations on which some of the numbers depend, in order."""
         names, found = {x.name for x in results if isinstance(x, Traced)}, []

@@ -1,6 +1,7 @@
 """Signals at the times of others: interpolated, or the last one held."""
 import numpy as np
 
+TURN = 2.0 * np.pi
 
 def longest_step(t: np.ndarray) -> float:
     """What still is a step between two samples at times t (k,), in s: five usual ones. Longer ones are gaps."""
@@ -37,6 +38,18 @@ def _between(at, t, x, longest, out):
     values = np.where(exact[:, None], x[after], x[before] + share * (x[after] - x[before]))
     values[(step > longest * (1.0 + 1e-9)) & ~exact] = np.nan
     out[inside] = values
+
+
+def unwrapped(x: np.ndarray) -> tuple[np.ndarray, int]:
+    """An angle (k,) that is kept within a turn, with whole turns added so that it goes on by less than half of one; and
+    how often it had jumped. Angles that take more than a turn are as they are. NaN are no neighbours."""
+    known = np.flatnonzero(np.isfinite(x))
+    jumps = np.round(np.diff(x[known]) / TURN)
+    if not jumps.any() or np.ptp(x[known]) > TURN * (1.0 + 1e-6):
+        return x, 0
+    found = x.copy()
+    found[known[1:]] -= TURN * np.cumsum(jumps)
+    return found, int(np.count_nonzero(jumps))
 
 
 def held(at: np.ndarray, t: np.ndarray, x: np.ndarray) -> np.ndarray:

@@ -13,9 +13,9 @@ from .recording import Recording
 class Motion(NamedTuple):
     """The rows of a recording in which the whole configuration was measured.
 
-    t (k,) s; q (k, nq); qd and tau (k, n), NaN where nothing was measured; tau of a floating base, and of joints behind
-    springs, is 0, what acts there from outside: a torque sensor measures the spring, which the robot has as a force of
-    its own; rows before which time is interrupted; notes."""
+    t (k,) s; q (k, nq); qd and tau (k, n), NaN where nothing finite was measured; tau of a floating base, and of joints
+    behind springs, is 0, what acts there from outside: a torque sensor measures the spring, which the robot has as a
+    force of its own; rows before which time is interrupted; notes."""
 
     t: np.ndarray
     q: np.ndarray
@@ -41,7 +41,11 @@ def motion(recording: Recording, robot: Robot) -> Motion:
     q, qd, tau = parts
     kept, notes = np.isfinite(q).all(axis=1), Notes(of.notes)
     behind = [robot.model.v_slices[joint].start for joint, drive in robot.model.drives.items() if drive.is_elastic]
-    tau = tau.copy()
+    notes.add("infinite", "rows with infinite velocities or efforts, which count as not measured",
+              int((np.isinf(qd) | np.isinf(tau)).any(axis=1).sum()))
+    qd, tau = qd.copy(order="K"), tau.copy()
+    for x in (qd, tau):
+        x[np.isinf(x)] = np.nan
     notes.add("spring's torque", "efforts of joints behind springs, which act by their deflections, left out",
               int((np.isfinite(tau[:, behind]) & (tau[:, behind] != 0.0)).any(axis=1).sum()))
     tau[:, behind] = 0.0

@@ -10,7 +10,7 @@ from screw_dynamics import checks
 from .addresses import SUFFIXES, TABLES, file_system
 from .notes import Notes
 from .recording import FIELDS, Recording
-from .roles import Topics
+from .roles import Topics, known_roles
 
 
 def read(address: str | os.PathLike, topics: Topics | None = None, *, gap: float | None = None, time: str = "stamp",
@@ -30,6 +30,7 @@ def read(address: str | os.PathLike, topics: Topics | None = None, *, gap: float
     gap = None if gap is None else checks.positive("gap", gap)
     checks.one_of("time", time, ("stamp", "log"))
     checks.one_of("command_field", command_field, FIELDS)
+    known_roles(topics)
     name = os.fspath(address)
     try:
         fs, path = file_system(address)

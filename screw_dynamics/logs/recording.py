@@ -9,7 +9,7 @@ import numpy as np
 
 from screw_dynamics import checks
 
-from .alignment import held, interpolated, longest_step
+from .alignment import held, interpolated, longest_step, unwrapped
 from .notes import Notes
 
 if TYPE_CHECKING:
@@ -132,6 +132,7 @@ class Recording:
 
     def of(self, robot: Robot) -> Recording:
         """Its columns in the order of a robot's joints of one degree of freedom; others are left out, with a note.
+        Positions of continuous joints that are kept within a turn go on where they jump by one, with a note, too.
 
         ValueError names the joints of the robot that were not recorded."""
         names = [name for name in robot.joint_names if name not in robot.model.joint_frames]
@@ -148,8 +149,12 @@ class Recording:
             if name not in names:
                 follows = name in robot.model.mimics
                 notes.add("joint left out", f"{name} {'follows another joint' if follows else 'is not in the robot'}")
-        return replace(self, joints=tuple(names), q=self.q[:, columns], qd=self.qd[:, columns],
-                       tau=self.tau[:, columns], notes=notes,
+        q = self.q[:, columns]
+        for i, name in enumerate(names):
+            if robot.model.kind_of(name) == "continuous":
+                q[:, i], jumps = unwrapped(q[:, i])
+                notes.add("wrapped", f"{name} is continuous, and its positions were kept within a turn", jumps)
+        return replace(self, joints=tuple(names), q=q, qd=self.qd[:, columns], tau=self.tau[:, columns], notes=notes,
                        commands={name: x[:, columns] for name, x in self.commands.items()})
 
     def resampled(self, rate: float) -> Recording:

@@ -26,9 +26,7 @@ def roles(channels: Collection[Channel], topics: Topics | None, source: str, not
 
     ValueError names joint states that do not exist or of which there are several, and what is wrong with a name; of
     other roles several candidates are noted, and none is taken."""
-    given = dict(topics or {})
-    for role in given:
-        checks.one_of("topics: role", role, list(TYPES))
+    given = known_roles(topics)
     if "joint_states" in given and not given["joint_states"]:
         raise ValueError(f"topics: joint_states must not be {given['joint_states']!r}")
     kinds: dict[str, set[str]] = {}
@@ -51,6 +49,15 @@ def roles(channels: Collection[Channel], topics: Topics | None, source: str, not
         if NUMBERS in kinds[topic] and _command(topic) and topic not in taken:
             notes.add("not read", f"{topic}: numbers without names; name it in topics, and its command_joints")
     return {role: names for role, names in found.items() if names}
+
+
+def known_roles(topics: Topics | None) -> dict[str, Any]:
+    """{role: topics} as given; ValueError for what is no role, or no mapping of them."""
+    if not isinstance(topics, (Mapping, type(None))):
+        raise ValueError(f"topics {checks.described(topics)} must be {{role: topic}}, of {', '.join(TYPES)}")
+    for role in topics or {}:
+        checks.one_of("topics: role", role, list(TYPES))
+    return dict(topics or {})
 
 
 def _named(role, names, kinds, source):

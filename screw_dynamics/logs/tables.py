@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from screw_dynamics import checks
+
 from .addresses import opened
 from .gaps import interruptions
 from .notes import Notes
@@ -84,10 +86,16 @@ def _parquet(file):
 def _understood(names, columns, source):
     """The column of times, and {"q", "qd" or "tau": {joint: column}}."""
     if columns is not None:
+        if not isinstance(columns, Mapping):
+            raise ValueError(f"columns {checks.described(columns)} must be as {{'t': ..., 'q': {{joint: ...}}}}")
         given = dict(columns)
-        time, signals = given.pop("t", None), {signal: dict(named) for signal, named in given.items()}
-        if unknown := [signal for signal in signals if signal not in WORDS]:
-            raise ValueError(f"columns[{unknown[0]!r}]: must be one of t, {', '.join(WORDS)}")
+        time = given.pop("t", None)
+        for signal, named in given.items():
+            if signal not in WORDS:
+                raise ValueError(f"columns[{signal!r}]: must be one of t, {', '.join(WORDS)}")
+            if not isinstance(named, Mapping):
+                raise ValueError(f"columns[{signal!r}] must be {{joint: column}}, not {checks.described(named)}")
+        signals = {signal: dict(named) for signal, named in given.items()}
         wanted = [time, *(column for named in signals.values() for column in named.values())]
         if missing := [column for column in wanted if column not in names]:
             raise ValueError(f"{source} has no column {missing[0]!r}; it has {', '.join(names[:20])}")
@@ -96,7 +104,11 @@ def _understood(names, columns, source):
         signals = {}
         for name in names:
             if name != time and (found := _signal(name)) is not None:
-                signals.setdefault(found[0], {})[found[1]] = name
+                of_joints, joint = signals.setdefault(found[0], {}), found[1]
+                if joint in of_joints:
+                    raise ValueError(f"{source}: columns {of_joints[joint]!r} and {name!r} are both {found[0]} of "
+                                     f"joint {joint!r}: name one by columns={{'t': ..., 'q': {{joint: ...}}}}")
+                of_joints[joint] = name
     if time is None or "q" not in signals:
         raise ValueError(f"{source}: no column is {'a time' if time is None else 'a position'}; it has "
                          f"{', '.join(names[:20]) or 'none'}: name them by columns={{'t': ..., 'q': {{joint: ...}}}}")

@@ -1,6 +1,8 @@
 """What export_c writes: right numbers, C without a warning, no memory, no state, the same bytes."""
 import ctypes
+import os
 import re
+import shutil
 import subprocess
 import sys
 from dataclasses import replace
@@ -12,7 +14,7 @@ import screw_dynamics as sd
 from screw_dynamics.c_code.export import texts
 from screw_dynamics.c_code.quantities import QUANTITIES
 from screw_dynamics.export_c import main
-from support.c_exports import STRICT, Built, pointer, run
+from support.c_exports import STRICT, Built, needs, pointer, run
 from support.floating_robots import hopper
 from support.pinocchio_oracle import oracle_of_parts, oracle_of_urdf
 from support.random_trees import model_of, random_tree
@@ -93,6 +95,9 @@ def test_friction_is_damping_and_a_sign_that_is_0_at_rest(arm, tmp_path):
     built = Built(rubbing, tmp_path, "-O0", quantities=["friction_torque"])
     for qd in (np.zeros(6), np.array([1.0, -2.0, 0.0, 3.0, -1e-9, 1e9])):
         same(built.call("friction_torque", qd)[0], damping * qd + friction * np.sign(qd))
+    dry = Built(sd.Robot(replace(arm.model, damping=np.zeros(6), friction=friction)), tmp_path / "dry", "-O0",
+                quantities=["friction_torque"])
+    assert np.isnan(dry.call("friction_torque", np.full(6, np.nan))[0]).all()
 
 
 def test_angles_of_many_turns(arm, built):
@@ -128,6 +133,16 @@ def test_tree_with_a_mimic_joint_and_armature(tmp_path):
                    quantities="mass_matrix")
     q = state(robot)[0]
     same(geared.call("mass_matrix", q)[0], oracle.mass_matrix(q) + np.diag([0.5, *[0.0] * (robot.n - 1)]))
+
+
+@pytest.mark.parametrize("precision, mass", [("float", 1e-40), ("double", 1e-310)])
+def test_numbers_that_a_precision_has_not_are_refused_with_their_function(tmp_path, precision, mass):
+    builder = sd.ModelBuilder("root")
+    builder.add_joint("turn", "arm", "root", [0, 0, 1, 0, 0, 0], None,
+                      sd.inertia_matrix(mass, [0.1, 0, 0], mass * np.eye(3)))
+    with pytest.raises(ValueError, match="^mass_matrix_inverse of this robot: a number is (.*e\\+39, too large|inf, )"):
+        sd.Robot(builder.build()).export_c(tmp_path / "arm", quantities=["mass_matrix_inverse"], precision=precision)
+    assert not (tmp_path / "arm").exists()
 
 
 def test_joints_on_groups(tmp_path):
@@ -215,6 +230,21 @@ def test_the_test_of_an_export_allows_for_the_digits_that_are_lost(tmp_path, pre
         needle(1e-15).export_c(folder, quantities=["forward_dynamics_derivatives"], precision=precision)
 
 
+def test_the_test_of_an_export_allows_for_slides_that_follow_turns(tmp_path):
+    """A rack on a pinion: a pinion that is turned by 1e7 rad takes it as many metres away."""
+    builder, pose = sd.ModelBuilder("root"), np.eye(4)
+    pose[:3, 3] = 0.3, 0.2, 0.1
+    body = sd.inertia_matrix(1.0, [0.2, 0.1, 0.3], np.diag([0.1, 0.2, 0.25]))
+    builder.add_joint("pinion", "wheel", "root", [0.6, 0, 0.8, 0, 0, 0], pose, body)
+    builder.add_joint("rack", "bar", "wheel", [0, 0, 0, 1, 0, 0], pose, body, mimic=sd.Mimic("pinion", 1.0))
+    builder.add_joint("wrist", "hand", "bar", [0, 0.8, 0.6, 0, 0, 0], pose, body)
+    folder = tmp_path / "rack"
+    sd.Robot(builder.build()).export_c(folder, quantities=DYNAMICS)
+    run("gcc", "-O0", "-I", folder / "include", folder / "src" / "rack.c", folder / "test" / "self_test.c", "-o",
+        tmp_path / "self_test", "-lm")
+    assert run(tmp_path / "self_test").startswith("passed: ")
+
+
 TRAP = """
 #include <stdio.h>
 #include <stdlib.h>
@@ -279,6 +309,33 @@ int main() {
     same(found[2:], [0.3 + 0.25, 0.4 + 0.3])
 
 
+@needs("cmake")
+@needs("pkg-config")
+@pytest.mark.parametrize("top", ["", "{prefix}/"], ids=["relative", "absolute"])
+def test_pkg_config_finds_folders_wherever_cmake_installs_them(folder, tmp_path, top):
+    prefix = tmp_path / "with spaces"
+    run("cmake", "-S", folder, "-B", tmp_path / "build", f"-DCMAKE_INSTALL_PREFIX={prefix}",
+        *(f"-DCMAKE_INSTALL_{kind}DIR={top.format(prefix=prefix)}{kind.lower()}/here" for kind in ("LIB", "INCLUDE")))
+    (installed := prefix / "lib" / "here" / "pkgconfig").mkdir(parents=True)
+    shutil.copy(tmp_path / "build" / "swing.pc", installed)
+    for variable, kind in (("libdir", "lib"), ("includedir", "include")):
+        found = run("pkg-config", f"--variable={variable}", "swing", env={
+            **os.environ, "PKG_CONFIG_PATH": str(installed)}).strip().replace("\\", "")
+        assert os.path.normpath(found) == str(prefix / kind / "here")
+
+
+@needs("cmake")
+def test_an_export_within_a_project_leaves_its_kind_of_build(folder, tmp_path):
+    """Release would take the assertions of what is not the export's, too."""
+    (tmp_path / "CMakeLists.txt").write_text(
+        f"cmake_minimum_required(VERSION 3.16)\nproject(user C)\nadd_subdirectory({folder} swing)\n")
+    run("cmake", "-S", tmp_path, "-B", tmp_path / "user")
+    run("cmake", "-S", folder, "-B", tmp_path / "alone")
+    kinds = [re.search("CMAKE_BUILD_TYPE:STRING=(.*)", (tmp_path / of / "CMakeCache.txt").read_text())[1]
+             for of in ("user", "alone")]
+    assert kinds == ["", "Release"]
+
+
 def test_the_program_that_measures_and_what_a_user_reads(folder, tmp_path):
     run("gcc", *STRICT, "-I", folder / "include", "-c", folder / "test" / "benchmark.c", "-o", tmp_path / "benchmark.o")
     page = (folder / "README.md").read_text()
@@ -308,12 +365,16 @@ def test_a_reader_finds_what_follows_and_what_has_several_numbers():
     builder.add_group_joint("spherical", "ball", "head", "root", np.eye(4), body)
     builder.add_joint("first", "finger", "head", [0, 0, 1, 0, 0, 0], None, body)
     builder.add_joint("second", "thumb", "head", [0, 1, 0, 0, 0, 0], None, body, mimic=sd.Mimic("first", -1.0))
-    found = texts(sd.Robot(builder.build()), "hand", ["gravity_torque"])
-    assert " second: no coordinate of its own, follows first\n" in found["include/hand/hand.h"]
-    assert " ball: q[0..3], velocities and efforts [0..2], spherical\n" in found["include/hand/hand.h"]
-    for line in ("| ball | 0 to 3 | 0 to 2 | spherical |", "| first | 4 | 3 | revolute |",
-                 "| second | follows first | | |"):
-        assert line in found["README.md"].splitlines()
+    builder.add_group_joint("planar", "slab", "foot", "head", np.eye(4), body)
+    found = texts(sd.Robot(builder.build()), "hand", ["gravity_torque", "torque_regressor"])
+    header, page = (" ".join(found[path].replace("\n *", "").split()) for path in ("include/hand/hand.h", "README.md"))
+    assert " second: no coordinate of its own, follows first" in header and "| second | follows first | | |" in page
+    for kind in ("spherical: q is qx qy qz qw, velocities rx ry rz", "planar: q is x y angle, velocities rz x y"):
+        assert f" {kind} " in header and f"| {kind} |" in page
+    assert " ball: q[0..3], velocities and efforts [0..2], spherical" in header
+    assert "| ball | 0 to 3 | 0 to 2 | spherical" in page and "| first | 4 | 3 | revolute |" in page
+    bodies = "inside ball, inside ball, head, finger, thumb, inside slab, inside slab, foot"
+    assert f"the bodies: {bodies}" in header and f"the bodies: {bodies}" in page
 
 
 def test_names_that_would_end_a_comment_or_a_text(tmp_path):

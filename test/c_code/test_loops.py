@@ -38,6 +38,24 @@ ROBOTS = {"UR5": lambda: real_robot("ur_description/urdf/ur5_robot.urdf"),
           "rotors": lambda: with_rotors(tree(3)), "one joint": lambda: chain(1)}
 
 
+def alike(n, slides=False, parents=None, turned=(1.0, 1.0, 1.0), gravity=(0.0, -9.81, 0.0)):
+    """Links that are all the same, of 1 kg at the next joint, 1 m away, on parallel axes unless they are turned."""
+    pose, builder = np.eye(4), sd.ModelBuilder("l0")
+    pose[:3, :3], pose[0, 3] = np.diag(turned), 1.0
+    for i in range(n):
+        builder.add_joint(f"j{i}", f"l{i + 1}", f"l{parents[i] if parents else i}",
+                          np.roll([0.0, 0.0, 1.0, 0.0, 0.0, 0.0], 3 * slides), pose,
+                          sd.inertia_matrix(1.0, [1.0, 0, 0], 0.1 * np.eye(3)))
+    return sd.Robot(builder.build(), gravity)
+
+
+ALIKE = {"chain": {"n": 4}, "one": {"n": 1}, "star": {"n": 4, "parents": [0] * 4},
+         "branches": {"n": 6, "parents": [0, 1, 1, 2, 3, 0], "gravity": (1.0, 2.0, 3.0)},
+         "upside down in turn": {"n": 4, "turned": (1.0, -1.0, -1.0), "gravity": (0.0, 0.0, -9.81)},
+         "slides": {"n": 4, "slides": True, "turned": (1.0, -1.0, -1.0), "gravity": (0.0, 0.0, -9.81)},
+         "no gravity": {"n": 3, "gravity": (0.0, 0.0, 0.0)}}
+
+
 @pytest.fixture
 def short(monkeypatch):
     """What is long here is a line."""
@@ -56,6 +74,15 @@ def test_loops_answer_as_the_robot(short, name, precision, tmp_path):
     assert not wrong
 
 
+@pytest.mark.parametrize("name", ALIKE)
+def test_what_all_links_have_in_common_adds_up_from_body_to_body(short, name, tmp_path):
+    """Masses and moments are sums, and gravity is the world's: constants there are no constants of each body."""
+    robot = alike(**ALIKE[name])
+    wrong = {quantity: error for quantity, error in errors(Built(robot, tmp_path, "-O0", quantities=QUANTITIES),
+                                                           robot).items() if not error <= 1e-12}
+    assert not wrong
+
+
 def test_the_text_is_one_body_s_whatever_their_number(short):
     """Of robots of one kind the loops are the same, and only the table is longer."""
     lines = [re.sub(r"\d+(?=[;\]])", "N", re.sub(r"static const struct [^;]*;", "", texts(
@@ -65,7 +92,8 @@ def test_the_text_is_one_body_s_whatever_their_number(short):
 
 @pytest.mark.parametrize("quantity, options", [
     ("mass_matrix", {}), ("jacobian", {}), ("step", {}), ("inverse_dynamics", {"gravity": True}),
-    ("forward_dynamics", {"payload": ["l3"]}), ("inverse_dynamics", {"external": ["l3"]})])
+    ("forward_dynamics", {"payload": ["l3"]}), ("inverse_dynamics", {"external": ["l3"]}), ("friction_torque", {}),
+    ("drive_torque", {})])
 def test_others_are_refused_by_name(short, quantity, options, tmp_path):
     with pytest.raises(ValueError, match=f"{quantity}.* takes more than 0 operations"):
         chain(5).export_c(tmp_path, "long_one", [quantity], links=["l4"], **options)

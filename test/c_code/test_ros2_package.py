@@ -140,6 +140,13 @@ def test_what_is_not_finite_is_told_by_its_joint_and_moves_nothing(library):
             assert faulty == joint and not found.any()
 
 
+def test_an_effort_that_overflows_is_told_and_is_not_the_limit(library):
+    one, far = np.ones(6), np.array([1.0, 1.0, -1e300, 1.0, 1.0, 1.0])
+    for q, qd in ((far, one), (one, far), (far, far)):
+        faulty, found = efforts(library, 1e10 * one, 1e10 * one, one, q, qd)
+        assert faulty == 2 and not found.any()
+
+
 def test_names_in_any_order_are_mapped_and_others_are_refused(arm, library):
     names = arm.joint_names
     order = [3, 0, 5, 1, 4, 2]

@@ -22,6 +22,16 @@ def test_of_the_robot_itself_nothing_is_left(robot):
     assert (found.row["measured_rms.lift"] > 10.0) and np.abs(found.missing).max() < 2e-3
 
 
+def test_an_infinite_effort_is_none(robot):
+    recorded = episode(robot)
+    tau = recorded.tau.copy()
+    for bad in (np.nan, np.inf, -np.inf):
+        tau[len(tau) // 2, 1] = bad
+        found = residuals(replace(recorded, tau=tau), robot)
+        assert (found.rms < 3e-4).all()
+        assert found.notes.count("infinite") == np.isinf(bad)
+
+
 def test_a_wrench_at_the_tip_is_its_joint_efforts(robot):
     """J^T of the wrench, which the measured efforts lack: it carries the arm."""
     wrench = np.array([0.2, -0.1, 0.3, 4.0, -2.0, 3.0])

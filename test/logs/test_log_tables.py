@@ -127,9 +127,28 @@ def test_columns_are_named_where_their_names_do_not_say_it(tmp_path):
         sd.logs.read(tmp_path / "x.csv")
     columns = {"t": "zeit", "q": {"arm": "winkel"}, "tau": {"arm": "moment"}}
     assert sd.logs.read(tmp_path / "x.csv", columns=columns).tau.tolist() == [[2.0], [4.0]]
-    for wrong, said in (({"t": "time", "q": {}}, "no column 'time'"), ({"t": "zeit", "x": {}}, "must be one of t, q")):
+    for wrong, said in (({"t": "time", "q": {}}, "no column 'time'"), ({"t": "zeit", "x": {}}, "must be one of t, q"),
+                        ({"t": "zeit", "x": "winkel"}, r"columns\['x'\]: must be one of t, q"),
+                        ({"t": "zeit", "q": "winkel"}, r"columns\['q'\] must be \{joint: column\}, not 'winkel'"),
+                        ("zeit", "columns 'zeit' must be as")):
         with pytest.raises(ValueError, match=said):
             sd.logs.read(tmp_path / "x.csv", columns=wrong)
+
+
+@pytest.mark.parametrize("head", ["t,/left/arm/position,/right/arm/position", "t,q.arm,arm_position"])
+def test_two_columns_of_a_joint_are_not_one(head, tmp_path):
+    (tmp_path / "x.csv").write_text(f"{head}\n0,1,2\n1,3,4\n")
+    one, other = head.split(",")[1:]
+    with pytest.raises(ValueError, match=f"columns '{one}' and '{other}' are both q of joint 'arm': name one by"):
+        sd.logs.read(tmp_path / "x.csv")
+    assert sd.logs.read(tmp_path / "x.csv", columns={"t": "t", "q": {"arm": other}}).q.tolist() == [[2.0], [4.0]]
+
+
+def test_roles_that_do_not_exist_are_refused_of_tables_too(tmp_path):
+    (tmp_path / "x.csv").write_text("t,q.a\n0,1\n")
+    for wrong, said in (({"joint_state": "/x"}, "role 'joint_state' must be one of"), ("/x", "topics '/x' must be")):
+        with pytest.raises(ValueError, match=said):
+            sd.logs.read(tmp_path / "x.csv", wrong)
 
 
 def test_rows_whose_time_does_not_go_on_are_dropped_and_gaps_are_interruptions(tmp_path):

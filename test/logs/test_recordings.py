@@ -75,6 +75,36 @@ def test_columns_of_a_robot(rng):
         sd.logs.Recording(names[1:], np.arange(5.0), q[:, 1:]).of(robot)
 
 
+def wheel(kind="continuous"):
+    builder = sd.ModelBuilder("frame")
+    builder.add_joint("spin", "rim", "frame", [0, 1, 0, 0, 0, 0], None,
+                      sd.inertia_matrix(1.0, [0.3, 0.0, 0.0], 0.1 * np.eye(3)), kind=kind)
+    return sd.Robot(builder.build())
+
+
+@pytest.mark.parametrize("lowest", [-np.pi, 0.0])
+def test_a_continuous_joint_that_is_kept_within_a_turn_goes_on(lowest):
+    """There and back over the edge of the turn, with samples that were not measured: no effort is missing."""
+    robot, t = wheel(), np.arange(1500) / 500.0
+    q, qd, qdd = 9.0 * np.sin(t)[:, None] + lowest, 9.0 * np.cos(t)[:, None], -9.0 * np.sin(t)[:, None]
+    kept = (q - lowest) % (2.0 * np.pi) + lowest
+    kept[[100, 900]] = NAN
+    recording = sd.logs.Recording(("spin",), t, kept, qd, robot.inverse_dynamics(q, qd, qdd))
+    found = recording.of(robot)
+    turns = (found.q - q)[np.isfinite(kept)] / (2.0 * np.pi)
+    np.testing.assert_allclose(turns, turns[0], atol=1e-12)
+    assert found.notes.count("wrapped") == 2 and np.isnan(found.q[[100, 900]]).all()
+    assert found.of(robot).notes == found.notes
+    np.testing.assert_allclose(sd.logs.residuals(recording, robot).external, 0.0, atol=5e-3)
+
+
+def test_whole_turns_are_added_to_nothing_else():
+    """To a joint with an end, and to one whose positions take more than a turn, if it were in one step."""
+    for robot, q in ((wheel("revolute"), [3.0, -3.0, 3.0]), (wheel(), [0.0, 4.0, 8.0]), (wheel(), [1.0, 4.0, 1.0])):
+        found = sd.logs.Recording(("spin",), [0.0, 0.1, 0.2], np.array(q)[:, None]).of(robot)
+        assert found.q[:, 0].tolist() == q and not found.notes
+
+
 def test_a_floating_robot_has_the_joints_that_are_not_its_base():
     robot = sd.Robot.from_urdf(ROOT / "urdf" / "quadruped.urdf", floating_base=True)
     names = robot.joint_names[1:]

@@ -3,7 +3,8 @@
 cmake_minimum_required(VERSION 3.16)
 project(@name@ VERSION 1.0.0 LANGUAGES C)
 
-if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+# Where this folder is part of another project, that has its own kind of build.
+if(CMAKE_SOURCE_DIR STREQUAL CMAKE_CURRENT_SOURCE_DIR AND NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
   set(CMAKE_BUILD_TYPE Release CACHE STRING "Kind of build" FORCE)
 endif()
 include(CMakePackageConfigHelpers)
@@ -36,6 +37,8 @@ set(package ${CMAKE_INSTALL_LIBDIR}/cmake/@name@)
 install(EXPORT @name@Targets NAMESPACE @name@:: FILE @name@Config.cmake DESTINATION ${package})
 write_basic_package_version_file(${CMAKE_CURRENT_BINARY_DIR}/@name@ConfigVersion.cmake COMPATIBILITY SameMajorVersion)
 file(RELATIVE_PATH to_prefix ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
+file(RELATIVE_PATH libraries ${CMAKE_INSTALL_PREFIX} ${CMAKE_INSTALL_FULL_LIBDIR})
+file(RELATIVE_PATH headers ${CMAKE_INSTALL_PREFIX} ${CMAKE_INSTALL_FULL_INCLUDEDIR})
 configure_file(@name@.pc.in @name@.pc @ONLY)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/@name@ConfigVersion.cmake DESTINATION ${package})
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/@name@.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

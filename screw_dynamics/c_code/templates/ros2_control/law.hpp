@@ -83,10 +83,11 @@ struct Law {
     for (std::size_t i = 0; i < n; i++) {
       const double e = reference[i] - q[i];
       const double nearest = turns_freely[i] ? std::remainder(e, 2.0 * 3.14159265358979323846) : e;
-      found[i] = std::clamp(found[i] + kp[i] * nearest - kd[i] * qd[i], -effort_limits[i], effort_limits[i]);
-      if (!std::isfinite(found[i])) {   // of a state that no robot has, the products overflow
+      const double effort = found[i] + kp[i] * nearest - kd[i] * qd[i];
+      if (!std::isfinite(effort)) {   // of a state that no robot has, the products overflow
         return i;
       }
+      found[i] = std::clamp(effort, -effort_limits[i], effort_limits[i]);
     }
     efforts = found;
     return n;
