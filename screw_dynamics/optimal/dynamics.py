@@ -204,6 +204,7 @@ class Dynamics:
     def __init__(self, phases: Sequence[TreePhase], driven: np.ndarray):
         self.phases, self.driven, self.robot, self.start = list(phases), driven, phases[0].robot, 0.0
         self.h, self.threads = phases[0].steps.h, phases[0].steps.threads
+        self._all_in_order = np.array_equal(driven, np.arange(self.robot.n))
 
     def times(self, nodes: Any) -> np.ndarray:
         """The times of nodes."""
@@ -279,7 +280,7 @@ class Dynamics:
 
     def efforts(self, u: np.ndarray) -> np.ndarray:
         """Efforts (..., n) of all velocities."""
-        if len(self.driven) == self.robot.n:
+        if self._all_in_order:
             return u
         tau = np.zeros((*u.shape[:-1], self.robot.n))
         tau[..., self.driven] = u
@@ -307,9 +308,9 @@ class Dynamics:
         for first in range(0, P * count, AT_ONCE):
             some = slice(first, first + AT_ONCE)
             found = phase.derivatives(q[some], qd[some], tau[some], t[some], whole)
-            if m == n and len(found) == P * count:
+            if self._all_in_order and len(found) == P * count:
                 F = found
-            elif m == n:
+            elif self._all_in_order:
                 F[some] = found
             else:
                 F[some, :, :2 * n], F[some, :, 2 * n:2 * n + m] = found[..., :2 * n], found[..., 2 * n + self.driven]

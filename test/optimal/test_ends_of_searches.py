@@ -129,6 +129,20 @@ def test_the_order_of_joints_does_not_matter():
     assert costs[1] == pytest.approx(costs[0], rel=1e-10) and costs[0] < 2.0
 
 
+@pytest.mark.parametrize("bounds", [True, ([-1.0, -2.0], [1.0, 2.0])])
+def test_the_order_of_motors_does_not_matter(bounds):
+    """Costs of efforts have that of `driven`, efforts of motions and bounds that of joints, of all joints too."""
+    given = dict(dt=0.05, steps=20, effort_limits=bounds)
+    found = [optimize_motion(plotter(), [Cost(Configuration([0.0, 0.0]), [3.0, 1.0]), Cost(Effort(), weights)],
+                             [1.0, -2.0], [0.3, 0.4], driven=motors, **given)
+             for motors, weights in ((["x", "y"], [0.7, 0.1]), (["y", "x"], [0.1, 0.7]))]
+    assert found[0].converged and found[1].converged and np.abs(found[0].tau).max() > 0.5
+    assert np.abs(found[1].tau - found[0].tau).max() < 1e-9 and np.abs(found[1].gains - found[0].gains).max() < 1e-9
+    again = optimize_motion(plotter(), [Cost(Configuration([0.0, 0.0]), [3.0, 1.0]), Cost(Effort(), [0.1, 0.7])],
+                            [1.0, -2.0], [0.3, 0.4], driven=["y", "x"], guess=found[0], **given)
+    assert again.iterations == 1 and again.gap < 1e-12
+
+
 def test_an_effort_costs_its_deviation_from_a_target_of_each_node():
     """Without anything else it is the target; running costs are integrals over the time."""
     wanted = np.sin(np.arange(12.0))[:, None]
