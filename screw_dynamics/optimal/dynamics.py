@@ -343,7 +343,8 @@ def dynamics(robot: Any, steps: Steps, driven: Sequence[str] | None, N: int,
         if not (isinstance(given, Sequence) and len(given) == 2):
             raise ValueError(f"phases must be pairs (first step, robot), not {checks.described(given)}")
         first, other = given
-        if checks.whole("the first step of a phase", first, 1) <= found[-1].first or first >= N:
+        first = checks.whole("the first step of a phase", first, 1)
+        if first <= found[-1].first or first >= N:
             raise ValueError(f"phases must begin at steps that increase, above 0 and below {N}, not at {first} after "
                              f"{found[-1].first}")
         found.append(phase(first, other, steps))
@@ -364,7 +365,7 @@ def driven_velocities(robot: Any, driven: Sequence[str] | None) -> np.ndarray:
     if isinstance(driven, str) or not isinstance(driven, Iterable):
         raise ValueError(f"driven must name joints of the robot, each once, not {checks.described(driven)}")
     driven = list(driven)
-    unknown = [joint for joint in driven if joint not in model.v_slices]
+    unknown = [joint for joint in driven if not isinstance(joint, str) or joint not in model.v_slices]
     if unknown or len(set(driven)) < len(driven):
         raise ValueError(f"driven must name joints of the robot, each once, not {unknown or list(driven)}")
     where = np.array([k for joint in driven for k in range(*model.v_slices[joint].indices(n))], dtype=np.int64)

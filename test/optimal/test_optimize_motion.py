@@ -279,6 +279,9 @@ def test_a_quantity_of_the_user_is_as_good(pendulum):
     (dict(terms=[Cost(JointPosition(["elbow", "elbow"]))]), "JointPosition: joint 'elbow' is named twice"),
     (dict(terms=[Cost(Distance(None))]), "Distance.scene must be a Scene, not None"),
     (dict(driven=5), "driven must name joints .* not 5"), (dict(driven="elbow"), "driven must .* not 'elbow'"),
+    (dict(driven=[["elbow"]]), r"driven must name joints of the robot, each once, not \[\['elbow'\]\]"),
+    (dict(effort_limits=(-1.0, np.ones((3, 2)))), r"effort_limits upper .* must be one number, or one for each of 2"),
+    (dict(phases=[(7.5, None)]), "first step of a phase 7.5 must be a whole number"),
     (dict(phases=5), "phases must be pairs .* not 5"),
     *((dict(terms=[Cost(quantity(np.zeros((rows, 2))))]), rf"shape \({rows}, 2\), but must be \(2,\), or have one for "
        "each of the nodes 0 ... 30") for quantity in (Configuration, Velocity, Effort) for rows in (0, 29, 32, 60)),
@@ -299,6 +302,13 @@ def test_a_target_for_each_node_is_the_same_as_one_for_all(pendulum, rows):
     one, each = (optimize_motion(pendulum, [Cost(Velocity(x)), Cost(Effort(y), 0.02)], REST, dt=0.03, steps=30).cost
                  for x, y in ((qd, tau), (np.tile(qd, (rows, 1)), np.tile(tau, (rows, 1)))))
     assert each == pytest.approx(one, rel=1e-12)
+
+
+def test_a_phase_of_the_same_robot_changes_nothing(pendulum):
+    given = dict(dt=0.03, steps=10, iterations=2)
+    one, two = (optimize_motion(pendulum, reaching(), REST, phases=phases, **given).cost
+                for phases in ((), [(7.0, pendulum)]))
+    assert two == pytest.approx(one, rel=1e-12)
 
 
 def test_nodes_of_a_cost_may_be_an_array(pendulum):
