@@ -141,15 +141,19 @@ class Solver:
         if moved and len(self.dynamics.phases) > 1:
             raise ValueError("moved: phases begin at steps that are given, and do not move on")
         iterations = checks.whole("iterations", iterations, 1)
-        robot, motion, found = self.dynamics.robot, self.at.motion, self.at.feedback
+        robot, found, kept = self.dynamics.robot, self.at.feedback, (self.dynamics.start, self.objective.y)
         begin = robot.normalize(self._each("q", q, robot.nq)), self._each("qd", qd, robot.n)
-        limits = [y for y, term in zip(self.objective.y, self.objective.terms, strict=True)
-                  if y is not None and isinstance(term.some, slice)]        # nodes with gaps between them stay
-        for x in (*motion, found.K, found.side, *limits) if moved else ():
-            x[:, :-moved] = x[:, moved:].copy()
+        motion = Motion(*(_later(x, moved) for x in self.at.motion))
+        found = found._replace(K=_later(found.K, moved), side=_later(found.side, moved))
         self.dynamics.start += moved * self.dynamics.h
-        followed = self.dynamics.follow(motion, *self.bounds, feedback=found, part=0.0, begin=begin)
-        self.at = self._finite("q, qd: the motion from there", followed, np.zeros_like(self.at.gaps))
+        self.objective.y = [y if y is None or not isinstance(term.some, slice) else _later(y, moved)
+                            for y, term in zip(kept[1], self.objective.terms, strict=True)]     # others stay
+        try:
+            followed = self.dynamics.follow(motion, *self.bounds, feedback=found, part=0.0, begin=begin)
+            self.at = self._finite("q, qd: the motion from there", followed, np.zeros_like(self.at.gaps))
+        except BaseException:
+            self.dynamics.start, self.objective.y = kept
+            raise
         self.at.feedback.side[...] = found.side
         self.stopped[:], self.iterations[:] = EXHAUSTED, 0
         self.history = [self._shaped(self.at.value.copy())]
@@ -242,6 +246,11 @@ class Solver:
         """An array (P, ...) over the leading axes of the initial states."""
         found = x.reshape((*self.lead, *x.shape[1:]))
         return found if found.ndim else found[()]
+
+
+def _later(x, moved):
+    """Numbers (P, k, ...) of k nodes, moved on by so many: the last ones last."""
+    return x.take(np.minimum(np.arange(x.shape[1]) + moved, x.shape[1] - 1), axis=1)
 
 
 def told(progress: bool | Callable[[int, Any], None]) -> Callable[[int, Any], None]:

@@ -234,6 +234,30 @@ def test_a_measured_state_from_which_nothing_is_finite_is_refused_and_the_next_o
     assert solver.step([0.0], [0.0]).cost == pytest.approx(before.cost, rel=1e-6)
 
 
+def test_a_step_that_is_refused_moves_nothing_on():
+    """Neither the motion nor the time, to which targets are."""
+    solver = Solver(slider(velocity=1.0), [Cost(Configuration(lambda t: 3.0 * t[:, None]), 40.0), Cost(Effort(), 0.02)],
+                    [0.0], dt=0.05, steps=8)
+    before, multipliers = solver.solve(), solver.objective.y[-1].copy()
+    with np.errstate(over="ignore"), pytest.raises(ValueError, match="finite"):
+        solver.step([0.0], [1e200], moved=3)
+    after = solver.motion()
+    assert after.t[0] == 0.0 and after.cost == before.cost and (after.tau == before.tau).all()
+    assert np.ptp(multipliers) > 0.0 and (solver.objective.y[-1] == multipliers).all()
+    assert solver.step([0.0], [0.0], moved=3).t[0] == pytest.approx(0.15)
+
+
+@pytest.mark.parametrize("moved", [1, 2, 8])
+def test_the_last_effort_lasts_where_a_motion_is_moved_on(moved, monkeypatch):
+    """All efforts of the steps that follow, however far it is moved; here there is no feedback."""
+    solver = Solver(slider(), [Cost(Effort(np.r_[3.0, 2.0, np.ones(5), 0.5][:, None]), 1.0)], [0.0], dt=0.05, steps=8)
+    before = solver.solve()
+    nothing = ddp.Outcome(np.zeros(1), np.zeros(1), np.zeros(1, dtype=bool))
+    monkeypatch.setattr(ddp, "iterate", lambda *arguments: nothing)
+    found = solver.step(before.q[moved], before.qd[moved], moved=moved)
+    assert found.tau[:, 0] == pytest.approx(np.r_[before.tau[moved:, 0], np.full(moved, 0.5)], rel=1e-12)
+
+
 def test_what_was_found_stays_as_it_was():
     solver = Solver(slider(), [Cost(Configuration([0.8]), 40.0, "final"), Cost(Effort(), 0.02)], [0.0], dt=0.05,
                     steps=8)
