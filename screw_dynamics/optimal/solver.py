@@ -25,6 +25,7 @@ INFEASIBLE = "limits cannot be kept, or not to this tolerance"
 PENALTY, GROWTH, HIGHEST = 10.0, 10.0, 1e8          # of limits, by their scales
 LOOSE = 1e-2            # the tolerance, of the cost, up to which it is minimized before multipliers are known
 CLOSED = 1e-9           # gaps below are rounding
+LEAST = 1e-6            # costs below are as good as this one, where weights are of 1
 
 
 class Solver:
@@ -57,8 +58,10 @@ class Solver:
         found = [bound(term, robot, self.dynamics.driven, N, self.dynamics.h)
                  for term in (*listed(terms), *(limits_of_model(robot) if checks.flag("limits", limits) else ()),
                               *limits_of_motors(effort_limits, robot, self.dynamics.driven))]
-        if not any(term.weight is not None for term in found):
+        weights = [term.weight for term in found if term.weight is not None]
+        if not weights:
             raise ValueError("terms: there is no Cost")
+        self._least = LEAST * min(1.0, np.concatenate(weights).max())
         self.objective = Objective(found, self.dynamics, len(self._start[0]), N, PENALTY)
         self._has_limits = any(term.weight is None for term in found)
         self.at = self._begin(guess)
@@ -175,7 +178,7 @@ class Solver:
         is rounding of it."""
         (expected, part, held), exact = outcome, np.maximum(exact, ddp.ROUNDING)
         closed = np.abs(self.at.gaps[which]).max(axis=(-2, -1)) <= CLOSED
-        size = 1e-6 + np.abs(self.at.value[which])
+        size = self._least + np.abs(self.at.value[which])
         minimal = closed & (np.abs(expected) <= exact * size)
         stuck = ~minimal & (part == 0.0) & (self.at.shift[which] >= ddp.SHIFTS[2])
         if (held := held & minimal).any():          # a change that is held back is small wherever the motion is

@@ -17,7 +17,7 @@ from screw_dynamics.optimal import (
     optimize_motion,
 )
 from support.paths import ROOT
-from support.pendulums import rod
+from support.pendulums import pendulum, rod
 from support.sliders import MASS, slider
 
 
@@ -37,6 +37,14 @@ def test_a_search_by_wrong_derivatives_has_not_converged():
     found = optimize_motion(slider(), [Cost(Custom(beside, ["x"]), 40.0, "final"), Cost(Effort(), 0.02)], [0.3],
                             dt=0.05, steps=10)
     assert not found.converged and "no change" in found.stopped and found.cost > 1.0
+
+
+def test_a_search_ends_where_it_does_whatever_costs_are_measured_in():
+    """Weights of 1e-14 of others: it ended at a first motion, of ten times the least cost."""
+    terms = [Cost(Configuration([1.2, -0.7]), 40.0, "final"), Cost(Velocity(), 4.0, "final"), Cost(Effort(), 0.02)]
+    costs = [optimize_motion(pendulum(), [Cost(term.quantity, unit * term.weight, term.at) for term in terms],
+                             [0.0, 0.0], dt=0.05, steps=15).cost / unit for unit in (1.0, 1e-14)]
+    assert costs[1] == pytest.approx(costs[0], rel=1e-4)
 
 
 def test_a_derivative_that_is_not_finite_ends_the_search():

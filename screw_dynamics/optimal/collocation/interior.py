@@ -65,8 +65,8 @@ class Interior:
     def __init__(self, program: Program, x: np.ndarray):
         self.program = program
         self.equal = program.lower == program.upper
-        steep = np.abs(program.gradient(x)).max(initial=0.0)
-        self.scale = max(LEAST_SCALE, min(1.0, STEEPEST / steep)) if steep > 0.0 else 1.0
+        steep = np.abs(program.gradient(x)).max(initial=0.0) / program.unit
+        self.scale = (max(LEAST_SCALE, min(1.0, STEEPEST / steep)) if steep > 0.0 else 1.0) / program.unit
         steepest = abs(program.jacobian(x)).max(axis=1).toarray().ravel()
         self.scales = np.clip(STEEPEST / np.maximum(steepest, 1e-300), LEAST_SCALE, 1.0)
         self.l, self.u = ((bound * self.scales)[~self.equal] for bound in (program.lower, program.upper))
