@@ -3,7 +3,8 @@
 Each is taken at nodes, arrays over (..., k nodes): q (..., k, nq), qd (..., k, n), and efforts tau (..., k, m), m of
 the joints that are driven. Derivatives by q are along the joint twists, as in Robot.linearize. A target is an array,
 the same at all nodes, or (..., N + 1, size), one for each node; or a function of the time, target(t) of t (k,), which
-gives (k, size): for what moves."""
+gives (k, size): for what moves. Of many problems it may be of each, with the leading axes of these in front of the
+nodes'."""
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -20,7 +21,8 @@ from screw_dynamics.simulation.linearization.tangent_maps import trivialization
 class Nodes(NamedTuple):
     """States at nodes, which of the nodes 0 to N they are, and their times t (k,), s; `driven`: the velocities of which
     tau has the efforts, None at the last node; threads, as in all batches. qdd and qddd (..., k, n), accelerations and
-    jerks, are those of splines alone, whose last node has efforts too."""
+    jerks, are those of splines alone, whose last node has efforts too. lead: the leading axes of all problems, of which
+    these are `problems` (P,), the axis in front of the nodes; None where there is one problem alone, without that."""
 
     t: np.ndarray
     q: np.ndarray
@@ -31,6 +33,8 @@ class Nodes(NamedTuple):
     threads: int | None
     qdd: np.ndarray | None = None
     qddd: np.ndarray | None = None
+    lead: tuple[int, ...] = ()
+    problems: np.ndarray | None = None
 
     def of(self, function: Callable, *arguments: Any, **options: Any) -> np.ndarray:
         """A function of configurations, all in one array of rows, which is what batches are fast on."""
@@ -101,7 +105,7 @@ def target(name: str, given: Any, nodes: Nodes, shape: tuple[int, ...]) -> np.nd
     if type(given) is np.ndarray and given.shape == shape:                      # Solver has checked it
         return given
     x = given(nodes.t) if callable(given) else given
-    x = checks.finite_numbers(name, x, *shape)
+    x = _of_problems(name, checks.finite_numbers(name, x, *shape), len(shape) + 1, nodes)
     k = 1 if x.ndim == len(shape) else x.shape[-len(shape) - 1]
     if callable(given) and k not in (1, len(nodes.t)):
         raise ValueError(f"{name}: the function of the time has the shape {x.shape} at {len(nodes.t)} times, but must "
@@ -109,6 +113,16 @@ def target(name: str, given: Any, nodes: Nodes, shape: tuple[int, ...]) -> np.nd
     if callable(given) or k == 1:
         return x
     return x[(..., nodes.which, *(slice(None),) * len(shape))]
+
+
+def _of_problems(name, x, inner, nodes):
+    """Those targets of all problems, in front of the last `inner` axes, that are of the problems of nodes."""
+    lead, inside = x.shape[:-inner], x.shape[-inner:]
+    if not lead:
+        return x
+    if len(lead) > len(nodes.lead) or any(a not in (1, b) for a, b in zip(lead[::-1], nodes.lead[::-1], strict=False)):
+        raise ValueError(f"{name} has axes {lead} before those of nodes, but those of problems are {nodes.lead}")
+    return np.broadcast_to(x, (*nodes.lead, *inside)).reshape(-1, *inside)[nodes.problems]
 
 
 # ------------------------------------------------------------------------------------------------- of joints

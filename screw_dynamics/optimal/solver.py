@@ -62,7 +62,7 @@ class Solver:
         if not weights:
             raise ValueError("terms: there is no Cost")
         self._least = LEAST * min(1.0, np.concatenate(weights).max())
-        self.objective = Objective(found, self.dynamics, len(self._start[0]), N, PENALTY)
+        self.objective = Objective(found, self.dynamics, self.lead, N, PENALTY)
         self._has_limits = any(term.weight is None for term in found)
         self.at = self._begin(guess)
         self.history: list[np.ndarray] = [self._shaped(self.at.value.copy())]
@@ -107,8 +107,8 @@ class Solver:
             raise ValueError(f"{name} is not finite; give a better guess, or a smaller dt")
         found = ddp.begin(self.dynamics, self.objective, motion, gaps)
         if not np.isfinite(found.value).all():
-            what = [term.named("") for term in self.objective.terms if not np.isfinite(term.quantity.at(
-                self.dynamics.robot, self.objective.nodes(motion, term), False).r).all()] or ["its cost"]
+            what = [term.named("") for term in self.objective.terms
+                    if not np.isfinite(self.objective.values(term, motion).r).all()] or ["its cost"]
             raise ValueError(f"{name} is finite, but {', '.join(dict.fromkeys(map(str.strip, what)))} is not")
         return found
 

@@ -304,6 +304,24 @@ def test_a_target_for_each_node_is_the_same_as_one_for_all(pendulum, rows):
     assert each == pytest.approx(one, rel=1e-12)
 
 
+@pytest.mark.parametrize("nodes, moving", [(1, False), (21, False), (21, True)])
+def test_each_problem_has_its_own_target(nodes, moving):
+    """Problems end after some iterations each, so that others go on without them."""
+    rng, robot = np.random.default_rng(0), slider()
+    starts, goals = rng.uniform(-1.0, 3.0, (2, 3, 1)), rng.uniform(-3.0, 3.0, (2, 3, nodes, 1))
+
+    def terms(goals):
+        target = (lambda t: goals[..., np.rint(t / 0.05).astype(int), :]) if moving else goals
+        return [Cost(Configuration(target), 40.0), Cost(Effort(), 0.02), Limit(Velocity(), -3.0, 3.0)]
+    together = optimize_motion(robot, terms(goals), starts, dt=0.05, steps=20)
+    assert together.converged.all() and len(np.unique(together.iterations)) > 1
+    for at in np.ndindex(2, 3):
+        alone = optimize_motion(robot, terms(goals[at]), starts[at], dt=0.05, steps=20)
+        assert together.cost[at] == pytest.approx(alone.cost, rel=1e-12)
+    with pytest.raises(ValueError, match=r"has axes \(2, 3\) before those of nodes, but those of problems are \(3,\)"):
+        optimize_motion(robot, terms(goals), starts[0], dt=0.05, steps=20)
+
+
 def test_a_phase_of_the_same_robot_changes_nothing(pendulum):
     given = dict(dt=0.03, steps=10, iterations=2)
     one, two = (optimize_motion(pendulum, reaching(), REST, phases=phases, **given).cost
