@@ -256,6 +256,20 @@ def test_ends_can_be_free_joint_by_joint(cart):
     assert elsewhere.cost > found.cost
 
 
+@pytest.mark.parametrize("free", [None, np.nan, [np.nan]])
+def test_a_free_end_does_not_rest(free):
+    """A mass that shall be quick at the end: a constant acceleration a of 1 s, with least (2 a)^2 + (a - 3)^2."""
+    found = collocate_motion(slider(), [Cost(Effort()), Cost(Velocity(3.0), 1.0, "final")], 0.0, q1=free, duration=1.0,
+                             intervals=2)
+    assert found.qd[:, 0] == pytest.approx(0.6 * found.t, abs=1e-9)
+
+
+@pytest.mark.parametrize("periodic", [True, np.True_])
+def test_what_repeats_itself_comes_back(periodic):
+    found = collocate_motion(slider(), Cost(Effort()), 0.5, periodic=periodic, duration=1.0, intervals=3)
+    assert found.converged and np.abs(found.q - 0.5).max() < 1e-9
+
+
 def test_report_and_progress(cart, capsys):
     seen = []
     arguments = dict(q0=0.0, q1=[1.0, np.pi], duration=2.0, driven=["slide"], intervals=15)
@@ -314,6 +328,8 @@ def test_what_cannot_be_is_stuck_or_exhausted():
      "Velocity.qd is a function of the time, which a free duration stretches"),
     (dict(q0=[0.0, 1.0, 2.0]), "q0"), (dict(qd1=np.inf), "q0, qd0, q1 and qd1 must be finite"),
     (dict(periodic=True), "periodic: the end follows"), (dict(guess=np.zeros((1, 1))), "guess must be configurations"),
+    (dict(terms=[Cost(Effort()), Cost(Configuration(np.zeros((3, 101, 1))))]),
+     r"Configuration.q has axes \(3,\) before those of nodes, but those of problems are \(\)"),
     (dict(progress=3), "progress must be True, False or a function, not 3"),
     (dict(effort_limits=(1.0, -1.0)), "effort_limits: lower must be <= upper"),
     (dict(terms=[Limit(Effort(), 0.0, 1.0), Cost(Effort(), at=[999])]), "at must list nodes 0 ... 100")])
@@ -358,5 +374,7 @@ def test_other_robots_and_times_are_refused(pendulum):
     with pytest.raises(ValueError, match="joint 'slide' has dry friction of 0.4"):
         collocate_motion(sd.Robot(rusty.build()), Cost(Effort()), duration=1.0, friction=True)
     found = collocate_motion(slider(), Cost(Effort()), 0.0, q1=1.0, duration=1.0, intervals=2)
+    with pytest.raises(ValueError, match=r"guess must be configurations \(k, 2\), .* not of shape \(11, 1\)"):
+        collocate_motion(pendulum, Cost(Effort()), 0.0, q1=1.0, duration=1.0, intervals=2, guess=found)
     with pytest.raises(ValueError, match=r"t must be 0 ... 1 s, not 0 ... 1.5"):
         found.evaluate([0.0, 1.5])
