@@ -26,6 +26,7 @@ FEWEST = 20             # spans of the spline of a motion of bounded jerk, at le
 BINDS = 0.999           # the share of a limit from which on it is said to bind
 KINK = 1e-6             # the jump of a path's derivative, as a share of its largest, that is a corner
 LOOKS = 201             # places of a path, where it is looked how large that is, and whether it is within positions
+ROUNDING = 1e-9         # rad or m, by which a path through a limit may be beyond it
 NEARLY = 0.97           # the same of a motion of bounded jerk, which only touches limits here and there
 
 
@@ -183,7 +184,8 @@ def _problem(robot, path, limits, friction, external) -> Problem:
     path = as_path(robot, path)
     if limits.needs_efforts or np.isfinite(np.concatenate((limits.acceleration, limits.jerk))).any():
         _refuse_kinks(path)
-    warn_of_limits(robot.model, "the path", path.q(np.linspace(path.start, path.end, LOOKS)), advice="", stacklevel=4)
+    warn_of_limits(robot.model, "the path", path.q(np.linspace(path.start, path.end, LOOKS)), advice="", stacklevel=4,
+                   room=ROUNDING)
     return Problem(robot, path, limits, checks.flag("friction", friction), external)
 
 

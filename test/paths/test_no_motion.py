@@ -161,6 +161,20 @@ def test_a_path_beyond_limits_of_positions_is_told(arm):
         time_optimal(arm, [[0.0, 0.0], [3.5, 0.0]], acceleration=1.0, effort=np.inf)
 
 
+def test_a_path_to_a_limit_of_positions_is_within_it(recwarn):
+    """Rounding takes every third one beyond."""
+    rng, over = np.random.default_rng(0), []
+    for _ in range(20):
+        low, high = np.sort(rng.uniform(-3.0, 3.0, 2))
+        robot = slider(effort=5.0, lower=low, upper=high)
+        path = sd.paths.through(robot, np.array([low, *np.sort(rng.uniform(low, high, 2)), high])[:, None])
+        q = path.q(np.linspace(0.0, 1.0, 201))
+        over.append(max(q.max() - high, low - q.min()))
+        if over[-1] > 0.0:
+            time_optimal(robot, path, points=2)
+    assert not recwarn.list and 0.0 < max(over) < 1e-12
+
+
 def test_the_report_and_the_figure(arm, tmp_path):
     found = time_optimal(arm, PATH, acceleration=5.0)
     text = str(found)
