@@ -284,17 +284,20 @@ class Distance(Quantity):
         if not hasattr(self.scene, "distances"):
             raise ValueError(f"Distance.scene must be a Scene, not {checks.described(self.scene)}")
         self._which()
-        if self.scene.nq < robot.nq or self.scene.n < robot.n:
-            raise ValueError(f"Distance.scene has configurations of {self.scene.nq} numbers, but those of the robot "
-                             f"have {robot.nq}")
+        known, names = self.scene.robot.joint_names, robot.joint_names          # those of several have prefixes
+        if len(known) < len(names) or not all(a.endswith(b) for a, b in zip(known, names, strict=False)):
+            raise ValueError(f"Distance.scene has the joints {', '.join(known)}, of which the first must be those of "
+                             f"the robot, {', '.join(names)}")
 
     def _which(self):
         known = list(self.scene.pairs)
         if self.pairs is None:
             return np.arange(len(known))
+        if isinstance(self.pairs, str) or not isinstance(self.pairs, Iterable):
+            raise ValueError(f"Distance.pairs must be pairs of names, not {checks.described(self.pairs)}")
         for pair in self.pairs:
-            if tuple(pair) not in known:
-                raise ValueError(f"Distance.pairs: {tuple(pair)!r} is none of the scene's pairs {known}")
+            if not isinstance(pair, Sequence) or tuple(pair) not in known:
+                raise ValueError(f"Distance.pairs: {pair!r} is none of the scene's pairs {known}")
         return np.array([known.index(tuple(pair)) for pair in self.pairs], dtype=int)
 
     def labels(self, robot: Any, driven: np.ndarray) -> Sequence[str]:
