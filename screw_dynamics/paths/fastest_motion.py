@@ -14,7 +14,7 @@ from screw_dynamics.simulation.limits_left import warn_of_limits
 
 from . import report
 from .limits import Given, LinkSpeeds, path_limits
-from .path import BESIDE, as_path
+from .path import BESIDE, as_path, refuse_others
 from .problem import Problem, Use, used
 from .reachability import fastest, refuse_unlimited
 from .time_law import Along, Steps, TimeLaw
@@ -142,6 +142,7 @@ def time_optimal(robot: Robot, path: Any, *, velocity: Given = None, acceleratio
 
     ValueError names the limit and the place at which no motion is within the limits, and what is wrong of the
     arguments. A LimitsWarning tells of a path that leaves limits of positions."""
+    refuse_others(robot)
     problem = _problem(robot, path, path_limits(robot, velocity, acceleration, jerk, effort, link_speed,
                                                   effort_scaling), friction, external)
     ends = tuple(checks.number(name, x, 0.0) for name, x in (("start_speed", start_speed), ("end_speed", end_speed)))
