@@ -5,7 +5,7 @@ the joints that are driven. Derivatives by q are along the joint twists, as in R
 the same at all nodes, or (..., N + 1, size), one for each node; or a function of the time, target(t) of t (k,), which
 gives (k, size): for what moves. Of many problems it may be of each, with the leading axes of these in front of the
 nodes'."""
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -85,6 +85,14 @@ class Quantity:
         raise NotImplementedError
 
 
+def shown(x: np.ndarray | None) -> np.ndarray | None:
+    """An array as users' functions get it: to be read alone, as it is a part of the motion that is sought."""
+    if x is not None:
+        x = x.view()
+        x.flags.writeable = False
+    return x
+
+
 def check_target(name: str, given: Any, shape: tuple[int, ...]) -> None:
     """ValueError for a target that is not finite numbers (..., *shape), unless it is a function of the time."""
     if not callable(given):
@@ -104,7 +112,7 @@ def target(name: str, given: Any, nodes: Nodes, shape: tuple[int, ...]) -> np.nd
     """A target at nodes, (k, *shape) or (..., k, *shape) or *shape."""
     if type(given) is np.ndarray and given.shape == shape:                      # Solver has checked it
         return given
-    x = given(nodes.t) if callable(given) else given
+    x = given(shown(nodes.t)) if callable(given) else given
     x = _of_problems(name, checks.finite_numbers(name, x, *shape), len(shape) + 1, nodes)
     k = 1 if x.ndim == len(shape) else x.shape[-len(shape) - 1]
     if callable(given) and k not in (1, len(nodes.t)):
@@ -164,7 +172,7 @@ class JointPosition(Quantity):
             raise ValueError(f"JointPosition.joints must be names, not {checks.described(self.joints)}")
         found: list[int] = []
         for joint in self.joints:
-            if joint not in model.v_slices:
+            if not isinstance(joint, str) or joint not in model.v_slices:
                 raise ValueError(f"JointPosition: joint {joint!r} is not among {', '.join(model.v_slices)}")
             k = model.v_slices[joint].start
             if k not in single:
@@ -318,7 +326,7 @@ class Custom(Quantity):
     (..., k, size) and derivatives {"q": (..., k, size, n), "qd": ..., "tau": (..., k, size, m)}, as far as there are
     any.
 
-    names: what its numbers are called. effort: it depends on tau, which else is None."""
+    names: what its numbers are called. effort: it depends on tau, which else is None. Arrays are to be read alone."""
 
     function: Callable
     names: Sequence[str]
@@ -331,7 +339,7 @@ class Custom(Quantity):
 
     def check(self, robot: Any) -> None:
         """ValueError for names that are a text: its letters would be taken for names."""
-        if isinstance(self.names, str) or not callable(self.function):
+        if isinstance(self.names, str) or not isinstance(self.names, Collection) or not callable(self.function):
             raise ValueError(f"Custom must have a function and a sequence of names, not "
                              f"{checks.described(self.function)} and {checks.described(self.names)}")
 
@@ -341,18 +349,22 @@ class Custom(Quantity):
 
     def at(self, robot: Any, nodes: Nodes, derivatives: bool) -> Value:
         """Its Value. ValueError for other shapes."""
-        found = self.function(nodes.t, nodes.q, nodes.qd, nodes.tau)
+        found = self.function(*map(shown, (nodes.t, nodes.q, nodes.qd, nodes.tau)))
         if not isinstance(found, tuple) or len(found) != 2 or not isinstance(found[1], Mapping):
             raise ValueError(f"Custom {self._name()} must return (r, derivatives), not {checks.described(found)}")
-        r, size, lead = np.asarray(found[0], dtype=float), len(self.names), nodes.q.shape[:-1]
+        r = checks.real_numbers(f"r of Custom {self._name()}", found[0]).astype(float)
+        size, lead = len(self.names), nodes.q.shape[:-1]
         if r.shape != (*lead, size):
             raise ValueError(f"Custom {self._name()}: r has shape {r.shape}, but must have {(*lead, size)}")
+        if "tau" in found[1] and nodes.tau is None:
+            raise ValueError(f"Custom {self._name()}: it has a derivative by 'tau', which it does not get: effort=True")
         widths = {"q": robot.n, "qd": robot.n, "tau": len(nodes.driven)}
         for name, J in found[1].items():
             if name not in widths or np.shape(J) != (*lead, size, widths[name]):
                 raise ValueError(f"Custom {self._name()}: the derivative by {name!r} has shape {np.shape(J)}, but must "
                                  f"be by one of {', '.join(widths)}, (..., {size}, n), of {(*lead,)}")
-        by = {name: np.asarray(J, dtype=float) for name, J in found[1].items()}
+        by = {name: checks.real_numbers(f"the derivative by {name!r} of Custom {self._name()}", J).astype(float)
+              for name, J in found[1].items()}
         for name, J in by.items():
             if derivatives and not np.isfinite(J).all():
                 raise ValueError(f"Custom {self._name()}: the derivative by {name!r} is not finite")
