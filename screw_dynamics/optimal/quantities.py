@@ -223,7 +223,7 @@ class Velocity(Quantity):
 
 @dataclass(frozen=True, eq=False)
 class Effort(Quantity):
-    """The efforts of the joints that are driven less a target (n,), N m or N."""
+    """The efforts of the joints that are driven, in the order of `driven`, less a target (n,) of all, N m or N."""
 
     tau: ArrayLike | Callable = 0.0
     has_effort = True
