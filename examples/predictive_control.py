@@ -60,9 +60,10 @@ class PredictiveController(Node):
             self.begin = now
             self._start(q, qd)
         number = round((now - self.begin) / self.period)
-        motion = self.solver.step(q, qd, moved=min(max(number - self.number, 0), HORIZON))
+        moved = min(max(number - self.number, 0), HORIZON)         # after a longer pause it catches up, state by state
+        motion = self.solver.step(q, qd, moved=moved)
         self.misses += self.number > 0 and time.perf_counter() - started > self.period
-        self.number = number
+        self.number += moved
         command = JointState(name=self.robot.joint_names, effort=motion.tau[0].tolist())
         command.header.stamp = state.header.stamp
         self.commands.publish(command)

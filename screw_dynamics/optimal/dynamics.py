@@ -203,6 +203,7 @@ class Dynamics:
     def __init__(self, phases: Sequence[TreePhase], driven: np.ndarray):
         self.phases, self.driven, self.robot, self.start = list(phases), driven, phases[0].robot, 0.0
         self.h, self.threads = phases[0].steps.h, phases[0].steps.threads
+        self._all_in_order = np.array_equal(driven, np.arange(self.robot.n))
 
     def times(self, nodes: Any) -> np.ndarray:
         """The times of nodes."""
@@ -278,7 +279,7 @@ class Dynamics:
 
     def efforts(self, u: np.ndarray) -> np.ndarray:
         """Efforts (..., n) of all velocities."""
-        if len(self.driven) == self.robot.n:
+        if self._all_in_order:
             return u
         tau = np.zeros((*u.shape[:-1], self.robot.n))
         tau[..., self.driven] = u
@@ -306,9 +307,9 @@ class Dynamics:
         for first in range(0, P * count, AT_ONCE):
             some = slice(first, first + AT_ONCE)
             found = phase.derivatives(q[some], qd[some], tau[some], t[some], whole)
-            if m == n and len(found) == P * count:
+            if self._all_in_order and len(found) == P * count:
                 F = found
-            elif m == n:
+            elif self._all_in_order:
                 F[some] = found
             else:
                 F[some, :, :2 * n], F[some, :, 2 * n:2 * n + m] = found[..., :2 * n], found[..., 2 * n + self.driven]
@@ -341,7 +342,8 @@ def dynamics(robot: Any, steps: Steps, driven: Sequence[str] | None, N: int,
         if not (isinstance(given, Sequence) and len(given) == 2):
             raise ValueError(f"phases must be pairs (first step, robot), not {checks.described(given)}")
         first, other = given
-        if checks.whole("the first step of a phase", first, 1) <= found[-1].first or first >= N:
+        first = checks.whole("the first step of a phase", first, 1)
+        if first <= found[-1].first or first >= N:
             raise ValueError(f"phases must begin at steps that increase, above 0 and below {N}, not at {first} after "
                              f"{found[-1].first}")
         found.append(phase(first, other, steps))
@@ -362,7 +364,7 @@ def driven_velocities(robot: Any, driven: Sequence[str] | None) -> np.ndarray:
     if isinstance(driven, str) or not isinstance(driven, Iterable):
         raise ValueError(f"driven must name joints of the robot, each once, not {checks.described(driven)}")
     driven = list(driven)
-    unknown = [joint for joint in driven if joint not in model.v_slices]
+    unknown = [joint for joint in driven if not isinstance(joint, str) or joint not in model.v_slices]
     if unknown or len(set(driven)) < len(driven):
         raise ValueError(f"driven must name joints of the robot, each once, not {unknown or list(driven)}")
     where = np.array([k for joint in driven for k in range(*model.v_slices[joint].indices(n))], dtype=np.int64)

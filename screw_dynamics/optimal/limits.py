@@ -43,8 +43,7 @@ def effort_bounds(given: bool | tuple[ArrayLike, ArrayLike], model: Any, driven:
     if isinstance(given, tuple):
         if len(given) != 2:
             raise ValueError(f"effort_limits must be True, False or (lower, upper), not {checks.described(given)}")
-        lower, upper = (np.broadcast_to(checks.real_numbers(f"effort_limits {name}", np.broadcast_to(
-            x, model.n) if np.ndim(x) == 0 else x, model.n), model.n)[driven]
+        lower, upper = (checks.each(f"effort_limits {name}", x, model.n)[driven]
                         for name, x in zip(("lower", "upper"), given, strict=True))
     else:
         upper = model.effort_limit[driven] if checks.flag("effort_limits", given) else np.full(len(driven), np.inf)

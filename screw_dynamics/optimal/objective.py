@@ -3,6 +3,7 @@
 Of r within [a, b], with multipliers y and the penalty p, e = d - clip(d, a, b) of d = r + y / p costs p e^2 / 2, and
 multipliers become p e (Hestenes, Powell and Rockafellar): limits that do not bind cost nothing. Each limit is measured
 by its scale."""
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,27 +24,31 @@ class Taken(NamedTuple):
 
 
 class Objective:
-    """The costs and limits of P motions of N steps; y: multipliers (P, k, size) of each limit, and p (P,) penalties."""
+    """The costs and limits of P motions of N steps, of problems with the leading axes `lead`; y: multipliers (P, k,
+    size) of each limit, and p (P,) penalties."""
 
-    def __init__(self, terms: list[Bound], dynamics: Dynamics, P: int, N: int, penalty: float):
-        self.terms, self.dynamics, self.N = terms, dynamics, N
+    def __init__(self, terms: list[Bound], dynamics: Dynamics, lead: tuple[int, ...], N: int, penalty: float):
+        self.terms, self.dynamics, self.lead, self.N = terms, dynamics, lead, N
+        P = math.prod(lead)
+        self._all = np.arange(P)
         self.y = [None if term.weight is not None else np.zeros((P, len(term.which), len(term.labels)))
                   for term in terms]
         self.penalty = np.full(P, penalty)
 
-    def nodes(self, motion: Motion, term: Bound) -> Nodes:
-        """The nodes of a term."""
+    def values(self, term: Bound, motion: Motion, which: np.ndarray | None = None, derivatives: bool = False) -> Value:
+        """What a term is at its nodes of the motions `which`, by default of all."""
         k = term.some
         tau = motion.u[:, k] if term.quantity.has_effort else None
-        return Nodes(self.dynamics.times(term.which), motion.q[:, k], motion.qd[:, k], tau, term.which,
-                     self.dynamics.driven, self.dynamics.threads)
+        return term.quantity.at(self.dynamics.robot, Nodes(
+            self.dynamics.times(term.which), motion.q[:, k], motion.qd[:, k], tau, term.which, self.dynamics.driven,
+            self.dynamics.threads, lead=self.lead, problems=self._all if which is None else which), derivatives)
 
     def take(self, motion: Motion, which: np.ndarray, derivatives: bool = False) -> Taken:
         """What the motions `which` are, and cost."""
         values, (cost, added) = [], np.zeros((2, len(motion.q)))
         with np.errstate(over="ignore", invalid="ignore"):              # of a motion that is tried, and dropped then
             for term, y in zip(self.terms, self.y, strict=True):
-                value = term.quantity.at(self.dynamics.robot, self.nodes(motion, term), derivatives)
+                value = self.values(term, motion, which, derivatives)
                 values.append(value)
                 if y is None:
                     cost += 0.5 * (value.r * value.r @ term.weight).sum(axis=-1)
@@ -86,7 +91,7 @@ class Objective:
         """Set multipliers to what the motions `which` make of them."""
         for k, (term, y) in enumerate(zip(self.terms, self.y, strict=True)):
             if y is not None:
-                value = term.quantity.at(self.dynamics.robot, self.nodes(motion, term), False)
+                value = self.values(term, motion, which)
                 e = self._excess(term, value, y[which], which)
                 self.y[k][which] = self.penalty[which][:, None, None] * e
 
@@ -96,7 +101,7 @@ class Objective:
         worst = np.zeros(len(which))
         for term, y in zip(self.terms, self.y, strict=True):
             if y is not None:
-                value = term.quantity.at(self.dynamics.robot, self.nodes(motion, term), False)
+                value = self.values(term, motion, which)
                 change = self._excess(term, value, y[which], which) - y[which] / self.penalty[which][:, None, None]
                 worst = np.maximum(worst, np.abs(change).max(axis=(-2, -1)))
         return worst
@@ -106,7 +111,7 @@ class Objective:
         worst = np.zeros(len(motion.q))
         for term in self.terms:
             if term.weight is None:
-                r = term.quantity.at(self.dynamics.robot, self.nodes(motion, term), False).r
+                r = self.values(term, motion).r
                 beyond = np.abs(r - np.clip(r, term.lower, term.upper)) / term.scale
                 worst = np.maximum(worst, beyond.max(axis=(-2, -1)))
         return worst
@@ -117,7 +122,7 @@ class Objective:
         for term, y in zip(self.terms, self.y, strict=True):
             if y is None:
                 continue
-            r = term.quantity.at(self.dynamics.robot, self.nodes(motion, term), False).r
+            r = self.values(term, motion).r
             near, room = y != 0.0, tolerance * term.scale
             near &= (r <= term.lower + room) | (r >= term.upper - room)
             for j, label in enumerate(term.labels):

@@ -3,8 +3,9 @@
 Each is taken at nodes, arrays over (..., k nodes): q (..., k, nq), qd (..., k, n), and efforts tau (..., k, m), m of
 the joints that are driven. Derivatives by q are along the joint twists, as in Robot.linearize. A target is an array,
 the same at all nodes, or (..., N + 1, size), one for each node; or a function of the time, target(t) of t (k,), which
-gives (k, size): for what moves."""
-from collections.abc import Callable, Iterable, Mapping, Sequence
+gives (k, size): for what moves. Of many problems it may be of each, with the leading axes of these in front of the
+nodes'."""
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -20,7 +21,8 @@ from screw_dynamics.simulation.linearization.tangent_maps import displacement
 class Nodes(NamedTuple):
     """States at nodes, which of the nodes 0 to N they are, and their times t (k,), s; `driven`: the velocities of which
     tau has the efforts, None at the last node; threads, as in all batches. qdd and qddd (..., k, n), accelerations and
-    jerks, are those of splines alone, whose last node has efforts too."""
+    jerks, are those of splines alone, whose last node has efforts too. lead: the leading axes of all problems, of which
+    these are `problems` (P,), the axis in front of the nodes; None where there is one problem alone, without that."""
 
     t: np.ndarray
     q: np.ndarray
@@ -31,6 +33,8 @@ class Nodes(NamedTuple):
     threads: int | None
     qdd: np.ndarray | None = None
     qddd: np.ndarray | None = None
+    lead: tuple[int, ...] = ()
+    problems: np.ndarray | None = None
 
     def of(self, function: Callable, *arguments: Any, **options: Any) -> np.ndarray:
         """A function of configurations, all in one array of rows, which is what batches are fast on."""
@@ -81,6 +85,14 @@ class Quantity:
         raise NotImplementedError
 
 
+def shown(x: np.ndarray | None) -> np.ndarray | None:
+    """An array as users' functions get it: to be read alone, as it is a part of the motion that is sought."""
+    if x is not None:
+        x = x.view()
+        x.flags.writeable = False
+    return x
+
+
 def check_target(name: str, given: Any, shape: tuple[int, ...]) -> None:
     """ValueError for a target that is not finite numbers (..., *shape), unless it is a function of the time."""
     if not callable(given):
@@ -100,8 +112,8 @@ def target(name: str, given: Any, nodes: Nodes, shape: tuple[int, ...]) -> np.nd
     """A target at nodes, (k, *shape) or (..., k, *shape) or *shape."""
     if type(given) is np.ndarray and given.shape == shape:                      # Solver has checked it
         return given
-    x = given(nodes.t) if callable(given) else given
-    x = checks.finite_numbers(name, x, *shape)
+    x = given(shown(nodes.t)) if callable(given) else given
+    x = _of_problems(name, checks.finite_numbers(name, x, *shape), len(shape) + 1, nodes)
     k = 1 if x.ndim == len(shape) else x.shape[-len(shape) - 1]
     if callable(given) and k not in (1, len(nodes.t)):
         raise ValueError(f"{name}: the function of the time has the shape {x.shape} at {len(nodes.t)} times, but must "
@@ -109,6 +121,16 @@ def target(name: str, given: Any, nodes: Nodes, shape: tuple[int, ...]) -> np.nd
     if callable(given) or k == 1:
         return x
     return x[(..., nodes.which, *(slice(None),) * len(shape))]
+
+
+def _of_problems(name, x, inner, nodes):
+    """Those targets of all problems, in front of the last `inner` axes, that are of the problems of nodes."""
+    lead, inside = x.shape[:-inner], x.shape[-inner:]
+    if not lead:
+        return x
+    if len(lead) > len(nodes.lead) or any(a not in (1, b) for a, b in zip(lead[::-1], nodes.lead[::-1], strict=False)):
+        raise ValueError(f"{name} has axes {lead} before those of nodes, but those of problems are {nodes.lead}")
+    return np.broadcast_to(x, (*nodes.lead, *inside)).reshape(-1, *inside)[nodes.problems]
 
 
 # ------------------------------------------------------------------------------------------------- of joints
@@ -150,7 +172,7 @@ class JointPosition(Quantity):
             raise ValueError(f"JointPosition.joints must be names, not {checks.described(self.joints)}")
         found: list[int] = []
         for joint in self.joints:
-            if joint not in model.v_slices:
+            if not isinstance(joint, str) or joint not in model.v_slices:
                 raise ValueError(f"JointPosition: joint {joint!r} is not among {', '.join(model.v_slices)}")
             k = model.v_slices[joint].start
             if k not in single:
@@ -201,7 +223,7 @@ class Velocity(Quantity):
 
 @dataclass(frozen=True, eq=False)
 class Effort(Quantity):
-    """The efforts of the joints that are driven less a target (n,), N m or N."""
+    """The efforts of the joints that are driven, in the order of `driven`, less a target (n,) of all, N m or N."""
 
     tau: ArrayLike | Callable = 0.0
     has_effort = True
@@ -270,17 +292,20 @@ class Distance(Quantity):
         if not hasattr(self.scene, "distances"):
             raise ValueError(f"Distance.scene must be a Scene, not {checks.described(self.scene)}")
         self._which()
-        if self.scene.nq < robot.nq or self.scene.n < robot.n:
-            raise ValueError(f"Distance.scene has configurations of {self.scene.nq} numbers, but those of the robot "
-                             f"have {robot.nq}")
+        known, names = self.scene.robot.joint_names, robot.joint_names          # those of several have prefixes
+        if len(known) < len(names) or not all(a.endswith(b) for a, b in zip(known, names, strict=False)):
+            raise ValueError(f"Distance.scene has the joints {', '.join(known)}, of which the first must be those of "
+                             f"the robot, {', '.join(names)}")
 
     def _which(self):
         known = list(self.scene.pairs)
         if self.pairs is None:
             return np.arange(len(known))
+        if isinstance(self.pairs, str) or not isinstance(self.pairs, Iterable):
+            raise ValueError(f"Distance.pairs must be pairs of names, not {checks.described(self.pairs)}")
         for pair in self.pairs:
-            if tuple(pair) not in known:
-                raise ValueError(f"Distance.pairs: {tuple(pair)!r} is none of the scene's pairs {known}")
+            if not isinstance(pair, Sequence) or tuple(pair) not in known:
+                raise ValueError(f"Distance.pairs: {pair!r} is none of the scene's pairs {known}")
         return np.array([known.index(tuple(pair)) for pair in self.pairs], dtype=int)
 
     def labels(self, robot: Any, driven: np.ndarray) -> Sequence[str]:
@@ -301,7 +326,7 @@ class Custom(Quantity):
     (..., k, size) and derivatives {"q": (..., k, size, n), "qd": ..., "tau": (..., k, size, m)}, as far as there are
     any.
 
-    names: what its numbers are called. effort: it depends on tau, which else is None."""
+    names: what its numbers are called. effort: it depends on tau, which else is None. Arrays are to be read alone."""
 
     function: Callable
     names: Sequence[str]
@@ -314,7 +339,7 @@ class Custom(Quantity):
 
     def check(self, robot: Any) -> None:
         """ValueError for names that are a text: its letters would be taken for names."""
-        if isinstance(self.names, str) or not callable(self.function):
+        if isinstance(self.names, str) or not isinstance(self.names, Collection) or not callable(self.function):
             raise ValueError(f"Custom must have a function and a sequence of names, not "
                              f"{checks.described(self.function)} and {checks.described(self.names)}")
 
@@ -324,18 +349,22 @@ class Custom(Quantity):
 
     def at(self, robot: Any, nodes: Nodes, derivatives: bool) -> Value:
         """Its Value. ValueError for other shapes."""
-        found = self.function(nodes.t, nodes.q, nodes.qd, nodes.tau)
+        found = self.function(*map(shown, (nodes.t, nodes.q, nodes.qd, nodes.tau)))
         if not isinstance(found, tuple) or len(found) != 2 or not isinstance(found[1], Mapping):
             raise ValueError(f"Custom {self._name()} must return (r, derivatives), not {checks.described(found)}")
-        r, size, lead = np.asarray(found[0], dtype=float), len(self.names), nodes.q.shape[:-1]
+        r = checks.real_numbers(f"r of Custom {self._name()}", found[0]).astype(float)
+        size, lead = len(self.names), nodes.q.shape[:-1]
         if r.shape != (*lead, size):
             raise ValueError(f"Custom {self._name()}: r has shape {r.shape}, but must have {(*lead, size)}")
+        if "tau" in found[1] and nodes.tau is None:
+            raise ValueError(f"Custom {self._name()}: it has a derivative by 'tau', which it does not get: effort=True")
         widths = {"q": robot.n, "qd": robot.n, "tau": len(nodes.driven)}
         for name, J in found[1].items():
             if name not in widths or np.shape(J) != (*lead, size, widths[name]):
                 raise ValueError(f"Custom {self._name()}: the derivative by {name!r} has shape {np.shape(J)}, but must "
                                  f"be by one of {', '.join(widths)}, (..., {size}, n), of {(*lead,)}")
-        by = {name: np.asarray(J, dtype=float) for name, J in found[1].items()}
+        by = {name: checks.real_numbers(f"the derivative by {name!r} of Custom {self._name()}", J).astype(float)
+              for name, J in found[1].items()}
         for name, J in by.items():
             if derivatives and not np.isfinite(J).all():
                 raise ValueError(f"Custom {self._name()}: the derivative by {name!r} is not finite")

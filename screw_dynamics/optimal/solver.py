@@ -25,6 +25,7 @@ INFEASIBLE = "limits cannot be kept, or not to this tolerance"
 PENALTY, GROWTH, HIGHEST = 10.0, 10.0, 1e8          # of limits, by their scales
 LOOSE = 1e-2            # the tolerance, of the cost, up to which it is minimized before multipliers are known
 CLOSED = 1e-9           # gaps below are rounding
+LEAST = 1e-6            # costs below are as good as this one, where weights are of 1
 
 
 class Solver:
@@ -57,9 +58,11 @@ class Solver:
         found = [bound(term, robot, self.dynamics.driven, N, self.dynamics.h)
                  for term in (*listed(terms), *(limits_of_model(robot) if checks.flag("limits", limits) else ()),
                               *limits_of_motors(effort_limits, robot, self.dynamics.driven))]
-        if not any(term.weight is not None for term in found):
+        weights = [term.weight for term in found if term.weight is not None]
+        if not weights:
             raise ValueError("terms: there is no Cost")
-        self.objective = Objective(found, self.dynamics, len(self._start[0]), N, PENALTY)
+        self._least = LEAST * min(1.0, np.concatenate(weights).max())
+        self.objective = Objective(found, self.dynamics, self.lead, N, PENALTY)
         self._has_limits = any(term.weight is None for term in found)
         self.at = self._begin(guess)
         self.history: list[np.ndarray] = [self._shaped(self.at.value.copy())]
@@ -104,8 +107,8 @@ class Solver:
             raise ValueError(f"{name} is not finite; give a better guess, or a smaller dt")
         found = ddp.begin(self.dynamics, self.objective, motion, gaps)
         if not np.isfinite(found.value).all():
-            what = [term.named("") for term in self.objective.terms if not np.isfinite(term.quantity.at(
-                self.dynamics.robot, self.objective.nodes(motion, term), False).r).all()] or ["its cost"]
+            what = [term.named("") for term in self.objective.terms
+                    if not np.isfinite(self.objective.values(term, motion).r).all()] or ["its cost"]
             raise ValueError(f"{name} is finite, but {', '.join(dict.fromkeys(map(str.strip, what)))} is not")
         return found
 
@@ -141,15 +144,19 @@ class Solver:
         if moved and len(self.dynamics.phases) > 1:
             raise ValueError("moved: phases begin at steps that are given, and do not move on")
         iterations = checks.whole("iterations", iterations, 1)
-        robot, motion, found = self.dynamics.robot, self.at.motion, self.at.feedback
+        robot, found, kept = self.dynamics.robot, self.at.feedback, (self.dynamics.start, self.objective.y)
         begin = robot.normalize(self._each("q", q, robot.nq)), self._each("qd", qd, robot.n)
-        limits = [y for y, term in zip(self.objective.y, self.objective.terms, strict=True)
-                  if y is not None and isinstance(term.some, slice)]        # nodes with gaps between them stay
-        for x in (*motion, found.K, found.side, *limits) if moved else ():
-            x[:, :-moved] = x[:, moved:].copy()
+        motion = Motion(*(_later(x, moved) for x in self.at.motion))
+        found = found._replace(K=_later(found.K, moved), side=_later(found.side, moved))
         self.dynamics.start += moved * self.dynamics.h
-        followed = self.dynamics.follow(motion, *self.bounds, feedback=found, part=0.0, begin=begin)
-        self.at = self._finite("q, qd: the motion from there", followed, np.zeros_like(self.at.gaps))
+        self.objective.y = [y if y is None or not isinstance(term.some, slice) else _later(y, moved)
+                            for y, term in zip(kept[1], self.objective.terms, strict=True)]     # others stay
+        try:
+            followed = self.dynamics.follow(motion, *self.bounds, feedback=found, part=0.0, begin=begin)
+            self.at = self._finite("q, qd: the motion from there", followed, np.zeros_like(self.at.gaps))
+        except BaseException:
+            self.dynamics.start, self.objective.y = kept
+            raise
         self.at.feedback.side[...] = found.side
         self.stopped[:], self.iterations[:] = EXHAUSTED, 0
         self.history = [self._shaped(self.at.value.copy())]
@@ -171,7 +178,7 @@ class Solver:
         is rounding of it."""
         (expected, part, held), exact = outcome, np.maximum(exact, ddp.ROUNDING)
         closed = np.abs(self.at.gaps[which]).max(axis=(-2, -1)) <= CLOSED
-        size = 1e-6 + np.abs(self.at.value[which])
+        size = self._least + np.abs(self.at.value[which])
         minimal = closed & (np.abs(expected) <= exact * size)
         stuck = ~minimal & (part == 0.0) & (self.at.shift[which] >= ddp.SHIFTS[2])
         if (held := held & minimal).any():          # a change that is held back is small wherever the motion is
@@ -242,6 +249,11 @@ class Solver:
         """An array (P, ...) over the leading axes of the initial states."""
         found = x.reshape((*self.lead, *x.shape[1:]))
         return found if found.ndim else found[()]
+
+
+def _later(x, moved):
+    """Numbers (P, k, ...) of k nodes, moved on by so many: the last ones last."""
+    return x.take(np.minimum(np.arange(x.shape[1]) + moved, x.shape[1] - 1), axis=1)
 
 
 def told(progress: bool | Callable[[int, Any], None]) -> Callable[[int, Any], None]:

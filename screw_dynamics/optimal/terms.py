@@ -71,9 +71,9 @@ def nodes_of(term: Cost | Limit, N: int, spline: bool = False) -> np.ndarray:
         return np.arange(first, N if at == RUNNING else last + 1)
     if not isinstance(at, Iterable):
         raise ValueError(f"at must be a word or list nodes 0 ... {last}, not {checks.described(at)}")
-    found = np.array([checks.whole("at", k, 0) for k in at], dtype=int)
-    if len(found) == 0 or found.max() > last:
-        raise ValueError(f"at must list nodes 0 ... {last}, not {found.tolist()}")
+    found = [checks.whole("at", k, 0) for k in at]
+    if len(found) == 0 or max(found) > last:
+        raise ValueError(f"at must list nodes 0 ... {last}, not {found}")
     return np.unique(found)
 
 

@@ -9,12 +9,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from screw_dynamics import checks
+from screw_dynamics.forces import Total, of_model
 from screw_dynamics.robot import Robot
 from screw_dynamics.simulation.limits_left import warn_of_limits
 
 from . import report
 from .limits import Given, LinkSpeeds, path_limits
-from .path import BESIDE, as_path
+from .path import BESIDE, as_path, refuse_others
 from .problem import Problem, Use, used
 from .reachability import fastest, refuse_unlimited
 from .time_law import Along, Steps, TimeLaw
@@ -26,6 +27,8 @@ FEWEST = 20             # spans of the spline of a motion of bounded jerk, at le
 BINDS = 0.999           # the share of a limit from which on it is said to bind
 KINK = 1e-6             # the jump of a path's derivative, as a share of its largest, that is a corner
 LOOKS = 201             # places of a path, where it is looked how large that is, and whether it is within positions
+LINEAR = 1e-9           # relative: how far efforts that are linear in velocities may be from a line
+ROUNDING = 1e-9         # rad or m, by which a path through a limit may be beyond it
 NEARLY = 0.97           # the same of a motion of bounded jerk, which only touches limits here and there
 
 
@@ -131,8 +134,9 @@ def time_optimal(robot: Robot, path: Any, *, velocity: Given = None, acceleratio
     velocity, rad/s or m/s, and effort, N m or N, by default those of the model, and of its drives their lines of
     torque over speed; acceleration and jerk, by default none. effort_scaling > 0: which share of all these efforts may
     be taken, at each speed of a motor that of its line. link_speed: {link: m/s} of the link's origin, or {link: (m/s,
-    rad/s)}. friction: the model's counts in efforts. external: {link: wrench (6,)}, as of inverse_dynamics, that
-    acts all the while. start_speed, end_speed: s' at the ends of the path.
+    rad/s)}. friction: the model's counts in efforts; and so do the robot's own forces, which must be linear in
+    velocities. external: {link: wrench (6,)}, as of inverse_dynamics, that acts all the while. start_speed, end_speed:
+    s' at the ends of the path.
 
     points: into about how many intervals the path is cut. Limits hold at their ends; in between an error of second
     order is left, which `worst` tells, and intervals inside of which it is more than a thousandth are halved. With
@@ -141,6 +145,7 @@ def time_optimal(robot: Robot, path: Any, *, velocity: Given = None, acceleratio
 
     ValueError names the limit and the place at which no motion is within the limits, and what is wrong of the
     arguments. A LimitsWarning tells of a path that leaves limits of positions."""
+    refuse_others(robot)
     problem = _problem(robot, path, path_limits(robot, velocity, acceleration, jerk, effort, link_speed,
                                                   effort_scaling), friction, external)
     ends = tuple(checks.number(name, x, 0.0) for name, x in (("start_speed", start_speed), ("end_speed", end_speed)))
@@ -183,8 +188,27 @@ def _problem(robot, path, limits, friction, external) -> Problem:
     path = as_path(robot, path)
     if limits.needs_efforts or np.isfinite(np.concatenate((limits.acceleration, limits.jerk))).any():
         _refuse_kinks(path)
-    warn_of_limits(robot.model, "the path", path.q(np.linspace(path.start, path.end, LOOKS)), advice="", stacklevel=4)
-    return Problem(robot, path, limits, checks.flag("friction", friction), external)
+    warn_of_limits(robot.model, "the path", path.q(np.linspace(path.start, path.end, LOOKS)), advice="", stacklevel=4,
+                   room=ROUNDING)
+    friction = checks.flag("friction", friction)
+    return Problem(robot, path, limits, friction, external, _forces(robot, path, friction))
+
+
+def _forces(robot, path, friction) -> Total | None:
+    """The sum of the robot's own elements of force, None if it has none. ValueError for one that is not linear in
+    velocities along a path, as friction that acts."""
+    if not (elements := of_model(robot.model, friction)):
+        return None
+    at = path.derivatives(np.linspace(path.start, path.end, LOOKS))
+    way = at.first / np.abs(at.first).max()
+    for element in elements:
+        one = Total(robot.model, robot.tables, (element,))
+        back, rest, on, faster = (one.efforts(at.q, v * way) for v in (-1.0, 0.0, 1.0, 2.0))
+        largest = max(np.abs(x).max() for x in (back, rest, on, faster))
+        if max(np.abs(back + on - 2.0 * rest).max(), np.abs(faster + rest - 2.0 * on).max()) > LINEAR * largest:
+            raise ValueError(f"time_optimal: {element} of the robot's own forces is not linear in velocities, as what "
+                             "acts along a path must be; friction=False leaves friction out, with_forces others")
+    return Total(robot.model, robot.tables, elements)
 
 
 def _refuse_kinks(path) -> None:

@@ -43,6 +43,7 @@ class Path:
 
     def __init__(self, robot: Robot, curve: Any, start: float | None = None, end: float | None = None, *,
                  breaks: ArrayLike | None = None, waypoints: ArrayLike = ()):
+        refuse_others(robot)
         knots = np.asarray(getattr(curve, "x", getattr(curve, "t", ())), dtype=float)
         if not callable(curve):
             raise ValueError(f"path {checks.described(curve)} must be configurations (k, {robot.nq}), a Path, or a "
@@ -179,6 +180,12 @@ def straight(robot: Robot, waypoints: ArrayLike, deviation: float, s: ArrayLike 
     return Path(robot, PPoly(coefficients[:, kept], np.append(starts[:-1][kept], starts[-1])), waypoints=given)
 
 
+def refuse_others(robot: Any) -> None:
+    """ValueError for what is no Robot: mechanisms and scenes have no efforts along paths."""
+    if not isinstance(robot, Robot):
+        raise ValueError(f"robot must be a Robot, not {checks.described(robot)}")
+
+
 def as_path(robot: Robot, given: Any) -> Path:
     """A Path of the robot from what a user has: a Path, a spline of SciPy, or configurations (k, nq)."""
     if isinstance(given, Path):
@@ -190,6 +197,7 @@ def as_path(robot: Robot, given: Any) -> Path:
 
 def _waypoints(robot, waypoints, s):
     """Configurations whose quaternions are of unit length, on one side, and their parameters."""
+    refuse_others(robot)
     q = np.array(checks.finite_numbers("waypoints", waypoints), dtype=float)
     if q.ndim != 2 or q.shape[1] != robot.nq or len(q) < 2:
         raise ValueError(f"waypoints have the shape {q.shape}, must be (k, {robot.nq}) with k > 1")

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from screw_dynamics.forces import Total
 from screw_dynamics.robot import Robot
 
 from .limits import PathLimits
@@ -35,13 +36,14 @@ class Use(NamedTuple):
 @dataclass(frozen=True)
 class Problem:
     """What is to be moved along which path, and within what. friction: of the model, in its efforts. external: wrenches
-    on links all the while."""
+    on links all the while. forces: the elements of force of the robot's own, but friction."""
 
     robot: Robot
     path: Path
     limits: PathLimits
     friction: bool
     external: Mapping[str, ArrayLike] | None
+    forces: Total | None = None
 
     def rows(self, s: np.ndarray, signs_at: np.ndarray | None = None) -> Rows:
         """The rows of limits at parameters s (...). signs_at: parameters at which velocities have the directions of
@@ -50,7 +52,8 @@ class Problem:
         tau = None
         if self.limits.needs_efforts:
             signs = np.sign(path.first if signs_at is None else self.path.derivatives(signs_at).first)
-            tau = efforts(self.robot, path, np.broadcast_to(signs, path.first.shape), self.friction, self.external)
+            tau = efforts(self.robot, path, np.broadcast_to(signs, path.first.shape), self.friction, self.external,
+                          self.forces)
         return rows_of(self.robot, self.limits, path, tau)
 
     def motion(self, along: Along) -> Motion:
@@ -59,6 +62,8 @@ class Problem:
         qd = path.first * along.sd[..., None]
         qdd = path.first * along.sdd[..., None] + path.second * along.sd[..., None] ** 2
         tau = robot.inverse_dynamics(path.q, qd, qdd, self.external, threads=1)
+        if self.forces:
+            tau = tau - self.forces.efforts(path.q, qd)
         if self.friction:
             tau = tau + robot.model.damping * qd + robot.model.friction * np.sign(path.first)
         return Motion(path.q, qd, qdd, tau)

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from screw_dynamics.forces import Total
 from screw_dynamics.robot import Robot
 
 from .limits import PathLimits
@@ -63,11 +64,11 @@ class Efforts(NamedTuple):
 
 
 def efforts(robot: Robot, path: Derivatives, signs: np.ndarray, friction: bool,
-            external: Mapping[str, ArrayLike] | None) -> Efforts:
+            external: Mapping[str, ArrayLike] | None, forces: Total | None = None) -> Efforts:
     """Those that a motion takes at points (..., n) of a path.
 
     signs (..., n): the directions in which velocities go, for Coulomb's friction. external: wrenches on links, as in
-    Robot.inverse_dynamics, that act all the while."""
+    Robot.inverse_dynamics, that act all the while. forces: elements of force that are linear in velocities."""
     lead = path.first.shape[:-1]
     q, first, second = (x.reshape(-1, x.shape[-1]) for x in (path.q, path.first, path.second))
     still = np.zeros_like(first)
@@ -76,10 +77,13 @@ def efforts(robot: Robot, path: Derivatives, signs: np.ndarray, friction: bool,
     b = robot.inverse_dynamics(q, first, second, threads=1) - c
     if external is not None:
         c = c - robot.external_torque(q, external, threads=1)
-    a, b, c = (x.reshape(*lead, robot.n) for x in (a, b, c))
-    k = np.zeros_like(a)
+    k = still
+    if forces:
+        at_rest = forces.efforts(q, still)
+        k, c = at_rest - forces.efforts(q, first), c - at_rest
+    a, b, k, c = (x.reshape(*lead, robot.n) for x in (a, b, k, c))
     if friction:
-        k, c = robot.model.damping * path.first, c + robot.model.friction * signs
+        k, c = k + robot.model.damping * path.first, c + robot.model.friction * signs
     return Efforts(a, b, k, c)
 
 

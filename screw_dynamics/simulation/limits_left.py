@@ -14,13 +14,13 @@ class LimitsWarning(UserWarning):
 
 
 def warn_of_limits(model: Model, what: str, q: np.ndarray, q0: np.ndarray | None = None, t: np.ndarray | None = None,
-                   advice: str = IGNORED, stacklevel: int = 4) -> None:
-    """Warn of the joints that are beyond their limits in samples q (..., samples, nq), at times t (samples,), and were
-    not at q0 (..., 1, nq). what: the rollout or the step, as the beginning of a sentence."""
+                   advice: str = IGNORED, stacklevel: int = 4, room: float = 0.0) -> None:
+    """Warn of the joints that are beyond their limits, by more than `room`, in samples q (..., samples, nq), at times t
+    (samples,), and were not at q0 (..., 1, nq). what: the rollout or the step, as the beginning of a sentence."""
     moving = np.flatnonzero(model.places_in_q >= 0)
     place, lower, upper = model.places_in_q[moving], model.lower[moving], model.upper[moving]
     x, start = q[..., place], np.clip(0.0, lower, upper) if q0 is None else q0[..., place]
-    left = ((x < lower) & (start >= lower)) | ((x > upper) & (start <= upper))              # (..., samples, joints)
+    left = ((x < lower - room) & (start >= lower)) | ((x > upper + room) & (start <= upper))    # (..., samples, joints)
     if not left.any():
         return
     joints, states = np.flatnonzero(left.any(axis=tuple(range(left.ndim - 1)))), left.any(axis=(-2, -1))

@@ -17,7 +17,7 @@ from screw_dynamics.optimal import (
     optimize_motion,
 )
 from support.paths import ROOT
-from support.pendulums import rod
+from support.pendulums import pendulum, rod
 from support.sliders import MASS, slider
 
 
@@ -37,6 +37,14 @@ def test_a_search_by_wrong_derivatives_has_not_converged():
     found = optimize_motion(slider(), [Cost(Custom(beside, ["x"]), 40.0, "final"), Cost(Effort(), 0.02)], [0.3],
                             dt=0.05, steps=10)
     assert not found.converged and "no change" in found.stopped and found.cost > 1.0
+
+
+def test_a_search_ends_where_it_does_whatever_costs_are_measured_in():
+    """Weights of 1e-14 of others: it ended at a first motion, of ten times the least cost."""
+    terms = [Cost(Configuration([1.2, -0.7]), 40.0, "final"), Cost(Velocity(), 4.0, "final"), Cost(Effort(), 0.02)]
+    costs = [optimize_motion(pendulum(), [Cost(term.quantity, unit * term.weight, term.at) for term in terms],
+                             [0.0, 0.0], dt=0.05, steps=15).cost / unit for unit in (1.0, 1e-14)]
+    assert costs[1] == pytest.approx(costs[0], rel=1e-4)
 
 
 def test_a_derivative_that_is_not_finite_ends_the_search():
@@ -129,6 +137,20 @@ def test_the_order_of_joints_does_not_matter():
     assert costs[1] == pytest.approx(costs[0], rel=1e-10) and costs[0] < 2.0
 
 
+@pytest.mark.parametrize("bounds", [True, ([-1.0, -2.0], [1.0, 2.0])])
+def test_the_order_of_motors_does_not_matter(bounds):
+    """Costs of efforts have that of `driven`, efforts of motions and bounds that of joints, of all joints too."""
+    given = dict(dt=0.05, steps=20, effort_limits=bounds)
+    found = [optimize_motion(plotter(), [Cost(Configuration([0.0, 0.0]), [3.0, 1.0]), Cost(Effort(), weights)],
+                             [1.0, -2.0], [0.3, 0.4], driven=motors, **given)
+             for motors, weights in ((["x", "y"], [0.7, 0.1]), (["y", "x"], [0.1, 0.7]))]
+    assert found[0].converged and found[1].converged and np.abs(found[0].tau).max() > 0.5
+    assert np.abs(found[1].tau - found[0].tau).max() < 1e-9 and np.abs(found[1].gains - found[0].gains).max() < 1e-9
+    again = optimize_motion(plotter(), [Cost(Configuration([0.0, 0.0]), [3.0, 1.0]), Cost(Effort(), [0.1, 0.7])],
+                            [1.0, -2.0], [0.3, 0.4], driven=["y", "x"], guess=found[0], **given)
+    assert again.iterations == 1 and again.gap < 1e-12
+
+
 def test_an_effort_costs_its_deviation_from_a_target_of_each_node():
     """Without anything else it is the target; running costs are integrals over the time."""
     wanted = np.sin(np.arange(12.0))[:, None]
@@ -218,6 +240,30 @@ def test_a_measured_state_from_which_nothing_is_finite_is_refused_and_the_next_o
     with pytest.raises(ValueError, match=r"q has shape \(2, 1\), but must have \(1,\)"):
         solver.step(np.zeros((2, 1)), [0.0])
     assert solver.step([0.0], [0.0]).cost == pytest.approx(before.cost, rel=1e-6)
+
+
+def test_a_step_that_is_refused_moves_nothing_on():
+    """Neither the motion nor the time, to which targets are."""
+    solver = Solver(slider(velocity=1.0), [Cost(Configuration(lambda t: 3.0 * t[:, None]), 40.0), Cost(Effort(), 0.02)],
+                    [0.0], dt=0.05, steps=8)
+    before, multipliers = solver.solve(), solver.objective.y[-1].copy()
+    with np.errstate(over="ignore"), pytest.raises(ValueError, match="finite"):
+        solver.step([0.0], [1e200], moved=3)
+    after = solver.motion()
+    assert after.t[0] == 0.0 and after.cost == before.cost and (after.tau == before.tau).all()
+    assert np.ptp(multipliers) > 0.0 and (solver.objective.y[-1] == multipliers).all()
+    assert solver.step([0.0], [0.0], moved=3).t[0] == pytest.approx(0.15)
+
+
+@pytest.mark.parametrize("moved", [1, 2, 8])
+def test_the_last_effort_lasts_where_a_motion_is_moved_on(moved, monkeypatch):
+    """All efforts of the steps that follow, however far it is moved; here there is no feedback."""
+    solver = Solver(slider(), [Cost(Effort(np.r_[3.0, 2.0, np.ones(5), 0.5][:, None]), 1.0)], [0.0], dt=0.05, steps=8)
+    before = solver.solve()
+    nothing = ddp.Outcome(np.zeros(1), np.zeros(1), np.zeros(1, dtype=bool))
+    monkeypatch.setattr(ddp, "iterate", lambda *arguments: nothing)
+    found = solver.step(before.q[moved], before.qd[moved], moved=moved)
+    assert found.tau[:, 0] == pytest.approx(np.r_[before.tau[moved:, 0], np.full(moved, 0.5)], rel=1e-12)
 
 
 def test_what_was_found_stays_as_it_was():

@@ -274,11 +274,22 @@ def test_a_quantity_of_the_user_is_as_good(pendulum):
     (dict(terms=[Cost(Custom(lambda t, q, *x: (q, {}), ["a"]))]), "shape"),
     (dict(terms=[Cost(Custom(lambda t, q, *x: (q, {"q": np.full((*q.shape, 2), np.nan)}), ["a", "b"]))]),
      "the derivative by 'q' is not finite"),
+    (dict(terms=[Cost(Custom(lambda t, q, *x: (q, {"tau": np.ones((*q.shape, 2))}), ["a", "b"]), 1.0, "final")]),
+     "has a derivative by 'tau', which it does not get: effort=True"),
+    (dict(terms=[Cost(Custom(lambda t, q, *x: (1j * q, {}), ["a", "b"]))]), "r of Custom .* made of real numbers"),
+    (dict(terms=[Cost(Custom(lambda *x: 0.0, 5))]), "sequence of names, not .* and 5"),
+    (dict(terms=[Cost(Custom(lambda t, q, *x: (np.subtract(q, 1.0, q), {}), ["a", "b"]))]), "read-only"),
+    (dict(terms=[Cost(Velocity(lambda t: np.multiply(t, 2.0, t)[:, None] * [1.0, 1.0]))]), "read-only"),
+    (dict(terms=[Cost(Velocity(), 1.0, [10**30])]), r"at must list nodes 0 ... 30, not \[1000"),
+    (dict(terms=[Cost(JointPosition([["elbow"]]))]), r"JointPosition: joint \['elbow'\] is not among"),
     (dict(terms=[Cost(JointPosition("shoulder"))]), "JointPosition.joints must be names, not 'shoulder'"),
     (dict(terms=[Cost(JointPosition(5))]), "JointPosition.joints must be names, not 5"),
     (dict(terms=[Cost(JointPosition(["elbow", "elbow"]))]), "JointPosition: joint 'elbow' is named twice"),
     (dict(terms=[Cost(Distance(None))]), "Distance.scene must be a Scene, not None"),
     (dict(driven=5), "driven must name joints .* not 5"), (dict(driven="elbow"), "driven must .* not 'elbow'"),
+    (dict(driven=[["elbow"]]), r"driven must name joints of the robot, each once, not \[\['elbow'\]\]"),
+    (dict(effort_limits=(-1.0, np.ones((3, 2)))), r"effort_limits upper .* must be one number, or one for each of 2"),
+    (dict(phases=[(7.5, None)]), "first step of a phase 7.5 must be a whole number"),
     (dict(phases=5), "phases must be pairs .* not 5"),
     *((dict(terms=[Cost(quantity(np.zeros((rows, 2))))]), rf"shape \({rows}, 2\), but must be \(2,\), or have one for "
        "each of the nodes 0 ... 30") for quantity in (Configuration, Velocity, Effort) for rows in (0, 29, 32, 60)),
@@ -299,6 +310,31 @@ def test_a_target_for_each_node_is_the_same_as_one_for_all(pendulum, rows):
     one, each = (optimize_motion(pendulum, [Cost(Velocity(x)), Cost(Effort(y), 0.02)], REST, dt=0.03, steps=30).cost
                  for x, y in ((qd, tau), (np.tile(qd, (rows, 1)), np.tile(tau, (rows, 1)))))
     assert each == pytest.approx(one, rel=1e-12)
+
+
+@pytest.mark.parametrize("nodes, moving", [(1, False), (21, False), (21, True)])
+def test_each_problem_has_its_own_target(nodes, moving):
+    """Problems end after some iterations each, so that others go on without them."""
+    rng, robot = np.random.default_rng(0), slider()
+    starts, goals = rng.uniform(-1.0, 3.0, (2, 3, 1)), rng.uniform(-3.0, 3.0, (2, 3, nodes, 1))
+
+    def terms(goals):
+        target = (lambda t: goals[..., np.rint(t / 0.05).astype(int), :]) if moving else goals
+        return [Cost(Configuration(target), 40.0), Cost(Effort(), 0.02), Limit(Velocity(), -3.0, 3.0)]
+    together = optimize_motion(robot, terms(goals), starts, dt=0.05, steps=20)
+    assert together.converged.all() and len(np.unique(together.iterations)) > 1
+    for at in np.ndindex(2, 3):
+        alone = optimize_motion(robot, terms(goals[at]), starts[at], dt=0.05, steps=20)
+        assert together.cost[at] == pytest.approx(alone.cost, rel=1e-12)
+    with pytest.raises(ValueError, match=r"has axes \(2, 3\) before those of nodes, but those of problems are \(3,\)"):
+        optimize_motion(robot, terms(goals), starts[0], dt=0.05, steps=20)
+
+
+def test_a_phase_of_the_same_robot_changes_nothing(pendulum):
+    given = dict(dt=0.03, steps=10, iterations=2)
+    one, two = (optimize_motion(pendulum, reaching(), REST, phases=phases, **given).cost
+                for phases in ((), [(7.0, pendulum)]))
+    assert two == pytest.approx(one, rel=1e-12)
 
 
 def test_nodes_of_a_cost_may_be_an_array(pendulum):

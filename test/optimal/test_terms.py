@@ -7,6 +7,7 @@ from screw_dynamics.contact.shapes import Sphere
 from screw_dynamics.forces import Custom as CustomForce
 from screw_dynamics.optimal import Configuration, Cost, Distance, Effort, Limit, Solver, Velocity, optimize_motion
 from screw_dynamics.optimal.quantities import Nodes
+from support.sliders import slider
 
 MASS, H = 2.0, 0.05
 
@@ -99,6 +100,27 @@ def test_a_distance_is_that_between_shapes_and_keeps_away():
     assert np.abs(motion.q[-1] - [1.2, 0.1]).max() < 0.05 and set(motion.binding) == {"Distance pen - pole"}
     with pytest.raises(ValueError, match=r"\('pen', 'nose'\) is none of the scene's pairs"):
         optimize_motion(robot, [Cost(Distance(scene, [("pen", "nose")]))], [0.0, 0.0])
+
+
+@pytest.mark.parametrize("pairs, of_others, says", [
+    (None, True, "Distance.scene has the joints x, y, of which the first must be those of the robot, slide$"),
+    (5, False, "Distance.pairs must be pairs of names, not 5"), ([7], False, "Distance.pairs: 7 is none of"),
+    ([("pen", "nose")], False, r"Distance.pairs: \('pen', 'nose'\) is none of")])
+def test_distances_are_of_the_robot_and_of_pairs_that_there_are(pairs, of_others, says):
+    scene = sd.Scene(rails(), shapes={"pen": Sphere(0.1)})
+    scene.add_sphere("pole", 0.2)
+    robot = slider() if of_others else rails()
+    with pytest.raises(ValueError, match=says):
+        optimize_motion(robot, [Cost(Effort()), Limit(Distance(scene, pairs), 0.1)], robot.neutral(), steps=2)
+
+
+def test_distances_of_the_first_of_several_robots_are_its_own():
+    robots = {name: slider() for name in ("left_", "right_")}
+    scene = sd.Scene(robots, shapes={"left_cart": Sphere(0.1)}, poses={"right_": sd.se3.exp(np.r_[0, 0, 0, 0, 9.0, 0])})
+    scene.add_sphere("pole", 0.2, pose=sd.se3.exp(np.r_[0.0, 0.0, 0.0, 2.0, 0.0, 0.0]))
+    found = optimize_motion(slider(), [Cost(Effort(), 1e-3), Cost(Configuration([1.7]), 40.0, "final"),
+                                       Limit(Distance(scene, [("left_cart", "pole")]), 0.1)], [0.0], dt=0.1, steps=10)
+    assert found.converged and found.q.max() == pytest.approx(1.6, abs=1e-6)
 
 
 def test_a_motion_is_drawn(tmp_path):

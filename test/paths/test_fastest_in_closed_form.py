@@ -90,6 +90,27 @@ def test_viscous_and_dry_friction():
     assert without.duration == pytest.approx(2.0 * np.sqrt(LENGTH * MASS / effort), rel=1e-9)
 
 
+def test_a_spring_and_a_damper_of_the_robots_own():
+    """With full effort F against a spring, and then back: arcs of circles about F / k and -F / k in the plane of x and
+    x' / w, which meet where the work of both is that of the spring, F x - F (d - x) = k d^2 / 2."""
+    F, k, d = 10.0, 5.0, 1.0
+    held = slider(effort=F).with_forces([sd.forces.Spring("slide", k)])
+    found, w, x = time_optimal(held, [[0.0], [d]], points=300), np.sqrt(k / MASS), 0.5 * d + k * d**2 / (4.0 * F)
+    exact = (np.arccos(1.0 - k * x / F) + np.arccos((x + F / k) / (d + F / k))) / w
+    assert found.duration == pytest.approx(exact, rel=1e-3)
+    assert np.abs(found.tau[:, 0] - MASS * found.qdd[:, 0] - k * found.q[:, 0]).max() < 1e-9
+    damped, same = (time_optimal(robot, [[0.0], [d]], points=100).duration for robot in (
+        slider(effort=F).with_forces([sd.forces.Spring("slide", 0.0, damping=2.0)]), slider(effort=F, damping=2.0)))
+    assert damped == pytest.approx(same, rel=1e-9)
+
+
+def test_forces_of_the_robots_own_that_are_not_linear_are_refused():
+    worn = slider(effort=10.0).with_forces([sd.forces.Friction("slide", coulomb=2.0)])
+    with pytest.raises(ValueError, match="Friction.joint='slide'.* is not linear in velocities"):
+        time_optimal(worn, [[0.0], [1.0]])
+    assert time_optimal(worn, [[0.0], [1.0]], friction=False).duration == pytest.approx(2.0 * np.sqrt(0.2), rel=1e-6)
+
+
 def test_a_share_of_efforts_is_one_of_those_given_and_of_those_of_the_model():
     share, effort = 0.4, 10.0
     expected = 2.0 * np.sqrt(LENGTH * MASS / (share * effort))

@@ -86,6 +86,7 @@ def test_what_is_no_limit(arm):
             ({"friction": 1}, "friction 1 must be True or False")):
         refused(message, arm, PATH, **options)
     refused("nothing limits the motion", slider(), LINE)
+    refused("robot must be a Robot, not <.*Scene object", sd.Scene(arm), PATH, acceleration=1.0)
 
 
 def test_joints_on_groups_have_no_limits_of_jerk():
@@ -159,6 +160,20 @@ def test_elastic_drives_have_no_path_of_their_own():
 def test_a_path_beyond_limits_of_positions_is_told(arm):
     with pytest.warns(sd.LimitsWarning, match="the path leaves the position limits .* 'shoulder' reaches 3.5 rad"):
         time_optimal(arm, [[0.0, 0.0], [3.5, 0.0]], acceleration=1.0, effort=np.inf)
+
+
+def test_a_path_to_a_limit_of_positions_is_within_it(recwarn):
+    """Rounding takes every third one beyond."""
+    rng, over = np.random.default_rng(0), []
+    for _ in range(20):
+        low, high = np.sort(rng.uniform(-3.0, 3.0, 2))
+        robot = slider(effort=5.0, lower=low, upper=high)
+        path = sd.paths.through(robot, np.array([low, *np.sort(rng.uniform(low, high, 2)), high])[:, None])
+        q = path.q(np.linspace(0.0, 1.0, 201))
+        over.append(max(q.max() - high, low - q.min()))
+        if over[-1] > 0.0:
+            time_optimal(robot, path, points=2)
+    assert not recwarn.list and 0.0 < max(over) < 1e-12
 
 
 def test_the_report_and_the_figure(arm, tmp_path):

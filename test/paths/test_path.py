@@ -154,6 +154,8 @@ def test_a_quarter_turn_of_a_free_body_is_bang_bang(flyer):
     (lambda arm: Path(arm, BSpline(np.arange(8.0), POINTS, 3), 3.0, 5.0), "start 3 and end 5 must be within .*3 to 4,"),
     (lambda arm: Path(arm, CubicSpline([0.0, 1.0], POINTS[:2]), waypoints=[1.0, 0.0]), "waypoints must be increasing"),
     (lambda arm: Path(arm, CubicSpline([0.0, 1.0], POINTS[:2]), waypoints=0.5), "waypoints must be .*, not 0.5"),
+    (lambda arm: through(arm.model, POINTS), "robot must be a Robot, not <"),
+    (lambda arm: Path("arm", CubicSpline([0.0, 1.0], POINTS[:2])), "robot must be a Robot, not 'arm'"),
     (lambda arm: through(arm, POINTS).grid(np.nan), "points nan must be a whole number >= 1"),
     (lambda arm: through(arm, POINTS).grid(1e30), "points 1e.30 must be <= "),
     (lambda arm: Path(arm, 3.0), "path 3.0 must be configurations"),

@@ -58,6 +58,19 @@ def test_motors_whose_torque_falls_with_speed_stay_below_their_lines():
         assert "torque over speed" in str(found.binding)
 
 
+def test_a_joint_may_go_to_its_limit_and_another_may_rest_beyond():
+    """Rounding takes a spline beyond by 2e-16 rad; a joint that no plan names does not move."""
+    robot = sd.Robot.from_urdf(arm.urdf().replace('upper="3" effort="100"', 'upper="1.7" effort="100"'))
+    q, limits = np.array([[1.7, 3.0001], [0.33, 3.0001], [1.7, 3.0001]]), {"acceleration": 1.0, "effort": np.inf}
+    path = sd.paths.through(robot, q)
+    assert 0.0 < path.q(path.grid(200))[:, 0].max() - 1.7 < 1e-15
+    found, _ = retiming.retimed(robot, q, 0.0, limits, ["shoulder"], 0.1)
+    assert found.q[-1] == pytest.approx(q[-1], abs=1e-12)
+    for names, by in (["shoulder", "elbow"], 0.0), (["shoulder"], 1e-6):
+        with pytest.raises(ValueError, match=f"joint '{names[-1]}' reaches"):
+            retiming.retimed(robot, q + by, 0.0, limits, names, 0.1)
+
+
 def test_the_fastest_motion_is_within_the_limits_of_urdf_and_parameters(driver):
     answer = retimed(driver, velocity_scaling=0.4, effort_scaling=0.3, sample_period=0.004)
     assert answer.success and answer.message == ""

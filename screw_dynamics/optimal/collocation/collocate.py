@@ -113,11 +113,12 @@ def _spline(degree, smoothness, intervals):
 def _ends(robot, q, qd, periodic, duration):
     """The Ends of arguments."""
     n = robot.n
-    states = np.full((2, 2, n), np.nan)
+    states, periodic = np.full((2, 2, n), np.nan), bool(periodic) if isinstance(periodic, np.bool_) else periodic
     for end in (0, 1):
         if q[end] is not None:
             states[0, end] = checks.each(f"q{end}", q[end], n)
-            states[1, end] = 0.0 if periodic is False else np.nan               # what goes round does not rest
+            if periodic is False and not np.isnan(states[0, end]).all():        # what goes round does not rest
+                states[1, end] = 0.0
         if qd[end] is not None:
             states[1, end] = checks.each(f"qd{end}", qd[end], n)
     if np.isinf(states).any():
@@ -192,7 +193,7 @@ def _begin(program, guess):
         else:
             q = checks.finite_numbers("guess", guess, n)
             s = np.linspace(0.0, 1.0, len(q)) if q.ndim == 2 else None
-        if q.ndim != 2 or len(q) < 2:
+        if q.ndim != 2 or len(q) < 2 or q.shape[1] != n:
             raise ValueError(f"guess must be configurations (k, {n}), two or more, or one motion, not of shape "
                              f"{q.shape}")
     c = spline.through(s, q)

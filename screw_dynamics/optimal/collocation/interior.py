@@ -26,7 +26,8 @@ INFEASIBLE = "no motion near this one is within all limits"
 STUCK = "no change of the motion makes it better"
 BEGIN, FASTEST, SLOWEST = 1e-2, 1.5, 0.2         # the barrier, and how it falls: to the least of m^1.5 and 0.2 m
 INSIDE, CLOSEST = 1e-2, 0.99                    # of slacks at first, and the part of the way to a bound that steps take
-STEEPEST, LEAST_SCALE = 100.0, 1e-8             # of a gradient: more is scaled, by no less than this
+STEEPEST, LEAST_SCALE = 100.0, 1e-8             # of a gradient: more is scaled, by no less than this,
+COARSE = 10.0                                   # and anew where it is so many times less at the end
 SHARE, PARTS = 1e-4, 30                         # of the expected decrease; how often steps are halved
 LESS, LESS_COST, FAR, NEAR = 1e-5, 1e-8, 1e4, 1e-4          # margins of the filter; violations by that of the first
 SHORT, SHORT_ONES, AGAIN = 1e-3, 4, 6           # steps that are short, how many may follow each other, new beginnings
@@ -65,8 +66,8 @@ class Interior:
     def __init__(self, program: Program, x: np.ndarray):
         self.program = program
         self.equal = program.lower == program.upper
-        steep = np.abs(program.gradient(x)).max(initial=0.0)
-        self.scale = max(LEAST_SCALE, min(1.0, STEEPEST / steep)) if steep > 0.0 else 1.0
+        steep = np.abs(program.gradient(x)).max(initial=0.0) / program.unit
+        self.scale = (max(LEAST_SCALE, min(1.0, STEEPEST / steep)) if steep > 0.0 else 1.0) / program.unit
         steepest = abs(program.jacobian(x)).max(axis=1).toarray().ravel()
         self.scales = np.clip(STEEPEST / np.maximum(steepest, 1e-300), LEAST_SCALE, 1.0)
         self.l, self.u = ((bound * self.scales)[~self.equal] for bound in (program.lower, program.upper))
@@ -156,8 +157,13 @@ def solve(program: Program, x: np.ndarray, tolerance: float, limit_tolerance: fl
         c, r = of.constraints(at.x)
         errors = _errors(of, at, g, C, R, c, r)
         if errors(0.0) <= tolerance and violation(program, at.x) <= limit_tolerance:
-            stopped = CONVERGED
-            break
+            if (anew := Interior(program, at.x)).scale <= COARSE * of.scale:
+                stopped = CONVERGED
+                break
+            of, barrier, shift, short, known = anew, BEGIN, 0.0, 0, []          # scaled for a guess that was steep
+            at = _begin(of, at.x, barrier)
+            first = max(1.0, of.pair(at.x, at.s, barrier)[0])
+            continue
         if len(history) > iterations:
             break
         while errors(barrier) <= 10.0 * barrier and barrier > 0.1 * tolerance:

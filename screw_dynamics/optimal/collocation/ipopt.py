@@ -118,8 +118,8 @@ def solve(program: Program, x: np.ndarray, tolerance: float, limit_tolerance: fl
     solver = casadi.nlpsol("motion", "ipopt", nlp, {
         "grad_f": kept[0], "jac_g": kept[1], "hess_lag": kept[2], "iteration_callback": kept[4], "print_time": False,
         "ipopt.print_level": 0, "ipopt.sb": "yes", "ipopt.max_iter": iterations, "ipopt.tol": tolerance,
-        "ipopt.constr_viol_tol": limit_tolerance, "error_on_fail": False, "no_nlp_grad": True,
-        "calc_lam_p": False})
+        "ipopt.constr_viol_tol": limit_tolerance, "ipopt.obj_scaling_factor": 1.0 / program.unit,
+        "error_on_fail": False, "no_nlp_grad": True, "calc_lam_p": False})
     try:
         found = solver(x0=x, lbg=program.lower, ubg=program.upper)
     except RuntimeError:

@@ -18,6 +18,7 @@ from screw_dynamics.optimal.terms import Bound, Cost, Limit, runs
 from .spline import ORDERS, Spline
 
 NAMES = "q", "qd", "tau", "qdd", "qddd"                     # the parts of y
+LIGHT = 1e-3            # weights of costs: if none is heavier, solvers take costs as if the heaviest were this
 
 
 class Ends(NamedTuple):
@@ -94,7 +95,7 @@ class State:
 class Program:
     """Of `size` unknowns: minimize `cost` where lower <= `constraints` <= upper (m,): the linear ones, those of joints
     without motors, and limits, by their scales. of_node (N + 1, w): the columns of the unknowns on which a node
-    depends, T last; parts: where those of y are."""
+    depends, T last; parts: where those of y are; unit: of costs, which tolerances are for."""
 
     def __init__(self, robot: Any, spline: Spline, terms: Sequence[tuple[Cost | Limit, Bound]], ends: Ends,
                  driven: np.ndarray, forces: Any = None, threads: int | None = None):
@@ -105,6 +106,8 @@ class Program:
         self.running = [runs(given) for given, _ in terms]
         self.limits = [k for k, term in enumerate(self.terms) if term.weight is None]
         self.costs = [k for k, term in enumerate(self.terms) if term.weight is not None]
+        heaviest = max(self.terms[k].weight.max() for k in self.costs)                  # type: ignore[union-attr]
+        self.unit = min(1.0, heaviest / LIGHT) if heaviest > 0.0 else 1.0
         self.free = ends.duration[0] < ends.duration[1]
         self.columns = spline.K * n + 1                     # of all numbers and the duration, free or not
         self.size = self.columns - (not self.free)

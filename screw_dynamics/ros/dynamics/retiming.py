@@ -107,7 +107,7 @@ def retimed(robot: Robot, q: np.ndarray, deviation: float, limits: Mapping[str, 
     if np.count_nonzero(apart) < 2:
         raise ValueError(f"trajectory.points: {len(q)}, of which none is apart from the first, must be 2 that are")
     path = straight(robot, q[apart], deviation) if deviation else through(robot, q[apart])
-    _refuse_beyond(robot, path)
+    _refuse_beyond(robot, path, names)
     found = time_optimal(robot, path, **limits)
     if found.duration > MOST * period:
         raise ValueError(f"sample_period: {period:g} s of a motion of {found.duration:g} s are too many points, at "
@@ -115,14 +115,14 @@ def retimed(robot: Robot, q: np.ndarray, deviation: float, limits: Mapping[str, 
     return found, encode(names, robot, found, period)
 
 
-def _refuse_beyond(robot: Robot, path: Path) -> None:
-    """ValueError where a path leaves limits of positions, by the overshoot of a spline say."""
+def _refuse_beyond(robot: Robot, path: Path, names: Sequence[str]) -> None:
+    """ValueError where a path takes these joints out of limits of positions, by the overshoot of a spline say."""
     s, model = path.grid(LOOKS), robot.model
-    moving = np.flatnonzero(model.places_in_q >= 0)
+    moving = np.array([robot.v_slices[name].start for name in names])
     q = path.q(s)[:, model.places_in_q[moving]]
     beyond = np.maximum(q - model.upper[moving], model.lower[moving] - q)
     point, joint = np.unravel_index(int(np.argmax(beyond)), beyond.shape)
-    if beyond[point, joint] > 0.0:
+    if beyond[point, joint] > SAME:
         low, high = model.lower[moving[joint]], model.upper[moving[joint]]
         raise ValueError(f"trajectory: joint '{velocity_names(model)[moving[joint]]}' reaches {q[point, joint]:.4g} at "
                          f"{path.place(float(s[point]))}, its limits are {low:g} and {high:g}")
