@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from screw_dynamics import checks
-from screw_dynamics.compiled.batch import Workspaces, evaluate
+from screw_dynamics.compiled.batch import Workspaces, evaluate, evaluate_rows
 from screw_dynamics.compiled.workspace import workspace
 from screw_dynamics.constraints import rows, tables
 from screw_dynamics.constraints.dynamics import ACCELERATION, ADMISSIBLE_VELOCITIES, FORWARD_DYNAMICS
@@ -90,7 +90,7 @@ class Constraints:
         return found[..., DRIFT], found[..., MATRICES:MATRICES + self.robot.n]
 
     def _at_rest(self, q):
-        return self.evaluate(self._kinematics, q=q, qd=np.zeros(self.robot.n))
+        return self.evaluate(self._kinematics, q=q, qd=np.zeros((*np.shape(q)[:-1], self.robot.n)))
 
     def largest(self, h: np.ndarray) -> dict[str, float]:
         """{name: the largest absolute value of its rows} of a residual (..., m)."""
@@ -104,9 +104,13 @@ class Constraints:
     def evaluate(self, kernel: Constrained, **inputs: ArrayLike) -> np.ndarray:
         """Check the inputs {name: array-like} and evaluate an algorithm on one state or on each of a batch."""
         robot = self.robot
+        shape = kernel.shape(robot.n, self.m, len(self.parts))
+        found = evaluate_rows(kernel.entry, self.on_lanes, shape, (), tuple(inputs.values()), None, None)
+        if found is not None:
+            return found
         arrays = checks.broadcast({name: checks.real_numbers(name, x, robot.nq if name == "q" else robot.n)
                                    for name, x in inputs.items()})
-        out = np.empty((*arrays[0].shape[:-1], *kernel.shape(robot.n, self.m, len(self.parts))))
+        out = np.empty((*arrays[0].shape[:-1], *shape))
         return evaluate(kernel.entry, self.memory, self.on_lanes, (), arrays, out, None)
 
     def _packed(self):
