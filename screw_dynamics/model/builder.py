@@ -12,7 +12,7 @@ from screw_dynamics.screws import arrays, se3
 from . import checks, inertial_parameters, macro_joints
 from .constraints import Constraint, Distance, Gear, LoopJoint, Members
 from .group_joints import GROUPS
-from .mimic import Mimic, followed
+from .mimic import SHARES, Mimic, followed
 from .model import Model
 
 
@@ -84,8 +84,9 @@ class ModelBuilder:
 
         screw (6,): unit screw in the link's frame, angular part first. placement (4, 4): pose of the link in the parent
         link at q = 0. inertia (6, 6) about the link's origin. damping N m s/rad or N s/m, friction N m or N. armature:
-        the inertia of the motor's rotor times the gear ratio squared, kg m^2 or kg; of a mimic joint its leader gets
-        multiplier^2 times that. The joint that a mimic joint follows may be added later."""
+        the inertia of the motor's rotor times the gear ratio squared, kg m^2 or kg. Of a mimic joint its leader gets
+        multiplier^2 times damping and armature, and |multiplier| times friction. The joint that a mimic joint follows
+        may be added later."""
         name = f"joint '{checks.new_name('joint', joint, self._joints)}'"
         body, C = self._frame(parent, name)
         X, found = checks.screw(name, screw)
@@ -245,19 +246,18 @@ class ModelBuilder:
             relative_poses=np.array(poses, dtype=float).reshape(-1, 4, 4),
             inertias=np.array(self._inertias, dtype=float).reshape(-1, 6, 6), root_inertia=self._root_inertia.copy(),
             lower=limits[0], upper=limits[1], velocity_limit=limits[2], effort_limit=limits[3],
-            damping=np.array([m.damping for m in leaders], dtype=float),
-            friction=np.array([m.friction for m in leaders], dtype=float), armature=self._armature(index, leading),
+            **{name: self._with_followers(name, index, leading) for name in SHARES},
             frames=dict(self._frames),
             mimics={joint: leading[joint] for joint in mimics}, warnings=tuple(self._warnings),
             joint_frames={m.joint: m.frame for m in self._moving if m.frame is not None},
             constraints=tuple(self._constraints.values()))
 
-    def _armature(self, index, leading):
-        """(n,): a mimic joint adds multiplier^2 times its own to that of its leader."""
+    def _with_followers(self, name, index, leading):
+        """A number of joints (n,), to which mimic joints add their shares."""
         found = np.zeros(sum(m.mimic is None for m in self._moving))
         for m in self._moving:
             leader, multiplier, _ = leading[m.joint]
-            found[index.get(id(m), index[leader])] += multiplier**2 * m.armature
+            found[index.get(id(m), index[leader])] += SHARES[name](multiplier) * getattr(m, name)
         return found
 
     @staticmethod

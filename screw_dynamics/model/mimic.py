@@ -1,6 +1,6 @@
 """Mimic joints, and what they follow in the end through chains of them."""
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple
 
 
@@ -10,6 +10,11 @@ class Mimic(NamedTuple):
     joint: str
     multiplier: float = 1.0
     offset: float = 0.0
+
+
+# Of what a joint's motion meets, how much its leader feels of a follower's, by the multiplier.
+SHARES: dict[str, Callable[[float], float]] = {
+    "damping": lambda multiplier: multiplier**2, "friction": abs, "armature": lambda multiplier: multiplier**2}
 
 
 class MimicError(ValueError):

@@ -9,6 +9,7 @@ import numpy as np
 
 from screw_dynamics.model import inertial_parameters
 from screw_dynamics.model.group_joints import GROUPS
+from screw_dynamics.model.mimic import SHARES
 from screw_dynamics.model.model import Model
 from screw_dynamics.screws import arrays
 
@@ -54,12 +55,12 @@ class Said(NamedTuple):
         exact = self.parts.inertias.get((links[0], frozenset(links)))
         return exact if exact is not None and agree(exact, summed) else summed
 
-    def armature(self, model: Model, joint: str) -> float:
-        """That of a joint and of those that follow it."""
-        found = self.joints[joint].armature
+    def shared(self, model: Model, joint: str, name: str) -> float:
+        """Damping, friction or armature of a joint, and the shares of those that follow it."""
+        found = getattr(self.joints[joint], name)
         for follower, (leader, multiplier, _) in model.mimics.items():
             if leader == joint:
-                found += multiplier**2 * self.joints[follower].armature
+                found += SHARES[name](multiplier) * getattr(self.joints[follower], name)
         return found
 
     def model(self, base: Model) -> Model:
@@ -71,15 +72,14 @@ class Said(NamedTuple):
                 root_inertia = M
             else:
                 inertias[body] = M
-        numbers = {name: getattr(base, name).copy() for name in (*FRICTION, "armature", *LIMITS.values())}
+        numbers = {name: getattr(base, name).copy() for name in (*SHARES, *LIMITS.values())}
         for joint, k in base.v_slices.items():
             given = self.joints.get(joint, Joint(joint, 0, "", "", "", np.eye(4)))
             single = base.kind_of(joint) not in GROUPS
-            for name in FRICTION:
-                numbers[name][k] = getattr(given, name) if single else 0.0
+            for name in SHARES:
+                numbers[name][k] = self.shared(base, joint, name) if single and joint in self.joints else 0.0
             for name, field in LIMITS.items():
                 numbers[field][k] = getattr(given.limits, name)
-            numbers["armature"][k] = self.armature(base, joint) if single else 0.0
         found = replace(base, inertias=inertias, root_inertia=root_inertia, **numbers)
         return applied(found, self.in_use(base))
 

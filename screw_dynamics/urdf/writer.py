@@ -50,7 +50,7 @@ def written(model: Model, source: Source) -> tuple[str, list[str]]:
             _write_body(base, body, links, said, elements["link"], notes, body in carriers)
     for joint in base.joint_names:
         if joint in said.joints and base.kind_of(joint) not in GROUPS:
-            _write_joint(base, joint, said, elements["joint"][joint], document)
+            _write_joint(base, joint, said, elements["joint"], document)
     write_parts(document, said.parts, said.in_use(base), drives, model.forces)
     model = replace(model, drives=drives)
     try:
@@ -70,12 +70,12 @@ def _base(model, said, notes):
     for joint, drive in drives.items():
         k, given = base.v_slices[joint].start, said.joints.get(joint)
         if given is not None:
-            numbers["armature"][k] = said.armature(base, joint)
+            numbers["armature"][k] = said.shared(base, joint, "armature")
         if drive.is_elastic or drive.coupling:
             continue
         for name, share in zip(FRICTION, (drive.motor_damping, drive.motor_friction), strict=True):
             total = float(getattr(model, name)[model.v_slices[joint].start])
-            own = getattr(given, name, 0.0), total - share
+            own = said.shared(base, joint, name) if given is not None else 0.0, total - share
             rest = next((x for x in own if x >= 0.0 and x + share == total), None)
             if rest is None:
                 notes.add(f"to_urdf: all {name} is the joint's, none its motor's, for the last digit", joint)
@@ -207,15 +207,16 @@ def _write_exact(model, said, found, document, last):
 
 
 # ------------------------------------------------------------------------------------------------- joints
-def _write_joint(model, joint, said, element, document):
+def _write_joint(model, joint, said, elements, document):
     """Other friction, armature and limits of a joint of one degree of freedom."""
-    k, given = model.v_slices[joint].start, said.joints[joint]
-    friction = {name: float(getattr(model, name)[k]) for name in ("damping", "friction")
-                if getattr(model, name)[k] != getattr(given, name)}
-    if friction:
-        for dynamics in element.all("dynamics") or [element.add(Element("dynamics"))]:
-            for name, value in friction.items():
-                _set(dynamics, name, [value])
+    k, given, element = model.v_slices[joint].start, said.joints[joint], elements[joint]
+    followers = [follower for follower, (leader, *_) in model.mimics.items() if leader == joint]
+    for name in FRICTION:
+        if getattr(model, name)[k] != said.shared(model, joint, name):
+            _write_friction(element, name, float(getattr(model, name)[k]))
+            for follower in followers:
+                if getattr(said.joints[follower], name):
+                    _write_friction(elements[follower], name, 0.0)
     limits = {name: float(getattr(model, field)[k]) for name, field in LIMITS.items()
               if getattr(model, field)[k] != getattr(given.limits, name)}
     for name, value in limits.items():
@@ -223,11 +224,16 @@ def _write_joint(model, joint, said, element, document):
             raise ValueError(f"to_urdf: joint {quote(joint)}: the limit {name} is {value:g}, which a URDF cannot say")
         for limit in element.all("limit") or [element.add(Element("limit"))]:
             _set(limit, name, [value])
-    if model.armature[k] != said.armature(model, joint):
+    if model.armature[k] != said.shared(model, joint, "armature"):
         _write_armature(document, joint, float(model.armature[k]))
-        for follower, (leader, *_) in model.mimics.items():
-            if leader == joint and said.joints[follower].armature:
+        for follower in followers:
+            if said.joints[follower].armature:
                 _write_armature(document, follower, 0.0)
+
+
+def _write_friction(element, name, value):
+    for dynamics in element.all("dynamics") or [element.add(Element("dynamics"))]:
+        _set(dynamics, name, [value])
 
 
 def _write_armature(document, joint, value):

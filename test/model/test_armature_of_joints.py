@@ -22,6 +22,18 @@ def test_that_of_a_mimic_joint_counts_at_its_leader():
     assert np.allclose(sd.Robot(builder.build()).armature, [0.25 + 9 * 0.1, 0.0])
 
 
+def test_what_a_mimic_joint_rubs_its_leader_feels():
+    """The power that friction takes is that of each joint at its own speed."""
+    builder = sd.ModelBuilder("base")
+    builder.add_screw("turn", "upper", "base", (0, 0, 1), mass=1.0, damping=0.2, friction=0.3)
+    builder.add_screw("follow", "finger", "upper", (1, 0, 0), mass=0.1, damping=0.5, friction=0.7,
+                      mimic=sd.Mimic("turn", -3.0, 0.2))
+    robot = sd.Robot(builder.build())
+    for speed in (1.3, -0.4):
+        taken = sum(d * v * v + f * abs(v) for d, f, v in ((0.2, 0.3, speed), (0.5, 0.7, -3.0 * speed)))
+        assert robot.friction_torque([speed]) @ [speed] == pytest.approx(taken, rel=1e-14)
+
+
 @pytest.mark.parametrize("given, message", [
     ({"hip": 1.0}, "joint 'hip' does not exist; the model has turn, slide"),
     ({"turn": -1.0}, "joint 'turn': armature -1.0 must be finite and >= 0"),

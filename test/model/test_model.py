@@ -108,10 +108,15 @@ def test_reference_poses_and_spatial_screws_are_those_at_zero(robot):
 
 def test_limits_and_friction_are_kept(robot):
     model = robot.model
-    for name, value in dict(lower=-1, upper=2, velocity_limit=3, effort_limit=4, damping=0.1, friction=0.2).items():
+    for name, value in dict(lower=-1, upper=2, velocity_limit=3, effort_limit=4).items():
         assert getattr(model, name).tolist() == [value] * robot.n
+    damping, friction = np.full(robot.n, 0.1), np.full(robot.n, 0.2)
+    for leader, multiplier, _ in model.mimics.values():                     # followers rub, too
+        damping[model.v_slices[leader]] += 0.1 * multiplier**2
+        friction[model.v_slices[leader]] += 0.2 * abs(multiplier)
+    assert error(model.damping, damping) < 1e-15 and error(model.friction, friction) < 1e-15
     qd = np.array([-2.0, 0.0, *np.ones(robot.n - 2)])
-    assert error(robot.friction_torque(qd), 0.1 * qd + 0.2 * np.sign(qd)) == 0
+    assert error(robot.friction_torque(qd), model.damping * qd + model.friction * np.sign(qd)) == 0
 
 
 def test_a_payload_is_a_fixed_link(robot, parts):

@@ -178,6 +178,21 @@ def test_armature_of_a_joint_that_follows_is_its_leader_s():
     assert read.armature.tolist() == [0.3]
 
 
+def test_friction_of_a_joint_that_follows_is_its_leader_s():
+    """Read again it is as it was; another one of the leader is all there is."""
+    rod = """<link name="rod"/><joint name="rod" type="continuous"><parent link="upper"/><child link="rod"/>
+<axis xyz="0 1 0"/><mimic joint="lift" multiplier="-2"/><dynamics damping="0.5" friction="0.25"/></joint></robot>"""
+    bare, robot = (sd.Robot.from_urdf(TEXT.replace("</robot>", text)) for text in (
+        rod.replace('<dynamics damping="0.5" friction="0.25"/>', ""), rod))
+    assert (robot.model.damping - bare.model.damping).tolist() == [2.0]
+    assert (robot.model.friction - bare.model.friction).tolist() == [0.5]
+    assert robot.to_urdf() == TEXT.replace("</robot>", rod)
+    other = sd.Robot(replace(robot.model, damping=np.array([0.75])), robot.gravity, None, robot.source)
+    assert '<dynamics damping="0.0" friction="0.25"/>' in other.to_urdf()
+    read = sd.Robot.from_urdf(other.to_urdf()).model
+    assert (read.damping.tolist(), read.friction.tolist()) == ([0.75], robot.model.friction.tolist())
+
+
 @pytest.mark.parametrize(("change", "says"), [
     ('<link name="lower"/>', "<inertia>: link 'lower' does not exist"),
     ('<link name="upper"/><link name="upper"/>', "<inertia>: a link of 'upper', 'upper' is named twice"),

@@ -77,7 +77,13 @@ def test_limits_of_real_robots_are_pinocchios_but_for_zeros(name):
         for limit, other in ((ours.velocity_limit[i], theirs.upperVelocityLimit[v]),
                              (ours.effort_limit[i], theirs.upperEffortLimit[v])):
             assert limit == other or (other == 0 and limit == np.inf)
-        assert ours.friction[i] == theirs.upperDryFrictionLimit[v] and ours.damping[i] == theirs.damping[v]
+        friction, damping = theirs.upperDryFrictionLimit[v], theirs.damping[v]
+        for follower, (leader, multiplier, _) in ours.mimics.items():              # free joints to Pinocchio
+            if leader == joint:
+                v = theirs.joints[theirs.getJointId(follower)].idx_v
+                friction += abs(multiplier) * theirs.upperDryFrictionLimit[v]
+                damping += multiplier**2 * theirs.damping[v]
+        assert ours.friction[i] == friction and ours.damping[i] == damping
 
 
 @pytest.mark.parametrize("name", LOADED)
