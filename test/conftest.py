@@ -20,7 +20,7 @@ pytest_plugins = ["pytest_screw_dynamics"]   # by its name as an entry point: wh
 LONGEST = ("test_readme.py", "test_in_plain_python.py", "test_quadrotor.py", "test_pinocchio.py",
            "test_motion_under_forces.py", "test_driven_loops.py", "test_site.py", "test_array_arguments.py",
            "test_tutorials.py", "test_signals.py", "test_many_robots.py", "test_armature.py", "test_options.py",
-           "test_diagnostics.py", "test_recorded_types.py", "test_ros2_control.py")
+           "test_diagnostics.py", "test_recorded_types.py", "test_ros2_control.py", "test_strict_simulator.py")
 
 
 def pytest_collection_modifyitems(items):
