@@ -106,7 +106,7 @@ def test_joints_that_stop_at_their_limits(robot, rng, integrator):
     _, rate = step(*np.zeros((3, robot.n)))
     assert 0 < np.count_nonzero(rate == 0.0) and len(places)
     near(both(robot.linearize(q, qd, tau, 1e-2, integrator=integrator, limits=True)),
-         of_a_state(robot, step, 1e-3), 1e-9)
+         of_a_state(robot, step, 1e-4), 1e-9)       # by ten times that one joint more would leave its limit
 
 
 @EACH_ROBOT
