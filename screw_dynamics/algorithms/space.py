@@ -47,6 +47,12 @@ def groups(memory: np.ndarray) -> Groups:
     return Groups(sources.kind, sources.start, links_in(memory).coordinate)
 
 
+@kernel
+def degrees(kind: int) -> int:
+    """How many velocities a joint of a kind has."""
+    return 6 if kind == FREE else 1 if kind == COORDINATE else 3
+
+
 # ------------------------------------------------------------------------------------------------- on groups
 @kernel
 def vector_at(x: list, k: int) -> Vec3:
@@ -283,7 +289,7 @@ def put_back_on_groups(space: Groups, held: list, q: list, out: list) -> None:
     for i in range(1, len(space.kind)):
         kind, k, j = space.kind[i], space.start[i], space.velocity[i]
         if kind != INNER:
-            velocities = 1 if kind == COORDINATE else 6 if kind == FREE else 3
+            velocities = degrees(kind)
             numbers = 7 if kind == FREE else 4 if kind == SPHERICAL else velocities
             least = held[j]
             for m in range(1, velocities):

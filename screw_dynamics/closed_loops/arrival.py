@@ -18,16 +18,18 @@ from .response import response
 def arrive(constraints: Constraints, before: tuple[np.ndarray, np.ndarray], after: tuple[np.ndarray, np.ndarray],
            dq: np.ndarray, dqd: np.ndarray, threads: int | None = None) -> tuple[np.ndarray, np.ndarray]:
     """The derivatives (N, n, k) of states q (N, nq), qd (N, n) after they were closed, from those before."""
-    dq = after_closing(constraints, before[0], after[0], dq, threads)
-    return dq, after_impulse(constraints, after[0], before[1], after[1], dq, dqd, threads)
+    J = constraints.jacobian(after[0])
+    dq = after_closing(constraints, before[0], after[0], J, dq, threads)
+    return dq, after_impulse(constraints, after[0], J, before[1], after[1], dq, dqd, threads)
 
 
-def after_closing(constraints: Constraints, before: np.ndarray, after: np.ndarray, dq: np.ndarray,
+def after_closing(constraints: Constraints, before: np.ndarray, after: np.ndarray, J: np.ndarray, dq: np.ndarray,
                   threads: int | None = None) -> np.ndarray:
-    """The derivatives (N, n, k) of configurations after they were closed: T dq + E dx, dx = d(G^T mu). In what G leaves
-    free, Q, E^-1 of these is E^-1 T dq + dG^T mu; and they are admissible there, in P, what J leaves free."""
+    """The derivatives (N, n, k) of configurations after they were closed, where J is theirs: T dq + E dx, dx = d(G^T
+    mu). In what G leaves free, Q, E^-1 of these is E^-1 T dq + dG^T mu; and they are admissible there, in P, what J
+    leaves free."""
     robot, one, x = constraints.robot, np.eye(constraints.robot.n), constraints.robot.difference(before, after)
-    at = response(one, constraints.jacobian(after))
+    at = response(one, J)
     begin = response(one, constraints.gradient(before), at.rank)        # open loops hold no more than closed ones
     pushed = one + changes_of_gradient(constraints, before, begin.multipliers(x), threads)
     P, Q = at.K, begin.K
@@ -39,13 +41,13 @@ def after_closing(constraints: Constraints, before: np.ndarray, after: np.ndarra
     return np.linalg.solve(free @ P + (one - Q) @ (one - P), Q @ (pushed @ dq))
 
 
-def after_impulse(constraints: Constraints, q: np.ndarray, before: np.ndarray, after: np.ndarray, dq: np.ndarray,
-                  dqd: np.ndarray, threads: int | None = None) -> np.ndarray:
-    """The derivatives (N, n, k) of velocities after an impulse at q: M dw + dM w = d(J^T lambda)."""
+def after_impulse(constraints: Constraints, q: np.ndarray, J: np.ndarray, before: np.ndarray, after: np.ndarray,
+                  dq: np.ndarray, dqd: np.ndarray, threads: int | None = None) -> np.ndarray:
+    """The derivatives (N, n, k) of velocities after an impulse at q, where J is theirs: M dw + dM w = d(J^T lambda)."""
     robot, w, still = constraints.robot, after - before, np.zeros_like(after)
     of_momentum = robot.inverse_dynamics_derivatives(q, still, w, threads=threads)
     M, at_rest = of_momentum.by_qdd, robot.inverse_dynamics_derivatives(q, still, still, threads=threads)
-    at = response(M, constraints.jacobian(q))
+    at = response(M, J)
     of_efforts, of_rates = changes(constraints, q, still, after, at.multipliers((M @ w[..., None])[..., 0]), False,
                                    threads=threads)
     by_q = of_efforts - (of_momentum.by_q - at_rest.by_q)

@@ -253,11 +253,12 @@ class ModelBuilder:
             constraints=tuple(self._constraints.values()))
 
     def _with_followers(self, name, index, leading):
-        """A number of joints (n,), to which mimic joints add their shares."""
-        found = np.zeros(sum(m.mimic is None for m in self._moving))
+        """A number of joints (n,), to which mimic joints add their shares, each after the one before."""
+        found = np.array([getattr(m, name) for m in self._moving if m.mimic is None], dtype=float)
         for m in self._moving:
-            leader, multiplier, _ = leading[m.joint]
-            found[index.get(id(m), index[leader])] += SHARES[name](multiplier) * getattr(m, name)
+            if m.mimic is not None:
+                leader, multiplier, _ = leading[m.joint]
+                found[index[leader]] += SHARES[name](multiplier) * getattr(m, name)
         return found
 
     @staticmethod

@@ -113,8 +113,8 @@ class LoopPhase(TreePhase):
         from screw_dynamics.closed_loops.arrival import after_impulse
 
         found, n, constraints = super().entry(q, qd), self.robot.n, self.mechanism.constraints
-        found[:, n:] = after_impulse(constraints, q, qd, self.entered(q, qd), found[:, :n], found[:, n:],
-                                     self.steps.threads)
+        found[:, n:] = after_impulse(constraints, q, constraints.jacobian(q), qd, self.entered(q, qd), found[:, :n],
+                                     found[:, n:], self.steps.threads)
         return found
 
     def derivatives(self, q: np.ndarray, qd: np.ndarray, tau: np.ndarray, t: np.ndarray, whole: bool = True

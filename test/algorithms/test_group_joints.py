@@ -167,6 +167,14 @@ def test_integration_and_difference_are_inverse(robot, rng):
     assert np.allclose(robot.integrate(q0, np.zeros(robot.n)), q0, atol=1e-15)
 
 
+def test_leading_axes_that_do_not_broadcast_are_named(robot, rng):
+    q, v = robot.random_configuration(rng, 2), np.zeros((3, robot.n))
+    with pytest.raises(ValueError, match=r"do not broadcast: q \(2,\), v \(3,\)"):
+        robot.integrate(q, v)
+    with pytest.raises(ValueError, match=r"do not broadcast: q0 \(2,\), q1 \(3,\)"):
+        robot.difference(q, robot.random_configuration(rng, 3))
+
+
 @pytest.mark.parametrize("kind", GROUPS)
 @pytest.mark.parametrize("angle", [0.0, 1e-8, 0.3, np.pi - 1e-9, 3.0, 5.0])
 def test_velocities_lead_where_exponentials_of_matrices_do(kind, angle, rng):

@@ -5,10 +5,10 @@ from typing import NamedTuple
 import numpy as np
 
 from screw_dynamics.algorithms.configurations import PLACES, ROWS, entry_of, joints_at
-from screw_dynamics.algorithms.space import Groups, efforts_on_groups, pull, push, trivialize
+from screw_dynamics.algorithms.space import Groups, degrees, efforts_on_groups, pull, push, trivialize
 from screw_dynamics.compiled.workspace import numbers_type
 from screw_dynamics.kernel_cache.cache import Form, compiled
-from screw_dynamics.model.group_joints import COORDINATE, FREE, GROUPS
+from screw_dynamics.model.group_joints import GROUPS
 from screw_dynamics.model.macro_joints import degree
 from screw_dynamics.model.model import Model
 from screw_dynamics.numbers.dual import along, direction, dual, no_derivatives
@@ -40,16 +40,10 @@ class Trivialization(NamedTuple):
 
 
 @kernel
-def sizes(kind: int) -> int:
-    """How many velocities a joint of a kind has."""
-    return 6 if kind == FREE else 1 if kind == COORDINATE else 3
-
-
-@kernel
 def put_unit(joints: Groups, k: int, out: np.ndarray) -> None:
     """out (n) becomes 1 at the velocity k of each joint that has one, else 0."""
     for i in range(1, len(joints.kind)):
-        for j in range(sizes(joints.kind[i])):
+        for j in range(degrees(joints.kind[i])):
             out[joints.velocity[i] + j] = 1.0 if j == k else 0.0
 
 
@@ -57,7 +51,7 @@ def put_unit(joints: Groups, k: int, out: np.ndarray) -> None:
 def put_row(joints: Groups, k: int, row: np.ndarray, out: np.ndarray) -> None:
     """Write to the row of the velocity k of each joint that has one, in out (n, n), what `row` (n) has of the joint."""
     for i in range(1, len(joints.kind)):
-        first, size = joints.velocity[i], sizes(joints.kind[i])
+        first, size = joints.velocity[i], degrees(joints.kind[i])
         for j in range(size if k < size else 0):
             out[first + k, first + j] = row[first + j]
 
@@ -107,12 +101,12 @@ def form_of_trivialization() -> Form:
         for p in range(len(u)):
             for first in range(0, MOST, WIDTH):
                 for i in range(1, len(joints.kind)):
-                    for j in range(sizes(joints.kind[i])):
+                    for j in range(degrees(joints.kind[i])):
                         k = joints.velocity[i] + j
                         U[k], V[k] = dual(u[p, k], direction(j - first)), over(v[p, k], like)
                 trivialize(joints, U, V, rate)
                 for i in range(1, len(joints.kind)):
-                    at, size = joints.velocity[i], sizes(joints.kind[i])
+                    at, size = joints.velocity[i], degrees(joints.kind[i])
                     for k in range(size):
                         for j in range(first, min(size, first + WIDTH)):
                             G[p, at + k, at + j] = along(rate[at + k], j - first)
