@@ -8,19 +8,23 @@ third power of what steps open, along deviations that keep the constraints. Wher
 are open than closed, as overconstrained ones do, to the first power."""
 import numpy as np
 
+from screw_dynamics.constraints.projection import STEPS, TOLERANCE
 from screw_dynamics.simulation.linearization.tangent_maps import displacement
 
 from .constraints import Constraints
 from .differentials import changes, changes_of_gradient
+from .projection import closed
 from .response import response
 
 
-def arrive(constraints: Constraints, before: tuple[np.ndarray, np.ndarray], after: tuple[np.ndarray, np.ndarray],
-           dq: np.ndarray, dqd: np.ndarray, threads: int | None = None) -> tuple[np.ndarray, np.ndarray]:
-    """The derivatives (N, n, k) of states q (N, nq), qd (N, n) after they were closed, from those before."""
-    J = constraints.jacobian(after[0])
-    dq = after_closing(constraints, before[0], after[0], J, dq, threads)
-    return dq, after_impulse(constraints, after[0], J, before[1], after[1], dq, dqd, threads)
+def arrive(constraints: Constraints, q: np.ndarray, qd: np.ndarray, dq: np.ndarray, dqd: np.ndarray,
+           threads: int | None = None) -> tuple[np.ndarray, np.ndarray]:
+    """The derivatives (N, n, k) of states after they are closed, from those of states q (N, nq), qd (N, n) before.
+    ValueError where that does not succeed."""
+    after = closed(constraints, q, np.ones(constraints.robot.n), TOLERANCE, STEPS)
+    J = constraints.jacobian(after)
+    dq = after_closing(constraints, q, after, J, dq, threads)
+    return dq, after_impulse(constraints, after, J, qd, dq, dqd, threads)
 
 
 def after_closing(constraints: Constraints, before: np.ndarray, after: np.ndarray, J: np.ndarray, dq: np.ndarray,
@@ -41,14 +45,17 @@ def after_closing(constraints: Constraints, before: np.ndarray, after: np.ndarra
     return np.linalg.solve(free @ P + (one - Q) @ (one - P), Q @ (pushed @ dq))
 
 
-def after_impulse(constraints: Constraints, q: np.ndarray, J: np.ndarray, before: np.ndarray, after: np.ndarray,
-                  dq: np.ndarray, dqd: np.ndarray, threads: int | None = None) -> np.ndarray:
-    """The derivatives (N, n, k) of velocities after an impulse at q, where J is theirs: M dw + dM w = d(J^T lambda)."""
-    robot, w, still = constraints.robot, after - before, np.zeros_like(after)
+def after_impulse(constraints: Constraints, q: np.ndarray, J: np.ndarray, qd: np.ndarray, dq: np.ndarray,
+                  dqd: np.ndarray, threads: int | None = None, most: np.ndarray | None = None) -> np.ndarray:
+    """The derivatives (N, n, k) of velocities after an impulse at q, where J is theirs, on velocities qd (N, n), which
+    it changes by w with J (qd + w) = 0: M dw + dM w = d(J^T lambda). most (N,): as of `directions`."""
+    robot, still = constraints.robot, np.zeros_like(qd)
+    at_rest = robot.inverse_dynamics_derivatives(q, still, still, threads=threads)
+    M = at_rest.by_qdd
+    at = response(M, J, most)
+    w = -(at.H @ (J @ qd[..., None]))[..., 0]
     of_momentum = robot.inverse_dynamics_derivatives(q, still, w, threads=threads)
-    M, at_rest = of_momentum.by_qdd, robot.inverse_dynamics_derivatives(q, still, still, threads=threads)
-    at = response(M, J)
-    of_efforts, of_rates = changes(constraints, q, still, after, at.multipliers((M @ w[..., None])[..., 0]), False,
+    of_efforts, of_rates = changes(constraints, q, still, qd + w, at.multipliers((M @ w[..., None])[..., 0]), False,
                                    threads=threads)
     by_q = of_efforts - (of_momentum.by_q - at_rest.by_q)
     return at.solved(M @ dqd + by_q @ dq, -of_rates @ dq)

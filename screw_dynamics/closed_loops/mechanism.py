@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from screw_dynamics import checks, mjcf
+from screw_dynamics.constraints.projection import BOTH, PROJECTIONS
 from screw_dynamics.model.constraints import Constraint
 from screw_dynamics.robot import Robot
 from screw_dynamics.robot.evaluation import Forces, Wrenches
@@ -213,7 +214,7 @@ class ClosedLoopRobot:
         return self.robot.kinetic_energy(q, qd) + self.robot.potential_energy(q)
 
     def simulate(self, q: ArrayLike, qd: ArrayLike, effort: Effort = 0.0, dt: float = 1e-3, steps: int = 1000,
-                 method: str = "rk4", projection: str | None = "configurations and velocities", *,
+                 method: str = "rk4", projection: str | None = BOTH, *,
                  friction: bool = False, limits: bool = False, forces: Forces = None) -> LoopMotion:
         """The LoopMotion from a closed configuration and admissible velocities. friction: that of the model, dry
         friction among it, by which joints stick; limits: joints stop there, or a LimitsWarning names those that leave
@@ -226,7 +227,7 @@ class ClosedLoopRobot:
         that does not succeed: steps are too long."""
         checks.one_of("method", method, METHODS)
         friction, limits = checks.flag("friction", friction), checks.flag("limits", limits)
-        checks.one_of("projection", projection, motion.PROJECTIONS)
+        checks.one_of("projection", projection, PROJECTIONS)
         q, qd = self._states(q=q, qd=qd)
         if not callable(effort):
             effort = np.broadcast_to(checks.finite_numbers("effort", effort, *(self.robot.n,) * (np.ndim(effort) > 0)),

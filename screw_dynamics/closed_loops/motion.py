@@ -15,9 +15,6 @@ from screw_dynamics.simulation.rollout import Rollouts
 from .constraints import Constraints
 from .projection import not_closed
 
-PROJECTIONS = {"configurations and velocities": keeping.CONFIGURATIONS, "velocities": keeping.VELOCITIES,
-               None: keeping.NOTHING}
-
 
 class LoopMotion(NamedTuple):
     """Times (k,), configurations (k, ..., nq), velocities (k, ..., n), energy (k, ...) in J, kinetic and potential, of
@@ -31,10 +28,10 @@ class LoopMotion(NamedTuple):
 
 
 def rollouts(constraints: Constraints, projection: str | None) -> Rollouts:
-    """The rollouts of a robot that keeps constraints, with one of PROJECTIONS after each step."""
+    """The rollouts of a robot that keeps constraints, with one of keeping.PROJECTIONS after each step."""
     robot = constraints.robot
     entries = robot.rollouts.entries._replace(acceleration=constraints.acceleration)
-    return Rollouts(robot, entries, constraints.on_lanes, PROJECTIONS[projection], "loops")
+    return Rollouts(robot, entries, constraints.on_lanes, keeping.PROJECTIONS[projection], "loops")
 
 
 def simulate(constraints: Constraints, rollouts: Rollouts, q: np.ndarray, qd: np.ndarray, effort: np.ndarray | Callable,

@@ -52,6 +52,8 @@ TOLERANCE, STEPS = 1e-12, 20        # of the projection after a step of an integ
 # robot that keeps constraints the rank at the beginning, and what is brought back after each step: with NOTHING, ranks
 # are those at the beginning. Robots that touch begin without contacts of a step before, but RESUME with those.
 NEEDED, PUSHED, BEGIN, NOTHING, VELOCITIES, CONFIGURATIONS, RESUME = range(7)
+BOTH = "configurations and velocities"
+PROJECTIONS = {BOTH: CONFIGURATIONS, "velocities": VELOCITIES, None: NOTHING}       # by the argument `projection`
 
 
 class Tree(NamedTuple):

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from screw_dynamics import checks
+from screw_dynamics.constraints.projection import BOTH, PROJECTIONS
 from screw_dynamics.forces.laws import EFFORT
 from screw_dynamics.simulation.feedback import Around, Motion, follow
 from screw_dynamics.simulation.integrators import INTEGRATORS, LINEARIZED, WITH_CONSTRAINTS
@@ -27,7 +28,7 @@ FLOATING = "free", "planar", "floating"
 
 class Steps(NamedTuple):
     """Of steps: their length h (s), the integrator, whether joints have dry friction, and stop at their limits,
-    elements of force, and threads."""
+    elements of force, threads, and of robots with constraints which of PROJECTIONS follows."""
 
     h: float
     integrator: str
@@ -35,6 +36,7 @@ class Steps(NamedTuple):
     limits: bool
     forces: Any
     threads: int | None
+    projection: str | None = BOTH
 
 
 # ------------------------------------------------------------------------------------------------- phases
@@ -71,32 +73,43 @@ class TreePhase:
 
     def end(self, q: np.ndarray, qd: np.ndarray, tau: np.ndarray, t: float) -> tuple[np.ndarray, np.ndarray]:
         """Where steps lead, of states and efforts (k, ...), at a time t."""
-        h, integrator, friction, limits, forces, threads = self.steps
+        h, integrator, friction, limits, forces, threads, _ = self.steps
         return self.rollouts.step(q, qd, tau, h, integrator, friction, limits, None, forces, t, None, threads)
 
-    def derivatives(self, q: np.ndarray, qd: np.ndarray, tau: np.ndarray, t: np.ndarray, whole: bool = True
-                    ) -> np.ndarray:
-        """F (k, 2 n, padded(3 n)) of steps from states at the times t (k,), or else the last n rows."""
-        h, integrator, friction, limits, forces, threads = self.steps
+    def ranks(self, q: np.ndarray) -> np.ndarray | None:
+        """How many directions constraints hold, (k,), all along motions that begin at configurations q (k, nq); None
+        where each step tells."""
+        return None
+
+    def derivatives(self, q: np.ndarray, qd: np.ndarray, tau: np.ndarray, t: np.ndarray, whole: bool = True,
+                    most: np.ndarray | None = None) -> np.ndarray:
+        """F (k, 2 n, padded(3 n)) of steps from states at the times t (k,), or else the last n rows; most: of `ranks`.
+        """
+        h, integrator, friction, limits, forces, threads, _ = self.steps
         actuation = Actuation(tau, None, self.rollouts.smooth(forces, friction), limits, threads, t, friction)
         return step_derivatives(self.robot, integrator, q, qd, actuation, h, whole=whole)[0]
 
 
 class LoopPhase(TreePhase):
-    """Steps of a ClosedLoopRobot, which end where its constraints hold. It is entered by an impulse, which makes
-    velocities keep them: first it acts, and then the robot moves, or a foot would go on for a step into the ground.
-    Derivatives are exact along states that keep the constraints; with dry friction and stops, whose impulses are found
-    with those of constraints, they are difference quotients of the steps, of order 2."""
+    """Steps of a ClosedLoopRobot, which end where its constraints hold, as far as `projection` says. It is entered by
+    an impulse, which makes velocities keep them: first it acts, and then the robot moves, or a foot would go on for a
+    step into the ground. Derivatives are exact along states that keep the constraints; with dry friction and stops,
+    whose impulses are found with those of constraints, they are difference quotients of the steps, of order 2."""
 
-    enters, accelerates = True, False
+    enters = True
 
     def __init__(self, first: int, mechanism: Any, steps: Steps):
         from screw_dynamics.closed_loops.motion import rollouts
 
         self.first, self.mechanism, self.robot, self.steps = first, mechanism, mechanism.robot, steps
-        self.rollouts: Rollouts = rollouts(mechanism.constraints, "configurations and velocities")
+        self.rollouts: Rollouts = rollouts(mechanism.constraints, steps.projection)
         checks.one_of("integrator of a robot with constraints", steps.integrator,
                       [name for name in LINEARIZED if name in WITH_CONSTRAINTS])
+
+    @property
+    def accelerates(self) -> bool:
+        """The same."""
+        return self.steps.projection is None and super().accelerates
 
     def free(self, q: np.ndarray) -> np.ndarray:
         """The same."""
@@ -113,32 +126,42 @@ class LoopPhase(TreePhase):
         from screw_dynamics.closed_loops.arrival import after_impulse
 
         found, n, constraints = super().entry(q, qd), self.robot.n, self.mechanism.constraints
-        found[:, n:] = after_impulse(constraints, q, constraints.jacobian(q), qd, self.entered(q, qd), found[:, :n],
-                                     found[:, n:], self.steps.threads)
+        found[:, n:] = after_impulse(constraints, q, constraints.jacobian(q), qd, found[:, :n], found[:, n:],
+                                     self.steps.threads)
         return found
 
-    def derivatives(self, q: np.ndarray, qd: np.ndarray, tau: np.ndarray, t: np.ndarray, whole: bool = True
-                    ) -> np.ndarray:
+    def ranks(self, q: np.ndarray) -> np.ndarray | None:
+        """The same. Loops that nothing closes would hold more, the longer the motion."""
+        from screw_dynamics.closed_loops.projection import rank
+
+        return None if self.steps.projection == BOTH else rank(self.mechanism.jacobian(q))
+
+    def derivatives(self, q: np.ndarray, qd: np.ndarray, tau: np.ndarray, t: np.ndarray, whole: bool = True,
+                    most: np.ndarray | None = None) -> np.ndarray:
         """The same."""
-        from screw_dynamics.closed_loops.arrival import arrive
+        from screw_dynamics.closed_loops.arrival import after_impulse, arrive
         from screw_dynamics.closed_loops.derivatives import accelerations
         from screw_dynamics.closed_loops.projection import rank
 
-        h, integrator, friction, limits, forces, threads = self.steps
+        h, integrator, friction, limits, forces, threads, projection = self.steps
         if friction or limits:
             return self._quotients(q, qd, tau, t)
         constraints = self.mechanism.constraints
-        # Within a step loops are open a little, but for where it starts.
-        most = None if INTEGRATORS[integrator].implicit else rank(constraints.jacobian(q))
+        if most is None and not (projection == BOTH and INTEGRATORS[integrator].implicit):
+            most = rank(constraints.jacobian(q))        # within a step loops are open a little, but for where it starts
 
         def held(robot, q, qd, tau, external, threads, added=None, wanted=True):
             return accelerations(constraints, q, qd, tau, external, threads, added, most)
         actuation = Actuation(tau, None, self.rollouts.smooth(forces, friction), False, threads, t, False, held)
+        if projection is None:
+            return step_derivatives(self.robot, integrator, q, qd, actuation, h, whole=whole)[0]
         F, _, u, v = before_arrival(self.robot, integrator, q, qd, actuation, h)
-        n, before = self.robot.n, (self.robot.integrate(q, u), v)
-        after = self._ends(q, qd, tau, t)
-        F[:, :n, :3 * n], F[:, n:, :3 * n] = arrive(constraints, before, after, F[:, :n, :3 * n], F[:, n:, :3 * n],
-                                                    threads)
+        n, there = self.robot.n, self.robot.integrate(q, u)
+        dq, dqd = F[:, :n, :3 * n], F[:, n:, :3 * n]
+        if projection == BOTH:
+            dq[...], dqd[...] = arrive(constraints, there, v, dq, dqd, threads)
+        else:
+            dqd[...] = after_impulse(constraints, there, constraints.jacobian(there), v, dq, dqd, threads, most)
         return F
 
     def _ends(self, q, qd, tau, t):
@@ -169,8 +192,8 @@ class ScenePhase(TreePhase):
         self.rollouts = scene.touching.rollouts
         checks.one_of("integrator of a scene", steps.integrator, LINEARIZED[:1])
 
-    def derivatives(self, q: np.ndarray, qd: np.ndarray, tau: np.ndarray, t: np.ndarray, whole: bool = True
-                    ) -> np.ndarray:
+    def derivatives(self, q: np.ndarray, qd: np.ndarray, tau: np.ndarray, t: np.ndarray, whole: bool = True,
+                    most: np.ndarray | None = None) -> np.ndarray:
         """The same."""
         if self.steps.forces is None:
             return self._linearized(q, qd, tau, 0.0)
@@ -178,7 +201,7 @@ class ScenePhase(TreePhase):
                                for *state, at in zip(q, qd, tau, t, strict=True)])
 
     def _linearized(self, q, qd, tau, t):
-        h, integrator, friction, limits, forces, threads = self.steps
+        h, integrator, friction, limits, forces, threads, _ = self.steps
         found = self.scene.linearize(q, qd, tau, h, integrator, friction=friction, limits=limits, forces=forces, t=t,
                                      threads=threads)
         return with_padding(np.concatenate((found.A, found.B), axis=-1))
@@ -304,9 +327,11 @@ class Dynamics:
         (P, count, n), m = qd.shape, len(self.driven)
         q, qd, tau = (np.ascontiguousarray(x).reshape(P * count, -1) for x in (q, qd, tau))
         t, F = np.tile(t, P), np.empty((P * count, (1 + whole) * n, padded(2 * n + m)))
+        ranks = phase.ranks(q[::count])
         for first in range(0, P * count, AT_ONCE):
             some = slice(first, first + AT_ONCE)
-            found = phase.derivatives(q[some], qd[some], tau[some], t[some], whole)
+            most = None if ranks is None else np.repeat(ranks, count)[some]
+            found = phase.derivatives(q[some], qd[some], tau[some], t[some], whole, most)
             if self._all_in_order and len(found) == P * count:
                 F = found
             elif self._all_in_order:
@@ -335,6 +360,7 @@ def dynamics(robot: Any, steps: Steps, driven: Sequence[str] | None, N: int,
     for name, flag in ("friction", steps.friction), ("stops", steps.limits):
         checks.flag(name, flag)
     checks.positive("dt", steps.h)
+    checks.one_of("projection", steps.projection, PROJECTIONS)
     found = [phase(0, robot, steps)]
     if not isinstance(phases, Iterable):
         raise ValueError(f"phases must be pairs (first step, robot), not {checks.described(phases)}")

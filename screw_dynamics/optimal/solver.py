@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from screw_dynamics import checks
+from screw_dynamics.constraints.projection import BOTH
 from screw_dynamics.model.floating_base import velocity_names
 from screw_dynamics.simulation.feedback import Motion
 from screw_dynamics.sweeps.entries import costates_of
@@ -39,10 +40,11 @@ class Solver:
                  effort_limits: bool | tuple[ArrayLike, ArrayLike] = True, limits: bool = True,
                  integrator: str = "semi_implicit_euler", friction: bool = False, stops: bool = False,
                  forces: Any = None, phases: Sequence[tuple[int, Any]] = (), guess: Any = None,
-                 tolerance: float = 1e-8, limit_tolerance: float = 1e-6, threads: int | None = None):
+                 tolerance: float = 1e-8, limit_tolerance: float = 1e-6, threads: int | None = None,
+                 projection: str | None = BOTH):
         N = self.N = checks.count("steps", steps, 1)
-        self.dynamics: Dynamics = dynamics(robot, Steps(dt, integrator, friction, stops, forces, threads), driven, N,
-                                           phases)
+        self.dynamics: Dynamics = dynamics(robot, Steps(dt, integrator, friction, stops, forces, threads, projection),
+                                           driven, N, phases)
         robot = self.dynamics.robot
         self.names = velocity_names(robot.model)
         self.tolerance, self.limit_tolerance = (checks.positive("tolerance", tolerance),
@@ -276,13 +278,16 @@ def optimize_motion(robot: Any, terms: Sequence[Cost | Limit], q0: ArrayLike, qd
                     forces: Any = None, phases: Sequence[tuple[int, Any]] = (), guess: Any = None,
                     tolerance: float = 1e-8, limit_tolerance: float = 1e-6,
                     iterations: int = 100, progress: bool | Callable[[int, np.ndarray], None] = False,
-                    threads: int | None = None) -> OptimalMotion:
+                    threads: int | None = None, projection: str | None = BOTH) -> OptimalMotion:
     """The motion of `steps` steps of length dt (s) from the states q0 (..., nq) and qd0 (..., n) that costs least, by
     feasibility-driven differential dynamic programming: a motion for each of the leading axes.
 
     robot: a Robot, a ClosedLoopRobot or a Scene; phases: from which steps on it is another one, (step, robot), of the
     same joints: a floating robot whose feet are held by one set of constraints after the other, say. Scenes take
-    contacts as they come, and their derivatives in the modes of these.
+    contacts as they come, and their derivatives in the modes of these. projection: what is brought back after each step
+    of a ClosedLoopRobot, as of its `simulate`: "configurations and velocities"; "velocities"; or None, by which loops
+    open by some dt^2 a step, and derivatives take less time. Of others it has no effect; a phase is entered by an
+    impulse in any case.
 
     terms: Cost and Limit of quantities, screw_dynamics.optimal. The efforts of the joints `driven`, by default of all
     that do not float, stay within effort_limits: True, those of the model, and of torque over speed as steps begin;
@@ -295,4 +300,5 @@ def optimize_motion(robot: Any, terms: Sequence[Cost | Limit], q0: ArrayLike, qd
     cannot be."""
     return Solver(robot, terms, q0, qd0, dt=dt, steps=steps, driven=driven, effort_limits=effort_limits, limits=limits,
                   integrator=integrator, friction=friction, stops=stops, forces=forces, phases=phases, guess=guess,
-                  tolerance=tolerance, limit_tolerance=limit_tolerance, threads=threads).solve(iterations, progress)
+                  tolerance=tolerance, limit_tolerance=limit_tolerance, threads=threads,
+                  projection=projection).solve(iterations, progress)

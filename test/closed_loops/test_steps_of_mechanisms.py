@@ -67,6 +67,48 @@ def test_forces_act_with_their_derivatives(integrator, rng):
     assert close(found, expected, 1e-9)
 
 
+def slopes_of_all(phase, robot, q, qd, tau):
+    """The slopes of steps by deviations of any kind."""
+    n, ends = robot.n, phase.end(q[None], qd[None], tau[None], 0.0)
+
+    def end(x):
+        there = phase.end(robot.integrate(q, x[:n])[None], (qd + x[n:2 * n])[None], (tau + x[2 * n:])[None], 0.0)
+        return np.r_[robot.difference(ends[0][0], there[0][0]), there[1][0] - ends[1][0]]
+    return slopes(end, 3 * n, 2e-3)
+
+
+@pytest.mark.parametrize("projection", ["velocities", None])
+@pytest.mark.parametrize(("name", "integrator"), [("hopper", "semi_implicit_euler"), ("geared arm", "rk4"),
+                                                  ("geared arm", "semi_implicit_euler")])
+def test_steps_that_close_no_loops_have_derivatives_along_any_states(name, integrator, projection, rng):
+    """Of constraints that are independent: open loops, and velocities that are not admissible, among them."""
+    loops = ROBOTS[name]()
+    robot, n = loops.robot, loops.robot.n
+    q, qd, tau = robot.integrate(moving(loops, rng)[0], 0.1 * rng.normal(size=n)), *rng.normal(size=(2, n))
+    phase = LoopPhase(0, loops, Steps(0.05, integrator, False, False, None, 1, projection))
+    F = phase.derivatives(q[None], qd[None], tau[None], np.zeros(1))[0]
+    assert close(F[:, :3 * n], slopes_of_all(phase, robot, q, qd, tau), 1e-9)
+    if phase.accelerates:
+        lower = phase.derivatives(q[None], qd[None], tau[None], np.zeros(1), False)[0]
+        assert (lower == F[n:]).all()
+        assert name == "geared arm" and integrator == "semi_implicit_euler" and projection is None
+
+
+@pytest.mark.parametrize("projection", ["velocities", None])
+def test_loops_that_nothing_closes_hold_what_they_held_where_the_motion_began(projection, rng):
+    """Rows of Bennett's linkage are redundant, but for what opens."""
+    loops = ROBOTS["Bennett's linkage"]()
+    phase = LoopPhase(0, loops, Steps(AWAY, "semi_implicit_euler", False, False, None, 1, projection))
+    found, expected = found_and_expected(loops, phase, rng)
+    assert close(found, expected, 1e-7)
+    (q, qd), tau = moving(loops, rng), rng.normal(size=(1, loops.robot.n))
+    opened = loops.robot.integrate(q, 1e-6 * rng.normal(size=loops.robot.n))[None]
+    assert loops.mobility(q).degrees == 1 and np.linalg.matrix_rank(loops.jacobian(opened[0]), 1e-9) == loops.robot.n
+    here, there = (phase.derivatives(x, qd[None], tau, np.zeros(1), most=phase.ranks(q[None]))
+                   for x in (q[None], opened))
+    assert close(there, here, 1e-3)
+
+
 @SLOW
 def test_what_is_left_out_is_the_third_power_of_what_steps_open(rng):
     """Steps open loops by the square of their length."""

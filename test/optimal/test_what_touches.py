@@ -121,6 +121,31 @@ def test_a_hopper_stands_flies_and_lands():
     assert np.diff(body) == pytest.approx(h * v[1:], abs=1e-5)
 
 
+@pytest.mark.parametrize("projection", ["configurations and velocities", "velocities", None])
+def test_what_is_brought_back_after_each_step(projection):
+    """A leg on a ball joint leans over; what its steps leave open is what the law of each projection says."""
+    robot, h, N = sd.Robot.from_urdf(floating_hopper(), floating_base=True), 0.02, 20
+    q, n = robot.neutral(), robot.n
+    stands = ClosedLoopRobot(robot, [LoopJoint("ground", "spherical", "shin")], q=q)
+    lean = robot.integrate(q, np.r_[0.2, 0.1, np.zeros(n - 2)])
+    terms = [Cost(Configuration(stands.project(lean)), 30.0, "final"), Cost(Velocity(), 1.0), Cost(Effort(), 1e-2)]
+    found = optimize_motion(stands, terms, q, dt=h, steps=N, driven=[*robot.v_slices][1:], projection=projection)
+    assert found.converged and found.stationarity < 1e-4
+    motion = stands.simulate(q, np.zeros(n), found.tau[0], dt=h, steps=1, method="semi_implicit_euler",
+                             projection=projection)
+    assert robot.difference(motion.q[1], found.q[1]) == pytest.approx(0.0, abs=1e-12)
+    opened, rate = np.abs(stands.residual(found.q)).max(), np.abs(np.einsum(
+        "kij,kj->ki", stands.jacobian(found.q), found.qd)).max()
+    assert (opened < 1e-11) == (projection == "configurations and velocities") and opened < h
+    assert (rate < 1e-11) == (projection is not None) and rate < 0.5
+
+
+def test_a_projection_that_does_not_exist_is_refused():
+    for mover in (sd.Robot.from_urdf(floating_hopper()), hopper()[0]):
+        with pytest.raises(ValueError, match="projection 'positions' must be one of configurations and velocities, "):
+            optimize_motion(mover, Cost(Effort(), 1.0), np.zeros(2), steps=2, projection="positions")
+
+
 def test_a_search_begins_with_efforts_that_hold_what_stands():
     """The legs carry a body that floats, though none of its own velocities has a motor."""
     robot = sd.Robot.from_urdf(floating_hopper(), floating_base=True)
