@@ -13,7 +13,6 @@ from screw_dynamics.constraints.dynamics import ACCELERATION, ADMISSIBLE_VELOCIT
 from screw_dynamics.constraints.entries import Constrained
 from screw_dynamics.constraints.kinematics import DRIFT, KINEMATICS, MATRICES, RESIDUAL
 from screw_dynamics.model.constraints import BetweenLinks, Constraint, Gear, Held
-from screw_dynamics.numbers.lanes import WIDTH
 from screw_dynamics.robot import Robot
 from screw_dynamics.screws.arrays import pose, twist
 from screw_dynamics.screws.se3 import Pose, Wrench, compose, identity
@@ -56,7 +55,6 @@ class Constraints:
             self.m += m
         self.in_workspaces = robot.tables._replace(tables=self._packed(), work=tables.work(robot.n, self.m))
         self.memory, self.on_lanes = workspace(self.in_workspaces), Workspaces(self.in_workspaces)
-        self.on_duals = Workspaces(self.in_workspaces, 1 + WIDTH)
         first = robot.n + self.m
         self.numbers = first + 6 * len(self.parts) + 1          # of forward dynamics
         self.of_qdd, self.of_multipliers = slice(0, robot.n), slice(robot.n, first)     # as last axis

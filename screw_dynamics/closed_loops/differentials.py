@@ -12,7 +12,8 @@ from screw_dynamics.algorithms.group_rates import add_products
 from screw_dynamics.compiled.threads import on_threads, thread_count
 from screw_dynamics.compiled.tiles import gather
 from screw_dynamics.constraints import rows
-from screw_dynamics.constraints.derivatives import derivatives, size_of_work
+from screw_dynamics.constraints.chains import chain_numbers
+from screw_dynamics.constraints.derivatives import derivatives
 from screw_dynamics.constraints.ends import compute_poses
 from screw_dynamics.constraints.kinematics import ConstraintKinematics, add_drift, fill_transpose
 from screw_dynamics.constraints.tables import constraints_in
@@ -20,9 +21,8 @@ from screw_dynamics.model.configuration_space import rates, second_rates
 from screw_dynamics.model.group_joints import PoseSource, configure
 from screw_dynamics.numbers.dual import Dual, slope
 from screw_dynamics.numbers.jet import Jet
-from screw_dynamics.numbers.lanes import WIDTH
 from screw_dynamics.numbers.tables import columns, table
-from screw_dynamics.numbers.values import PLAIN, null
+from screw_dynamics.numbers.values import null
 
 from .constraints import Constraints
 
@@ -80,16 +80,16 @@ def changes_of_gradient(constraints: Constraints, q: np.ndarray, multipliers: np
 def _evaluated(constraints, inputs, of_gradient, shape, threads):
     """What the kernel makes of states, (..., *shape)."""
     robot, lead = constraints.robot, inputs[0].shape[:-1]
-    count, size = prod(lead), size_of_work(robot.n, robot.nq, constraints.m)
+    count = prod(lead)
     given = [np.ascontiguousarray(x, dtype=float).reshape(count, x.shape[-1]) for x in inputs]
-    found, change = np.empty((count, *shape)), derivatives(robot.model.on_groups)
+    found, change = np.zeros((count, *shape)), derivatives(robot.model.on_groups)
 
     def work(starts):
-        duals = np.empty(size, dtype=object) if PLAIN else np.zeros((1 + WIDTH) * size)
-        with constraints.on_duals.borrowed() as memory:
+        chain = np.zeros(chain_numbers(len(robot.tables.links)))
+        with constraints.on_lanes.borrowed() as memory:
             for start in starts:
                 some = slice(start, start + PIECE)
-                change(memory, *(x[some] for x in given), of_gradient, duals, found[some])
+                change(memory, *(x[some] for x in given), of_gradient, chain, found[some])
     pieces = range(0, count, PIECE)
     on_threads(work, pieces, max(1, min(thread_count(threads), len(pieces))))
     return found.reshape(*lead, *shape)

@@ -14,4 +14,6 @@ single joints within bounds: stops, brakes and dry friction. All are rows of one
   hybrid_dynamics accelerations where some joints have theirs prescribed, and the efforts of these
   impulses        of constraints, and of joints within bounds
   contacts        what touches, and its impulses in a step, with those of joints and loops
+  chains          how the ends of a loop change along the joints between, and by their velocities            [MD] (5)
+  derivatives     of efforts and accelerations of constraints
   projection      after a step of an integrator: closed configurations, admissible velocities, impulses"""

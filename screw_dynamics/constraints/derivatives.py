@@ -1,126 +1,142 @@
-"""Derivatives of the efforts and of the accelerations of constraints, by dual numbers: exact, of many states."""
+"""Derivatives of the efforts and of the accelerations of constraints, exact, of many states: what rows make of how the
+ends of a loop move relative to each other, on dual numbers, whose directions are the joints of the chain between."""
 from collections.abc import Callable
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numba import types
 
-from screw_dynamics.algorithms.group_rates import add_products
-from screw_dynamics.algorithms.space import coordinates_alone, groups, vary
 from screw_dynamics.compiled import workspace as ws
+from screw_dynamics.compiled.across import taken
 from screw_dynamics.compiled.takes import gather_coordinates, gather_placements
-from screw_dynamics.compiled.tiles import gather
 from screw_dynamics.kernel_cache.cache import Form, compiled, prepare
 from screw_dynamics.model.links import Link
-from screw_dynamics.numbers.dual import along, no_derivatives
-from screw_dynamics.numbers.lanes import WIDTH
-from screw_dynamics.numbers.tables import block
-from screw_dynamics.numbers.values import kernel, null, over, zero
-from screw_dynamics.screws.se3 import Wrench
+from screw_dynamics.numbers.dual import dual, slope, value_of
+from screw_dynamics.numbers.lanes import WIDTH, extract
+from screw_dynamics.numbers.scalars import where
+from screw_dynamics.numbers.values import kernel, outlined, over, zero
+from screw_dynamics.screws.se3 import Pose, Twist, Wrench, ad_dual, dot
+from screw_dynamics.screws.so3 import Rotation
+from screw_dynamics.screws.vectors import Vec3, cross
 
 from . import rows
+from .chains import MOVED, RATE_BY_Q, RATE_BY_QD, SCREW, TWIST_BY_Q, Chain, chain_of, twists
 from .ends import compute_poses, ends
-from .kinematics import ConstraintKinematics, add_drift, at_joint, put_wrench, send, vanish
+from .kinematics import ConstraintKinematics
 from .tables import COUPLING, ConstraintTables, constraints_in
 
 
+# ------------------------------------------------------------------------------------------------- dual numbers
 @kernel
-def put_efforts(links: Link, body: ConstraintKinematics, given: ConstraintTables, of_gradient: bool,
-                multipliers: np.ndarray, F: Any, efforts: Any) -> None:
-    """efforts (n, 1) become J^T lambda, or G^T lambda of_gradient, without those of couplings, which are the same
-    everywhere. F (6, 1): memory."""
-    for k in range(len(efforts)):
-        efforts[k, 0] = null(body.q[1])
-    for c in range(given.loops):
-        if given.loop.kind[c] != COUPLING:
-            at = ends(links, body, given.loop, c)
-            W = zero(Wrench, at.a.x)
-            for k in range(given.loop.count[c]):
-                P = rows.gradient(given, c, k, at.D) if of_gradient else rows.row(given, c, k, at.D)
-                W += multipliers[given.loop.first[c] + k] * P
-            put_wrench(F, 0, Wrench(at.R @ W.torque, at.R @ W.force))
-            send(links, body, given.loop.link[c], given.loop.on[c], at.a, at.b, F, at_joint, efforts, vanish)
+def vector(x: Vec3, dx: Vec3) -> Vec3:
+    """x, with the derivatives dx."""
+    return Vec3(dual(x.x, dx.x), dual(x.y, dx.y), dual(x.z, dx.z))
 
 
 @kernel
-def take_products(links: Link, body: ConstraintKinematics) -> None:
-    """Of joints on groups accelerations are more than theta'' by products of velocities, see group_rates.py."""
-    add_products(links, body.q, body.qd, -1.0, body.product)
+def twist(V: Twist, dV: Twist) -> Twist:
+    """V, with the derivatives dV."""
+    return Twist(vector(V.angular, dV.angular), vector(V.linear, dV.linear))
 
 
 @kernel
-def no_products(links: Link, body: ConstraintKinematics) -> None:
-    """Of coordinates they are theta''."""
+def pose(D: Pose, X: Twist) -> Pose:
+    """D, with the derivatives D X^."""
+    R, w = D.R, X.angular
+    return Pose(Rotation(vector(R.x, cross(R.x, w)), vector(R.y, cross(R.y, w)), vector(R.z, cross(R.z, w))),
+                vector(D.p, R @ X.linear))
 
 
 @kernel
-def put_slopes(numbers: Any, count: int, out: np.ndarray) -> None:
-    """Write the derivatives of numbers to the first `count` columns."""
-    for k in range(len(out)):
-        for j in range(min(WIDTH, count)):
-            out[k, j] = along(numbers[k], j)
-
-
-class Work(NamedTuple):
-    """Memory for dual numbers: two configurations (nq), a displacement, velocities and accelerations (n), h (m),
-    efforts (n, 1) and a wrench (6, 1)."""
-
-    here: Any
-    x: Any
-    u: Any
-    v: Any
-    a: Any
-    h: Any
-    efforts: Any
-    F: Any
+def slopes(W: Wrench) -> Wrench:
+    """The derivatives of a wrench."""
+    t, f = W.torque, W.force
+    return Wrench(Vec3(slope(t.x), slope(t.y), slope(t.z)), Vec3(slope(f.x), slope(f.y), slope(f.z)))
 
 
 @kernel
-def work_in(like: Any, work: np.ndarray, n: int, nq: int, m: int) -> Work:
-    """The Work in an array of size_of_work dual numbers."""
-    first, v, a, h = 2 * nq, 2 * nq + n, 2 * nq + 2 * n, 2 * nq + 3 * n
-    numbers = block(like, (h + m + n + 6,), work, 0)
-    return Work(numbers[:nq], numbers[nq:first], numbers[first:v], numbers[v:a], numbers[a:h], numbers[h:h + m],
-                numbers[h + m:h + m + n].reshape((n, 1)), numbers[h + m + n:].reshape((6, 1)))
+def without_slopes(W: Wrench) -> Wrench:
+    """A wrench without its derivatives."""
+    t, f = W.torque, W.force
+    return Wrench(Vec3(value_of(t.x), value_of(t.y), value_of(t.z)), Vec3(value_of(f.x), value_of(f.y), value_of(f.z)))
 
 
-def size_of_work(n: int, nq: int, m: int) -> int:
-    """How many dual numbers these are."""
-    return 2 * nq + 4 * n + m + 6
+# ------------------------------------------------------------------------------------------------- a loop
+@kernel
+def wrench_of(given: ConstraintTables, c: int, D: Pose, of_gradient: bool, multipliers: np.ndarray) -> Wrench:
+    """The sum of the rows of loop c, or those of its gradient, times their multipliers."""
+    W = zero(Wrench, D.p.x)
+    for k in range(given.loop.count[c]):
+        W += multipliers[given.loop.first[c] + k] * rows.row(given, c, k, D)
+    return rows.gradient_of(given, c, D, W) if of_gradient else W
 
 
+@kernel
+def add_columns(chain: Chain, first: int, x: Any, out: np.ndarray) -> None:
+    """Add to `out` the derivatives x along the joints that are taken at once."""
+    for place in range(min(WIDTH, chain.by.shape[1] - first)):
+        out[chain.joint.coordinate[first + place]] += extract(x, place)
+
+
+@kernel
+def add_to_efforts(chain: Chain, first: int, W: Wrench, out: np.ndarray) -> None:
+    """Add the derivatives of the efforts W A_j of a wrench on the screws of a chain: (dW - ad_i^T W) A_j along a joint
+    i that changes A_j, and dW A_j along others."""
+    of_wrench, moved = slopes(W), taken(chain.by, MOVED, first)
+    of_both = of_wrench - ad_dual(twists(chain.by, SCREW, first), without_slopes(W))
+    for j in range(chain.by.shape[1]):
+        A = chain.joint.A[j]
+        add_columns(chain, first, where(moved > j, dot(of_both, A), dot(of_wrench, A)), out[chain.joint.coordinate[j]])
+
+
+@kernel
+def add_to_accelerations(given: ConstraintTables, c: int, D: Pose, V: Twist, rate: Twist, chain: Chain, first: int,
+                         out: np.ndarray) -> None:
+    """Add the derivatives of what rows of loop c make of the relative twist V and its derivative."""
+    for k in range(given.loop.count[c]):
+        h = dot(rows.row(given, c, k, D), rate) + dot(rows.row_rate(given, c, k, D, V), V)
+        add_columns(chain, first, slope(h), out[given.loop.first[c] + k])
+
+
+@outlined
+def add_loop(links: Link, body: ConstraintKinematics, given: ConstraintTables, c: int, qd: np.ndarray, qdd: np.ndarray,
+             multipliers: np.ndarray, of_gradient: bool, work: np.ndarray, out: np.ndarray) -> None:
+    """Add what loop c has of the derivatives of a state: see form_of_derivatives."""
+    n, at = len(qd), ends(links, body, given.loop, c)
+    chain = chain_of(links, body, given.loop, c, at, qd, qdd, work)
+    count = chain.by.shape[1]
+    V, rate = chain.joint.V[count], chain.joint.rate[count]
+    for first in range(0, count, WIDTH):
+        A = twists(chain.by, SCREW, first)
+        D = pose(at.D, A)
+        add_to_efforts(chain, first, wrench_of(given, c, D, of_gradient, multipliers), out[:n, :n])
+        if not of_gradient:
+            along_q = twist(V, twists(chain.by, TWIST_BY_Q, first)), twist(rate, twists(chain.by, RATE_BY_Q, first))
+            add_to_accelerations(given, c, D, *along_q, chain, first, out[n:, :n])
+            if out.shape[1] > n:
+                D, by_qd = over(at.D, D.p.x), twist(rate, twists(chain.by, RATE_BY_QD, first))
+                add_to_accelerations(given, c, D, twist(V, A), by_qd, chain, first, out[n:, n:])
+
+
+# ------------------------------------------------------------------------------------------------- entry points
 def form_of_derivatives(on_groups: bool) -> Form:
-    """Of states q (N, nq), qd (N, n), accelerations qdd (N, n) and multipliers lambda (N, m): the derivatives (N, n +
-    m, n or 2 n) of J^T lambda and of J qdd + J' qd, along the joint twists and, as far as there are columns, by qd;
-    of_gradient: (N, n, n) of G^T lambda alone, G the gradient of residuals. work: memory for size_of_work dual numbers.
-    """
-    Table, take, space, products = (
-        (ws.placed(ConstraintKinematics), gather_placements, groups, take_products) if on_groups else
-        (ConstraintKinematics, gather_coordinates, coordinates_alone, no_products))
+    """Of states q (N, nq), qd (N, n), accelerations qdd (N, n) and multipliers lambda (N, m): adds the derivatives (N,
+    n + m, n or 2 n) of J^T lambda and of J qdd + J' qd, along the joint twists and, as far as there are columns, by qd;
+    of_gradient: (N, n, n) of G^T lambda alone, G the gradient of residuals. Those of couplings are 0. work: memory for
+    chain_numbers."""
+    Table, take = ((ws.placed(ConstraintKinematics), gather_placements) if on_groups else
+                   (ConstraintKinematics, gather_coordinates))
 
     @compiled(f"loops.derivatives{'.groups' * on_groups}", nogil=True)
     def many(memory, q, qd, qdd, multipliers, of_gradient, work, out):
-        like, n, nq, columns = no_derivatives(), qd.shape[1], q.shape[1], out.shape[2]
-        links, body, given = ws.links_in(memory), ws.body_on_lanes(Table, memory, like), constraints_in(memory, 0.0)
-        here, x, u, v, a, h, efforts, F = work_in(like, work, n, nq, given.m)
+        links, body, given = ws.links_in(memory), ws.body_on_lanes(Table, memory, 0.0), constraints_in(memory, 0.0)
         for i in range(len(q)):
-            for first in range(0, columns, WIDTH):
-                vary(space(memory), like, q[i], qd[i], first, here, u, x, v)
-                for k in range(n):
-                    a[k] = over(qdd[i, k], like)
-                take(links, memory, x, body.q)
-                gather(links.coordinate, v, body.qd)
-                gather(links.coordinate, a, body.product)
-                products(links, body)
-                compute_poses(links, body)
-                put_efforts(links, body, given, of_gradient, multipliers[i], F, efforts)
-                put_slopes(efforts[:, 0], columns - first, out[i, :n, first:])
-                if not of_gradient:
-                    for k in range(given.m):
-                        h[k] = null(like)
-                    add_drift(links, body, given, h)
-                    put_slopes(h, columns - first, out[i, n:, first:])
+            take(links, memory, q[i], body.q)
+            compute_poses(links, body)
+            for c in range(given.loops):
+                if given.loop.kind[c] != COUPLING:
+                    add_loop(links, body, given, c, qd[i], qdd[i], multipliers[i], of_gradient, work, out[i])
     states = (ws.numbers_type(2),) * 4
     return Form(many, (ws.numbers_type(1), *states, types.boolean, ws.numbers_type(1), ws.numbers_type(3)))
 

@@ -19,7 +19,8 @@ from .tables import ConstraintTables
 class Kind(NamedTuple):
     """How many rows a kind has, or 0 for as many as the constraint has rows P; and kernels: residual(given, c, D, h)
     writes that of loop c to its rows of h (m); row(given, c, k, D) is row k, rate(given, c, k, D, V) its derivative
-    along V, gradient(given, c, k, D) the wrench whose power on V is the rate of the residual."""
+    along V; and of a sum W of multiples of rows gradient(given, c, D, W) is the wrench whose power on V is the rate of
+    the sum of such multiples of residuals."""
 
     count: int
     residual: Callable
@@ -53,14 +54,20 @@ def no_rate(given: ConstraintTables, c: int, k: int, D: Pose, V: Twist) -> Wrenc
 
 
 @kernel
-def of_logarithm(given: ConstraintTables, c: int, k: int, D: Pose) -> Wrench:
-    """(dexp^-1_-X)^T P, X = log(D).
+def of_logarithm(given: ConstraintTables, c: int, D: Pose, W: Wrench) -> Wrench:
+    """(dexp^-1_-X)^T W, X = log(D).
 
     With torque and force exchanged, a wrench changes as a twist does: the transpose of dexp^-1_-X is dexp^-1_X. The
     logarithm is that of so3.turn, which has derivatives where D does not turn, too."""
-    P, xi = constant(given, c, k, D), so3.turn(D.R).xi
-    image = dexp_inv(Twist(xi, so3.dexp_inv(xi, D.p)), Twist(P.force, P.torque))
+    xi = so3.turn(D.R).xi
+    image = dexp_inv(Twist(xi, so3.dexp_inv(xi, D.p)), Twist(W.force, W.torque))
     return Wrench(image.linear, image.angular)
+
+
+@kernel
+def of_rows(given: ConstraintTables, c: int, D: Pose, W: Wrench) -> Wrench:
+    """W, of kinds whose rows are rates of residuals."""
+    return W
 
 
 # ------------------------------------------------------------------------------------------------- universal joints
@@ -121,8 +128,8 @@ def along_rate(given: ConstraintTables, c: int, k: int, D: Pose, V: Twist) -> Wr
 
 KINDS = {
     "subgroup": Kind(0, logarithm, constant, no_rate, of_logarithm),
-    "universal": Kind(4, origins_and_cosine, forces_and_torque, turning, forces_and_torque),
-    "length": Kind(1, error_of_length, along, along_rate, along),
+    "universal": Kind(4, origins_and_cosine, forces_and_torque, turning, of_rows),
+    "length": Kind(1, error_of_length, along, along_rate, of_rows),
 }
 NUMBERS = {name: number for number, name in enumerate(KINDS)}       # of kinds, in tables
 
@@ -145,4 +152,10 @@ def by_kind(kernels: list[Callable]) -> Callable:
 put_residual = outlined(by_kind([kind.residual for kind in KINDS.values()]))
 row = by_kind([kind.row for kind in KINDS.values()])
 row_rate = by_kind([kind.rate for kind in KINDS.values()])
-gradient = outlined(by_kind([kind.gradient for kind in KINDS.values()]))
+gradient_of = outlined(by_kind([kind.gradient for kind in KINDS.values()]))         # of sums of multiples of rows
+
+
+@kernel
+def gradient(given: ConstraintTables, c: int, k: int, D: Pose) -> Wrench:
+    """The wrench whose power on V is the rate of residual k of loop c."""
+    return gradient_of(given, c, D, row(given, c, k, D))

@@ -3,9 +3,10 @@ import numpy as np
 import pytest
 
 import screw_dynamics as sd
-from screw_dynamics.closed_loops import ClosedLoopRobot, Distance, Gear
+from screw_dynamics.closed_loops import ClosedLoopRobot, Distance, Gear, LoopJoint
 from screw_dynamics.closed_loops.derivatives import accelerations
-from screw_dynamics.closed_loops.differentials import changes, differentials
+from screw_dynamics.closed_loops.differentials import changes, changes_of_gradient, differentials
+from screw_dynamics.model.constraints import KINDS
 from support.closed_states import MECHANISMS, close, deviated, enough, moving, stands_in_a_fluid
 from support.differences import slopes
 from support.linkages import four_bar
@@ -56,6 +57,41 @@ def test_changes_of_efforts_and_of_accelerations_of_constraints_are_their_slopes
     expected = slopes(both, 2 * n)
     assert close(of_efforts, expected[:n], 1e-11) and np.abs(of_efforts).max() > 0.1
     assert close(of_accelerations, expected[n:], 1e-11)
+
+
+def of_all_kinds():
+    """Joints on groups, a helical one and one that follows it on two branches, between which all kinds of constraints
+    hold; and to the ground, and between a body and one that carries it."""
+    builder, inertia = sd.ModelBuilder("ground"), sd.inertia_matrix(2.0, (0.05, 0.02, 0.1), np.diag((0.1, 0.2, 0.15)))
+    builder.add_group_joint("free", "float", "body", "ground", inertia=inertia)
+    builder.add_group_joint("spherical", "shoulder", "arm", "body", inertia=inertia)
+    builder.add_group_joint("planar", "slab", "plate", "ground", inertia=inertia)
+    builder.add_screw("screw", "nut", "plate", (0.0, 0.6, 0.8), (0.1, 0.0, 0.0), pitch=0.2, mass=1.0,
+                      com=(0.1, 0.1, -0.3), inertia=0.1 * np.eye(3))
+    builder.add_group_joint("spherical", "wrist", "hand", "nut", inertia=inertia)
+    builder.add_screw("follows", "finger", "hand", (0.0, 0.6, 0.8), (0.1, 0.3, 0.0), mass=1.0, com=(0.1, 0.1, -0.3),
+                      inertia=0.1 * np.eye(3), mimic=sd.Mimic("screw", 0.5, 0.1))
+    ends = [("arm", "finger"), ("finger", "body"), ("hand", None), ("finger", "plate")]
+    joints = [LoopJoint(f"of {kind}", kind, *ends[k % 4], pitch=0.3 if "helical" in kind else None)
+              for k, kind in enumerate(KINDS)]
+    return ClosedLoopRobot(sd.Robot(builder.build()), [
+        *joints, Gear("gear", {"screw": 2.0}), Distance("rod", "nut", "arm", (0.1, 0.2, 0.3), (0.0, 1.0, 0.0)),
+        Distance("far", "hand", None, (0.1, 0.2, 0.3), (0.0, 1.0, 3.0))])
+
+
+def test_chains_of_loops_have_the_derivatives_of_the_whole_tree(rng):
+    """Those that dual numbers have which go through all of it; and of gradients, differences."""
+    loops = of_all_kinds()
+    robot, n, push = loops.robot, loops.robot.n, rng.normal(size=loops.constraints.m)
+    q, (qd, qdd) = robot.integrate(robot.neutral(), 0.3 * rng.normal(size=n)), rng.normal(size=(2, n))
+    d, (of_efforts, of_accelerations) = (f(loops.constraints, q, qd, *more) for f, more in (
+        (differentials, ()), (changes, (qdd, push))))
+    assert close(of_efforts[:, :n], np.einsum("kij,k->ij", d.J_by_q, push), 1e-13) and (of_efforts[:, n:] == 0.0).all()
+    assert close(of_accelerations[:, :n], np.einsum("kij,i->kj", d.J_by_q, qdd) + d.drift_by_q, 1e-13)
+    assert close(of_accelerations[:, n:], d.drift_by_qd, 1e-13)
+    expected = slopes(lambda x: loops.constraints.gradient(robot.integrate(q, x)).T @ push, n)
+    assert close(changes_of_gradient(loops.constraints, q, push), expected, 1e-11)
+    assert min(np.abs(x).max() for x in (of_efforts, *of_accelerations[:-3])) > 0.01
 
 
 @pytest.mark.parametrize("name", NAMES)
