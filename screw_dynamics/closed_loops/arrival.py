@@ -33,8 +33,8 @@ def after_closing(constraints: Constraints, before: np.ndarray, after: np.ndarra
     mu). In what G leaves free, Q, E^-1 of these is E^-1 T dq + dG^T mu; and they are admissible there, in P, what J
     leaves free."""
     robot, one, x = constraints.robot, np.eye(constraints.robot.n), constraints.robot.difference(before, after)
-    at = response(one, J)
-    begin = response(one, constraints.gradient(before), at.rank)        # open loops hold no more than closed ones
+    at = response(one, J, None, threads)
+    begin = response(one, constraints.gradient(before), at.rank, threads)   # open loops hold no more than closed ones
     pushed = one + changes_of_gradient(constraints, before, begin.multipliers(x), threads)
     P, Q = at.K, begin.K
     if robot.model.on_groups:
@@ -52,7 +52,7 @@ def after_impulse(constraints: Constraints, q: np.ndarray, J: np.ndarray, qd: np
     robot, still = constraints.robot, np.zeros_like(qd)
     at_rest = robot.inverse_dynamics_derivatives(q, still, still, threads=threads)
     M = at_rest.by_qdd
-    at = response(M, J, most)
+    at = response(M, J, most, threads)
     w = -(at.H @ (J @ qd[..., None]))[..., 0]
     of_momentum = robot.inverse_dynamics_derivatives(q, still, w, threads=threads)
     of_efforts, of_rates = changes(constraints, q, still, qd + w, at.multipliers((M @ w[..., None])[..., 0]), False,

@@ -59,7 +59,7 @@ def accelerations(constraints: Constraints, q: np.ndarray, qd: np.ndarray, tau: 
         p, p_by_qd = products(model, qd)
         M, forces, by_rates = M + added[..., None] * np.eye(n), forces + added * p, added[..., None] * p_by_qd
     drift, J = constraints.drift_and_jacobian(q, qd)
-    at = response(M, J, most)
+    at = response(M, J, most, threads)
     qdd = at.solved(forces[..., None], -drift[..., None])[..., 0]
     tree = robot.inverse_dynamics_derivatives(q, qd, qdd, external, threads=threads)
     pushes = at.multipliers((M @ qdd[..., None])[..., 0] - forces)

@@ -14,6 +14,7 @@ from screw_dynamics.numbers.lanes import WIDTH
 from .costates import costates, euler_costates
 from .euler_steps import euler_steps
 from .matrix_products import padded
+from .responses import form_of_responses
 from .riccati import TOLD, Feedback, Motions, sizes, sweep, work_numbers
 
 FEW = 2                 # motions that take less time one after the other than on lanes
@@ -147,4 +148,4 @@ def derivatives_of_euler_steps(by_q: np.ndarray, by_qd: np.ndarray, by_tau: np.n
 def forms() -> tuple[Form, ...]:
     """All that is compiled of sweeps."""
     return (form_of_riccati(False), form_of_riccati(True), form_of_costates(), form_of_euler_costates(),
-            form_of_euler_steps())
+            form_of_euler_steps(), form_of_responses())

@@ -1,0 +1,170 @@
+"""What efforts, and drifts of what constraints hold, make of accelerations, of as many states as a lane has places: the
+K and H of x = K efforts + H drifts where
+
+    M x - J^T lambda = efforts,   J x = drifts.
+
+With M = L L^T, L^-1 (M J^T 1) = (L^T Y G), and A = J M^-1 J^T = Y^T Y = C C^T, C^-1 (A Y^T G 1) = (C^T U B), these are
+K = G^T G - U^T U and H = U^T B."""
+from collections.abc import Callable
+from functools import cache
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import types
+
+from screw_dynamics.compiled import workspace as ws
+from screw_dynamics.compiled.entry import lane
+from screw_dynamics.compiled.samples import load_rows, store_rows
+from screw_dynamics.compiled.threads import on_threads, thread_count
+from screw_dynamics.kernel_cache.cache import Form, compiled, prepare
+from screw_dynamics.numbers.lanes import WIDTH
+from screw_dynamics.numbers.scalars import sqrt, where
+from screw_dynamics.numbers.tables import block
+from screw_dynamics.numbers.values import kernel, null, outlined
+
+from .matrix_products import add_product, mirror, transposed
+
+PIECE = 64              # states that a thread takes at once
+less_transposed = kernel(lambda A, i, k: -A[k, i])
+
+
+class Work(NamedTuple):
+    """Memory: X (n, 2 n + m), Z (m, 2 m + n), K (n, n), the transpose of H (m, n); of each row of J the square of its
+    length, and a diagonal entry of A, (m,) each; and whether rows are independent (1,)."""
+
+    X: Any
+    Z: Any
+    K: Any
+    H: Any
+    square: Any
+    diagonal: Any
+    independent: Any
+
+
+def work_numbers(n: int, m: int) -> int:
+    """How many numbers a Work has."""
+    return WIDTH * (n * (2 * n + m) + m * (2 * m + n) + n * n + m * n + 2 * m + 1)
+
+
+@kernel
+def work_in(like: Any, n: int, m: int, memory: np.ndarray) -> Work:
+    """The Work in memory."""
+    Z = WIDTH * n * (2 * n + m)
+    K = Z + WIDTH * m * (2 * m + n)
+    H = K + WIDTH * n * n
+    rest = block(like, (2 * m + 1,), memory, H + WIDTH * m * n)
+    return Work(block(like, (n, 2 * n + m), memory, 0), block(like, (m, 2 * m + n), memory, Z),
+                block(like, (n, n), memory, K), block(like, (m, n), memory, H), rest[:m], rest[m:2 * m], rest[2 * m:])
+
+
+@outlined
+def eliminate(X: Any) -> None:
+    """X (a, b) becomes L^-1 X, L L^T being its first a columns, of which those on and above the diagonal are read; NaN
+    where they are not positive."""
+    a, b = X.shape
+    for k in range(a):
+        pivot = 1.0 / sqrt(where(X[k, k] > 0.0, X[k, k], null(X[k, k]) + np.nan))
+        for j in range(k, b):
+            X[k, j] *= pivot
+        for i in range(k + 1, a):
+            factor = X[k, i]
+            for j in range(i, b):
+                X[i, j] -= factor * X[k, j]
+
+
+@kernel
+def fill(X: Any, number: float) -> None:
+    """X becomes `number` on its diagonal, and 0 beside it."""
+    for i in range(len(X)):
+        for j in range(X.shape[1]):
+            X[i, j] = null(X[i, j]) + number * (i == j)
+
+
+@kernel
+def are_independent(at: Work, B: Any, share: float, least: float) -> Any:
+    """1 where no row of J is shorter than a share of the longest, or of `least`, and what the others leave of each is
+    no less of it, in the metric of M^-1; else 0. Of a positive A a_kk (A^-1)_kk is the square of that, inverted."""
+    square, found = at.square, null(at.independent[0]) + 1.0
+    longest = null(found) + least * least
+    for k in range(len(square)):
+        longest = where(square[k] > longest, square[k], longest)
+    for k in range(len(square)):
+        back = null(found)
+        for i in range(k, len(square)):
+            back += B[i, k] * B[i, k]
+        enough = (square[k] > share * share * longest) & (at.diagonal[k] * back < 1.0 / (share * share))
+        found = where(enough, found, null(found))
+    return found
+
+
+@kernel
+def respond(M: np.ndarray, J: np.ndarray, share: float, least: float, first: int, at: Work) -> None:
+    """K, H and independent of the states from the first on."""
+    X, Z, (m, n) = at.X, at.Z, at.H.shape
+    Y, G, B, U = X[:, n:n + m], X[:, n + m:], Z[:, m + n:], Z[:, m:m + n]
+    for i in range(n):
+        load_rows(M, first, i, X[i, :n])
+    for k in range(m):
+        load_rows(J, first, k, Y[:, k])
+        at.square[k] = null(Y[0, k])
+        for i in range(n):
+            at.square[k] += Y[i, k] * Y[i, k]
+    fill(G, 1.0)
+    eliminate(X)
+    fill(Z, 0.0)
+    add_product(transposed, Y, X[:, n:], Z[:, :m + n], 0)
+    for k in range(m):
+        at.diagonal[k] = Z[k, k]
+    fill(B, 1.0)
+    eliminate(Z)
+    fill(at.H, 0.0)
+    add_product(transposed, B, U, at.H, 0)
+    fill(at.K, 0.0)
+    add_product(transposed, G, G, at.K, 1)
+    add_product(less_transposed, U, U, at.K, 1)
+    mirror(at.K, n)
+    at.independent[0] = are_independent(at, B, share, least)
+
+
+def form_of_responses() -> Form:
+    """What is compiled: of M (N, n, n) and J (N, m, n), m <= n, it fills K (N, n, n), the transpose of H (N, m, n), and
+    (N, 1, 1) with whether rows of J are_independent; where they are not, K and H are not what they should be."""
+    @compiled("loops.response", nogil=True)
+    def many(M, J, share, least, K, H, independent, memory):
+        at = work_in(lane(), J.shape[2], J.shape[1], memory)
+        for first in range(0, len(M), WIDTH):
+            respond(M, J, share, least, first, at)
+            for i in range(len(at.K)):
+                store_rows(K, first, i, at.K[i])
+            for k in range(len(at.H)):
+                store_rows(H, first, k, at.H[k])
+            store_rows(independent, first, 0, at.independent)
+    numbers = ws.numbers_type(3)
+    return Form(many, (numbers, numbers, types.float64, types.float64, numbers, numbers, numbers, ws.numbers_type(1)))
+
+
+@cache
+def entry_of_responses() -> Callable:
+    """The entry point of form_of_responses."""
+    return prepare(*form_of_responses()).entry_point
+
+
+def responses(M: np.ndarray, J: np.ndarray, share: float, least: float, threads: int | None = None
+              ) -> tuple[np.ndarray, np.ndarray] | None:
+    """K (..., n, n) and the transpose of H (..., m, n), of M (..., n, n) and J (..., m, n), m <= n; None unless in all
+    states M is positive, no row of J is shorter than a share of the longest, or of `least`, and no less than such a
+    share of each, in the metric of M^-1, is independent of the others."""
+    m, n = J.shape[-2:]
+    M, J = (np.ascontiguousarray(x, dtype=float) for x in (np.broadcast_to(M, (*J.shape[:-2], n, n)), J))
+    count, run = M.size // (n * n), entry_of_responses()
+    K, H, independent = np.empty((count, n, n)), np.empty((count, m, n)), np.empty((count, 1, 1))
+    given = M.reshape(K.shape), J.reshape(H.shape)
+
+    def work(starts):
+        memory = ws.aligned(work_numbers(n, m))
+        for start in starts:
+            some = slice(start, start + PIECE)
+            run(*(x[some] for x in given), share, least, K[some], H[some], independent[some], memory)
+    pieces = range(0, count, PIECE)
+    on_threads(work, pieces, max(1, min(thread_count(threads), len(pieces))))
+    return (K.reshape(M.shape), H.reshape(J.shape)) if independent.all() else None
