@@ -42,7 +42,7 @@ def after_closing(constraints: Constraints, before: np.ndarray, after: np.ndarra
         free, pushed = Q @ F, pushed + F @ T - one
     else:
         free = Q
-    return np.linalg.solve(free @ P + (one - Q) @ (one - P), Q @ (pushed @ dq))
+    return np.linalg.solve(free @ P + (one - Q) @ (one - P), Q @ pushed) @ dq
 
 
 def after_impulse(constraints: Constraints, q: np.ndarray, J: np.ndarray, qd: np.ndarray, dq: np.ndarray,
@@ -57,5 +57,5 @@ def after_impulse(constraints: Constraints, q: np.ndarray, J: np.ndarray, qd: np
     of_momentum = robot.inverse_dynamics_derivatives(q, still, w, threads=threads)
     of_efforts, of_rates = changes(constraints, q, still, qd + w, at.multipliers((M @ w[..., None])[..., 0]), False,
                                    threads=threads)
-    by_q = of_efforts - (of_momentum.by_q - at_rest.by_q)
-    return at.solved(M @ dqd + by_q @ dq, -of_rates @ dq)
+    by_q = at.solved(of_efforts - (of_momentum.by_q - at_rest.by_q), -of_rates)
+    return dqd - at.H @ (J @ dqd) + by_q @ dq                           # K M = 1 - H J

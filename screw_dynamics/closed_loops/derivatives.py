@@ -64,10 +64,9 @@ def accelerations(constraints: Constraints, q: np.ndarray, qd: np.ndarray, tau: 
     tree = robot.inverse_dynamics_derivatives(q, qd, qdd, external, threads=threads)
     pushes = at.multipliers((M @ qdd[..., None])[..., 0] - forces)
     of_efforts, of_drifts = changes(constraints, q, qd, qdd, pushes, threads=threads)
-    efforts = np.concatenate((of_efforts[..., :n] - tree.by_q, by_rates - tree.by_qd,
-                              np.broadcast_to(np.eye(n), M.shape)), axis=-1)
-    drifts = np.concatenate((of_drifts, np.zeros((*of_drifts.shape[:-1], n))), axis=-1)
-    return qdd, *np.split(at.solved(efforts, -drifts), 3, axis=-1)
+    of_efforts[..., :n] -= tree.by_q
+    of_efforts[..., n:] += by_rates - tree.by_qd
+    return qdd, *np.split(at.solved(of_efforts, -of_drifts), 2, axis=-1), at.K
 
 
 def of_inverse_dynamics(constraints: Constraints, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray,

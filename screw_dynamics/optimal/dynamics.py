@@ -132,23 +132,26 @@ class LoopPhase(TreePhase):
 
     def ranks(self, q: np.ndarray) -> np.ndarray | None:
         """The same. Loops that nothing closes would hold more, the longer the motion."""
-        from screw_dynamics.closed_loops.projection import rank
+        return None if self.steps.projection == BOTH else self._ranks_at(q)
 
-        return None if self.steps.projection == BOTH else rank(self.mechanism.jacobian(q))
+    def _ranks_at(self, q):
+        """How many directions constraints hold at configurations q (k, nq)."""
+        from screw_dynamics.closed_loops.response import response
+
+        return response(np.eye(self.robot.n), self.mechanism.jacobian(q), threads=self.steps.threads).rank
 
     def derivatives(self, q: np.ndarray, qd: np.ndarray, tau: np.ndarray, t: np.ndarray, whole: bool = True,
                     most: np.ndarray | None = None) -> np.ndarray:
         """The same."""
         from screw_dynamics.closed_loops.arrival import after_impulse, arrive
         from screw_dynamics.closed_loops.derivatives import accelerations
-        from screw_dynamics.closed_loops.projection import rank
 
         h, integrator, friction, limits, forces, threads, projection = self.steps
         if friction or limits:
             return self._quotients(q, qd, tau, t)
         constraints = self.mechanism.constraints
         if most is None and not (projection == BOTH and INTEGRATORS[integrator].implicit):
-            most = rank(constraints.jacobian(q))        # within a step loops are open a little, but for where it starts
+            most = self._ranks_at(q)        # within a step loops are open a little, but for where it starts
 
         def held(robot, q, qd, tau, external, threads, added=None, wanted=True):
             return accelerations(constraints, q, qd, tau, external, threads, added, most)
