@@ -34,7 +34,7 @@ from .steps import CALLS, JOINTS, OF_JOINT, prepare_plant, settings_in
 class Around(NamedTuple):
     """P motions of N steps, and feedback around them: q (P, N + 1, nq), qd (P, N + 1, n), efforts u (P, N, m) of the
     velocities `driven` (m), changes d (P, N, m) and gains K (P, N, m k), rows of k >= 2 n numbers, gaps (P, N + 1, 2
-    n), the first of none; part (P, 1, 1): a; and bounds lower and upper (P, N, m) of u."""
+    n), the first of none; part (P, 1, 1): a; and bounds lower and upper (P or 1, N or 1, m) of u."""
 
     q: np.ndarray
     qd: np.ndarray
@@ -102,8 +102,8 @@ def load_step(given: Around, first: int, i: int, at: Room) -> None:
     load_rows(given.u, first, i, at.u)
     load_rows(given.d, first, i, at.d)
     load_rows(given.K, first, i, at.K)
-    load_rows(given.lower, first, i, at.lower)
-    load_rows(given.upper, first, i, at.upper)
+    load_rows(given.lower, first, min(i, given.lower.shape[1] - 1), at.lower)
+    load_rows(given.upper, first, min(i, given.upper.shape[1] - 1), at.upper)
     load_rows(given.gaps, first, i + 1, at.gap)
 
 
@@ -210,7 +210,7 @@ def follow(rollouts: Rollouts, integrator: str, friction: bool, limits: bool, to
             for start in starts:
                 some = slice(start, start + unit)
                 *arrays, driven = given
-                run(workspace, settings, dt, *(x[some] for x in arrays), driven, *(x[some] for x in found), stop,
-                    memory, main)
+                given_here, found_here = (x[some] if len(x) == P else x for x in arrays), (x[some] for x in found)
+                run(workspace, settings, dt, *given_here, driven, *found_here, stop, memory, main)
     on_threads(work, range(0, P, unit), min(thread_count(threads), -(-P // unit)), lambda: stop.fill(1))
     return found

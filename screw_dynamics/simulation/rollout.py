@@ -85,6 +85,7 @@ class Rollouts:
         self.robot, self._model, self.entries, self._workspaces = robot, robot.model, entries, workspaces
         self._with_room = workspaces if projected is not None else Workspaces(with_room(robot.tables))
         self._checked: dict = {}            # by options: settings, and number of samples
+        self._steps: dict = {}              # by options: settings of one step
         self._totals: dict[tuple[Element, ...], Total] = {}
         self._alone = [self.stepped(None, own) for own in (False, True)]    # kept as long as the settings of steps
         self._on_groups = self._model.on_groups
@@ -179,10 +180,18 @@ class Rollouts:
                       ) -> tuple[np.ndarray, Workspaces]:
         """The settings of one step, at the time `start` (s), and the workspaces for it. ValueError for an adaptive
         integrator."""
-        one_of("integrator", integrator, FIXED_STEPS)
-        friction, limits = options(friction, limits)
-        settings = self._settings(integrator, friction, limits, springs)
-        settings = self._with_calls(settings, integrator, total or self._alone[friction], None, lanes)
+        key = integrator, friction, limits, total, lanes
+        known = self._steps.get(key) if springs is None else None
+        if known is None:
+            one_of("integrator", integrator, FIXED_STEPS)
+            friction, limits = options(friction, limits)
+            settings = self._settings(integrator, friction, limits, springs)
+            known = self._with_calls(settings, integrator, total or self._alone[friction], None, lanes)
+            if springs is None:
+                if len(self._steps) > 100:
+                    self._steps.clear()
+                self._steps[key] = known
+        settings = known.copy()
         _head(settings).start = start
         return settings, self._pool(settings.view(np.int64))
 
