@@ -11,10 +11,11 @@ from typing import NamedTuple
 import numpy as np
 
 from screw_dynamics.compiled.threads import thread_count
+from screw_dynamics.constraints.bounded import FREE
 from screw_dynamics.simulation.feedback import Motion
 from screw_dynamics.sweeps.entries import riccati
 from screw_dynamics.sweeps.matrix_products import padded
-from screw_dynamics.sweeps.riccati import CHANGE, FLAT, LEAST_PIVOT, TOLD, Feedback, Motions
+from screw_dynamics.sweeps.riccati import CHANGE, FLAT, LEAST_PIVOT, Feedback, Motions
 
 from .dynamics import Dynamics
 from .objective import Objective
@@ -25,25 +26,27 @@ SHARE = 0.25            # of the expected decrease of the merit, which a part mu
 PARTS = 0.5 ** np.arange(10)
 SHIFTS = 1e-6, 100.0, 1e12           # the first one, how they grow, and where it ends
 ROUNDS = 10             # in which limits change sides
-AT_ONCE = 8             # motions, for each thread
+AT_ONCE = 16            # motions, for each thread
 ROUNDING = 1e-13        # of the merit, which differences of it have
 
 
 class Iterate(NamedTuple):
-    """P motions, their gaps (P, N + 1, 2 n), costs (P,) without and with what limits add, shift (P,), the feedback of
-    the last iteration, and what the terms of motions are, {numbers of motions: values}, as far as that is known."""
+    """P motions, their gaps (P, N + 1, 2 n), costs (P,) without and with what limits add, shift (P,), of the last
+    iteration the feedback K (P, N, m, padded(2 n)) and on which side of bounds efforts are (P, N, m), and what the
+    terms of motions are, {numbers of motions: values}, as far as that is known."""
 
     motion: Motion
     gaps: np.ndarray
     cost: np.ndarray
     value: np.ndarray
     shift: np.ndarray
-    feedback: Feedback
+    K: np.ndarray
+    side: np.ndarray
     known: dict
 
 
 class Bounds(NamedTuple):
-    """Of efforts (m,)."""
+    """Of efforts (1, 1, m)."""
 
     lower: np.ndarray
     upper: np.ndarray
@@ -62,9 +65,8 @@ def begin(dynamics: Dynamics, objective: Objective, motion: Motion, gaps: np.nda
     """The Iterate of motions with gaps."""
     P, N, m = motion.u.shape
     cost, value, _ = objective.take(motion, np.arange(P))
-    return Iterate(motion, gaps, cost, value, np.zeros(P), Feedback(
-        np.zeros((P, N, m, padded(2 * dynamics.robot.n))), np.zeros((P, N, m)), np.zeros((P, N, m)),
-        np.zeros((P, N + 1, padded(2 * dynamics.robot.n + m))), np.zeros((P, TOLD))), {})
+    return Iterate(motion, gaps, cost, value, np.zeros(P), np.zeros((P, N, m, padded(2 * dynamics.robot.n))),
+                   np.full((P, N, m), FREE), {})
 
 
 def in_parts(function: Callable, which: np.ndarray, threads: int | None) -> list[np.ndarray]:
@@ -77,41 +79,44 @@ def in_parts(function: Callable, which: np.ndarray, threads: int | None) -> list
 
 def best_feedback(dynamics: Dynamics, objective: Objective, bounds: Bounds, at: Iterate, which: np.ndarray
                   ) -> tuple[Feedback, np.ndarray, np.ndarray]:
-    """The best feedback of the motions `which` to second order, the shifts (P,) that it took, and by how much costs are
-    to become less (P,)."""
+    """The best feedback of the motions `which` to second order, whose K are those of `at` if these follow each other,
+    the shifts (P,) that it took, and by how much costs are to become less (P,)."""
     some, values = run(which), at.known.get(tuple(which))
-    motion, shift, side = Motion(*(x[some] for x in at.motion)), at.shift[which], at.feedback.side[some]
+    motion, shift, side = Motion(*(x[some] for x in at.motion)), at.shift[which], at.side[some]
     F = dynamics.derivatives(motion, False)
     values = objective.take(motion, which, True).values if values is None else values
     sides = objective.sides(values, which)
     for _ in range(ROUNDS):
-        cost, *squares = objective.derivatives(values, which, sides)
+        added, *squares = objective.derivatives(values, which, sides)
         given = Motions(F, *squares, at.gaps[some], bounds.lower - motion.u, bounds.upper - motion.u, shift,
                         dynamics.h)
-        found = _determined(given, side, dynamics.threads)
-        side, before, sides = found.side, sides, objective.sides(values, which, found.z)
-        if all(x is None or (x == y).all() for x, y in zip(sides, before, strict=True)):
+        found = _determined(given, side, dynamics.threads, bool(objective.limits), at.K[some])
+        if not objective.limits:
             break
-    return found, shift, at.value[which] - cost - found.told[:, CHANGE]
+        side, before, sides = found.side, sides, objective.sides(values, which, found.z)
+        if all((x == y).all() for x, y in zip(sides, before, strict=True)):
+            break
+    return found, shift, at.value[which] - at.cost[which] - added - found.told[:, CHANGE]
 
 
 def expected_alone(dynamics: Dynamics, objective: Objective, bounds: Bounds, at: Iterate, which: np.ndarray
                    ) -> np.ndarray:
     """By how much costs would become less (P,) by the change that no shift holds back."""
-    alone = at._replace(shift=np.zeros_like(at.shift))
+    alone = at._replace(shift=np.zeros_like(at.shift), K=np.zeros_like(at.K))
     found = in_parts(lambda some: best_feedback(dynamics, objective, bounds, alone, some)[2:], which, dynamics.threads)
     return found[0]
 
 
-def _determined(given, side, threads):
-    """The Feedback of Motions, of which `shift` becomes as large as it takes."""
-    found, shift = riccati(given, side, threads), given.shift
+def _determined(given, side, threads, change, K):
+    """The Feedback of Motions, of which `shift` becomes as large as it takes; other arguments as of riccati."""
+    found, shift = riccati(given, side, threads, change, K), given.shift
     while True:
         flat = ~(found.told[:, LEAST_PIVOT] > FLAT) & (shift < SHIFTS[2])
         if not flat.any():
             return found
         shift[flat] = np.maximum(SHIFTS[0], SHIFTS[1] * shift[flat])
-        some = riccati(Motions(*(x[flat] for x in given[:-1]), given.h), side[flat], threads)
+        some = Motions(*(x if len(x) < len(flat) else x[flat] for x in given[:-1]), given.h)
+        some = riccati(some, side[flat], threads, change)
         for whole, part in zip(found, some, strict=True):
             whole[flat] = part
 
@@ -137,15 +142,17 @@ def _iterate(dynamics, objective, bounds, at, which, known):
     for a in PARTS:
         k, some = which[left], run(left)
         tried = dynamics.follow(Motion(*(x[run(k)] for x in at.motion)), *bounds, at.gaps[run(k)],
-                                Feedback(*(x[some] for x in found)), a)
+                                found.d[some], found.K[some], a)
         cost, value, values = objective.take(tried, k, bool(a == 1.0))
         merit = value + nu[left] * (1.0 - a) * apart[left]
         good = merit <= before[left] + SHARE * a * slope[left] + ROUNDING * np.abs(before[left])    # false for NaN
         part[left[good]] = a
-        for whole, some in zip((*at.motion, at.gaps, at.cost, at.value),
-                               (*tried, (1.0 - a) * at.gaps[k], cost, value), strict=True):
-            whole[k[good]] = some[good]
-        if values and good.all():
+        every = bool(good.all())
+        taken, where = (slice(None), run(k)) if every else (good, k[good])
+        for whole, new in zip((*at.motion, at.gaps, at.cost, at.value),
+                              (*tried, (1.0 - a) * at.gaps[run(k)], cost, value), strict=True):
+            whole[where] = new[taken]
+        if a == 1.0 and every:
             known[tuple(which)] = values
         left = left[~good]
         if not len(left):
@@ -153,6 +160,5 @@ def _iterate(dynamics, objective, bounds, at, which, known):
     less = np.where(shift > SHIFTS[0], shift / SHIFTS[1], 0.0)
     more = np.maximum(SHIFTS[0], SHIFTS[1] * shift)
     at.shift[which] = np.where(part == 1.0, less, np.where(part == 0.0, more, shift))
-    for whole, some in zip(at.feedback, found, strict=True):
-        whole[run(which)] = some
+    at.K[run(which)], at.side[run(which)] = found.K, found.side
     return expected, part, held

@@ -19,7 +19,6 @@ from screw_dynamics.simulation.linearization.linear_model import (
 )
 from screw_dynamics.simulation.rollout import Rollouts
 from screw_dynamics.sweeps.matrix_products import padded
-from screw_dynamics.sweeps.riccati import Feedback
 
 AT_ONCE = 1024          # states of which derivatives are computed at a time: their arrays fit a cache
 NUDGE = 1e-5            # rad, m, and their rates and efforts: of difference quotients
@@ -242,23 +241,23 @@ class Dynamics:
             yield phase, slice(phase.first, end), slice(phase.first, end + 1)
 
     def follow(self, around: Motion, lower: np.ndarray, upper: np.ndarray, gaps: np.ndarray | None = None,
-               feedback: Feedback | None = None, part: np.ndarray | float = 1.0,
+               d: np.ndarray | None = None, K: np.ndarray | None = None, part: float = 1.0,
                begin: tuple[np.ndarray, np.ndarray] | None = None) -> Motion:
-        """The Motion of efforts u + part d + K dx within bounds (m), around q (P, N + 1, nq), qd and u; without
-        feedback that of u alone. It begins with the first states, or those (q, qd) of `begin`."""
+        """The Motion of efforts u + part d + K dx within bounds (1, 1, m), around q (P, N + 1, nq), qd and u; without
+        d or K as if these were 0. It begins with the first states, or those (q, qd) of `begin`."""
         P, N, m = around.u.shape
         n = self.robot.n
         gaps = np.zeros((P, N + 1, 2 * n)) if gaps is None else gaps
-        d, K = (feedback.d, feedback.K) if feedback else (np.zeros((P, N, m)), np.zeros((P, N, m, padded(2 * n))))
-        lower, upper = (np.broadcast_to(x, (P, N, m)) for x in (lower, upper))
-        part, found = np.broadcast_to(part, P).reshape(P, 1, 1), Motion(*(np.empty(x.shape) for x in around))
+        d = np.zeros((P, N, m)) if d is None else d
+        K = np.zeros((P, N, m, padded(2 * n))) if K is None else K
+        part, found = np.full((P, 1, 1), part), Motion(*(np.empty(x.shape) for x in around))
         for phase, steps, nodes in self._parts(N):
             k = nodes.start
             if k > 0:                                       # its first node is where the phase before has led
                 begin = found.q[:, k].copy(), found.qd[:, k].copy()
             q, qd, u = self._through(phase, around, K, k, begin)
             given = (q[:, nodes], qd[:, nodes], u[:, steps], d[:, steps], K[:, steps].reshape(P, -1, m * K.shape[-1]),
-                     gaps[:, nodes], part, lower[:, steps], upper[:, steps])
+                     gaps[:, nodes], part, lower, upper)
             one, rules = Around(*map(np.ascontiguousarray, given), self.driven), phase.steps
             found.q[:, nodes], found.qd[:, nodes], found.u[:, steps] = follow(
                 phase.rollouts, rules.integrator, rules.friction, rules.limits, phase.total(), one, self.h,

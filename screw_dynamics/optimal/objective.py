@@ -11,16 +11,26 @@ import numpy as np
 from screw_dynamics.simulation.feedback import Motion
 
 from .dynamics import Dynamics
+from .known_costs import entries_of, of_entries, together
 from .quantities import Nodes, Value
 from .terms import Bound, Square, expanded
 
 
+class Values(NamedTuple):
+    """Of motions: how far entries of states and efforts are apart from their targets (P, N + 1, padded(w)), and the
+    values of other costs and of limits."""
+
+    apart: np.ndarray
+    costs: list[Value]
+    limits: list[Value]
+
+
 class Taken(NamedTuple):
-    """Costs (P,) without and with what limits add, and the values of the terms with derivatives, or None."""
+    """Costs (P,) without and with what limits add, and Values, which have derivatives if these were wanted."""
 
     cost: np.ndarray
     value: np.ndarray
-    values: list[Value] | None
+    values: Values
 
 
 class Objective:
@@ -29,106 +39,97 @@ class Objective:
 
     def __init__(self, terms: list[Bound], dynamics: Dynamics, lead: tuple[int, ...], N: int, penalty: float):
         self.terms, self.dynamics, self.lead, self.N = terms, dynamics, lead, N
-        P = math.prod(lead)
-        self._all = np.arange(P)
-        self.y = [None if term.weight is not None else np.zeros((P, len(term.which), len(term.labels)))
-                  for term in terms]
-        self.penalty = np.full(P, penalty)
+        self.limits = [term for term in terms if term.weight is None]
+        self.of_entries, others = of_entries([term for term in terms if term.weight is not None], dynamics, lead, N)
+        self.costs = together(others)
+        self.penalty = np.full(math.prod(lead), penalty)
+        self._all = np.arange(len(self.penalty))
+        self.y = [np.zeros((len(self._all), len(limit.which), len(limit.labels))) for limit in self.limits]
 
     def values(self, term: Bound, motion: Motion, which: np.ndarray | None = None, derivatives: bool = False) -> Value:
         """What a term is at its nodes of the motions `which`, by default of all."""
         k = term.some
         tau = motion.u[:, k] if term.quantity.has_effort else None
-        return term.quantity.at(self.dynamics.robot, Nodes(
+        found = term.quantity.at(self.dynamics.robot, Nodes(
             self.dynamics.times(term.which), motion.q[:, k], motion.qd[:, k], tau, term.which, self.dynamics.driven,
             self.dynamics.threads, lead=self.lead, problems=self._all if which is None else which), derivatives)
+        return found if term.rows is None else found.of_rows(term.rows)
 
     def take(self, motion: Motion, which: np.ndarray, derivatives: bool = False) -> Taken:
         """What the motions `which` are, and cost."""
-        values, (cost, added) = [], np.zeros((2, len(motion.q)))
         with np.errstate(over="ignore", invalid="ignore"):              # of a motion that is tried, and dropped then
-            for term, y in zip(self.terms, self.y, strict=True):
-                value = self.values(term, motion, which, derivatives)
-                values.append(value)
-                if y is None:
-                    cost += 0.5 * (value.r * value.r @ term.weight).sum(axis=-1)
-                else:
-                    e = self._excess(term, value, y[which], which)
-                    added += 0.5 * self.penalty[which] * (e * e).sum(axis=(-2, -1))
-        return Taken(cost, cost + added, values if derivatives else None)
+            apart = self.of_entries.apart(entries_of(self.dynamics.robot.model, motion), which)
+            costs, limits = ([self.values(term, motion, which, derivatives) for term in terms]
+                             for terms in (self.costs, self.limits))
+            values = Values(apart, costs, limits)
+            cost, added = self.of_entries.cost(apart, which), np.zeros(len(which))
+            for term, value in zip(self.costs, costs, strict=True):
+                cost = cost + 0.5 * (value.r * value.r * term.weight).sum(axis=(-2, -1))
+            for limit, value, y in zip(self.limits, limits, self.y, strict=True):
+                e = self._excess(limit, value, y[which], which)
+                added += 0.5 * self.penalty[which] * (e * e).sum(axis=(-2, -1))
+        return Taken(cost, cost + added, values)
 
-    def derivatives(self, values: list[Value], which: np.ndarray, sides: list) -> tuple[np.ndarray, ...]:
-        """Of the motions `which` with these values, limits binding on these sides: costs (P,), with what limits add,
-        and S, D and g of their derivatives, as terms.expanded has them."""
-        cost, squares = np.zeros(len(which)), []
-        for term, y, value, side in zip(self.terms, self.y, values, sides, strict=True):
-            if y is None:
-                cost += 0.5 * (value.r * value.r @ term.weight).sum(axis=-1)
-                squares.append(Square(value, term.weight, value.r, term.some))
-                continue
-            p, d = self.penalty[which][:, None, None], self._stretched(term, value.r, y[which], which)
-            e = np.where(side == 0.0, 0.0, d - np.where(side < 0.0, term.lower, term.upper) / term.scale)
-            cost += 0.5 * (p * e * e).sum(axis=(-2, -1))
+    def derivatives(self, values: Values, which: np.ndarray, sides: list) -> tuple[np.ndarray, ...]:
+        """Of the motions `which` with these values, limits binding on these sides: what limits add to costs (P,), and
+        S, D and g of the derivatives of all, as terms.expanded has them."""
+        added, D = np.zeros(len(which)), self.of_entries.D
+        squares = [Square(value, term.weight, value.r, term.some)
+                   for term, value in zip(self.costs, values.costs, strict=True)]
+        for limit, y, value, side in zip(self.limits, self.y, values.limits, sides, strict=True):
             if side.any():
-                squares.append(Square(value, p * (side != 0.0) / term.scale**2, term.scale * e, term.some))
-        return cost, *expanded(squares, len(which), self.N, self.dynamics.robot.n, len(self.dynamics.driven))
+                p, d = self.penalty[which][:, None, None], self._stretched(limit, value.r, y[which], which)
+                e = np.where(side == 0.0, 0.0, d - np.where(side < 0.0, limit.lower, limit.upper) / limit.scale)
+                added += 0.5 * (p * e * e).sum(axis=(-2, -1))
+                squares.append(Square(value, p * (side != 0.0) / limit.scale**2, limit.scale * e, limit.some))
+        return added, *expanded(squares, D, D * values.apart, self.dynamics.robot.n, len(self.dynamics.driven))
 
-    def sides(self, values: list[Value], which: np.ndarray, z: np.ndarray | None = None) -> list:
-        """On which sides limits of the motions `which` bind, -1, 0 or 1 (P, k, size) for each, None for costs; z: after
-        a change of states and efforts (P, N + 1, at least w), as far as that is known to first order."""
+    def sides(self, values: Values, which: np.ndarray, z: np.ndarray | None = None) -> list:
+        """On which sides limits of the motions `which` bind, -1, 0 or 1 (P, k, size) for each; z: after a change of
+        states and efforts (P, N + 1, at least w), as far as that is known to first order."""
         found = []
-        for term, y, value in zip(self.terms, self.y, values, strict=True):
-            if y is None:
-                found.append(None)
-                continue
-            r = value.r if z is None else value.after(z[:, term.some], self.dynamics.robot.n)
-            d = self._stretched(term, r, y[which], which) * term.scale
-            found.append(np.where(d > term.upper, 1.0, np.where(d < term.lower, -1.0, 0.0))
-                         + ((term.lower == term.upper) & (d == term.upper)))
+        for limit, y, value in zip(self.limits, self.y, values.limits, strict=True):
+            r = value.r if z is None else value.after(z[:, limit.some], self.dynamics.robot.n)
+            d = self._stretched(limit, r, y[which], which) * limit.scale
+            found.append(np.where(d > limit.upper, 1.0, np.where(d < limit.lower, -1.0, 0.0))
+                         + ((limit.lower == limit.upper) & (d == limit.upper)))
         return found
 
     def renew(self, motion: Motion, which: np.ndarray) -> None:
         """Set multipliers to what the motions `which` make of them."""
-        for k, (term, y) in enumerate(zip(self.terms, self.y, strict=True)):
-            if y is not None:
-                value = self.values(term, motion, which)
-                e = self._excess(term, value, y[which], which)
-                self.y[k][which] = self.penalty[which][:, None, None] * e
+        for limit, y in zip(self.limits, self.y, strict=True):
+            e = self._excess(limit, self.values(limit, motion, which), y[which], which)
+            y[which] = self.penalty[which][:, None, None] * e
 
     def unsettled(self, motion: Motion, which: np.ndarray) -> np.ndarray:
         """How far the motions `which` are from what multipliers mean, by the limits' scales: beyond a limit, or, where
         one has a multiplier, off it, if that is less than the multiplier by the penalty."""
         worst = np.zeros(len(which))
-        for term, y in zip(self.terms, self.y, strict=True):
-            if y is not None:
-                value = self.values(term, motion, which)
-                change = self._excess(term, value, y[which], which) - y[which] / self.penalty[which][:, None, None]
-                worst = np.maximum(worst, np.abs(change).max(axis=(-2, -1)))
+        for limit, y in zip(self.limits, self.y, strict=True):
+            value = self.values(limit, motion, which)
+            change = self._excess(limit, value, y[which], which) - y[which] / self.penalty[which][:, None, None]
+            worst = np.maximum(worst, np.abs(change).max(axis=(-2, -1)))
         return worst
 
     def violation(self, motion: Motion) -> np.ndarray:
         """How far motions (P,) are beyond limits, each measured by its scale."""
         worst = np.zeros(len(motion.q))
-        for term in self.terms:
-            if term.weight is None:
-                r = self.values(term, motion).r
-                beyond = np.abs(r - np.clip(r, term.lower, term.upper)) / term.scale
-                worst = np.maximum(worst, beyond.max(axis=(-2, -1)))
+        for limit in self.limits:
+            r = self.values(limit, motion).r
+            beyond = np.abs(r - np.clip(r, limit.lower, limit.upper)) / limit.scale
+            worst = np.maximum(worst, beyond.max(axis=(-2, -1)))
         return worst
 
     def binding(self, motion: Motion, tolerance: float) -> dict[str, np.ndarray]:
         """Where limits bind: by the names of their numbers, (P, N + 1) each, of those that bind anywhere."""
         found: dict[str, Any] = {}
-        for term, y in zip(self.terms, self.y, strict=True):
-            if y is None:
-                continue
-            r = self.values(term, motion).r
-            near, room = y != 0.0, tolerance * term.scale
-            near &= (r <= term.lower + room) | (r >= term.upper - room)
-            for j, label in enumerate(term.labels):
+        for limit, y in zip(self.limits, self.y, strict=True):
+            r, room = self.values(limit, motion).r, tolerance * limit.scale
+            near = (y != 0.0) & ((r <= limit.lower + room) | (r >= limit.upper - room))
+            for j, label in enumerate(limit.labels):
                 if near[..., j].any():
-                    where = found.setdefault(term.named(label), np.zeros((len(motion.q), self.N + 1), dtype=bool))
-                    where[:, term.which] |= near[..., j]
+                    where = found.setdefault(limit.named(label), np.zeros((len(motion.q), self.N + 1), dtype=bool))
+                    where[:, limit.which] |= near[..., j]
         return found
 
     def _excess(self, term: Bound, value: Value, y: np.ndarray, which: np.ndarray) -> np.ndarray:

@@ -50,6 +50,10 @@ class Value(NamedTuple):
     r: np.ndarray
     by: Mapping[str, np.ndarray | None]
 
+    def of_rows(self, rows: np.ndarray) -> "Value":
+        """Some of the numbers, which are not the identity if there are derivatives."""
+        return Value(self.r[..., rows], {name: J if J is None else J[..., rows, :] for name, J in self.by.items()})
+
     def after(self, z: np.ndarray, n: int) -> np.ndarray:
         """r after a change z (..., k, at least 2 n + m) of q, qd and tau, to first order."""
         r = self.r
@@ -79,6 +83,11 @@ class Quantity:
     def labels(self, robot: Any, driven: np.ndarray) -> Sequence[str]:
         """What its numbers are called."""
         raise NotImplementedError
+
+    def entries(self, robot: Any, driven: np.ndarray) -> np.ndarray:
+        """Which entry of (q, qd, tau), of n, n and m numbers, each of its numbers is less a target that stays the same;
+        -1 for none, as all are unless a quantity says more."""
+        return np.full(len(self.labels(robot, driven)), -1)
 
     def at(self, robot: Any, nodes: Nodes, derivatives: bool) -> Value:
         """Its Value."""
@@ -148,6 +157,10 @@ class Configuration(Quantity):
         """The joints."""
         return velocity_names(robot.model)
 
+    def entries(self, robot: Any, driven: np.ndarray) -> np.ndarray:
+        """Those of q of joints of one degree of freedom."""
+        return np.where((robot.model.places_in_q >= 0) & (not callable(self.q)), np.arange(robot.n), -1)
+
     def at(self, robot: Any, nodes: Nodes, derivatives: bool) -> Value:
         """Its Value; by q dexp_(-r)^-1."""
         r = robot.difference(target("Configuration.q", self.q, nodes, (robot.nq,)), nodes.q)
@@ -191,6 +204,10 @@ class JointPosition(Quantity):
         names = velocity_names(robot.model)
         return [names[k] for k in self._where(robot)]
 
+    def entries(self, robot: Any, driven: np.ndarray) -> np.ndarray:
+        """Those of q."""
+        return self._where(robot)
+
     def at(self, robot: Any, nodes: Nodes, derivatives: bool) -> Value:
         """Its Value."""
         where = self._where(robot)
@@ -214,6 +231,10 @@ class Velocity(Quantity):
         """The joints."""
         return velocity_names(robot.model)
 
+    def entries(self, robot: Any, driven: np.ndarray) -> np.ndarray:
+        """Those of qd."""
+        return np.full(robot.n, -1) if callable(self.qd) else robot.n + np.arange(robot.n)
+
     def at(self, robot: Any, nodes: Nodes, derivatives: bool) -> Value:
         """Its Value."""
         if np.ndim(self.qd) == 0 and not callable(self.qd):
@@ -236,6 +257,10 @@ class Effort(Quantity):
         """The joints that are driven."""
         names = velocity_names(robot.model)
         return [names[k] for k in driven]
+
+    def entries(self, robot: Any, driven: np.ndarray) -> np.ndarray:
+        """Those of tau."""
+        return np.full(len(driven), -1) if callable(self.tau) else 2 * robot.n + np.arange(len(driven))
 
     def at(self, robot: Any, nodes: Nodes, derivatives: bool) -> Value:
         """Its Value."""

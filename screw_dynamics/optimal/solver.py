@@ -55,7 +55,8 @@ class Solver:
         if q0.size == 0:
             raise ValueError(f"q0 has shape {q0.shape}: there is no problem")
         self.lead = q0.shape[:-1]
-        self.bounds = ddp.Bounds(*effort_bounds(effort_limits, robot.model, self.dynamics.driven))
+        self.bounds = ddp.Bounds(*(x.reshape(1, 1, -1) for x in effort_bounds(effort_limits, robot.model,
+                                                                              self.dynamics.driven)))
         self._start = [np.ascontiguousarray(x.reshape(-1, x.shape[-1])) for x in (robot.normalize(q0), qd0)]
         found = [bound(term, robot, self.dynamics.driven, N, self.dynamics.h)
                  for term in (*listed(terms), *(limits_of_model(robot) if checks.flag("limits", limits) else ()),
@@ -65,7 +66,6 @@ class Solver:
             raise ValueError("terms: there is no Cost")
         self._least = LEAST * min(1.0, np.concatenate(weights).max())
         self.objective = Objective(found, self.dynamics, self.lead, N, PENALTY)
-        self._has_limits = any(term.weight is None for term in found)
         self.at = self._begin(guess)
         self.history: list[np.ndarray] = [self._shaped(self.at.value.copy())]
         self.iterations = np.zeros(len(self.at.cost), dtype=int)
@@ -122,7 +122,7 @@ class Solver:
         tell = told(progress)
         left = np.arange(len(self.at.cost))
         done, worst = np.zeros(len(left), dtype=int), np.full(len(left), np.inf)
-        exact = np.full(len(left), LOOSE if self._has_limits else self.tolerance)
+        exact = np.full(len(left), LOOSE if self.objective.limits else self.tolerance)
         self.at.shift[self.stopped == STUCK], self.stopped[:] = 0.0, EXHAUSTED
         self.at.value[:] = self.objective.take(self.at.motion, left).value      # multipliers may have been renewed
         while len(left):
@@ -146,20 +146,20 @@ class Solver:
         if moved and len(self.dynamics.phases) > 1:
             raise ValueError("moved: phases begin at steps that are given, and do not move on")
         iterations = checks.whole("iterations", iterations, 1)
-        robot, found, kept = self.dynamics.robot, self.at.feedback, (self.dynamics.start, self.objective.y)
+        robot, kept = self.dynamics.robot, (self.dynamics.start, self.objective.y)
         begin = robot.normalize(self._each("q", q, robot.nq)), self._each("qd", qd, robot.n)
         motion = Motion(*(_later(x, moved) for x in self.at.motion))
-        found = found._replace(K=_later(found.K, moved), side=_later(found.side, moved))
+        K, side = _later(self.at.K, moved), _later(self.at.side, moved)
         self.dynamics.start += moved * self.dynamics.h
-        self.objective.y = [y if y is None or not isinstance(term.some, slice) else _later(y, moved)
-                            for y, term in zip(kept[1], self.objective.terms, strict=True)]     # others stay
+        self.objective.y = [_later(y, moved) if isinstance(limit.some, slice) else y            # others stay
+                            for y, limit in zip(kept[1], self.objective.limits, strict=True)]
         try:
-            followed = self.dynamics.follow(motion, *self.bounds, feedback=found, part=0.0, begin=begin)
+            followed = self.dynamics.follow(motion, *self.bounds, K=K, part=0.0, begin=begin)
             self.at = self._finite("q, qd: the motion from there", followed, np.zeros_like(self.at.gaps))
         except BaseException:
             self.dynamics.start, self.objective.y = kept
             raise
-        self.at.feedback.side[...] = found.side
+        self.at.side[...] = side
         self.stopped[:], self.iterations[:] = EXHAUSTED, 0
         self.history = [self._shaped(self.at.value.copy())]
         every = np.arange(len(self.at.cost))
@@ -215,12 +215,12 @@ class Solver:
         d, robot, at = self.dynamics, self.dynamics.robot, self.at
         n, P = robot.n, len(at.cost)
         gains = np.zeros((P, self.N, n, 2 * n))
-        gains[:, :, d.driven] = at.feedback.K[..., :2 * n]
+        gains[:, :, d.driven] = at.K[..., :2 * n]
         binding = self.objective.binding(at.motion, 1e3 * self.limit_tolerance)
         for j, k in enumerate(d.driven):
             u = at.motion.u[..., j]
             held = np.zeros((P, self.N + 1), dtype=bool)
-            held[:, :-1] = (u <= self.bounds.lower[j]) | (u >= self.bounds.upper[j])
+            held[:, :-1] = (u <= self.bounds.lower[..., j]) | (u >= self.bounds.upper[..., j])
             if held.any():
                 name = f"Effort {self.names[k]}"
                 binding[name] = held | binding.get(name, False)         # of a Limit, too

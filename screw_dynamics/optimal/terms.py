@@ -1,6 +1,6 @@
 """Terms: costs of quantities, and limits of them; and what they add to the derivatives of a whole cost."""
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -41,7 +41,8 @@ class Limit:
 
 class Bound(NamedTuple):
     """A term of a problem: a quantity, its nodes, `some` of them as a slice if they follow each other, and the names of
-    its numbers; and of a cost their weights, else of a limit lower and upper bounds, with scale."""
+    its numbers; and of a cost their weights, (size,) or (nodes, size), else of a limit lower and upper bounds, with
+    scale. rows: which of the quantity's numbers a cost is of, None for all."""
 
     quantity: Quantity
     which: np.ndarray
@@ -51,6 +52,7 @@ class Bound(NamedTuple):
     lower: np.ndarray | None = None
     upper: np.ndarray | None = None
     scale: float = 1.0
+    rows: np.ndarray | None = None
 
     def named(self, label: str) -> str:
         """What one of its numbers is called in results."""
@@ -87,6 +89,7 @@ def bound(term: Any, robot: Any, driven: np.ndarray, N: int, h: float, smoothnes
                          + ("motions of steps have none: sd.collocate_motion takes it" if smoothness is None else
                             f"a spline of smoothness {smoothness} has none: take {term.quantity.order - 1} or more"))
     term.quantity.check(robot)
+    term = replace(term, quantity=settled(term.quantity, robot))
     labels, which = tuple(term.quantity.labels(robot, driven)), nodes_of(term, N, smoothness is not None)
     for name, (given, shape) in term.quantity.targets(robot).items():
         check_rows(name, given, shape, N, int(which[-1]))
@@ -103,6 +106,15 @@ def bound(term: Any, robot: Any, driven: np.ndarray, N: int, h: float, smoothnes
         raise ValueError(f"lower must be <= upper, and numbers between, but of {labels[k]!r} they are {lower[k]} and "
                          f"{upper[k]}")
     return Bound(term.quantity, which, run(which), labels, None, lower, upper, checks.positive("scale", term.scale))
+
+
+def settled(quantity: Quantity, robot: Any) -> Quantity:
+    """A quantity whose targets are arrays of its own, but for functions of the time."""
+    if not is_dataclass(quantity):
+        return quantity
+    found = {name.split(".")[-1]: given for name, (given, _) in quantity.targets(robot).items()}
+    return replace(quantity, **{field.name: np.array(found[field.name], dtype=float)[()] for field in fields(quantity)
+                                if field.init and field.name in found and not callable(found[field.name])})
 
 
 def runs(term: Cost | Limit) -> bool:
@@ -148,23 +160,29 @@ class Square(NamedTuple):
         return [*map(type, self.value.by.values())] == [type(None)]
 
 
-def expanded(squares: list[Square], P: int, N: int, n: int, m: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Squares of P motions as |S (z, 1)|^2 / 2 + g z + z D z / 2 + a constant, of changes z of states and m efforts, w
-    numbers, to first order in how e change (Gauss and Newton): S (P, N + 1, s, padded(w + 1)), diagonals D and
-    gradients g (P, N + 1, padded(w)), for sweeps/riccati.py."""
+def expanded(squares: list[Square], D: np.ndarray, g: np.ndarray, n: int, m: int
+             ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Squares of P motions as |S (1, z)|^2 / 2 + g z + z D z / 2 + a constant, of changes z of states and m efforts, w
+    numbers, to first order in how e change (Gauss and Newton): S (P, N + 1, s, padded(1 + w)), and diagonals D (1 or P,
+    N + 1, padded(w)) and gradients g (P, N + 1, padded(w)) with what they add to the given ones: for
+    sweeps/riccati.py."""
+    P, nodes, _ = g.shape
     w, columns = 2 * n + m, {"q": slice(0, n), "qd": slice(n, 2 * n), "tau": slice(2 * n, 2 * n + m)}
-    used, rows = np.zeros(N + 1, dtype=int), []
+    used, rows = np.zeros(nodes, dtype=int), []
     for _, _, e, some in (dense := [square for square in squares if not square.is_diagonal]):
         first, size = used[some].max(), e.shape[-1]                 # squares of other nodes may have the same rows
         used[some] = first + size
         rows.append(slice(first, first + size))
-    S, (D, g) = np.zeros((P, N + 1, used.max(), padded(w + 1))), np.zeros((2, P, N + 1, padded(w)))
+    S = np.zeros((P, nodes, used.max(), padded(1 + w)))
     for (value, weight, e, some), own in zip(dense, rows, strict=True):
         root = np.sqrt(weight)
-        S[..., w][:, some, own] = root * e                          # of one array of places the order of axes is kept
+        S[..., 0][:, some, own] = root * e                          # of one array of places the order of axes is kept
         for name, J in value.by.items():
-            S[:, some, own, columns[name]] = root[..., None] * (np.eye(e.shape[-1]) if J is None else J)
-    for value, weight, e, some in (square for square in squares if square.is_diagonal):
+            S[..., 1:][:, some, own, columns[name]] = root[..., None] * (np.eye(e.shape[-1]) if J is None else J)
+    diagonal = [square for square in squares if square.is_diagonal]
+    if diagonal:
+        D = np.repeat(D, P // len(D), axis=0)
+    for value, weight, e, some in diagonal:
         a = columns[next(iter(value.by))]
         D[:, some, a] += weight
         g[:, some, a] += weight * e
@@ -174,7 +192,7 @@ def expanded(squares: list[Square], P: int, N: int, n: int, m: int) -> tuple[np.
 def gradient(S: np.ndarray, g: np.ndarray, w: int) -> np.ndarray:
     """The derivatives (P, N + 1, padded(w)) of the same by z, at 0."""
     found = g.copy()
-    found[..., :w] += np.einsum("...si,...s->...i", S[..., :w], S[..., w])
+    found[..., :w] += np.einsum("...si,...s->...i", S[..., 1:1 + w], S[..., 0])
     return found
 
 

@@ -8,6 +8,7 @@ from numba import types
 from screw_dynamics.compiled import workspace as ws
 from screw_dynamics.compiled.entry import lane, number
 from screw_dynamics.compiled.threads import on_threads, thread_count
+from screw_dynamics.constraints.bounded import FREE
 from screw_dynamics.kernel_cache.cache import BATCHES, Form, compiled, prepare
 from screw_dynamics.numbers.lanes import WIDTH
 
@@ -25,10 +26,12 @@ def form_of_riccati(lanes: bool) -> Form:
     like = lane if lanes else number
 
     @compiled(f"riccati{BATCHES * lanes}", nogil=True)
-    def entry(F, S, D, g, gap, lower, upper, shift, h, K, d, side, z, told, first, memory):
-        sweep(like(), Motions(F, S, D, g, gap, lower, upper, shift, h), Feedback(K, d, side, z, told), first, memory)
+    def entry(F, S, D, g, gap, lower, upper, shift, h, K, d, side, z, told, first, bounded, memory):
+        sweep(like(), Motions(F, S, D, g, gap, lower, upper, shift, h), Feedback(K, d, side, z, told), first, bounded,
+              memory)
     rows = ws.numbers_type(3)
-    return Form(entry, (*(rows,) * 8, types.float64, *(rows,) * 5, types.int64, ws.numbers_type(1)))
+    return Form(entry, (*(rows,) * 8, types.float64, *(rows,) * 5, types.int64, types.boolean,
+                        ws.numbers_type(1)))
 
 
 @cache
@@ -37,13 +40,18 @@ def entry_of_riccati(lanes: bool) -> Callable:
     return prepare(*form_of_riccati(lanes)).entry_point
 
 
-def riccati(given: Motions, side: np.ndarray | None = None, threads: int | None = None) -> Feedback:
-    """The Feedback of Motions in contiguous arrays; side (P, N, m): where the efforts are at first, FREE by default."""
+def riccati(given: Motions, side: np.ndarray | None = None, threads: int | None = None, change: bool = True,
+            K: np.ndarray | None = None) -> Feedback:
+    """The Feedback of Motions in contiguous arrays, D (1, ...) if it is the same for all; side (P, N, m): where the
+    efforts are at first, FREE by default; change: whether z is wanted; K: where that of the Feedback is to be, an array
+    with zeros in its padding."""
     P, N, m = given.lower.shape
     x = given.gap.shape[2]
-    found = Feedback(np.zeros((P, N * m, padded(x))), np.empty((P, N, m)),
-                     np.zeros((P, N, m)) if side is None else side.copy(), np.zeros((P, N + 1, padded(x + m))),
-                     np.empty((P, 1, TOLD)))
+    side = np.full((P, N, m), FREE) if side is None else side.copy()
+    bounded = bool(given.lower.max() > -np.inf or given.upper.min() < np.inf or (side != FREE).any())
+    K = np.zeros((P, N, m, padded(x))) if K is None else K
+    found = Feedback(K.reshape(P, N * m, -1), np.empty((P, N, m)), side,
+                     np.zeros((P, (N + 1) * change, padded(x + m))), np.empty((P, 1, TOLD)))
     F, S, shift = given.F, given.S, given.shift.reshape(P, 1, 1)
     given = given._replace(F=F.reshape(P, N * F.shape[2], -1), S=S.reshape(P, (N + 1) * S.shape[2], S.shape[3]),
                            shift=shift)
@@ -54,10 +62,10 @@ def riccati(given: Motions, side: np.ndarray | None = None, threads: int | None 
         memory = {}
         for first, lanes in pieces:
             if lanes not in memory:
-                memory[lanes] = ws.aligned(work_numbers(WIDTH if lanes else 1, sizes(given)))
-            entry_of_riccati(lanes)(*given, *found, first, memory[lanes])
+                memory[lanes] = ws.aligned(work_numbers(WIDTH if lanes else 1, sizes(given, bounded)))
+            entry_of_riccati(lanes)(*given, *found, first, bounded, memory[lanes])
     on_threads(work, pieces, min(thread_count(threads), len(pieces)))
-    return found._replace(K=found.K.reshape(P, N, m, -1), told=found.told[:, 0])
+    return found._replace(K=K, told=found.told[:, 0])
 
 
 def form_of_costates() -> Form:
@@ -140,7 +148,8 @@ def derivatives_of_euler_steps(by_q: np.ndarray, by_qd: np.ndarray, by_tau: np.n
     """F (..., 2 n, padded(3 n)) of derivatives (..., n, n) of accelerations, or its last n rows: see euler_steps.py."""
     lead, n = by_q.shape[:-2], by_q.shape[-1]
     F = np.empty((*lead, (1 + whole) * n, padded(3 * n)))
-    given = (np.broadcast_to(x, by_q.shape).reshape(-1, n, n) for x in (by_q, by_qd, by_tau))
+    given = ((x if x.shape == by_q.shape else np.broadcast_to(x, by_q.shape)).reshape(-1, n, n)
+             for x in (by_q, by_qd, by_tau))
     entry_of_euler_steps()(*given, h, F.reshape(-1, *F.shape[-2:]))
     return F
 

@@ -12,7 +12,7 @@ from screw_dynamics.numbers.lanes import WIDTH, places
 from screw_dynamics.numbers.tables import block
 from screw_dynamics.numbers.values import kernel, outlined
 
-AT_ONCE = 4         # rows, of two lanes: as many sums as keep a processor busy
+AT_ONCE = 4         # rows: as many sums as registers of AVX2 hold beside what they are made of
 
 
 class Matrix(NamedTuple):
@@ -65,40 +65,32 @@ as_it_is = kernel(lambda A, i, k: A[i, k])
 transposed = kernel(lambda A, i, k: A[k, i])
 
 
+@kernel
+def lower_lanes(unit: int, i: int, C: Any) -> int:
+    """How many lanes of row i, of as many problems as `unit` says, the column (1,) and the entries have that are not
+    right of the diagonal."""
+    return min((1 + i) // held(unit) + 1, C.shape[1])
+
+
 @outlined
-def add_product(entry: Callable, A: np.ndarray, B: Any, C: Any, upper: int) -> None:
+def add_product(entry: Callable, A: np.ndarray, B: Any, C: Any, unit: int) -> None:
     """C += A B, as far as both have lanes, of A as it is or transposed, its entries being entry(A, i, k), and rows B
-    (b) and C (a); upper: how many entries a lane holds, where of C those are wanted that are not left of its diagonal;
-    else 0.
+    (b) and C (a). unit: where of C, whose columns are (1, ...), those entries are wanted that are not right of its
+    diagonal, of how many problems each is; else 0.
 
     At the edges some sums are made, and stored, twice: that is less than what loops for what is left would take."""
     a, b, lanes = len(C), len(B), min(B.shape[1], C.shape[1])
     for i in range(0, a, AT_ONCE):
         i1, i2, i3 = min(i + 1, a - 1), min(i + 2, a - 1), min(i + 3, a - 1)
-        C0, C1, C2, C3 = C[i], C[i1], C[i2], C[i3]
-        for J in range(i // upper if upper else 0, lanes, 2):
-            K = min(J + 1, lanes - 1)
-            c0, c1, c2, c3, d0, d1, d2, d3 = C0[J], C1[J], C2[J], C3[J], C0[K], C1[K], C2[K], C3[K]
+        for J in range(min(lanes, lower_lanes(unit, i3, C)) if unit else lanes):
+            c0, c1, c2, c3 = C[i, J], C[i1, J], C[i2, J], C[i3, J]
             for k in range(b):
-                left, right = B[k, J], B[k, K]
-                x0, x1, x2, x3 = entry(A, i, k), entry(A, i1, k), entry(A, i2, k), entry(A, i3, k)
-                c0 += x0 * left
-                c1 += x1 * left
-                c2 += x2 * left
-                c3 += x3 * left
-                d0 += x0 * right
-                d1 += x1 * right
-                d2 += x2 * right
-                d3 += x3 * right
-            C0[J], C1[J], C2[J], C3[J], C0[K], C1[K], C2[K], C3[K] = c0, c1, c2, c3, d0, d1, d2, d3
-
-
-@kernel
-def mirror(C: np.ndarray, a: int) -> None:
-    """Make entries below the diagonal those above it."""
-    for i in range(a):
-        for j in range(i):
-            C[i, j] = C[j, i]
+                right = B[k, J]
+                c0 += entry(A, i, k) * right
+                c1 += entry(A, i1, k) * right
+                c2 += entry(A, i2, k) * right
+                c3 += entry(A, i3, k) * right
+            C[i, J], C[i1, J], C[i2, J], C[i3, J] = c0, c1, c2, c3
 
 
 @kernel
@@ -112,14 +104,14 @@ def add_combination(x: np.ndarray, A: Any, out: Any) -> None:
 
 
 @kernel
-def subtract(factor: float, A: Any, k: int, i: int) -> None:
-    """Row i of A becomes itself less `factor` times row k."""
-    for J in range(A.shape[1]):
-        A[i, J] -= factor * A[k, J]
+def subtract(factor: Any, A: Any, k: int, C: Any, i: int, lanes: int) -> None:
+    """Row i of C becomes itself less `factor` times row k of A, as far as so many lanes."""
+    for J in range(lanes):
+        C[i, J] -= factor * A[k, J]
 
 
 @kernel
-def scale(factor: float, A: Any, k: int) -> None:
+def scale(factor: Any, A: Any, k: int) -> None:
     """Row k of A becomes `factor` times itself."""
     for J in range(A.shape[1]):
         A[k, J] *= factor

@@ -22,7 +22,7 @@ from screw_dynamics.numbers.scalars import sqrt, where
 from screw_dynamics.numbers.tables import block
 from screw_dynamics.numbers.values import kernel, null, outlined
 
-from .matrix_products import add_product, mirror, transposed
+from .matrix_products import add_product, transposed
 
 PIECE = 64              # states that a thread takes at once
 less_transposed = kernel(lambda A, i, k: -A[k, i])
@@ -120,9 +120,11 @@ def respond(M: np.ndarray, J: np.ndarray, share: float, least: float, first: int
     fill(at.H, 0.0)
     add_product(transposed, B, U, at.H, 0)
     fill(at.K, 0.0)
-    add_product(transposed, G, G, at.K, 1)
-    add_product(less_transposed, U, U, at.K, 1)
-    mirror(at.K, n)
+    add_product(transposed, G, G, at.K, WIDTH)
+    add_product(less_transposed, U, U, at.K, WIDTH)
+    for i in range(n):
+        for j in range(i):
+            at.K[j, i] = at.K[i, j]
     at.independent[0] = are_independent(at, B, share, least)
 
 

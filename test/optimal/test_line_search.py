@@ -20,10 +20,11 @@ def iterated(monkeypatch, values, expected, gap=0.0, shift=0.0):
     expected, gaps = np.broadcast_to(expected, P).astype(float), np.zeros((P, N + 1, 2))
     gaps[:, 1:] = np.broadcast_to(gap, P)[:, None, None] / (2.0 * N) * np.array([1.0, -1.0])
     feedback = Feedback(*(np.zeros((P, 2)) for _ in Feedback._fields))
+    K, side = np.zeros((2, P, 2))
     at = Iterate(Motion(np.zeros((P, N + 1, 1)), np.zeros((P, N + 1, 1)), np.zeros((P, N, 1))), gaps, np.full(P, 10.0),
-                 np.full(P, 10.0), np.broadcast_to(shift, P).astype(float), feedback, {})
+                 np.full(P, 10.0), np.broadcast_to(shift, P).astype(float), K, side, {})
 
-    def follow(motion, lower, upper, gaps, feedback, a):
+    def follow(motion, lower, upper, gaps, d, K, a):
         return Motion(*(np.full(x.shape, a) for x in motion))
 
     def take(motion, which, last):

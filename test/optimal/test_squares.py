@@ -7,6 +7,7 @@ import screw_dynamics as sd
 from screw_dynamics.optimal import Cost, Effort, Limit, LinkPosition, Velocity, optimize_motion
 from screw_dynamics.optimal.quantities import Value
 from screw_dynamics.optimal.terms import Square, expanded, gradient, nodes_of, run
+from screw_dynamics.sweeps.matrix_products import padded
 
 P, N, DOF, M = 2, 4, 2, 1               # motions, steps, velocities, efforts
 W = 2 * DOF + M
@@ -54,7 +55,7 @@ def test_squares_are_one_model_of_second_order(rng):
              square(rng, 1, [0, 1, 2, 3], {"q": DOF, "tau": M}), square(rng, DOF, [2, 3, 4], {"q": None}),
              square(rng, DOF, [4], {"q": None}), square(rng, M, [0, 2, 3], {"tau": None}),
              square(rng, DOF, [0, 4], {"qd": None, "q": DOF})]
-    S, D, g = expanded(given, P, N, DOF, M)
+    S, D, g = expanded(given, np.zeros((1, N + 1, padded(W))), np.zeros((P, N + 1, padded(W))), DOF, M)
     places = {"q": slice(0, DOF), "qd": slice(DOF, 2 * DOF), "tau": slice(2 * DOF, W)}
     z = rng.normal(size=(P, N + 1, W))
     z[:, N, 2 * DOF:] = 0.0
@@ -68,8 +69,8 @@ def test_squares_are_one_model_of_second_order(rng):
             of = weight * e
             slope[:, some, places[name]] += of if J is None else np.einsum("pkij,pki->pkj", J, of)
         change[:, some] += 0.5 * (weight * (moved**2 - e**2)).sum(axis=-1)
-    dense = np.einsum("pksj,pkj->pks", S[..., :W], z)
-    found = (0.5 * ((dense + S[..., W])**2 - S[..., W]**2).sum(axis=-1) + (g[..., :W] * z).sum(axis=-1)
+    dense = np.einsum("pksj,pkj->pks", S[..., 1:1 + W], z)
+    found = (0.5 * ((dense + S[..., 0])**2 - S[..., 0]**2).sum(axis=-1) + (g[..., :W] * z).sum(axis=-1)
              + 0.5 * (D[..., :W] * z**2).sum(axis=-1))
     np.testing.assert_allclose(found, change, atol=1e-12)
     np.testing.assert_allclose(gradient(S, g, W)[..., :W], slope, atol=1e-12)

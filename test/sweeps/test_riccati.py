@@ -27,7 +27,7 @@ def problem(seed, N, x, m, bound=np.inf):
     F, half = 0.5 * rng.normal(size=(1, N, x, w)), rng.normal(size=(1, N + 1, w, w))
     H, g, gap = half @ half.swapaxes(-1, -2) + 0.1 * np.eye(w), rng.normal(size=(1, N + 1, w)), np.zeros((1, N + 1, x))
     e = rng.normal(size=(1, N + 1, w, 1))
-    S, rest = np.concatenate((half.swapaxes(-1, -2), e), axis=-1), g - (half @ e)[..., 0]
+    S, rest = np.concatenate((e, half.swapaxes(-1, -2)), axis=-1), g - (half @ e)[..., 0]
     gap[:, 1:] = 0.3 * rng.normal(size=(1, N, x))
     lower = -np.full((1, N, m), bound)
     return F, H, g, gap, Motions(pad(F), pad(S), pad(np.full(g.shape, 0.1)), pad(rest), gap, lower, -ABOVE * lower,
@@ -138,8 +138,8 @@ def test_what_efforts_leave_open_is_told(nothing):
     """An effort that does nothing and costs nothing."""
     *_, given = problem(5, 4, 3, 2)
     k = 3 + nothing
-    for x in given[:4]:
-        x[..., k] = 0.0
+    for name, x in zip(given._fields, given[:4], strict=False):
+        x[..., k + (name == "S")] = 0.0
     found = riccati(given)
     assert not found.told[0, LEAST_PIVOT] > FLAT
     shifted = riccati(given._replace(shift=np.ones(1)))
@@ -151,7 +151,7 @@ def test_efforts_that_do_what_others_do_together_are_not_determined():
     for seed in range(40):
         *_, given = problem(seed, 4, 3, 4)
         share, some = np.random.default_rng(seed).normal(size=3), [x.copy() for x in given[:4]]
-        for x in some[0], some[1], some[3]:
+        for x in some[0], some[1][..., 1:], some[3]:
             x[..., 6] = x[..., 3:6] @ share
         some[2][..., 3:7] = 0.0                             # diagonals of the cost
         given = Motions(*some, *given[4:])

@@ -1,0 +1,105 @@
+"""Costs of which most is known before any motion is: of entries of states and efforts less targets that stay, the
+whole quadratic function; and of equal quantities, that they are evaluated once."""
+from dataclasses import fields, is_dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from screw_dynamics.simulation.feedback import Motion
+from screw_dynamics.sweeps.matrix_products import padded
+
+from .dynamics import Dynamics
+from .quantities import Nodes, Quantity
+from .terms import Bound, run
+
+
+class OfEntries(NamedTuple):
+    """The cost c + sum D (z - target)^2 / 2 of z = (q, qd, tau), q of joints of one degree of freedom: D (1, N + 1,
+    padded(w)), target (1 or P, N + 1, padded(w)) and c (1 or P,), where they are the same for all motions."""
+
+    D: np.ndarray
+    target: np.ndarray
+    c: np.ndarray
+
+    def apart(self, z: np.ndarray, which: np.ndarray) -> np.ndarray:
+        """z - target of the motions `which`."""
+        return z - (self.target if len(self.target) == 1 else self.target[run(which)])
+
+    def cost(self, apart: np.ndarray, which: np.ndarray) -> np.ndarray:
+        """The costs of the motions `which`, which are so far apart from their targets."""
+        c = self.c if len(self.c) == 1 else self.c[which]
+        return c + 0.5 * np.einsum("pki,pki->p", self.D * apart, apart)
+
+
+def entries_of(model: Any, motion: Motion) -> np.ndarray:
+    """z (P, N + 1, padded(w)) of a Motion, with 0 for what joints of several degrees of freedom have, and for efforts
+    at the last node."""
+    (q, qd, u), n = motion, motion.qd.shape[-1]
+    z = np.zeros((*q.shape[:2], padded(2 * n + u.shape[-1])))
+    if model.on_groups:
+        single = np.flatnonzero(model.places_in_q >= 0)
+        z[..., single] = q[..., model.places_in_q[single]]
+    else:
+        z[..., :n] = q
+    z[..., n:2 * n], z[:, :-1, 2 * n:2 * n + u.shape[-1]] = qd, u
+    return z
+
+
+def of_entries(costs: list[Bound], dynamics: Dynamics, lead: tuple[int, ...], N: int) -> tuple[OfEntries, list[Bound]]:
+    """What costs of P problems, with the leading axes `lead`, say of entries, and the costs of what else they say."""
+    robot, driven, P = dynamics.robot, dynamics.driven, int(np.prod(lead, dtype=int))
+    (n, m), left = (robot.n, len(driven)), []
+    D, target, c = np.zeros((1, N + 1, padded(2 * n + m))), np.zeros((P, N + 1, padded(2 * n + m))), np.zeros(P)
+    q, qd, u = still = Motion(np.broadcast_to(robot.neutral(), (P, N + 1, robot.nq)), np.zeros((P, N + 1, n)),
+                              np.zeros((P, N, m)))
+    z = entries_of(robot.model, still)
+    for cost in costs:
+        places, k = cost.quantity.entries(robot, driven), cost.some
+        mine, others = np.flatnonzero(places >= 0), np.flatnonzero(places < 0)
+        if len(others):
+            left.append(cost if len(others) == len(places) else cost._replace(
+                rows=others, weight=cost.weight[others], labels=tuple(cost.labels[row] for row in others)))
+        if not len(mine):
+            continue
+        r = cost.quantity.at(robot, Nodes(
+            dynamics.times(cost.which), q[:, k], qd[:, k], u[:, k] if cost.quantity.has_effort else None, cost.which,
+            driven, dynamics.threads, lead=lead, problems=np.arange(P)), False).r
+        # D (z - a)^2 + W (z - b)^2 = (D + W) (z - (D a + W b) / (D + W))^2 + D W / (D + W) (a - b)^2
+        here, W = (slice(None), cost.which[:, None], places[mine]), cost.weight[mine]       # type: ignore[index]
+        other = z[here] - r[..., mine] - target[here]
+        share = W / np.maximum(D[here] + W, np.finfo(float).tiny)
+        c += 0.5 * (D[here] * share * other * other).sum(axis=(-2, -1))
+        target[here] += share * other
+        D[here] += W
+    return OfEntries(D, *(x[:1] if (x == x[:1]).all() else x for x in (target, c))), left
+
+
+def together(costs: list[Bound]) -> list[Bound]:
+    """Costs of quantities that are the same as one, weight (nodes, size)."""
+    found: list[Bound] = []
+    for cost in costs:
+        for k, other in enumerate(found):
+            if _same(cost.quantity, other.quantity) and np.array_equal(cost.rows, other.rows):
+                which = np.union1d(cost.which, other.which)
+                weight = np.zeros((len(which), len(cost.labels)))
+                for one in cost, other:
+                    weight[np.searchsorted(which, one.which)] += one.weight
+                found[k] = other._replace(which=which, some=run(which), weight=weight)
+                break
+        else:
+            found.append(cost)
+    return found
+
+
+def _same(a: Quantity, b: Quantity) -> bool:
+    """Whether quantities have the same values."""
+    return a is b or type(a) is type(b) and is_dataclass(a) and all(
+        _alike(getattr(a, field.name), getattr(b, field.name)) for field in fields(a))
+
+
+def _alike(x, y):
+    """Whether what quantities are made of is the same: functions and scenes are if they are one object."""
+    if x is y:
+        return True
+    simple = (np.ndarray, str, int, float, list, tuple)
+    return isinstance(x, simple) and isinstance(y, simple) and np.array_equal(x, y)
