@@ -51,8 +51,9 @@ def standing(given):
     contacts = crocoddyl.ContactModelMultiple(state, actuation.nu)
     for foot in given["feet"]:
         frame = model.getFrameId(foot)
-        contacts.addContact(foot, crocoddyl.ContactModel3D(state, frame, data.oMf[frame].translation, pin.LOCAL,
-                                                           actuation.nu, np.zeros(2)))
+        kind, place = {"spherical": (crocoddyl.ContactModel3D, data.oMf[frame].translation),
+                       "fixed": (crocoddyl.ContactModel6D, data.oMf[frame])}[given["contact"]]
+        contacts.addContact(foot, kind(state, frame, place, pin.LOCAL, actuation.nu, np.zeros(2)))
 
     def of_state(which):
         weights = np.repeat(which, n)
