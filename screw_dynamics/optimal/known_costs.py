@@ -46,27 +46,32 @@ def entries_of(model: Any, motion: Motion) -> np.ndarray:
 
 
 def of_entries(costs: list[Bound], dynamics: Dynamics, lead: tuple[int, ...], N: int) -> tuple[OfEntries, list[Bound]]:
-    """What costs of P problems, with the leading axes `lead`, say of entries, and the costs of what else they say."""
+    """What costs of P problems, with the leading axes `lead`, say of entries, and the costs of what else they say.
+    ValueError for a quantity whose numbers are not the entries that it says."""
     robot, driven, P = dynamics.robot, dynamics.driven, int(np.prod(lead, dtype=int))
     (n, m), left = (robot.n, len(driven)), []
     D, target, c = np.zeros((1, N + 1, padded(2 * n + m))), np.zeros((P, N + 1, padded(2 * n + m))), np.zeros(P)
-    q, qd, u = still = Motion(np.broadcast_to(robot.neutral(), (P, N + 1, robot.nq)), np.zeros((P, N + 1, n)),
-                              np.zeros((P, N, m)))
-    z = entries_of(robot.model, still)
+    motions = [Motion(np.broadcast_to(robot.integrate(robot.neutral(), np.full(n, x)), (P, N + 1, robot.nq)),
+                      np.full((P, N + 1, n), x), np.full((P, N, m), x)) for x in (0.0, 1.0)]
+    z, changed = (entries_of(robot.model, motion) for motion in motions)
     for cost in costs:
-        places, k = cost.quantity.entries(robot, driven), cost.some
+        places = cost.quantity.entries(robot, driven)
         mine, others = np.flatnonzero(places >= 0), np.flatnonzero(places < 0)
         if len(others):
             left.append(cost if len(others) == len(places) else cost._replace(
                 rows=others, weight=cost.weight[others], labels=tuple(cost.labels[row] for row in others)))
         if not len(mine):
             continue
-        r = cost.quantity.at(robot, Nodes(
-            dynamics.times(cost.which), q[:, k], qd[:, k], u[:, k] if cost.quantity.has_effort else None, cost.which,
-            driven, dynamics.threads, lead=lead, problems=np.arange(P)), False).r
+        r, after = (cost.quantity.at(robot, Nodes(
+            dynamics.times(cost.which), q[:, cost.some], qd[:, cost.some],
+            u[:, cost.some] if cost.quantity.has_effort else None, cost.which, driven, dynamics.threads, lead=lead,
+            problems=np.arange(P)), False).r[..., mine] for q, qd, u in motions)
         # D (z - a)^2 + W (z - b)^2 = (D + W) (z - (D a + W b) / (D + W))^2 + D W / (D + W) (a - b)^2
         here, W = (slice(None), cost.which[:, None], places[mine]), cost.weight[mine]       # type: ignore[index]
-        other = z[here] - r[..., mine] - target[here]
+        if not np.allclose(after - r, changed[here] - z[here]):
+            raise ValueError(f"{type(cost.quantity).__name__}.entries says that numbers are entries of (q, qd, tau), "
+                             "less targets, which they are not: a class with other numbers must say so there")
+        other = z[here] - r - target[here]
         share = W / np.maximum(D[here] + W, np.finfo(float).tiny)
         c += 0.5 * (D[here] * share * other * other).sum(axis=(-2, -1))
         target[here] += share * other

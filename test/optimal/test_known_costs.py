@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 import screw_dynamics as sd
-from screw_dynamics.optimal import Configuration, Cost, Effort, JointPosition, LinkPosition, Solver, Velocity
+from screw_dynamics.optimal import Configuration, Cost, Effort, JointPosition, LinkPosition, Quantity, Solver, Velocity
+from screw_dynamics.optimal.quantities import Value
 from screw_dynamics.optimal.terms import gradient
 from screw_dynamics.simulation.feedback import Motion
 from support.floating_robots import hopper
@@ -114,3 +115,15 @@ def test_targets_are_those_of_the_beginning():
     solver = Solver(arm(), [Cost(Configuration(target), 1.0), Cost(Effort(), 1e-3)], [0.0, 0.0], dt=H, steps=N)
     target[:] = np.nan
     assert solver.solve().converged
+
+
+def test_a_quantity_with_other_numbers_than_its_entries_is_refused():
+    """A class of a user's that makes something else of velocities, and does not say so."""
+    class Squared(Velocity):
+        def at(self, robot, nodes, derivatives):
+            r = super().at(robot, nodes, derivatives).r
+            return Value(r * r, {"qd": 2.0 * r[..., None] * np.eye(robot.n)})
+    with pytest.raises(ValueError, match=r"Squared.entries says .* must say so there"):
+        Solver(arm(), [Cost(Squared(0.3), 1.0)], [0.0, 0.0], dt=H, steps=N)
+    Squared.entries = Quantity.entries
+    assert Solver(arm(), [Cost(Squared(0.5), 8.0, "final")], [0.0, 0.0], dt=H, steps=N).at.cost == pytest.approx(0.5)
