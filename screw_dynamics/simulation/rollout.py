@@ -180,11 +180,11 @@ class Rollouts:
                       ) -> tuple[np.ndarray, Workspaces]:
         """The settings of one step, at the time `start` (s), and the workspaces for it. ValueError for an adaptive
         integrator."""
+        one_of("integrator", integrator, FIXED_STEPS)
+        friction, limits = options(friction, limits)
         key = integrator, friction, limits, total, lanes
         known = self._steps.get(key) if springs is None else None
         if known is None:
-            one_of("integrator", integrator, FIXED_STEPS)
-            friction, limits = options(friction, limits)
             settings = self._settings(integrator, friction, limits, springs)
             known = self._with_calls(settings, integrator, total or self._alone[friction], None, lanes)
             if springs is None:
