@@ -175,6 +175,19 @@ def test_what_is_added_to_the_cost_of_efforts_counts_at_bounds_too(bound, shift)
             assert np.abs(found.z[0, 0, 4:9] - u).max() < 1e-6 * bound
 
 
+@pytest.mark.parametrize("bound", [np.inf, 0.2])
+@pytest.mark.parametrize("shift", [0.5, 20.0])
+def test_what_is_added_to_the_cost_of_efforts_is_none_of_what_the_change_makes_of_the_cost(bound, shift):
+    """Of several steps: it is the cost of the whole, which knows of no shift, at the efforts of the change."""
+    for sizes in SIZES:
+        N, x, m = sizes
+        F, H, g, gap, given = problem(9, *sizes, bound)
+        A, b, cost = as_a_whole(F[0], H[0], g[0], gap[0])
+        found = riccati(given._replace(shift=np.array([shift])))
+        u = found.z[0, :N, x:x + m].ravel()
+        assert found.told[0, CHANGE] == pytest.approx(cost + b @ u + 0.5 * u @ A @ u, rel=1e-11)
+
+
 def test_costates_are_the_gradient_of_the_whole():
     """Of a linear cost: products of all steps, one effort after the other."""
     F, _, g, _, given = problem(6, 6, 4, 3)
