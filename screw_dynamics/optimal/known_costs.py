@@ -12,6 +12,8 @@ from .dynamics import Dynamics
 from .quantities import Nodes, Quantity
 from .terms import Bound, run
 
+SAME = 1e-9             # of numbers, to which they are the entries that they are said to be
+
 
 class OfEntries(NamedTuple):
     """The cost c + sum D (z - target)^2 / 2 of z = (q, qd, tau), q of joints of one degree of freedom: D (1, N + 1,
@@ -68,7 +70,7 @@ def of_entries(costs: list[Bound], dynamics: Dynamics, lead: tuple[int, ...], N:
             problems=np.arange(P)), False).r[..., mine] for q, qd, u in motions)
         # D (z - a)^2 + W (z - b)^2 = (D + W) (z - (D a + W b) / (D + W))^2 + D W / (D + W) (a - b)^2
         here, W = (slice(None), cost.which[:, None], places[mine]), cost.weight[mine]       # type: ignore[index]
-        if not np.allclose(after - r, changed[here] - z[here]):
+        if not (np.abs(after - r - (changed[here] - z[here])) <= SAME * (1.0 + np.abs(r))).all():
             raise ValueError(f"{type(cost.quantity).__name__}.entries says that numbers are entries of (q, qd, tau), "
                              "less targets, which they are not: a class with other numbers must say so there")
         other = z[here] - r - target[here]

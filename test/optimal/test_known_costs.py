@@ -123,3 +123,9 @@ def test_a_quantity_with_other_numbers_than_its_entries_is_refused():
         Solver(arm(), [Cost(Squared(0.3), 1.0)], [0.0, 0.0], dt=H, steps=N)
     Squared.entries = Quantity.entries
     assert Solver(arm(), [Cost(Squared(0.5), 8.0, "final")], [0.0, 0.0], dt=H, steps=N).at.cost == pytest.approx(0.5)
+
+
+def test_targets_out_of_reach_are_not_taken_for_others():
+    """Beside 1e20 a change of 1 is rounding; costs are those of the definition."""
+    solver = Solver(arm(), [Cost(Velocity(1e20), 3.0)], [0.0, 0.0], dt=H, steps=N)
+    assert solver.at.cost == pytest.approx(N * H * 3.0 * 1e40)
