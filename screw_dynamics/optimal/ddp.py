@@ -15,7 +15,8 @@ from screw_dynamics.constraints.bounded import FREE
 from screw_dynamics.simulation.feedback import Motion
 from screw_dynamics.sweeps.entries import riccati
 from screw_dynamics.sweeps.matrix_products import padded
-from screw_dynamics.sweeps.riccati import CHANGE, FLAT, LEAST_PIVOT, Feedback, Motions
+from screw_dynamics.sweeps.riccati import FLAT
+from screw_dynamics.sweeps.riccati_memory import CHANGE, LEAST_PIVOT, Feedback, Motions
 
 from .dynamics import Dynamics
 from .objective import Objective
@@ -160,5 +161,8 @@ def _iterate(dynamics, objective, bounds, at, which, known):
     less = np.where(shift > SHIFTS[0], shift / SHIFTS[1], 0.0)
     more = np.maximum(SHIFTS[0], SHIFTS[1] * shift)
     at.shift[which] = np.where(part == 1.0, less, np.where(part == 0.0, more, shift))
-    at.K[run(which)], at.side[run(which)] = found.K, found.side
+    some = run(which)
+    at.side[some] = found.side
+    if not isinstance(some, slice):
+        at.K[some] = found.K
     return expected, part, held

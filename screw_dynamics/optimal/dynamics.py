@@ -1,225 +1,22 @@
-"""What moves: motions under feedback, and the derivatives of their steps, as `step` of a robot, of a robot with
-constraints or of a scene makes these. Phases follow each other, in which different constraints hold: given contacts."""
+"""What moves: motions under feedback, and the derivatives of their steps. Phases follow each other, in which different
+constraints hold: given contacts."""
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from screw_dynamics import checks
-from screw_dynamics.constraints.projection import BOTH, PROJECTIONS
+from screw_dynamics.constraints.projection import PROJECTIONS
 from screw_dynamics.forces.laws import EFFORT
 from screw_dynamics.simulation.feedback import Around, Motion, follow
-from screw_dynamics.simulation.integrators import INTEGRATORS, LINEARIZED, WITH_CONSTRAINTS
-from screw_dynamics.simulation.linearization.linear_model import (
-    Actuation,
-    are_euler_steps,
-    before_arrival,
-    step_derivatives,
-    with_padding,
-)
-from screw_dynamics.simulation.rollout import Rollouts
 from screw_dynamics.sweeps.matrix_products import padded
 
+from .phases import Steps, TreePhase, phase_of
+
 AT_ONCE = 1024          # states of which derivatives are computed at a time: their arrays fit a cache
-NUDGE = 1e-5            # rad, m, and their rates and efforts: of difference quotients
 FLOATING = "free", "planar", "floating"
 
 
-class Steps(NamedTuple):
-    """Of steps: their length h (s), the integrator, whether joints have dry friction, and stop at their limits,
-    elements of force, threads, and of robots with constraints which of PROJECTIONS follows."""
-
-    h: float
-    integrator: str
-    friction: bool
-    limits: bool
-    forces: Any
-    threads: int | None
-    projection: str | None = BOTH
-
-
-# ------------------------------------------------------------------------------------------------- phases
-class TreePhase:
-    """Steps of a Robot, from step `first` on."""
-
-    def __init__(self, first: int, robot: Any, steps: Steps):
-        self.first, self.robot, self.steps, self.rollouts = first, robot, steps, robot.rollouts
-        checks.one_of("integrator", steps.integrator, LINEARIZED)
-
-    enters = False              # whether states change where the phase begins
-
-    @property
-    def accelerates(self) -> bool:
-        """Whether the last n rows of steps' derivatives say all: the others are (1 0 0) + h times these."""
-        return are_euler_steps(self.robot, self.steps.integrator, self.steps.limits or self.steps.friction)
-
-    def total(self) -> Any:
-        """The sum of the elements of force that steps take."""
-        return self.rollouts.stepped(self.steps.forces, self.steps.friction)
-
-    def entered(self, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
-        """The velocities with which states (k, ...) enter the phase."""
-        return qd
-
-    def entry(self, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
-        """The derivatives (k, 2 n, 2 n) of the states that enter by those before."""
-        n = self.robot.n
-        return np.tile(np.eye(2 * n), (len(q), 1, 1))
-
-    def free(self, q: np.ndarray) -> np.ndarray:
-        """Columns (..., n, k) that span the velocities that nothing holds at configurations q (..., nq)."""
-        return np.eye(self.robot.n)
-
-    def end(self, q: np.ndarray, qd: np.ndarray, tau: np.ndarray, t: float) -> tuple[np.ndarray, np.ndarray]:
-        """Where steps lead, of states and efforts (k, ...), at a time t."""
-        h, integrator, friction, limits, forces, threads, _ = self.steps
-        return self.rollouts.step(q, qd, tau, h, integrator, friction, limits, None, forces, t, None, threads)
-
-    def ranks(self, q: np.ndarray) -> np.ndarray | None:
-        """How many directions constraints hold, (k,), all along motions that begin at configurations q (k, nq); None
-        where each step tells."""
-        return None
-
-    def derivatives(self, q: np.ndarray, qd: np.ndarray, tau: np.ndarray, t: np.ndarray, whole: bool = True,
-                    most: np.ndarray | None = None) -> np.ndarray:
-        """F (k, 2 n, padded(3 n)) of steps from states at times t (k,), or else the last n rows; most: of `ranks`."""
-        h, integrator, friction, limits, forces, threads, _ = self.steps
-        actuation = Actuation(tau, None, self.rollouts.smooth(forces, friction), limits, threads, t, friction)
-        return step_derivatives(self.robot, integrator, q, qd, actuation, h, whole=whole)[0]
-
-
-class LoopPhase(TreePhase):
-    """Steps of a ClosedLoopRobot, which end where its constraints hold, as far as `projection` says. It is entered by
-    an impulse, which makes velocities keep them: first it acts, and then the robot moves, or a foot would go on for a
-    step into the ground. Derivatives are exact along states that keep the constraints; with dry friction and stops,
-    whose impulses are found with those of constraints, they are difference quotients of the steps, of order 2."""
-
-    enters = True
-
-    def __init__(self, first: int, mechanism: Any, steps: Steps):
-        from screw_dynamics.closed_loops.motion import rollouts
-
-        self.first, self.mechanism, self.robot, self.steps = first, mechanism, mechanism.robot, steps
-        self.rollouts: Rollouts = rollouts(mechanism.constraints, steps.projection)
-        checks.one_of("integrator of a robot with constraints", steps.integrator,
-                      [name for name in LINEARIZED if name in WITH_CONSTRAINTS])
-
-    @property
-    def accelerates(self) -> bool:
-        """The same."""
-        return self.steps.projection is None and super().accelerates
-
-    def free(self, q: np.ndarray) -> np.ndarray:
-        """The same."""
-        from screw_dynamics.closed_loops.projection import directions
-
-        return directions(self.mechanism.jacobian(q)).admissible
-
-    def entered(self, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
-        """Those after the impulse."""
-        return self.mechanism.project_velocity(q, qd)
-
-    def entry(self, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
-        """The same."""
-        from screw_dynamics.closed_loops.arrival import after_impulse
-
-        found, n, constraints = super().entry(q, qd), self.robot.n, self.mechanism.constraints
-        found[:, n:] = after_impulse(constraints, q, constraints.jacobian(q), qd, found[:, :n], found[:, n:],
-                                     self.steps.threads)
-        return found
-
-    def ranks(self, q: np.ndarray) -> np.ndarray | None:
-        """The same. Loops that nothing closes would hold more, the longer the motion."""
-        return None if self.steps.projection == BOTH else self._ranks_at(q)
-
-    def _ranks_at(self, q):
-        """How many directions constraints hold at configurations q (k, nq)."""
-        from screw_dynamics.closed_loops.response import response
-
-        return response(np.eye(self.robot.n), self.mechanism.jacobian(q), threads=self.steps.threads).rank
-
-    def derivatives(self, q: np.ndarray, qd: np.ndarray, tau: np.ndarray, t: np.ndarray, whole: bool = True,
-                    most: np.ndarray | None = None) -> np.ndarray:
-        """The same."""
-        from screw_dynamics.closed_loops.arrival import after_impulse, arrive
-        from screw_dynamics.closed_loops.derivatives import accelerations
-
-        h, integrator, friction, limits, forces, threads, projection = self.steps
-        if friction or limits:
-            return self._quotients(q, qd, tau, t)
-        constraints = self.mechanism.constraints
-        if most is None and not (projection == BOTH and INTEGRATORS[integrator].implicit):
-            most = self._ranks_at(q)        # within a step loops are open a little, but for where it starts
-
-        def held(robot, q, qd, tau, external, threads, added=None, wanted=True):
-            return accelerations(constraints, q, qd, tau, external, threads, added, most)
-        actuation = Actuation(tau, None, self.rollouts.smooth(forces, friction), False, threads, t, False, held)
-        if projection is None:
-            return step_derivatives(self.robot, integrator, q, qd, actuation, h, whole=whole)[0]
-        F, _, u, v = before_arrival(self.robot, integrator, q, qd, actuation, h)
-        n, there = self.robot.n, self.robot.integrate(q, u)
-        dq, dqd = F[:, :n, :3 * n], F[:, n:, :3 * n]
-        if projection == BOTH:
-            dq[...], dqd[...] = arrive(constraints, there, v, dq, dqd, threads)
-        else:
-            dqd[...] = after_impulse(constraints, there, constraints.jacobian(there), v, dq, dqd, threads, most)
-        return F
-
-    def _ends(self, q, qd, tau, t):
-        """Where steps lead, each from its time."""
-        if self.steps.forces is None:
-            return self.end(q, qd, tau, 0.0)
-        ends = [self.end(*(x[None] for x in state), float(at)) for *state, at in zip(q, qd, tau, t, strict=True)]
-        return tuple(map(np.concatenate, zip(*ends, strict=True)))
-
-    def _quotients(self, q, qd, tau, t):
-        """Difference quotients of the steps."""
-        robot, n, count = self.robot, self.robot.n, len(q)
-        dx = NUDGE * np.concatenate((np.eye(3 * n), -np.eye(3 * n)))
-        given = (robot.integrate(q[:, None], dx[:, :n]), qd[:, None] + dx[:, n:2 * n], tau[:, None] + dx[:, 2 * n:])
-        ends = self._ends(*(x.reshape(-1, x.shape[-1]) for x in given), np.repeat(t, len(dx)))
-        ends_q, ends_qd = (x.reshape(count, 2, 3 * n, -1) for x in ends)
-        dq, dqd = robot.difference(ends_q[:, 1], ends_q[:, 0]), ends_qd[:, 0] - ends_qd[:, 1]
-        return with_padding(np.swapaxes(np.concatenate((dq, dqd), axis=-1), -1, -2) / (2.0 * NUDGE))
-
-
-class ScenePhase(TreePhase):
-    """Steps of a Scene, whose derivatives are those in the modes of the contacts that they find."""
-
-    accelerates = False
-
-    def __init__(self, first: int, scene: Any, steps: Steps):
-        self.first, self.scene, self.robot, self.steps = first, scene, scene.robot, steps
-        self.rollouts = scene.touching.rollouts
-        checks.one_of("integrator of a scene", steps.integrator, LINEARIZED[:1])
-
-    def derivatives(self, q: np.ndarray, qd: np.ndarray, tau: np.ndarray, t: np.ndarray, whole: bool = True,
-                    most: np.ndarray | None = None) -> np.ndarray:
-        """The same."""
-        if self.steps.forces is None:
-            return self._linearized(q, qd, tau, 0.0)
-        return np.concatenate([self._linearized(*(x[None] for x in state), float(at))       # each at its time
-                               for *state, at in zip(q, qd, tau, t, strict=True)])
-
-    def _linearized(self, q, qd, tau, t):
-        h, integrator, friction, limits, forces, threads, _ = self.steps
-        found = self.scene.linearize(q, qd, tau, h, integrator, friction=friction, limits=limits, forces=forces, t=t,
-                                     threads=threads)
-        return with_padding(np.concatenate((found.A, found.B), axis=-1))
-
-
-def phase(first: int, mover: Any, steps: Steps) -> TreePhase:
-    """The phase of a Robot, a ClosedLoopRobot or a Scene. ValueError for anything else."""
-    if hasattr(mover, "touching"):
-        return ScenePhase(first, mover, steps)
-    if hasattr(mover, "constraints") and hasattr(mover, "robot"):
-        return LoopPhase(first, mover, steps)
-    if hasattr(mover, "rollouts") and hasattr(mover, "forward_dynamics"):
-        return TreePhase(first, mover, steps)
-    raise ValueError(f"robot must be a Robot, a ClosedLoopRobot or a Scene, not {checks.described(mover)}")
-
-
-# ------------------------------------------------------------------------------------------------- all of them
 class Dynamics:
     """Steps of length h (s) from the time `start` (s) on, in phases that follow each other, of whose velocities
     `driven` (m) have efforts."""
@@ -362,7 +159,7 @@ def dynamics(robot: Any, steps: Steps, driven: Sequence[str] | None, N: int,
         checks.flag(name, flag)
     checks.positive("dt", steps.h)
     checks.one_of("projection", steps.projection, PROJECTIONS)
-    found = [phase(0, robot, steps)]
+    found = [phase_of(0, robot, steps)]
     if not isinstance(phases, Iterable):
         raise ValueError(f"phases must be pairs (first step, robot), not {checks.described(phases)}")
     for given in phases:
@@ -373,7 +170,7 @@ def dynamics(robot: Any, steps: Steps, driven: Sequence[str] | None, N: int,
         if first <= found[-1].first or first >= N:
             raise ValueError(f"phases must begin at steps that increase, above 0 and below {N}, not at {first} after "
                              f"{found[-1].first}")
-        found.append(phase(first, other, steps))
+        found.append(phase_of(first, other, steps))
         if any(getattr(found[-1].robot.model, x) != getattr(found[0].robot.model, x)
                for x in ("joint_names", "joint_kinds")):
             raise ValueError(f"phases must be of one robot: that from step {first} on has other joints")

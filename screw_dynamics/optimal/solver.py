@@ -15,10 +15,11 @@ from screw_dynamics.simulation.feedback import Motion
 from screw_dynamics.sweeps.entries import costates_of
 
 from . import ddp
-from .dynamics import Dynamics, Steps, dynamics
+from .dynamics import Dynamics, dynamics
 from .limits import effort_bounds, limits_of_model, limits_of_motors
 from .motion import OptimalMotion
 from .objective import Objective
+from .phases import Steps
 from .terms import Cost, Limit, bound, gradient, listed
 
 CONVERGED, EXHAUSTED, STUCK = "converged", "all iterations are done", "no change of the motion makes it better"

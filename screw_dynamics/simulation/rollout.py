@@ -130,9 +130,7 @@ class Rollouts:
         if not elements:
             return None
         if elements not in self._totals:
-            if len(self._totals) > 100:
-                self._totals.clear()
-            self._totals[elements] = Total(self._model, self.robot.tables, elements)
+            _keep(self._totals, elements, Total(self._model, self.robot.tables, elements))
         return self._totals[elements]
 
     def _call_robot(self, settings, integrator, total, lanes):
@@ -188,9 +186,7 @@ class Rollouts:
             settings = self._settings(integrator, friction, limits, springs)
             known = self._with_calls(settings, integrator, total or self._alone[friction], None, lanes)
             if springs is None:
-                if len(self._steps) > 100:
-                    self._steps.clear()
-                self._steps[key] = known
+                _keep(self._steps, key, known)
         settings = known.copy()
         _head(settings).start = start
         return settings, self._pool(settings.view(np.int64))
@@ -217,9 +213,7 @@ class Rollouts:
         ends = np.empty((count, 1, self._model.nq)), np.empty((count, 1, n))
         inputs = [np.require(x, float, ["C", "A"]).reshape(count, 1, x.shape[-1]) for x in (q, qd, tau)]
         if lead or not KNOWN:
-            settings = self._settings(integrator, friction, limits, springs)
-            settings = self._with_calls(settings, integrator, total, None, True)
-            _head(settings).start = begin
+            settings, _ = self.step_settings(integrator, friction, limits, springs, total, True, begin)
             notes = self._many(integrator, settings, *inputs, *ends, dt, threads, total)
         else:
             if threads is not None:
@@ -295,10 +289,7 @@ class Rollouts:
         head = _head(settings)
         head.steps, head.every, head.relative, head.absolute = steps, every, max(rtol, SMALLEST), atol
         head.long = steps * self._model.n > BRIEF or integrator not in FIXED_STEPS
-        if len(self._checked) > 100:
-            self._checked.clear()
-        self._checked[key] = settings, steps // every
-        return self._checked[key]
+        return _keep(self._checked, key, (settings, steps // every))
 
     def _from_one(self, integrator, settings, q0, qd0, effort, total, controller, dt, samples, watch=None):
         """The Samples of one state; None unless the arguments are such as `roll_one` reads."""
@@ -400,6 +391,14 @@ class Rollouts:
                     states = zip(t, q[k], qd[k], strict=True)
                     raise controller_failure.located(error, controller, self.robot, states) from None
         return tau
+
+
+def _keep(kept, key, value):
+    """Keep a value by its key, beside at most 100 others, and return it."""
+    if len(kept) > 100:
+        kept.clear()
+    kept[key] = value
+    return value
 
 
 def _head(settings):

@@ -16,7 +16,8 @@ from .costates import costates, euler_costates
 from .euler_steps import euler_steps
 from .matrix_products import padded
 from .responses import form_of_responses
-from .riccati import TOLD, Feedback, Motions, sizes, sweep, work_numbers
+from .riccati import sweep
+from .riccati_memory import TOLD, Feedback, Motions, sizes, work_numbers
 
 FEW = 2                 # motions that take less time one after the other than on lanes
 

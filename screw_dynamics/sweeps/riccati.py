@@ -13,7 +13,7 @@ those that are symmetric the entries that are not right of the diagonal are comp
 U = (q_u, Q_ux, Q_uu) are whole, and what Gauss's elimination of the efforts leaves of Q are V and v.
 
 One source for one motion and for as many as a lane has places: see matrix_products.py."""
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -21,138 +21,13 @@ from screw_dynamics.compiled.samples import load_rows, store_rows
 from screw_dynamics.constraints.bounded import FREE, LOWER, UPPER
 from screw_dynamics.numbers.lanes import places
 from screw_dynamics.numbers.scalars import some, where
-from screw_dynamics.numbers.tables import block
 from screw_dynamics.numbers.values import kernel, null, outlined
 
-from .matrix_products import (
-    Matrix,
-    add_product,
-    as_it_is,
-    lower_lanes,
-    matrix,
-    row_numbers,
-    scale,
-    subtract,
-    transposed,
-)
+from .matrix_products import add_product, as_it_is, lower_lanes, scale, subtract, transposed
+from .riccati_memory import CHANGE, LEAST_PIVOT, Feedback, Motions, Work, sizes, work_in
 
-CHANGE, LEAST_PIVOT = range(2)            # of what is told
-TOLD = 2
 ROUNDS = 30             # in which efforts change sides
 FLAT = 1e-13            # of a diagonal entry: a pivot below is rounding, and the efforts are not determined
-
-
-class Motions(NamedTuple):
-    """P motions of N steps, states of x numbers, and m efforts, w = x + m.
-
-    F (P, N, r, padded(w)): the last r rows of the steps' derivatives; those above, if any, are as many, (1 0 0) + h F.
-    Costs: S (P, N + 1, s, padded(1 + w)), diagonals D and gradients g (P, N + 1, padded(w)). Gaps (P, N + 1, x) behind
-    steps, the first of none; bounds lower and upper (P, N, m) of changes of efforts; what is added to the diagonal of Q
-    by efforts, shift (P,)."""
-
-    F: np.ndarray
-    S: np.ndarray
-    D: np.ndarray
-    g: np.ndarray
-    gap: np.ndarray
-    lower: np.ndarray
-    upper: np.ndarray
-    shift: np.ndarray
-    h: float = 0.0
-
-
-class Feedback(NamedTuple):
-    """What is found: K (P, N, m, padded(x)), d (P, N, m), on which side efforts are (P, N, m), LOWER, FREE or UPPER,
-    also where the search begins; the whole change z (P, N + 1, padded(w)), or (P, 0, padded(w)) where it is not wanted,
-    and told (P, TOLD): the CHANGE of the cost
-    that it makes, to second order, and the LEAST_PIVOT as a share of its diagonal entry, not above FLAT where the
-    change is not determined."""
-
-    K: np.ndarray
-    d: np.ndarray
-    side: np.ndarray
-    z: np.ndarray
-    told: np.ndarray
-
-
-class Work(NamedTuple):
-    """Memory of a step: of (1, x, u) FS, the rows of F and S, WS, those of W and S (r + s, 1 + w), U and K (m, 1 + w);
-    of (1, x) Q and V (x, 1 + x); what of V multiplies rows of F, inner (r, r) and outer (x - r, r). D, g and z (w), gap
-    and new (x); of the efforts bounds, sides, the diagonal of Q, and d (m); shift (1), told (TOLD); and, if there are
-    bounds, slopes (N, m, 1 + w): of efforts at one the rows U."""
-
-    FS: Matrix
-    WS: Matrix
-    U: Matrix
-    K: Matrix
-    Q: Matrix
-    V: Matrix
-    inner: Any
-    outer: Any
-    D: Any
-    g: Any
-    z: Any
-    gap: Any
-    new: Any
-    lower: Any
-    upper: Any
-    side: Any
-    diagonal: Any
-    d: Any
-    shift: Any
-    told: Any
-    slopes: Any
-
-
-class Sizes(NamedTuple):
-    """Of motions: the numbers of states and efforts, rows of F and of S, and steps that may have efforts at bounds."""
-
-    x: int
-    m: int
-    r: int
-    s: int
-    bounded: int
-
-
-@kernel
-def sizes(given: Motions, bounded: bool) -> Sizes:
-    """The Sizes of Motions whose F and S are rows, (P, N r, .) and (P, (N + 1) s, .)."""
-    _, N, m = given.lower.shape
-    return Sizes(given.gap.shape[2], m, given.F.shape[1] // N, given.S.shape[1] // (N + 1), N if bounded else 0)
-
-
-@kernel
-def work_numbers(unit: int, of: Sizes) -> int:
-    """How many numbers a Work has, of so many motions side by side."""
-    x, m, r, s, bounded = of
-    w = x + m
-    return (2 * (r + s + m) * row_numbers(unit, 1 + w) + 2 * x * row_numbers(unit, 1 + x)
-            + unit * (x * r + 3 * w + 2 * x + 5 * m + 1 + TOLD + bounded * m * (1 + w)))
-
-
-@kernel
-def work_in(like: Any, of: Sizes, memory: np.ndarray) -> Work:
-    """The Work in memory."""
-    (x, m, r, s, bounded), unit = of, places(like)
-    w = x + m
-    wide, own = row_numbers(unit, 1 + w), row_numbers(unit, 1 + x)
-    W = (r + s) * wide
-    U = 2 * W
-    Q = U + 2 * m * wide
-    inner = Q + 2 * x * own
-    both = inner + unit * x * r
-    states = both + 3 * unit * w
-    efforts = states + 2 * unit * x
-    rest = efforts + 5 * unit * m
-    z, new, u = (block(like, (3, w), memory, both), block(like, (2, x), memory, states),
-                 block(like, (5, m), memory, efforts))
-    return Work(matrix(like, r + s, 1 + w, memory, 0), matrix(like, r + s, 1 + w, memory, W),
-                matrix(like, m, 1 + w, memory, U), matrix(like, m, 1 + w, memory, U + m * wide),
-                matrix(like, x, 1 + x, memory, Q), matrix(like, x, 1 + x, memory, Q + x * own),
-                block(like, (r, r), memory, inner), block(like, (x - r, r), memory, inner + unit * r * r),
-                z[0], z[1], z[2], new[0], new[1], u[0], u[1], u[2], u[3], u[4], block(like, (1,), memory, rest),
-                block(like, (TOLD,), memory, rest + unit),
-                block(like, (bounded, m, 1 + w), memory, rest + (1 + TOLD) * unit))
 
 
 @outlined

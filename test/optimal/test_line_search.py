@@ -8,7 +8,7 @@ import pytest
 from screw_dynamics.optimal import ddp
 from screw_dynamics.optimal.ddp import SHIFTS, Bounds, Iterate
 from screw_dynamics.simulation.feedback import Motion
-from screw_dynamics.sweeps.riccati import Feedback
+from screw_dynamics.sweeps.riccati_memory import Feedback
 
 N = 3
 

@@ -7,7 +7,8 @@ import screw_dynamics as sd
 from screw_dynamics.closed_loops import ClosedLoopRobot, LoopJoint
 from screw_dynamics.contact.shapes import Sphere
 from screw_dynamics.optimal import Configuration, Cost, Effort, Limit, LinkPosition, Solver, Velocity, optimize_motion
-from screw_dynamics.optimal.dynamics import Steps, dynamics
+from screw_dynamics.optimal.dynamics import dynamics
+from screw_dynamics.optimal.phases import Steps
 from screw_dynamics.simulation.feedback import Motion
 from support.floating_robots import hopper as floating_hopper
 

@@ -7,7 +7,8 @@ from screw_dynamics.constraints.bounded import FREE
 from screw_dynamics.sweeps.entries import costates_of, costates_of_euler_steps, derivatives_of_euler_steps, riccati
 from screw_dynamics.sweeps.euler_steps import euler_steps
 from screw_dynamics.sweeps.matrix_products import padded
-from screw_dynamics.sweeps.riccati import CHANGE, FLAT, LEAST_PIVOT, Motions
+from screw_dynamics.sweeps.riccati import FLAT
+from screw_dynamics.sweeps.riccati_memory import CHANGE, LEAST_PIVOT, Motions
 
 SIZES = (8, 4, 3), (5, 7, 2), (3, 2, 9)             # steps, numbers of a state, efforts
 ABOVE = 0.7                     # upper bounds, as a share of lower ones
