@@ -42,7 +42,8 @@ HELD = {", nothing brought back": dict(projection=None), ", feet brought back": 
 
 class Timed(dict):
     """Processor and wall time (ms) of a solve from nothing but robot and terms, or from Crocoddyl's problem; processor
-    time of its iterations alone; their number, of all problems, and the mean cost of these."""
+    time of `solve()` alone, with what follows iterations, in Crocoddyl with the first motion too, which our constructor
+    makes; the number of iterations, of all problems, and the mean cost of these."""
 
 
 def timed(begin, rounds):
