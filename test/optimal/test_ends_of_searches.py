@@ -3,6 +3,7 @@ import numpy as np
 import pytest
 
 import screw_dynamics as sd
+from screw_dynamics.constraints.bounded import FREE
 from screw_dynamics.optimal import (
     Configuration,
     Cost,
@@ -16,6 +17,8 @@ from screw_dynamics.optimal import (
     ddp,
     optimize_motion,
 )
+from screw_dynamics.sweeps.matrix_products import padded
+from screw_dynamics.sweeps.riccati_memory import Motions
 from support.paths import ROOT
 from support.pendulums import pendulum, rod
 from support.sliders import MASS, slider
@@ -274,3 +277,34 @@ def test_what_was_found_stays_as_it_was():
     solver.solve(3), solver.step([0.1], [0.0], moved=2)
     assert len(first.history) == 2 and all((x == y).all() for x, y in zip(kept, (*first[1:5], *first.history),
                                                                          strict=True))
+
+
+# ------------------------------------------------------------------------------------------------- many problems
+def test_gains_are_those_of_each_problem_alone():
+    """The second one ends before the others, which are no longer beside each other then."""
+    terms = [Cost(Configuration([0.0, 0.0]), 40.0, "final"), Cost(Velocity(), 4.0, "final"), Cost(Effort(), 0.02)]
+    starts = np.array([[0.9, -0.5], [0.0, 0.0], [0.7, 0.4]])
+    found, alone = (optimize_motion(pendulum(), terms, x, dt=0.05, steps=10) for x in (starts, starts[2]))
+    assert found.converged.all() and found.iterations[1] < found.iterations[2] == alone.iterations
+    assert np.abs(found.gains[2] - alone.gains).max() < 1e-9 * np.abs(alone.gains).max()
+
+
+def test_what_is_added_to_the_cost_of_efforts_is_what_each_motion_needs():
+    """Of two motions the second has efforts that cost nothing and move nothing."""
+    rng, N, x = np.random.default_rng(3), 3, 2
+    F, S, D, g = (np.zeros((2, *shape)) for shape in (
+        (N, x, padded(x + 1)), (N + 1, 1, padded(x + 2)), (N + 1, padded(x + 1)), (N + 1, padded(x + 1))))
+    F[..., :x + 1], D[..., :x + 1], g[..., :x + 1] = rng.normal(size=(N, x, x + 1)), 1.0, rng.normal(size=x + 1)
+    F[1, :, :, x], D[1, :, x], g[1, :, x] = 0.0, 0.0, 0.0
+    given = Motions(F, S, D, g, np.zeros((2, N + 1, x)), *(np.full((2, N, 1), end) for end in (-np.inf, np.inf)),
+                    np.zeros(2))
+
+    def determined(which):
+        some, (P, wide) = Motions(*(part[which].copy() for part in given[:-1])), (len(which), padded(x))
+        found = ddp._determined(some, np.full((P, N, 1), FREE), 1, True, np.zeros((P, N, 1, wide)))
+        return found, some.shift
+    (both, shift), (first, none), (second, added) = map(determined, ([0, 1], [0], [1]))
+    assert shift[0] == none[0] == 0.0 < shift[1] == added[0]
+    for k, alone in enumerate((first, second)):
+        for whole, part in zip(both, alone, strict=True):
+            assert np.abs(whole[k] - part[0]).max() < 1e-12

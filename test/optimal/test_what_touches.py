@@ -156,10 +156,11 @@ def test_a_search_begins_with_efforts_that_hold_what_stands():
     assert np.abs(solver.at.motion.qd).max() < 1e-9 and np.abs(solver.at.motion.u).max() > 1.0
 
 
-def test_derivatives_of_steps_that_land_are_those_of_what_follows():
-    """A change of the state before it, and of the efforts, to first order."""
+@pytest.mark.parametrize("limits", [False, True])
+def test_derivatives_of_steps_that_land_are_those_of_what_follows(limits):
+    """A change of the state before it, and of the efforts, to first order; also where joints may meet their stops."""
     (stands, flies, q), h, rng = hopper(), 0.02, np.random.default_rng(2)
-    all_of_it = dynamics(flies, Steps(h, "semi_implicit_euler", False, False, None, 1), None, 3, [(1, stands)])
+    all_of_it = dynamics(flies, Steps(h, "semi_implicit_euler", False, limits, None, 1), None, 3, [(1, stands)])
     wide = np.array([-np.inf, -np.inf]), np.array([np.inf, np.inf])
     u, begin = rng.normal(size=(1, 3, 2)), (q[None] + 1e-3, np.array([[0.3, 0.4]]))
 

@@ -17,15 +17,15 @@ def check(robot, P, driven, integrator="semi_implicit_euler", N=4, dt=0.02):
     qd, u, d = (rng.normal(size=(P, k, size)) for k, size in ((N + 1, n), (N, m), (N, m)))
     K, gaps, part = (0.3 * rng.normal(size=(P, N, m, 2 * n + 3)), 0.1 * rng.normal(size=(P, N + 1, 2 * n)),
                      rng.uniform(0.2, 1.0, (P, 1, 1)))
-    upper = np.full((P, N, m), 1.2)
+    lower, upper = rng.uniform(0.4, 1.6, (2, P, N, m)) * [[[[-1.0]]], [[[1.0]]]]
     found = follow(robot.rollouts, integrator, False, False, None, Around(
-        q, qd, u, d, K.reshape(P, N, -1), gaps, part, -upper, upper, np.array(driven)), dt)
+        q, qd, u, d, K.reshape(P, N, -1), gaps, part, lower, upper, np.array(driven)), dt)
     for p in range(P):
         x, v, a = q[p, 0], qd[p, 0], part[p, 0, 0]
         for k in range(N):
             dx = np.r_[robot.difference(q[p, k], x), v - qd[p, k]]
             tau = np.zeros(n)
-            tau[driven] = np.clip(u[p, k] + a * d[p, k] + K[p, k, :, :2 * n] @ dx, -1.2, 1.2)
+            tau[driven] = np.clip(u[p, k] + a * d[p, k] + K[p, k, :, :2 * n] @ dx, lower[p, k], upper[p, k])
             assert np.abs(found.u[p, k] - tau[driven]).max() < 1e-11
             x, v = robot.step(x, v, tau, dt, integrator, limits=False)
             x, v = robot.integrate(x, (a - 1.0) * gaps[p, k + 1, :n]), v + (a - 1.0) * gaps[p, k + 1, n:]

@@ -3,6 +3,7 @@ import numpy as np
 import pytest
 
 from support.rollouts import EACH_ROBOT, PENDULUM, TREE, states
+from support.sliders import slider
 
 OPTIONS = [{}, {"friction": True}, {"limits": True, "friction": True}]
 EACH_STEP = pytest.mark.parametrize("method", ["semi_implicit_euler", "rk4"])
@@ -18,6 +19,12 @@ def test_steps_are_those_of_a_rollout_to_the_bit(rng, robot, method, options):
     for k, tau in enumerate(efforts):
         q, qd = robot.step(q, qd, tau, 5e-3, method, **options)
         assert (q == x[k + 1]).all() and (qd == v[k + 1]).all()
+
+
+def test_each_step_says_whether_joints_stop():
+    cart = slider(lower=-1.0, upper=1.0)
+    for limits, q, qd in (False, 1.09, 1.0), (True, 1.0, 0.0), (False, 1.09, 1.0):
+        assert np.abs(cart.step([0.99], [1.0], [0.0], 0.1, limits=limits) - np.array([[q], [qd]])).max() < 1e-15
 
 
 @EACH_STEP
