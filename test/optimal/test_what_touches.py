@@ -161,7 +161,7 @@ def test_derivatives_of_steps_that_land_are_those_of_what_follows(limits):
     """A change of the state before it, and of the efforts, to first order; also where joints may meet their stops."""
     (stands, flies, q), h, rng = hopper(), 0.02, np.random.default_rng(2)
     all_of_it = dynamics(flies, Steps(h, "semi_implicit_euler", False, limits, None, 1), None, 3, [(1, stands)])
-    wide = np.array([-np.inf, -np.inf]), np.array([np.inf, np.inf])
+    wide = np.full((1, 1, 2), -np.inf), np.full((1, 1, 2), np.inf)
     u, begin = rng.normal(size=(1, 3, 2)), (q[None] + 1e-3, np.array([[0.3, 0.4]]))
 
     def follow(x):
