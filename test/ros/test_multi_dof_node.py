@@ -77,7 +77,11 @@ class Juggler(Driver):
         return self.sent
 
     def tell(self, state):
-        """Publish poses and twists until the node answers with them: topics are not in one order with each other."""
+        """Publish poses and twists, with one stamp, until the node answers with them: topics are in no order with each
+        other."""
+        self.sent += 1
+        message = self.message(*state)
+        message.header.stamp.sec = self.sent
         q, v = at(self.robot, state)
         expected = self.robot.coriolis_torque(q, v)[[velocities(self.robot).index(name) for name in (*SPREAD, *JOINTS)]]
         fields = {"joint_names": JOINTS, "position": [q[self.robot.q_slices[name]][0] for name in JOINTS],
@@ -86,13 +90,8 @@ class Juggler(Driver):
         def has():
             reply = self.call(srv.GetCoriolis, "~/get_coriolis", **fields)
             return reply.success and np.allclose(reply.effort, expected, rtol=1e-9, atol=1e-9)
-
-        def publish():
-            self.sent += 1
-            message = self.message(*state)
-            message.header.stamp.sec = self.sent
-            self.publisher(MultiDOFJointState, "multi_dof_joint_states").publish(message)
-        self.wait(has, "poses and twists to come", publish)
+        publisher = self.publisher(MultiDOFJointState, "multi_dof_joint_states")
+        self.wait(has, "poses and twists to come", lambda: publisher.publish(message))
 
     def answer(self, term, state, joints=()):
         """The efforts of joints, by name, and the wrenches that come for a state, at its stamp."""
@@ -285,19 +284,17 @@ def test_accelerations_by_finite_difference(driver, state):
             q, v = at(robot, (poses, twists))
             v[robot.v_slices["hip"]], v[robot.v_slices["lift"]] = 0.7 + 0.2 * k, 0.3 - 0.1 * k
             driver.tell((poses, twists))
-            driver.sent += 1
             fields = {"position": q[[robot.q_slices[name].start for name in ("hip", "lift")]].tolist(),
                       "velocity": v[[robot.v_slices[name].start for name in ("hip", "lift")]].tolist()}
             one = JointState(name=["hip", "lift"], **fields)
             one.header.stamp.sec = driver.sent
             driver.publisher(JointState, "joint_states").publish(one)
             driver.wait(lambda: any(m.header.stamp.sec == driver.sent for m in driver.torques["gravity"]), "gravity")
-            motions.append((q, v, driver.sent))
+            motions.append((q, v))
         torque = driver.wait(lambda: next((m for m in driver.torques["inverse_dynamics"]
                                            if m.header.stamp.sec == driver.sent), None), "inverse dynamics")
-    (_, before, earlier), (q, v, later) = motions
-    expected = robot.inverse_dynamics(q, v, (v - before) / (later - earlier))
-    found = dict(zip(torque.name, torque.effort, strict=True))
+    (_, before), (q, v) = motions
+    expected, found = robot.inverse_dynamics(q, v, v - before), dict(zip(torque.name, torque.effort, strict=True))
     for name in ("hip", "lift"):
         np.testing.assert_allclose(found[name], expected[robot.v_slices[name]][0], rtol=1e-9, atol=1e-10)
 
