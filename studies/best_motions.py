@@ -36,7 +36,7 @@ from screw_dynamics.optimal.collocation.interior import Found
 from screw_dynamics.optimal.quantities import Value
 
 PICTURES, BUILD = Path("docs") / "images", Path("build") / "studies"
-PENDULUM = Path("urdf") / "double_pendulum.urdf"
+PENDULUM = Path(__file__).resolve().parents[1] / "urdf" / "double_pendulum.urdf"
 G, FAR = 9.81, 50.0             # m/s^2; m, farther than anything is thrown
 AXIS = 0.0, 1.0, 0.0, 0.0, 0.0, 0.0
 GRID = dict(color="#e4e4e4", linewidth=0.6)

@@ -6,7 +6,9 @@ memory that it lies in."""
 from typing import Any
 
 from numba import types
-from numba.extending import lower_cast, models, register_model
+from numba.extending import intrinsic, lower_cast, models, register_model
+
+from screw_dynamics.numba_internals.arrays import borrowed
 
 
 class View(types.Array):
@@ -50,3 +52,11 @@ class _Model(models.ArrayModel):
 @lower_cast(View, types.Array)
 def _as_array(context, builder, source, target, value):
     return value
+
+
+@intrinsic
+def as_array(typing: Any, view: Any) -> tuple[Any, Any]:
+    """The same memory as an array of Numba's own: what NumPy makes of its kind, as np.zeros_like(q) does, is one
+    too, and holds a reference to its memory, which a View would forget."""
+    kind = types.Array(view.dtype, view.ndim, view.layout, readonly=not view.mutable, aligned=view.aligned)
+    return kind(view), lambda context, builder, signature, values: borrowed(context, builder, kind, values[0])

@@ -23,6 +23,7 @@ from screw_dynamics.kernel_cache.user_functions import bounds_checked
 from screw_dynamics.numba_internals.dispatchers import Dispatcher, may_compile
 from screw_dynamics.numbers.lanes import LANE, WIDTH, extract, insert
 from screw_dynamics.numbers.values import CALLED
+from screw_dynamics.numbers.views import as_array
 
 from . import lane_arrays  # noqa: F401  (registers NumPy on lanes)
 from .robot_type import FRICTION, METHODS, OF_LINKS, RobotType, robot_maker, used
@@ -149,10 +150,10 @@ def _adapter(controller, kind, form, names, key):
     make = robot_maker(kind)
     if "robot" in names:
         call = njit(**CALLED)(lambda memory, calls, t, q, qd, tau: returns_nothing(
-            controller(robot=make(memory, calls), t=t, q=q, qd=qd, tau=tau)))
+            controller(robot=make(memory, calls), t=t, q=as_array(q), qd=as_array(qd), tau=as_array(tau))))
     else:
         call = njit(**CALLED)(lambda memory, calls, t, q, qd, tau: returns_nothing(
-            controller(t=t, q=q, qd=qd, tau=tau)))
+            controller(t=t, q=as_array(q), qd=as_array(qd), tau=as_array(tau))))
     like, name = lane if form == LANES else number, f"controller {getattr(controller.py_func, '__name__', '')}"
 
     @compiled(name, key)

@@ -44,7 +44,9 @@ def gravity_compensation(robot, t, q, qd, tau):
 
 
 def computed_torque(robot, t, q, qd, tau):
-    tau[:] = robot.inverse_dynamics(q, qd, 30.0 * (HOME + 0.1 * np.sin(t) - q) - 10.0 * qd)
+    a = np.zeros_like(q)
+    a += 30.0 * (HOME + 0.1 * np.sin(t) - q) - 10.0 * qd
+    tau[:] = robot.inverse_dynamics(q, qd, a)
 
 
 def by_matrices(robot, t, q, qd, tau):
@@ -376,15 +378,6 @@ def test_a_second_process_compiles_nothing_unless_a_gain_or_a_helper_changes(tmp
         other, compiled = run(gain, factor)
         assert compiled > 0 and abs(other - first) > 1e-9
     assert run(odd, 2.0) == (first, 0)
-
-
-@pytest.mark.slow
-def test_the_example_reaches_its_goals():
-    command = [sys.executable, "-W", "ignore", ROOT / "examples" / "controllers.py", PANDA_URDF]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
-    errors = [float(line.split(": ")[1].split()[1]) for line in done.stdout.splitlines()]
-    assert len(errors) == 3 and errors[0] < 1e-2 and errors[1] < 1e-9 and errors[2] < 1e-3
 
 
 # ------------------------------------------------------------------------------------------------- several processes
