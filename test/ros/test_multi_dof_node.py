@@ -65,11 +65,10 @@ class Juggler(Driver):
                 found.twist.append(messages.twist_message(twists[name]))
         return found
 
-    def send(self, state, joints=(), names=("slip", "drift")):
+    def send(self, state, joints=()):
         """Publish a message on each topic; the stamp."""
         self.sent += 1
-        poses, twists = state
-        other = self.message(poses, twists, names)
+        other = self.message(*state)
         one = JointState(name=["lift", "hip"], position=[0.1, -0.4], velocity=list(joints) or [0.3, 0.7])
         for message, topic in ((other, "multi_dof_joint_states"), (one, "joint_states")):
             message.header.stamp.sec = self.sent
