@@ -14,6 +14,7 @@ from screw_dynamics.kernel_cache.user_code import fingerprint
 from screw_dynamics.kernel_cache.user_errors import returns_nothing, why_not
 from screw_dynamics.kernel_cache.user_functions import bounds_checked
 from screw_dynamics.numbers.values import CALLED, PLAIN, kernel
+from screw_dynamics.numbers.views import as_array
 
 from .element import ANY, Element, Robot
 from .laws import CustomLaw
@@ -83,7 +84,8 @@ def law_of(function: Callable, width: int) -> CustomLaw:
 def _call_of(function):
     """A function to compile, which calls the user's, jitted, with arguments by name."""
     jitted = bounds_checked(function, error_model="numpy", **CALLED)
-    return lambda t, q, qd, p, tau: returns_nothing(jitted(t=t, q=q, qd=qd, p=p, tau=tau))
+    return lambda t, q, qd, p, tau: returns_nothing(jitted(
+        t=t, q=as_array(q), qd=as_array(qd), p=as_array(p), tau=as_array(tau)))
 
 
 def why_not_compiled(function: Callable, error: Exception) -> str:

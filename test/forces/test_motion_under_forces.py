@@ -14,7 +14,8 @@ TREES = {"tree": KINDS, "groups": (*GROUPS, *KINDS)}
 
 def swirl(t, q, qd, p, tau):
     """A force of nobody's: a user's."""
-    tau[1] = p[0] * np.sin(3.0 * q[0]) * np.exp(-qd[0] * qd[0]) + t * qd[1]
+    x = q.copy()
+    tau[1] = p[0] * np.sin(3.0 * x[0]) * np.exp(-qd[0] * qd[0]) + t * qd[1]
     tau[0] = -p[1] * qd[0] * abs(qd[0])
 
 
