@@ -2,6 +2,7 @@
 import subprocess
 import sys
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 import pytest
@@ -36,6 +37,7 @@ from screw_dynamics.compiled.specialize import script
 from screw_dynamics.numbers.values import map_numbers
 from screw_dynamics.screws import inertia, joint_factors
 from screw_dynamics.screws.vectors import Symmetric3, Vec3
+from support import comparison_page as written
 from support.matrices import error
 from support.paths import ROOT
 
@@ -54,6 +56,37 @@ def polynomials(tables):
 
 
 # ------------------------------------------------------------------------------------------------- operations
+def of_chain(column, n=counts.FIRST, **options):
+    """What formulas are of, what is counted, and the model by its kind of axes."""
+    return n, column, lambda kind: chain(kind, n, **options)
+
+
+def of_joints(column):
+    joints, kind = column.split(", ")
+    return of_chain(kind, counts.FIRST_EVEN if joints == ALTERNATING else counts.FIRST, joints=joints)
+
+
+def of_tree(column):
+    parents = tree(1, 4, 2, 4)
+    return shape(parents)._asdict(), column, lambda kind: robot_of(kind, parents)
+
+
+@pytest.mark.parametrize("table, entries, robot", [
+    (written.counted, algorithms.ALL, of_chain), (written.of_joints, algorithms.ALL, of_joints),
+    (written.of_trees, algorithms.ON_TREES, of_tree),
+    (written.on_floating_bases, algorithms.ALL, partial(of_chain, floating=True)),
+    (written.closed_forms, closed_forms.CLOSED_FORMS, of_chain),
+    (written.as_printed, {"inverse dynamics": printed.PRINTED_IN}, of_chain)])
+def test_pages_have_the_counts_of_short_robots(table, entries, robot):
+    """If a kernel was changed on purpose: make comparison OPTIONS="--keep-times --keep-errors". Slow tests prove the
+    formulas, which need longer robots."""
+    assert table()
+    for (quantity, column), forms in table().items():
+        n, counted, model_of = robot(column)
+        found = {form: counts.operations_of(entries[quantity][form], counted, model_of).total for form in forms}
+        assert {form: written.at(terms, n) for form, terms in forms.items()} == found, f"{quantity}, {column}"
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("part, given", [
     ("on_trees", [(ALIGNED,)]), ("hands", []), ("floating", []), ("tallies", []), ("as_printed", []), ("closed", []),
@@ -61,7 +94,6 @@ def polynomials(tables):
     ("totals", [algorithms.MATRICES]), ("totals", [("twists", *algorithms.MOTIONS, "Jacobians")]),
     ("totals", [algorithms.LAST])])
 def test_page_has_the_exact_counts(tables, part, given):
-    """If a kernel was changed on purpose: make comparison OPTIONS="--keep-times --keep-errors"."""
     assert getattr(page, part)(tables, *given) in PAGE
 
 

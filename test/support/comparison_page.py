@@ -100,6 +100,15 @@ def closed_forms():
 
 
 @cache
+def as_printed():
+    """Polynomials of inverse dynamics as [MD] prints them."""
+    columns = GENERAL_LOOPS, LOOPS, "aligned", DH
+    rows = [(name.removesuffix(", as printed"), *cells) for name, *cells in with_header("inverse dynamics", *columns)
+            if name.endswith(", as printed")]
+    return by_quantity([("inverse dynamics", *row) for row in rows], columns)
+
+
+@cache
 def errors():
     """{(quantity, form): [error, one a distance]}; the distances are 0, 1, 10, 100, 1000 m."""
     return {(row[0], row[1]): [float(x) for x in row[2:]] for row in with_header("quantity", "twists", "0 m")}
