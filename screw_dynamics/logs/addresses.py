@@ -46,14 +46,21 @@ def is_local(fs: Any) -> bool:
 
 def opened(fs: Any, path: str) -> IO[bytes]:
     """A file to read and seek in."""
-    return open(path, "rb") if is_local(fs) else fs.open(path, "rb")
+    return open(_regular(path), "rb") if is_local(fs) else fs.open(path, "rb")
+
+
+def _regular(path):
+    """The path of a file of this machine. ValueError for a FIFO, whose reader would wait, or a device."""
+    if os.path.exists(path) and not os.path.isfile(path):
+        raise ValueError(f"{path} is not a regular file")
+    return path
 
 
 @contextmanager
 def at_hand(fs: Any, path: str, *beside: str) -> Iterator[Path]:
     """A file as one of this machine: itself, or a copy for the while, together with those beside it that exist."""
     if is_local(fs):
-        yield Path(path)
+        yield Path(_regular(path))
         return
     with tempfile.TemporaryDirectory() as folder:
         for name in (path, *beside):

@@ -28,15 +28,16 @@ GATHERED = {        # the samples of each role's types
 
 
 def recording(fs: Any, path: str, name: str, topics: Topics | None, gap: float | None, use_stamps: bool,
-              command_joints: Sequence[str], command_field: str, notes: Notes) -> Recording:
+              command_joints: Sequence[str], command_field: str, notes: Notes, max_bytes: int | None = None
+              ) -> Recording:
     """The recording of a file of messages, or a folder of rosbag2; the rest as `read` has it."""
-    with logs(fs, path, name, notes) as files:
+    with logs(fs, path, name, notes, max_bytes) as (files, allowance):
         channels = [channel for log in files for channel in log.channels.values()]
         try:
             chosen = roles(channels, topics, name, notes)
         except ValueError as error:
             raise ValueError(f"{error}{_said(notes)}") from None        # of a file that was cut, say
-        gathered, arrival = _gathered(files, chosen, notes)
+        gathered, arrival = _gathered(files, allowance, chosen, notes)
     states = [gathered[topic] for topic in chosen["joint_states"] if topic in gathered]
     found = [stream for sample in states for stream in streams(sample, arrival, notes)]
     if not found:
@@ -71,7 +72,7 @@ def _of(gathered, chosen, role):
 
 
 # ------------------------------------------------------------------------------------------------- messages
-def _gathered(files, chosen, notes):
+def _gathered(files, allowance, chosen, notes):
     """{topic: samples} of the chosen topics, and when the messages arrived, by number, in ns."""
     wanted = {topic: role for role, names in chosen.items() for topic in names}
     found: dict[str, Samples] = {}
@@ -84,7 +85,7 @@ def _gathered(files, chosen, notes):
                 if (add := _adding(channel, found, notes)) is not None:
                     adding[channel_number] = add
                     expected += max(channel.count, 0)
-        times, dropped = _run(log, adding, number, notes)
+        times, dropped = _run(log, allowance, adding, number)
         logged.append(times)
         number += len(times)
         notes.add("lost messages", "the file says that it has more of the topics that are read", expected - len(times)
@@ -107,12 +108,12 @@ def _adding(channel: Channel, found: dict[str, Samples], notes: Notes):
     return channel.topic, decode, found[channel.topic].add
 
 
-def _run(log, adding, number, notes):
+def _run(log, allowance, adding, number):
     """Have all messages of a log decoded and gathered; when they were logged (k,), how many were dropped for what."""
     logged: list[int] = []
     dropped: Counter[tuple[str, str]] = Counter()
     append = logged.append
-    for channel, time, data in decompressed(log.messages(adding)):
+    for channel, time, data in decompressed(log.messages(adding), allowance):
         topic, decode, add = adding[channel]
         if not 0 <= time <= LAST:
             time = min(max(time, 0), LAST)

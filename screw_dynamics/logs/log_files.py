@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -10,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from .addresses import METADATA, STORAGES, at_hand, opened
+from .expansion import Allowance
 from .mcap_log import McapLog
 from .messages import Log
 from .notes import Notes
@@ -17,15 +17,17 @@ from .sqlite_log import SqliteLog
 
 
 @contextmanager
-def logs(fs: Any, path: str, name: str, notes: Notes) -> Iterator[list[Log]]:
-    """The files of a recording in their order, open for the while.
+def logs(fs: Any, path: str, name: str, notes: Notes, max_bytes: int | None = None
+         ) -> Iterator[tuple[list[Log], Allowance]]:
+    """The files of a recording in their order, open for the while, and what it may still become.
 
     What is missing or cannot be read is noted; ValueError where nothing is left."""
     with ExitStack() as stack:
-        found, refused = [], []
-        for file in files(fs, path, name, notes):
+        found, refused, paths = [], [], files(fs, path, name, notes)
+        allowance = Allowance(name, sum(fs.size(file) or 0 for file in paths), max_bytes)
+        for file in paths:
             try:
-                found.append(_opened(stack, fs, file, os.path.basename(file), notes))
+                found.append(_opened(stack, fs, file, os.path.basename(file), notes, allowance))
             except (OSError, ValueError) as error:
                 refused.append(str(error))
         if not found:
@@ -33,7 +35,7 @@ def logs(fs: Any, path: str, name: str, notes: Notes) -> Iterator[list[Log]]:
             raise ValueError(f"{name}: nothing of it can be read: {why}")
         for text in refused:
             notes.add("unreadable", text)
-        yield found
+        yield found, allowance
 
 
 def files(fs: Any, path: str, name: str, notes: Notes) -> list[str]:
@@ -51,42 +53,42 @@ def files(fs: Any, path: str, name: str, notes: Notes) -> list[str]:
             notes.add("missing file", f"{name}: {entry} does not exist")
         else:
             chosen.append(file)
-    return chosen or there
+    return list(dict.fromkeys(chosen)) or there
 
 
 def _metadata(fs, path):
     """The files that a folder's metadata name, and what is wrong with it."""
     import yaml
     try:
-        with fs.open(path, "rb") as file:
+        with opened(fs, path) as file:
             listed = yaml.safe_load(file.read())["rosbag2_bagfile_information"]["relative_file_paths"]
         return [str(entry) for entry in listed], ""
-    except (OSError, KeyError, TypeError, UnicodeDecodeError, yaml.YAMLError) as error:
+    except (OSError, KeyError, TypeError, ValueError, yaml.YAMLError) as error:
         return [], f"{METADATA} cannot be read: {type(error).__name__}"
 
 
-def _opened(stack, fs, path, name, notes):
+def _opened(stack, fs, path, name, notes, allowance):
     """A file as a log; compressed ones are copied first."""
     plain = path.removesuffix(".zstd")
     if plain != path:
-        path = _decompressed(stack, fs, path, name, notes)
+        path = _decompressed(stack, fs, path, name, notes, allowance)
     if plain.endswith(".mcap"):
         file = open(path, "rb") if plain != path and os.path.exists(path) else opened(fs, path)
-        return McapLog(stack.enter_context(file), name, notes)
+        return McapLog(stack.enter_context(file), name, notes, allowance)
     at = stack.enter_context(at_hand(fs, path, f"{path}-wal")) if plain == path else path
-    log = SqliteLog(at, name, notes)
+    log = SqliteLog(at, name, notes, allowance)
     stack.callback(log.close)
     return log
 
 
-def _decompressed(stack, fs, path, name, notes):
+def _decompressed(stack, fs, path, name, notes, allowance):
     """A copy of a file that was compressed as a whole, as far as it goes."""
-    from zstandard import ZstdDecompressor, ZstdError
+    from zstandard import ZstdError
     folder = stack.enter_context(tempfile.TemporaryDirectory())
     copy = Path(folder, os.path.basename(path).removesuffix(".zstd"))
     with opened(fs, path) as packed, open(copy, "wb") as file:
         try:
-            shutil.copyfileobj(ZstdDecompressor().stream_reader(packed, read_across_frames=True), file)
+            file.writelines(allowance.of_zstd(packed))
         except ZstdError as error:
             notes.add("truncated", f"{name}: decompressed up to byte {file.tell()}: {error}")
     return copy

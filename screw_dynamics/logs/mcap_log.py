@@ -7,7 +7,9 @@ import io
 import os
 from collections.abc import Collection, Iterator
 from typing import IO, Any
+from zlib import crc32
 
+from .expansion import Allowance, TooLarge
 from .messages import Channel, full_type
 from .notes import Notes
 
@@ -18,15 +20,17 @@ HEADER = 1 + 8      # bytes of a record before its content: what it is, and how 
 class McapLog:
     """A file that is open. ValueError where it is no MCAP file; what is damaged in it is noted."""
 
-    def __init__(self, file: IO[bytes], name: str, notes: Notes):
-        self._file, self._name, self._notes = file, name, notes
+    def __init__(self, file: IO[bytes], name: str, notes: Notes, allowance: Allowance):
+        self._file, self._name, self._notes, self._allowance = file, name, notes, allowance
         self.channels: dict[int, Channel] = {}
         self._schemas: dict[int, Any] = {}
         self._size = file.seek(0, 2)
         self._chunks: list[Any] | None = None
         if not self._indexed():
+            left = allowance.left
             for _ in self._from_the_start(frozenset(), Notes()):        # for the channels
                 pass
+            allowance.left = left               # messages will be the same bytes
 
     def messages(self, wanted: Collection[int]) -> Iterator[tuple[int, int, bytes]]:
         """Channel, time of logging in ns, and bytes of each message of some channels."""
@@ -70,7 +74,6 @@ class McapLog:
     def _by_index(self, wanted):
         from mcap.data_stream import ReadDataStream
         from mcap.records import Chunk, Message
-        from mcap.stream_reader import breakup_chunk
         for index in self._chunks:
             inside = index.message_index_offsets
             if inside and wanted.isdisjoint(inside):
@@ -78,11 +81,11 @@ class McapLog:
             at = index.chunk_start_offset
             try:
                 self._file.seek(at + HEADER)
-                records = breakup_chunk(Chunk.read(ReadDataStream(self._file)), validate_crc=True)
+                chunk = Chunk.read(ReadDataStream(self._file))
             except Exception as error:  # noqa: BLE001  of damaged bytes all can come
-                self._notes.add("damaged", f"{self._name}: the chunk at byte {at} cannot be read: {_said(error)}")
+                self._damaged(at, error, self._notes)
                 continue
-            for record in records:
+            for record in self._inside(chunk, at, self._notes):
                 if type(record) is Message and record.channel_id in wanted:
                     yield record.channel_id, record.log_time, record.data
 
@@ -104,7 +107,7 @@ class McapLog:
     def _records(self, notes):
         """All that can be read, chunks as what is in them."""
         from mcap.records import Chunk
-        from mcap.stream_reader import StreamReader, breakup_chunk
+        from mcap.stream_reader import StreamReader
         self._file.seek(0)
         records = StreamReader(self._file, emit_chunks=True, record_size_limit=max(self._size, 1)).records
         at = 0
@@ -118,34 +121,40 @@ class McapLog:
             if record is None:
                 return
             if type(record) is Chunk:
-                try:
-                    yield from breakup_chunk(record, validate_crc=True)
-                except Exception as error:  # noqa: BLE001
-                    notes.add("damaged", f"{self._name}: the chunk at byte {at} cannot be read: {_said(error)}")
+                yield from self._inside(record, at, notes)
             else:
                 yield record
             at = self._file.tell()
+
+    def _inside(self, chunk, at, notes):
+        """The records of the chunk at a byte, none if its checksum is another."""
+        try:
+            data = self._allowance.expanded(chunk.compression, chunk.data)
+            if chunk.uncompressed_crc not in (0, found := crc32(data)):
+                raise ValueError(f"its crc is {found}, not {chunk.uncompressed_crc}")
+            yield from _split(data)
+        except TooLarge:
+            raise
+        except Exception as error:  # noqa: BLE001  of damaged bytes all can come
+            self._damaged(at, error, notes)
+
+    def _damaged(self, at, error, notes):
+        notes.add("damaged", f"{self._name}: the chunk at byte {at} cannot be read: {_said(error)}")
 
     def _begun_chunk(self, at):
         """The records of the chunk at which a file was cut, as far as they are there."""
         from mcap.data_stream import ReadDataStream
         from mcap.opcode import Opcode
         from mcap.records import Chunk
-        from mcap.stream_reader import StreamReader
         self._file.seek(at)
         if self._file.read(1) != bytes([Opcode.CHUNK]):
             return
         self._file.seek(at + HEADER)
         try:
             chunk = Chunk.read(ReadDataStream(self._file))
-            data = chunk.data
-            if chunk.compression == "zstd":
-                from zstandard import ZstdDecompressor
-                data = ZstdDecompressor().decompressobj().decompress(data)
-            elif chunk.compression == "lz4":
-                from lz4.frame import LZ4FrameDecompressor
-                data = LZ4FrameDecompressor().decompress(data)
-            yield from StreamReader(io.BytesIO(data), skip_magic=True, record_size_limit=len(data)).records
+            yield from _split(self._allowance.expanded(chunk.compression, chunk.data))
+        except TooLarge:
+            raise
         except Exception:  # noqa: BLE001  it ends somewhere: that it is cut has been said
             return
 
@@ -154,6 +163,24 @@ class McapLog:
         self.channels[channel.id] = Channel(
             channel.topic, full_type(schema.name) if schema else "", schema.data.decode(errors="replace") if schema
             else "", schema.encoding if schema else "", channel.message_encoding, count)
+
+
+def _split(data):
+    """The channels, schemas and messages of a chunk, one after the other: all at once take many times its memory."""
+    from mcap.data_stream import ReadDataStream
+    from mcap.opcode import Opcode
+    from mcap.records import Channel, Message, Schema
+    stream = ReadDataStream(io.BytesIO(data))
+    while stream.count < len(data):
+        kind, length = stream.read1(), stream.read8()
+        if kind == Opcode.MESSAGE:
+            yield Message.read(stream, length)
+        elif kind == Opcode.CHANNEL:
+            yield Channel.read(stream)
+        elif kind == Opcode.SCHEMA:
+            yield Schema.read(stream)
+        else:
+            stream.read(length)
 
 
 def _said(error):

@@ -4,6 +4,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from typing import NamedTuple, Protocol
 
+from .expansion import Allowance
+
 ZSTD = b"\x28\xb5\x2f\xfd"      # what zstd's frames begin with, and no message in CDR
 
 
@@ -36,13 +38,8 @@ def full_type(name: str) -> str:
     return name if kind.startswith("msg/") or not kind else f"{package}/msg/{kind}"
 
 
-def decompressed(messages: Iterator[tuple[int, int, bytes]]) -> Iterator[tuple[int, int, bytes]]:
+def decompressed(messages: Iterator[tuple[int, int, bytes]], allowance: Allowance
+                 ) -> Iterator[tuple[int, int, bytes]]:
     """Messages that rosbag2 compressed one by one, as they were; others as they are."""
-    decompress = None
     for number, time, data in messages:
-        if data[:4] == ZSTD:
-            if decompress is None:
-                from zstandard import ZstdDecompressor
-                decompress = ZstdDecompressor().decompressobj
-            data = decompress().decompress(data)
-        yield number, time, data
+        yield number, time, allowance.expanded("zstd", data) if data[:4] == ZSTD else data

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from .addresses import file_system, is_local, opened
+from .expansion import Allowance
 from .notes import Notes
 from .recording import Base, Recording
 
@@ -66,6 +67,15 @@ def provenance(recording: Recording) -> dict[str, Any]:
 def is_ours(metadata: dict[bytes, bytes] | None) -> bool:
     """Tell by the metadata of a Parquet file whether `write` made it."""
     return bool(metadata) and KEY in metadata
+
+
+def take_columns(file: Any, allowance: Allowance) -> None:
+    """Count what the columns of a ParquetFile become: 8 bytes an entry, however often a page repeats it."""
+    for i in range(file.metadata.num_row_groups):
+        group = file.metadata.row_group(i)
+        for k in range(group.num_columns):
+            column = group.column(k)
+            allowance.take(max(8 * column.num_values, column.total_uncompressed_size))
 
 
 def read_back(fs: Any, path: str) -> Recording:

@@ -5,9 +5,10 @@ import shutil
 import sqlite3
 import tempfile
 from collections.abc import Collection, Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 
+from .expansion import Allowance
 from .messages import Channel, full_type
 from .notes import Notes
 
@@ -15,13 +16,14 @@ from .notes import Notes
 class SqliteLog:
     """A database that is open. ValueError where it is none; what is damaged in it is noted."""
 
-    def __init__(self, path: Path, name: str, notes: Notes):
+    def __init__(self, path: Path, name: str, notes: Notes, allowance: Allowance):
         from rosbags.rosbag2 import Reader
-        self._name, self._notes, self._folder = name, notes, None
+        self._name, self._notes, self._allowance, self._folder = name, notes, allowance, None
         with open(path, "rb") as file:
             if not file.read(16).startswith(b"SQLite format 3"):
                 raise ValueError(f"{name} is not a database of rosbag2: it begins with other bytes")
         self._path = path = self._with_journal(path)
+        self._refuse_views()
         self._reader = Reader(path)
         try:
             self._reader.open()
@@ -37,6 +39,11 @@ class SqliteLog:
 
     def messages(self, wanted: Collection[int]) -> Iterator[tuple[int, int, bytes]]:
         """Channel, time of logging in ns, and bytes of each message of some channels."""
+        for message in self._all(wanted):
+            self._allowance.take(len(message[2]))
+            yield message
+
+    def _all(self, wanted):
         if self._reader is None:
             yield from self._rows(frozenset(wanted))
             return
@@ -69,6 +76,12 @@ class SqliteLog:
             database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         self._notes.add("not closed", f"{self._name} was not closed: its write-ahead log was read with it")
         return copy
+
+    def _refuse_views(self):
+        """ValueError for a database with queries of its own as tables, which can have rows without end."""
+        with closing(self._database()) as database, suppress(sqlite3.Error):
+            for (view,) in database.execute("SELECT name FROM sqlite_master WHERE type = 'view'"):
+                raise ValueError(f"{self._name} is not a database of rosbag2: it has a view, {view!r}")
 
     # --------------------------------------------------------------------------------------------- damaged ones
     def _topics(self):

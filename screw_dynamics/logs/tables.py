@@ -13,9 +13,10 @@ import numpy as np
 from screw_dynamics import checks
 
 from .addresses import opened
+from .expansion import Allowance, TooLarge
 from .gaps import interruptions
 from .notes import Notes
-from .parquet_file import is_ours, read_back
+from .parquet_file import is_ours, read_back, take_columns
 from .recording import Recording
 
 WORDS = {"q": ("q", "position", "positions", "pos"), "qd": ("qd", "dq", "velocity", "velocities", "vel"),
@@ -26,17 +27,19 @@ BETWEEN = r"[./_: ]+"
 LATEST = 4.6e9          # s since the epoch, the year 2115: later numbers are no seconds, but milliseconds or less
 
 
-def read_table(fs: Any, path: str, name: str, columns: Mapping[str, Any] | None, gap: float | None) -> Recording:
+def read_table(fs: Any, path: str, name: str, columns: Mapping[str, Any] | None, gap: float | None,
+               max_bytes: int | None = None) -> Recording:
     """The recording in a table; rows whose time is missing, or does not go on, are dropped, with a note.
 
     Times that are dates, or seconds since the epoch, begin at 0. ValueError names what is missing, and times that are
     no seconds, as nanoseconds since the epoch."""
+    allowance = Allowance(name, fs.size(path) or 0, max_bytes)
     with opened(fs, path) as file:
         try:
             if path.endswith(".npz"):
-                return _of_arrays(file, name, gap)
-            table, ours = _csv(file) if path.endswith(".csv") else _parquet(file)
-        except ImportError:
+                return _of_arrays(file, name, gap, allowance)
+            table, ours = _csv(file) if path.endswith(".csv") else _parquet(file, allowance)
+        except (ImportError, TooLarge):
             raise
         except Exception as error:  # noqa: BLE001  of whatever has such a name
             if type(error) is ValueError and str(error).startswith(name):
@@ -74,13 +77,25 @@ def _csv(file):
     return {name: read.column(name) for name in read.column_names}, False
 
 
-def _parquet(file):
+def _parquet(file, allowance):
+    """The columns of numbers; of others an array without entries, as a text that stands there once may be in all rows.
+    """
+    import pyarrow as pa
     import pyarrow.parquet as parquet
     opened_file = parquet.ParquetFile(file)
+    take_columns(opened_file, allowance)
     if is_ours(opened_file.schema_arrow.metadata):
         return {}, True
-    read = opened_file.read()
-    return {name: read.column(name) for name in read.column_names}, False
+    schema = opened_file.schema_arrow
+    read = opened_file.read([field.name for field in schema if _is_number(field.type)])
+    return {field.name: read.column(field.name) if _is_number(field.type) else pa.array([], field.type)
+            for field in schema}, False
+
+
+def _is_number(kind):
+    """Whether entries have one width, dates among them."""
+    import pyarrow as pa
+    return pa.types.is_primitive(kind) or pa.types.is_decimal(kind)
 
 
 def _understood(names, columns, source):
@@ -170,14 +185,17 @@ def _numbers(table, column, rows, source):
         return np.full(len(rows), np.nan)
     try:
         return np.asarray(table[column].to_numpy(), dtype=float)[rows]
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, IndexError):         # the last of a column of others
         raise ValueError(f"{source}: column {column!r} is {table[column].type}, not numbers") from None
 
 
-def _of_arrays(file, source, gap):
+def _of_arrays(file, source, gap, allowance):
     """A recording from arrays with the names of signals, and `joints`, their names."""
     with np.load(file, allow_pickle=False) as arrays:
+        for entry in arrays.zip.infolist():
+            allowance.take(entry.file_size)             # more is not read of it
         found = {name: arrays[name] for name in arrays.files}
+        allowance.take(sum(max(8 * x.size - x.nbytes, 0) for x in found.values()))      # as doubles
     time = next((name for name in TIMES if name in found), None)
     names = next((name for name in ("joints", "joint_names", "names", "name") if name in found), None)
     signals = {signal: next((found[word] for word in words if word in found), None) for signal, words in WORDS.items()}
