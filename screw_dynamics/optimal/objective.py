@@ -56,13 +56,17 @@ class Objective:
         return found if term.rows is None else found.of_rows(term.rows)
 
     def take(self, motion: Motion, which: np.ndarray, derivatives: bool = False) -> Taken:
-        """What the motions `which` are, and cost."""
+        """What the motions `which` are, and cost: infinitely much where one is not finite, which no term sees."""
+        diverged = ~np.all([np.isfinite(x).all(axis=(-2, -1)) for x in motion], axis=0)
+        if diverged.any():
+            at = diverged[:, None, None]
+            motion = Motion(np.where(at, motion.q[:, :1], motion.q), *(np.where(at, 0.0, x) for x in motion[1:]))
         with np.errstate(over="ignore", invalid="ignore"):              # of a motion that is tried, and dropped then
             apart = self.of_entries.apart(entries_of(self.dynamics.robot.model, motion), which)
             costs, limits = ([self.values(term, motion, which, derivatives) for term in terms]
                              for terms in (self.costs, self.limits))
             values = Values(apart, costs, limits)
-            cost, added = self.of_entries.cost(apart, which), np.zeros(len(which))
+            cost, added = self.of_entries.cost(apart, which) + np.where(diverged, np.inf, 0.0), np.zeros(len(which))
             for term, value in zip(self.costs, costs, strict=True):
                 cost = cost + 0.5 * (value.r * value.r * term.weight).sum(axis=(-2, -1))
             for limit, value, y in zip(self.limits, limits, self.y, strict=True):

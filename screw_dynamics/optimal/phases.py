@@ -109,8 +109,9 @@ class LoopPhase(TreePhase):
         return directions(self.mechanism.jacobian(q)).admissible
 
     def entered(self, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
-        """Those after the impulse."""
-        return self.mechanism.project_velocity(q, qd)
+        """Those after the impulse, which are not finite where a motion diverges."""
+        constraints = self.mechanism.constraints
+        return constraints.evaluate(constraints.velocities, q=q, qd=qd)
 
     def entry(self, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
         """The same."""

@@ -123,6 +123,36 @@ def test_distances_of_the_first_of_several_robots_are_its_own():
     assert found.converged and found.q.max() == pytest.approx(1.6, abs=1e-6)
 
 
+def away(t, q, qd, p, tau):
+    tau[0] = 30.0 * qd[0] * abs(qd[0])
+
+
+def test_a_trial_that_diverges_is_a_step_to_shorten():
+    """A force that grows as the square of the speed takes trials to infinity, where pairs have no distances."""
+    scene, forces = sd.Scene(rails(), shapes={"pen": Sphere(0.1)}), [CustomForce(away)]
+    scene.add_sphere("pole", 0.2, pose=sd.se3.exp(np.r_[0.0, 0.0, 0.0, 0.5, 0.1, 0.0]))
+    q0, qd0 = np.array([0.0, -0.3]), np.zeros(2)
+    found = optimize_motion(rails(), [Cost(Configuration([3.0, 0.1]), 100.0, "final"), Cost(Effort(), 1e-4),
+                                      Limit(Distance(scene), lower=0.1)], q0, qd0, dt=H, steps=16, forces=forces)
+    near = np.linalg.norm(found.q - [0.5, 0.1], axis=-1)
+    assert found.converged and near.min() == pytest.approx(0.4, abs=1e-5)
+    assert np.abs(rails().rollout(q0, qd0, found.tau, H, 16, forces=forces)[1] - found.q).max() < 1e-9
+
+
+def test_a_motion_that_is_not_finite_costs_infinitely_much_and_others_what_they_do():
+    solver = Solver(rails(), [Cost(Configuration([1.0, 0.1]), 100.0), Cost(Effort(), 1e-4)],
+                    [[0.1, 0.2], [0.3, 0.4]], dt=H, steps=4)
+    motion, every = solver.at.motion, np.arange(2)
+    expected = solver.objective.take(motion, every)
+    assert (expected.cost > 0.0).all()
+    for x, wrong in zip(motion, (np.nan, np.inf, -np.inf), strict=True):
+        kept, x[1, -1, 0] = x[1, -1, 0], wrong
+        found = solver.objective.take(motion, every)
+        x[1, -1, 0] = kept
+        for name in ("cost", "value"):
+            assert getattr(found, name).tolist() == [getattr(expected, name)[0], np.inf]
+
+
 def test_a_motion_is_drawn(tmp_path):
     pytest.importorskip("matplotlib")
     found = optimize_motion(rails(), [Cost(Configuration([0.5, 0.2]), 50.0, "final"), Cost(Effort(), 1.0)], [0.0, 0.0],

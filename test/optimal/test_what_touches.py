@@ -122,6 +122,16 @@ def test_a_hopper_stands_flies_and_lands():
     assert np.diff(body) == pytest.approx(h * v[1:], abs=1e-5)
 
 
+def test_a_motion_that_diverges_before_it_lands_is_not_finite():
+    """And no error: it may be a trial of a search."""
+    (stands, flies, q), N = hopper(), 4
+    moves = dynamics(flies, Steps(0.02, "semi_implicit_euler", False, False, None, 1), ["leg"], N, [(2, stands)])
+    around = Motion(np.tile(q, (1, N + 1, 1)), np.zeros((1, N + 1, 2)), np.full((1, N, 1), 1.7e308))
+    with np.errstate(over="ignore", invalid="ignore"):
+        found = moves.follow(around, *np.array([[[[-np.inf]]], [[[np.inf]]]]))
+    assert not np.isfinite(found.q[:, 2:]).all() and not np.isfinite(found.qd[:, -1]).all()
+
+
 @pytest.mark.parametrize("projection", ["configurations and velocities", "velocities", None])
 def test_what_is_brought_back_after_each_step(projection):
     """A leg on a ball joint leans over; what its steps leave open is what the law of each projection says."""
