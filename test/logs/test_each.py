@@ -8,7 +8,7 @@ import subprocess
 import sys
 import threading
 import time
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from pathlib import Path
 
 import numpy as np
@@ -195,11 +195,15 @@ def test_workers_that_are_killed_at_random_lose_nothing(tmp_path):
     def kill():
         """One after every fifth result, so that the slowest machine gets on."""
         while not over.wait(0.05):
-            found = [child for child in psutil.Process().children(recursive=True) if "spawn_main" in
-                     " ".join(child.cmdline())]
+            found = []
+            for child in psutil.Process().children(recursive=True):
+                with suppress(psutil.Error):            # of one that has just ended
+                    found += [child] * ("spawn_main" in " ".join(child.cmdline()))
             if found and len(list(tmp_path.glob("out/*.json"))) >= 5 * (len(killed) + 1):
-                killed.append(chance.choice(found))
-                killed[-1].kill()
+                with suppress(psutil.NoSuchProcess):
+                    worker = chance.choice(found)
+                    worker.kill()
+                    killed.append(worker)
     killer = threading.Thread(target=kill)
     killer.start()
     try:
