@@ -10,7 +10,7 @@ from screw_dynamics.c_code.ros2_control import NEEDED
 from support.c_exports import STRICT, pointer, run
 from support.pinocchio_oracle import oracle_of_urdf
 from support.real_robots import PATHS, real_robot
-from support.ros_stand_ins import write_stand_ins
+from support.ros_stand_ins import write_solver_headers, write_stand_ins
 
 UR5 = "ur_description/urdf/ur5_robot.urdf"
 ORDER = np.array([3, 0, 5, 1, 4, 2])        # of joints in the parameter: their places in the export
@@ -147,12 +147,12 @@ def folder(arm, tmp_path_factory):
     return folder
 
 
-def built(folder, name, text):
+def built(folder, name, text, *includes):
     """A plugin and calls to it, as a library that is loaded anew."""
     (folder / "ros" / f"{name}.cpp").write_text(text)
     library = folder / f"{name}.so"
     run("g++", "-O1", "-std=c++17", *STRICT[1:], "-fPIC", "-shared", "-I", folder / "held" / "include", "-I",
-        folder / "held" / "ur5" / "include", "-I", folder / "ros", folder / "ros" / f"{name}.cpp", folder / "ur5.o",
+        folder / "held" / "ur5" / "include", "-I", folder / "ros", *includes, folder / "ros" / f"{name}.cpp", folder / "ur5.o",
         "-o", library, "-lm")
     return ctypes.CDLL(str(library))
 
@@ -313,8 +313,10 @@ def test_states_whose_efforts_overflow_are_told(controller, arm):
         f"the state of joint {arm.joint_names[3]} gives no finite effort: position -1e+300, velocity 1e+300")
 
 
-def test_solver_in_both_orders(folder, arm, oracle):
-    library = built(folder, "solver", SOLVER)
+@pytest.mark.parametrize("ending", [".h", ".hpp"])
+def test_solver_in_both_orders_with_the_headers_of_each_version(folder, arm, oracle, ending):
+    headers = write_solver_headers(folder / f"solver{ending}", ending)
+    library = built(folder, f"solver_with{ending}", SOLVER, "-I", headers)
     q, qd, qdd = np.random.default_rng(6).uniform(-1.0, 1.0, (3, N))
     M, vectors = np.zeros((N, N)), np.zeros((4, N))
 

@@ -146,8 +146,8 @@ class InverseDynamicsSolver {
 HEADERS = {
     "controller_interface/controller_interface.hpp": CONTROLLER, "rclcpp/logging.hpp": CONTROLLER,
     "hardware_interface/types/hardware_interface_type_values.hpp": CONTROLLER, "rclcpp/parameter.hpp": SOLVER,
-    "inverse_dynamics_solver/inverse_dynamics_solver.h": SOLVER, "inverse_dynamics_solver/exceptions.h": SOLVER,
     "pluginlib/class_list_macros.hpp": "#define PLUGINLIB_EXPORT_CLASS(own, base) base *made() { return new own; }\n"}
+SOLVER_HEADERS = "inverse_dynamics_solver", "exceptions"
 
 
 def write_stand_ins(folder: Path) -> Path:
@@ -158,4 +158,14 @@ def write_stand_ins(folder: Path) -> Path:
     for name, text in HEADERS.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(whole.get(text, text))
+    return folder
+
+
+def write_solver_headers(folder: Path, ending: str) -> Path:
+    """Write the headers of inverse_dynamics_solver below a folder, ending in .h as before its version 1.0.0, or in
+    .hpp, and return it."""
+    for name in SOLVER_HEADERS:
+        path = folder / "inverse_dynamics_solver" / (name + ending)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text('#include "solver.hpp"\n')
     return folder

@@ -7,8 +7,13 @@
 #include <string>
 #include <vector>
 
+#if __has_include("inverse_dynamics_solver/inverse_dynamics_solver.hpp")   // since its version 1.0.0
+#include "inverse_dynamics_solver/exceptions.hpp"
+#include "inverse_dynamics_solver/inverse_dynamics_solver.hpp"
+#else
 #include "inverse_dynamics_solver/exceptions.h"
 #include "inverse_dynamics_solver/inverse_dynamics_solver.h"
+#endif
 #include "pluginlib/class_list_macros.hpp"
 #include "rclcpp/parameter.hpp"
 #include "@package@/law.hpp"
