@@ -152,8 +152,8 @@ def built(folder, name, text, *includes):
     (folder / "ros" / f"{name}.cpp").write_text(text)
     library = folder / f"{name}.so"
     run("g++", "-O1", "-std=c++17", *STRICT[1:], "-fPIC", "-shared", "-I", folder / "held" / "include", "-I",
-        folder / "held" / "ur5" / "include", "-I", folder / "ros", *includes, folder / "ros" / f"{name}.cpp", folder / "ur5.o",
-        "-o", library, "-lm")
+        folder / "held" / "ur5" / "include", "-I", folder / "ros", *includes, folder / "ros" / f"{name}.cpp",
+        folder / "ur5.o", "-o", library, "-lm")
     return ctypes.CDLL(str(library))
 
 

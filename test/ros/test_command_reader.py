@@ -20,9 +20,10 @@ HAND = SimpleNamespace(joint_names=("a", "b", "grip"), mimics={"finger": Mimic("
 MIXED = {"a": "effort", "b": "effort", "grip": "position"}
 
 
-def reader(model=MODEL, mode="effort", heard=None, **interfaces):
+def reader(model=MODEL, mode="effort", heard=None, references=False, **interfaces):
     interfaces = {**dict.fromkeys(model.joint_names, mode), **interfaces}
-    return CommandReader(model.joint_names, model.mimics, interfaces, *(() if heard is None else (heard.append,)))
+    return CommandReader(model.joint_names, model.mimics, interfaces, *(() if heard is None else (heard.append,)),
+                         references=references)
 
 
 @pytest.mark.parametrize(
@@ -109,6 +110,15 @@ def test_position_and_velocity_beside_an_effort_are_no_mistake():
     heard = []
     reader(heard=heard).read(command(["shoulder", "elbow"], position=[1, 2], velocity=[0, 0], effort=[3.0, 4.0]))
     assert not heard
+
+
+def test_a_reference_of_which_efforts_alone_act_is_noticed_once_where_it_is_asked_for():
+    heard = []
+    taking = reader(HAND, heard=heard, references=True, **MIXED)
+    for effort in ([3.0, NAN, 0.0], [3.0, 4.0, 0.0]):
+        taking.read(command(["a", "b", "grip"], position=[1.0, 2.0, 0.04], velocity=[0.0] * 3, effort=effort))
+    assert [fault.reason for fault in heard if "not followed" in fault.reason] == ["not followed"]
+    assert str(heard[0]).startswith("position and velocity of a are not followed")
 
 
 def test_names_of_another_robot_are_noticed_in_each_message():

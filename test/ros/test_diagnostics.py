@@ -1,7 +1,9 @@
 """What /diagnostics says when something is wrong that no single message shows."""
 
+import re
 import signal
 
+import numpy as np
 import pytest
 import rclpy
 from diagnostic_msgs.msg import DiagnosticStatus
@@ -10,7 +12,7 @@ from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
-from screw_dynamics.ros.node.diagnostics import LASTING, Diagnostics
+from screw_dynamics.ros.node.diagnostics import Diagnostics
 from screw_dynamics.ros.node.joint_state import Fault
 from screw_dynamics.ros.node.log import BoundedLog
 from screw_dynamics_interfaces.srv import SetPayload
@@ -20,7 +22,8 @@ from support.arm_driver import MODULE, ArmDriver
 from support.foreign_types import Stranger, participant
 from support.graph import Driver, NodeProcess
 
-OK, WARN = DiagnosticStatus.OK, DiagnosticStatus.WARN
+OK, WARN, STALE = DiagnosticStatus.OK, DiagnosticStatus.WARN, DiagnosticStatus.STALE
+REPORTS = 6         # in which a line of log would come again
 DESCRIPTION = {"robot_description": f"'{arm.urdf()}'"}
 
 
@@ -48,9 +51,57 @@ def test_what_lasts_is_logged_once_for_those_who_do_not_look_at_diagnostics(tmp_
         driver, left = ArmDriver("lasting"), ("left_shoulder", "left_elbow")
         words = "joint_states have no joint of the robot: left_shoulder, left_elbow arrive"
         driver.wait(lambda: words in process.output(), "a line of log", lambda: driver.send(names=left))
-        for _ in range(2 * LASTING):
+        for _ in range(REPORTS):
             says(driver, WARN, words)
         assert process.output().count(words) == 1
+
+
+def test_a_reason_that_follows_another_is_logged_too(tmp_path, ros):
+    """A node that waits for states gets those of another robot, then of some of its joints, then all."""
+    with NodeProcess(MODULE, "one_after_another", tmp_path / "log", DESCRIPTION) as process:
+        driver = ArmDriver("one_after_another")
+        for words, send in (
+                ("[INFO] waiting for joint_states on /one_after_another/joint_states", lambda: None),
+                ("[WARN] no joint_states yet on /one_after_another/joint_states", lambda: None),
+                ("[WARN] joint_states have no joint of the robot: joint1, joint2 arrive",
+                 lambda: driver.send(names=("joint1", "joint2"))),
+                ("[WARN] joint_states lack elbow",
+                 lambda: driver.send(names=("shoulder",), position=(0.1,), velocity=(0.0,))),
+                ("[INFO] OK: publishing", driver.send)):
+            driver.wait(lambda words=words: words in without_origin(process.output()), words, send)
+
+
+def without_origin(log):
+    """Lines of log without times and names of nodes."""
+    return re.sub(r"(\[\w+\]) \[[\d.]+\] \[[^]]+\]:", r"\1", log)
+
+
+def test_positions_in_degrees_are_said_once_and_torques_go_on(tmp_path, ros):
+    with NodeProcess(MODULE, "degrees", tmp_path / "log", DESCRIPTION) as process:
+        driver = ArmDriver("degrees")
+        words = ("joint_states are far beyond the limits of shoulder, elbow: shoulder is at 45 rad, its limits are -3 "
+                 "and 3")
+
+        def send():
+            return driver.send(position=(45.0, -30.0))
+
+        says(driver, WARN, words, send)
+        driver.wait(lambda: words in process.output(), "a line of log", send)
+        for _ in range(REPORTS):
+            says(driver, WARN, f"{words}: are positions in degrees?", send)
+        assert process.output().count(words) == 1
+        np.testing.assert_allclose(driver.answer(position=(45.0, -30.0)), arm.gravity([45.0, -30.0]), atol=1e-9)
+        says(driver, OK, "publishing", driver.send)
+
+
+def test_states_that_end_are_logged_when_they_are_stale(tmp_path, ros):
+    """As soon as the diagnostics have it: no status that says so comes before the line."""
+    with NodeProcess(MODULE, "ended", tmp_path / "log", {**DESCRIPTION, "state_timeout": 0.2}) as process:
+        driver = ArmDriver("ended")
+        says(driver, OK, "publishing", driver.send)
+        driver.received["/diagnostics"].clear()
+        says(driver, STALE, "joint_states are stale")
+        assert "joint_states are stale" in process.output()
 
 
 def test_a_torque_that_cannot_be_published_is_said(driver):
@@ -85,6 +136,12 @@ def test_a_clock_that_stands_still_is_said(driver):
 
         says(driver, OK, "publishing", lambda: (tick(), driver.send()))
         says(driver, WARN, f"simulated time stands still at {message.clock.sec}.000 s", driver.send)
+        for jump in (1000, -500):
+            before = int(driver.status()[1].get("noticed: clock jump", 0))
+            message.clock.sec += jump
+            clock.publish(message)
+            driver.status(lambda status, values, before=before: int(values.get("noticed: clock jump", 0)) == before + 1,
+                          driver.send)
         driver.node.destroy_publisher(clock)
 
 
@@ -146,6 +203,29 @@ def diagnostics(ros):
     node.log = BoundedLog(node.get_logger())
     yield Diagnostics(node, lambda: (OK, "publishing", {}), "title")
     node.destroy_node()
+
+
+class Written:
+    """A logger that keeps its lines."""
+
+    def __init__(self):
+        self.lines = []
+
+    def __getattr__(self, severity):
+        return self.lines.append
+
+
+def test_lost_messages_are_logged_with_all_since_the_line_before(diagnostics, monkeypatch):
+    written, now = Written(), [1000.0]
+    diagnostics._log._log = diagnostics._node.log = BoundedLog(written)
+    monkeypatch.setattr("screw_dynamics.ros.node.diagnostics.time.monotonic", lambda: now[0])
+    for losses in ([2], [100, 201], [], [4]):
+        for count in losses:
+            diagnostics.lose("/arm/joint_states", count)
+        diagnostics.publish()
+        now[0] += 3.0
+    assert written.lines == ["/arm/joint_states: 2 messages were lost, 2 so far",
+                             "/arm/joint_states: 301 messages were lost, 303 so far"]
 
 
 def test_a_watch_that_fails_is_a_warning(diagnostics):

@@ -63,7 +63,7 @@ def flagged(state):
 
 def test_what_is_spawned_is_found_falls_and_is_deleted(node):
     before = names(node)
-    assert before[1:] == ["ground"]
+    assert before == ["gripper", "ground"]
     answer = spawn(node)
     assert (answer.result.result, answer.entity_name) == (R.RESULT_OK, "ball")
     assert spawn(node, allow_renaming=True, initial_pose=PoseStamped(pose=Pose(position=Point(x=1.0, z=1.0)))

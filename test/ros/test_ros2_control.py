@@ -75,6 +75,7 @@ def test_ur5_follows_a_trajectory_by_effort_and_a_constant_effort_goes_quiet(ros
         _, values = driver.status(while_waiting=manager.update)
         assert values["dropped messages"] == "0"
 
+        node = rclpy.create_node("controller_manager", namespace="ur5")
         system.threshold, sent = 1e-5, len(manager.sent)
         says = "trigger_joint_command_threshold"
         manager.run(lambda: held(driver) != efforts, "that they no longer act")
@@ -84,10 +85,14 @@ def test_ur5_follows_a_trajectory_by_effort_and_a_constant_effort_goes_quiet(ros
         assert f"no joint_commands for {TIMEOUT:g} s (command_timeout) for shoulder_pan_joint" in line
         assert ": /ur5/driver publishes joint_commands, but sent none. From now on their efforts" in line
         assert "(on_timeout: zero)" in line and "command_timeout to 0" in line
+        node.destroy_node()
 
 
-def test_commands_that_end_with_their_publisher_are_not_laid_to_ros2_control(ros, tmp_path):
-    """A constant effort equals the reported one whoever sends it: what the simulator knows is who publishes."""
+@pytest.mark.parametrize("lives, publishes", [
+    (True, "/ended/hand publishes joint_commands, but sent none"), (False, "no node publishes joint_commands")])
+def test_commands_that_end_without_ros2_control_are_not_laid_to_it(ros, tmp_path, lives, publishes):
+    """A constant effort equals the reported one whoever sends it: the simulator sees who publishes, and that there is
+    no controller manager."""
     robot = real_robot(UR5)
     with simulator("ended", UR5, tmp_path, {}, on_timeout="hold", command_timeout=TIMEOUT) as (process, driver):
         hand = rclpy.create_node("hand", namespace="ended")
@@ -95,12 +100,15 @@ def test_commands_that_end_with_their_publisher_are_not_laid_to_ros2_control(ros
         driver.wait(lambda: publisher.get_subscription_count() > 0, "the simulator's subscription")
         publisher.publish(JointState(name=robot.joint_names, effort=[1.0] * robot.n))
         driver.wait(lambda: set(held(driver).values()) == {1.0}, "that the command acts")
-        hand.destroy_node()
+        if not lives:
+            hand.destroy_node()
         driver.wait(lambda: "command_timeout" in process.output(), "a log that says that commands have ceased")
         line = next(line for line in process.output().splitlines() if "command_timeout" in line)
-        assert line.endswith(": no node publishes joint_commands. From now on brakes hold them (on_timeout: hold)")
-        status, _ = driver.status(lambda status, values: "no node publishes joint_commands" in status.message)
+        assert line.endswith(f": {publishes}. From now on brakes hold them (on_timeout: hold)")
+        status, _ = driver.status(lambda status, values: publishes in status.message)
         assert status.level == DiagnosticStatus.WARN
+        if lives:
+            hand.destroy_node()
 
 
 def test_quiet_hardware_does_not_drop_an_arm_without_a_timeout(ros, tmp_path):

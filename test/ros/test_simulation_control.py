@@ -1,9 +1,12 @@
 """simulation_interfaces of simulator_node over real DDS: features, states, resets by scope, steps, and its end."""
+from types import SimpleNamespace
+
 import pytest
 from geometry_msgs.msg import Vector3, Wrench, WrenchStamped
 from rosgraph_msgs.msg import Clock
 from std_msgs.msg import Header
 
+from screw_dynamics.ros.simulator.entity_control import robot_name
 from screw_dynamics_interfaces.srv import ApplyWrench, Step
 from support import planar_arm as arm
 from support.action_client import Actions
@@ -55,6 +58,15 @@ class Controlled(Simulator):
 def process(namespace, log, **parameters):
     given = {"robot_description": f"'{arm.urdf()}'", "publish_clock": "true", "start_paused": "true", **parameters}
     return NodeProcess(MODULE, namespace, log, given)
+
+
+@pytest.mark.parametrize("description, objects, name", [
+    ("<robot name='panda'/>", (), "panda"), ("<robot/>", (), "panda_link0"), ("<robot name=''/>", (), "panda_link0"),
+    ("<!-- <robot name='old'> -->\n<robot name='panda'/>", ("panda",), "panda_link0")])
+def test_the_robot_is_an_entity_by_the_name_in_its_description(description, objects, name):
+    root = SimpleNamespace(model=SimpleNamespace(root="panda_link0"))
+    around = SimpleNamespace(objects=dict.fromkeys(objects)) if objects else None
+    assert robot_name(SimpleNamespace(robot=root, base=None, surroundings=around), description) == name
 
 
 @pytest.fixture(scope="module")

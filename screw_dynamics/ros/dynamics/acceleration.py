@@ -94,11 +94,11 @@ class DesiredAcceleration(Source):
     def take(self, msg: JointTrajectory, now: int) -> None:
         """Take a message received at `now`; raises `Fault` and changes nothing if it is bad."""
         if not msg.points:
-            raise Fault("no point", "points is empty", "error")
+            raise Fault("no point", "points is empty")
         accelerations = np.asarray(msg.points[0].accelerations)
         if len(accelerations) != len(msg.joint_names):
             text = f"points[0].accelerations has {len(accelerations)} values for {len(msg.joint_names)} joint_names"
-            raise Fault("length mismatch", text, "error")
+            raise Fault("length mismatch", text)
         selection = self._map.select(msg.joint_names)
         values = accelerations[selection.source]
         self._map.check_finite(values, selection.target, "acceleration")

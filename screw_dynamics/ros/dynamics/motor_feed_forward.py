@@ -204,7 +204,7 @@ class MotorFeedForward(StateOutput):
             try:
                 self.start(trajectory)
             except ValueError as error:
-                raise Fault("bad trajectory", str(error), "error") from None
+                raise Fault("bad trajectory", str(error)) from None
         elif self._followed:
             self._publish(stamp)
 
@@ -216,7 +216,7 @@ class MotorFeedForward(StateOutput):
         for field, values in (("position", found.q), ("velocity", found.qd), ("effort", found.tau)):
             values.take(self._indices, out=template.fields[field])
             if not all_finite(template.fields[field]):
-                raise Fault("non-finite feed-forward", f"motor_feed_forward: {field} is not finite", "error")
+                raise Fault("non-finite feed-forward", f"motor_feed_forward: {field} is not finite")
         template.stamp(*divmod(stamp, SECOND))
         self._publisher.publish(template.encode())
         self._node.diagnostics.tick("motor_feed_forward")

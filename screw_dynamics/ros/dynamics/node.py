@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from rclpy.clock import JumpThreshold
+from rclpy.clock import ClockChange, JumpThreshold, TimeJump
 from rclpy.duration import Duration
 from rclpy.lifecycle import LifecyclePublisher
 from rclpy.qos import qos_profile_sensor_data
@@ -19,16 +19,18 @@ from trajectory_msgs.msg import JointTrajectory
 from screw_dynamics.model.floating_base import coordinate_joints, floating_base
 from screw_dynamics.robot import Robot
 
-from ..endpoints import STATES
+from ..endpoints import STATES, STEADY
 from ..node.base_state import BASE_SOURCES
 from ..node.cdr import ReceivedJointState
-from ..node.diagnostics import ERROR, OK, WARN, Report
+from ..node.diagnostics import ERROR, OK, STALE, WARN, Report
 from ..node.drives import GivenDrives
+from ..node.joint_state import Fault
 from ..node.loaded_robot import LoadedRobot
 from ..node.managed_node import ManagedNode, run
 from ..node.multi_dof_state import TOPIC
 from ..node.preparation import BATCH_STEPS, BATCHES_OF_SPRINGS, SPRING_STEPS, STEPS, Step
 from ..signals import end
+from ..timing import SECOND
 from .external_torque import ExternalTorque
 from .interface import INTERFACE
 from .matrix_outputs import MatrixOutputs
@@ -42,6 +44,9 @@ from .state_output import StateOutput
 from .torque_outputs import TERMS
 from .torque_stream import StampedState, TorqueStream
 from .trajectory_efforts import TrajectoryEfforts
+
+LOOK = 0.25                     # s between two looks at the age of states
+LEAP = Duration(seconds=1)      # by which simulated time is ahead at once, and not only fast
 
 
 class DynamicsNode(ManagedNode):
@@ -72,7 +77,7 @@ class DynamicsNode(ManagedNode):
         self._robot: Robot | None = None            # the same with its motors
         self._stream: TorqueStream | None = None
         self._outputs: list[StateOutput] = []
-        self._timer = None
+        self._timer, self._stale = None, False
         self._base_publishers: dict[str, LifecyclePublisher] = {}
         self._other_publishers: dict[str, LifecyclePublisher] = {}
 
@@ -123,8 +128,8 @@ class DynamicsNode(ManagedNode):
         commands = self.publisher("~/effort_commands") if with_commands else None
         base_topics = [self.resolve_topic_name(topic) for topic in BASE_SOURCES[self.settings.base_state_source]]
         self._stream = TorqueStream(
-            self.settings, self.diagnostics, self._now, outgoing, commands, base_topics, self._base_endpoints,
-            self._other_endpoints)
+            self.settings, self.diagnostics, self._now, self.resolve_topic_name("joint_states"), outgoing, commands,
+            base_topics, self._base_endpoints, self._other_endpoints)
         kinds = [MatrixOutputs, PayloadRecording] + [ExternalTorque] * self.settings.external_torque
         motors = MotorFeedForward(self)
         self._outputs = [*(kind(self) for kind in kinds), TrajectoryEfforts(self, motors), motors]
@@ -132,10 +137,12 @@ class DynamicsNode(ManagedNode):
         self.subscribe_hot("joint_states", self._on_joint_states, STATES)
         self.subscribe("~/desired", self._on_desired, qos_profile_sensor_data)
         jumps = self.get_clock().create_jump_callback(
-            JumpThreshold(min_forward=None, min_backward=Duration(nanoseconds=-1), on_clock_change=True),
-            post_callback=lambda jump: self._clear(),
+            JumpThreshold(min_forward=LEAP, min_backward=Duration(nanoseconds=-1), on_clock_change=True),
+            post_callback=self._on_jump,
         )
         self.endpoints.callback(jumps.unregister)
+        watch = self.create_timer(LOOK, self.guarded("timer", self._report_stale), clock=STEADY)
+        self.endpoints.callback(self.destroy_timer, watch)
         DynamicsServices(self)
         Retiming(self)
         self._pace()
@@ -158,6 +165,23 @@ class DynamicsNode(ManagedNode):
             self._other_publishers = {term: self.publisher("~/<term>/multi_dof_joints", term=term) for term in TERMS}
             self.subscribe(TOPIC, self._on_others, STATES)
         return self._other_publishers
+
+    def _on_jump(self, jump: TimeJump) -> None:
+        """Count a jump on /clock, and forget past states unless it led ahead."""
+        now, delta = self._now(), jump.delta.nanoseconds
+        same_clock = jump.clock_change == ClockChange.ROS_TIME_NO_CHANGE
+        if same_clock and now > delta:      # else it is the first time that comes
+            self.diagnostics.notice("/clock", Fault(
+                "clock jump", f"time jumped by {delta / SECOND:+.3f} s, to {now / SECOND:.3f} s"))
+        if not (same_clock and delta > 0):
+            self._clear()
+
+    def _report_stale(self) -> None:
+        """Report at once when states become stale, so that the log has it in time."""
+        stale = self.state_label == "active" and self._robot is not None and self._stream.health()[0] == STALE
+        if stale and not self._stale:
+            self.diagnostics.publish()
+        self._stale = stale
 
     def _clear(self) -> None:
         """Forget past states: time has jumped."""

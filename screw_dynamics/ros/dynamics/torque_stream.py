@@ -24,6 +24,7 @@ from ..node.robot_state import RobotState
 from ..timing import SECOND, timeout
 from .acceleration import DesiredAcceleration, FiniteDifference, ZeroAcceleration
 from .output_joints import follows_states, listed_joints, output_joints
+from .position_limits import far_beyond_limits
 from .torque_outputs import TERMS, MultiDofOutput, Output, base_output, command_output, joint_state_output
 
 CLOCKS_AGREE = 10 * SECOND   # a stamp older than that, or in the future, is of another clock
@@ -43,23 +44,23 @@ class TorqueStream:
     `publishers` has the publisher of each of TERMS, `command_publisher` is None without effort commands, `now()` is the
     node's time in nanoseconds. Nothing is published before a robot is in use (`use`).
 
-    base_topics: those of the state of a floating base; base_publishers(): the publisher of the wrench on it, by term;
-    other_publishers(): those of the wrenches of joints of several degrees of freedom. Torques come for each message on
-    joint_states; of a robot without joints of one degree of freedom, for each one on a topic of its base, or else on
-    multi_dof_joint_states.
+    topic: that of joint_states; base_topics: those of the state of a floating base; base_publishers(): the publisher of
+    the wrench on it, by term; other_publishers(): those of the wrenches of joints of several degrees of freedom.
+    Torques come for each message on joint_states; of a robot without joints of one degree of freedom, for each one on a
+    topic of its base, or else on multi_dof_joint_states.
 
     observers: called with the state after each message that changed it, once the torques are out. latency: from a
     message's arrival to its torques; stamp_age: the stamp's age then, by the node's clock, where clocks agree."""
 
     def __init__(
-        self, parameters: Parameters, diagnostics: Diagnostics, now: Callable[[], int],
+        self, parameters: Parameters, diagnostics: Diagnostics, now: Callable[[], int], topic: str,
         publishers: Mapping[str, LifecyclePublisher], command_publisher: LifecyclePublisher | None,
         base_topics: Iterable[str], base_publishers: Callable[[], Mapping[str, LifecyclePublisher]],
         other_publishers: Callable[[], Mapping[str, LifecyclePublisher]],
     ):
         self._parameters, self._diagnostics, self._now = parameters, diagnostics, now
         self._publishers, self._command_publisher = publishers, command_publisher
-        self._base_topics, self._base_publishers = tuple(base_topics), base_publishers
+        self._topic, self._base_topics, self._base_publishers = topic, tuple(base_topics), base_publishers
         self._other_publishers = other_publishers
         self._robot: Robot | None = None
         self._state = RobotState(())
@@ -78,6 +79,8 @@ class TorqueStream:
         others = multi_dof_joints(robot.model)
         same_joints = self._robot is not None and joints_of(robot) == joints_of(self._robot) and (
             base is None or before is not None and base.link == before.base.link)
+        if self._robot is None and coordinate_joints(robot.model):
+            self._diagnostics.log("waiting", f"waiting for joint_states on {self._topic}", "info")
         self._robot = robot
         self._withheld.clear()
         if same_joints and base is not None:
@@ -180,7 +183,7 @@ class TorqueStream:
         torque = TERMS[term](self._robot, self._state.position, self._state.velocity, acceleration)
         if not all_finite(torque):
             name = velocity_names(self._robot.model)[np.flatnonzero(~np.isfinite(torque))[0]]
-            raise Fault("non-finite torque", f"{term} of joint '{name}' is not finite at this state", "error")
+            raise Fault("non-finite torque", f"{term} of joint '{name}' is not finite at this state")
         self._diagnostics.tick(term)
         for output in outputs:
             output.publish(torque, self._stamp)
@@ -225,6 +228,8 @@ class TorqueStream:
             if level == OK and other_level != OK:
                 level, message = other_level, other_message
             values = {**values, **more}
+        if level == OK and (text := far_beyond_limits(self._robot, self._state.position)):
+            level, message = WARN, text
         return level, message, values
 
     def _others_health(self) -> Report:
@@ -262,7 +267,7 @@ class TorqueStream:
             if state.strangers:
                 return WARN, (f"joint_states have no joint of the robot: {listed(state.strangers)} arrive, "
                               f"{listed(state.joint_names)} are expected"), {}
-            return WARN, "no joint_states yet", {}
+            return WARN, f"no joint_states yet on {self._topic}", {}
         if not state.complete:
             return WARN, f"joint_states lack {listed(state.missing)}", {"missing joints": listed(state.missing)}
         age = state.age(self._now())

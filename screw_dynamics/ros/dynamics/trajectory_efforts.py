@@ -49,7 +49,7 @@ class TrajectoryEfforts(StateOutput):
         except Fault:
             raise
         except ValueError as error:
-            raise Fault("bad trajectory", str(error), "error") from None
+            raise Fault("bad trajectory", str(error)) from None
         self._publisher.publish(trajectory)
         self._node.diagnostics.tick("trajectory")
 

@@ -14,7 +14,7 @@ from screw_dynamics.model.floating_base import FloatingBase
 from ..timing import SECOND
 from . import messages
 from .cdr import ReceivedOdometry
-from .joint_state import Fault, all_finite, listed
+from .joint_state import Fault, all_finite, listed, went_back
 
 UNIT = 1e-3     # by which the length of a quaternion may be off 1
 TO_BODY = (-1.0, -1.0, -1.0, 1.0)
@@ -33,7 +33,7 @@ def checked_pose(numbers: np.ndarray, field: str) -> np.ndarray:
     length = np.linalg.norm(numbers[3:])
     if abs(length - 1.0) > UNIT:
         raise Fault("no unit quaternion", f"{field}: the quaternion {numbers[3:].tolist()} (x y z w) has length "
-                    f"{length:.6g}, must have 1", "error")
+                    f"{length:.6g}, must have 1")
     return numbers
 
 
@@ -52,7 +52,7 @@ def fixed_link(base: FloatingBase, name: str, field: str) -> str:
     """The link of this name, which is fixed to the base; "" is the base. `Fault` naming the field."""
     if name and name not in base.fixed:
         raise Fault("unknown frame", f"{field} is '{listed([name])}', must be '{base.link}', a link fixed to it, or "
-                    "empty", "error")
+                    "empty")
     return name
 
 
@@ -148,8 +148,7 @@ class BaseState:
         """Note when a message was received; its stamp."""
         before = self._stamped[topic]
         if 0 < stamp < before:
-            self._notify(topic, Fault("time backwards", f"stamps went back by {(before - stamp) / SECOND:.6f} s: the "
-                                      "state of the base is cleared"))
+            self._notify(topic, went_back(before, stamp))
             self.clear()
         self._received[topic], self._stamped[topic] = now, stamp
         return stamp

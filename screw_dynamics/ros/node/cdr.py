@@ -86,7 +86,7 @@ def _read(data: bytes, kind: str, after_header: Callable) -> Any:
         frame_id, at = _string(data, 16, length)
         return after_header((sec, nanosec, frame_id), data, at + -at % 4, order)
     except (struct.error, ValueError) as error:
-        raise Fault("malformed", f"{len(data)} bytes are not {kind}: {error}", "error") from None
+        raise Fault("malformed", f"{len(data)} bytes are not {kind}: {error}") from None
 
 
 def _string(data: bytes, at: int, length: int) -> tuple[str, int]:

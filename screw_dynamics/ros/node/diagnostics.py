@@ -1,6 +1,6 @@
 """The health of a node: faults, counted and logged without flooding, and /diagnostics once a second."""
 
-import re
+import math
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping
@@ -9,7 +9,7 @@ from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 
 from ..endpoints import OVERRIDABLE, RELIABLE, STEADY, own
 from .joint_state import Fault
-from .log import BoundedLog
+from .log import BoundedLog, without_numbers
 from .plain_text import printable
 from .watches import ClockWatch, namesakes
 
@@ -17,7 +17,9 @@ OK, WARN, ERROR, STALE = DiagnosticStatus.OK, DiagnosticStatus.WARN, DiagnosticS
 Report = tuple[bytes, str, Mapping[str, object]]   # level, message, values
 PERIOD = 1.0         # seconds between reports
 LOG_INTERVAL = 5.0   # seconds between log lines of one reason
-LASTING = 3          # reports in a row that have the same warning, until it is logged
+# Seconds that a message of the diagnostics lasts until it is logged: a robot that starts lacks states for a moment.
+LASTING = {WARN: 5.0, ERROR: 0.0, STALE: 0.0}
+MOST_REASONS = 100   # of a time that is not OK
 
 
 class ThrottledLog:
@@ -27,14 +29,17 @@ class ThrottledLog:
         self._log = log
         self._next: dict[str, float] = {}
 
-    def log(self, reason: str, text: str, severity: str) -> None:
-        """Log `text` at "debug", "info", "warn" or "error" unless `reason` was logged less than LOG_INTERVAL ago."""
+    def log(self, reason: str, text: str, severity: str) -> bool:
+        """Log `text` at "debug", "info", "warn" or "error" unless `reason` was logged less than LOG_INTERVAL ago.
+
+        Returns whether it was logged."""
         now = time.monotonic()
         if now < self._next.get(reason, 0.0):
-            return
+            return False
         self._next[reason] = now + LOG_INTERVAL
         write = {"error": self._log.error, "warn": self._log.warning, "info": self._log.info}
         write.get(severity, self._log.debug)(text)
+        return True
 
 
 class Diagnostics:
@@ -43,7 +48,10 @@ class Diagnostics:
     `report()` returns (level, message, values): the level is OK, WARN, ERROR or STALE, the values have str keys. Every
     reason that messages were dropped for stays listed as "dropped: <reason>" with its count since the start, and every
     topic of which messages were lost as "lost: <topic>"; a status that would be OK is WARN when there are new ones.
-    What is wrong for LASTING reports is logged.
+    What is wrong for as long as LASTING says is logged, once until the status is OK, which is logged then.
+
+    A message that is dropped is a warning, whatever is wrong with it, as the node goes on with the next one; an error
+    is what needs somebody to act: a description that is refused, a simulation that has ended, an internal error.
 
     watches: each returns "" or a warning, which makes a status that would be OK one of WARN.
 
@@ -59,13 +67,14 @@ class Diagnostics:
         self._dropped: Counter[str] = Counter()
         self._noticed: Counter[str] = Counter()
         self._lost: Counter[str] = Counter()
-        self._reported_lost = 0
+        self._reported_lost: Counter[str] = Counter()
+        self._logged_lost: Counter[str] = Counter()
         self._ticks: Counter[str] = Counter()
-        self._lasting = "", 0       # the words of the latest message, and how many reports in a row had them
+        self._wrong_since: dict[str, float] = {}    # by the words of a message since the last OK; inf: it is logged
         self._reported_at = time.monotonic()
         self._publisher = node.create_publisher(
             DiagnosticArray, "/diagnostics", own(RELIABLE), qos_overriding_options=OVERRIDABLE)
-        node.create_timer(PERIOD, self._publish, clock=STEADY)
+        node.create_timer(PERIOD, self.publish, clock=STEADY)
 
     def tick(self, what: str) -> None:
         """Count one event of a kind whose rate is reported, as "<what> rate [Hz]"."""
@@ -79,9 +88,9 @@ class Diagnostics:
             hear(source, fault, True)
 
     def lose(self, source: str, count: int) -> None:
-        """Count and log messages of the topic `source` that were published but never arrived."""
+        """Count messages of the topic `source` that were published but never arrived; they are logged with the next
+        report."""
         self._lost[source] += count
-        self._log.log(f"{source} lost", f"{source}: {count} messages were lost, {self._lost[source]} so far", "warn")
 
     def notice(self, source: str, fault: Fault) -> None:
         """Count and log a fault for which nothing was dropped."""
@@ -104,11 +113,11 @@ class Diagnostics:
         for what, count in self._ticks.items():
             values[f"{what} rate [Hz]"] = f"{count / elapsed:.1f}"
             self._ticks[what] = 0
-        lost, before = self._lost.total(), self._reported_lost
-        self._reported_lost = lost
-        if lost > before and level == OK:
-            level, message = WARN, f"{lost - before} messages were lost"
-        values["lost messages"] = str(lost)
+        lost = self._lost - self._reported_lost
+        self._reported_lost = self._lost.copy()
+        if lost and level == OK:
+            level, message = WARN, "; ".join(f"{topic}: {count} messages were lost" for topic, count in lost.items())
+        values["lost messages"] = str(self._lost.total())
         values.update({f"lost: {topic}": str(count) for topic, count in sorted(self._lost.items())})
         values["dropped messages"] = str(self._dropped.total())
         values.update({f"dropped: {reason}": str(count) for reason, count in sorted(self._dropped.items())})
@@ -126,20 +135,35 @@ class Diagnostics:
             level, message = (WARN, warnings) if level == OK else (level, f"{message}; {warnings}")
         return level, message, {**values, "warnings": warnings or "none"}
 
-    def _publish(self) -> None:
+    def publish(self) -> None:
+        """Publish the status as it is now, and log what is to be logged of it."""
         status = self.status()
-        self._log_lasting(status)
+        self._log_losses()
+        self._log_status(status)
         array = DiagnosticArray(status=[status])
         array.header.stamp = self._node.get_clock().now().to_msg()
         self._publisher.publish(array)
 
-    def _log_lasting(self, status: DiagnosticStatus) -> None:
-        """Log what is wrong for LASTING reports, once, unless the log has it: nobody need look at the diagnostics."""
-        words = re.sub(r"[\d.]+", "", status.message)
-        self._lasting = words, self._lasting[1] + 1 if words == self._lasting[0] else 1
-        if (status.level != OK and self._lasting[1] == LASTING
-                and not self._node.log.has_said(status.message, (LASTING + 1) * PERIOD)):
-            self._log.log("lasting", status.message, "error" if status.level == ERROR else "warn")
+    def _log_losses(self) -> None:
+        """Log the messages that were lost since the last line on a topic."""
+        for topic, count in (self._lost - self._logged_lost).items():
+            text = f"{topic}: {count} messages were lost, {self._lost[topic]} so far"
+            if self._log.log(f"{topic} lost", text, "warn"):
+                self._logged_lost[topic] += count
+
+    def _log_status(self, status: DiagnosticStatus) -> None:
+        """Log what is wrong for some time, unless the log has it: nobody need look at the diagnostics."""
+        now, words, since = time.monotonic(), without_numbers(status.message), self._wrong_since
+        if status.level == OK:
+            if math.inf in since.values():
+                self._node.log.info(f"OK: {status.message}")
+            since.clear()
+        elif now - since.setdefault(words, now) >= LASTING[status.level]:
+            since[words] = math.inf
+            if not self._node.log.has_said(status.message, LASTING[WARN] + 2 * PERIOD):
+                (self._node.log.error if status.level == ERROR else self._node.log.warning)(status.message)
+        if len(since) > MOST_REASONS:
+            since.clear()
 
 
 def _told(watch: Callable[[], str]) -> str:

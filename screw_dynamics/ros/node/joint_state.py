@@ -14,6 +14,7 @@ KNOWN_NAME_LISTS = 32       # name lists remembered by a JointMap; a graph has a
 KNOWN_SIZE = 2_000_000      # bytes that these take, about
 MOST_NAMES = 10_000         # names in a list, unless the model has as many joints
 NAMES_SHOWN = 8             # in a line of log
+EPOCH = 1_000_000_000 * SECOND      # stamps from here on, the year 2001, are of the system's time
 
 
 class JointStateLike(Protocol):
@@ -26,7 +27,8 @@ class JointStateLike(Protocol):
 
 
 class Fault(ValueError):
-    """What is wrong with a message: `reason` is a short key to count by, `severity` "debug", "warn" or "error"."""
+    """A fault of a message: `reason` is a short key to count by, `severity` "debug", "warn", or "error" where the node
+    itself has a defect."""
 
     def __init__(self, reason: str, text: str, severity: str = "warn"):
         super().__init__(text)
@@ -73,7 +75,7 @@ class JointMap:
     def select(self, names: Sequence[str]) -> Selection:
         """The selection of these names; raises `Fault` when a joint of the model is named twice."""
         if len(names) > self._most:
-            raise Fault("too many names", f"{len(names)} joint names, at most {self._most} are taken", "error")
+            raise Fault("too many names", f"{len(names)} joint names, at most {self._most} are taken")
         key = tuple(names)
         known = self._selections.get(key)
         return known if known is not None else self._learn(key)
@@ -82,7 +84,7 @@ class JointMap:
         source: dict[str, int] = {}   # where each joint of the model is
         for k, name in enumerate(names):
             if name in source:
-                raise Fault("duplicate joint", f"joint '{name}' is named twice", "error")
+                raise Fault("duplicate joint", f"joint '{name}' is named twice")
             if name in self._index:
                 source[name] = k
         if self._sort:
@@ -127,7 +129,16 @@ def check_lengths(msg: JointStateLike) -> None:
     for field in ("position", "velocity", "effort"):
         k = len(getattr(msg, field))
         if k != n and k != 0:
-            raise Fault("length mismatch", f"{field} has {k} values for {n} names", "error")
+            raise Fault("length mismatch", f"{field} has {k} values for {n} names")
+
+
+def went_back(before: int, stamp: int) -> Fault:
+    """A stamp that is earlier than the one before, for which the states before are forgotten."""
+    if stamp < EPOCH <= before:
+        how = f"stamps changed from the system's time to simulated time, {stamp / SECOND:.3f} s"
+    else:
+        how = f"stamps went back by {(before - stamp) / SECOND:.6f} s"
+    return Fault("time backwards", f"{how}: caches cleared")
 
 
 def all_finite(x: np.ndarray) -> bool:
@@ -254,8 +265,7 @@ class JointStateCache:
     def _check_time(self, stamp: int, selection: Selection) -> None:
         before = self.stamp if selection.complete else self.stamps[selection.target].max()
         if 0 < stamp < before:
-            back = (before - stamp) / SECOND
-            self._notify(Fault("time backwards", f"stamps went back by {back:.6f} s: caches cleared"))
+            self._notify(went_back(before, stamp))
             self.clear()
 
     def _mark_received(self, selection: Selection, now: int) -> None:

@@ -1,5 +1,6 @@
 """A logger that nothing can flood."""
 
+import re
 import threading
 import time
 from collections import deque
@@ -27,9 +28,10 @@ class BoundedLog:
         self._latest: deque[tuple[float, str]] = deque(maxlen=LINES)     # lines, each with its time
 
     def has_said(self, text: str, within: float) -> bool:
-        """Whether one of the latest lines, `within` so many seconds, contains a text."""
+        """Whether one of the latest lines, `within` so many seconds, contains a text, whatever the numbers in it."""
+        words = without_numbers(text)
         with self._lock:
-            return any(text in line and self._now() - at <= within for at, line in self._latest)
+            return any(words in without_numbers(line) and self._now() - at <= within for at, line in self._latest)
 
     # rclpy allows one severity for each place that logs.
     def debug(self, text: str) -> None:
@@ -68,3 +70,8 @@ class BoundedLog:
             text = f"{text[:LENGTH // 2]} ... ({len(text)} characters) ... {text[-LENGTH // 2:]}"
         text = indented(text)
         return [f"{text} ({left_out} lines like this were left out before)" if left_out else text]
+
+
+def without_numbers(text: str) -> str:
+    """A text without its digits, by which lines of one fault are alike."""
+    return re.sub(r"[\d.]+", "", text)

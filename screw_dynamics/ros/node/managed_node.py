@@ -291,7 +291,7 @@ def deserialized(data: bytes, kind: type) -> Any:
     try:
         return deserialize_message(data, kind)
     except Exception as error:   # of whatever kind the middleware raises
-        raise Fault("malformed", f"{len(data)} bytes are not a {kind.__name__}: {error}", "error") from None
+        raise Fault("malformed", f"{len(data)} bytes are not a {kind.__name__}: {error}") from None
 
 
 def run(*make_nodes: Callable[[], ManagedNode], args: Sequence[str] | None = None) -> int:

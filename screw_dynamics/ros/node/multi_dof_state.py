@@ -12,7 +12,7 @@ from screw_dynamics.model.multi_dof_joints import MultiDofJoint
 from ..timing import SECOND
 from . import messages
 from .base_state import checked_pose, read_twist
-from .joint_state import Fault, JointMap
+from .joint_state import Fault, JointMap, went_back
 
 TOPIC = "multi_dof_joint_states"
 OFF = 1e-3          # m and rad: by how far a pose may be off what a joint allows
@@ -70,7 +70,7 @@ class MultiDofState:
         for field in ("transforms", "twist", "wrench"):
             k = len(getattr(msg, field))
             if k != count and (k or field == "transforms" and count):
-                raise Fault("length mismatch", f"{field} has {k} values for {count} joint_names", "error")
+                raise Fault("length mismatch", f"{field} has {k} values for {count} joint_names")
         selection = self._map.select(msg.joint_names)
         if not len(selection.target):
             return False
@@ -80,8 +80,7 @@ class MultiDofState:
         stamp, joints = messages.nanoseconds(msg.header.stamp), [self.joints[i] for i in selection.target]
         before = max(int(self._stamps[joint.v.start]) for joint in joints)
         if 0 < stamp < before:
-            self._notify(Fault("time backwards", f"stamps went back by {(before - stamp) / SECOND:.6f} s: caches "
-                                                 "cleared"))
+            self._notify(went_back(before, stamp))
             self.clear()
         for joint, values in zip(joints, found, strict=True):
             for array, where, value in zip(self._into, (joint.q, joint.v, joint.v), values, strict=True):
@@ -98,7 +97,7 @@ class MultiDofState:
         numbers, off = joint.numbers(placement)
         if off > OFF:
             raise Fault("impossible pose", f"transform {name} is {off:.3g} m or rad off what a {joint.kind} joint "
-                                           "allows", "error")
+                                           "allows")
         velocities = joint.velocities(read_twist(msg.twist[k], f"twist {name}")) if len(msg.twist) else 0.0
         efforts = joint.efforts(messages.wrench(msg.wrench[k])) if len(msg.wrench) else np.nan
         return numbers, velocities, efforts

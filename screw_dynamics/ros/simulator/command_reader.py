@@ -28,11 +28,14 @@ class CommandReader:
     leader or left out. A field that commands no named joint may have any length.
 
     `notify` receives a `Fault` for each message with joints that the robot does not have, joints that are given a
-    command in another field than that of their interface, or joints that are given none, NaN or an empty field."""
+    command in another field than that of their interface, or joints that are given none, NaN or an empty field.
+
+    references: it also gets one for the first message of a list of names in which joints that are commanded by effort
+    have position and velocity too, such as those of ~/motor_feed_forward: their efforts alone drift off."""
 
     def __init__(self, names: Sequence[str], mimics: Mapping[str, Sequence], interfaces: Mapping[str, str],
-                 notify: Callable[[Fault], None] = lambda fault: None):
-        self._map = JointMap(names)
+                 notify: Callable[[Fault], None] = lambda fault: None, references: bool = False):
+        self._map, self._references = JointMap(names), references
         self._notify = notify
         followers = {name: mimic[0] for name, mimic in mimics.items() if mimic[0] in interfaces}
         self._interfaces = {**interfaces, **{name: interfaces[leader] for name, leader in followers.items()}}
@@ -43,11 +46,13 @@ class CommandReader:
     def read(self, msg: JointStateLike) -> np.ndarray:
         """The commands in a message. `Fault`: a length that does not fit, a joint named twice, an infinite command."""
         if not len(msg.name) and any(len(getattr(msg, field)) for field in FIELDS):
-            raise Fault("length mismatch", "name is empty: which joints are commanded?", "error")
+            raise Fault("length mismatch", "name is empty: which joints are commanded?")
         selection = self._map.select(msg.name)
         if selection is not self._selection:
             self._columns, self._selection = self._learn(msg.name, selection), selection
             self._unknown = self._unknown_joints(msg.name, selection)
+            if self._references:
+                self._notice_references(msg, selection)
         if self._unknown is not None:
             self._notify(self._unknown)
         command = np.full(len(self._map.joint_names), np.nan)
@@ -99,7 +104,18 @@ class CommandReader:
         unknown = [name for name in names if name not in self._interfaces]
         also = f"; the robot does not have {', '.join(unknown)}" if unknown else ""
         return Fault("length mismatch", f"{field} has {length} values, must have {fit}, for {len(names)} names and the "
-                     f"joints whose command interface it is: {joints}{also}", "error")
+                     f"joints whose command interface it is: {joints}{also}")
+
+    def _notice_references(self, msg: JointStateLike, selection: Selection) -> None:
+        """Notice joints that have position, velocity and effort, of which the effort alone is used."""
+        fields = [np.asarray(getattr(msg, field)) for field in FIELDS]
+        if all(len(given) == len(msg.name) for given in fields):
+            given = np.isfinite([values[selection.source] for values in fields]).all(axis=0)
+            if found := [i for i in selection.target[given] if self._interface(i) == "effort"]:
+                self._notify(Fault(
+                    "not followed", f"position and velocity of {self._names(found)} are not followed: the command "
+                    "interface is effort. Efforts of a feed-forward alone drift off; command_mode: position follows "
+                    "the positions, lockstep lets each effort act on the state that it answers"))
 
     def _notice_uncommanded(self, msg: JointStateLike, selection: Selection, uncommanded: np.ndarray) -> None:
         """Notice named joints without a command: those for which a field that does not command them has numbers, and

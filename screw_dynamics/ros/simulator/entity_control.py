@@ -4,16 +4,18 @@ The comments of that package are the specification. Versions of it differ: 1.x h
 SpawnEntity, 2.x an entity_resource with both; and in SetEntityState 2.x has flags for what is set, 1.x sets pose and
 twist."""
 
+from functools import lru_cache
 from types import ModuleType
 
 import numpy as np
 
 from screw_dynamics.model.configuration_space import rotated
 from screw_dynamics.simulated_robot.runner import Runner
+from screw_dynamics.simulated_robot.simulation import Simulation
 from screw_dynamics.simulated_robot.surroundings import Entity, checked_pose
+from screw_dynamics.urdf.xml import parse_xml
 
 from ..node import messages
-from ..node.optional import optional_interfaces
 from ..node.services import Service, serve
 from .name_filter import matching
 from .scene_services import refuse, spawn
@@ -22,13 +24,13 @@ from .simulation_control import Refusal
 
 
 class EntityControl:
-    """Serves `node`, which offers what `SceneServices` needs. Nothing, but a line of log, where the package is missing,
-    or of a version without entities."""
+    """Serves `node`, which offers what `SceneServices` needs, with the messages of the package. Nothing where its
+    version has no entities."""
 
-    def __init__(self, node):
-        srv = optional_interfaces("simulation_interfaces.srv", "~/get_entities, ~/spawn_entity and the like", node.log)
-        msg = optional_interfaces("simulation_interfaces.msg", "the same", node.log) if srv is not None else None
-        if msg is not None and hasattr(srv, "SpawnEntity"):
+    def __init__(self, node, msg: ModuleType):
+        from simulation_interfaces import srv
+
+        if hasattr(srv, "SpawnEntity"):
             self._serve(node, msg, srv)
 
     def _serve(self, node, msg: ModuleType, srv: ModuleType) -> None:
@@ -64,10 +66,14 @@ class EntityControl:
         runner.catch_up()
         return runner
 
+    def _robot(self, runner: Runner) -> str:
+        """What the robot is called."""
+        return robot_name(runner.simulation, self._node.description.text)
+
     def _names(self, runner: Runner) -> list[str]:
-        """The robot, by the name of its base or root link, and all objects."""
+        """The robot, and all objects."""
         around = runner.simulation.surroundings
-        return [robot_name(runner), *(() if around is None else around.objects)]
+        return [self._robot(runner), *(() if around is None else around.objects)]
 
     def _known(self, runner: Runner, name: str) -> None:
         names = self._names(runner)
@@ -89,7 +95,7 @@ class EntityControl:
 
     def _category(self, runner: Runner, name: str) -> int:
         category = self._msg.EntityCategory
-        if name == robot_name(runner):
+        if name == self._robot(runner):
             return category.CATEGORY_ROBOT
         free = runner.simulation.surroundings.objects[name].free
         return category.CATEGORY_DYNAMIC_OBJECT if free else category.CATEGORY_STATIC_OBJECT
@@ -97,7 +103,7 @@ class EntityControl:
     def _state(self, runner: Runner, name: str):
         """The EntityState of an entity: pose and twist in the root link's frame and its axes."""
         simulation = runner.simulation
-        entity = robot_entity(runner) if name == robot_name(runner) else simulation.entity(name)
+        entity = robot_entity(runner) if name == self._robot(runner) else simulation.entity(name)
         state = self._msg.EntityState()
         state.header.frame_id = self._node.settings.frame_id or simulation.robot.model.root
         state.header.stamp = messages.time_message(self._node.stamp_ns())
@@ -134,7 +140,7 @@ class EntityControl:
     def _set_state(self, request, response) -> None:
         runner, name = self._runner(), request.entity
         self._known(runner, name)
-        if name == robot_name(runner):
+        if name == self._robot(runner):
             raise Refusal(self._result.RESULT_FEATURE_UNSUPPORTED, f"entity '{name}' is the robot: use ~/reset_to")
         if getattr(request, "set_acceleration", False):
             raise Refusal(self._result.RESULT_FEATURE_UNSUPPORTED, "set_acceleration: accelerations follow from forces")
@@ -191,15 +197,22 @@ class EntityControl:
     def _delete(self, request, response) -> None:
         runner, name = self._runner(), request.entity
         self._known(runner, name)
-        if name == robot_name(runner):
+        if name == self._robot(runner):
             raise Refusal(self._result.RESULT_FEATURE_UNSUPPORTED, f"entity '{name}' is the robot: it stays")
         runner.simulation.delete(name)
 
 
-def robot_name(runner: Runner) -> str:
-    """What the robot is called as an entity: its floating base, or its root link."""
-    simulation = runner.simulation
+def robot_name(simulation: Simulation, description: str) -> str:
+    """Return the robot's name in its description; that of its base where it has none, or an object has the same."""
+    name, around = _name_in(description), simulation.surroundings
+    if name and (around is None or name not in around.objects):
+        return name
     return simulation.robot.model.root if simulation.base is None else simulation.base.link
+
+
+@lru_cache(maxsize=1)
+def _name_in(description: str) -> str:
+    return parse_xml(description).get("name", "")
 
 
 def robot_entity(runner: Runner) -> Entity:

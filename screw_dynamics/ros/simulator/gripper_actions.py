@@ -2,6 +2,7 @@
 action <gripper>/gripper_cmd, where control_msgs is installed."""
 
 from collections.abc import Callable, Mapping
+from types import ModuleType
 from typing import Any, NamedTuple
 
 from sensor_msgs.msg import JointState
@@ -11,7 +12,6 @@ from screw_dynamics.simulated_robot.gripper import GripperGoal
 from screw_dynamics.simulated_robot.trajectory_goal import Code, Outcome
 
 from ..node.actions import Action, RunningGoal
-from ..node.optional import optional_interfaces
 from .gripper_settings import GripperParameters
 from .trajectory_actions import TrajectoryGroups
 
@@ -74,9 +74,9 @@ class GripperActions:
     Goals are checked in simulated time, at steps that are multiples of the period of trajectory_rate; feedback comes at
     those of action_monitor_rate."""
 
-    def __init__(self, node, parameters: GripperParameters, trajectories: TrajectoryGroups):
+    def __init__(self, node, parameters: GripperParameters, trajectories: TrajectoryGroups,
+                 control_msgs: ModuleType | None):
         self._node, self._parameters, self._trajectories = node, parameters, trajectories
-        control_msgs = parameters.groups and optional_interfaces("control_msgs.action", "actions gripper_cmd", node.log)
         for group in parameters.groups if control_msgs else ():
             name = getattr(parameters, f"{group}.type")
             kind = getattr(control_msgs, name, None)

@@ -17,6 +17,7 @@ from ..node.watches import publishers
 from ..timing import SECOND
 from .complaints import Complaints
 
+CONTROLLER_MANAGER = "controller_manager"     # the node of ros2_control
 SHOWN = 20   # active faults in the diagnostics
 # What drives joints whose commands have ceased, by on_timeout; zero gives up none that are driven to a position.
 ACTING = {"zero": "their efforts or velocities are 0", "hold": "brakes hold them",
@@ -163,8 +164,9 @@ def explained_timeout(simulation: Simulation, node: Node, complaints: Complaints
     """The same when commands have just ceased to come: what acts from now on, and what it may be due to."""
     timeout = simulation.settings.on_timeout
     silent = (
-        ". The state equals the last commands. If the publisher is ros2_control's JointStateTopicSystem, it sends "
-        "nothing then: set its trigger_joint_command_threshold to -1, or command_timeout to 0"
-    ) if simulation.at_command and publishers(node, "joint_commands") else ""
+        ". The state equals the last commands, and ros2_control's JointStateTopicSystem sends nothing then: set its "
+        "trigger_joint_command_threshold to -1, or command_timeout to 0"
+    ) if simulation.at_command and publishers(node, "joint_commands") and (
+        CONTROLLER_MANAGER in node.get_node_names()) else ""
     lacking = without_commands(simulation, node, complaints)
     return f"{lacking}. From now on {ACTING[timeout]} (on_timeout: {timeout}){silent}"

@@ -34,6 +34,7 @@ from ..node.diagnostics import Report
 from ..node.joint_state import Fault
 from ..node.loaded_robot import LoadedRobot
 from ..node.managed_node import ManagedNode, run
+from ..node.optional import optional_interfaces
 from ..node.preparation import STEPS
 from ..node.watches import rivals
 from ..signals import end
@@ -168,10 +169,17 @@ class SimulatorNode(ManagedNode):
         self._commands = self.subscribe_hot("joint_commands", self._on_command, STREAM, self._work)
         SimulatorServices(self)
         SceneServices(self)
-        EntityControl(self)
-        SimulationControl(self)
-        self._trajectories = TrajectoryGroups(self, self._group_parameters)
-        GripperActions(self, self._gripper_parameters, self._trajectories)
+        messages = optional_interfaces(
+            "simulation_interfaces.msg", "~/set_simulation_state, ~/spawn_entity and the like", self.log)
+        if messages is not None:
+            EntityControl(self, messages)
+            SimulationControl(self, messages)
+        groups, grippers = self._group_parameters.groups, self._gripper_parameters.groups
+        actions = ["follow_joint_trajectory"] * bool(groups) + ["gripper_cmd"] * bool(grippers)
+        control = optional_interfaces("control_msgs.action", f"actions {' and '.join(actions)}", self.log) if (
+            actions) else None
+        self._trajectories = TrajectoryGroups(self, self._group_parameters, control)
+        GripperActions(self, self._gripper_parameters, self._trajectories, control)
         for parameters, listener in (
                 (self._simulation_parameters.homes, self._on_initial_positions),
                 (self._simulation_parameters.interfaces, self._on_command_interfaces)):
@@ -266,7 +274,9 @@ class SimulatorNode(ManagedNode):
     def _read_commands(self, simulation: Simulation) -> None:
         interfaces = self._simulation_parameters.interfaces.by_joint()
         names = simulation.command_names[simulation.robot.n - len(simulation.joint_names):]
-        self._reader = CommandReader(names, simulation.robot.model.mimics, interfaces, self._notice)
+        model = simulation.robot.model
+        self._reader = CommandReader(names, model.mimics, interfaces, self._notice,
+                                     references=bool(model.drives) and not self._lockstep.on)
 
     def parameters_changed(self, names: set[str]) -> None:
         """Follow parameters that changed while configured."""

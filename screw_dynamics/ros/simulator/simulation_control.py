@@ -9,7 +9,6 @@ from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
 from screw_dynamics.simulated_robot.runner import Runner
 
 from ..node.actions import Action, RunningGoal
-from ..node.optional import optional_interfaces
 from ..node.services import Service, serve
 
 ABOUT = "screw_dynamics: one robot, of robot_description, and the objects of its scene; no world is loaded"
@@ -28,17 +27,9 @@ class Refusal(ValueError):
 
 
 class SimulationControl:
-    """Serves `node`, which offers what `SimulatorServices` needs, and `quit()`. Nothing, but a line of log, where
-    simulation_interfaces is missing."""
+    """Serves `node`, which offers what `SimulatorServices` needs, and `quit()`, with the messages of the package."""
 
-    def __init__(self, node):
-        msg = optional_interfaces(
-            "simulation_interfaces.msg", "~/get_simulator_features, ~/set_simulation_state and the like",
-            node.log)
-        if msg is not None:
-            self._serve(node, msg)
-
-    def _serve(self, node, msg: ModuleType) -> None:
+    def __init__(self, node, msg: ModuleType):
         from simulation_interfaces import srv
         from simulation_interfaces.action import SimulateSteps
 

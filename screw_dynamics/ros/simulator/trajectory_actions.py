@@ -2,6 +2,7 @@
 <group>/joint_trajectory and, where control_msgs is installed, the action <group>/follow_joint_trajectory."""
 
 from collections.abc import Callable
+from types import ModuleType
 
 import numpy as np
 from builtin_interfaces.msg import Duration
@@ -28,7 +29,6 @@ from ..endpoints import RELIABLE
 from ..node import messages
 from ..node.actions import Action, RunningGoal
 from ..node.joint_state import Fault
-from ..node.optional import optional_interfaces
 from .trajectory_settings import GroupParameters
 
 
@@ -38,9 +38,10 @@ class TrajectoryGroups:
     endpoints need.
 
     A trajectory is checked and followed in simulated time, at steps that are multiples of the period of
-    trajectory_rate; feedback comes at those of action_monitor_rate."""
+    trajectory_rate; feedback comes at those of action_monitor_rate. control_msgs: its actions, None where it is not
+    installed."""
 
-    def __init__(self, node, parameters: GroupParameters):
+    def __init__(self, node, parameters: GroupParameters, control_msgs: ModuleType | None):
         self._node, self._parameters = node, parameters
         self._groups = parameters.groups
         self._follower: TrajectoryFollower | None = None
@@ -49,8 +50,6 @@ class TrajectoryGroups:
         for group in self._groups:
             node.subscribe("<group>/joint_trajectory", lambda msg, group=group: self._on_topic(group, msg), RELIABLE,
                            group=group)
-        control_msgs = self._groups and optional_interfaces(
-            "control_msgs.action", "actions follow_joint_trajectory", node.log)
         self._kind = control_msgs.FollowJointTrajectory if control_msgs else None
         for group in self._groups if self._kind else ():
             Action(node, "<group>/follow_joint_trajectory", lambda goal, group=group: self._on_goal(group, goal),
@@ -88,7 +87,7 @@ class TrajectoryGroups:
         try:
             self._start(group, msg, None, lambda outcome: self.log(group, outcome))
         except ValueError as error:
-            raise Fault("trajectory refused", str(error), "error") from error
+            raise Fault("trajectory refused", str(error)) from error
 
     def _on_goal(self, group: str, goal: RunningGoal) -> None:
         def finished(outcome: Outcome) -> None:
