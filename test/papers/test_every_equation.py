@@ -8,6 +8,10 @@ from support.paths import ROOT
 PAGE = (ROOT / "docs/formulations.md").read_text(encoding="utf-8")
 # The last number of each paper, appendices included; none is left out. Of [PK] we have the opening pages, to (44).
 LAST = {"MK": 82, "MD": 120, "MT": 83, "SY": 15, "PK": 44}
+# What has numbers of its own, as our texts of the papers have them, and has rows too.
+BESIDE = {("MK", "remark"): range(1, 18), ("MD", "remark"): (1, 2, 8), ("MT", "remark"): range(1, 10),
+          ("PK", "propert"): range(1, 5), ("MK", "figure"): range(1, 10), ("SY", "figure"): (1, 2),
+          ("PK", "figure"): (1,)}
 REASONS = "## Not computed, and why"
 EACH = pytest.mark.parametrize("paper", LAST)
 
@@ -38,6 +42,14 @@ def rows(page, paper):
             for n in named(line.strip("|").split("|")[0], paper)}
 
 
+def beside(page, paper, word):
+    """The remarks, properties or figures of a paper that rows have in their first cell."""
+    cells = [line.strip("|").split("|")[0] for line in page.splitlines() if line.startswith("| [")]
+    parts = [part for cell in cells for name, part in re.findall(r"\[([A-Z]{2})\]([^[]*)", cell) if name == paper]
+    lists = [x for part in parts for x in re.findall(rf"{word}(?:s|y|ies)? (\d+(?:(?:, | to )\d+(?![.\d]))*)", part)]
+    return set().union(*(numbers(f"({x.replace(' to ', '-')})") for x in lists))
+
+
 def reasons(page, paper):
     """{equation: the reason} of a paper: of lines "- [paper] (3), (4): the reason"."""
     lines = page.partition(REASONS)[2].partition("\n## ")[0].splitlines()
@@ -50,6 +62,15 @@ def reasons(page, paper):
 def test_every_equation_has_a_row_or_a_reason(paper):
     missing = set(range(1, LAST[paper] + 1)) - rows(PAGE, paper) - set(reasons(PAGE, paper))
     assert not missing, f"[{paper}] {sorted(missing)}"
+
+
+@pytest.mark.parametrize("paper, word", BESIDE)
+def test_every_remark_property_and_figure_has_a_row(paper, word):
+    assert beside(PAGE, paper, word) >= set(BESIDE[paper, word])
+
+
+def test_the_three_remarks_on_forward_dynamics_have_rows():
+    assert re.findall(r"^\| \[MD\] (4\.\d), remark on forward dynamics \|", PAGE, re.MULTILINE) == ["4.1", "4.2", "4.3"]
 
 
 @EACH
@@ -88,3 +109,10 @@ The text has [MK] (2).
     assert rows(page, "MK") == {1, 3} and rows(page, "MD") == {2, 3, 4}
     assert reasons(page, "MK") == {4: "steps of a proof.", 5: "steps of a proof."}
     assert set(reasons(page, "MD")) == {7}
+
+
+def test_remarks_are_read():
+    page = ("| [MK] (1), remark 2, figures 3 to 5 | [MK] remark 9 |\n| [MK] remarks 4, 6, [MT] remark 7, 3.2 | |\n"
+            "[MT] remark 8")
+    assert beside(page, "MK", "remark") == {2, 4, 6} and beside(page, "MK", "figure") == {3, 4, 5}
+    assert beside(page, "MT", "remark") == {7} and beside("| [PK] properties 1 to 3 |", "PK", "propert") == {1, 2, 3}

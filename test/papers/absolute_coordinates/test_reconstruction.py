@@ -124,3 +124,12 @@ def test_singularities_are_told():
         angles("zzx")
     with pytest.raises(ValueError, match="the method 'rk45' must be one of euler, heun, rk4"):
         simulate_in(EULER_PARAMETERS, TOP, 1.0, 1e-2, "rk45")
+
+
+def test_remark_8_increments_of_each_step_have_no_singularity():
+    """A turn and a half about z, of which canonical coordinates from the start do not reach the first."""
+    turning = SYSTEMS["free_body_gliding"]
+    found, expected = simulate(turning, 1.5, 1e-2), simulate_in(DUAL_QUATERNIONS, turning, 1.5, 1e-2)
+    assert np.abs(found.poses - expected.poses).max() < 1e-5
+    turned = np.unwrap(np.arctan2(found.poses[:, 0, 1, 0], found.poses[:, 0, 0, 0]))
+    assert abs(turned[-1] - turned[0]) > 2.5 * np.pi

@@ -26,6 +26,20 @@ def test_5_exponentials_of_the_algebra_are_in_the_group(group, rng):
 
 
 @named(GROUPS)
+def test_properties_1_to_3_of_exp(group, rng):
+    """e^A e^-A = 1; P e^A P^-1 = e^(P A P^-1); d/dt e^(A t) = A e^(A t) = e^(A t) A; det e^A = e^(tr A)."""
+    x, y = 0.7 * rng.normal(size=(2, group.dimension))
+    A, X, P, h = group.hat(x), group.exp(x), group.exp(y), 1e-4
+    size = np.abs(X).max()
+    assert np.abs(X @ group.exp(-x) - np.eye(group.size)).max() < 1e-13 * size**2
+    assert np.abs(group.exp(group.vee(P @ A @ np.linalg.inv(P))) - P @ X @ np.linalg.inv(P)).max() < 1e-12 * size
+    slope = sum(c * (group.exp((1.0 + k * h) * x) - group.exp((1.0 - k * h) * x)) for k, c in (
+        (1, 8.0), (2, -1.0))) / (12.0 * h)
+    assert np.abs(slope - A @ X).max() < 1e-10 * size and np.abs(A @ X - X @ A).max() < 1e-13 * size
+    assert np.linalg.det(X) == pytest.approx(np.exp(np.trace(A)), rel=1e-12)
+
+
+@named(GROUPS)
 def test_2_6_7_bracket_and_adjoint_maps(group, rng):
     """[A, B] = A B - B A, ad_A B = [A, B], Ad_X A = X A X^-1, and Jacobi's identity."""
     x, y, z = 0.5 * rng.normal(size=(3, group.dimension))
