@@ -183,6 +183,7 @@ class ScenePhase(TreePhase):
     accelerates = False
 
     def __init__(self, first: int, scene: Any, steps: Steps):
+        scene.touching.have_room()
         self.first, self.scene, self.robot, self.steps = first, scene, scene.robot, steps
         self.rollouts = scene.touching.rollouts
         checks.one_of("integrator of a scene", steps.integrator, LINEARIZED[:1])

@@ -39,8 +39,7 @@ class SceneDerivatives(RolloutDerivatives):
         landed = checks.number("landed", landed, 0.0)
         q0 = touching.configurations(checks.vector("q0", q0, robot.nq))
         qd0 = np.zeros(robot.n) if qd0 is None else checks.vector("qd0", qd0, robot.n)
-        found = touching.rollouts.samples(q0, qd0, effort, dt, steps, integrator, friction, limits, forces=forces,
-                                          reported=touching.reported(touching.most))
+        found = touching.samples(q0, qd0, effort, dt, steps, integrator, friction, limits, forces=forces)
         touching.warn(found, dt, integrator)
         self.t, self.q, self.qd = found.t, found.q, found.qd
         self.tau = np.broadcast_to(efforts(effort, (), len(self.t) - 1, robot.n), (len(self.t) - 1, robot.n))
@@ -84,9 +83,8 @@ class SceneLinearization:
             "qd", qd, self.n), "tau": checks.finite_numbers("tau", tau, self.n)})
         q, qd, tau = (np.ascontiguousarray(x, dtype=float) for x in states)
         h, lead, rows = checks.positive("dt", dt), q.shape[:-1], TouchRows(touching)
-        found = touching.rollouts.samples(
-            q, qd, tau[..., None, :], h, 1, integrator, friction, limits, threads=threads, forces=forces, start=t,
-            reported=touching.reported(touching.most))
+        found = touching.samples(q, qd, tau[..., None, :], h, 1, integrator, friction, limits, threads=threads,
+                                 forces=forces, start=t)
         touching.warn(found, h, integrator)
         ends = (x[..., -1, :].reshape(-1, x.shape[-1]) for x in (found.q, found.qd, found.report))
         starts = (x.reshape(-1, x.shape[-1]) for x in (q, qd, tau))

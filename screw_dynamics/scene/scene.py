@@ -50,8 +50,8 @@ class Scene(SceneLinearization, ScenePlanning):
 
     Objects are added by add_box and others. q is that of the robots, followed by x y z and quaternion x y z w of each
     free body, in the order in which they were added. `robot` is that of everything, with all its methods. disable:
-    pairs of links, or of objects, that do not touch. max_contacts: at once; margin: gaps in m up to which contacts are
-    looked for; slow: approach in m/s below which nothing rebounds."""
+    pairs of links, or of objects, that do not touch. max_contacts: at once, by default 2048; margin: gaps in m up to
+    which contacts are looked for; slow: approach in m/s below which nothing rebounds."""
 
     def __init__(self, robot: Robots, *, ground: bool = False, friction: float = 0.8, restitution: float = 0.0,
                  torsion: float = 0.0, rolling: float = 0.0, shapes: Shapes = None,
@@ -255,8 +255,7 @@ class Scene(SceneLinearization, ScenePlanning):
             for j in range(i):
                 if self._may_touch(robot, solids[j], solids[i]):
                     pairs[j, i] = self.combination.of(materials[j], materials[i])
-        most, margin, slow = self._options
-        return Touching(robot, solids, list(pairs), list(pairs.values()), most, margin, slow,
+        return Touching(robot, solids, list(pairs), list(pairs.values()), *self._options,
                         constraints_of(robot, self._loops))
 
     def _find_self_pairs(self, srdf):
@@ -338,12 +337,11 @@ class Scene(SceneLinearization, ScenePlanning):
                           [name for name in FIXED_STEPS if name in WITH_CONSTRAINTS])
         if self.n == 0:
             raise ValueError("nothing in the scene moves: it has no joints and no free bodies")
-        most = touching.most if contacts is True else 0 if contacts is False else checks.count("contacts", contacts, 0)
+        most = None if contacts is True else 0 if contacts is False else checks.count("contacts", contacts, 0)
         qd0 = np.zeros(self.n) if qd0 is None else qd0
-        found = touching.rollouts.samples(q0, qd0, effort, dt, steps, integrator, friction, limits, every,
-                                          threads=threads, forces=forces, reported=touching.reported(
-                                              touching.most if most > 0 and np.ndim(q0) > 1 else most),
-                                          watch=watching(progress))
+        found = touching.samples(q0, qd0, effort, dt, steps, integrator, friction, limits, every, threads=threads,
+                                 forces=forces, contacts=None if most and np.ndim(q0) > 1 else most,
+                                 watch=watching(progress))
         touching.warn(found, dt, integrator)
         recorded = None if contacts is False else touching.contacts(found.report, most)
         return SceneMotion(found.t, found.q, found.qd, recorded, touching.residuals(found.report))

@@ -67,12 +67,12 @@ class Solid(NamedTuple):
 class Touching:
     """Solids on the links of a robot, and pairs of them (i, j) with (friction, restitution, torsion, rolling).
 
-    most: contacts at once; margin: gaps in m up to which contacts are looked for; constraints: closed loops of the
-    robot, closed_loops.Constraints."""
+    max_contacts: at once; margin: gaps in m up to which contacts are looked for; constraints: closed loops of the
+    robot, closed_loops.Constraints. most: contacts that there is room for now; `grow` makes more."""
 
     def __init__(self, robot: Robot, solids: Sequence[Solid], pairs: Sequence[tuple[int, int]],
-                 materials: Sequence[tuple[float, float, float, float]], most: int | None = None, margin: float = 0.02,
-                 slow: float = 0.01, constraints: Any = None):
+                 materials: Sequence[tuple[float, float, float, float]], max_contacts: int | None = None,
+                 margin: float = 0.02, slow: float = 0.01, constraints: Any = None):
         self.robot, self.solids = robot, tuple(solids)
         for solid in solids:
             named(solid.name, kind_of, solid.shape)
@@ -82,20 +82,40 @@ class Touching:
         self.pairs = [pair._replace(mu=mu, restitution=e, torsion=torsion, rolling=rolling) for pair, (
             mu, e, torsion, rolling) in zip(pair_rows(self._rows, pairs), materials, strict=True)]
         points = sum(pair.points for pair in self.pairs)
-        self.most, self.margin = min(points, MOST) if most is None else most, margin
+        self.max_contacts, self.margin = MAX_CONTACTS if max_contacts is None else max_contacts, margin
         self.simple = are_simple(kinds_of(self._rows, self.pairs))
         self._pair_of = np.repeat(np.arange(len(self.pairs)), [pair.points for pair in self.pairs])
         self.constraints, self.slow = constraints, slow
-        self.tables = self._tables(self.most, margin)
-        self._workspaces = Workspaces(self.tables)
         self._far = Workspaces(self._tables(points, FARTHEST))
-        entries = robot.rollouts.entries
+        self._make_room(min(points, FIRST, self.max_contacts))
+
+    def _make_room(self, most):
+        """Have tables for so many contacts at once, and what reads them."""
+        robot, constraints = self.robot, self.constraints
+        entries, workspaces = robot.rollouts.entries, Workspaces(self._tables(most, self.margin))
         if constraints:
             entries = entries._replace(acceleration=constraints.acceleration)
         elif not robot.model.shares_coordinates:
             entries = entries._replace(acceleration=ACCELERATION.of(robot.model.structure))
-        self.rollouts = Rollouts(robot, entries, self._workspaces, CONFIGURATIONS if constraints else NOTHING,
+        self.rollouts = Rollouts(robot, entries, workspaces, CONFIGURATIONS if constraints else NOTHING,
                                  "contacts and loops" if constraints else "contacts", self.simple)
+        self.most, self._workspaces = most, workspaces
+
+    def grow(self, most: int, missed: float) -> bool:
+        """Have room for more contacts than `most`, which were `missed` too few. False where max_contacts are reached.
+        Results do not depend on how much room there is."""
+        if most >= self.max_contacts:
+            return False
+        if most == self.most:                               # else another thread has seen to it
+            self._make_room(min(max(2 * most, most + int(missed)), self.max_contacts))
+        return True
+
+    def have_room(self, most: int | None = None) -> None:
+        """Have room for so many contacts at least, as far as pairs could have them; None: for all, for callers that
+        read no reports."""
+        points = min(len(self._pair_of), self.max_contacts)
+        if (most := points if most is None else min(most, points)) > self.most:
+            self._make_room(most)
 
     @property
     def given(self) -> tuple[list, list, np.ndarray]:
@@ -131,39 +151,45 @@ class Touching:
 
     def touches(self, q: np.ndarray, far: bool = False, threads: int | None = None) -> Contacts:
         """The Contacts at configurations q (..., nq), without forces; far: of all points of all pairs."""
-        lead, pool = q.shape[:-1], self._far if far else self._workspaces
+        lead, entry = q.shape[:-1], touches_entry(self.robot.model.on_groups, q.ndim > 1)
         states = np.ascontiguousarray(q, dtype=float).reshape(prod(lead), 1, q.shape[-1])
-        most = len(self._pair_of) if far else self.most
-        reports = np.empty((len(states), 1, contact_tables.report_numbers(most)))
-        entry, detect = touches_entry(self.robot.model.on_groups, bool(lead)), np.zeros(1, dtype=np.int64)
+        detect, size = np.zeros(1, dtype=np.int64), max(WIDTH, -(-len(states) // (4 * WIDTH)) * WIDTH)
         if not PLAIN:
             detect[0] = detection_address(bool(lead), self.simple)
-        size = max(WIDTH, -(-len(states) // (4 * WIDTH)) * WIDTH)
+        while True:
+            most, pool = (len(self._pair_of), self._far) if far else (self.most, self._workspaces)
+            reports = np.empty((len(states), 1, contact_tables.report_numbers(most)))
 
-        def work(starts):
-            with pool.borrowed() as memory:
-                for start in starts:
-                    entry(memory, detect, states[start:start + size], reports[start:start + size])
-        on_threads(work, range(0, len(states), size), thread_count(threads))
-        if (missed := reports[..., RESIDUALS].max(initial=0.0)) > 0.0:
-            raise ValueError(f"max_contacts {self.most} are {missed:g} too few")
-        return self.contacts(reports[:, 0].reshape(*lead, reports.shape[-1]))
+            def work(starts, pool=pool, reports=reports):
+                with pool.borrowed() as memory:
+                    for start in starts:
+                        entry(memory, detect, states[start:start + size], reports[start:start + size])
+            on_threads(work, range(0, len(states), size), thread_count(threads))
+            if (missed := reports[..., RESIDUALS].max(initial=0.0)) == 0.0:
+                return self.contacts(reports[:, 0].reshape(*lead, reports.shape[-1]))
+            if not self.grow(most, missed):
+                raise ValueError(f"max_contacts {most} are {missed:g} too few")
 
-    def reported(self, contacts: int) -> int:
-        """How many numbers the reports of so many contacts have."""
-        return contact_tables.report_numbers(min(contacts, self.most))
+    def samples(self, q0: ArrayLike, *given: Any, contacts: int | None = None, **options: Any) -> Samples:
+        """As Rollouts.samples, with reports of all contacts, or of the first `contacts`. Where more touch than there is
+        room for, it is made anew with more room; ValueError, with the time, for more than max_contacts."""
+        while True:
+            most, rollouts = self.most, self.rollouts
+            numbers = contact_tables.report_numbers(most if contacts is None else min(contacts, most))
+            found = rollouts.samples(q0, *given, reported=numbers, **options)
+            missed = found.report[..., RESIDUALS]
+            if not (missed > 0.0).any():
+                return found
+            if not self.grow(most, missed.max()):
+                at = tuple(np.argwhere(missed > 0.0)[0])
+                raise ValueError(f"max_contacts {most} are {missed[at]:g} too few by t = {found.t[at[-1] + 1]:g} s")
 
     def residuals(self, report: np.ndarray) -> Residuals:
         """The Residuals of reports (..., numbers)."""
         return Residuals(*np.moveaxis(report[..., :RESIDUALS], -1, 0))
 
     def warn(self, found: Samples, dt: float, integrator: str) -> None:
-        """Refuse a rollout in which more touched than there is room for, and warn where it diverged or left limits."""
-        crowded = np.argwhere(found.report[..., RESIDUALS] > 0.0)
-        if len(crowded):
-            at = tuple(crowded[0])
-            raise ValueError(f"max_contacts {self.most} are {found.report[(*at, RESIDUALS)]:g} too few by t = "
-                             f"{found.t[at[-1] + 1]:g} s")
+        """Warn where a rollout diverged or left limits."""
         if found.diverged:
             warn_of_divergence(found.t, found.q, found.qd, dt, integrator)
         if found.left:
@@ -203,5 +229,6 @@ def _with_shape(solid):
     return f"{solid.name} ({solid.shape.kind.replace('_', ' ')})"
 
 
-MOST = 64               # contacts at once, unless more are asked for
+FIRST = 64              # contacts at once that tables have room for at first
+MAX_CONTACTS = 2048     # at once, unless another number is given: their memory is 600 MB
 FARTHEST = 1e8          # m: gaps that distances know of

@@ -7,18 +7,17 @@ from dataclasses import replace
 import numpy as np
 
 from screw_dynamics.closed_loops import ClosedLoopRobot
-from screw_dynamics.constraints.contacts.tables import RESIDUALS
 from screw_dynamics.forces import Element, without_friction
 from screw_dynamics.model.floating_base import coordinates
 from screw_dynamics.robot import Robot
 from screw_dynamics.scene import Contacts
 from screw_dynamics.simulation import driven_joints as rows
-from screw_dynamics.simulation.driven import Driven
 from screw_dynamics.simulation.driven_joints import BRAKE, EFFORT, GRAVITY, PAST, REFERENCE, SERVO
 
 from .commands import Drive, Drives
 from .limits import EnforcedLimits
 from .loops import why_open
+from .moving import Moving
 from .reference import Sample
 from .settings import Settings
 from .surroundings import Touching
@@ -38,11 +37,10 @@ class Actuators:
 
     def __init__(self, limits: EnforcedLimits, settings: Settings, forces: Sequence[Element] = ()):
         self._limits, self._settings, self.forces = limits, settings, forces
-        self._robot: Robot | None = None
-        self._touching: Touching | None = None
+        self._moving: Moving | None = None
+        self._measuring: Moving | None = None
         self._loops: ClosedLoopRobot | None = None
         self._drives: Drives | None = None
-        self._measured: Touching | None = None
         self.restart()
 
     def restart(self) -> None:
@@ -70,15 +68,16 @@ class Actuators:
         qdd = (end - qd)[:robot.n] / self._settings.step if made else np.zeros(robot.n)
         if touching is None or not made:
             return qdd, tau, None
-        return qdd, tau, touching.contacts(self._measuring.report(touching.reported(touching.most)))
+        return qdd, tau, self._measuring.contacts()
 
-    def crowded(self) -> int:
-        """How many contacts there were more than there is room for, in a step of the last motion."""
-        return 0 if self._touching is None else int(self._driven.report(RESIDUALS + 1)[RESIDUALS])
+    @property
+    def crowded(self) -> bool:
+        """Whether the last motion ended early, since more would touch than max_contacts."""
+        return self._moving.crowded
 
     def reason(self, robot: Robot, q: np.ndarray, qd: np.ndarray) -> str:
         """Why the last motion ended early at a state, if more is known than the joints whose numbers are not finite."""
-        return why_open(robot, q, qd, self._driven.lost[0][:robot.n], self._settings.step)
+        return why_open(robot, q, qd, self._moving.driven.lost[0][:robot.n], self._settings.step)
 
     def loops(self, robot: Robot) -> ClosedLoopRobot:
         """A robot with closed loops, and what keeps them."""
@@ -111,7 +110,7 @@ class Actuators:
         moving = past is not None
         past = np.empty((0, PAST, len(q))) if past is None else past
         with np.errstate(all="ignore"):     # what overflows becomes a fault
-            on_bodies = by.wrenches(wrenches) if wrenches or touching is not None else self._unpushed
+            on_bodies = by.driven.wrenches(wrenches) if wrenches or touching is not None else self._unpushed
         table = self._table
         if touching is not None:
             table, reference = with_bodies(table, touching), _padded(reference, len(qd))
@@ -125,20 +124,18 @@ class Actuators:
 
     def _moved_by(self, robot, touching):
         """What moves a robot."""
-        if robot is not self._robot or touching is not self._touching:
-            self._robot, self._touching, self._drives = robot, touching, None
-            self._driven = driven(robot, self._settings, self.forces, touching)
-            self._unpushed, self._resumed = self._driven.wrenches({}), False
-        return self._driven
+        if self._moving is None or robot is not self._moving.robot or touching is not self._moving.touching:
+            self._moving, self._drives = Moving(robot, self._settings, self.forces, touching), None
+            self._unpushed, self._resumed = self._moving.driven.wrenches({}), False
+        return self._moving
 
     def _measured_by(self, robot, touching):
         """What sensors of one that touches something make steps by, with memory of its own, so that the motion does not
         depend on when they measure; None of a robot alone."""
         if touching is None:
             return None
-        if touching is not self._measured:
-            self._measured = touching
-            self._measuring = driven(robot, self._settings, self.forces, touching)
+        if self._measuring is None or touching is not self._measuring.touching:
+            self._measuring = Moving(robot, self._settings, self.forces, touching)
         return self._measuring
 
     def _joints(self, robot: Robot, drives: Drives, q: np.ndarray) -> np.ndarray:
@@ -164,15 +161,6 @@ class Actuators:
 
 
 _DRIVES = np.array([EFFORT, GRAVITY, SERVO, SERVO, SERVO, BRAKE])       # by Drive
-
-
-def driven(robot: Robot, settings: Settings, forces: Sequence[Element], touching: Touching | None = None) -> Driven:
-    """The driven motion of a robot, with the constraints of its model, or with all that surrounds it."""
-    integrator, friction = settings.integrator, settings.joint_friction
-    if touching is not None:
-        return Driven(touching.robot, integrator, forces, touching.constraints, touching, robot.n, friction)
-    constraints = ClosedLoopRobot(robot).constraints if robot.model.constraints else None
-    return Driven(robot, integrator, forces, constraints, friction=friction)
 
 
 def with_bodies(table: np.ndarray, touching: Touching) -> np.ndarray:

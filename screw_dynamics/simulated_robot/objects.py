@@ -13,6 +13,7 @@ class Objects:
     """The methods of a Simulation that look at the objects of its scene, and change them."""
 
     surroundings: Surroundings | None
+    q: np.ndarray
     _actuators: Actuators
     _pushes: Pushes
 
@@ -33,8 +34,9 @@ class Objects:
         self._changed()
 
     def spawn(self, given: SceneObject) -> None:
-        """Add an object, from now on, resets included; all else goes on."""
-        self._around().spawn(given)
+        """Add an object, from now on, resets included; all else goes on. Refused, too, where more would touch than
+        max_contacts of the scene."""
+        self._around().spawn(given, self.q)
         self._changed()
 
     def delete(self, name: str) -> None:

@@ -340,11 +340,11 @@ class Simulation(Objects, Measurements):
         if around is not None:
             around.q, around.qd = q[robot.nq:], qd[robot.n:]
         self.q, self.qd, self.steps = q[:robot.nq], qd[:robot.n], self.steps + made
-        if made < steps:
+        if self._actuators.crowded:
+            self._stop(f"more would touch at once than max_contacts, {around.touching.max_contacts}")
+        elif made < steps:
             not_finite = f"the effort on, or the state of, {self._names(failing)} is not finite"
             self._stop(self._actuators.reason(robot, self.q, self.qd) or not_finite)
-        elif missed := self._actuators.crowded():
-            self._stop(f"{missed} contacts more than max_contacts, {around.touching.most}")
 
     def _integrate(self, effort: np.ndarray, steps: int) -> None:
         """Make steps under joint efforts, up to the last finite state; braked joints stay exactly where they were."""

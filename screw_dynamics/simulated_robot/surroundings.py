@@ -96,7 +96,9 @@ class Surroundings:
             robot = scene.robots
             links = [link for link in robot.link_names if link != robot.model.root]     # the ground is on that
             scene.keep_apart((name, link) for name in self._dropped & scene.objects.keys() for link in links)
+        most = self.touching.most if hasattr(self, "touching") else 0
         self.touching: Touching = scene.touching
+        self.touching.have_room(most)       # what touched will touch again
         self.bodies = tuple(name for name, each in self.objects.items() if each.free)
         self._at = {name: k for k, name in enumerate(self.bodies)}
 
@@ -138,19 +140,27 @@ class Surroundings:
             self._renew()
 
     # --------------------------------------------------------------------------------------------- changes
-    def spawn(self, given: SceneObject) -> None:
-        """Add an object; all others go on."""
-        q, qd = self.q, self.qd
+    def spawn(self, given: SceneObject, robot: np.ndarray) -> None:
+        """Add an object; all others go on. robot (nq,): the configuration of the robot, which it may touch."""
+        q = np.concatenate((self.q, given.coordinates)) if given.free else self.q
         self._scene.add_object(given)
         try:
             self._renew()
+            self._check_contacts(given.name, np.concatenate((robot, q)))
         except ValueError:
             self._scene.remove(given.name)
             self._renew()
             raise
         self.spawned.add(given.name)
         if given.free:
-            self.q, self.qd = np.concatenate((q, given.coordinates)), np.concatenate((qd, np.zeros(RATES)))
+            self.q, self.qd = q, np.concatenate((self.qd, np.zeros(RATES)))
+
+    def _check_contacts(self, name: str, q: np.ndarray) -> None:
+        """ValueError, with the name of an object that is new, where more touch at q (nq,) than max_contacts."""
+        try:
+            self.touching.touches(q)
+        except ValueError as error:
+            raise ValueError(f"object '{name}' is one too many: {error}") from None
 
     def delete(self, name: str) -> None:
         """Take an object out; all others go on."""

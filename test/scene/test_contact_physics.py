@@ -244,6 +244,34 @@ def test_more_contacts_than_there_is_room_for_are_told():
         scene.rollout(scene.neutral(), [0.0, 0.0, 0.0, 0.0, 0.0, 10.0], steps=10, every=10)
 
 
+def row_of_boxes(count, **options):
+    """Boxes side by side on the ground, of which each has four contacts."""
+    scene = sd.Scene(sd.Robot(WORLD), ground=True, **options)
+    for k in range(count):
+        scene.add_box(f"box{k}", (0.2, 0.2, 0.2), 1.0 + k, at(x=0.5 * k, z=0.1))
+    return scene
+
+
+def test_any_number_of_boxes_stands_on_its_weight_and_memory_grows_as_contacts_come():
+    """One falls on 17 that rest; bits are those of a scene with memory for all contacts from the start."""
+    scene, large = row_of_boxes(18), row_of_boxes(18)
+    large.touching.have_room()
+    q = scene.neutral()
+    q[2] += 0.021
+    assert len(scene.contacts(q).pair) >= 4 * 17
+    qd = np.zeros(scene.n)
+    qd[5] = -1.0
+    found, expected = (each.rollout(q, qd, steps=100) for each in (scene, large))
+    assert scene.touching.most < large.touching.most
+    np.testing.assert_array_equal(found.q, expected.q)
+    np.testing.assert_array_equal(found.qd, expected.qd)
+    pairs = np.array(scene.pairs)[found.contacts.pair[-1, :4 * 18]]
+    carried = [found.contacts.force[-1, :4 * 18][(pairs == f"box{k}").any(axis=1), 2].sum() for k in range(18)]
+    np.testing.assert_allclose(np.abs(carried), 9.81 * (1.0 + np.arange(18)), rtol=1e-9)
+    one, many = scene.step(q, qd), scene.step(np.tile(q, (9, 1)), np.tile(qd, (9, 1)))
+    np.testing.assert_allclose(many.q, np.tile(one.q, (9, 1)), atol=1e-12)
+
+
 def test_steps_of_adaptive_length_are_refused():
     scene = on_slope(0.0, 0.5)
     with pytest.raises(ValueError, match="'rk45' takes steps as long as .* impacts for errors"):

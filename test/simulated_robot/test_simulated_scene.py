@@ -135,6 +135,48 @@ def test_spawning_and_deleting_leave_all_others_as_they_are(robot):
         simulation.entity("brick")
 
 
+def box(k, **pose):
+    return SceneObject(f"box{k}", Box((0.1, 0.1, 0.1)), 1.0, at(**{"x": 0.3 + 0.2 * k, "z": 0.05, **pose}))
+
+
+def test_boxes_come_down_one_by_one_and_have_the_motion_of_a_scene_with_room_for_all(robot):
+    """17 have 68 contacts: the first steps with the last of them are made anew, with more memory."""
+    simulations = [simulate(robot, sd.Scene(robot, ground=True)) for _ in range(3)]
+    for simulation in simulations:
+        for k in range(17):
+            simulation.spawn(box(k, z=0.075 + 0.005 * k))
+    simulations[0].surroundings.touching.have_room()
+    for _ in range(80):
+        simulations[1].advance(2)
+    for simulation in simulations[::2]:
+        simulation.advance(160)
+    assert simulations[0].surroundings.touching.most > simulations[1].surroundings.touching.most > 68
+    assert not any(simulation.fault for simulation in simulations)
+    for other in simulations[1:]:
+        np.testing.assert_array_equal(state(other), state(simulations[0]))
+    weight = sum(abs(touch.force[2]) for touch in simulations[1].touches())
+    assert weight == pytest.approx(17 * G, rel=1e-9)
+
+
+def test_an_object_with_which_too_much_would_touch_is_not_spawned_and_nothing_changes(robot):
+    simulation = simulate(robot, sd.Scene(robot, ground=True, max_contacts=8))
+    for k in range(2):
+        simulation.spawn(box(k))
+    simulation.advance(10)
+    before = state(simulation)
+    with pytest.raises(ValueError, match="object 'box2' is one too many: max_contacts 8 are 4 too few"):
+        simulation.spawn(box(2))
+    np.testing.assert_array_equal(state(simulation), before)
+    assert list(simulation.surroundings.objects) == ["ground", "box0", "box1"]
+    assert simulation.advance(10) == 10 and simulation.fault is None
+    simulation.spawn(box(2, z=0.2))                         # it falls, up to where contacts are looked for
+    made = simulation.advance(400)
+    assert made < 400 and "more would touch at once than max_contacts, 8" in simulation.fault
+    before, gap = (0.15 - 0.5 * G * 1e-6 * n * (n + 1) for n in (made - 1, made))      # by Euler's steps
+    assert simulation.entity("box2").pose[2] - 0.05 == pytest.approx(gap, abs=1e-12)
+    assert gap < 0.02 < before
+
+
 @pytest.mark.parametrize("kind", ["object_dropped", "surface_slippery"])
 def test_a_fault_of_an_object_that_was_deleted_waits_for_one_of_its_name(robot, kind):
     value = " 0.0" if kind == "surface_slippery" else ""

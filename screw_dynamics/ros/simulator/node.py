@@ -16,11 +16,11 @@ from rclpy.utilities import remove_ros_args
 
 from screw_dynamics.model.floating_base import coordinate_joints
 from screw_dynamics.robot import Robot
-from screw_dynamics.simulated_robot.actuators import driven
 from screw_dynamics.simulated_robot.conservation import prepare_balance
 from screw_dynamics.simulated_robot.lockstep import Lockstep
 from screw_dynamics.simulated_robot.loops import prepare_loops
 from screw_dynamics.simulated_robot.motors import motor_mask
+from screw_dynamics.simulated_robot.moving import driven
 from screw_dynamics.simulated_robot.runner import IDLE, Runner
 from screw_dynamics.simulated_robot.simulation import Simulation
 from screw_dynamics.simulated_robot.stamps import Stamps

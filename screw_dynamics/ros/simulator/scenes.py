@@ -24,8 +24,8 @@ PLACED = "name", "xyz", "rpy", "quaternion"     # what a request says apart
 
 
 class SceneParameters:
-    """The parameters of a node that make scenes: ground, scene, friction, self_collisions. ValueError when a scene file
-    does not fit. The node offers `settings` and `log`."""
+    """The parameters of a node that make scenes: ground, scene, friction, self_collisions, max_contacts. ValueError
+    when a scene file does not fit. The node offers `settings` and `log`."""
 
     def __init__(self, node):
         self._node, settings = node, node.settings
@@ -38,11 +38,12 @@ class SceneParameters:
             return None
         settings = self._node.settings
         return scene_around(robot, self._file, bool(settings.ground), settings.friction, settings.self_collisions,
-                            self._node.log.warning)
+                            settings.max_contacts, self._node.log.warning)
 
 
 def scene_around(robot: Robot, given: SceneFile, ground: bool = False, friction: float = -1.0,
-                 self_collisions: bool = False, warn: Callable[[str], object] = lambda text: None) -> Scene:
+                 self_collisions: bool = False, max_contacts: int | None = None,
+                 warn: Callable[[str], object] = lambda text: None) -> Scene:
     """The scene of a file around a robot, which touches with the collision shapes of its description.
 
     friction: of all surfaces without their own; below 0, that of the file. warn: gets what is left out. ValueError says
@@ -54,7 +55,7 @@ def scene_around(robot: Robot, given: SceneFile, ground: bool = False, friction:
     if not shapes:
         warn("the robot touches nothing: its description has no <collision>")
     scene = Scene(with_loops(robot), ground=ground or given.ground, combination=given.combination, shapes=shapes,
-                  self_collisions=self_collisions, **material)
+                  self_collisions=self_collisions, max_contacts=max_contacts, **material)
     for each in given.objects:
         scene.add_object(each)
     check_topics(given.objects)

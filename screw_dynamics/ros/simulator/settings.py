@@ -2,6 +2,7 @@
 
 from dataclasses import fields
 
+from screw_dynamics.scene.touching import MAX_CONTACTS
 from screw_dynamics.simulated_robot.lockstep import TRIGGERS
 from screw_dynamics.simulated_robot.settings import JOINT_MODES, Settings
 
@@ -41,6 +42,9 @@ SETTINGS = (
             "the scene file, or 0.8", "1", upper=1e6, read_only=True),
     Setting("self_collisions", False, "links of the robot touch each other in a scene, but those that samples of "
             "configurations find in contact always or never", read_only=True),
+    Setting("max_contacts", MAX_CONTACTS, "contacts at once in a scene: an object with which there would be more is "
+            "not spawned, and where more come about the robot stops until a reset", lower=1, upper=100_000,
+            read_only=True),
     Setting("bumpers", (), "links, or objects, that publish on bumper/<link> whether something touches them",
             read_only=True),
     Setting("left_wheels", (), "joints of the wheels on the left of a base that cmd_vel drives, which turn forwards "

@@ -1,0 +1,75 @@
+"""The driven motion of a simulated robot, with room for what it touches."""
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from screw_dynamics.closed_loops import ClosedLoopRobot
+from screw_dynamics.constraints.contacts.tables import RESIDUALS, report_numbers
+from screw_dynamics.forces import Element
+from screw_dynamics.robot import Robot
+from screw_dynamics.scene import Contacts
+from screw_dynamics.simulation.driven import Driven
+
+from .settings import Settings
+from .surroundings import Touching
+
+
+class Moving:
+    """Steps of a robot, or of a robot and what surrounds it. Where more touch than there is room for, they are made
+    anew with more room, up to the scene's max_contacts; `crowded`: the motion ends before a step with more."""
+
+    def __init__(self, robot: Robot, settings: Settings, forces: Sequence[Element], touching: Touching | None):
+        self.robot, self.touching, self.crowded = robot, touching, False
+        self._make = partial(driven, robot, settings, forces, touching)
+        self._renew()
+
+    def _renew(self) -> None:
+        self._most = 0 if self.touching is None else self.touching.most
+        self.driven = self._make()
+
+    def run(self, table: np.ndarray, wrenches: np.ndarray, reference: np.ndarray, steps: int, t: float, h: float,
+            q: np.ndarray, qd: np.ndarray, clipped: np.ndarray, past: np.ndarray, resumed: bool = False
+            ) -> tuple[int, np.ndarray, np.ndarray]:
+        """As Driven.run."""
+        given = (table, wrenches, reference, steps, t, h, q, qd, clipped, past)
+        if self.touching is None:
+            return self.driven.run(*given, resumed)
+        begin = q.copy(), qd.copy(), clipped.copy()
+        while True:
+            made, tau, failing = self.driven.run(*given, resumed)
+            missed = self.driven.report(RESIDUALS + 1)[RESIDUALS]
+            if not missed > 0.0:
+                self.crowded = False
+                return made, tau, failing
+            q[:], qd[:], clipped[:] = begin
+            self.crowded = not self.touching.grow(self._most, missed)
+            if self.crowded:
+                return (0, tau, failing) if steps == 1 else self._one_by_one(*given, resumed)
+            resumed = False
+            self._renew()
+
+    def _one_by_one(self, table, wrenches, reference, steps, t, h, q, qd, clipped, past, resumed):
+        """The same, up to the first step that is not made."""
+        for k in range(steps):
+            row = reference[k:k + 1] if len(reference) > 1 else reference
+            made, tau, failing = self.run(table, wrenches, row, 1, t + k * h, h, q, qd, clipped, past[k:k + 1],
+                                          resumed or k > 0)
+            if not made:
+                break
+        return k, tau, failing
+
+    def contacts(self) -> Contacts:
+        """The contacts in the last step."""
+        return self.touching.contacts(self.driven.report(report_numbers(self._most)))
+
+
+def driven(robot: Robot, settings: Settings, forces: Sequence[Element], touching: Any = None) -> Driven:
+    """The driven motion of a robot, with the constraints of its model, or with all that surrounds it."""
+    integrator, friction = settings.integrator, settings.joint_friction
+    if touching is not None:
+        return Driven(touching.robot, integrator, forces, touching.constraints, touching, robot.n, friction)
+    constraints = ClosedLoopRobot(robot).constraints if robot.model.constraints else None
+    return Driven(robot, integrator, forces, constraints, friction=friction)
