@@ -9,7 +9,7 @@ from .pacing import Pacer
 from .simulation import Simulation
 
 SLICE = 5_000_000    # nanoseconds of work at a time, so that services and commands are answered in between
-PORTION = 128        # steps between two readings of the clock
+PORTION = 128        # steps between two readings of the clock, or fewer where these take longer than SLICE
 IDLE = 100_000_000   # nanoseconds between two publications of a state that stands still
 
 
@@ -54,6 +54,7 @@ class Runner:
         self._finished: Callable[[str], None] | None = None   # called with "" when these are made, or with why not
         self._published = (-1, 0)   # step and wall time of the last publication
         self._made = 0              # steps since `measured_factor` was called
+        self._portion = PORTION
         self._measured_at = now()
         self._pacer = Pacer(simulation.settings.dt_ns, factor)
         self._pacer.start(now(), simulation.steps)
@@ -173,8 +174,10 @@ class Runner:
 
     def _advance(self, target: int) -> None:
         """Make a portion of the steps to the target, up to the next publication or watch."""
-        simulation, first = self.simulation, self.simulation.steps
-        self._made += simulation.advance(min(target, self._next_stop(), first + PORTION) - first)
+        simulation, first, start = self.simulation, self.simulation.steps, self._now()
+        made = simulation.advance(min(target, self._next_stop(), first + self._portion) - first)
+        self._portion = max(1, min(PORTION, made * SLICE // max(1, self._now() - start)))
+        self._made += made
         for call, every in list(self.watches.items()):
             if simulation.steps % every == 0 and simulation.steps > first:
                 call()

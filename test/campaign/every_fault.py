@@ -1,6 +1,6 @@
 """All faults of the campaign, in the order in which they happen."""
 
-from . import faults, strangers  # noqa: F401  they fill the table
+from . import crowds, faults, strangers  # noqa: F401  they fill the table
 from .table import FAULTS
 
 __all__ = ["FAULTS"]

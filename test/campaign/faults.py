@@ -264,7 +264,7 @@ def chain(rig):
 # ------------------------------------------------------------------------------------------------ services, parameters
 @fault("1,000 requests at once")
 def requests(rig):
-    for _ in range(1000):   # more than the queue of a service holds: the middleware loses some of them
+    for _ in range(1000):   # more than may wait, and than the client's queue holds of answers
         rig.begin(GetGravity, "~/get_gravity", position=[0.1, 0.2])
     rig.spin(0.5)
     answer = rig.call(GetGravity, "~/get_gravity", position=[0.1, 0.2])

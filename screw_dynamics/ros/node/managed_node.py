@@ -36,6 +36,7 @@ from .parameters import Parameters, Setting
 from .preparation import STEPS, Step, prepare
 from .process import ros_process
 from .published_description import PublishedDescription
+from .requests import Requests
 
 
 class ManagedNode(LifecycleNode):
@@ -44,7 +45,7 @@ class ManagedNode(LifecycleNode):
     log: a logger that cannot be flooded. settings: the parameters of the table. state_label: "unconfigured",
     "inactive", "active" or "finalized". endpoints: an exit stack that undoes `create_endpoints`. description: None when
     unconfigured. diagnostics: published from the start on, whatever the state. lock: the lock of the callbacks, in
-    whichever thread, where `run` runs the node."""
+    whichever thread, where `run` runs the node. requests: those to its services, which wait for their turn."""
 
     def __init__(self, name: str, table: Sequence[Setting], title: str, **node_options):
         super().__init__(name, **node_options)
@@ -54,7 +55,7 @@ class ManagedNode(LifecycleNode):
         self.state_label = "unconfigured"
         self.endpoints = contextlib.ExitStack()
         self.lingering = contextlib.ExitStack()   # services that still owe an answer
-        self.lock = FairLock()
+        self.lock, self.requests = FairLock(), Requests(self)
         self._hot: list[HotSubscription] = []
         self.description: RobotDescription | None = None
         self.forget()

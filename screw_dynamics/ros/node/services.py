@@ -6,8 +6,11 @@ from typing import Any, NamedTuple
 from rclpy.callback_groups import CallbackGroup
 from rclpy.executors import await_or_execute
 
+from ..endpoints import own
+from .joint_state import Fault
 from .managed_node import ManagedNode
 from .messages import not_finite, too_long
+from .requests import QUEUE, Answers
 
 MOST_ENTRIES = 10_000   # in a field of a request, unless its row has another number
 
@@ -19,8 +22,8 @@ def _encode(response: Any, error: Exception | None) -> None:
 
 
 class Service(NamedTuple):
-    """A service ~/name. `handler(subject, request, response)` fills the response; it may be a coroutine function, which
-    answers when it is done.
+    """A service ~/name. `handler(subject, request, response)` fills the response. With a group of its own it may be a
+    coroutine function, which answers when it is done; those without wait for each other, see requests.py.
 
     most: entries that any field of a request may have. infinite: fields of the answer that need not be finite.
     encode(response, error): writes into a response that all went well (None), or what did not."""
@@ -43,7 +46,10 @@ def serve(node: ManagedNode, subject: Callable[[], Any], services: Iterable[Serv
     for row in services:
         kind = node.interface.row("serves", f"~/{row.name}").type
         answering = _Answering(node, subject, row, kind)
-        service = node.create_service(kind, f"~/{row.name}", answering.answer, callback_group=row.group)
+        service = node.create_service(kind, f"~/{row.name}", answering.answer, qos_profile=own(QUEUE),
+                                      callback_group=row.group or node.requests)
+        if row.group is None:
+            node.requests.serve(service, Answers(answering.respond, answering.refuse))
         node.endpoints.callback(_destroy, node, service, answering)
 
 
@@ -65,14 +71,26 @@ class _Answering:
             row.encode(response, None)
             return response
         except ValueError as error:
-            reason = error
+            return self._refused(error)
         except Exception as error:   # a defect of ours must not take the node down
             reason = RuntimeError(f"internal error: {error!r}")
             self._node.log.error(f"{row.handler.__name__}: {reason}")
+            return self._refused(reason)
         finally:
             self.pending -= 1
+
+    async def respond(self, request):
+        """The same of a new response."""
+        return await self.answer(request, self._kind.Response())
+
+    def refuse(self, reason: str):
+        """The response to a request that is not looked at, which the diagnostics count."""
+        self._node.diagnostics.notice(f"~/{self._row.name}", Fault("request refused", reason))
+        return self._refused(ValueError(reason))
+
+    def _refused(self, reason: Exception):
         response = self._kind.Response()
-        row.encode(response, reason)
+        self._row.encode(response, reason)
         return response
 
 
@@ -83,7 +101,7 @@ def _refuse(reason: str) -> None:
 
 def _destroy(node: ManagedNode, service, answering: _Answering) -> None:
     """Destroy a service, but leave answers that are under way the time to be made and delivered."""
-    if not answering.pending:
+    if not node.requests.leave(service) and not answering.pending:
         node.destroy_service(service)
         return
     node.linger(node.destroy_service, service)
