@@ -20,7 +20,7 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 from screw_dynamics_interfaces.srv import GetGravity, InverseDynamics
 from support import planar_arm as arm
 
-from .rig import DYNAMICS, INJECTED, MODULES, SIMULATOR
+from .rig import DYNAMICS, INJECTED, MODULES, PARAMETERS, SIMULATOR
 from .table import fault
 
 NAN, INF = float("nan"), float("inf")
@@ -148,15 +148,18 @@ def commands(rig):
 
 
 # ------------------------------------------------------------------------------------------------ time, load
-@fault("time jumps", "simulated time stands still")
+@fault("time jumps", "noticed: clock went back")
 def time_jumps(rig):
     clock = rig.node.create_publisher(Clock, "/clock", 10)
     assert rig.set_parameter("use_sim_time", True) == ""
+    start = log_size(rig)
     for second in (1000, 100_000, 10):
         message = Clock()
         message.clock.sec = second
         rig.spin(0.2, lambda message=message: clock.publish(message), 0.05)
-    rig.spin(2.2)
+    logged(rig, "/clock: time jumped by +99000.000 s, to 100000.000 s", start)
+    logged(rig, "/clock: time jumped by -99990.000 s, to 10.000 s", start)
+    rig.status(lambda status, values: "simulated time stands still" in status.message)
     assert rig.set_parameter("use_sim_time", False) == ""
     rig.node.destroy_publisher(clock)
 
@@ -299,6 +302,19 @@ def double(rig):
     other.destroy_node()
 
 
+def log_size(rig):
+    """Bytes that the dynamics node has written."""
+    return rig.logs[DYNAMICS][-1].stat().st_size
+
+
+def logged(rig, words, start=0, while_waiting=lambda: None):
+    """The line with these words that the dynamics node has written behind so many bytes, once it has."""
+    def found():
+        lines = rig.logs[DYNAMICS][-1].read_bytes()[start:].decode().splitlines()
+        return next((line for line in lines if words in line), "")
+    return rig.wait(found, f"a line of log, {words}", while_waiting)
+
+
 def killed(rig, name):
     process = rig.processes[name].process
     process.kill()
@@ -311,8 +327,13 @@ def kill_dynamics(rig):
     killed(rig, DYNAMICS)
 
 
-@fault("kill -9 of the simulator, and a restart", within=30.0)
+@fault("kill -9 of the simulator, and a restart", "joint_states are stale", within=30.0)
 def kill_simulator(rig):
+    start = log_size(rig)
+    rig.processes[SIMULATOR].process.kill()
+    line = logged(rig, "joint_states are stale", start)
+    age = float(line.partition("are stale: ")[2].split()[0])
+    assert age < 2.0 * PARAMETERS[DYNAMICS]["state_timeout"], f"logged at an age of {age} s"
     killed(rig, SIMULATOR)
 
 
@@ -346,6 +367,18 @@ def restarted(rig, **options):
     rig.processes[DYNAMICS].process.terminate()
     rig.processes[DYNAMICS].process.wait()
     rig.start(DYNAMICS, **options)
+
+
+@fault("joints of another robot, then some, for a node that has just started", "joint_states lack elbow", within=30.0)
+def early(rig):
+    rig.processes[SIMULATOR].process.kill()
+    restarted(rig)
+    logged(rig, "no joint_states yet")
+    for words, names in (("joint_states have no joint of the robot: joint1, joint2 arrive", ["joint1", "joint2"]),
+                         ("joint_states lack elbow", ["shoulder"])):
+        message = rig.state(name=names, position=[0.1] * len(names), velocity=[])
+        logged(rig, words, while_waiting=lambda message=message: states(rig, message))
+    killed(rig, SIMULATOR)
 
 
 def flip(path):

@@ -136,11 +136,11 @@ def test_a_clock_that_stands_still_is_said(driver):
 
         says(driver, OK, "publishing", lambda: (tick(), driver.send()))
         says(driver, WARN, f"simulated time stands still at {message.clock.sec}.000 s", driver.send)
-        for jump in (1000, -500):
-            before = int(driver.status()[1].get("noticed: clock jump", 0))
+        for jump, reason in (1000, "noticed: clock went ahead"), (-500, "noticed: clock went back"):
+            before = int(driver.status()[1].get(reason, 0))
             message.clock.sec += jump
             clock.publish(message)
-            driver.status(lambda status, values, before=before: int(values.get("noticed: clock jump", 0)) == before + 1,
+            driver.status(lambda status, values, reason=reason, before=before: int(values.get(reason, 0)) == before + 1,
                           driver.send)
         driver.node.destroy_publisher(clock)
 

@@ -171,8 +171,9 @@ class DynamicsNode(ManagedNode):
         now, delta = self._now(), jump.delta.nanoseconds
         same_clock = jump.clock_change == ClockChange.ROS_TIME_NO_CHANGE
         if same_clock and now > delta:      # else it is the first time that comes
+            reason = "clock went ahead" if delta > 0 else "clock went back"
             self.diagnostics.notice("/clock", Fault(
-                "clock jump", f"time jumped by {delta / SECOND:+.3f} s, to {now / SECOND:.3f} s"))
+                reason, f"time jumped by {delta / SECOND:+.3f} s, to {now / SECOND:.3f} s"))
         if not (same_clock and delta > 0):
             self._clear()
 
