@@ -153,15 +153,17 @@ def time_jumps(rig):
     clock = rig.node.create_publisher(Clock, "/clock", 10)
     assert rig.set_parameter("use_sim_time", True) == ""
     start = log_size(rig)
-    for second in (1000, 100_000, 10):
-        message = Clock()
-        message.clock.sec = second
-        rig.spin(0.2, lambda message=message: clock.publish(message), 0.05)
-    logged(rig, "/clock: time jumped by +99000.000 s, to 100000.000 s", start)
-    logged(rig, "/clock: time jumped by -99990.000 s, to 10.000 s", start)
-    rig.status(lambda status, values: "simulated time stands still" in status.message)
-    assert rig.set_parameter("use_sim_time", False) == ""
-    rig.node.destroy_publisher(clock)
+    try:
+        for second in (1000, 100_000, 10):
+            message = Clock()
+            message.clock.sec = second
+            rig.spin(0.2, lambda message=message: clock.publish(message), 0.05)
+        logged(rig, "/clock: time jumped by +99000.000 s, to 100000.000 s", start)
+        logged(rig, "/clock: time jumped by -99990.000 s, to 10.000 s", start)
+        rig.status(lambda status, values: "simulated time stands still" in status.message)
+    finally:
+        assert rig.set_parameter("use_sim_time", False) == ""
+        rig.node.destroy_publisher(clock)
 
 
 @fault("20 publishers", "noticed: time backwards")
