@@ -8,8 +8,9 @@ import time
 from pathlib import Path
 
 import pytest
+from sensor_msgs.msg import JointState
 
-from support.graph import PATIENCE
+from support.graph import PATIENCE, Driver
 from support.paths import ROOT
 
 pytestmark = pytest.mark.slow
@@ -65,11 +66,15 @@ def test_the_program_prints_what_the_page_shows():
     assert done.stdout == shown
 
 
-def test_the_arm_is_held_falls_and_comes_up(start):
+def test_the_arm_is_held_falls_and_comes_up(ros, start):
+    driver = Driver("", "dynamics_node")
+    commands = driver.collect(JointState, "joint_commands")
     start("simulator_node")
     watching = start("watch.py", stdout=subprocess.PIPE)
     until(watching, lambda shoulder, elbow: shoulder == 0.4)
     torques = start("dynamics_node")
+    driver.wait(lambda: commands, "torques instead of brakes, which hold the arm as well")
+    driver.node.destroy_node()
     for _ in range(5):
         until(watching, lambda shoulder, elbow: abs(shoulder - 0.4) < 1e-3 and abs(elbow) < 1e-3)
     end(torques)
