@@ -6,6 +6,7 @@ import subprocess
 import sys
 import tempfile
 import traceback
+import warnings
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
@@ -60,6 +61,8 @@ def exit_code(program: str, streams: list[str]) -> int:
     main, code = ModuleType("__main__"), 0
     sys.modules["__main__"] = main
     try:
+        if package := sys.modules.get("screw_dynamics"):
+            warnings.simplefilter("error", package.LimitsWarning)       # pages do not show it
         exec(compile(program, "<page>", "exec"), vars(main))
     except BaseException:
         traceback.print_exc()
