@@ -1,5 +1,5 @@
 """The robots of a scene: one Robot of all, and the shapes that their links touch with."""
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,7 +11,7 @@ from screw_dynamics.contact.on_links import CollisionShape
 from screw_dynamics.model.builder import ModelBuilder
 from screw_dynamics.model.joining import Mounted, join, renamed
 from screw_dynamics.robot import Robot
-from screw_dynamics.urdf.collisions import read_collisions
+from screw_dynamics.urdf.collisions import collisions_of
 from screw_dynamics.urdf.error import issue
 from screw_dynamics.urdf.source import path_of
 
@@ -78,14 +78,21 @@ def constraints_of(robot: Robot, loops: Mapping[str, ClosedLoopRobot]) -> Constr
 
 def collisions(given: Robot | Mapping[str, Robot]) -> list[CollisionShape]:
     """The collision shapes of one robot, or of several {prefix: Robot}, in the URDFs that they were read from. A
-    UrdfWarning where one has none."""
+    UrdfWarning where one has none, or some are left out."""
     if isinstance(given, Robot):
-        found = () if given.source is None else read_collisions(given.source, given.link_names)
-        if given.source is not None and not found:
-            path = path_of(given.source)
-            issue([f"{path or 'a robot'} touches nothing: its description has no <collision>, and no shapes are given"])
+        if given.source is None:
+            return []
+        (found, texts), path = collisions_of(given.source, given.link_names), path_of(given.source)
+        lacking = [] if found else [f"{touches_nothing(path or 'a robot', texts)}, and no shapes are given"]
+        issue([*(text if path is None else f"{path}: {text}" for text in texts), *lacking])
         return list(found)
     return [with_prefix(prefix, shape) for prefix, each in given.items() for shape in collisions(each)]
+
+
+def touches_nothing(name: str, left_out: Sequence[str]) -> str:
+    """What to say of a robot without collision shapes; left_out: the texts of collisions_of."""
+    why = "all its collision shapes are left out" if left_out else "its description has no <collision>"
+    return f"{name} touches nothing: {why}"
 
 
 def with_prefix(prefix: str, shape: CollisionShape) -> CollisionShape:

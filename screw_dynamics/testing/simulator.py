@@ -51,7 +51,7 @@ class RobotSimulator:
     * urdf: path of a URDF or xacro file, or XML text; xacro_args: {name: value} of the xacro file. robot: the same as
       a `Robot`, for the test's own calculations.
     * controllers: command lines of nodes, run with simulated time in the same namespace; or rclpy nodes made by the
-      test, which are spun while time advances.
+      test, which are spun while time advances. One of them may be given alone.
     * period: seconds of simulated time between two states. trigger: what controllers answer: "joint_states", each
       state; "clock", on a timer of this period. answers: the messages on joint_commands, and on base_wrench of a robot
       on a floating base, that make up an answer; None: one of each controller. awaits {topic: type}: topics that have
@@ -69,13 +69,14 @@ class RobotSimulator:
     A context, or `start` and `close`. `LockstepError` says which process has ended, or what was not answered."""
 
     def __init__(
-        self, urdf: str | Path, controllers: Sequence[Any] = (), *, period: float = 0.01, trigger: str = "joint_states",
-        answers: int | None = None, awaits: Mapping[str, type] | None = None, record: Mapping[str, type] | None = None,
-        parameters: Mapping[str, Any] | None = None, initial_positions: Mapping[str, float] | None = None,
-        namespace: str = "", keeps_clock: bool = True, patience: float = 60.0, folder: Path | None = None,
-        xacro_args: Mapping[str, str] | None = None, tolerate: Sequence[str] = (), scene: str | Path = "",
-        ground: bool = False,
+        self, urdf: str | Path, controllers: str | Node | Sequence[Any] = (), *, period: float = 0.01,
+        trigger: str = "joint_states", answers: int | None = None, awaits: Mapping[str, type] | None = None,
+        record: Mapping[str, type] | None = None, parameters: Mapping[str, Any] | None = None,
+        initial_positions: Mapping[str, float] | None = None, namespace: str = "", keeps_clock: bool = True,
+        patience: float = 60.0, folder: Path | None = None, xacro_args: Mapping[str, str] | None = None,
+        tolerate: Sequence[str] = (), scene: str | Path = "", ground: bool = False,
     ):
+        controllers = [controllers] if isinstance(controllers, (str, Node)) else controllers
         given = dict(parameters or {})
         if scene:
             given["scene"] = os.path.abspath(scene) if isinstance(scene, Path) or "\n" not in scene else scene

@@ -162,6 +162,12 @@ def test_a_process_that_ends_is_named_with_its_last_words(tmp_path):
         RobotSimulator(arm.urdf(), [command], folder=tmp_path, namespace="ends").start()
 
 
+def test_a_single_command_line_is_one_controller(tmp_path):
+    with pytest.raises(LockstepError, match="no_such_controller does not start: .*No such file"):
+        RobotSimulator(arm.urdf(), "no_such_controller --fast", folder=tmp_path, namespace="alone").start()
+    assert [log.name for log in tmp_path.glob("controller_*.log")] == ["controller_0.log"]
+
+
 def test_a_command_that_is_not_there_is_named(tmp_path):
     with pytest.raises(LockstepError, match="no_such_controller does not start: .*No such file"):
         RobotSimulator(arm.urdf(), ["no_such_controller --fast"], folder=tmp_path, namespace="not_there").start()

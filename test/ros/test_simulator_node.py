@@ -1,4 +1,6 @@
 """simulator_node over real DDS: its states, its clock, and steps on demand."""
+import re
+
 import numpy as np
 import pytest
 from rclpy.qos import DurabilityPolicy, ReliabilityPolicy
@@ -104,7 +106,18 @@ def test_many_steps_block_only_their_caller(simulator):
 def test_it_keeps_pace_with_the_wall_clock(simulator):
     simulator.pause(False)
     status, values = simulator.status(lambda status, values: 0.9 < float(values["real-time factor"]) < 1.1)
-    assert status.message in ("running", "cannot keep the real-time factor 1.0")
+    assert status.message == "running" or "real_time_factor 1 is not kept" in status.message
+
+
+def test_what_cannot_be_kept_is_told_with_the_factor_that_was_reached(simulator):
+    """No machine steps a million times faster than the wall clock."""
+    simulator.pause(False)
+    assert simulator.set_parameter("real_time_factor", 1e6) == ""
+    status, values = simulator.status(lambda status, values: "is not kept" in status.message)
+    numbers = re.match(r"real_time_factor (\S+) is not kept, (\S+) was reached", status.message).groups()
+    asked, reached = map(float, numbers)
+    assert asked == 1e6 and reached == pytest.approx(float(values["real-time factor"]), rel=1e-2)
+    assert simulator.set_parameter("real_time_factor", 1.0) == ""
 
 
 def test_as_fast_as_possible_still_answers_and_steps_are_the_same(simulator):

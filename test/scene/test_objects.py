@@ -182,6 +182,11 @@ def test_a_robot_that_cannot_touch_is_told():
     bare = sd.Robot.from_urdf(text.format(""), floating_base=True)
     with pytest.warns(sd.UrdfWarning, match="a robot touches nothing: its description has no <collision>"):
         sd.Scene(bare, ground=True)
+    missing = text.format('<collision><geometry><mesh filename="no_such_file.stl"/></geometry></collision>')
+    with pytest.warns(sd.UrdfWarning) as found:
+        sd.Scene(sd.Robot.from_urdf(missing, floating_base=True), ground=True)
+    left_out, nothing = (str(warning.message) for warning in found)
+    assert "no_such_file.stl" in left_out and "left out" in nothing and "no <collision>" not in nothing
     solid = text.format('<collision><geometry><sphere radius="0.1"/></geometry></collision>')
     with warnings.catch_warnings():
         warnings.simplefilter("error")

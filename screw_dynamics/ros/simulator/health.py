@@ -52,10 +52,11 @@ class SimulationHealth:
         """Level, message and values for the diagnostics; trajectories: the groups that follow one."""
         if self._runner is None:
             return ERROR if self._node.description.error else WARN, self._node.description.state, {}
-        level, message = self._verdict(self._runner, self._runner.simulation)
-        return level, message, self._values(self._runner, trajectories)
+        factor = self._runner.measured_factor()
+        level, message = self._verdict(self._runner, self._runner.simulation, factor)
+        return level, message, self._values(self._runner, trajectories, factor)
 
-    def _values(self, runner: Runner, trajectories: list[str]) -> dict:
+    def _values(self, runner: Runner, trajectories: list[str], factor: float) -> dict:
         simulation = runner.simulation
         names, saturated, faults = simulation.names, simulation.saturated, active_faults(simulation)
         values = {
@@ -65,7 +66,7 @@ class SimulationHealth:
             "paused": runner.paused,
             "payloads [kg]": ", ".join(f"{link}: {mass:g}" for link, mass in self._node.payloads.items()) or "none",
             "trajectories": ", ".join(trajectories) or "none",
-            "real-time factor": f"{runner.measured_factor():.3f}",
+            "real-time factor": f"{factor:.3f}",
             "behind real time [s]": runner.behind / SECOND,
             "saturated efforts [steps]": int(saturated.sum()),
         }
@@ -85,7 +86,7 @@ class SimulationHealth:
             values["lockstep"] = self._lockstep.awaited or "answered"
         return values
 
-    def _verdict(self, runner: Runner, simulation: Simulation) -> tuple[bytes, str]:
+    def _verdict(self, runner: Runner, simulation: Simulation, factor: float) -> tuple[bytes, str]:
         behind, self._behind = runner.behind > self._behind, runner.behind
         if simulation.fault or self._complaints.first:
             return ERROR, simulation.fault or self._complaints.first
@@ -100,7 +101,8 @@ class SimulationHealth:
         if refused := self._complaints.all_refused():
             return WARN, "; ".join(source(topic, self._node, self._complaints) for topic in refused)
         if behind:
-            return WARN, f"cannot keep the real-time factor {self._node.settings.real_time_factor}"
+            return WARN, (f"real_time_factor {self._node.settings.real_time_factor:g} is not kept, {factor:.3g} was "
+                          f"reached: {runner.behind / SECOND:.1f} s behind since the start")
         return OK, "stepping" if runner.stepping else "paused" if runner.paused else "running"
 
 

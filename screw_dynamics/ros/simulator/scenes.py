@@ -10,6 +10,7 @@ from screw_dynamics.robot import Robot
 from screw_dynamics.scene import Scene
 from screw_dynamics.scene.file import SceneFile, read_scene
 from screw_dynamics.scene.objects import SceneObject
+from screw_dynamics.scene.robots import touches_nothing
 from screw_dynamics.scene.yaml_text import dumped, parsed
 from screw_dynamics.simulated_robot.loops import with_loops
 from screw_dynamics.simulated_robot.simulation import Simulation
@@ -32,13 +33,13 @@ class SceneParameters:
         self.asked = bool(settings.ground or settings.scene)
         self._file = _read(settings.scene) if settings.scene else SceneFile()
 
-    def around(self, robot: Robot) -> Scene | None:
-        """The scene around a robot; None if none is asked for."""
+    def around(self, robot: Robot, quiet: bool = False) -> Scene | None:
+        """The scene around a robot; None if none is asked for. quiet: what is left out is not logged."""
         if not self.asked:
             return None
         settings = self._node.settings
         return scene_around(robot, self._file, bool(settings.ground), settings.friction, settings.self_collisions,
-                            settings.max_contacts, self._node.log.warning)
+                            settings.max_contacts, *([] if quiet else [self._node.log.warning]))
 
 
 def scene_around(robot: Robot, given: SceneFile, ground: bool = False, friction: float = -1.0,
@@ -53,13 +54,13 @@ def scene_around(robot: Robot, given: SceneFile, ground: bool = False, friction:
     for text in texts:
         warn(text)
     if not shapes:
-        warn("the robot touches nothing: its description has no <collision>")
+        warn(touches_nothing("the robot", texts))
     scene = Scene(with_loops(robot), ground=ground or given.ground, combination=given.combination, shapes=shapes,
                   self_collisions=self_collisions, max_contacts=max_contacts, **material)
     for each in given.objects:
         scene.add_object(each)
     check_topics(given.objects)
-    if not scene.pairs:                                 # what cannot touch is refused here
+    if not scene.pairs and shapes:                      # what cannot touch is refused here
         warn("nothing in the scene can touch anything else")
     return scene
 

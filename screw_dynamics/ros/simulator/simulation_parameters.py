@@ -66,7 +66,8 @@ class SimulationParameters:
         if not self.scenes.asked:
             return
         with suppress(ValueError):
-            simulation = Simulation(robot, self.settings, forces=self.forces, scene=self.scenes.around(robot))
+            simulation = Simulation(robot, self.settings, forces=self.forces,
+                                    scene=self.scenes.around(robot, quiet=True))
             for body in (None, SceneObject("screw_dynamics: prepared", Sphere(1e-3), 1e-3)):
                 if body is not None:
                     simulation.spawn(body)
