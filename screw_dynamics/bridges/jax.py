@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from screw_dynamics import checks
 from screw_dynamics.robot import Robot
 
 from .bridged_robot import BridgedRobot
@@ -78,6 +79,8 @@ def _lifted(function: Function) -> Callable:
         if not jax.config.jax_enable_x64:
             raise ValueError("JAX computes in float32, which is too coarse for dynamics: set "
                              "jax.config.update('jax_enable_x64', True) at the start of the program")
+        for x in inputs:
+            checks.plain(f"an argument of {name}", x)
         arrays = [jnp.asarray(x, jnp.float64) for x in inputs]
         for x, size in zip(arrays, sizes, strict=True):
             if x.shape[-1:] != (size,):

@@ -94,7 +94,7 @@ def _a_motion(found):
 def judged(name: str, found: Any) -> tuple[float, bool]:
     """Margin and verdict of what a property returned: True or False, or a number, or several of which the least counts.
     A margin that is NaN fails."""
-    checks.unmasked(f"the margin of property {name!r}", found)
+    checks.plain(f"the margin of property {name!r}", found)
     if isinstance(found, (bool, np.bool_)):
         return np.nan, bool(found)
     if isinstance(found, np.ndarray) and found.size and found.dtype.kind in "fiu":

@@ -20,12 +20,12 @@ from .arguments import (
     model,
     number,
     one_of,
+    plain,
     positive,
     real,
     real_numbers,
     result_array,
     result_pair,
-    unmasked,
     vector,
     whole,
     without_armature,
@@ -34,5 +34,5 @@ from .arguments import (
 
 __all__ = ["LONGEST", "broadcast", "common_lead", "coordinates_alone", "count", "described", "each", "filled",
            "finite_numbers", "flag", "generator", "jacobian_names", "joint_mask", "known_link", "lead", "lengths",
-           "model", "number", "one_of", "positive", "real", "real_numbers", "result_array", "result_pair", "unmasked",
+           "model", "number", "one_of", "plain", "positive", "real", "real_numbers", "result_array", "result_pair",
            "vector", "whole", "without_armature", "wrenches"]

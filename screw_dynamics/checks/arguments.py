@@ -18,7 +18,7 @@ MOST = 2 ** 44          # numbers of 8 bytes: what the addresses of a process re
 def real_numbers(name: str, x: Any, *shape: int) -> np.ndarray:
     """An array-like (..., *shape) of real numbers, none of them masked, as an array."""
     if type(x) is not np.ndarray:
-        unmasked(name, x)
+        plain(name, x)
     try:
         a = np.asarray(x)
         if a.dtype.kind == "V":                             # bfloat16, as JAX has it
@@ -40,8 +40,9 @@ def lead(name: str, shape: tuple[int, ...], inner: tuple[int, ...]) -> tuple[int
     return shape[:axes]
 
 
-def unmasked(name: str, x: Any) -> None:
-    """ValueError for a masked array with masked entries, or lists that hold one: NumPy would drop the mask."""
+def plain(name: str, x: Any) -> None:
+    """ValueError for an array-like of which NumPy would drop a part in silence: masks of entries, and names of them, as
+    pandas has; also in lists."""
     if isinstance(x, np.ma.MaskedArray):
         masked = np.ma.getmaskarray(x)
         if masked.any():
@@ -49,10 +50,13 @@ def unmasked(name: str, x: Any) -> None:
                              f"{masked.size} entries: fill them, array.filled(value), or leave them out")
     elif isinstance(x, (list, tuple)):
         for kind in set(map(type, x)):
-            if issubclass(kind, (list, tuple, np.ma.MaskedArray)):
+            if not issubclass(kind, (Real, np.generic)) and kind is not np.ndarray:
                 for entry in x:
                     if isinstance(entry, kind):
-                        unmasked(name, entry)
+                        plain(name, entry)
+    elif (names := peers.entry_names(x)) is not None:
+        raise ValueError(f"{name} is a {type(x).__name__} whose entries have names, {described(names)}, and are not "
+                         f"taken by name here: put them in the order of the argument, and pass .to_numpy()")
 
 
 def finite_numbers(name: str, x: Any, *shape: int) -> np.ndarray:

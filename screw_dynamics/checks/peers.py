@@ -193,8 +193,8 @@ def array_hint(x: Any) -> str:
     if isinstance(x, np.ndarray):
         return array_hint(x.ravel().tolist()) if x.dtype.kind == "O" else ""
     if library in ("jax", "jaxlib") and "Tracer" in name:
-        return (f"a JAX tracer ({name}): jax.jit, grad and vmap cannot trace compiled code; call it outside of them, "
-                "or through jax.pure_callback")
+        return (f"a JAX tracer ({name}): jax.jit, grad and vmap cannot trace compiled code; "
+                "screw_dynamics.bridges.jax.JaxRobot(robot) has dynamics that they can, call others outside of them")
     if library == "torch":
         grad = " that requires grad" if x.requires_grad else ""
         to_float = ".float()" if "bfloat16" in str(x.dtype) else ""
@@ -202,6 +202,22 @@ def array_hint(x: Any) -> str:
                 "gradients do not propagate through compiled code")
     if library == "cupy":
         return "a CuPy array: pass array.get()"
-    if library in ("sympy", "casadi"):
-        return f"a symbol of {library}: screw_dynamics.papers.symbolic has the equations in SymPy"
+    if library == "casadi":
+        return "a symbol of CasADi: screw_dynamics.bridges.casadi.CasadiRobot(robot) has dynamics that take it"
+    if library == "sympy":
+        return "a symbol of SymPy: screw_dynamics.papers.symbolic has the equations in SymPy"
     return ""
+
+
+def entry_names(x: Any) -> list | None:
+    """The names that pandas, polars, Arrow or xarray give to the entries of the last axis of an array-like, if they do;
+    numbers and times name none."""
+    if hasattr(x, "coords") and type(x.dims) is tuple:
+        found = x.coords[x.dims[-1]].values if x.dims and x.dims[-1] in x.coords else ()
+    elif hasattr(x, "iloc"):
+        found = getattr(x, "columns", x.index)
+    else:
+        found = getattr(x, "column_names", getattr(x, "columns", ()))
+    if callable(found) or not len(found) or np.asarray(found).dtype.kind in "biufmM":
+        return None
+    return list(found)

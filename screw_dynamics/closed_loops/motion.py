@@ -60,7 +60,7 @@ def _in_python(constraints, rollouts, q, qd, effort, dt, steps, method, friction
     qs, qds = (np.empty((*lead, steps + 1, x.shape[-1])) for x in (q, qd))
 
     def efforts(t, q, qd):
-        tau = np.asarray(effort(t, q, qd))
+        tau = checks.real_numbers("effort", effort(t, q, qd))
         return checks.number("effort", tau.item()) if tau.ndim == 0 else checks.vector("effort", tau, robot.n)
     for k in np.ndindex(lead):
         controller = PythonController(efforts, robot.nq, robot.n)

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
 
-from screw_dynamics.checks import described, real
+from screw_dynamics.checks import described, plain, real
 from screw_dynamics.model.links import Frame
 from screw_dynamics.model.model import Model
 
@@ -25,6 +25,7 @@ class Element:
 
     def __post_init__(self):
         for name, x in vars(self).items():          # so that elements can be told apart, and are immutable
+            plain(f"{name} of {type(self).__name__}", x)
             if _has_truth(fixed := _fixed(x)):      # True is equal to 1, but may be meant for something else
                 raise ValueError(f"{name} of {type(self).__name__} is {described(fixed)}, must not be True or False")
             object.__setattr__(self, name, fixed)
@@ -131,7 +132,7 @@ def _array(x, shape):
 
 
 def _fixed(x):
-    """Nested tuples in place of mappings, lists and arrays; a masked number is None."""
+    """Nested tuples in place of mappings, lists and arrays."""
     if hasattr(x, "tolist") and not isinstance(x, type):
         x = x.tolist()
     if isinstance(x, Mapping):

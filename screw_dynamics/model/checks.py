@@ -43,7 +43,7 @@ def number(name: str, what: str, x: float, least: float = -math.inf) -> float:
 
 def numbers(name: str, what: str, x: ArrayLike, shape: tuple[int, ...]) -> np.ndarray:
     """Finite real numbers in a shape, as a new array."""
-    checks.unmasked(f"{name}: {what}", x)
+    checks.plain(f"{name}: {what}", x)
     try:
         if np.asarray(x).dtype.kind in "cUS":               # complex numbers and text, which would become floats
             raise TypeError

@@ -105,7 +105,7 @@ class Integration(Evaluation):
             if any_foreign((effort,)) or np.ndim(effort) > 2:
                 raise ValueError("effort: for states in arrays of Dask it must be the same for all of them: None, "
                                  f"(n,), (steps, n) or a controller, not {checks.described(effort)}")
-            options["effort"] = np.asarray(effort)
+            options["effort"] = checks.real_numbers("effort", effort, n)
         elif effort is not None:
             options["effort"] = effort
         t, _, _ = self.rollout(np.zeros((0, self.nq)), np.zeros((0, n)), **options)

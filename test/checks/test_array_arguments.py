@@ -1,13 +1,13 @@
-"""Arrays that a caller passes: masked entries are refused by name, and results in arrays that overlap are right, or
-refused. Oracle of the latter: the same call with arrays of its own, by NumPy's rule that all is read before anything is
-written."""
+"""Arrays that a caller passes: masked entries, and entries that have names, are refused by name, and results in arrays
+that overlap are right, or refused. Oracle of the latter: the same call with arrays of its own, by NumPy's rule that all
+is read before anything is written."""
 import inspect
 
 import numpy as np
 import pytest
 
 import screw_dynamics as sd
-from support.calls import ARM, FLOATING, calls, label
+from support.calls import ARM, FLOATING, LOOPS, Q, calls, label
 from support.random_trees import model_of, random_tree
 
 # Values of arguments that a call works without.
@@ -78,6 +78,51 @@ def test_masked_arrays_within_others_are_refused(rng):
         sd.se3.exp(masked)
     with pytest.raises(ValueError, match="out must be a writable float64 array of shape .*, not masked float64"):
         ARM.gravity_torque(q[0], out=masked[:3])
+
+
+# ------------------------------------------------------------------------------------------------- names of entries
+@pytest.mark.parametrize("function, given, name, value", [
+    pytest.param(*case, marks=rare(case[0].__name__), id=f"{label(case[0])}, {case[2]}")
+    for case in CASES if case[3].ndim])
+def test_entries_that_have_names_are_refused_by_name(function, given, name, value):
+    """Which NumPy would take in the order that they have."""
+    pd, xr = pytest.importorskip("pandas"), pytest.importorskip("xarray")
+    names = [f"joint{k}" for k in range(value.shape[-1])]
+    many = pd.DataFrame(np.atleast_2d(value), columns=names)
+    one = many.iloc[0]
+    for x in ([many] if value.ndim > 1 else [one, [one, one]]):
+        with pytest.raises(ValueError, match=f"{name}.* have names.*joint0.* pass .to_numpy()"):
+            function(**{**given, name: x})
+    of_others = xr.DataArray(value, dims=("row",) * (value.ndim - 1) + ("joint",), coords={"joint": names})
+    with pytest.raises(ValueError, match=f"{name} has no joint|{name} .* have names|xarray|must have one 'coordinate'"):
+        function(**{**given, name: of_others})
+
+
+@pytest.mark.parametrize("dtype", [float, np.float32, int])
+def test_series_and_tables_without_names_are_arrays(rng, dtype):
+    pd = pytest.importorskip("pandas")
+    q = rng.uniform(-3.0, 3.0, (4, 3)).astype(dtype)
+    times = pd.date_range("2026-01-01", periods=4)
+    found = ARM.gravity_torque(pd.DataFrame(q, times)), ARM.gravity_torque(pd.Series(q[0]))
+    for a, b in zip(found, (ARM.gravity_torque(q), ARM.gravity_torque(q[0])), strict=True):
+        assert type(a) is np.ndarray and (a == b).all()
+
+
+def test_names_in_columns_efforts_and_elements_are_refused():
+    pd, da = pytest.importorskip("pandas"), pytest.importorskip("dask.array")
+    efforts, wrench = pd.Series([1.0, 2.0, 3.0], ["c", "a", "b"]), pd.Series(np.ones(6), list("fedcba"))
+    with pytest.raises(ValueError, match=r"effort is a Series .*names, \['c', 'a', 'b'\]"):
+        LOOPS.simulate(0 * Q, 0 * Q, lambda t, q, qd: efforts, steps=2)
+    with pytest.raises(ValueError, match="effort is a Series whose entries have names"):
+        ARM.rollout(da.zeros((2, 3)), da.zeros((2, 3)), efforts, steps=2)
+    with pytest.raises(ValueError, match="wrench of LinkWrench is a Series whose entries have names"):
+        sd.forces.LinkWrench("gripper", wrench)
+    with pytest.raises(ValueError, match="the wrench on link 'gripper' is a Series whose entries have names"):
+        ARM.external_torque(Q, {"gripper": wrench})
+    with pytest.raises(ValueError, match="payload: com is a Series whose entries have names"):
+        ARM.with_payload("gripper", 1.0, efforts)
+    with pytest.raises(ValueError, match="q must be made of real numbers, not {'c': 1.0, 'a': 2.0, 'b': 3.0}"):
+        ARM.gravity_torque(efforts.to_dict())
 
 
 # ------------------------------------------------------------------------------------------------- results

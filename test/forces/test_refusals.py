@@ -86,7 +86,7 @@ NUMBERS = {                     # what no number of an element is; by how messag
 VECTORS = {                     # what no six of its numbers are
     "'abcdef'": "abcdef", "None": None, "3.0": 3.0, r"\(\)": [], r"\(1, 2\)": (1, 2),
     r"\('1', ": np.array(["1"] * 6),
-    r"\(1j, ": (1j,) * 6, r"\(None, 1.0, ": MASKED, r"\(\(0.0, ": np.zeros((1, 6)), r"\(nan, ": np.full(6, np.nan),
+    r"\(1j, ": (1j,) * 6, r"\(\(0.0, ": np.zeros((1, 6)), r"\(nan, ": np.full(6, np.nan),
     r"\(1000": (HUGE,) * 6, "<generator": (x for x in SIX)}
 OF_NUMBERS = {
     "damping of Friction": lambda x: forces.Friction("first", x),
@@ -202,8 +202,9 @@ def test_what_is_no_vector_is_refused_by_name_and_value(robot, what):
     for called, x in VECTORS.items():
         if what != "times of" or type(x) is not tuple and x is not None:            # which are times
             refused(robot, OF_VECTORS[what](x), f"{what}.* is {called}.*, must be .*finite numbers|two or more")
-    with pytest.raises(ValueError, match=f"^{what}.* is .*True.*, must not be True or False"):
-        OF_VECTORS[what]((0.0, True, 0.0))
+    for refusal, x in (("is .*True.*, must not be True or False", (0.0, True, 0.0)), ("is masked at", MASKED)):
+        with pytest.raises(ValueError, match=f"^{what}.* {refusal}"):
+            OF_VECTORS[what](x)
 
 
 def test_numbers_of_numpy_are_numbers_and_names_names(robot):
