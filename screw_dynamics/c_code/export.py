@@ -9,7 +9,7 @@ from typing import Any
 from screw_dynamics import checks
 from screw_dynamics.algorithms.representations import REPRESENTATIONS
 from screw_dynamics.compiled.tracing import TooLong
-from screw_dynamics.whole_file import whole
+from screw_dynamics.whole_file import write_whole
 
 from .benchmark import benchmark
 from .build_files import cmake, pkg_config
@@ -69,8 +69,7 @@ def write(robot: Any, folder: str | os.PathLike, name: str | None, quantities: I
             raise FileExistsError(f"{root / path} is there, and no file of an export: take another folder")
     for path, text in found.items():
         (root / path).parent.mkdir(parents=True, exist_ok=True)
-        with whole(root / path) as new:
-            new.write_text(text, encoding="utf-8")
+        write_whole(root / path, text)
     return [root / path for path in found]
 
 

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
+from screw_dynamics.whole_file import whole
+
 from .results import REPORT, load
 
 
@@ -48,7 +50,7 @@ def _replay(campaign, index, path):
            False: "NOT the bits of the campaign: the scenario depends on more than its parameters and rng, or has "
                   "changed"}[found.same_bits])
     if path is not None and found.motion is not None:
-        with path.open("wb") as file:           # NumPy gives paths another name
+        with whole(path) as new, new.open("wb") as file:        # NumPy gives paths another name
             np.savez(file, **_arrays(found.motion))
         print(path)
     return 3 if found.same_bits is False else 0 if found.case.passed else 1

@@ -13,7 +13,7 @@ import numpy as np
 
 from screw_dynamics import checks
 from screw_dynamics.lazy import lazy
-from screw_dynamics.whole_file import whole
+from screw_dynamics.whole_file import write_whole
 
 from . import cases, designs
 from .digests import source_of
@@ -78,8 +78,7 @@ class Plan:
             return
         folder.mkdir(parents=True, exist_ok=True)
         content = {"path": [os.path.abspath(p) for p in sys.path], "plan": cloudpickle.dumps(self)}
-        with whole(folder / FILE) as new:
-            new.write_bytes(pickle.dumps(content))
+        write_whole(folder / FILE, pickle.dumps(content))
 
 
 def kept(folder: Path) -> Plan:

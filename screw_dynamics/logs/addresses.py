@@ -8,6 +8,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
+from uuid import uuid4
+
+from screw_dynamics.whole_file import whole
 
 METADATA = "metadata.yaml"                      # of a folder of rosbag2
 STORAGES = (".mcap", ".db3", ".mcap.zstd", ".db3.zstd")
@@ -54,6 +57,28 @@ def _regular(path):
     if os.path.exists(path) and not os.path.isfile(path):
         raise ValueError(f"{path} is not a regular file")
     return path
+
+
+@contextmanager
+def written(address: str | os.PathLike) -> Iterator[IO[bytes]]:
+    """A file to write, in a folder that is made, which takes its name at the end: readers find all of it, or what was
+    there before."""
+    fs, path = file_system(address)
+    if folder := path.rpartition("/")[0]:
+        fs.makedirs(folder, exist_ok=True)
+    if is_local(fs):
+        with whole(path) as name, name.open("wb") as file:
+            yield file
+        return
+    new = f"{path}.{uuid4().hex}.new"           # no name of an episode
+    try:
+        with fs.open(new, "wb") as file:
+            yield file
+        fs.mv(new, path)
+    except BaseException:
+        if fs.exists(new):
+            fs.rm(new)
+        raise
 
 
 @contextmanager

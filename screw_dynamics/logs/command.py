@@ -15,6 +15,7 @@ from typing import Any
 
 from screw_dynamics.analysis.identification.equations import WINDOW
 from screw_dynamics.robot import Robot
+from screw_dynamics.whole_file import write_whole
 
 from .episode import Episode
 
@@ -138,14 +139,14 @@ def _identify(given, found: Sequence[Episode], options: dict[str, Any], engine: 
                                        result.found.base.combinations, result.found.base_parameters,
                                        result.found.base_deviations, strict=True)],
                "falling_friction": result.found.falling.tolist()}
-    (given.out / "parameters.json").write_text(json.dumps(numbers, indent=1))
+    write_whole(given.out / "parameters.json", json.dumps(numbers, indent=1))
     try:
         result.robot.to_urdf(given.out / "identified.urdf")
         unwritten = ""
     except ValueError as error:                 # what a URDF has no word for
         (given.out / "identified.urdf").unlink(missing_ok=True)             # that of an earlier call
         unwritten = f"\nidentified.urdf is not written: {error}\n"
-    (given.out / "report.txt").write_text(f"{result}\n{unwritten}")
+    write_whole(given.out / "report.txt", f"{result}\n{unwritten}")
     reports.identify_page(page, result, done)
     page.write(given.out / "report.html")
     return result.rows
@@ -157,7 +158,7 @@ def _written(given, rows, said, robot):
     from .reports import begun
     from .summary import write_summary
     said = said | provenance(robot)
-    (given.out / "provenance.json").write_text(json.dumps(said, indent=1))
+    write_whole(given.out / "provenance.json", json.dumps(said, indent=1))
     write_summary(rows, given.out)
     return begun(f"{given.what}: {said['logs']}", rows, said)
 

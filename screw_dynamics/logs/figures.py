@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from screw_dynamics.simulation.plot import BLUE, GREEN, OTHERS, STYLE, VERMILION
+from screw_dynamics.simulation.plot import BLUE, GREEN, OTHERS, STYLE, VERMILION, saved
 
 DAY = 86_400e9          # ns
 COLUMNS = 3
@@ -18,13 +18,6 @@ def _pyplot():
     except ImportError:
         raise ImportError("pictures need matplotlib, which is not installed: pip install matplotlib") from None
     return pyplot
-
-
-def _saved(pyplot, figure, path):
-    if path is not None:
-        figure.savefig(path, dpi=110)
-        pyplot.close(figure)
-    return figure
 
 
 def over_time(rows: Sequence[Mapping[str, Any]], panels: Mapping[str, str], joints: Sequence[str], path: Any = None
@@ -50,7 +43,7 @@ def over_time(rows: Sequence[Mapping[str, Any]], panels: Mapping[str, str], join
         known = {label: line for ax in axes.flat for line, label in zip(*ax.get_legend_handles_labels(), strict=True)}
         if known:
             figure.legend(known.values(), known, ncols=6, loc="outside lower center", frameon=False, markerscale=2)
-        return _saved(pyplot, figure, path)
+        return saved(pyplot, figure, path, 110)
 
 
 def _times(starts):
@@ -81,7 +74,7 @@ def efforts(table: Mapping[str, np.ndarray], joints: Sequence[str], path: Any = 
         figure.supxlabel("time  [s]", fontsize=8.5)
         figure.supylabel("effort  [N m or N]", fontsize=8.5)
         figure.legend(*axes[0, 0].get_legend_handles_labels(), ncols=2, loc="outside upper right", frameon=False)
-        return _saved(pyplot, figure, path)
+        return saved(pyplot, figure, path, 110)
 
 
 def drift_figure(found: Any, path: Any = None) -> Any:
@@ -106,7 +99,7 @@ def drift_figure(found: Any, path: Any = None) -> Any:
             ax.set_title(_short(base.combination(int(k))), loc="left", fontsize=7.5,
                          color=VERMILION if np.nanmax(np.abs(change[:, k]), initial=0.0) > 5.0 else "black")
         figure.supxlabel(label, fontsize=8.5)
-        return _saved(pyplot, figure, path)
+        return saved(pyplot, figure, path, 110)
 
 
 def _short(name):

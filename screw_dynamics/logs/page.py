@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from screw_dynamics.whole_file import whole
+from screw_dynamics.whole_file import write_whole
 
 _escape = partial(html.escape, quote=False)       # of text, where quotes stay, as in commands
 MOST = 500          # rows of a table of episodes
@@ -64,8 +64,7 @@ class Page:
 
     def write(self, path: Path) -> None:
         """Write the page, all at once."""
-        with whole(path) as new:
-            new.write_text(self.html(), encoding="utf-8")
+        write_whole(path, self.html())
 
 
 def _cell(x):

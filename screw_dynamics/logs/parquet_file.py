@@ -8,12 +8,11 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import uuid
 from typing import Any
 
 import numpy as np
 
-from .addresses import file_system, is_local, opened
+from .addresses import opened, written
 from .expansion import Allowance
 from .notes import Notes
 from .recording import Base, Recording
@@ -35,24 +34,9 @@ def write(recording: Recording, out: str | os.PathLike) -> str:
         raise ValueError(f"{address} must end in .parquet")
     if not len(recording.t):
         raise ValueError(f"{recording.source or 'the recording'} has no samples to write")
-    fs, path = file_system(address)
-    folder = path.rpartition("/")[0]
-    if folder:
-        fs.makedirs(folder, exist_ok=True)
-    # Neither name is that of another writer, nor one that `find` would take for an episode.
-    new = f"{path}.{uuid.uuid4().hex}.new"
-    try:
-        with open(new, "xb") if is_local(fs) else fs.open(new, "wb") as file:
-            parquet.write_table(_table(recording), file, compression="zstd", use_dictionary=False,
-                                write_page_checksum=True)
-        if is_local(fs):
-            os.replace(new, path)
-        else:
-            fs.mv(new, path)
-    except BaseException:
-        if fs.exists(new):
-            fs.rm(new)
-        raise
+    with written(address) as file:
+        parquet.write_table(_table(recording), file, compression="zstd", use_dictionary=False,
+                            write_page_checksum=True)
     return address
 
 

@@ -16,7 +16,7 @@ from screw_dynamics.analysis.identification import FourierTrajectory, exciting_t
 from screw_dynamics.robot import Robot
 from screw_dynamics.urdf.source import Source, read_source
 
-from .addresses import file_system
+from .addresses import written
 from .decoders import typestore, usual_definition
 
 STATE, TEXT = "sensor_msgs/msg/JointState", "std_msgs/msg/String"
@@ -112,11 +112,9 @@ class Synthetic:
         t, q, qd, tau, commanded = self.signals(number)
         start = START + round(number * self.conditions.spacing * NS)
         address = f"{os.fspath(folder).rstrip('/')}/episode_{number:0{len(str(self.count - 1))}}.mcap"
-        fs, path = file_system(address)
-        fs.makedirs(path.rpartition("/")[0], exist_ok=True)
         stamps = start + np.rint(t * NS).astype(np.int64)
         names, nothing = list(self.robot.joint_names), np.zeros((len(t), 0))
-        with fs.open(path, "wb") as file:
+        with written(address) as file:
             _write(file, stamps, {"/joint_states": joint_states(names, stamps, q, qd, tau),
                                   "/joint_commands": joint_states(names, stamps, nothing, nothing, commanded)},
                    self.description)

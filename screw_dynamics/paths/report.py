@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from screw_dynamics.simulation.plot import BLUE, GREEN, OTHERS, STYLE, VERMILION
+from screw_dynamics.simulation.plot import BLUE, GREEN, OTHERS, STYLE, VERMILION, saved
 
 SHOWN = 8       # joints that the figure names
 CURVES = (BLUE, VERMILION, GREEN, "#CC79A7", "#E69F00", "#56B4E9", "#5A6672", "#22303C")
@@ -65,10 +65,7 @@ def plot(found: Any, path: Any) -> Any:
             _draw_shares(ax, found.t, title, share, names, "default" if title == "velocity" else "steps-post")
         _draw_speed(axes[-1, 0], found)
         axes[-1, 0].set(xlabel="time [s]", xlim=(0.0, found.duration))
-        if path is not None:
-            figure.savefig(path, dpi=150)
-            pyplot.close(figure)
-    return figure
+        return saved(pyplot, figure, path)
 
 
 def _shares(title, values, limit, names):

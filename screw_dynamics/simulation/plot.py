@@ -1,7 +1,9 @@
 """The picture of a motion: positions, velocities and efforts of each joint within their limits, and the energy.
 
 matplotlib, an extra, is imported when a picture is drawn."""
+import os
 from math import ceil, prod
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -9,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from screw_dynamics import checks
 from screw_dynamics.model.group_joints import GROUPS, QUATERNION
+from screw_dynamics.whole_file import whole
 
 ROWS = 12       # rows below each other; of more, several blocks stand side by side
 MOTIONS = 12    # of a batch that are drawn, the first in colour
@@ -74,10 +77,20 @@ def plot(robot: Any, t: ArrayLike, q: ArrayLike, qd: ArrayLike | None = None, ta
         raise ValueError(f"t has the shape {t.shape}, not (samples,)")
     quantities = _quantities(robot.model, t, q, qd, tau)
     with pyplot.rc_context(STYLE):
-        figure = _draw(pyplot, robot, t, quantities)
-        if path is not None:
-            figure.savefig(path, dpi=150)
-            pyplot.close(figure)        # or each picture of a long run stays in memory
+        return saved(pyplot, _draw(pyplot, robot, t, quantities), path)
+
+
+def saved(pyplot: Any, figure: Any, path: Any, dpi: int = 150) -> Any:
+    """A figure, written to a path or an open file unless that is None; by the path's ending a PNG, PDF or SVG."""
+    if path is None:
+        return figure
+    if isinstance(path, (str, os.PathLike)):
+        target = Path(path)
+        with whole(target if target.suffix else target.with_name(f"{target.name}.png")) as new:
+            figure.savefig(new, dpi=dpi)
+    else:
+        figure.savefig(path, dpi=dpi)
+    pyplot.close(figure)                # or each picture of a long run stays in memory
     return figure
 
 

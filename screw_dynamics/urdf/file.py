@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from os import PathLike
 from pathlib import Path
 
-from screw_dynamics.whole_file import whole
+from screw_dynamics.whole_file import write_whole
 
 from .error import UrdfError, issue
 from .location import lost_meshes, resolve, with_located_meshes
@@ -63,8 +63,7 @@ def save(text: str, path: str | PathLike, source: Source) -> None:
     if is_xacro(str(target)):
         raise ValueError(f"to_urdf: {target} is the path of a xacro file, but what is written is a URDF")
     content = encoded(text, source)
-    with whole(target) as new:
-        new.write_bytes(content)
+    write_whole(target, content)
     if origin is not None and (lost := lost_meshes(text, Path(os.path.abspath(resolve(origin))), target)):
         issue([f"{target}: {len(lost)} meshes are found beside {origin} alone, the first {lost[0]!r}"])
 

@@ -8,16 +8,14 @@ import subprocess
 import sys
 import threading
 import time
-from contextlib import nullcontext, suppress
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
 import psutil
 import pytest
 
-from screw_dynamics.whole_file import whole
 from support import items as functions
-from support.disks import room_for
 from support.paths import ROOT
 
 pytest.importorskip("distributed", reason="the engine is Dask, of the extra [logs]")
@@ -133,15 +131,6 @@ def test_items_that_wait_on_a_worker_are_not_blamed_for_its_death(tmp_path):
     assert "workers died with it" in rows[0]["error"] and rows[1]["error"] is None
 
 
-def test_a_file_is_whole_or_as_it_was(tmp_path):
-    target = tmp_path / "table.parquet"
-    for size, there in (10, b"x" * 10), (1000, b"x" * 10), (20, b"x" * 20):
-        with room_for(100), nullcontext() if size < 100 else pytest.raises(OSError, match=r"table\.parquet"), \
-                whole(target) as new:
-            new.write_bytes(b"x" * size)
-        assert target.read_bytes() == there and list(tmp_path.iterdir()) == [target]
-
-
 def test_what_killed_calls_left_is_cleared_away(client, tmp_path):
     left = tmp_path / "unfinished" / "5-abc.123"
     left.parent.mkdir()
@@ -156,7 +145,7 @@ def test_a_full_folder_ends_the_run_and_what_is_done_stays(tmp_path):
     with pytest.raises(OSError, match=r"\d of 8 items are done and kept; make room, and call again") as error:
         each(functions.without_room, range(8), tmp_path, workers=1, progress=False)
     done = list(tmp_path.glob("*.json"))
-    assert f": {len(done)} of 8" in str(error.value) and not list(tmp_path.rglob("*.json.*"))
+    assert f": {len(done)} of 8" in str(error.value) and not list(tmp_path.rglob(".*.json"))
     assert all(json.loads(path.read_text())["error"] is None for path in done)
 
 

@@ -8,7 +8,7 @@ import scipy  # its parts are imported when they are first used
 
 from screw_dynamics.model.floating_base import velocity_names
 from screw_dynamics.model.inertial_parameters import COUNT, FRICTION_NAMES
-from screw_dynamics.simulation.plot import BLUE, GREEN, OTHERS, STYLE, VERMILION
+from screw_dynamics.simulation.plot import BLUE, GREEN, OTHERS, STYLE, VERMILION, saved
 
 from . import physical
 
@@ -103,10 +103,7 @@ def figure(found: Any, path: Any = None) -> Any:
         residuals, base = below.subplots(1, 2, width_ratios=[1.0, 1.6])
         _draw_residuals(residuals, found, names)
         _draw_base(base, found)
-        if path is not None:
-            drawn.savefig(path, dpi=150)
-            pyplot.close(drawn)
-    return drawn
+        return saved(pyplot, drawn, path)
 
 
 def _draw_joints(drawn, found, names, rows):
