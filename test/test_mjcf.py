@@ -268,10 +268,23 @@ def test_what_is_no_file_is_refused_at_once(folder):
 @pytest.mark.parametrize("text, message", [
     ('<!DOCTYPE mujoco [<!ENTITY a "aaaa">]><mujoco model="&a;"/>', r"a document type \(DTD\) is not allowed"),
     ("<mujoco><worldbody></mujoco>", "not well-formed XML: mismatched tag: line 1"),
+    (ROD.format('<inertial mass="1" diaginertia="1 1 1"\npos="nan 0 0"/>', ""),
+     r"line 1: pos of <inertial> is 'nan 0 0', must be finite"),
+    (ROD.format('<joint name="nan" range="-1 NaN"/>', ""), r"line 1: range of <joint> is '-1 NaN', must be finite"),
+    ("<mujoco>\n<option gravity='0 -nan(0x1) 0'/></mujoco>", r"line 2: gravity of <option> is '0 -nan\(0x1\) 0'"),
     ("<mujoco>" + " " * (16 * 2**20) + "</mujoco>", "the text is larger than 16777216 bytes")])
 def test_hostile_text_is_refused(text, message):
     with pytest.raises(ValueError, match=f"^MJCF: {message}"):
         sd.read_mjcf(text)
+
+
+def test_a_name_may_be_nan(folder):
+    """Names are no numbers."""
+    assert sd.read_mjcf(ROD.format(f'<joint name="nan"/>{LIGHT}', "")).joint_names == ("turn", "nan")
+    include = ROD.format(LIGHT, '<include file="part.xml"/>')
+    (folder / "part.xml").write_text(f'<mujoco><worldbody><body pos="0 nan 0">{LIGHT}</body></worldbody></mujoco>')
+    with pytest.raises(ValueError, match=r"line 1: pos of <body> is '0 nan 0', must be finite"):
+        sd.read_mjcf(include)
 
 
 def test_without_mujoco_it_says_what_to_install():

@@ -14,6 +14,13 @@ _ABSOLUTE = re.compile(r"/|[A-Za-z]:")
 # In which folders of a <compiler> MuJoCo looks for the files of an element; for those of others in any.
 _FOLDERS = {"mesh": ("meshdir", "assetdir"), "hfield": ("meshdir", "assetdir"), "texture": ("texturedir", "assetdir")}
 
+# Attributes with numbers, where MuJoCo takes what is NaN for not given.
+_NUMBERS = frozenset("""
+    anchor armature axis axisangle actuatorfrcrange damping density diaginertia euler friction frictionloss fromto
+    fullinertia gravcomp gravity mass polycoef pos quat range ref relpose size springref stiffness xyaxes
+    zaxis""".split())
+_NAN = re.compile(r"(?<!\S)[+-]?nan(\(\w*\))?(?!\S)", re.IGNORECASE)
+
 
 class Reference(NamedTuple):
     """A file that an element names, and whether it is MJCF, which may name others."""
@@ -114,7 +121,7 @@ def _read(path):
 
 
 def parsed(text: bytes) -> Parsed:
-    """What MJCF names. ValueError for text that is too large, not well-formed, or has a document type."""
+    """What MJCF names. ValueError for text that is too large, not well-formed, has a document type, or a number NaN."""
     if len(text) > LARGEST_SOURCE:
         raise ValueError(f"MJCF: the text is larger than {LARGEST_SOURCE} bytes")
     found = Parsed([], [])
@@ -125,6 +132,9 @@ def parsed(text: bytes) -> Parsed:
                 found.references.append(Reference(element.lower(), value))
             elif name.lower().endswith("dir"):
                 found.folders.append((name.lower(), value))
+            elif name.lower() in _NUMBERS and _NAN.search(value):
+                raise ValueError(f"MJCF: line {parser.CurrentLineNumber}: {name} of <{element}> is {quote(value)}, "
+                                 "must be finite")
 
     def document_type(*_):
         raise ValueError("MJCF: a document type (DTD) is not allowed, nor are entities")
