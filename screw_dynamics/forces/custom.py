@@ -8,10 +8,9 @@ from inspect import signature
 from types import FunctionType
 
 from numba import njit, types
-from numba.core.errors import NumbaError
 
 from screw_dynamics.kernel_cache.user_code import fingerprint
-from screw_dynamics.kernel_cache.user_errors import returns_nothing, why_not
+from screw_dynamics.kernel_cache.user_errors import READONLY, rebinding, returns_nothing, why_not
 from screw_dynamics.kernel_cache.user_functions import bounds_checked
 from screw_dynamics.numbers.values import CALLED, PLAIN, kernel
 from screw_dynamics.numbers.views import as_array
@@ -68,6 +67,8 @@ def check(function: Callable) -> FunctionType:
     if set(given) != set(PARAMETERS) or any(x.kind is not x.POSITIONAL_OR_KEYWORD or x.default is not x.empty
                                             for x in given.values()):
         raise ValueError(f"force {python.__qualname__}{signature(python)}; {must}, without defaults")
+    if why := rebinding(python):
+        raise ValueError(f"force {python.__qualname__}{signature(python)} {why}")
     return python
 
 
@@ -94,10 +95,10 @@ def why_not_compiled(function: Callable, error: Exception) -> str:
     given = (vector.copy(readonly=True),) * 3
     try:
         njit(**CALLED)(_call_of(function)).compile((types.float64, *given, vector))
-    except NumbaError as alone:
+    except Exception as alone:                          # Numba has errors of its own
         where, reason = why_not(function, alone)
-        if "setitem(readonly" in reason:
-            reason = "it writes q, qd or p; it must set tau alone"
+        if reason == READONLY:
+            reason = "it writes q, qd, p or a constant of the module; it must set tau alone"
         return f"force {name} cannot be compiled.\n  {where}\n  {reason}"
     if name not in str(error):
         return ""

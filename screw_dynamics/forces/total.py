@@ -8,7 +8,6 @@ from math import prod
 from typing import NamedTuple
 
 import numpy as np
-from numba.core.errors import NumbaError
 from numpy.typing import ArrayLike
 
 from screw_dynamics import checks
@@ -72,7 +71,7 @@ class MachineCode:
             form = form_of(self._kernels, *options, self._key)
             try:
                 result = prepare(*form)
-            except NumbaError as error:
+            except Exception as error:          # Numba has errors of its own
                 for function in self._functions:
                     if refusal := why_not_compiled(function, error):
                         raise ValueError(refusal) from error
@@ -147,8 +146,7 @@ class Total:
         out = np.empty((len(t), TERMS, n, 1 + 2 * n))
         size = 2 * nq + (2 + TERMS) * n
         work = np.empty(size, dtype=object) if PLAIN else np.zeros((1 + WIDTH) * size)
-        with self._on_duals.borrowed() as memory:
-            self._machine_code.code(form_of_derivatives).entry_point(memory, self.p, t, ahead, q, qd, work, out)
+        self._run(self._on_duals, form_of_derivatives, (), t, ahead, q, qd, work, out)
         out = out.reshape(*lead, TERMS, n, 1 + 2 * n)
         return Derivatives(out[..., 0], out[..., 1:1 + n], out[..., 1 + n:])
 
@@ -156,9 +154,18 @@ class Total:
         """What a kernel makes of states, (..., *shape)."""
         lead, (t, q, qd) = self._states(t, q, qd)
         out = np.empty((len(t), *shape))
-        with self._on_one.borrowed() as memory:
-            self._machine_code.code(form_of_states, what).entry_point(memory, self.p, t, ahead, q, qd, out)
+        self._run(self._on_one, form_of_states, (what,), t, ahead, q, qd, out)
         return out.reshape(*lead, *shape)
+
+    def _run(self, workspaces, form, options, *arguments):
+        """Call the kernel of a form."""
+        run = self._machine_code.code(form, *options).entry_point
+        with workspaces.borrowed() as memory:
+            try:
+                run(memory, self.p, *arguments)
+            except Exception as error:
+                name_force(error, self)
+                raise
 
     def _states(self, t, q, qd):
         """The leading axes of times and states, and these as rows."""
@@ -168,6 +175,17 @@ class Total:
         lead = q.shape[:-1]
         rows = (x.reshape(prod(lead), *x.shape[len(lead):]) for x in (t[..., 0], q, qd))
         return lead, [np.ascontiguousarray(x, dtype=float) for x in rows]
+
+
+def name_force(error: Exception, total: Total | None) -> None:
+    """Raise an error that a user's force in a sum raised again, with its name."""
+    functions = dict.fromkeys(e.function.__name__ for e in (total.elements if total else ()) if isinstance(e, Custom))
+    try:
+        named = type(error)(f"{error}, in the force {' or '.join(functions)}") if functions else None
+    except TypeError:                                   # a class that is made of something else
+        return
+    if named is not None:
+        raise named from error
 
 
 def check_fits(model: Model, elements: Sequence[Element]) -> None:

@@ -45,6 +45,27 @@ def globals_of(code: CodeType) -> frozenset[str]:
     return frozenset(i.argval for i in dis.get_instructions(code) if i.opname == "LOAD_GLOBAL")
 
 
+def rebound(function: Callable, name: str) -> int | None:
+    """The line at which a function assigns to a variable of its own, so that the name stands for another object from
+    there on; None if it does not. Operators such as += write into the array."""
+    code = getattr(function, "py_func", function).__code__
+    lines, line, before = dict(dis.findlinestarts(code)), code.co_firstlineno, None
+    for i in dis.get_instructions(code):
+        line = lines.get(i.offset) or line
+        if i.opname.startswith(("STORE_FAST", "STORE_DEREF")):
+            stored = i.argval if isinstance(i.argval, tuple) else (i.argval,)       # two in one, since Python 3.13
+            if name in stored[:1 if i.opname.endswith("LOAD_FAST") else None] and not _in_place(before):
+                return line
+        before = before if i.opname == "EXTENDED_ARG" else i
+    return None
+
+
+def _in_place(instruction):
+    """True for an instruction of an operator such as +=; INPLACE_ADD and others are those of Python 3.10."""
+    return instruction is not None and (instruction.opname.startswith("INPLACE_") or (
+        instruction.opname == "BINARY_OP" and instruction.argrepr.endswith("=")))
+
+
 def with_inner(code: CodeType) -> Iterator[CodeType]:
     """The code of a function, and of the functions within it."""
     yield code

@@ -2,17 +2,21 @@
 import linecache
 import os
 import re
+import traceback
 from collections.abc import Callable
 from typing import Any
 
 from numba import types
-from numba.core.errors import TypingError
+from numba.core.errors import NumbaError, TypingError
 from numba.extending import overload
 
 from screw_dynamics.checks import described
 from screw_dynamics.numbers.values import CALLED
 
+from .user_code import rebound
+
 refusals: list[str] = []        # why this package refused to compile something, in its own words
+READONLY = "it writes into an array that it may only read: those of the module and of the function around are constant"
 _NOISE = "Failed in ", "During: ", "File ", ">>>", "- "
 
 
@@ -35,20 +39,34 @@ def _returns_nothing(result, what="it"):
     return lambda result, what="it": None
 
 
+def place(file: str, line: int) -> str:
+    """A line of a user's as messages show it."""
+    code = linecache.getline(file, line).strip()
+    return f"{file}, line {line}" + (f": {code}" if code else "")
+
+
+def rebinding(function: Callable) -> str:
+    """Why a function sets no efforts that assigns to the name tau, and where; "" for one that does not."""
+    line = rebound(function, "tau")
+    if line is None:
+        return ""
+    file = getattr(function, "py_func", function).__code__.co_filename
+    return f"assigns to the name tau, which sets no effort: write into the array, tau[:] = ...\n  {place(file, line)}"
+
+
 def why_not(function: Callable, error: Exception) -> tuple[str, str]:
     """The place in a function that Numba complains of, and its reason, or the first of `refusals` that it quotes."""
     python = getattr(function, "py_func", function)
     text = re.sub(r"\x1b\[[0-9;]*m", "", str(error))           # without colours
-    line = _line(python, error, text)
-    code = linecache.getline(python.__code__.co_filename, line).strip()
-    where = f"{python.__code__.co_filename}, line {line}" + (f": {code}" if code else "")
+    where = place(python.__code__.co_filename, _line(python, error, text))
     return where, next((refusal for refusal in refusals if refusal in text), "") or _reason(error, text)
 
 
 def _line(python, error, text):
     """The line of the function, as far as Numba tells, that it complains of."""
     code = python.__code__
-    places = [(found.filename, found.line) for found in [getattr(error, "loc", None)] if found is not None]
+    found = [getattr(x, "loc", None) for x in (*_in_frames(error, "self"), error)]
+    places = [(loc.filename, loc.line) for loc in reversed(found) if hasattr(loc, "filename")]
     for pattern in (r'File "([^"]+)", line (\d+)', r"Raised from (.+) \((\d+)\)"):
         places += [(file, int(line)) for file, line in re.findall(pattern, text)]
     lines = [line for file, line in places if os.path.basename(file) == os.path.basename(code.co_filename)]
@@ -57,9 +75,24 @@ def _line(python, error, text):
 
 def _reason(error, text):
     """Numba's reason in one line."""
+    if "setitem(readonly" in text or not isinstance(error, NumbaError) and _writes_what_is_constant(error):
+        return READONLY
+    if not isinstance(error, NumbaError):
+        return f"Numba fails by an error of its own, {type(error).__name__}: {text}"
     lines = [line.strip() for line in text.splitlines()]
     wanted = [line.removeprefix(">>> ") for line in lines if line.startswith(">>> ")]
     lines = [line for line in lines if line and not line.startswith(_NOISE)]
     if wanted and lines and lines[0].startswith("No implementation"):
         return f"Numba has no {wanted[-1]}"
     return re.sub(r"Robot\(lanes.*\)", "Robot", lines[0]) if lines else type(error).__name__
+
+
+def _writes_what_is_constant(error):
+    """True if Numba failed on an operator such as += on an array that may only be read."""
+    called = (_in_frames(error, "args") or [None])[-1]
+    return isinstance(called, tuple) and called and isinstance(called[0], types.Array) and not called[0].mutable
+
+
+def _in_frames(error, name):
+    """The values of a variable in the frames that an error went through, outermost first."""
+    return [frame.f_locals.get(name) for frame, _ in traceback.walk_tb(error.__traceback__)]

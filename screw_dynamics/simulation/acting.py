@@ -1,8 +1,8 @@
-"""The elements of force that act on a robot in a rollout, and whose error it was."""
+"""The elements of force that act on a robot in a rollout."""
 from collections.abc import Sequence
 from typing import Any
 
-from screw_dynamics.forces import Custom, Element, JointSprings, ModelFriction, Total, elements_of, of_model
+from screw_dynamics.forces import Element, JointSprings, ModelFriction, elements_of, of_model
 from screw_dynamics.model.model import Model
 
 from .springs import checked_springs
@@ -22,10 +22,3 @@ def acting(model: Model, forces: Sequence[Element] | None, friction: bool, sprin
     if (given := checked_springs(model, springs)) is not None:
         elements += JointSprings(*given),
     return elements
-
-
-def name_force(error: Exception, total: Total | None) -> None:
-    """Raise an error that a user's force raised again, with its name."""
-    functions = [e.function.__name__ for e in total.elements if isinstance(e, Custom)] if total else []
-    if functions:
-        raise type(error)(f"{error}, in the force {' or '.join(functions)}") from error

@@ -1,5 +1,4 @@
 """Where a compiled controller failed. Compiled code knows no lines: the controller runs once more in plain Python."""
-import linecache
 import traceback
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -7,9 +6,12 @@ from typing import Any
 import numpy as np
 
 from screw_dynamics.compiled.workspace import header
+from screw_dynamics.kernel_cache.user_errors import place
 from screw_dynamics.kernel_cache.user_functions import in_python
 
 from .controllers import PARAMETERS, heading, parameters
+
+LINALG = np.linalg.LinAlgError.__module__
 
 
 def inputs(memory: np.ndarray, nq: int, n: int, lanes: int) -> list[tuple]:
@@ -29,7 +31,7 @@ def located(error: Exception, function: Callable, robot: Any, states: Iterable[t
         try:
             python(**{name: given[name] for name in names})
         except Exception as again:
-            if isinstance(again, type(error)) and type(error).__module__ == "builtins":
+            if isinstance(again, type(error)) and type(error).__module__ in ("builtins", LINALG):
                 where = f"t = {t:.9g}, q = {q.tolist()}, qd = {qd.tolist()}"
                 return type(error)(f"{heading(function)}: {again}.\n  {_line(python, again)}\n  at {where}")
     return error
@@ -41,5 +43,4 @@ def _line(python, error):
     frames = traceback.extract_tb(error.__traceback__)[1:]
     file = python.__code__.co_filename
     frame = next((frame for frame in reversed(frames) if frame.filename == file), frames[-1])
-    text = linecache.getline(frame.filename, frame.lineno or 0).strip()
-    return f"{frame.filename}, line {frame.lineno}" + (f": {text}" if text else "")
+    return place(frame.filename, frame.lineno or 0)

@@ -18,7 +18,7 @@ from screw_dynamics.compiled.entry import lane, number
 from screw_dynamics.compiled.native import address, array_at
 from screw_dynamics.kernel_cache.cache import Form, compiled, prepare
 from screw_dynamics.kernel_cache.user_code import Fingerprint, fingerprint
-from screw_dynamics.kernel_cache.user_errors import refusals, returns_nothing, why_not
+from screw_dynamics.kernel_cache.user_errors import rebinding, refusals, returns_nothing, why_not
 from screw_dynamics.kernel_cache.user_functions import bounds_checked
 from screw_dynamics.numba_internals.dispatchers import Dispatcher, may_compile
 from screw_dynamics.numbers.lanes import LANE, WIDTH, extract, insert
@@ -69,7 +69,7 @@ def compiled_controller(function: Callable, lanes: bool, frames: tuple[str | Non
 
 def parameters(function: Callable) -> tuple[str, ...]:
     """The names of a controller's parameters, in its order: robot, t, q, qd and tau, or all but robot. ControllerError
-    for any other, or what is no function."""
+    for any other, for what is no function, and for one that rebinds tau."""
     python = getattr(function, "py_func", function)
     if not isinstance(python, FunctionType):
         raise ControllerError(f"controller {function!r} is a {type(function).__name__}; {_MUST}")
@@ -83,6 +83,8 @@ def parameters(function: Callable) -> tuple[str, ...]:
     missing = [name for name in PARAMETERS[1:] if name not in given]
     if missing:
         raise ControllerError(f"{heading(python)} has no parameter {', '.join(missing)}; {_MUST}")
+    if why := rebinding(python):
+        raise ControllerError(f"{heading(python)} {why}")
     return tuple(given)
 
 

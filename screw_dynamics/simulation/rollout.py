@@ -19,11 +19,12 @@ from screw_dynamics.compiled.threads import on_threads, thread_count
 from screw_dynamics.constraints.contacts.calls import LEAVES_FACTORS, contact_addresses
 from screw_dynamics.constraints.projection import NEEDED, acts_at_ends, projection_address, with_room
 from screw_dynamics.forces import Element, ModelDamping, Total, friction_of
+from screw_dynamics.forces.total import name_force
 from screw_dynamics.numbers.lanes import WIDTH
 from screw_dynamics.numbers.values import PLAIN
 
 from . import control_along, controller_failure
-from .acting import acting, name_force, stepped
+from .acting import acting, stepped
 from .controllers import CompiledController, compiled_controller, plain_controller
 from .divergence import warn_of_divergence
 from .integrators import FIXED_STEPS, INTEGRATORS, check_elements, momenta_address
@@ -221,7 +222,12 @@ class Rollouts:
             one, settings, pool = self.step_entry(integrator, friction, limits, springs, total)
             _head(settings).start = begin
             with pool.borrowed() as memory:
-                notes = noted(one(memory, settings, *(x[0, 0] for x in inputs), None, *(x[0, 0] for x in ends), dt))
+                try:
+                    done = one(memory, settings, *(x[0, 0] for x in inputs), None, *(x[0, 0] for x in ends), dt)
+                except Exception as error:
+                    name_force(error, total)
+                    raise
+            notes = noted(done)
         if notes[LEFT]:
             self.tell_limits(ends[0].reshape(*lead, 1, -1), inputs[0].reshape(*lead, 1, -1), 4)
         for result, end in zip(results, ends, strict=True):

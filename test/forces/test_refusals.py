@@ -19,6 +19,10 @@ ARM = """<mujoco><worldbody><body name="upper"><joint name="first" axis="0 1 0"/
   </body></body></body></worldbody></mujoco>"""
 
 
+CONSTANT = np.zeros(3)
+CONSTANT.flags.writeable = False        # as in compiled code
+
+
 def magnet(t, q, qd, p, tau):
     """A force that is good."""
     tau[1] = p[1] * (p[0] - q[1])
@@ -26,6 +30,14 @@ def magnet(t, q, qd, p, tau):
 
 def out_of_bounds(t, q, qd, p, tau):
     tau[7] = 1.0
+
+
+def rebinding(t, q, qd, p, tau):
+    tau = -q            # noqa: F841
+
+
+def accumulating(t, q, qd, p, tau):
+    CONSTANT[:] += q
 
 
 def unknown_name(t, q, qd, p, tau):
@@ -257,19 +269,33 @@ def test_a_joint_on_a_group_has_no_spring_stop_or_friction(rng, kind, element):
         robot.total_force([element(robot.joint_names[0], 1.0)])
 
 
+@pytest.mark.parametrize("entry", [
+    *(x for x in ENTRIES if x not in ("momentum_balance", "total_force", "Simulation")), "efforts", "derivatives",
+    "account", "step of many"])
+def test_an_error_of_a_users_force_has_its_name(robot, entry):
+    given = [forces.Spring("first", 1.0), forces.Custom(out_of_bounds)]
+    with pytest.raises(IndexError, match="in the force out_of_bounds$"):
+        if entry == "step of many":
+            robot.step(np.zeros((9, 3)), Q, Q, 1e-3, forces=given)
+        elif entry in ENTRIES:
+            ENTRIES[entry](robot, given)
+        else:
+            getattr(robot.total_force(given), entry)(Q, Q)
+
+
 def test_what_a_users_force_does_wrong_is_said(robot):
     q = np.zeros(3)
-    with pytest.raises(IndexError, match="in the force out_of_bounds"):
-        robot.rollout(q, q, forces=[forces.Custom(out_of_bounds)])
+    with pytest.raises(ValueError, match=r"force rebinding.* assigns to the name tau, .*tau\[:\] = .*\n.*: tau = -q"):
+        robot.rollout(q, q, forces=[forces.Custom(rebinding)])
     with pytest.raises((ValueError, NameError), match="nothing_of_the_kind"):
         robot.rollout(q, q, forces=[forces.Custom(unknown_name)])
     with pytest.raises(ValueError, match="force returning (?s:.*)returns .*; it must return nothing, and set tau"):
         robot.total_force([forces.Custom(returning)]).efforts(q, q)
 
 
-@pytest.mark.parametrize("function", [moving_the_robot, stopping_the_robot, changing_its_numbers])
+@pytest.mark.parametrize("function", [moving_the_robot, stopping_the_robot, changing_its_numbers, accumulating])
 def test_a_users_force_writes_efforts_alone(robot, function):
-    """Not the state that it is given, nor its own numbers, which other elements and steps read."""
+    """Not the state that it is given, nor its own numbers, which other elements and steps read, nor a constant."""
     for entry in "rollout", "step", "linearize":
         with pytest.raises(ValueError, match="force .* cannot be compiled(?s:.*)it must set tau alone|read-only"):
             ENTRIES[entry](robot, [forces.Custom(function, (2.0,))])

@@ -1,5 +1,5 @@
-"""Controllers out of bounds: an error with their line, in every form and in the functions that they call; else memory
-of somebody else is read and written in silence."""
+"""Controllers that fail, out of bounds above all: an error with their line, in every form and in the functions that
+they call; else memory of somebody else is read and written in silence."""
 from types import ModuleType
 
 import numba
@@ -73,6 +73,10 @@ def of_local_array(t, q, qd, tau):
     x[1, int(q[0]) + 3] = 1.0
 
 
+def singular(t, q, qd, tau):
+    tau[:] = np.linalg.solve(np.zeros((2, 2)), q)
+
+
 def too_many(t, q, qd, tau):
     tau[:] = np.ones(3)
 
@@ -87,14 +91,15 @@ FAILING = [(writes, IndexError, "tau[200_000_000] = 1.0", "index 200000000 is ou
            (with_inner, IndexError, "x[k] = 1.0", "index 50 is out of bounds", 0.0),
            (recursive, IndexError, "return x[k] if k == 9", "index 9 is out of bounds", 0.0),
            (of_local_array, IndexError, "x[1, int(q[0]) + 3] = 1.0", "out of bounds for axis 1 with size 3", 0.0),
+           (singular, np.linalg.LinAlgError, "tau[:] = np.linalg.solve(np.zeros((2, 2)), q)", "ingular", 0.0),
            (too_many, ValueError, "tau[:] = np.ones(3)", "could not broadcast", 0.0)]
 
 
 @pytest.mark.parametrize("controller, kind, code, reason, when, lead", [
     *(pytest.param(*row, (), id=row[0].__name__) for row in FAILING),
     *(pytest.param(*row, (9,), id=f"{row[0].__name__} in a batch") for row in FAILING
-      if row[0] in (reads, of_seven, with_helper))])
-def test_out_of_bounds_is_an_error_with_its_line(controller, kind, code, reason, when, lead):
+      if row[0] in (reads, of_seven, with_helper, singular))])
+def test_a_failure_is_an_error_with_its_line(controller, kind, code, reason, when, lead):
     with pytest.raises(kind) as caught:
         ROBOT.rollout(np.zeros((*lead, 2)), np.zeros(2), controller, steps=9)
     message = str(caught.value)

@@ -243,7 +243,21 @@ def returning(robot, t, q, qd, tau):
     return robot.gravity_torque(q)
 
 
+CONSTANT = np.zeros(7)
+
+
+def writing_a_slice(robot, t, q, qd, tau):
+    tau[:] = 0.0
+    CONSTANT[:] += q
+
+
+def writing_an_entry(robot, t, q, qd, tau):
+    CONSTANT[0] = q[0]
+
+
 REFUSED = [
+    (writing_a_slice, 2, "CONSTANT[:] += q", "it writes into an array that it may only read: those of the module"),
+    (writing_an_entry, 1, "CONSTANT[0] = q[0]", "it writes into an array that it may only read: those of the module"),
     (unknown_object, 2, "tau[:] = HOLDER.stiffness * q", "Untyped global name 'HOLDER'"),
     (unknown_link, 1, "tau[0] = robot.jacobian(", "link 'panda_hnd' does not exist; the model has panda_link0, "),
     (variable_link, None, "", "must be constant strings"), (not_jitted, 1, "helper(q)", "Untyped global name 'helper'"),
@@ -271,7 +285,7 @@ def test_an_error_names_the_line_the_reason_and_the_way_out(controller, line, te
         assert reason in message
         assert line is None or f"{__file__}, line {number}: " in message
         assert text in message and "robot.step(q, qd, tau, dt)" in message and message.count("\n") == 3
-        assert isinstance(caught.value, ValueError) and isinstance(caught.value.__cause__, numba.core.errors.NumbaError)
+        assert isinstance(caught.value, ValueError) and caught.value.__cause__ is not None      # Numba's own error
 
 
 def with_gain(t, q, qd, tau, k=100.0):
@@ -306,6 +320,69 @@ NONE = [
 def test_what_is_no_controller_is_refused(controller, reason, lead):
     with pytest.raises(sd.ControllerError, match=rf"{reason}; .*function controller\(robot, t, q, qd, tau\) or"):
         PANDA.rollout(np.zeros((*lead, 7)), HOME, controller, steps=1)
+
+
+def rebinding(robot, t, q, qd, tau):
+    tau = robot.gravity_torque(q)           # noqa: F841
+
+
+def unpacking(t, q, qd, tau):
+    _, (tau, _) = 1.0, (-q, 2.0)            # noqa: F841
+
+
+def in_a_loop(t, q, qd, tau):
+    for tau in (q, qd):
+        tau[0] = 1.0
+
+
+def in_an_expression(t, q, qd, tau):
+    if (tau := -q)[0] > 0.0:                # noqa: F841
+        pass
+
+
+def sometimes(t, q, qd, tau):
+    tau[:] = -q
+    if t > 0.5:
+        tau = tau * 2.0
+
+
+def for_an_inner_one(t, q, qd, tau):
+    def inner():
+        return tau
+    tau = -q
+    inner()
+
+
+def into_the_array(t, q, qd, tau):
+    tau[:] = -3.0 * q
+
+
+def by_operators(t, q, qd, tau):
+    torque = tau
+    tau += -1.0 * q if t >= 0.0 else q
+    tau *= 2.0
+    torque -= q
+
+
+@pytest.mark.parametrize("controller, line", [
+    (rebinding, 1), (unpacking, 1), (in_a_loop, 1), (in_an_expression, 1), (sometimes, 3), (for_an_inner_one, 3),
+    (numba.njit(rebinding), 1)], ids=str)
+@pytest.mark.parametrize("lead", [(), (9,)])
+def test_a_controller_that_rebinds_tau_is_refused(controller, line, lead):
+    """It would set nothing, without a word."""
+    python = getattr(controller, "py_func", controller)
+    where = f"{__file__}, line {python.__code__.co_firstlineno + line}: "
+    with pytest.raises(sd.ControllerError) as caught:
+        PANDA.rollout(np.zeros((*lead, 7)), HOME, controller, steps=1)
+    assert "assigns to the name tau" in str(caught.value) and "tau[:] = ..." in str(caught.value)
+    assert where in str(caught.value)
+
+
+def test_operators_that_write_into_tau_set_efforts():
+    for lead in ((), (9,)):
+        q0 = np.full((*lead, 7), 0.1)
+        np.testing.assert_allclose(*(PANDA.rollout(q0, HOME, each, steps=9)[1] for each in (
+            into_the_array, by_operators)), rtol=0.0, atol=1e-15)
 
 
 def test_parameters_are_found_by_name():
