@@ -20,14 +20,22 @@ def neutral(model: Model) -> np.ndarray:
 def normalized(model: Model, q: np.ndarray) -> np.ndarray:
     """The same configurations with quaternions of unit length. ValueError names a joint with the quaternion 0."""
     q = np.array(q, dtype=float)
-    for joint, kind, numbers, _ in _joints(model):
-        if kind in ("spherical", "free"):
-            quaternion = q[..., numbers][..., QUATERNION]
-            length = np.linalg.norm(quaternion, axis=-1, keepdims=True)
-            if (length == 0.0).any():
-                raise ValueError(f"joint {joint!r}: the quaternion 0 0 0 0 has no direction")
-            q[..., numbers][..., QUATERNION] = quaternion / length
+    if joint := without_direction(model, q):
+        raise ValueError(f"joint {joint!r}: the quaternion 0 0 0 0 has no direction")
+    for _, quaternion in _quaternions(model, q):
+        quaternion /= np.linalg.norm(quaternion, axis=-1, keepdims=True)
     return q
+
+
+def without_direction(model: Model, q: np.ndarray) -> str:
+    """The first joint whose quaternion is 0 in one of the configurations (..., nq); "" for none."""
+    return next((joint for joint, quaternion in _quaternions(model, q) if not quaternion.any(axis=-1).all()), "")
+
+
+def _quaternions(model, q):
+    """The joints with a quaternion among their numbers, and that part (..., 4) of configurations."""
+    return [(joint, q[..., numbers][..., QUATERNION]) for joint, kind, numbers, _ in _joints(model)
+            if kind in ("spherical", "free")]
 
 
 def velocities(model: Model, q: np.ndarray, rates: np.ndarray, accelerations: np.ndarray

@@ -59,12 +59,12 @@ def goals(pose: ArrayLike, link: Any, parts: Any, reference: Any) -> Goals:
         links: tuple[str, ...] = (link,)
         references: tuple[str | None, ...] = (reference,)
         parts = [parts]
-        poses = checks.real_numbers("pose", pose, 4, 4)[..., None, :, :]
+        poses = checks.finite_numbers("pose", pose, 4, 4)[..., None, :, :]
     else:
         links = tuple(link) if isinstance(link, Iterable) else (link,)
         if not links:
             raise ValueError("link: no names; one or more links must be given")
-        poses = checks.real_numbers("pose", pose, len(links), 4, 4)
+        poses = checks.finite_numbers("pose", pose, len(links), 4, 4)
         references = (reference,) * len(links) if reference is None or isinstance(reference, str) else tuple(reference)
         each = not isinstance(parts, str) and any(isinstance(x, str) or np.ndim(x) for x in parts)
         parts = list(parts) if each else [parts] * len(links)

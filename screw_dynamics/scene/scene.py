@@ -342,7 +342,7 @@ class Scene(SceneLinearization, ScenePlanning):
         found = touching.samples(q0, qd0, effort, dt, steps, integrator, friction, limits, every, threads=threads,
                                  forces=forces, contacts=None if most and np.ndim(q0) > 1 else most,
                                  watch=watching(progress))
-        touching.warn(found, dt, integrator)
+        touching.warn(found, dt, integrator, effort, steps)
         recorded = None if contacts is False else touching.contacts(found.report, most)
         return SceneMotion(found.t, found.q, found.qd, recorded, touching.residuals(found.report))
 

@@ -188,10 +188,10 @@ class Touching:
         """The Residuals of reports (..., numbers)."""
         return Residuals(*np.moveaxis(report[..., :RESIDUALS], -1, 0))
 
-    def warn(self, found: Samples, dt: float, integrator: str) -> None:
+    def warn(self, found: Samples, dt: float, integrator: str, effort: Any = None, steps: int = 0) -> None:
         """Warn where a rollout diverged or left limits."""
         if found.diverged:
-            warn_of_divergence(found.t, found.q, found.qd, dt, integrator)
+            warn_of_divergence(self.robot.model, found.t, found.q, found.qd, dt, integrator, effort, steps)
         if found.left:
             warn_of_limits(self.robot.model, "the rollout", found.q, found.q[..., :1, :], found.t)
 

@@ -1,15 +1,23 @@
 """What a rollout says when the numbers of a state cease to be finite."""
 import warnings
+from collections.abc import Callable
 
 import numpy as np
+from numpy.typing import ArrayLike
+
+from screw_dynamics.model.configuration_space import without_direction
+from screw_dynamics.model.model import Model
+
+from .rollout_arguments import efforts
 
 
 class DivergenceWarning(RuntimeWarning):
     """A state of a rollout is not finite from some time on."""
 
 
-def warn_of_divergence(t: np.ndarray, q: np.ndarray, qd: np.ndarray, dt: float, integrator: str) -> None:
-    """Warn of the first sample that is not finite, in the code that called Robot.rollout."""
+def warn_of_divergence(model: Model, t: np.ndarray, q: np.ndarray, qd: np.ndarray, dt: float, integrator: str,
+                       effort: ArrayLike | Callable | None, steps: int) -> None:
+    """Warn of the first sample that is not finite, in the code that called Robot.rollout with an effort and steps."""
     finite = np.isfinite(q).all(axis=-1) & np.isfinite(qd).all(axis=-1)            # (*lead, samples + 1)
     lead, finite = finite.shape[:-1], finite.reshape(-1, len(t))
     lost = np.flatnonzero(~finite.all(axis=1))
@@ -20,7 +28,20 @@ def warn_of_divergence(t: np.ndarray, q: np.ndarray, qd: np.ndarray, dt: float, 
     index = tuple(int(i) for i in np.unravel_index(lost[first], lead)) if lead else ()
     who = f"state {index[0] if len(index) == 1 else index} of {lead}" if index else "the state"
     others = f", and {len(lost) - 1} more, later or at once" if len(lost) > 1 else ""
-    advice = ("its step size underflowed: the motion itself has no bound, or jumps" if integrator == "rk45" else
-              f"try a dt smaller than {dt:g} s, or integrator='rk45'")
+    given = {"q0": q[index][0], "qd0": qd[index][0]}
+    if not callable(effort):
+        given["effort"] = efforts(effort, lead, steps, model.n)[index]
+    advice = _impossible(model, given) or (
+        "its step size underflowed: the motion itself has no bound, or jumps" if integrator == "rk45" else
+        f"try a dt smaller than {dt:g} s, or integrator='rk45'")
     warnings.warn(f"the rollout diverged: {who} is not finite from t = {t[samples[first]]:g} s on{others}; {advice}",
                   DivergenceWarning, stacklevel=4)
+
+
+def _impossible(model, given):
+    """Which of the arrays that a rollout of one state is given has no motion, and where; "" if all have."""
+    for name, x in given.items():
+        for *step, k in np.argwhere(~np.isfinite(x)).tolist():
+            return f"its {name}[{'..., ' * bool(step)}{k}] is {x[(*step, k)]}"
+    joint = without_direction(model, given["q0"])
+    return joint and f"the quaternion of joint {joint!r} in its q0 is 0, which is no orientation"

@@ -247,7 +247,7 @@ class Rollouts:
         t, q, qd, diverged, left, _ = self.samples(q0, qd0, effort, dt, steps, integrator, friction, limits, every,
                                                    rtol, atol, threads, springs, forces)
         if diverged:
-            warn_of_divergence(t, q, qd, dt, integrator)
+            warn_of_divergence(self._model, t, q, qd, dt, integrator, effort, steps)
         if left:
             warn_of_limits(self._model, "the rollout", q, q[..., :1, :], t)
         return t, q, qd
