@@ -89,7 +89,7 @@ def test_what_cannot_be_written_leaves_nothing_behind(tmp_path, rng, monkeypatch
     def full(*_, **__):
         raise OSError(28, "no space left on device")
     monkeypatch.setattr(parquet, "write_table", full)
-    with pytest.raises(OSError, match="no space left"):
+    with pytest.raises(OSError, match="No space left on device"):
         sd.logs.write(sd.logs.Recording(("a",), [0.0], [[1.0]]), before)
     assert [path.name for path in tmp_path.iterdir()] == ["x.parquet"]
     assert bits(sd.logs.read(before)) == bits(recording)
