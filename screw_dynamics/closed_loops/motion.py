@@ -45,7 +45,7 @@ def simulate(constraints: Constraints, rollouts: Rollouts, q: np.ndarray, qd: np
         t, qs, qds, *_ = rollouts.samples(q, qd, effort, dt, steps, method, friction, limits, forces=forces)
     _check(constraints, dt, t, qs, qds)
     if not limits:
-        warn_of_limits(robot.model, "the simulation", qs, qs[..., :1, :], t, "limits=True lets joints stop there")
+        warn_of_limits(robot.model, "the simulation", qs, t=t, advice="limits=True lets joints stop there")
     energy, total = robot.kinetic_energy(qs, qds) + robot.potential_energy(qs), rollouts.total(forces)
     if total:
         energy += total.potential_energy(qs)

@@ -55,8 +55,8 @@ class Integration(Evaluation):
 
         Neither friction nor position limits act unless they are asked for: friction=True lets the model's damping and
         Coulomb friction act, by which joints stick, docs/constraints.md; limits=True stops joints at their position
-        limits, without rebound, between steps of at most dt. Where joints leave their limits by default, limits=None, a
-        LimitsWarning names them and how far they get; limits=False ignores limits in silence.
+        limits, without rebound, between steps of at most dt. Where joints leave their limits by default, limits=None,
+        or begin beyond them, a LimitsWarning names them and how far they get; limits=False ignores limits in silence.
 
         effort: None; (..., n) constant; (..., steps, n) one an interval dt, batch axes as in q0; or a controller, a
         function controller(robot, t, q, qd, tau), or without robot, that Numba can compile: it sets tau (n,) from q

@@ -193,7 +193,7 @@ class Touching:
         if found.diverged:
             warn_of_divergence(self.robot.model, found.t, found.q, found.qd, dt, integrator, effort, steps)
         if found.left:
-            warn_of_limits(self.robot.model, "the rollout", found.q, found.q[..., :1, :], found.t)
+            warn_of_limits(self.robot.model, "the rollout", found.q, t=found.t)
 
     def least_gaps(self, q: np.ndarray) -> np.ndarray:
         """The least gap in m (..., pairs) of each pair at configurations q (..., nq)."""

@@ -1,4 +1,4 @@
-"""What a rollout says when joints leave position limits that nobody has asked for or declined."""
+"""A warning of joints that leave position limits, or begin beyond them, which nobody has asked for or declined."""
 import warnings
 
 import numpy as np
@@ -10,13 +10,22 @@ IGNORED = "limits=True stops joints there, limits=False ignores limits without t
 
 
 class LimitsWarning(UserWarning):
-    """Joints of a simulation left the model's position limits, which do not act unless they are asked for."""
+    """Joints of a simulation left the model's position limits, or began beyond them, which do not act unless they are
+    asked for."""
+
+
+def begins_beyond(model: Model, q: np.ndarray) -> bool:
+    """Whether a joint is beyond its limits in the first of the samples q (..., samples, nq)."""
+    moving = model.places_in_q >= 0
+    x = q[..., 0, model.places_in_q[moving]]
+    return bool(((x < model.lower[moving]) | (x > model.upper[moving])).any())
 
 
 def warn_of_limits(model: Model, what: str, q: np.ndarray, q0: np.ndarray | None = None, t: np.ndarray | None = None,
                    advice: str = IGNORED, stacklevel: int = 4, room: float = 0.0) -> None:
     """Warn of the joints that are beyond their limits, by more than `room`, in samples q (..., samples, nq), at times t
-    (samples,), and were not at q0 (..., 1, nq). what: the rollout or the step, as the beginning of a sentence."""
+    (samples,); with q0 (..., 1, nq), where a step began, of those alone that were within them there. what: the rollout
+    or the step, as the beginning of a sentence."""
     moving = np.flatnonzero(model.places_in_q >= 0)
     place, lower, upper = model.places_in_q[moving], model.lower[moving], model.upper[moving]
     x, start = q[..., place], np.clip(0.0, lower, upper) if q0 is None else q0[..., place]

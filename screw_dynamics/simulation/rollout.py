@@ -28,7 +28,7 @@ from .acting import acting, stepped
 from .controllers import CompiledController, compiled_controller, plain_controller
 from .divergence import warn_of_divergence
 from .integrators import FIXED_STEPS, INTEGRATORS, check_elements, momenta_address
-from .limits_left import warn_of_limits
+from .limits_left import begins_beyond, warn_of_limits
 from .plant import (
     CONTROLLER,
     DETECT,
@@ -63,7 +63,8 @@ BRIEF = 100             # steps times joints up to which a rollout of one state 
 
 class Samples(NamedTuple):
     """Times (samples + 1,), configurations (..., samples + 1, nq) and velocities (..., samples + 1, n); whether a state
-    ceased to be finite; whether one left limits that do not act; and reports (..., samples, k), if asked for."""
+    ceased to be finite; whether one left limits that do not act, or began beyond them; and reports (..., samples, k),
+    if asked for."""
 
     t: np.ndarray
     q: np.ndarray
@@ -249,7 +250,7 @@ class Rollouts:
         if diverged:
             warn_of_divergence(self._model, t, q, qd, dt, integrator, effort, steps)
         if left:
-            warn_of_limits(self._model, "the rollout", q, q[..., :1, :], t)
+            warn_of_limits(self._model, "the rollout", q, t=t)
         return t, q, qd
 
     def samples(self, q0: ArrayLike, qd0: ArrayLike, effort: ArrayLike | Callable | None, dt: float, steps: int,
@@ -283,6 +284,8 @@ class Rollouts:
         if found is None:
             found = self._from_any(
                 integrator, settings, q0, qd0, effort, total, controller, float(dt), samples, threads, watch)
+        if limits is None and not found.left and begins_beyond(self._model, found.q):
+            found = found._replace(left=True)
         return found
 
     def _check(self, dt, steps, integrator, friction, limits, every, rtol, atol, springs, forces):

@@ -33,16 +33,33 @@ def test_a_rollout_says_which_joint_leaves_which_limit_and_when(integrator, sign
 
 
 @pytest.mark.parametrize("integrator", INTEGRATORS)
-@pytest.mark.parametrize("what", ["within", "asked", "declined", "starts outside and comes in"])
+@pytest.mark.parametrize("what", ["within", "asked", "declined"])
 def test_others_are_silent(integrator, what):
     q0, force, steps, options = {
         "within": ([0.0], [FORCE], 95, {}), "asked": ([0.0], [FORCE], STEPS, {"limits": True}),
-        "declined": ([0.0], [FORCE], STEPS, {"limits": False}),
-        "starts outside and comes in": ([1.3], [-FORCE], 100, {})}[what]
+        "declined": ([1.3], [FORCE], STEPS, {"limits": False})}[what]
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         _, q, _ = RAIL.rollout(q0, [0.0], force, dt=DT, steps=steps, integrator=integrator, **options)
-    assert q.max() <= {"within": 1.0, "asked": 1.0, "declined": 4.1, "starts outside and comes in": 1.3}[what]
+    assert q.max() <= {"within": 1.0, "asked": 1.0, "declined": 5.4}[what]
+
+
+@pytest.mark.parametrize("integrator", INTEGRATORS)
+@pytest.mark.parametrize("force, far", [(0.0, 1.3), (-FORCE, 1.3), (FORCE, 2.3)])
+def test_a_rollout_that_begins_beyond_a_limit_says_so_from_the_start(integrator, force, far):
+    """Also where it has come in by the first sample behind."""
+    for every in (1, 100):
+        with pytest.warns(sd.LimitsWarning) as caught:
+            RAIL.rollout([1.3], [0.0], [force], dt=DT, steps=100, integrator=integrator, every=every)
+        joint, reached, limit, since = told(str(caught[0].message))
+        assert len(caught) == 1 and caught[0].filename == __file__
+        assert (joint, limit, since) == ("slide", 1.0, 0.0) and reached == pytest.approx(far, rel=0.01)
+
+
+@pytest.mark.parametrize("integrator", INTEGRATORS)
+def test_of_a_batch_it_says_how_many_begin_beyond(integrator):
+    with pytest.warns(sd.LimitsWarning, match=r"from t = 0 s on, in 2 of 3 states"):
+        RAIL.rollout([[0.0], [1.3], [-0.7]], [0.0], [0.0], dt=DT, steps=1, integrator=integrator)
 
 
 @pytest.mark.parametrize("integrator", INTEGRATORS)
