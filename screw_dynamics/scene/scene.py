@@ -34,6 +34,7 @@ from .self_collision import self_collision
 from .touching import Contacts, Solid, Touching
 
 Shapes = Mapping[str, Any] | Sequence[CollisionShape] | None
+LEAST_STEP = 1e-100     # s: squares of what moves by the margin in it are finite
 
 
 class Scene(SceneLinearization, ScenePlanning):
@@ -44,9 +45,10 @@ class Scene(SceneLinearization, ScenePlanning):
     {link: shape, (shape, pose (4, 4) in the link), or several of these}, or with those of a list of CollisionShapes;
     without it, with the collision shapes of the URDF that a robot was read from. self_collisions: links of robots touch
     each other, too, as scene.self_collision has it: without srdf, a path or text, or one for each {prefix: path}, those
-    are left out that samples of configurations find in contact always or never. ground: the plane z = 0. friction,
-    restitution, torsion and rolling: of all surfaces without their own; `materials` {link: Material, or its friction}
-    are those of links; what two surfaces have between them says `combination`, contact.materials.Combination.
+    are left out that touch in the neutral configuration, or that samples of configurations find in contact always or
+    never: `left_out` has them, and why. ground: the plane z = 0. friction, restitution, torsion and rolling: of all
+    surfaces without their own; `materials` {link: Material, or its friction} are those of links; what two surfaces have
+    between them says `combination`, contact.materials.Combination.
 
     Objects are added by add_box and others. q is that of the robots, followed by x y z and quaternion x y z w of each
     free body, in the order in which they were added. `robot` is that of everything, with all its methods. disable:
@@ -75,8 +77,8 @@ class Scene(SceneLinearization, ScenePlanning):
         found = collisions(robot) if shapes is None else on_links(shapes, links)
         self._shapes = with_materials(found, materials or {}, links)
         self._disabled = _pairs(disable)
-        self._self_pairs = (self._find_self_pairs(srdf)
-                            if checks.flag("self_collisions", self_collisions) or srdf is not None else {})
+        self._self_pairs, self._left_out = (self._find_self_pairs(srdf) if checks.flag(
+            "self_collisions", self_collisions) or srdf is not None else ({}, {}))
         if checks.flag("ground", ground):
             self.add_plane("ground")
 
@@ -229,6 +231,12 @@ class Scene(SceneLinearization, ScenePlanning):
         return tuple((solids[pair.first].name, solids[pair.second].name) for pair in self.touching.pairs)
 
     @property
+    def left_out(self) -> Mapping[tuple[str, str], str]:
+        """The pairs of links that self_collisions leaves out, each with the reason, such as "touch in the neutral
+        configuration"; empty without self_collisions."""
+        return MappingProxyType(self._left_out)
+
+    @property
     def touching(self) -> Touching:
         """The scene as compiled code reads it, for packages that have kernels of their own."""
         if self._made is None:
@@ -259,7 +267,7 @@ class Scene(SceneLinearization, ScenePlanning):
                         constraints_of(robot, self._loops))
 
     def _find_self_pairs(self, srdf):
-        """The pairs of shapes of robots that touch each other: {(i, j): None}."""
+        """The pairs of shapes of robots that touch each other, {(i, j): None}, and why others do not."""
         robot, shapes = self._robots, self._shapes
         solids = [Solid(shape.link, shape.link, shape.shape, shape.pose) for shape in shapes]
 
@@ -267,8 +275,8 @@ class Scene(SceneLinearization, ScenePlanning):
             touching = Touching(robot, solids, pairs, [self.material] * len(pairs))
             return touching.least_gaps(q)
         disable = [tuple(pair) for pair in self._disabled if pair <= set(robot.link_names)]
-        return dict.fromkeys(self_collision(robot.model, shapes, gaps, srdf=srdf, prefixes=self._prefixes,
-                                            disable=disable).pairs)
+        found = self_collision(robot.model, shapes, gaps, srdf=srdf, prefixes=self._prefixes, disable=disable)
+        return dict.fromkeys(found.pairs), found.left_out
 
     def _may_touch(self, robot, a, b):
         """Whether two solids, one of them an object's, are on bodies that move against each other."""
@@ -337,6 +345,8 @@ class Scene(SceneLinearization, ScenePlanning):
                           [name for name in FIXED_STEPS if name in WITH_CONSTRAINTS])
         if self.n == 0:
             raise ValueError("nothing in the scene moves: it has no joints and no free bodies")
+        if checks.positive("dt", dt) < LEAST_STEP:
+            raise ValueError(f"dt {dt:g} must be at least {LEAST_STEP:g} s: a gap over a shorter step is no number")
         most = None if contacts is True else 0 if contacts is False else checks.count("contacts", contacts, 0)
         qd0 = np.zeros(self.n) if qd0 is None else qd0
         found = touching.samples(q0, qd0, effort, dt, steps, integrator, friction, limits, every, threads=threads,

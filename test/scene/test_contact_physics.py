@@ -169,7 +169,7 @@ def test_newtons_cradle_passes_the_momentum_to_the_last_ball():
 
 
 def test_links_of_a_robot_touch_what_is_in_the_scene():
-    """A pendulum that rests on a block: the contact takes the torque that holds it."""
+    """A pendulum that rests on a block: the contact takes the torque that holds it, by its normal and by friction."""
     builder = sd.ModelBuilder("base")
     builder.add_screw("swing", "bob", "base", (0.0, 1.0, 0.0), pose=at(x=1.0), mass=2.0, com=(1.0, 0.0, 0.0))
     robot = sd.Robot(builder.build())
@@ -177,7 +177,9 @@ def test_links_of_a_robot_touch_what_is_in_the_scene():
     scene.add_box("block", (0.4, 0.4, 0.4), pose=at(x=1.0, z=-0.3))
     motion = scene.rollout([0.0], steps=10)
     assert np.abs(motion.q).max() < 1e-12
-    np.testing.assert_allclose(np.abs(motion.contacts.force[-1, :, 2].sum()), 2.0 * G, rtol=1e-9)
+    there = motion.contacts.pair[-1] >= 0
+    torque = np.cross(motion.contacts.point[-1, there], motion.contacts.force[-1, there]).sum(axis=0)
+    np.testing.assert_allclose(np.abs(torque), (0.0, 2.0 * G, 0.0), rtol=1e-9, atol=1e-12)
 
 
 def test_an_arm_that_slides_on_the_ground_moves_along_it():
@@ -322,6 +324,16 @@ def test_links_of_a_robot_that_touch_each_other_can_be_kept_apart_later():
     assert scene.pairs == ()
 
 
+def test_links_that_self_collisions_leave_out_are_told_with_the_reason():
+    robot, shapes = crank()
+    shapes[2] = shapes[2]._replace(pose=at(x=0.45))                 # in the box of the base, where the robot is neutral
+    scene = sd.Scene(robot, shapes=shapes, self_collisions=True)
+    assert scene.pairs == () and dict(scene.left_out) == {
+        ("arm", "base"): "joined by a joint", ("arm", "hand"): "joined by a joint",
+        ("base", "hand"): "touch in the neutral configuration"}
+    assert not sd.Scene(robot, shapes=shapes).left_out
+
+
 def test_what_is_no_object_and_a_robot_of_other_links_are_refused_by_name():
     robot, shapes = crank()
     scene = sd.Scene(robot, shapes=shapes)
@@ -355,6 +367,8 @@ def test_what_rollouts_and_queries_do_not_take_is_refused_by_name():
     for contacts in 2.7, "all", -1:
         with pytest.raises(ValueError, match="contacts"):
             scene.rollout(scene.neutral(), steps=1, contacts=contacts)
+    with pytest.raises(ValueError, match="dt 4.94066e-324 must be at least 1e-100 s"):
+        scene.rollout(scene.neutral(), dt=5e-324)
     with pytest.raises(ValueError, match="nothing in the scene moves"):
         sd.Scene(sd.Robot(WORLD), ground=True).rollout([], steps=1)
     with pytest.raises(ValueError, match="combination must be"):
