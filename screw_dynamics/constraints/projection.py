@@ -37,7 +37,7 @@ from . import articulated, mass_matrix, rows
 from .contacts.impulses import of_contacts
 from .contacts.motion import OF_STEPS, put_origins, with_motion
 from .contacts.search import forget
-from .contacts.tables import RESIDUALS, contacts_in
+from .contacts.tables import RESIDUALS, UNSOLVED, contacts_in
 from .dynamics import LEAST
 from .ends import compute_poses
 from .entries import fill_coordinates, fill_placements
@@ -204,7 +204,7 @@ def projecting_contacts(by: ModuleType, loops: bool = False) -> Callable:
         touching, none = contacts_in(memory, q[0]), null(q[0])
         if what == BEGIN or what == RESUME:
             ws.header(memory).report = touching.reports
-            touching.report[RESIDUALS] = none
+            touching.report[RESIDUALS] = touching.report[UNSOLVED] = none
             if what == BEGIN:
                 forget(touching)
         elif what == PUSHED or not some(span[1] > 0.0):

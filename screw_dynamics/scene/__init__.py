@@ -2,6 +2,6 @@
 
 Imports robots and what is below them."""
 from .scene import Scene
-from .touching import Contacts, Residuals
+from .touching import Contacts, ContactWarning, Residuals
 
-__all__ = ["Contacts", "Residuals", "Scene"]
+__all__ = ["ContactWarning", "Contacts", "Residuals", "Scene"]

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from screw_dynamics.constraints.contacts.tables import OF_CONTACT, RESIDUALS
+from screw_dynamics.constraints.contacts.tables import EXCESS, OF_CONTACT, RESIDUALS
 from screw_dynamics.simulation.linearization.linear_model import Actuation, implicit
 
 from .straight_on import at_end, motion, without_turning
@@ -125,7 +125,7 @@ def differentiate(touching: Any, step: Step, rows: TouchRows, landed: float) -> 
 
 def _read(touching, report):
     """The contacts of a report: pairs, points in these, gaps, and forces on the first in axes of the root link."""
-    found = report[RESIDUALS + 1:].reshape(-1, OF_CONTACT)
+    found = report[RESIDUALS + EXCESS:].reshape(-1, OF_CONTACT)
     there = found[:, 0] >= 0.0
     contacts, key = touching.contacts(report), found[there, 0].astype(int)
     pair = contacts.pair[there]

@@ -1,4 +1,5 @@
 """A robot whose links, and what is fixed to them, touch: tables for compiled code, rollouts, and what they report."""
+import warnings
 from collections.abc import Sequence
 from math import prod
 from typing import Any, NamedTuple
@@ -13,7 +14,7 @@ from screw_dynamics.compiled.workspace import Tables
 from screw_dynamics.constraints import tables
 from screw_dynamics.constraints.contacts import tables as contact_tables
 from screw_dynamics.constraints.contacts.calls import ACCELERATION, detection_address
-from screw_dynamics.constraints.contacts.tables import EXCESS, OF_CONTACT, RESIDUALS, Settings
+from screw_dynamics.constraints.contacts.tables import EXCESS, OF_CONTACT, RESIDUALS, UNSOLVED, Settings
 from screw_dynamics.constraints.contacts.touches import touches_entry
 from screw_dynamics.constraints.projection import CONFIGURATIONS, NOTHING
 from screw_dynamics.contact.detection import are_simple, kinds_of, pair_rows
@@ -46,12 +47,18 @@ class Contacts(NamedTuple):
 
 
 class Residuals(NamedTuple):
-    """How far a step's impulses are from the conditions of contact, (...) each: complementarity, cone and dissipation,
-    as constraints/cones/residuals.py defines them."""
+    """How far a step's impulses are from the conditions of contact in m/s, (...) each: complementarity, cone and
+    dissipation, as constraints/cones/residuals.py defines them; unsolved: the largest of these, since the motion began,
+    of a step in which the solver did not converge, or 0."""
 
     complementarity: np.ndarray
     cone: np.ndarray
     dissipation: np.ndarray
+    unsolved: np.ndarray
+
+
+class ContactWarning(RuntimeWarning):
+    """The solver of contacts did not converge in some step of a rollout."""
 
 
 class Solid(NamedTuple):
@@ -186,14 +193,19 @@ class Touching:
 
     def residuals(self, report: np.ndarray) -> Residuals:
         """The Residuals of reports (..., numbers)."""
-        return Residuals(*np.moveaxis(report[..., :RESIDUALS], -1, 0))
+        return Residuals(*np.moveaxis(report[..., :RESIDUALS], -1, 0), report[..., UNSOLVED])
 
     def warn(self, found: Samples, dt: float, integrator: str, effort: Any = None, steps: int = 0) -> None:
-        """Warn where a rollout diverged or left limits."""
+        """Warn where a rollout diverged, left limits, or where the solver did not converge."""
         if found.diverged:
             warn_of_divergence(self.robot.model, found.t, found.q, found.qd, dt, integrator, effort, steps)
         if found.left:
             warn_of_limits(self.robot.model, "the rollout", found.q, t=found.t)
+        unsolved = found.report[..., UNSOLVED].reshape(-1, len(found.t) - 1)
+        if len(since := np.flatnonzero((unsolved > 0.0).any(axis=0))):
+            warnings.warn(f"contacts: the solver did not converge by t = {found.t[1 + since[0]]:g} s; the largest "
+                          f"residual is {unsolved.max():.2g} m/s, and residuals.unsolved has that of each state",
+                          ContactWarning, stacklevel=3)
 
     def least_gaps(self, q: np.ndarray) -> np.ndarray:
         """The least gap in m (..., pairs) of each pair at configurations q (..., nq)."""

@@ -6,7 +6,7 @@ import pytest
 from screw_dynamics.constraints.bounded import Box, solve_bounded
 from screw_dynamics.constraints.cones.admm import alternate
 from screw_dynamics.constraints.cones.problems import solve_contacts
-from screw_dynamics.constraints.cones.tables import cones, numbers
+from screw_dynamics.constraints.cones.tables import cones, find_entries, numbers
 from screw_dynamics.numbers.values import PLAIN
 from support.contact_scenes import heap, holds, scenes, stack
 
@@ -93,7 +93,7 @@ def test_solutions_are_those_of_alternating_directions_in_pinocchio(rng):
         pytest.skip("this Pinocchio's ADMM does not take a matrix")
     model = pin.Model()
     model.addJoint(0, pin.JointModelFreeFlyer(), pin.SE3.Identity(), "body")
-    compared = 0
+    apart = []
     for scene in scenes(rng, 16):
         models, datas = pin.StdVec_ConstraintModel(), pin.StdVec_ConstraintData()
         for mu in scene.mu:
@@ -110,11 +110,10 @@ def test_solutions_are_those_of_alternating_directions_in_pinocchio(rng):
             continue
         x = np.zeros(len(scene.c))
         result.retrievePrimalSolution(x)
-        # Coulomb's law may have several solutions: from Pinocchio's we must not go away.
-        found = solve_contacts(scene.G, scene.c, scene.mu, x0=x)
-        np.testing.assert_allclose(scene.G @ found.x, scene.G @ x, atol=1e-8 * max(1.0, abs(scene.c).max()))
-        compared += 1
-    assert compared >= 8
+        found = solve_contacts(scene.G, scene.c, scene.mu)
+        holds(scene, found)
+        apart.append(abs(scene.G @ (found.x - x)).max() / max(1.0, abs(scene.c).max()))
+    assert len(apart) >= 8 and np.sum(np.array(apart) > 1e-8) <= 1, apart       # of laws with several solutions
 
 
 def test_alternating_directions_come_near(rng):
@@ -123,6 +122,7 @@ def test_alternating_directions_come_near(rng):
     m = len(scene.mu)
     given = cones(0.0, 0, m, np.zeros(numbers(0, m)), 0)
     given.G[:], given.c[:], given.mu[:], given.active[:] = scene.G, scene.c, scene.mu, 1.0
+    find_entries(given)
     alternate(given, 1.0, 300)
     x = given.y * given.free
     v, term = scene.c + scene.G @ x, np.zeros(len(x))
@@ -181,23 +181,18 @@ def test_lanes_with_fewer_contacts_do_not_know_how_long_others_take():
 
 
 @pytest.mark.plain
-def test_lanes_that_stick_and_lanes_that_are_solved_stay_so():
-    """A cube that rests, one that slides, with the impulses that it has, and, or not, one whose have to be found."""
-    rests, slides = stack([1.0]), stack([1.0], gravity=(6.0, 1.0, -9.81))
-    known = solve_contacts(slides.G, slides.c, slides.mu).x
-    none = 0.0 * known
-    for lanes, x0 in ([rests, slides], [none, known]), ([rests, slides, slides], [none, known, none]):
-        G, c, mu = (np.array([getattr(scene, name) for scene in lanes]) for name in ("G", "c", "mu"))
-        found, alone = solve_contacts(G, c, mu, x0=x0), solve_contacts(G[:1], c[:1], mu[:1])
-        assert found.converged.all() and found.sweeps[:2].tolist() == [0, 0]
-        np.testing.assert_array_equal(found.x[1], known)
-        np.testing.assert_array_equal(found.x[0], alone.x[0])
-    assert found.sweeps[2] > 0
+def test_lanes_that_stick_stay_so_beside_one_that_slides():
+    lanes = [stack([1.0]), stack([1.0], gravity=(6.0, 1.0, -9.81))]
+    G, c, mu = (np.array([getattr(scene, name) for scene in lanes]) for name in ("G", "c", "mu"))
+    found, alone = solve_contacts(G, c, mu), solve_contacts(G[:1], c[:1], mu[:1])
+    assert found.converged.all() and found.sweeps[0] == 0 and found.sweeps[1] > 0
+    np.testing.assert_array_equal(found.x[0], alone.x[0])
 
 
-def test_a_contact_that_is_not_active_loses_the_impulse_it_had():
-    found = solve_contacts(np.eye(6), (0.0, 0.0, -1.0) * 2, [0.5, 0.5], x0=(0.0, 0.0, 1.0) * 2, active=[1.0, 0.0])
-    assert found.x.tolist() == [0.0, 0.0, 1.0, 0.0, 0.0, 0.0]
+def test_a_contact_that_is_not_active_has_no_impulse():
+    found = solve_contacts(np.eye(6), (0.0, 0.0, -1.0) * 2, [0.5, 0.5], active=[1.0, 0.0])
+    np.testing.assert_allclose(found.x, (0.0, 0.0, 1.0, 0.0, 0.0, 0.0), atol=1e-15)
+    assert not found.x[3:].any()
 
 
 @pytest.mark.plain

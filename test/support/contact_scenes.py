@@ -70,6 +70,21 @@ def stack(masses, mu=0.5, v=(0.0,) * 3, gravity=GRAVITY, size=0.1):
     return boxes.scene(gravity)
 
 
+def row_of_boxes(count, push, mu=0.5, edge=0.2):
+    """Cubes of 1 kg in a row along x on the ground, face on face, the first of which is pushed by so many N."""
+    boxes = Boxes()
+    for k in range(count):
+        boxes.add(1.0, (edge,) * 3, (edge * k, 0.0, edge / 2), (push * STEP if k == 0 else 0.0, 0.0, 0.0))
+    corners = [(a, b) for a in (-edge / 2, edge / 2) for b in (-edge / 2, edge / 2)]
+    for k in range(count):
+        for a, b in corners:
+            boxes.touch(k, None, (edge * k + a, b, 0.0), (0.0, 0.0, 1.0), mu)
+    for k in range(count - 1):
+        for a, b in corners:
+            boxes.touch(k, k + 1, (edge * k + edge / 2, a, edge / 2 + b), (-1.0, 0.0, 0.0), mu)
+    return boxes.scene()
+
+
 def heap(rng, bodies, contacts, ratio=1.0, mu=(0.0, 1.0)):
     """Moving boxes that touch each other and the world anyhow, with masses between 1 / sqrt(ratio) and sqrt(ratio)."""
     boxes = Boxes()

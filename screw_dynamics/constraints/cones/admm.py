@@ -8,6 +8,7 @@ import numpy as np
 from screw_dynamics.numbers.scalars import some, sqrt, where
 from screw_dynamics.numbers.values import Scalar, kernel, null, outlined
 
+from .blocks import put_units
 from .tables import Cones
 
 PROXIMAL = 1e-6         # of the inverse inertias, added to those of x
@@ -19,49 +20,23 @@ def clipped(x: Scalar, lower: Scalar, upper: Scalar) -> Scalar:
     return where(x < lower, lower, where(x > upper, upper, x))
 
 
-@kernel
-def put_unit(given: Cones, first: int, count: int) -> None:
-    """Fill free with the unit of rows: 1 / sqrt(G_ii), of their mean, as discs would be ellipses in several units."""
-    g = null(given.found[0])
-    for i in range(first, first + count):
-        g += given.G[i, i]
-    one = null(g) + 1.0
-    unit = where(g > 0.0, 1.0 / sqrt(where(g > 0.0, g * (1.0 / count), one)), one)
-    for i in range(first, first + count):
-        given.free[i] = unit
-
-
-@kernel
-def put_units(given: Cones) -> None:
-    """The same of all: of each row within bounds and spin, of the three rows of each contact, of both of each roll."""
-    u, m, spins = len(given.lower), len(given.mu), len(given.spin_of)
-    for i in range(u):
-        put_unit(given, i, 1)
-    for b in range(m):
-        put_unit(given, u + 3 * b, 3)
-    for k in range(spins):
-        put_unit(given, u + 3 * m + k, 1)
-    for k in range(len(given.roll_of)):
-        put_unit(given, u + 3 * m + spins + 2 * k, 2)
-
-
 @outlined
 def factorize_added(given: Cones, added: Scalar) -> None:
     """Fill A, from its diagonal on, with the factors L D^-1 of G in these units, and so much on its diagonal."""
-    G, A, unit = given.G, given.A, given.free
+    G, A, unit, ends = given.G, given.A, given.free, given.ends
     N = len(unit)
     for i in range(N):
-        for k in range(i, N):
+        for k in range(i, int(ends[i])):
             A[i, k] = G[i, k] * unit[i] * unit[k]
         A[i, i] += added
     for j in range(N):
-        inverse = 1.0 / A[j, j]
-        for i in range(j + 1, N):
+        inverse, end = 1.0 / A[j, j], int(ends[j])
+        for i in range(j + 1, end):
             factor = A[j, i] * inverse
             if some(factor != 0.0):
-                for k in range(i, N):
+                for k in range(i, end):
                     A[i, k] -= factor * A[j, k]
-        for i in range(j + 1, N):
+        for i in range(j + 1, end):
             A[j, i] *= inverse
         A[j, j] = inverse
 
@@ -69,16 +44,16 @@ def factorize_added(given: Cones, added: Scalar) -> None:
 @outlined
 def solve_added(given: Cones) -> None:
     """Solve for fresh in place."""
-    A, b, N = given.A, given.fresh, len(given.fresh)
+    A, b, N, ends = given.A, given.fresh, len(given.fresh), given.ends
     for j in range(N):
         bj = b[j]
-        for i in range(j + 1, N):
+        for i in range(j + 1, int(ends[j])):
             b[i] -= A[j, i] * bj
     for j in range(N):
         b[j] *= A[j, j]
     for j in range(N - 1, -1, -1):
         bj = b[j]
-        for i in range(j + 1, N):
+        for i in range(j + 1, int(ends[j])):
             bj -= A[j, i] * b[i]
         b[j] = bj
 

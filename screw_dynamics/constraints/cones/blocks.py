@@ -1,11 +1,14 @@
 """What each contact, and each pair of rows of rolling friction, needs of its own block of G, found once a problem."""
 from typing import NamedTuple
 
+import numpy as np
+
 from screw_dynamics.numbers.scalars import absolute, sqrt, where
 from screw_dynamics.numbers.values import Scalar, kernel, null, outlined
 
 from .tables import Cones
 
+SOFT = 1e-8             # of what impulses weigh: by how much rows yield to them, where several have the same velocities
 DEPENDENT = 1e-14       # of a row's inverse inertia: less is rounding, of a direction that others hold
 
 
@@ -23,6 +26,29 @@ class Own(NamedTuple):
     wn: Scalar
     k1: Scalar
     k2: Scalar
+
+
+@kernel
+def put_weights(given: Cones, out: np.ndarray) -> None:
+    """Fill out with what impulses weigh: the inverse inertia G_ii of their row, or the mean of those of the three rows
+    of a contact, or of the two of a roll, which weigh the same in all directions."""
+    G, u, N = given.G, len(given.lower), len(out)
+    for i in range(N):
+        out[i] = G[i, i]
+    for b in range(len(given.mu)):
+        i = u + 3 * b
+        out[i] = out[i + 1] = out[i + 2] = (G[i, i] + G[i + 1, i + 1] + G[i + 2, i + 2]) / 3.0
+    for i in range(N - 2 * len(given.roll_of), N, 2):
+        out[i] = out[i + 1] = 0.5 * (G[i, i] + G[i + 1, i + 1])
+
+
+@kernel
+def put_units(given: Cones) -> None:
+    """Fill free with the units of impulses: the inverse roots of their weights."""
+    unit, one = given.free, null(given.found[0]) + 1.0
+    put_weights(given, unit)
+    for i in range(len(unit)):
+        unit[i] = 1.0 / sqrt(where(unit[i] > 0.0, unit[i], one))
 
 
 @kernel

@@ -20,11 +20,11 @@ OPENS = 1e-12           # of a normal impulse: what is left of it where its cont
 @outlined
 def turn(given: Cones, i: int, e1: Scalar, e2: Scalar) -> None:
     """Turn rows and columns i and i + 1 of A, and the right-hand side, to the axes e and f."""
-    A, b, N = given.A, given.fresh, len(given.x)
-    for k in range(N):
+    A, b, begin, end = given.A, given.fresh, int(given.begins[i]), int(given.ends[i])
+    for k in range(begin, end):
         first, second = A[k, i], A[k, i + 1]
         A[k, i], A[k, i + 1] = e1 * first + e2 * second, e1 * second - e2 * first
-    for k in range(N):
+    for k in range(begin, end):
         first, second = A[i, k], A[i + 1, k]
         A[i, k], A[i + 1, k] = e1 * first + e2 * second, e1 * second - e2 * first
     b[i], b[i + 1] = e1 * b[i] + e2 * b[i + 1], e1 * b[i + 1] - e2 * b[i]
@@ -35,7 +35,7 @@ def tie(given: Cones, i: int, n: int, factor: Scalar) -> None:
     """Impulse i is `factor` times the normal impulse n."""
     A = given.A
     if some(factor != 0.0):
-        for k in range(len(A)):
+        for k in range(int(given.begins[i]), int(given.ends[i])):
             A[k, n] += factor * A[k, i]
 
 
@@ -63,7 +63,7 @@ def put_equations(given: Cones) -> None:
     first = u + 3 * m
     for i in range(len(x)):
         b[i] = -v[i]
-        for k in range(len(x)):
+        for k in range(int(given.begins[i]), int(given.ends[i])):
             A[i, k] = G[i, k]
     for i in range(u):
         inside = (x[i] > given.lower[i]) & (x[i] < given.upper[i])
@@ -103,37 +103,37 @@ def sign_of_spin(given: Cones, k: int) -> Scalar:
 @outlined
 def factor(given: Cones, added: float) -> None:
     """A + added diag(G) = L U of the free rows: factors below the diagonal, inverses on it."""
-    A, free, N = given.A, given.free, len(given.x)
+    A, free, N, begins, ends = given.A, given.free, len(given.x), given.begins, given.ends
     for i in range(N):
         none = null(free[i])
         A[i, i] += added * given.G[i, i]
-        for k in range(N):
+        for k in range(int(begins[i]), int(ends[i])):
             A[i, k] = where((free[i] > 0.0) & (free[k] > 0.0), A[i, k], none)
         A[i, i] = where(absolute(A[i, i]) > 0.0, A[i, i], none + 1.0)
     for j in range(N):
         if some(free[j] > 0.0):
-            one = null(free[j]) + 1.0
+            one, end = null(free[j]) + 1.0, int(ends[j])
             A[j, j] = 1.0 / where(absolute(A[j, j]) > 0.0, A[j, j], one)
-            for i in range(j + 1, N):
+            for i in range(j + 1, end):
                 A[i, j] *= A[j, j]
                 if some(A[i, j] != 0.0):
-                    for k in range(j + 1, N):
+                    for k in range(j + 1, end):
                         A[i, k] -= A[i, j] * A[j, k]
 
 
 @outlined
 def substitute(given: Cones) -> None:
     """Solve A dx = fresh of the free rows, by factors: fresh becomes dx, 0 of the others."""
-    A, b, free, N = given.A, given.fresh, given.free, len(given.x)
+    A, b, free, N, ends = given.A, given.fresh, given.free, len(given.x), given.ends
     for i in range(N):
         b[i] = where(free[i] > 0.0, b[i], null(b[i]))
     for j in range(N):
         if some(free[j] > 0.0):
-            for i in range(j + 1, N):
+            for i in range(j + 1, int(ends[j])):
                 b[i] -= A[i, j] * b[j]
     for j in range(N - 1, -1, -1):
         if some(free[j] > 0.0):
-            for k in range(j + 1, N):
+            for k in range(j + 1, int(ends[j])):
                 b[j] -= A[j, k] * b[k]
             b[j] *= A[j, j]
 

@@ -42,7 +42,7 @@ def form_of_problems(lanes: bool) -> Form:
         given = cones(like(), u, m, memory, 0, spins, rolls)
         many = given_numbers(u, m, spins, rolls)
         inputs = block(like(), (many,), memory, 0)
-        found = block(like(), (2 * len(given.x) + FOUND,), memory, unit * (many - len(given.x)))
+        found = block(like(), (2 * len(given.x) + FOUND,), memory, unit * many)
         for k in range(spins):
             given.spin_of[k] = spin_of[k]
         for k in range(rolls):
@@ -93,8 +93,8 @@ class Contacts(NamedTuple):
     roll_of: ArrayLike | None = None
 
 
-def solved(impacts: bool, G: ArrayLike, c: ArrayLike, mu: ArrayLike, rest: Contacts, x0: ArrayLike | None = None,
-           restitution: ArrayLike = 0.0, threshold: float = 0.0) -> ContactSolution:
+def solved(impacts: bool, G: ArrayLike, c: ArrayLike, mu: ArrayLike, rest: Contacts, restitution: ArrayLike = 0.0,
+           threshold: float = 0.0) -> ContactSolution:
     """Impulses of contact problems, or of impacts."""
     m = np.shape(mu)[-1] if np.ndim(mu) else 0
     if np.ndim(mu) == 0:
@@ -114,8 +114,7 @@ def solved(impacts: bool, G: ArrayLike, c: ArrayLike, mu: ArrayLike, rest: Conta
                  mu=coefficients("mu", mu, m),
                  active=checks.real_numbers("active", np.ones(m) if rest.active is None else rest.active, m),
                  restitution=bounce, spin_mu=coefficients("spin_mu", rest.spin_mu, len(spin_of)),
-                 roll_mu=coefficients("roll_mu", rest.roll_mu, len(roll_of)),
-                 x0=checks.finite_numbers("x0", np.zeros(N) if x0 is None else x0, N))
+                 roll_mu=coefficients("roll_mu", rest.roll_mu, len(roll_of)))
     together = np.concatenate(checks.broadcast(parts), axis=-1, dtype=float)
     lead, many = together.shape[:-1], int(np.prod(together.shape[:-1]))
     results = np.empty((many, 1, 2 * N + FOUND))
@@ -130,7 +129,7 @@ def solved(impacts: bool, G: ArrayLike, c: ArrayLike, mu: ArrayLike, rest: Conta
 
 
 def solve_contacts(G: ArrayLike, c: ArrayLike, mu: ArrayLike, lower: ArrayLike | None = None,
-                   upper: ArrayLike | None = None, x0: ArrayLike | None = None, *, active: ArrayLike | None = None,
+                   upper: ArrayLike | None = None, *, active: ArrayLike | None = None,
                    spin_mu: ArrayLike | None = None, spin_of: ArrayLike | None = None,
                    roll_mu: ArrayLike | None = None, roll_of: ArrayLike | None = None) -> ContactSolution:
     """Impulses x (..., N) with velocities v = c + G x of rows within bounds, contacts and their rolling friction.
@@ -138,10 +137,9 @@ def solve_contacts(G: ArrayLike, c: ArrayLike, mu: ArrayLike, lower: ArrayLike |
     G (..., N, N): Delassus operator J M^-1 J^T, symmetric and positive semidefinite. c (..., N): velocities without
     impulses; normal ones with gap / h added. Rows: u with lower <= x <= upper (..., u); three for each of m contacts,
     t1, t2, n, with friction mu (..., m) and active (..., m), all unless given; one for each spin, torsional friction
-    spin_mu (..., spins), in m, of the contacts spin_of (spins); two for each roll, roll_mu and roll_of. x0 (..., N):
-    where to begin. Leading axes are problems, each of which is solved by itself. ValueError for what is not finite,
-    friction < 0, or upper < lower."""
-    return solved(False, G, c, mu, Contacts(lower, upper, active, spin_mu, spin_of, roll_mu, roll_of), x0)
+    spin_mu (..., spins), in m, of the contacts spin_of (spins); two for each roll, roll_mu and roll_of. Leading axes
+    are problems, each of which is solved by itself. ValueError for what is not finite, friction < 0, upper < lower."""
+    return solved(False, G, c, mu, Contacts(lower, upper, active, spin_mu, spin_of, roll_mu, roll_of))
 
 
 def solve_impacts(G: ArrayLike, c: ArrayLike, mu: ArrayLike, restitution: ArrayLike, threshold: float = 0.0,

@@ -6,10 +6,11 @@ import numpy as np
 from screw_dynamics.numbers.scalars import absolute, some, sqrt, where
 from screw_dynamics.numbers.values import Scalar, kernel, null, outlined
 
-from .tables import BOUND, COMPLEMENTARITY, CONE, DISSIPATION, ROUNDED, SPEED, Cones
+from .tables import BOUND, COMPLEMENTARITY, CONE, DISSIPATION, DONE, SPEED, Cones
 
 TOLERANCE = 1e-12       # of the largest velocity: residuals at which a lane is done
 ROUNDING = 1e-14        # of the largest G_ii x_i: residuals that are rounding
+ENOUGH = 1e-9           # of the largest velocity: more is told, and, where all methods are lost, less left
 
 
 @kernel
@@ -106,12 +107,12 @@ def measure(given: Cones) -> Scalar:
     or x_t opposes v_t."""
     found, none = given.found, null(given.found[0])
     now = residual(given)
-    found[ROUNDED] = ROUNDING * now.force
-    found[BOUND] = larger(TOLERANCE * found[SPEED], found[ROUNDED])
+    found[BOUND] = larger(TOLERANCE * found[SPEED], ROUNDING * now.force)
     worst = sqrt(larger(now.complementarity, larger(now.cone, now.dissipation)))
     found[COMPLEMENTARITY], found[CONE] = sqrt(now.complementarity), sqrt(now.cone)
     found[DISSIPATION] = sqrt(now.dissipation)
-    return where(worst <= found[BOUND], none + 1.0, none)
+    found[DONE] = where(worst <= found[BOUND], none + 1.0, none)
+    return found[DONE]
 
 
 @kernel

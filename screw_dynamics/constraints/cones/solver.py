@@ -1,67 +1,58 @@
 """Impulses x of rows within bounds and of contacts with dry friction, on a Delassus operator G = J M^-1 J^T,
 v = c + G x.
 
-Impulses to begin with stay where they serve. Else all that presses sticks, if it can; else Newton's method finds what
-sticks, slides and is open, with block Gauss-Seidel (in the order of the rows, always, each row or contact is solved
-exactly with the impulses of the others) before it, where it is lost between its steps, and then ADMM. Lanes converge
-each for itself, and are left alone then: their numbers do not depend on the other lanes. Residuals say how far the
-conditions hold, whatever happened."""
-from typing import Any
+All that presses sticks, if it can. Else Newton's method finds what sticks, slides and is open, of the least impulses:
+where several have the same velocities, as four corners of a box share its load, those are taken that rows have which
+yield to their impulses, v = c + (G + p diag(g)) x for p -> 0, with the weights g of `blocks`. So x is a function of the
+problem, and as symmetric as that is. Newton's method finds x for p = SOFT, where it is unique for whatever sticks,
+slides and is open, then lets rows yield only to what changes of it.
+
+Where that is lost, block Gauss-Seidel (in the order of the rows, always, each row or contact is solved exactly with the
+impulses of the others) comes between its steps, and then ADMM before them. Lanes converge each for itself, and are left
+alone then: their numbers do not depend on the other lanes. Residuals say how far the conditions hold, whatever
+happened."""
+import numpy as np
 
 from screw_dynamics.numbers.scalars import some, where
 from screw_dynamics.numbers.values import Scalar, kernel, null, outlined
 
-from .admm import alternate
-from .blocks import factorize
+from .admm import alternate, clipped
+from .blocks import SOFT, factorize, put_weights
 from .newton import choose, newton
-from .residuals import TOLERANCE, measure, slowness, worst
+from .residuals import ENOUGH, TOLERANCE, measure, slowness, worst
 from .sticking import stick
 from .sweeps import sweep
-from .tables import ANEW, BOUND, DONE, FOUND, ROUNDED, SPEED, SWEPT, Cones, cones, numbers, velocities
+from .tables import FOUND, SPEED, SWEPT, Cones, cones, find_entries, numbers, velocities
 
 __all__ = ["FOUND", "Cones", "cones", "numbers", "solve_cones"]
 
-SWEEPS = 2              # before Newton's method
+YIELDS = 4              # times, that rows yield to what changes: each leaves a SOFT part of what was left
 STEPS = 10              # of Newton's method in a round, and one more for two contacts
-WIDE, NARROW = 1e-6, 1e-10      # parts of G_ii that steps add
-FIRST = 6               # steps of the first round with the WIDE part
+WIDE, NARROW = 1e-6, 1e-10      # parts of G_ii that steps add elsewhere
+YIELDING, SWEEPING, CHOOSING = range(3)     # kinds of rounds
 ROUNDS = 7              # the second with sweeps between the steps, the third and those after it begin with ADMM
 FEWEST = 100            # steps of ADMM in the third
-ENOUGH = 1e-9           # of the largest velocity: residuals that are left where both methods are lost, and told
 
 
 @kernel
 def begin(given: Cones) -> None:
-    """Clear impulses of contacts that are not active, and put those of rows within their bounds."""
-    x, u, m = given.x, len(given.lower), len(given.mu)
-    for i in range(u):
-        x[i] = where(x[i] < given.lower[i], given.lower[i], where(x[i] > given.upper[i], given.upper[i], x[i]))
-    for b in range(m):
-        for i in range(u + 3 * b, u + 3 * b + 3):
-            x[i] = where(given.active[b] > 0.0, x[i], null(x[i]))
-
-
-@kernel
-def refresh(given: Cones, chosen: Any) -> None:
-    """Velocities computed anew, on the lanes of a mask."""
-    velocities(given, given.fresh)
-    for k in range(len(given.v)):
-        given.v[k] = where(chosen, given.fresh[k], given.v[k])
+    """No impulses, but of rows that must have some the least."""
+    x = given.x
+    for i in range(len(x)):
+        x[i] = null(x[i])
+    for i in range(len(given.lower)):
+        x[i] = clipped(x[i], given.lower[i], given.upper[i])
 
 
 @outlined
 def settle(given: Cones, level: Scalar) -> Scalar:
-    """Put x into best where the residuals are the least so far; these, of velocities computed anew on lanes that seem
-    to be done. level: the least so far, or 0 on lanes that are done. Returns it as it is now."""
-    none, found, live = null(level), given.found, level > 0.0
+    """Put x into best where the residuals are the least so far. level: the least so far, or 0 on lanes that are done.
+    Returns it as it is now."""
+    none, live = null(level), level > 0.0
     done = (measure(given) > 0.0) & live
-    if some(done):
-        refresh(given, done)
-        done = (measure(given) > 0.0) & done
     better = live & ((worst(given) < level) | done)
     for i in range(len(given.x)):
         given.best[i] = where(better, given.x[i], given.best[i])
-    found[DONE] = where(done, none + 1.0, found[DONE])
     return where(done, none, where(better, worst(given), level))
 
 
@@ -71,20 +62,6 @@ def put_best(given: Cones, level: Scalar) -> None:
     for i in range(len(given.x)):
         given.x[i] = given.best[i]
     velocities(given, given.v)
-
-
-@outlined
-def sweep_first(given: Cones, slow: Scalar, level: Scalar) -> Scalar:
-    """Sweeps, as long as lanes are not done."""
-    one = null(slow) + 1.0
-    for _ in range(SWEEPS):
-        if not some(level > 0.0):
-            break
-        live = where(level > 0.0, one, null(slow))
-        sweep(given, slow, live)
-        given.found[SWEPT] += live
-        level = settle(given, level)
-    return level
 
 
 @kernel
@@ -97,23 +74,70 @@ def acting(given: Cones) -> Scalar:
 
 
 @kernel
-def steps_of_round(given: Cones, slow: Scalar, level: Scalar, wide: int, sweeps: bool) -> Scalar:
-    """Steps of Newton's method, as many as the contacts of a lane make it, after a choice each, or before a sweep. The
-    first `wide` of them add a WIDE part of G_ii, then NARROW and WIDE ones take turns: with these loads stay as they
-    are shared where all that is left is rounding, with those a contact opens that cannot be closed with the others."""
+def steps_of_round(given: Cones, slow: Scalar, level: Scalar, kind: int) -> Scalar:
+    """Steps of Newton's method, as many as the contacts of a lane make it, after a choice each, or before a sweep.
+
+    Where rows do not yield, a WIDE part of G_ii is added before sweeps, and else in every second step: with these loads
+    stay as they are shared where all that is left is rounding, with NARROW ones a contact opens that cannot be closed
+    with the others."""
     none, one, most = null(slow), null(slow) + 1.0, STEPS + 0.5 * acting(given)
     for k in range(STEPS + 1 + len(given.mu) // 2):
         left = most > none + float(k)
         live = where(left, level, none)
         if not some(live > 0.0):
             break
-        if not sweeps:
+        if kind != SWEEPING:
             choose(given)
-        newton(given, WIDE if k < wide or (k - wide) % 2 == 1 else NARROW)
-        if sweeps:
+        newton(given, 0.0 if kind == YIELDING else WIDE if kind == SWEEPING or k % 2 == 1 else NARROW)
+        if kind == SWEEPING:
             sweep(given, slow, one)
+            velocities(given, given.v)
         given.found[SWEPT] += where(live > 0.0, one, none)
         level = where(left, settle(given, live), level)
+    return level
+
+
+@kernel
+def soften(given: Cones, ahead: bool) -> None:
+    """Let rows yield to their impulses, or, if `ahead`, to what these change from now on; G_ii and c are kept in y and
+    z."""
+    G, c, x, g = given.G, given.c, given.x, given.free
+    put_weights(given, g)
+    for i in range(len(x)):
+        given.y[i], given.z[i] = G[i, i], c[i]
+        G[i, i] += SOFT * g[i]
+        if ahead:
+            c[i] -= SOFT * g[i] * x[i]
+    velocities(given, given.v)
+
+
+@kernel
+def harden(given: Cones) -> None:
+    """Let them yield no more."""
+    for i in range(len(given.x)):
+        given.G[i, i], given.c[i] = given.y[i], given.z[i]
+    velocities(given, given.v)
+
+
+@outlined
+def least(given: Cones, level: Scalar) -> Scalar:
+    """The least impulses, on lanes of a level > 0: of rows that yield, first to all of these, then to what they change.
+    Lanes where Newton's method does not find them are left with the best that it has seen."""
+    none, todo, N = null(level), level, len(given.x)
+    for k in range(YIELDS):
+        if not some(todo > 0.0):
+            break
+        for i in range(N):
+            given.kept[i] = given.best[i]
+        soften(given, k > 0)
+        soft = steps_of_round(given, none, where(todo > 0.0, none + np.inf, none), YIELDING)
+        put_best(given, soft)
+        harden(given)
+        for i in range(N):
+            given.best[i] = given.kept[i]
+        now = settle(given, where(todo > 0.0, level, none))
+        level = where(todo > 0.0, now, level)
+        todo = where(soft > 0.0, none, where(todo > 0.0, now, none))
     return level
 
 
@@ -126,10 +150,12 @@ def search(given: Cones, slow: Scalar, level: Scalar) -> Scalar:
             level = where(level > ENOUGH * given.found[SPEED], level, null(level))
         if not some(level > 0.0):
             break
+        if k == 0:
+            level = least(given, level)
+            continue
         if k == 1:
             put_best(given, level)
-            for b in range(len(given.rate)):            # which lanes that were not live have changed, too
-                given.rate[b] = null(slow)
+            factorize(given)            # and how contacts slid is forgotten: lanes that were not live have changed it
         if k == 2:
             for i in range(N):
                 y[i], z[i] = null(slow), null(slow)
@@ -140,30 +166,24 @@ def search(given: Cones, slow: Scalar, level: Scalar) -> Scalar:
             velocities(given, given.v)
             steps += FEWEST * (k % 2)
             level = settle(given, level)
-        level = steps_of_round(given, slow, level, FIRST if k == 0 else N if k == 1 else 0, k == 1)
+        level = steps_of_round(given, slow, level, SWEEPING if k == 1 else CHOOSING)
     return level
 
 
 @outlined
 def solve_cones(given: Cones) -> None:
-    """Fill x, v and found from the others, beginning with x.
-
-    Impulses that were found anew have stopped what moved, too. The same again would push what now rests by as much, if
-    only by a rounding, and be found anew in every second step; found anew once more they carry its weight, and stay."""
-    found, none = given.found, null(given.found[0])
+    """Fill x, v and found from the others."""
+    found = given.found
     begin(given)
+    find_entries(given)
     velocities(given, given.v)
-    found[SPEED], found[SWEPT] = slowness(given), none
-    found[DONE] = measure(given)
-    level = where(worst(given) <= where(found[ANEW] > 0.0, found[ROUNDED], found[BOUND]), none, worst(given))
+    found[SPEED], found[SWEPT] = slowness(given), null(found[SPEED])
+    level = where(measure(given) > 0.0, null(found[SPEED]), worst(given))
     if some(level > 0.0):
         for i in range(len(given.x)):
             given.best[i] = given.x[i]
         stick(given, level)
         level = settle(given, level)
         if some(level > 0.0):
-            slow = TOLERANCE * found[SPEED]
-            factorize(given)
-            level = search(given, slow, sweep_first(given, slow, level))
-            put_best(given, level)
-        measure(given)
+            put_best(given, search(given, TOLERANCE * found[SPEED], level))
+            measure(given)

@@ -1,43 +1,41 @@
 """All that presses sticks, to begin with: where cones and bounds allow that, nothing else has to be found.
 
-Contacts may share a load as they like, and strain against each other without an effect. The impulses taken here are
-those that change the least from those to begin with; where cones do not allow these, or nothing pressed before, the
-least of all: a load is shared evenly, and nothing is strained. Contacts that would have to pull for that are left out,
-and the least impulses of the others taken: what lifts a body from the ground shares its weight evenly, too. Sweeps
-would leave whatever their order makes of it, and friction that is spent on strain does not hold."""
+Contacts may share a load as they like, and strain against each other without an effect. The impulses taken here are the
+least, by the sum of their weighted squares: a load is shared evenly, and nothing is strained, as friction that is spent
+on strain does not hold. What would have to pull for that is left out, and so is what is beyond a bound, and the least
+impulses of the others taken: what lifts a body from the ground shares its weight evenly, too. Impulses that cones do
+not allow are put into them: there Newton's method begins."""
 from typing import Any
 
-from screw_dynamics.numbers.scalars import absolute, some, sqrt, where
+from screw_dynamics.numbers.scalars import absolute, some, where
 from screw_dynamics.numbers.values import Scalar, kernel, null, outlined
 
-from .admm import factorize_added, solve_added
-from .tables import Cones, velocities
+from .admm import clipped, factorize_added, on_circle, solve_added
+from .blocks import SOFT, put_units
+from .residuals import TOLERANCE, larger
+from .tables import SPEED, Cones, velocities
 
-ADDED = 1e-10           # to the diagonal, in these units
-SOLVES = 2              # the second takes away what the part added to the diagonal leaves
+SOLVES = 4              # each takes away what the SOFT part added to the diagonal leaves of the one before
+TRIALS = 4              # in each but the first more are left out
 
 
 @kernel
-def put_units(given: Cones, cold: Any) -> None:
-    """Fill free with the units of rows that stick, 1 / sqrt(G_ii), and 0 of the others: of contacts that press, of all
-    active ones where cold, and of bounds between these."""
-    G, x, free, mu, u, m = given.G, given.x, given.free, given.mu, len(given.lower), len(given.mu)
-    none, one = null(given.found[0]), null(given.found[0]) + 1.0
+def choose_rows(given: Cones) -> None:
+    """Fill free with the units of rows that stick, and 0 of the others: of contacts that do not open faster than
+    anything moves, and of bounds that x is between, or that v is against."""
+    x, v, free, mu, u, m = given.x, given.v, given.free, given.mu, len(given.lower), len(given.mu)
+    none = null(given.found[0])
+    put_units(given)
     for i in range(u):
-        free[i] = where((x[i] > given.lower[i]) & (x[i] < given.upper[i]), one, none)
+        above = (x[i] > given.lower[i]) | ((v[i] < 0.0) & (given.lower[i] < given.upper[i]))
+        below = (x[i] < given.upper[i]) | ((v[i] > 0.0) & (given.lower[i] < given.upper[i]))
+        free[i] = where(above & below, free[i], none)
     for b in range(m):
         i, n = u + 3 * b, u + 3 * b + 2
-        presses = (given.active[b] > 0.0) & ((x[n] > 0.0) | cold)
-        free[n] = where(presses, one, none)
-        free[i] = free[i + 1] = where(presses & (mu[b] > 0.0), one, none)
-    first = u + 3 * m
-    for k in range(len(given.spin_of)):
-        free[first + k] = free[u + 3 * int(given.spin_of[k]) + 2]
-    first += len(given.spin_of)
-    for k in range(len(given.roll_of)):
-        free[first + 2 * k] = free[first + 2 * k + 1] = free[u + 3 * int(given.roll_of[k]) + 2]
-    for i in range(len(free)):
-        free[i] *= 1.0 / sqrt(where(G[i, i] > 0.0, G[i, i], one))
+        presses = (given.active[b] > 0.0) & (v[n] <= given.found[SPEED])
+        free[n] = where(presses, free[n], none)
+        free[i] = free[i + 1] = where(presses & (mu[b] > 0.0), free[i], none)
+    leave_turning_out(given, none + 1.0)
 
 
 @kernel
@@ -71,55 +69,100 @@ def leave_out(given: Cones, first: int, count: int, out: Any) -> None:
 
 
 @kernel
-def let_go(given: Cones, left: Scalar) -> bool:
-    """Take contacts that pull, in places where `left` is not 0, from the rows that stick. Returns whether any do."""
-    x, free, u, m, any_of = given.x, given.free, len(given.lower), len(given.mu), False
-    for b in range(m):
-        pulls = (left > 0.0) & (x[u + 3 * b + 2] < 0.0)
-        any_of = any_of or some(pulls)
-        leave_out(given, u + 3 * b, 3, pulls)
-    first, spins = u + 3 * m, len(given.spin_of)
+def leave_turning_out(given: Cones, left: Scalar) -> None:
+    """Take torsional and rolling friction of contacts that do not press from the rows that stick, in places where
+    `left` is not 0."""
+    free, u, spins = given.free, len(given.lower), len(given.spin_of)
+    first = u + 3 * len(given.mu)
     for k in range(spins):
         leave_out(given, first + k, 1, (left > 0.0) & (free[u + 3 * int(given.spin_of[k]) + 2] == 0.0))
     for k in range(len(given.roll_of)):
         n = u + 3 * int(given.roll_of[k]) + 2
         leave_out(given, first + spins + 2 * k, 2, (left > 0.0) & (free[n] == 0.0))
+
+
+@kernel
+def let_go(given: Cones, left: Scalar) -> bool:
+    """Take contacts that pull, and rows beyond their bounds, from those that stick, in places where `left` is not 0.
+    Returns whether there are any."""
+    x, free, u, m, any_of = given.x, given.free, len(given.lower), len(given.mu), False
+    for i in range(u):
+        at = clipped(x[i], given.lower[i], given.upper[i])
+        beyond = (left > 0.0) & (x[i] != at)
+        any_of = any_of or some(beyond)
+        x[i], free[i] = where(beyond, at, x[i]), where(beyond, null(at), free[i])
+    for b in range(m):
+        pulls = (left > 0.0) & (x[u + 3 * b + 2] < 0.0)
+        any_of = any_of or some(pulls)
+        leave_out(given, u + 3 * b, 3, pulls)
+    leave_turning_out(given, left)
     return any_of
+
+
+@kernel
+def moving(given: Cones) -> Scalar:
+    """The largest velocity of a row that sticks."""
+    fastest = null(given.found[0])
+    for i in range(len(given.v)):
+        fastest = larger(fastest, where(given.free[i] > 0.0, absolute(given.v[i]), null(fastest)))
+    return fastest
+
+
+@kernel
+def put_least(given: Cones, left: Scalar) -> None:
+    """Fill x with the least impulses of rows that stick, and its velocities, in places where `left` is not 0."""
+    x, v, unit, none = given.x, given.v, given.free, null(left)
+    factorize_added(given, none + SOFT)
+    for i in range(len(x)):
+        x[i] = where((left > 0.0) & (unit[i] > 0.0), none, x[i])
+    velocities(given, v)
+    for _ in range(SOLVES):
+        for i in range(len(x)):
+            given.fresh[i] = -unit[i] * v[i]
+        solve_added(given)
+        for i in range(len(x)):
+            dx = unit[i] * given.fresh[i]
+            x[i] = where((left > 0.0) & (absolute(dx) < 1e300), x[i] + dx, x[i])
+        velocities(given, v)
+        left = where(moving(given) > TOLERANCE * given.found[SPEED], left, none)
+        if not some(left > 0.0):
+            break
+
+
+@kernel
+def put_within(given: Cones, left: Scalar) -> None:
+    """Put x into bounds and cones, in places where `left` is not 0."""
+    x, y, u, m = given.x, given.y, len(given.lower), len(given.mu)
+    for i in range(len(x)):
+        y[i] = x[i]
+    for i in range(u):
+        y[i] = clipped(y[i], given.lower[i], given.upper[i])
+    for b in range(m):
+        n = u + 3 * b + 2
+        y[n] = where(y[n] > 0.0, y[n], null(y[n]))
+        on_circle(y, n - 2, given.mu[b] * y[n])
+    first, spins = u + 3 * m, len(given.spin_of)
+    for k in range(spins):
+        most = given.spin_mu[k] * y[u + 3 * int(given.spin_of[k]) + 2]
+        y[first + k] = clipped(y[first + k], -most, most)
+    for k in range(len(given.roll_of)):
+        on_circle(y, first + spins + 2 * k, given.roll_mu[k] * y[u + 3 * int(given.roll_of[k]) + 2])
+    for i in range(len(x)):
+        x[i] = where(left > 0.0, y[i], x[i])
+    velocities(given, given.v)
 
 
 @outlined
 def stick(given: Cones, level: Scalar) -> None:
-    """Take the impulses with which all that presses sticks, on lanes of a level > 0 where they are allowed: those that
-    change the least, or else the least, or the least of those that do not pull; else leave them."""
-    x, v, unit, before, N = given.x, given.v, given.free, given.z, len(given.x)
-    none, pressed = null(level), null(level)
-    for b in range(len(given.mu)):
-        pressed = where(x[len(given.lower) + 3 * b + 2] > 0.0, pressed + 1.0, pressed)
-    put_units(given, pressed == 0.0)
-    factorize_added(given, none + ADDED)
-    for i in range(N):
-        before[i] = x[i]
+    """Take the least impulses with which all that presses sticks, on lanes of a level > 0; where these are not allowed,
+    those next to them that are."""
+    choose_rows(given)
     left = level
-    for anew in range(3):
-        if anew == 2:
-            if not let_go(given, left):
-                break
-            factorize_added(given, none + ADDED)
-        if anew > 0:
-            for i in range(N):
-                x[i] = where((left > 0.0) & (unit[i] > 0.0), none, x[i])
-            velocities(given, v)
-        for _ in range(SOLVES):
-            for i in range(N):
-                given.fresh[i] = -unit[i] * v[i]
-            solve_added(given)
-            for i in range(N):
-                dx = unit[i] * given.fresh[i]
-                x[i] = where((left > 0.0) & (absolute(dx) < 1e300), x[i] + dx, x[i])
-            velocities(given, v)
-        left = where(allowed(given), none, left)
+    for trial in range(TRIALS):
+        if trial > 0 and not let_go(given, left):
+            break
+        put_least(given, left)
+        left = where(allowed(given), null(left), left)
         if not some(left > 0.0):
             return
-    for i in range(N):
-        x[i] = where(left > 0.0, before[i], x[i])
-    velocities(given, v)
+    put_within(given, left)

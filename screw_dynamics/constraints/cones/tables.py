@@ -14,8 +14,8 @@ from screw_dynamics.numbers.scalars import some
 from screw_dynamics.numbers.tables import block
 from screw_dynamics.numbers.values import kernel, outlined
 
-COMPLEMENTARITY, CONE, DISSIPATION, SPEED, SWEPT, DONE, BOUND, ROUNDED, ANEW = range(9)     # in found
-FOUND = 9
+COMPLEMENTARITY, CONE, DISSIPATION, SPEED, SWEPT, DONE, BOUND = range(7)     # in found
+FOUND = 7
 OWN, AXES = 9, 3    # numbers of an Own; of axes of sliding: e, and mu where it slides, else 0
 
 
@@ -24,13 +24,13 @@ class Cones(NamedTuple):
 
     Given: G (N, N); c (N); size (N), inverse inertias that count, G_ii unless other constraints hold the row; bounds
     lower, upper (u); mu (m), >= 0 and finite, active (m), > 0 where a contact acts, and restitution (m), in [0, 1], of
-    impacts alone; coefficients of spins and rolls. Given and found: impulses x (N), where to begin and where it ends.
-    Found: v (N); found (9): the residuals COMPLEMENTARITY, CONE and DISSIPATION, see `measure`; SPEED, the largest
-    velocity without impulses that counts; SWEPT, sweeps; DONE, 1 where the residuals are at most BOUND, else 0;
-    ROUNDED, what of them is rounding; and, given, ANEW, 1 where x to begin with was found anew the step before, else 0.
+    impacts alone; coefficients of spins and rolls. Found: impulses x (N), v (N), and found (7): the residuals
+    COMPLEMENTARITY, CONE and DISSIPATION, see `measure`; SPEED, the largest velocity without impulses that counts;
+    SWEPT, steps of the solver; DONE, 1 where the residuals are at most BOUND, else 0.
     Memory: fresh, free, kept, best, y, z (N); A (N, N); of the m contacts and the rolls own (9 each), axes (3 each)
     and rate, of sliding; of impacts first, before, total, struck (N), may_act (m), bounds (2, u).
-    Given, the same on all lanes: the numbers of the contacts of spins and rolls."""
+    The same on all lanes: the numbers of the contacts of spins and rolls, given; and begins and ends (N), between which
+    columns of a row have entries in some place."""
 
     G: np.ndarray
     c: np.ndarray
@@ -63,6 +63,8 @@ class Cones(NamedTuple):
     bounds: np.ndarray
     spin_of: np.ndarray
     roll_of: np.ndarray
+    begins: np.ndarray
+    ends: np.ndarray
 
 
 @kernel
@@ -73,9 +75,9 @@ def rows(u: int, m: int, spins: int = 0, rolls: int = 0) -> int:
 
 @kernel
 def given_numbers(u: int, m: int, spins: int = 0, rolls: int = 0) -> int:
-    """How many numbers are given, from G to x."""
+    """How many numbers are given, from G to the coefficients of rolls."""
     N = rows(u, m, spins, rolls)
-    return N * N + 3 * N + 2 * u + 3 * m + spins + rolls
+    return N * N + 2 * N + 2 * u + 3 * m + spins + rolls
 
 
 @kernel
@@ -83,7 +85,7 @@ def numbers(u: int, m: int, spins: int = 0, rolls: int = 0) -> int:
     """How many numbers a Cones has."""
     N = rows(u, m, spins, rolls)
     own = (OWN + AXES + 1) * (m + rolls)
-    return given_numbers(u, m, spins, rolls) + N * N + 11 * N + FOUND + own + m + 2 * u + spins + rolls
+    return given_numbers(u, m, spins, rolls) + N * N + 12 * N + FOUND + own + m + 2 * u + spins + rolls + 2 * N
 
 
 @kernel
@@ -104,6 +106,7 @@ def cones(like: Any, u: int, m: int, memory: np.ndarray, start: int, spins: int 
     first = rate + unit * blocks
     may_act = first + 4 * unit * N
     spin_of = may_act + unit * (m + 2 * u)
+    begins = spin_of + spins + rolls
     return Cones(block(like, (N, N), memory, start), block(like, (N,), memory, c),
                  block(like, (N,), memory, c + unit * N),
                  block(like, (u,), memory, lower), block(like, (u,), memory, lower + unit * u),
@@ -120,17 +123,48 @@ def cones(like: Any, u: int, m: int, memory: np.ndarray, start: int, spins: int 
                  block(like, (N,), memory, first), block(like, (N,), memory, first + unit * N),
                  block(like, (N,), memory, first + 2 * unit * N), block(like, (N,), memory, first + 3 * unit * N),
                  block(like, (m,), memory, may_act), block(like, (2, u), memory, may_act + unit * m),
-                 block(0.0, (spins,), memory, spin_of), block(0.0, (rolls,), memory, spin_of + spins))
+                 block(0.0, (spins,), memory, spin_of), block(0.0, (rolls,), memory, spin_of + spins),
+                 block(0.0, (N,), memory, begins), block(0.0, (N,), memory, begins + N))
 
 
 @outlined
 def velocities(given: Cones, out: np.ndarray) -> None:
     """Fill out with v = c + G x."""
-    G, x = given.G, given.x
+    G, x, begins, ends = given.G, given.x, given.begins, given.ends
     for k in range(len(out)):
         out[k] = given.c[k]
     for i in range(len(x)):
         xi = x[i]
         if some(xi != 0.0):
-            for k in range(len(out)):
+            for k in range(int(begins[i]), int(ends[i])):
                 out[k] += xi * G[i, k]
+
+
+@kernel
+def end_of_block(given: Cones, i: int) -> int:
+    """The first row that does not belong to that of row i, which is not of a spin or roll."""
+    u = len(given.lower)
+    return i + 1 if i < u else u + 3 * ((i - u) // 3) + 3
+
+
+@outlined
+def find_entries(given: Cones) -> None:
+    """Fill begins and ends: the same of all rows of a contact, and none before those of a row above; what is solved has
+    no more entries, and takes the less time the more bodies are apart. Torsional and rolling friction, whose rows are
+    behind those of all contacts, have all columns."""
+    G, begins, ends, N, end, begin = given.G, given.begins, given.ends, len(given.x), 0, 0
+    if len(given.spin_of) + len(given.roll_of) > 0:
+        end = N
+    for i in range(N):
+        last = N
+        while last > max(end, i + 1) and not some(G[i, last - 1] != 0.0):
+            last -= 1
+        end = N if end == N else max(end, end_of_block(given, last - 1))
+        ends[i] = float(end)
+    for i in range(N - 2, -1, -1):
+        if i + 1 < end_of_block(given, i):
+            ends[i] = ends[i + 1]
+    for i in range(N):
+        while ends[begin] <= i:
+            begin += 1
+        begins[i] = float(begin)

@@ -18,7 +18,7 @@ from screw_dynamics.compiled.tiles import gather
 from screw_dynamics.model.links import Link
 from screw_dynamics.numbers.values import Scalar, kernel, null, outlined
 
-from ..cones.tables import ANEW, COMPLEMENTARITY, CONE, DISSIPATION, Cones
+from ..cones.tables import COMPLEMENTARITY, CONE, DISSIPATION, Cones
 from ..cones.tables import cones as cones_in
 from ..dynamics import LEAST, ask, put_rates
 from ..ends import set_in_motion
@@ -27,10 +27,10 @@ from ..shortest import Problem, combine, orthogonalize
 from ..tables import ConstraintTables
 from .columns import ask_contacts, clear_others, combine_all, put_forces, put_operator, put_sizes, turning
 from .motion import put_motion, relative
-from .problem import hold_joints, penetrates, put_cones, put_friction, solve, take_impulses
+from .problem import hold_joints, penetrates, put_bounds, put_friction, solve, take_impulses
 from .reports import put_report
 from .restitution import after_impacts, strike
-from .search import find, keep_near, recall, remember
+from .search import find, keep_near
 from .servos import ask_servos, bound_servos, let_servos_yield, servos_that_act, tell, weaken_servos
 from .tables import ContactTables, contact_problem
 
@@ -119,10 +119,8 @@ def of_contacts(by: ModuleType, loops: bool) -> Callable:
                     touching.kept.before[k] = relative(body, touching, k).z
             put_motion(links, body, qd)
             count = keep_near(body, touching, h, count)
-        recall(touching, count)
         spins, rolls = turning(touching, count)
         cones = cones_in(qd[0], u, count, touching.memory, touching.cones, spins, rolls)
-        cones.found[ANEW] = null(h)
         problem = contact_problem(touching, qd[0], len(qd), m, len(cones.x))
         if u + count + m > 0:
             put_friction(touching, cones)
@@ -138,7 +136,7 @@ def of_contacts(by: ModuleType, loops: bool) -> Callable:
             ask_servos(links, acts, servos, qd, problem, m + passive)
             ask_contacts(body, touching, problem, m + u, h, cones)
             clear_others(touching, problem, m + u, cones)
-            put_cones(links, held, acts, touching, cones)
+            put_bounds(links, held, acts, cones)
             if m > 0:
                 put_sizes(problem, m, cones)
             combine(problem, take_loops_out(links, body, given, problem, largest, most))
@@ -150,9 +148,7 @@ def of_contacts(by: ModuleType, loops: bool) -> Callable:
                 if struck:
                     tell(links, acts, of, passive, problem.b[0, m:])
             bound_servos(links, acts, servos, passive, True, cones)
-            cones.found[ANEW] = touching.anew[0]
             solve(touching, cones, calls, False)
-            cones.found[ANEW] = null(h)
             if weaken_servos(links, acts, servos, passive, cones):
                 solve(touching, cones, calls, False)
             tell(links, acts, of, passive, cones.x)
@@ -164,7 +160,6 @@ def of_contacts(by: ModuleType, loops: bool) -> Callable:
         else:
             for k in (COMPLEMENTARITY, CONE, DISSIPATION):
                 cones.found[k] = null(h)
-        remember(touching, count)
         if struck:
             after_impacts(touching, problem.b[0, m:], share, cones)
         put_report(touching, h, cones, count)

@@ -1,11 +1,10 @@
 """The problem of a step, for the solver of cones: what acts, with which bounds and coefficients, and what it found."""
 import numpy as np
 
-from screw_dynamics.algorithms.space import put_vector, vector_at
+from screw_dynamics.algorithms.space import vector_at
 from screw_dynamics.model.links import Link
 from screw_dynamics.numbers.scalars import some, where
-from screw_dynamics.numbers.values import Scalar, kernel, null, zero
-from screw_dynamics.screws.vectors import Vec3
+from screw_dynamics.numbers.values import Scalar, kernel, null
 
 from ..cones.at_address import solve_contacts_at, solve_impacts_at
 from ..cones.tables import Cones
@@ -17,30 +16,11 @@ TOUCHING = 1e-12            # m: a penetration that is less is rounding
 
 
 @kernel
-def put_cones(links: Link, of: np.ndarray, acts: np.ndarray, given: ContactTables, cones: Cones) -> None:
-    """Fill bounds of stops and dry friction, and the impulses to begin with."""
+def put_bounds(links: Link, of: np.ndarray, acts: np.ndarray, cones: Cones) -> None:
+    """Fill bounds of stops and dry friction."""
     for j in range(len(of)):
         k = links.coordinate[of[j]]
         cones.lower[j], cones.upper[j] = acts[LOWER, k], acts[UPPER, k]
-    put_impulses(given, cones)
-
-
-@kernel
-def put_impulses(given: ContactTables, cones: Cones) -> None:
-    """Begin with impulses of contacts that are kept, and none of joints."""
-    row = len(cones.lower)
-    for j in range(row):
-        cones.x[j] = null(cones.x[j])
-    for k in range(len(cones.mu)):
-        put_vector(cones.x, row, given.kept.x[k])
-        row += 3
-    for k in range(len(cones.spin_of)):
-        cones.x[row] = given.kept.y[int(cones.spin_of[k])].x
-        row += 1
-    for k in range(len(cones.roll_of)):
-        y = given.kept.y[int(cones.roll_of[k])]
-        cones.x[row], cones.x[row + 1] = y.y, y.z
-        row += 2
 
 
 @kernel
@@ -61,24 +41,11 @@ def put_friction(given: ContactTables, cones: Cones) -> None:
 
 @kernel
 def take_impulses(given: ContactTables, cones: Cones) -> None:
-    """Keep the impulses of the contacts, and whether they are others than those to begin with."""
-    x, kept, row, none = cones.x, given.kept, len(cones.lower), null(cones.found[0])
-    new = none
+    """Keep the impulses of the contacts."""
+    row = len(cones.lower)
     for k in range(len(cones.mu)):
-        now = vector_at(x, row)
-        differs = (now.x != kept.x[k].x) | (now.y != kept.x[k].y) | (now.z != kept.x[k].z)
-        new = where(differs, none + 1.0, new)
-        kept.x[k], kept.y[k] = now, zero(Vec3, x[row])
+        given.kept.x[k] = vector_at(cones.x, row)
         row += 3
-    for k in range(len(cones.spin_of)):
-        of = int(cones.spin_of[k])
-        kept.y[of] = Vec3(x[row], kept.y[of].y, kept.y[of].z)
-        row += 1
-    for k in range(len(cones.roll_of)):
-        of = int(cones.roll_of[k])
-        kept.y[of] = Vec3(kept.y[of].x, x[row], x[row + 1])
-        row += 2
-    given.anew[0] = new
 
 
 @kernel
@@ -92,7 +59,7 @@ def solve(given: ContactTables, cones: Cones, calls: np.ndarray, impacts: bool) 
 
 @kernel
 def hold_joints(links: Link, of: np.ndarray, acts: np.ndarray, cones: Cones) -> None:
-    """Let stops hold, but no friction and, behind them, no servos, and begin without impulses."""
+    """Let stops hold, but no friction and, behind them, no servos."""
     none = null(cones.c[0])
     for j in range(len(of)):
         k = links.coordinate[of[j]]
@@ -100,8 +67,6 @@ def hold_joints(links: Link, of: np.ndarray, acts: np.ndarray, cones: Cones) -> 
         cones.upper[j] = where(acts[UPPER, k] < np.inf, none, acts[UPPER, k])
     for j in range(len(of), len(cones.lower)):
         cones.lower[j] = cones.upper[j] = none
-    for i in range(len(cones.x)):
-        cones.x[i] = null(cones.x[i])
 
 
 @kernel

@@ -3,15 +3,16 @@ from screw_dynamics.numbers.scalars import where
 from screw_dynamics.numbers.values import Scalar, kernel, null
 from screw_dynamics.screws.vectors import Vec3
 
-from ..cones.tables import COMPLEMENTARITY, CONE, DISSIPATION, Cones
-from .tables import OF_CONTACT, REPORTED, RESIDUALS, ContactTables
+from ..cones.residuals import ENOUGH, larger, worst
+from ..cones.tables import COMPLEMENTARITY, CONE, DISSIPATION, SPEED, Cones
+from .tables import EXCESS, OF_CONTACT, REPORTED, RESIDUALS, UNSOLVED, ContactTables
 
 
 @kernel
 def put_touch(given: ContactTables, k: int, force: Vec3) -> None:
     """Write contact k and its force to the report."""
     report, contact, p, n, i = given.report, given.contact, given.contact.p[k], given.contact.n[k], OF_CONTACT * k
-    i += RESIDUALS + 1
+    i += RESIDUALS + EXCESS
     none = null(report[0])
     report[i] = where(contact.gap[k] < given.settings.margin[0], contact.key[k], none - 1.0)
     report[i + 1] = contact.gap[k]
@@ -25,9 +26,11 @@ def put_report(given: ContactTables, h: Scalar, cones: Cones, count: int) -> Non
     """Write residuals, and the contacts with their forces, in axes of the world."""
     report, kept = given.report, given.kept
     report[0], report[1], report[2] = cones.found[COMPLEMENTARITY], cones.found[CONE], cones.found[DISSIPATION]
+    largest = report[UNSOLVED]                                  # of all steps: samples may be far apart
+    report[UNSOLVED] = larger(largest, where(worst(cones) > ENOUGH * cones.found[SPEED], worst(cones), largest))
     for k in range(count):
         x = kept.x[k]
         put_touch(given, k, (1.0 / h) * (x.x * kept.t[k] + x.y * kept.s[k] + x.z * given.contact.n[k]))
     for k in range(count, int(given.counts[REPORTED])):
-        report[RESIDUALS + 1 + OF_CONTACT * k] = null(h) - 1.0
+        report[RESIDUALS + EXCESS + OF_CONTACT * k] = null(h) - 1.0
     given.counts[REPORTED] = float(count)

@@ -8,7 +8,7 @@ from screw_dynamics.numbers.values import Scalar, kernel, null
 from ..cones.tables import Cones
 from ..shortest import Problem
 from .motion import opening
-from .problem import put_impulses, solve
+from .problem import solve
 from .tables import ContactTables
 
 WAVES = 20                  # of impacts in a step, of contacts that close after others: what is left is for the next
@@ -85,7 +85,6 @@ def strike(given: ContactTables, problem: Problem, first: int, calls: np.ndarray
         cones.active[k] = where(near, null(h) + 1.0, null(h))
     for j in range(len(cones.lower)):
         cones.lower[j], cones.upper[j] = cones.lower[j] - impulses[j], cones.upper[j] - impulses[j]
-    put_impulses(given, cones)
     return struck
 
 

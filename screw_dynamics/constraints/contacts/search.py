@@ -1,31 +1,29 @@
-"""The contacts of a step: found, those that close kept, and begun with their impulses in the step before."""
+"""The contacts of a step: found, and those that close kept."""
 from typing import Any
 
 import numpy as np
 from numba.extending import overload
 
-from screw_dynamics.algorithms.space import put_vector, vector_at
 from screw_dynamics.compiled.native import at, call
 from screw_dynamics.contact.detection import ALL_KINDS, lister
 from screw_dynamics.contact.solids import FAR
-from screw_dynamics.contact.writing import choose, on_second
+from screw_dynamics.contact.writing import on_second
 from screw_dynamics.numbers.scalars import some, where
 from screw_dynamics.numbers.values import INLINE, Scalar, kernel, null, zero
 from screw_dynamics.screws.vectors import Vec3, cross
 
 from .motion import locate_solids, relative, tangent
-from .tables import FOUND, LAST, MISSED, OF_CONTACT, REPORTED, RESIDUALS, ContactTables
+from .tables import EXCESS, FOUND, MISSED, OF_CONTACT, REPORTED, RESIDUALS, ContactTables
 
 
 @kernel
 def forget(given: ContactTables) -> None:
-    """Begin without impulses of a step before, and with an empty report."""
-    given.counts[LAST] = given.counts[REPORTED] = 0.0
-    given.anew[0] = null(given.report[0])
+    """Begin with an empty report."""
+    given.counts[REPORTED] = 0.0
     for k in range(len(given.report)):
         given.report[k] = null(given.report[0])
     for k in range(given.settings.most[0]):
-        given.report[RESIDUALS + 1 + OF_CONTACT * k] = null(given.report[0]) - 1.0
+        given.report[RESIDUALS + EXCESS + OF_CONTACT * k] = null(given.report[0]) - 1.0
 
 
 def find_touches(given: ContactTables, calls: np.ndarray) -> None:
@@ -58,7 +56,7 @@ def find(body: Any, given: ContactTables, calls: np.ndarray) -> int:
         kept.s[k] = cross(contact.n[k], kept.t[k])
         p = on_second(contact, k)
         kept.a[k], kept.b[k] = p - body.p[i], p - body.p[j]
-        kept.x[k] = kept.y[k] = zero(Vec3, body.q[0])
+        kept.x[k] = zero(Vec3, body.q[0])
         kept.before[k] = null(body.q[0])
     return count
 
@@ -80,29 +78,3 @@ def keep_near(body: Any, given: ContactTables, h: Scalar, count: int) -> int:
             kept.before[near] = kept.before[k]
             near += 1
     return near
-
-
-@kernel
-def recall(given: ContactTables, count: int) -> None:
-    """Begin with the impulses that the same contacts had in the step before; both are in the order of pairs."""
-    contact, kept, before, first, last = given.contact, given.kept, given.before, 0, int(given.counts[LAST])
-    for k in range(count):
-        while first < last and given.pairs[first] < contact.pair[k]:
-            first += 1
-        j = first
-        while j < last and given.pairs[j] == contact.pair[k]:
-            same = before[j, 0] == contact.key[k]
-            if some(same):
-                kept.x[k] = choose(same, vector_at(before[j], 1), kept.x[k])
-                kept.y[k] = choose(same, vector_at(before[j], 4), kept.y[k])
-            j += 1
-
-
-@kernel
-def remember(given: ContactTables, count: int) -> None:
-    """Keep the impulses for the next step."""
-    for k in range(count):
-        given.pairs[k], given.before[k, 0] = float(given.contact.pair[k]), given.contact.key[k]
-        put_vector(given.before[k], 1, given.kept.x[k])
-        put_vector(given.before[k], 4, given.kept.y[k])
-    given.counts[LAST] = float(count)

@@ -44,8 +44,7 @@ class Kept(NamedTuple):
     """Of a contact that a step solves: the axes t and s that make a frame with the normal, from the first solid to the
     second the vectors from the origins of their bodies to the point, the normal velocity at the begin of the step, when
     in the step it closes, from 0 to 1, or later, and by how much the normal velocity that is asked for differs from
-    that before an impact then; the impulse along t, s and the normal, and that of torsional and rolling friction about
-    these axes."""
+    that before an impact then; and the impulse along t, s and the normal."""
 
     t: Vec3
     s: Vec3
@@ -55,35 +54,30 @@ class Kept(NamedTuple):
     closes: Scalar
     differs: Scalar
     x: Vec3
-    y: Vec3
 
 
-# Numbers of a report: residuals (complementarity, cone, dissipation), how many contacts there were at most, since the
-# motion began, more than there is room for, and of each contact its key, or -1, gap, point, normal and force.
-RESIDUALS, EXCESS = 3, 1
+# Numbers of a report: residuals (complementarity, cone, dissipation); since the motion began, how many contacts there
+# were at most more than there is room for, and the largest residual of a step that is not solved, UNSOLVED; and of each
+# contact its key, or -1, gap, point, normal and force.
+RESIDUALS, EXCESS = 3, 2
+UNSOLVED = RESIDUALS + 1
 OF_CONTACT = 11
 
 
-# Counts: contacts of the step before, of the report, those that are found, and more for which there is no room.
-LAST, REPORTED, FOUND, MISSED = range(4)
-REMEMBERED = 7      # numbers of a contact of the step before: its key, and its impulses x and y
+# Counts: contacts of the report, those that are found, and more for which there is no room.
+REPORTED, FOUND, MISSED = range(3)
 
 
 class ContactTables(NamedTuple):
-    """Geometry and settings; the contacts that are found, those kept; of those of the step before pairs (most) and what
-    is REMEMBERED (most, 7); counts; anew (1), 1 where the step before found impulses that were not those to begin with;
-    wrenches F (6, rows) of all rows of contacts; bodies (2 n): the first ones of joints that act; memory of a Problem
-    for m rows of constraints and up to n + rows further ones, and of the solver, and where they begin; the report of
-    the step, and where it begins."""
+    """Geometry and settings; the contacts that are found, those kept; counts; wrenches F (6, rows) of all rows of
+    contacts; bodies (2 n): the first ones of joints that act; memory of a Problem for m rows of constraints and up to
+    n + rows further ones, and of the solver, and where they begin; the report of the step, and where it begins."""
 
     geometry: Geometry
     settings: Settings
     contact: Contact
     kept: Kept
-    pairs: np.ndarray
-    before: np.ndarray
     counts: np.ndarray
-    anew: np.ndarray
     F: np.ndarray
     bodies: np.ndarray
     memory: np.ndarray
@@ -104,7 +98,7 @@ def pack(settings: Settings, solids: Sequence[Solid], pairs: Sequence[Pair], dat
 def contact_work(n: int, m: int, settings: Settings, solids: int, points: int) -> int:
     """How many numbers the memory of contacts has for one state, that of m constraints of n coordinates among it."""
     most, turning, joints = settings.most, settings.turning, n + settings.servos
-    return (work(n, m) + geometry_numbers(solids) + CONTACT * (most + points) + (KEPT + 1 + REMEMBERED) * most + 5
+    return (work(n, m) + geometry_numbers(solids) + CONTACT * (most + points) + KEPT * most + 3
             + 6 * _rows(most, turning) + numbers_of(n, m + joints + _rows(most, turning), m)
             + cone_numbers(joints, most, turning * most, turning * most) + report_numbers(most) + 2 * n)
 
@@ -140,19 +134,14 @@ def contacts_in(memory: np.ndarray, like: Any) -> ContactTables:
     geometry = geometry_in(memory, first + SETTINGS, like, placements)
     contact = placements + unit * geometry_numbers(geometry.solids)
     kept = contact + unit * CONTACT * contact_rows(geometry, most)
-    pairs = kept + unit * KEPT * most
-    before = pairs + unit * most
-    counts = before + unit * REMEMBERED * most
-    anew = counts + unit * 4
-    F = anew + unit
+    counts = kept + unit * KEPT * most
+    F = counts + unit * 3
     vectors = F + unit * 6 * rows
     cones = vectors + unit * numbers_of(n, m + joints + rows, m)
     report = cones + unit * cone_numbers(joints, most, turning * most, turning * most)
     bodies = at(memory) + 8 * (report + unit * report_numbers(most))
     return ContactTables(
         geometry, settings, table(Contact, like, contact_rows(geometry, most), memory, contact),
-        table(Kept, like, most, memory, kept), block(0.0, (most,), memory, pairs),
-        block(like, (most, REMEMBERED), memory, before), block(0.0, (4,), memory, counts),
-        block(like, (1,), memory, anew), block(like, (6, rows), memory, F),
+        table(Kept, like, most, memory, kept), block(0.0, (3,), memory, counts), block(like, (6, rows), memory, F),
         array_at(0, int(bodies), (2 * int(n),)), memory, vectors, cones,
         block(like, (report_numbers(most),), memory, report), report)
