@@ -28,3 +28,26 @@ class lazy(Generic[T]):  # noqa: N801  a decorator
     def __get__(self, instance: Any, owner: type) -> Any:
         """The value, from now on an entry of the instance, which comes before this."""
         return self if instance is None else vars(instance).setdefault(self._name, self._compute(instance))
+
+
+class remade(lazy[T]):  # noqa: N801  a decorator
+    """A lazy attribute that pickles and copies of the instance are without, and make anew at its first use: machine
+    code, addresses and the memory that these name belong to one process and one instance.
+
+    It gives its class a `__getstate__`, by which copies do not share dicts and lists either."""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        super().__set_name__(owner, name)
+        if "__getstate__" not in vars(owner):
+            owner.__getstate__ = _given     # type: ignore[attr-defined]
+
+    def forget(self, instance: object) -> None:
+        """Have it made anew at the next use."""
+        vars(instance).pop(self._name, None)
+
+
+def _given(instance: Any) -> dict[str, Any]:
+    """All attributes but those that are made anew."""
+    kind = type(instance)
+    return {name: x.copy() if type(x) in (dict, list) else x for name, x in vars(instance).items()
+            if not isinstance(getattr(kind, name, None), remade)}

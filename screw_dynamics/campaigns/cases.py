@@ -11,12 +11,20 @@ from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import numpy as np
+from numba.core.errors import NumbaError
 
 from screw_dynamics import checks
 
 from .digests import digest_of
 
+# Errors that programs make; where this package is what raises them, they are no verdict on a robot.
+BROKEN = AttributeError, NameError, LookupError, TypeError, NumbaError
+LIBRARIES = "numba", "numpy", "scipy"       # which raise what their callers are to blame for
 CONTAINERS = list, dict, set, bytearray, np.ndarray     # choices that a scenario may write to
+
+
+class NoVerdict(RuntimeError):
+    """A case that says nothing of the robot: what ran it failed."""
 
 
 class Case(NamedTuple):
@@ -64,7 +72,8 @@ def generator(seed: int, index: int) -> np.random.Generator:
 
 def run(scenario: Callable, properties: Mapping[str, Callable], values: Mapping[str, Any], seed: int,
         index: int) -> tuple[Any, Case]:
-    """The motion of a case, None if the scenario raised an error, and what it came to."""
+    """The motion of a case, None if the scenario raised an error, and what it came to. NoVerdict where this package
+    broke."""
     started = time.perf_counter()
     motion, margins, holds = None, dict.fromkeys(properties, np.nan), dict.fromkeys(properties, False)
     error = trace = digest = ""
@@ -75,8 +84,19 @@ def run(scenario: Callable, properties: Mapping[str, Callable], values: Mapping[
         for name, judge in properties.items():
             margins[name], holds[name] = judged(name, judge(motion, parameters) if _takes_two(judge) else judge(motion))
     except (Exception, SystemExit) as problem:
+        if _is_ours(problem):
+            raise NoVerdict(f"case {index} says nothing of the robot, as screw_dynamics broke: "
+                            f"{type(problem).__name__}: {problem}") from problem
         error, trace = f"{type(problem).__name__}: {problem}", traceback.format_exc()
     return motion, Case(index, dict(values), margins, holds, error, trace, digest, time.perf_counter() - started)
+
+
+def _is_ours(problem):
+    """Whether this package raised an error, itself or by a library, that it means nothing by."""
+    modules = [frame.f_globals.get("__name__", "") for frame, _ in traceback.walk_tb(problem.__traceback__)]
+    blamed = next((name for name in reversed(modules) if name.partition(".")[0] not in LIBRARIES), "")
+    return (isinstance(problem, BROKEN) and blamed.startswith("screw_dynamics.")
+            and not blamed.startswith(("screw_dynamics.campaigns.", "screw_dynamics.testing.")))
 
 
 def _given(values):

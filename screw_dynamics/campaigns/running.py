@@ -9,7 +9,7 @@ from typing import Any
 
 from screw_dynamics import checks
 
-from .cases import Case
+from .cases import Case, NoVerdict
 from .designs import DESIGNS
 from .parameters import parameters_of
 from .plan import Plan, kept_once
@@ -36,7 +36,8 @@ def campaign(scenario: Callable, parameters: Mapping[str, Any], properties: Mapp
     out: a folder for a Parquet table and a report with pictures, and for what workers need; then cases are run by
     `logs.each` on `workers` processes of this machine or on a scheduler of Dask, `together` cases a task, each task for
     at most `timeout` seconds; what is done is not done again when the same call is repeated; extra [logs]. Without one
-    cases run one by one in this process. An error is a failure of its case. ValueError names what cannot be."""
+    cases run one by one in this process. An error is a failure of its case; RuntimeError where it is this package that
+    broke, or the scenario cannot be loaded by workers. ValueError names what cannot be."""
     plan = Plan(scenario, parameters_of(parameters), properties, checks.one_of("design", design, DESIGNS), count,
                 seed, levels)
     together = checks.whole("together", together, 1)
@@ -68,6 +69,8 @@ def _on_workers(each, plan, folder, together, how):
     rows = each(run_some, items, folder / PARTS, {"folder": str(folder), "identity": str(plan.in_words())}, **how)
     found = []
     for (first, last), row in zip(items, rows, strict=True):
+        if (row.get("error") or "").startswith(NoVerdict.__name__):
+            raise NoVerdict(f"{row['error']}\n{row['trace']}")
         found += (map(_unpacked, row["cases"]) if row.get("error") is None else
                   (_lost(plan, index, row["error"], first, last) for index in range(first, last)))
     return found
@@ -75,7 +78,10 @@ def _on_workers(each, plan, folder, together, how):
 
 def run_some(item: tuple[int, int], folder: str, identity: str) -> dict[str, Any]:
     """Run the cases first, ..., last - 1 of the campaign in a folder: a row for `each`."""
-    plan = kept_once(folder, identity)
+    try:
+        plan = kept_once(folder, identity)
+    except Exception as error:
+        raise NoVerdict(f"{folder}: the scenario cannot be loaded: {type(error).__name__}: {error}") from error
     found = [plan.run(index)[1] for index in range(*item)]
     return {"cases": [_packed(case) for case in found], "failed": sum(not case.passed for case in found)}
 

@@ -15,6 +15,7 @@ from screw_dynamics.compiled.batch import Workspaces
 from screw_dynamics.compiled.native import address, at
 from screw_dynamics.compiled.workspace import Tables
 from screw_dynamics.kernel_cache.cache import Form, prepare
+from screw_dynamics.lazy import remade
 from screw_dynamics.model.links import Frame
 from screw_dynamics.model.model import Model
 from screw_dynamics.numbers.lanes import WIDTH
@@ -95,10 +96,21 @@ class Total:
         functions = tuple(dict.fromkeys(e.function for e in self.elements if isinstance(e, Custom)))
         if functions:                   # whose machine code serves nothing else, and takes less time so
             by_law = {name: (law, rows) for name, (law, rows) in by_law.items() if rows}
-        self._model, self._on_one, self._on_duals = model, Workspaces(rows, 1), Workspaces(rows, 1 + WIDTH)
-        self.p = packed(by_law.values())
-        key = _key(by_law, self.elements) if functions else ""
-        self._machine_code = machine_code(tuple(law for law, _ in by_law.values()), model.on_groups, key, functions)
+        self._model, self._rows, self.p = model, rows, packed(by_law.values())
+        self._laws, self._functions = tuple(law for law, _ in by_law.values()), functions
+        self._key = _key(by_law, self.elements) if functions else ""
+
+    @remade
+    def _machine_code(self):
+        return machine_code(self._laws, self._model.on_groups, self._key, self._functions)
+
+    @remade
+    def _on_one(self):
+        return Workspaces(self._rows, 1)
+
+    @remade
+    def _on_duals(self):
+        return Workspaces(self._rows, 1 + WIDTH)
 
     @property
     def where(self) -> int:

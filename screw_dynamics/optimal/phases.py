@@ -6,6 +6,7 @@ import numpy as np
 
 from screw_dynamics import checks
 from screw_dynamics.constraints.projection import BOTH
+from screw_dynamics.lazy import remade
 from screw_dynamics.simulation.integrators import INTEGRATORS, LINEARIZED, WITH_CONSTRAINTS
 from screw_dynamics.simulation.linearization.linear_model import (
     Actuation,
@@ -36,10 +37,15 @@ class TreePhase:
     """Steps of a Robot, from step `first` on."""
 
     def __init__(self, first: int, robot: Any, steps: Steps):
-        self.first, self.robot, self.steps, self.rollouts = first, robot, steps, robot.rollouts
+        self.first, self.robot, self.steps = first, robot, steps
         checks.one_of("integrator", steps.integrator, LINEARIZED)
 
     enters = False              # whether states change where the phase begins
+
+    @remade
+    def rollouts(self) -> Rollouts:
+        """What makes the steps."""
+        return self.robot.rollouts
 
     @property
     def accelerates(self) -> bool:
@@ -90,12 +96,16 @@ class LoopPhase(TreePhase):
     enters = True
 
     def __init__(self, first: int, mechanism: Any, steps: Steps):
-        from screw_dynamics.closed_loops.motion import rollouts
-
         self.first, self.mechanism, self.robot, self.steps = first, mechanism, mechanism.robot, steps
-        self.rollouts: Rollouts = rollouts(mechanism.constraints, steps.projection)
         checks.one_of("integrator of a robot with constraints", steps.integrator,
                       [name for name in LINEARIZED if name in WITH_CONSTRAINTS])
+
+    @remade
+    def rollouts(self) -> Rollouts:
+        """The same."""
+        from screw_dynamics.closed_loops.motion import rollouts
+
+        return rollouts(self.mechanism.constraints, self.steps.projection)
 
     @property
     def accelerates(self) -> bool:
@@ -183,10 +193,14 @@ class ScenePhase(TreePhase):
     accelerates = False
 
     def __init__(self, first: int, scene: Any, steps: Steps):
-        scene.touching.have_room()
         self.first, self.scene, self.robot, self.steps = first, scene, scene.robot, steps
-        self.rollouts = scene.touching.rollouts
         checks.one_of("integrator of a scene", steps.integrator, LINEARIZED[:1])
+
+    @remade
+    def rollouts(self) -> Rollouts:
+        """The same."""
+        self.scene.touching.have_room()
+        return self.scene.touching.rollouts
 
     def derivatives(self, q: np.ndarray, qd: np.ndarray, tau: np.ndarray, t: np.ndarray, whole: bool = True,
                     most: np.ndarray | None = None) -> np.ndarray:

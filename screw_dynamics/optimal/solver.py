@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
+from copy import deepcopy
 from typing import Any
 
 import numpy as np
@@ -71,6 +72,9 @@ class Solver:
         self.history: list[np.ndarray] = [self._shaped(self.at.value.copy())]
         self.iterations = np.zeros(len(self.at.cost), dtype=int)
         self.stopped = np.full(len(self.at.cost), EXHAUSTED, dtype=object)
+
+    def __copy__(self) -> Solver:
+        return deepcopy(self)           # iterations write to what it holds
 
     # --------------------------------------------------------------------------------------------- arguments
     def _begin(self, guess):

@@ -15,6 +15,7 @@ from screw_dynamics.closed_loops import ClosedLoopRobot
 from screw_dynamics.contact.materials import Combination, Material
 from screw_dynamics.contact.on_links import CollisionShape
 from screw_dynamics.contact.shapes import Box, Capsule, ConvexHull, Cylinder, HeightField, Plane, Sphere
+from screw_dynamics.lazy import remade
 from screw_dynamics.model.builder import ModelBuilder
 from screw_dynamics.model.joining import join
 from screw_dynamics.robot import Robot
@@ -70,7 +71,6 @@ class Scene(SceneLinearization, ScenePlanning):
                              f"{checks.described(combination)}")
         self.combination = (combination or Combination()).checked("scene")
         self._objects: dict[str, SceneObject] = {}
-        self._made: Touching | None = None
         self._options = (None if max_contacts is None else checks.count("max_contacts", max_contacts, 1),
                          checks.positive("margin", margin), checks.positive("slow", slow))
         links = self._robots.link_names
@@ -164,14 +164,14 @@ class Scene(SceneLinearization, ScenePlanning):
         if given.name in (*self._objects, *self._robots.link_names, *self._robots.joint_names):
             raise ValueError(f"object {given.name!r}: the name is taken")
         self._objects[given.name] = given
-        self._made = None
+        Scene.touching.forget(self)
 
     def remove(self, name: str) -> None:
         """Take an object out."""
         checks.one_of("object", name, self._objects)
         del self._objects[name]
         self._disabled = [pair for pair in self._disabled if name not in pair]
-        self._made = None
+        Scene.touching.forget(self)
 
     def change(self, name: str, **fields: Any) -> None:
         """Give an object other fields, as SceneObject.but has them, its pose, friction, mass ..., or a link another
@@ -186,7 +186,7 @@ class Scene(SceneLinearization, ScenePlanning):
                 material=(shape.material or self.material).but(**fields).checked(f"material of link {name!r}"))
                 for shape in self._shapes]
             self._combine((name,))
-        self._made = None
+        Scene.touching.forget(self)
 
     def _combine(self, links):
         """Let pairs of links with others have what the combination of their materials says."""
@@ -196,14 +196,13 @@ class Scene(SceneLinearization, ScenePlanning):
     def keep_apart(self, pairs: Iterable[tuple[str, str]]) -> None:
         """Let more pairs of links, or of objects, not touch."""
         self._disabled = [*self._disabled, *_pairs(pairs)]
-        self._made = None
+        Scene.touching.forget(self)
 
     def copy(self, robot: Robot | ClosedLoopRobot | None = None) -> Scene:
         """The same scene, of its own, also around another robot of the same links, with the closed loops of that."""
         other = copy(self)
-        other._objects = dict(self._objects)
         if robot is not None:
-            other._loops, other._robots, other._made = mechanisms(robot), trees(robot), None
+            other._loops, other._robots = mechanisms(robot), trees(robot)
             for shape in other._shapes:
                 checks.known_link(shape.link, other._robots.link_names)
         return other
@@ -236,12 +235,10 @@ class Scene(SceneLinearization, ScenePlanning):
         configuration"; empty without self_collisions."""
         return MappingProxyType(self._left_out)
 
-    @property
+    @remade
     def touching(self) -> Touching:
         """The scene as compiled code reads it, for packages that have kernels of their own."""
-        if self._made is None:
-            self._made = self._compile()
-        return self._made
+        return self._compile()
 
     def _compile(self):
         alone, free = self._robots, [each for each in self._objects.values() if each.free]

@@ -20,6 +20,7 @@ from screw_dynamics.constraints.projection import CONFIGURATIONS, NOTHING
 from screw_dynamics.contact.detection import are_simple, kinds_of, pair_rows
 from screw_dynamics.contact.shapes import Shape
 from screw_dynamics.contact.solids import Attached, kind_of, rows
+from screw_dynamics.lazy import remade
 from screw_dynamics.model.checks import named
 from screw_dynamics.model.configuration_space import normalized
 from screw_dynamics.numbers.lanes import WIDTH
@@ -93,20 +94,34 @@ class Touching:
         self.simple = are_simple(kinds_of(self._rows, self.pairs))
         self._pair_of = np.repeat(np.arange(len(self.pairs)), [pair.points for pair in self.pairs])
         self.constraints, self.slow = constraints, slow
-        self._far = Workspaces(self._tables(points, FARTHEST))
-        self._make_room(min(points, FIRST, self.max_contacts))
+        self.most = min(points, FIRST, self.max_contacts)
 
-    def _make_room(self, most):
-        """Have tables for so many contacts at once, and what reads them."""
-        robot, constraints = self.robot, self.constraints
-        entries, workspaces = robot.rollouts.entries, Workspaces(self._tables(most, self.margin))
+    @remade
+    def _far(self):
+        return Workspaces(self._tables(len(self._pair_of), FARTHEST))
+
+    @remade
+    def _workspaces(self):
+        return Workspaces(self._tables(self.most, self.margin))
+
+    @remade
+    def rollouts(self) -> Rollouts:
+        """Rollouts of the robot, which touches."""
+        return self._rollouts_in(self._workspaces)
+
+    def _rollouts_in(self, workspaces):
+        robot, constraints, entries = self.robot, self.constraints, self.robot.rollouts.entries
         if constraints:
             entries = entries._replace(acceleration=constraints.acceleration)
         elif not robot.model.shares_coordinates:
             entries = entries._replace(acceleration=ACCELERATION.of(robot.model.structure))
-        self.rollouts = Rollouts(robot, entries, workspaces, CONFIGURATIONS if constraints else NOTHING,
-                                 "contacts and loops" if constraints else "contacts", self.simple)
-        self.most, self._workspaces = most, workspaces
+        return Rollouts(robot, entries, workspaces, CONFIGURATIONS if constraints else NOTHING,
+                        "contacts and loops" if constraints else "contacts", self.simple)
+
+    def _make_room(self, most):
+        """Have tables for so many contacts at once, and what reads them."""
+        workspaces = Workspaces(self._tables(most, self.margin))
+        self.rollouts, self.most, self._workspaces = self._rollouts_in(workspaces), most, workspaces
 
     def grow(self, most: int, missed: float) -> bool:
         """Have room for more contacts than `most`, which were `missed` too few. False where max_contacts are reached.

@@ -2,6 +2,7 @@
 import os
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -150,3 +151,38 @@ def test_what_dies_or_hangs_is_a_failure_that_says_so(tmp_path):
     assert len(pq.read_table(tmp_path / "cases.parquet")) == 8
     again = command("replay", tmp_path, by["raise"][0].index)
     assert again.returncode == 1 and "RuntimeError: told to" in again.stdout and "same bits" in again.stdout
+
+
+def test_a_scene_that_was_used_goes_to_workers(tmp_path):
+    scene = sd.Scene(sd.Robot(sd.ModelBuilder("world").build()), ground=True)
+    scene.add_sphere("ball", 0.1, 1.0)
+
+    def fall(p, rng):
+        q = scene.neutral()
+        q[2] = p.height
+        return scene.rollout(q, steps=20)
+    expected = fall(SimpleNamespace(height=1.0), None)
+    found = sd.campaign(fall, {"height": [1.0]}, {"same": lambda motion: np.array_equal(motion.q, expected.q)}, 1,
+                        design="grid", out=tmp_path / "scene", workers=1)
+    assert found.cases[0].passed, found.cases[0]
+
+
+def test_what_this_package_breaks_is_no_verdict(tmp_path, monkeypatch):
+    """In this process, and where workers cannot load the scenario."""
+    robot = sd.Robot(sd.ModelBuilder("world").build())
+    monkeypatch.delattr(type(robot.rollouts), "step")          # which Robot.step calls
+    with pytest.raises(RuntimeError, match="case 0 says nothing of the robot.*no attribute 'step'"):
+        sd.campaign(lambda p, rng: robot.step([], [], [], 0.1), {"x": [1]}, {"any": bool}, 1, design="grid")
+    monkeypatch.undo()
+    with pytest.raises(RuntimeError, match="the scenario cannot be loaded"):
+        sd.campaign(Unloadable(), {"x": [1]}, {"any": bool}, 1, design="grid", out=tmp_path / "lost", workers=1)
+
+
+class Unloadable:
+    """A scenario that no other process can load."""
+
+    def __call__(self, p, rng):
+        return {"x": 1.0}
+
+    def __reduce__(self):
+        return getattr, (os, "no_such_name")

@@ -40,22 +40,35 @@ def canonical(group: str, initial: ArrayLike, velocity: str | None = None) -> Co
     initial: g_0 (n, 4, 4); velocity: V is "body-fixed" or "mixed", None being that of the group; screw coordinates may
     have either, q' = A(q)^-1 V of (69) with "mixed". A body bound to a subgroup stays in it in SE(3) with body-fixed
     twists, as in Munthe-Kaas methods."""
-    g0 = np.array(initial, dtype=float)
-    of_bodies = ConfigurationGroup([group] * len(g0))
     if velocity is not None:
         checks.one_of("velocity", velocity, (BODY_FIXED, MIXED) if group == SEMIDIRECT else (MIXED,))
     mixed = group == SEMIDIRECT and velocity == MIXED
-
-    def rates(q, V):
-        if not mixed:
-            return of_bodies.dexp_inv(-q, V)
-        seen_from_g0 = np.concatenate((V[..., :3], turned_back(g0[..., :3, :3], V[..., 3:])), axis=-1)
-        return np.linalg.solve(mixed_velocity_matrix(q), seen_from_g0[..., None])[..., 0]
+    found = _Canonical(group, np.array(initial, dtype=float), mixed)
     return Coordinates(
         f"canonical coordinates of {group}{' with mixed velocities' if mixed else ''}", DIRECT if mixed else group,
-        of=lambda g: of_bodies.log(of_bodies.compose(of_bodies.inverse(g0), g)),
-        poses=lambda q: of_bodies.compose(g0, of_bodies.exp(q)), rates=rates,
-        regularity=lambda q: np.maximum(0.0, 1.0 - np.linalg.norm(q[..., :3], axis=-1) / (2.0 * np.pi)))
+        of=found.of, poses=found.poses, rates=found.rates, regularity=found.regularity)
+
+
+class _Canonical:
+    """Those of bodies in a group, from poses g_0 on; its methods pickle, as functions within a function do not."""
+
+    def __init__(self, group, g0, mixed):
+        self.bodies, self.g0, self.mixed = ConfigurationGroup([group] * len(g0)), g0, mixed
+
+    def of(self, g):
+        return self.bodies.log(self.bodies.compose(self.bodies.inverse(self.g0), g))
+
+    def poses(self, q):
+        return self.bodies.compose(self.g0, self.bodies.exp(q))
+
+    def rates(self, q, V):
+        if not self.mixed:
+            return self.bodies.dexp_inv(-q, V)
+        seen_from_g0 = np.concatenate((V[..., :3], turned_back(self.g0[..., :3, :3], V[..., 3:])), axis=-1)
+        return np.linalg.solve(mixed_velocity_matrix(q), seen_from_g0[..., None])[..., 0]
+
+    def regularity(self, q):
+        return np.maximum(0.0, 1.0 - np.linalg.norm(q[..., :3], axis=-1) / (2.0 * np.pi))
 
 
 def mixed_velocity_matrix(X: np.ndarray) -> np.ndarray:
@@ -109,33 +122,45 @@ def angles(axes: str = "zxz") -> Coordinates:
     ValueError for axes that are not three of x, y, z, or of which two in turn are the same."""
     if len(axes) != 3 or not set(axes) <= set("xyz") or axes[0] == axes[1] or axes[1] == axes[2]:
         raise ValueError(f"axes must be three of x, y, z, no two in turn the same, not {axes!r}")
-    unit = np.eye(3)[["xyz".index(axis) for axis in axes]]
-    group = ConfigurationGroup([DIRECT])
+    found = _Angles(axes)
+    return Coordinates(f"angles {axes}", DIRECT, of=found.of, poses=found.poses, rates=found.rates,
+                       regularity=found.regularity)
 
-    def turns(q):
-        """The three rotations (..., 3, 3, 3)."""
-        X = np.concatenate((q[..., :3, None] * unit, np.zeros((*q.shape[:-1], 3, 3))), axis=-1)
-        return group.exp(X[..., None, :])[..., 0, :3, :3]
 
-    def matrix(q):
-        R = turns(q)
-        last = R[..., 2, :, :].swapaxes(-1, -2)
-        first = last @ R[..., 1, :, :].swapaxes(-1, -2)
-        return np.stack((first @ unit[0], last @ unit[1], np.broadcast_to(unit[2], q[..., :3].shape)), axis=-1)
+class _Angles:
+    """Those about axes."""
 
-    def of(g):
+    def __init__(self, axes):
+        self.axes, self.unit = axes, np.eye(3)[["xyz".index(axis) for axis in axes]]
+        self.group = ConfigurationGroup([DIRECT])
+
+    def of(self, g):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)    # where they are singular, which `regularity` tells
-            theta = Rotation.from_matrix(g[..., :3, :3]).as_euler(axes.upper())
+            theta = Rotation.from_matrix(g[..., :3, :3]).as_euler(self.axes.upper())
         return np.concatenate((theta, g[..., :3, 3]), axis=-1)
 
-    def poses(q):
-        R = turns(q)
+    def poses(self, q):
+        R = self.turns(q)
         return _poses(R[..., 0, :, :] @ R[..., 1, :, :] @ R[..., 2, :, :], q[..., 3:])
-    return Coordinates(
-        f"angles {axes}", DIRECT, of=of, poses=poses,
-        rates=lambda q, V: np.concatenate((np.linalg.solve(matrix(q), V[..., :3, None])[..., 0], V[..., 3:]), axis=-1),
-        regularity=lambda q: np.abs(np.linalg.det(matrix(q))))
+
+    def rates(self, q, V):
+        return np.concatenate((np.linalg.solve(self.matrix(q), V[..., :3, None])[..., 0], V[..., 3:]), axis=-1)
+
+    def regularity(self, q):
+        return np.abs(np.linalg.det(self.matrix(q)))
+
+    def turns(self, q):
+        """The three rotations (..., 3, 3, 3)."""
+        X = np.concatenate((q[..., :3, None] * self.unit, np.zeros((*q.shape[:-1], 3, 3))), axis=-1)
+        return self.group.exp(X[..., None, :])[..., 0, :3, :3]
+
+    def matrix(self, q):
+        R = self.turns(q)
+        last = R[..., 2, :, :].swapaxes(-1, -2)
+        first = last @ R[..., 1, :, :].swapaxes(-1, -2)
+        return np.stack((first @ self.unit[0], last @ self.unit[1], np.broadcast_to(self.unit[2], q[..., :3].shape)),
+                        axis=-1)
 
 
 def _poses(R, r):

@@ -29,19 +29,35 @@ def second_kind(screws: ArrayLike, initial: ArrayLike, start: ArrayLike = (0.0,)
         raise ValueError(f"the screws depend on each other at the start {start.tolist()}")
     g0 = np.array([pose("second_kind", g) for g in initial]) @ se3.inverse(product(X, start))
 
-    def of(g):
-        q = np.tile(start, (len(g), 1))
+    found = _Products(X, g0, start)
+    return Coordinates("coordinates of the second kind", SEMIDIRECT, of=found.of, poses=found.poses, rates=found.rates,
+                       regularity=found.regularity)
+
+
+class _Products:
+    """Those of poses g_0 and screws X; Newton's method begins at `start`."""
+
+    def __init__(self, X, g0, start):
+        self.X, self.g0, self.start = X, g0, start
+
+    def of(self, g):
+        q = np.tile(self.start, (len(g), 1))
         for _ in range(ITERATIONS):
-            left = se3.log(se3.inverse(g0 @ product(X, q)) @ g)
-            step = np.linalg.solve(twist_matrix(X, q), left[..., None])[..., 0]
+            left = se3.log(se3.inverse(self.poses(q)) @ g)
+            step = np.linalg.solve(twist_matrix(self.X, q), left[..., None])[..., 0]
             q = q + step * np.minimum(1.0, LONGEST / np.maximum(np.linalg.norm(step, axis=-1, keepdims=True), 1e-300))
             if np.abs(step).max(initial=0.0) < TOLERANCE:
                 return q
         raise ArithmeticError("no coordinates of the second kind were found for these poses")
-    return Coordinates(
-        "coordinates of the second kind", SEMIDIRECT, of=of, poses=lambda q: g0 @ product(X, q),
-        rates=lambda q, V: np.linalg.solve(twist_matrix(X, q), V[..., None])[..., 0],
-        regularity=lambda q: np.abs(np.linalg.det(twist_matrix(X, q))))
+
+    def poses(self, q):
+        return self.g0 @ product(self.X, q)
+
+    def rates(self, q, V):
+        return np.linalg.solve(twist_matrix(self.X, q), V[..., None])[..., 0]
+
+    def regularity(self, q):
+        return np.abs(np.linalg.det(twist_matrix(self.X, q)))
 
 
 def product(screws: np.ndarray, q: np.ndarray) -> np.ndarray:

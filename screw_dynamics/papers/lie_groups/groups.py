@@ -113,9 +113,9 @@ class MatrixGroup:
 class _ClosedForm(MatrixGroup):
     """SO(3) or SE(3): batches, and closed forms; the functions of the group in screws.groups."""
 
-    def __init__(self, name, basis, misses, functions):
-        super().__init__(name, basis, misses)
-        self._functions = functions
+    @property
+    def _functions(self):
+        return se3 if self.size == 4 else so3
 
     def exp(self, x: ArrayLike) -> np.ndarray:
         """exp (..., n, n) of vectors (..., d)."""
@@ -145,6 +145,16 @@ def _largest(A):
     return np.abs(A).max(axis=(-2, -1), initial=0.0)
 
 
+def _misses_inverses(X):
+    """1 for matrices without an inverse, 0 for others."""
+    return 1.0 * (np.linalg.det(X) == 0.0)
+
+
+def _misses_unit_determinants(X):
+    """By how much matrices miss det X = 1."""
+    return np.abs(np.linalg.det(X) - 1.0)
+
+
 def _misses_rotations(R):
     """By how much matrices miss R^T R = 1, det R = 1, (24)."""
     return np.maximum(_largest(np.swapaxes(R, -1, -2) @ R - np.eye(R.shape[-1])), np.abs(np.linalg.det(R) - 1.0))
@@ -165,14 +175,14 @@ def _motions(rotations):
     return basis
 
 
-SO3 = _ClosedForm("SO(3)", tilde(np.eye(3)), _misses_rotations, so3)
-SE3 = _ClosedForm("SE(3)", _motions(tilde(np.eye(3))), _misses_motions, se3)
+SO3 = _ClosedForm("SO(3)", tilde(np.eye(3)), _misses_rotations)
+SE3 = _ClosedForm("SE(3)", _motions(tilde(np.eye(3))), _misses_motions)
 
 
 def general_linear(n: int) -> MatrixGroup:
     """GL(n): all real matrices (n, n) that have an inverse."""
     n = checks.count("n", n, 1)
-    return MatrixGroup(f"GL({n})", np.eye(n * n).reshape(-1, n, n), lambda X: 1.0 * (np.linalg.det(X) == 0.0))
+    return MatrixGroup(f"GL({n})", np.eye(n * n).reshape(-1, n, n), _misses_inverses)
 
 
 def special_linear(n: int) -> MatrixGroup:
@@ -181,7 +191,7 @@ def special_linear(n: int) -> MatrixGroup:
     units = np.eye(n * n).reshape(n, n, n, n)                                               # units[i, j] is E_ij
     basis = [units[i, j] for i in range(n) for j in range(n) if i != j]
     basis += [units[i, i] - units[i + 1, i + 1] for i in range(n - 1)]
-    return MatrixGroup(f"SL({n})", basis, lambda X: np.abs(np.linalg.det(X) - 1.0))
+    return MatrixGroup(f"SL({n})", basis, _misses_unit_determinants)
 
 
 def special_orthogonal(n: int) -> MatrixGroup:
