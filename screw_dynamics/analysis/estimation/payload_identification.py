@@ -26,6 +26,7 @@ REST = 0.01             # rad/s or m/s: below it a joint with friction tells not
 LEAST_MASS, SIZE = 1.0, 0.1         # kg, m: a load is expected to be of that mass, or more, and size
 SIGNAL = 3.0            # times its standard deviation: what the parameter of an expected load must be to be observable
 ROUNDING = 1e-6         # of the efforts: no residual is less
+UNEXPLAINED = 0.5       # of the efforts: what leaves more of them is no model of the robot
 
 
 class Payload(NamedTuple):
@@ -39,6 +40,17 @@ class Payload(NamedTuple):
     observable: np.ndarray              # (10,) bool
     samples: int                        # recorded states that were used
     residual: float                     # root mean square of the efforts that are not explained, N m and N
+    effort: float                       # and of those measured
+
+    def require_plausible(self) -> None:
+        """ValueError, with the numbers, where efforts are not explained, or a mass is negative beyond its uncertainty:
+        then the recording is of another robot, or efforts have other units or signs."""
+        if self.residual > UNEXPLAINED * self.effort:
+            raise ValueError(f"the residual is {self.residual:.4g} N m, of efforts of {self.effort:.4g} N m, must be "
+                             f"at most {UNEXPLAINED:.0%}: the model does not explain them, of mass {self.mass:.4g} kg")
+        if self.mass < -SIGNAL * self.standard_deviations[0]:
+            raise ValueError(f"the mass is {self.mass:.4g} kg, +- {self.standard_deviations[0]:.2g}, must be >= 0; the "
+                             f"residual is {self.residual:.4g} N m, of efforts of {self.effort:.4g} N m")
 
     def require_physical(self) -> None:
         """ValueError, saying why, unless mass and centre are observable, and some rigid body has these parameters."""
@@ -76,7 +88,9 @@ def identify_payload(robot: Robot, link: str, t: ArrayLike, q: ArrayLike, tau: A
     axes = 0, 0, 0, 1, 1     # of time
     equations = Equations(*map(np.concatenate, zip(*rows, strict=True), axes))
     noise = np.average([piece.acceleration_noise for piece in found], axis=0, weights=[len(piece.q) for piece in found])
-    return _solve(equations, noise[_moving(robot, link)], sum(len(piece.q) for piece in found))
+    moving = _moving(robot, link)
+    return _solve(equations, noise[moving], sum(len(piece.q) for piece in found),
+                  float(np.sqrt(np.mean(tau[:, moving][np.isfinite(tau[:, moving])] ** 2))))
 
 
 class Equations(NamedTuple):
@@ -135,7 +149,7 @@ def _friction_columns(piece: Piece, joints: np.ndarray, rubs: np.ndarray) -> np.
     return np.concatenate([viscous[:, :, None] * unit, dry[:, :, None] * unit], axis=2)
 
 
-def _solve(equations: Equations, noise: np.ndarray, samples: int) -> Payload:
+def _solve(equations: Equations, noise: np.ndarray, samples: int, effort: float) -> Payload:
     """Weighted least squares, three times: weights and expected load come from the solution before."""
     Y, b, valid = equations[:3]
     counts = valid.sum(axis=0)
@@ -159,7 +173,7 @@ def _solve(equations: Equations, noise: np.ndarray, samples: int) -> Payload:
     if observable.all():
         inertia = _on_inertia(np.eye(3)) @ phi[4:] - phi[0] * (com @ com * np.eye(3) - np.outer(com, com))
     return Payload(float(phi[0]), com, inertia, phi, np.where(observable, deviation, np.inf), observable, samples,
-                   float(np.sqrt(np.sum(rest**2) / counts.sum())))
+                   float(np.sqrt(np.sum(rest**2) / counts.sum())), effort)
 
 
 def _weighted(equations, noise, weight, scale, smallest):

@@ -38,13 +38,13 @@ def of_equations(rows: Equations, unknowns: Unknowns, samples: int) -> Evidence:
     largest = float(np.abs(rows.b).max(initial=0.0))
     noise = np.zeros((n, P, P)) if rows.noise is None else rows.noise
     found = Evidence(triangles(stacked), rows.valid.sum(axis=0), np.zeros((n, LAGS)), largest, samples, noise)
-    if found.counts.sum() > len(unknowns.base) + 2 * n * (rows.S.shape[2] > 0):
+    if found.counts.sum() > len(unknowns.base) + 2 * n * (len(unknowns.velocities) > 0):
         fit = base_fit(found, unknowns)
         known = ~unknowns.estimated
         rest = (rows.b - rows.Y[..., known] @ unknowns.parameters[known]
                 - unknowns.base.columns(rows.Y[..., unknowns.estimated]) @ fit.x)
         if fit.velocities is not None:
-            rest = rest - np.einsum("tjg,jg->tj", rows.S, shares(fit.falling))
+            rest = rest - np.einsum("tjg,jg->tj", rows.S[..., :len(unknowns.velocities)], shares(fit.falling))
         found = found._replace(covariances=autocovariances(rest, rows.valid, LAGS))
     return found
 
@@ -58,7 +58,7 @@ def base_fit(found: Evidence, unknowns: Unknowns) -> BaseFit:
     projection: the rest is the least-squares solution for them; G. H. Golub, V. Pereyra, SIAM J. Numerical Analysis
     10(2), 1973. ValueError where there are too few equations."""
     counts, base, n = found.counts, unknowns.base, len(found.counts)
-    falls = found.R.shape[2] > len(unknowns.names) + 1
+    falls = len(unknowns.velocities) > 0
     free = counts.sum() - len(base) - 2 * n * falls
     if free <= 0:
         raise ValueError(f"{counts.sum()} equations for {len(base) + 2 * n * falls} base parameters: the recording is "

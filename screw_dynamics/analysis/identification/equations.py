@@ -15,7 +15,7 @@ from screw_dynamics.model.floating_base import velocity_names
 from screw_dynamics.model.inertial_parameters import FRICTION_NAMES
 from screw_dynamics.robot import Robot
 
-from .linear_equations import NONE, Equations, falling, of_noise, of_springs
+from .linear_equations import NONE, Equations, by_load, of_noise, of_springs, own_laws
 from .momentum_equations import momentum_equations
 
 WINDOW = 0.1            # s: motions much faster than that are smoothed away
@@ -26,7 +26,7 @@ HELD = 0.1              # of the positions of a joint, too
 
 
 def checked(robot: Robot, given: Mapping[str, Any]) -> dict[str, np.ndarray]:
-    """The arrays of a recording, checked: a row of finite numbers for each time, but efforts may be NaN or infinite."""
+    """The arrays of a recording, checked: a row of finite numbers for each time, but efforts may be NaN."""
     found, m = {}, len(np.atleast_1d(given["t"]))
     for name, x in given.items():
         shape = (m,) if name == "t" else (m, robot.nq if name == "q" else robot.n)
@@ -37,6 +37,9 @@ def checked(robot: Robot, given: Mapping[str, Any]) -> dict[str, np.ndarray]:
         for row, *_ in np.argwhere(broken | (name != "tau") & ~np.isfinite(found[name]))[:1]:
             raise ValueError(f"{name} is {found[name][row].tolist()} at sample {row}: must be finite, and at most "
                              f"{LARGEST:g} in magnitude")
+    for row, joint in np.argwhere(np.isinf(found["tau"]))[:1]:
+        raise ValueError(f"tau is {found['tau'][row, joint]} at sample {row} of {velocity_names(robot.model)[joint]}: "
+                         "must be finite, or NaN where it was not measured")
     if "qdd" in found and "qd" not in found:
         raise ValueError("qdd is given, but not qd: give both, qd alone, or neither")
     return found
@@ -58,7 +61,8 @@ def equations(robot: Robot, given: Mapping[str, np.ndarray], rubs: np.ndarray, w
         Y = robot.torque_regressor(q, qd, given["qdd"], friction=True)
         Y = np.concatenate([Y, of_springs(robot, springs, q)], axis=-1)
         effort = tau + robot.total_force(forces).efforts(q, qd, t)
-        found = [Equations(t, Y, effort, ~((np.abs(qd) < REST) & rubs), falling(np.sign(qd), qd, stribeck))]
+        found = [Equations(t, Y, effort, ~((np.abs(qd) < REST) & rubs),
+                           own_laws(np.sign(qd), qd, stribeck))]
     elif "qd" in given:
         found = momentum_equations(robot, given, rubs, window, forces, breaks, stribeck, springs)
     else:
@@ -67,7 +71,7 @@ def equations(robot: Robot, given: Mapping[str, np.ndarray], rubs: np.ndarray, w
     if "qdd" not in given:
         notes = [*notes, *_held(robot, t, q, window)]
     t, Y, b, valid, S, _ = (np.concatenate(x) if x[0] is not None else None for x in zip(*found, strict=True))
-    valid = np.isfinite(b) & valid
+    valid, S = np.isfinite(b) & valid, np.concatenate([S, by_load(S, Y, robot)], axis=-1)
     noise = None if found[0].noise is None else sum(x.noise for x in found)
     return Equations(t, np.where(valid[..., None], Y, 0.0), np.where(valid, b, 0.0), valid,
                      np.where(valid[..., None], S, 0.0), noise), notes
@@ -100,7 +104,7 @@ def _smoothed(robot: Robot, piece: Piece, rubs: np.ndarray, stribeck: np.ndarray
     Y = robot.torque_regressor(q, qd, qdd, friction=True)
     Y[:, np.arange(n), 1 - len(FRICTION_NAMES) * np.arange(n, 0, -1)] = smooth_sign(qd)
     Y = np.concatenate([Y, of_springs(robot, springs, robot.normalize(q))], axis=-1)
-    S = piece.smooth(falling(smooth_sign(piece.qd), piece.qd, stribeck)) if len(stribeck) else np.zeros((*qd.shape, 0))
+    S = piece.smooth(own_laws(smooth_sign(piece.qd), piece.qd, stribeck))
     fastest = scipy.ndimage.maximum_filter1d(np.abs(piece.qd), piece.points, axis=0)[kept]
     resting = (piece.slowest[kept] < REST) & rubs
     valid = ~(resting | (resting & (fastest > REST)).any(axis=1)[:, None])

@@ -21,7 +21,7 @@ FAN = 16            # matrices that are stacked at once
 class Evidence(NamedTuple):
     """The sum of all equations, by joint. A recording's own fit tells how its residuals correlate in time."""
 
-    R: np.ndarray           # (n, w, w), w = P + G + 1, triangular: R^T R = [Y S b]^T [Y S b] of the joint's equations
+    R: np.ndarray           # (n, w, w), w = P + G + K + 1, triangular: R^T R = [Y S b]^T [Y S b] of its equations
     counts: np.ndarray      # (n,) how many these are
     covariances: np.ndarray # (n, LAGS) sums of products of residuals that lie as many samples apart
     largest: float          # of the efforts, in magnitude
@@ -34,7 +34,7 @@ class Evidence(NamedTuple):
         P = len(parameters)
         rest = self.R[..., :P] @ parameters - self.R[..., -1]
         if falling is not None:
-            rest = rest + np.einsum("jkg,jg->jk", self.R[..., P:-1], falling)
+            rest = rest + np.einsum("jkg,jg->jk", self.R[..., P:P + falling.shape[1]], falling)
         return np.sum(rest ** 2, axis=-1)
 
     def factors(self, unknowns: Unknowns, velocities: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
@@ -43,7 +43,8 @@ class Evidence(NamedTuple):
         known, P = ~unknowns.estimated, len(unknowns.names)
         A = self.R[..., :P][..., unknowns.estimated]
         if velocities is not None:
-            own = np.einsum("jkg,jg->jk", self.R[..., P:-1], np.array([interpolation(v) for v in velocities]))
+            weights = np.array([interpolation(v) for v in velocities])
+            own = np.einsum("jkg,jg->jk", self.R[..., P:P + weights.shape[1]], weights)
             A = np.concatenate([A, own[..., None] * np.eye(len(own))[:, None, unknowns.rubs]], axis=2)
         return A, self.R[..., -1] - self.R[..., :P][..., known] @ unknowns.parameters[known]
 

@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 
 from screw_dynamics import checks
 from screw_dynamics.forces import Element
+from screw_dynamics.model.floating_base import velocity_names
 from screw_dynamics.model.inertial_parameters import COUNT, FRICTION_NAMES
 from screw_dynamics.robot import Robot
 
@@ -24,6 +25,8 @@ from .base_parameters import BaseParameters
 from .equations import WINDOW, Equations, checked, equations
 from .evidence import Evidence, triangle
 from .falling_friction import shares
+from .misfit import lasting, misfit
+from .misfit import notes as misfits
 from .own_forces import with_found
 from .unknowns import FALLING, Unknowns, unknowns
 
@@ -97,7 +100,10 @@ class Identification:
         if self.equations is None:
             raise ValueError("explained: the equations of many recordings are not kept one by one")
         found = self.equations.Y[:, k] @ self.parameters
-        return found + self.equations.S[:, k] @ shares(self.falling)[k] if len(self.falling) else found
+        if not len(self.falling):
+            return found
+        own = shares(self.falling)[k]
+        return found + self.equations.S[:, k, :len(own)] @ own
 
     def __str__(self) -> str:
         from .report import text
@@ -124,7 +130,9 @@ def identify(robot: Robot, t: ArrayLike, q: ArrayLike, tau: ArrayLike, qd: Array
     friction at rest that exceeds Coulomb's and falls with speed (`falling`), "model" takes the model's off
     the efforts, "none" leaves them; where there is friction, times at which a joint turns back are left out. armature:
     estimate that too, of joints of one degree of freedom. links: which ones to estimate, by default all that have a
-    mass. Efforts that are NaN or infinite are left out. level: of the confidence intervals. forces: elements of
+    mass. Efforts that are NaN are left out. level: of the confidence intervals, which presume the model: where what is
+    left of the efforts of a joint depends on its velocity, by friction of another law, a note names it, and intervals
+    are wider by how far parameters move with such friction. forces: elements of
     screw_dynamics.forces that are known to act, at the times t, beside those that the robot has of its own. springs:
     those of which the stiffness is estimated, their damping and rest as given: names of joints whose drives have one,
     or elements forces.Spring.
@@ -154,6 +162,7 @@ def concluded(unknowns: Unknowns, evidence: Evidence, level: float = 0.95, notes
     robot, prior, estimated = unknowns.robot, unknowns.prior, unknowns.estimated
     model, n, inertial = robot.model, robot.n, COUNT * len(unknowns.bodies)
     fit = base_fit(evidence, unknowns)
+    beyond = misfit(evidence, unknowns, fit)
     p, deviation = unknowns.parameters.copy(), np.zeros(len(unknowns.names))
     R = corrected(triangle(*evidence.factors(unknowns, fit.velocities), fit.weight), unknowns, fit)
     own = unknowns.rubs[:len(fit.falling)]
@@ -163,7 +172,11 @@ def concluded(unknowns: Unknowns, evidence: Evidence, level: float = 0.95, notes
     last = len(friction) - int(own.sum())
     spread[last - springs:last] = STIFFNESS_SPREAD
     x, deviations = _fit(R, physical.log_cholesky(unknowns.links), friction, spread)
-    p[estimated], deviation[estimated] = x[:e], deviations[:e]
+    shown = np.isfinite(beyond.deviations) & (fit.deviations > 0.0)
+    p[estimated] = x[:e]
+    deviation[estimated] = deviations[:e] * (beyond.deviations[shown] / fit.deviations[shown]).max(initial=1.0)
+    names = velocity_names(model)
+    notes = [*notes, *misfits(beyond, names), *(lasting(evidence, rows, names) if rows is not None else ())]
     falling = fit.falling.copy()
     falling[own, 0] = x[e:]
     result, rub = model.with_inertial_parameters(p[:inertial]), p[inertial:][:len(FRICTION_NAMES) * n].reshape(
@@ -173,7 +186,7 @@ def concluded(unknowns: Unknowns, evidence: Evidence, level: float = 0.95, notes
     result = replace(result, armature=rub[:, 2].copy())
     found = with_found(prior, result, unknowns.of_drives, [replace(spring, stiffness=K) for spring, K in zip(
         unknowns.springs, p[len(p) - springs:].tolist(), strict=True)], falling if rubs else None)
-    return Identification(found, prior, unknowns.names, p, deviation, unknowns.base, estimated, fit.deviations,
+    return Identification(found, prior, unknowns.names, p, deviation, unknowns.base, estimated, beyond.deviations,
                           evidence, rows, level, (*notes, *unknowns.notes), falling, fit.falling_deviations,
                           unknowns.springs)
 

@@ -10,14 +10,19 @@ from screw_dynamics.model.inertial_parameters import FRICTION_NAMES
 from screw_dynamics.robot import Robot
 
 INSTANTS = 256          # at which the effect of noise is looked at
+# Laws of friction that are looked for in what a model leaves; those that fall with speed at these Stribeck velocities.
+SPEEDS = 0.02, 0.1, 0.5
+IN_MODEL, BY_SPEED = ("dry", "damping"), tuple(f"falling at {v}" for v in SPEEDS)
+LAWS = (*BY_SPEED, *IN_MODEL, "quadratic", "one way", "constant", "load")
 NONE = np.zeros(0)
 
 
 class Equations(NamedTuple):
     """b = Y p + S s at N instants t, (N, n, P) and (N, n); where no equation holds, valid is False, and all are 0.
 
-    S (N, n, G): of each joint's own friction that falls with speed, at G Stribeck velocities, or none. noise (n, P, P):
-    the expected sum of products of the errors that noise of positions makes in Y, of each joint; or None."""
+    S (N, n, G + K): of each joint's own friction that falls with speed, at G Stribeck velocities, or none, and K LAWS
+    that a model may lack. noise (n, P, P): the expected sum of products of the errors that noise of positions makes in
+    Y, of each joint; or None."""
 
     t: np.ndarray
     Y: np.ndarray
@@ -31,6 +36,22 @@ def falling(sign: np.ndarray, qd: np.ndarray, velocities: np.ndarray) -> np.ndar
     """The share (..., G) of breakaway friction beyond Coulomb's at rates qd (...), for Stribeck velocities (G,): sign /
     (1 + (qd / velocity)^2), the law of forces.Friction."""
     return sign[..., None] / (1.0 + (qd[..., None] / velocities) ** 2)
+
+
+def own_laws(sign: np.ndarray, qd: np.ndarray, stribeck: np.ndarray) -> np.ndarray:
+    """The columns (..., G + K - 1) of each joint's own at rates qd (...) of these signs: of friction that falls with
+    speed, for Stribeck velocities (G,), and of LAWS but the last."""
+    speed = np.abs(qd)
+    others = sign, qd, qd * speed, speed, np.ones_like(qd)
+    return np.concatenate([falling(sign, qd, np.append(stribeck, SPEEDS)), np.stack(others, axis=-1)], axis=-1)
+
+
+def by_load(S: np.ndarray, Y: np.ndarray, robot: Robot) -> np.ndarray:
+    """The column (..., 1) of the last law, of friction that grows with the efforts of the links as they are known:
+    those measured have the noise that a column must not have."""
+    dry = S[..., S.shape[-1] - len(LAWS) + 1 + LAWS.index("dry")]
+    p = robot.inertial_parameters
+    return (dry * np.abs(Y[..., :len(p)] @ p))[..., None]
 
 
 def of_springs(robot: Robot, springs: Sequence[Element], q: np.ndarray) -> np.ndarray:

@@ -16,7 +16,7 @@ from screw_dynamics.forces import Element
 from screw_dynamics.model import configuration_space
 from screw_dynamics.robot import Robot
 
-from .linear_equations import Equations, falling, of_noise, of_springs
+from .linear_equations import Equations, of_noise, of_springs, own_laws
 
 NODES = 16              # in a window, at which momenta are evaluated
 DEGREE, BETWEEN = 5, 3  # of the polynomials that smooth positions in a window, and velocities between nodes
@@ -68,7 +68,7 @@ def _integrated(robot, t, q, qd, tau, points, rubs, stribeck, stiffness) -> Equa
     of_joints = np.stack([integral(qd, w), integral(smooth_sign(qd), w), integral(qd, -rate)], axis=-1)
     friction = np.einsum("ij,cik->cijk", np.eye(n), of_joints).reshape(len(centres), n, -1)
     Y = np.concatenate([inertial, friction, integral(stiffness, w)], axis=2)
-    S = integral(falling(smooth_sign(qd), qd, stribeck), w)
+    S = integral(own_laws(smooth_sign(qd), qd, stribeck), w)
     b = integral(tau, w)
     rest = integral((np.abs(qd) < REST).astype(float), w)
     valid = ~((rest > STUCK) & rubs) & np.isfinite(b)

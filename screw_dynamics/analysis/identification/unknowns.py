@@ -47,6 +47,11 @@ class Unknowns:
             self.friction, np.zeros(model.n, bool))
 
     @property
+    def may_rub(self) -> np.ndarray:
+        """Which velocities (n,) are those of joints, and can have friction."""
+        return _rubs(self.robot.model)
+
+    @property
     def known(self) -> tuple[Element, ...]:
         """Forces that are known to act because the robot has them: friction, as far as it is not estimated."""
         return () if self.friction == "none" else known_friction(self.prior.model, self.friction != "model")

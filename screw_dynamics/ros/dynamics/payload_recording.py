@@ -133,6 +133,7 @@ class PayloadRecording(StateOutput):
             tau[:, :RATES] = np.nan
         bare = self._node.without_payload(request.link)
         found = identify_payload(bare, request.link, t, q, tau, self._settings.payload_friction)
+        found.require_plausible()
         if request.apply:
             try:
                 found.require_physical()

@@ -219,3 +219,22 @@ def test_what_is_no_body_is_refused(panda, rng):
     whole = found._replace(mass=1.0, observable=np.ones(10, dtype=bool), inertia=np.diag([1.0, 1.0, 3.0]))
     with pytest.raises(ValueError, match="no rigid body can have the principal moments 1, 1, 3"):
         whole.require_physical()
+
+
+@pytest.mark.parametrize("change, says", [
+    (lambda tau: -tau, r"the residual is \d+\S* N m, of efforts of \d+\S* N m, must be at most 50%"),
+    (lambda tau: 1e3 * tau, "the model does not explain them, of mass"),
+])
+def test_efforts_that_no_load_explains_are_refused_with_the_numbers(panda, carrying, rng, change, says):
+    """Of another sign, or in mN m."""
+    t, q, tau = measured(carrying, SLOW, rng)
+    identify_payload(panda, LINK, t, q, tau).require_plausible()
+    identify_payload(panda, LINK, *measured(panda, SLOW, rng)).require_plausible()      # no load
+    with pytest.raises(ValueError, match=says):
+        identify_payload(panda, LINK, t, q, change(tau)).require_plausible()
+
+
+def test_a_mass_below_zero_is_refused_with_the_numbers(panda, rng):
+    found = identify_payload(panda.with_payload(LINK, 1.8), LINK, *measured(panda, SLOW, rng))
+    with pytest.raises(ValueError, match=r"mass is -1\.8\d* kg, \+- .*must be >= 0; the residual is"):
+        found.require_plausible()

@@ -348,3 +348,30 @@ def test_noise_of_positions_does_not_make_inertias_look_smaller(rng, armature):
     assert plain == pytest.approx((2.0 + armature) * (1.0 - variance / np.mean(column**2)), rel=0.02)
     assert found.base_parameters[0] == pytest.approx(2.0, abs=4.0 * found.base_deviations[0])
     assert found.base_deviations[0] < 0.025 * (2.0 + armature)
+
+
+LAWS = {"Stribeck": lambda qd, tau: np.sign(qd) * (3.0 + 3.0 / (1.0 + (qd / 0.05) ** 2)),
+        "by load": lambda qd, tau: 0.1 * np.sign(qd) * np.abs(tau), "quadratic": lambda qd, tau: 3.0 * qd * np.abs(qd),
+        "saturating": lambda qd, tau: 5.0 * np.tanh(qd / 0.3), "one way": lambda qd, tau: np.where(qd > 0.0, 3.0, -1.0)}
+
+
+@pytest.mark.parametrize("law", LAWS)
+def test_friction_that_the_model_does_not_have_is_noted_and_intervals_hold_the_truth(drawn, rng, law):
+    """Those of the links, which friction of any law leaves as they are."""
+    heavier = drawn.with_payload(TIP, 3.5, (0.0, 0.0, 0.1))
+    t, q, qd, qdd = motion(drawn.n)
+    tau = heavier.inverse_dynamics(q, qd, qdd)
+    tau += LAWS[law](qd, tau) + 0.1 * rng.standard_normal(q.shape)
+    found = sd.identify(drawn, t, q, tau, qd, qdd)
+    of_links = np.array([not re.search("damping|friction", name) for name in found.base.combinations])
+    error = (found.base_parameters - truth(found, heavier))[of_links] / found.base_deviations[of_links]
+    assert np.abs(error).max() < 4.0 and np.mean(np.abs(error) > 1.96) < 0.12
+    assert any("friction of another law than the model's" in note for note in found.notes)
+    assert found.notes[0] in str(found)
+
+
+def test_efforts_that_are_infinite_are_refused_by_name(drawn, built):
+    t, q, tau = record(built, seconds=4.0)
+    tau[17, 2] = np.inf
+    with pytest.raises(ValueError, match="^tau is inf at sample 17 of elbow_joint: must be finite, or NaN"):
+        sd.identify(drawn, t, q, tau)
