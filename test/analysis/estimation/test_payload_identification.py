@@ -221,17 +221,15 @@ def test_what_is_no_body_is_refused(panda, rng):
         whole.require_physical()
 
 
-@pytest.mark.parametrize("change, says", [
-    (lambda tau: -tau, r"the residual is \d+\S* N m, of efforts of \d+\S* N m, must be at most 50%"),
-    (lambda tau: 1e3 * tau, "the model does not explain them, of mass"),
-])
-def test_efforts_that_no_load_explains_are_refused_with_the_numbers(panda, carrying, rng, change, says):
-    """Of another sign, or in mN m."""
+def test_efforts_that_no_load_explains_are_refused_with_the_numbers(panda, carrying, rng):
+    """Of joints in another order, and of another sign."""
     t, q, tau = measured(carrying, SLOW, rng)
     identify_payload(panda, LINK, t, q, tau).require_plausible()
     identify_payload(panda, LINK, *measured(panda, SLOW, rng)).require_plausible()      # no load
-    with pytest.raises(ValueError, match=says):
-        identify_payload(panda, LINK, t, q, change(tau)).require_plausible()
+    with pytest.raises(ValueError, match=r"the residual is \d+\S* N m, of efforts of \d+\S* N m, must be at most 50%"):
+        identify_payload(panda, LINK, t, q, tau[:, ::-1]).require_plausible()
+    with pytest.raises(ValueError, match=r"mass is -1\d\.\d* kg"):
+        identify_payload(panda, LINK, t, q, -tau).require_plausible()
 
 
 def test_a_mass_below_zero_is_refused_with_the_numbers(panda, rng):
