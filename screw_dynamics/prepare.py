@@ -16,7 +16,6 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import suppress
 from functools import cache
-from itertools import product
 from multiprocessing import get_context, parent_process
 from threading import Lock, Thread
 
@@ -71,16 +70,15 @@ from screw_dynamics.sweeps import entries as sweeps
 
 
 @cache
-def forms(everything: bool = False, on_groups: bool = False, geared: bool = False) -> dict[str, Form]:
+def forms(everything: bool = False, on_groups: bool = False) -> dict[str, Form]:
     """What can be compiled beforehand, by name: all but single precision, specialized robots, and controllers of users.
     First what is for a single state, then what is for batches, as kernels of a kind have parts in common.
 
     everything: with the dynamics in each representation, for robots that are made with `representation=`, hybrid
     dynamics, derivatives, regressors, closed loops, implicit integrators and optimal motions. on_groups: for robots
-    with joints on groups, floating bases say, instead of others. geared: for robots with armature, instead of
-    others."""
+    with joints on groups, floating bases say, instead of others."""
     chosen, mimic = choice(None, False), choice(None, True)
-    structures = [Structure(shared, on_groups, geared) for shared in (False, True)]
+    structures = [Structure(shared, on_groups) for shared in (False, True)]
     entries = list(dict.fromkeys((
         *chosen[:-1], *mimic[:-1], FORWARD_KINEMATICS, JACOBIAN, JACOBIAN_DERIVATIVE,
         KINETIC_ENERGY, POTENTIAL_ENERGY, *UNDER_LOAD.values(), *FORWARD_UNDER_LOAD.values(), *CENTROIDAL, BODY_POSES,
@@ -128,8 +126,8 @@ def forms(everything: bool = False, on_groups: bool = False, geared: bool = Fals
 
 
 def forms_of_wheel() -> dict[str, Form]:
-    """What a released wheel contains, by name: all that robots without armature call, on fixed and on floating bases.
-    Not what closed loops and contacts call: it would double the size of a wheel."""
+    """Return what a released wheel contains, by name: all that robots on fixed and on floating bases call, but for
+    closed loops and contacts, which would double its size."""
     return {name: form for on_groups in (False, True) for name, form in forms(True, on_groups).items()
             if "loops" not in name and "contacts" not in name}
 
@@ -173,7 +171,7 @@ def _end_with_parent():
 
 @cache
 def _known():
-    return {name: form for kind in product((False, True), repeat=2) for name, form in forms(True, *kind).items()}
+    return {name: form for on_groups in (False, True) for name, form in forms(True, on_groups).items()}
 
 
 def _prepare_one(name):
@@ -219,7 +217,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
                              "regressors, closed loops and implicit integrators")
     parser.add_argument("--groups", action="store_true",
                         help="instead what robots with floating bases, ball joints or planar joints use")
-    parser.add_argument("--armature", action="store_true", help="instead what robots with armature use")
     parser.add_argument("--wheel", action="store_true", help="what released wheels contain: --all, and --all --groups, "
                         "but for closed loops and contacts")
     parser.add_argument("--single", action="store_true", help="only what is for a single state, and "
@@ -240,7 +237,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"with this Numba kernels cannot be kept: every process compiles those that it calls; screw_dynamics is "
               f"tested with Numba {tested.span()}", file=sys.stderr)
         return 1
-    standard = forms_of_wheel() if options.wheel else forms(options.all, options.groups, options.armature)
+    standard = forms_of_wheel() if options.wheel else forms(options.all, options.groups)
     known = _known()
     try:
         names = select(options.names, list(standard), list(known))

@@ -134,14 +134,3 @@ def test_kernels_of_joints_on_groups_are_named_so():
     shared = {name for name in others if name.startswith(("calls with", "work on", "workers"))}
     assert all(".groups" in name for name in groups.keys() - shared) and others.keys() & groups.keys() == shared
     assert run("--groups", "--list", "gravity").stdout.split("\n")[0][2:] == "gravity_torque.groups"
-
-
-def test_kernels_of_armature_are_those_that_read_it():
-    others, geared = prepare.forms(everything=True), prepare.forms(everything=True, geared=True)
-    own = geared.keys() - others.keys()
-    assert {"inverse_dynamics.classical.armature", "mass_matrix.armature, batches", "rollout.momenta.armature",
-            "loops.project.articulated.armature, batches", "driven.hybrid_dynamics.armature"} <= own
-    assert all(".armature" in name for name in own) and "gravity_torque" in geared and "rollout.rk4" in geared
-    assert {name.replace(".armature", "") for name in geared} == others.keys()
-    assert "mass_matrix.groups.armature" in prepare.forms(False, True, True)
-    assert run("--armature", "--list", "kinetic").stdout.split("\n")[0][2:] == "kinetic_energy.armature"

@@ -43,5 +43,5 @@ def potential_energy(links: Link, body: Energies, potential: np.ndarray) -> None
         potential[0] += up @ (M[i].mass * C[i].p + C[i].R @ M[i].moment)
 
 
-KINETIC_ENERGY = Entry(kinetic_energy, Energies, "q qd", single, reads_armature=True)
+KINETIC_ENERGY = Entry(kinetic_energy, Energies, "q qd", single)
 POTENTIAL_ENERGY = Entry(potential_energy, Energies, "q", single)

@@ -38,11 +38,11 @@ UNDER_LOAD = {
     "external_torque": Entry(external_torque, CarriedWrenches, "q F", per_joint),
     "inverse_dynamics": Entry(classical.inverse_dynamics, classical.NewtonEuler, "q qd qdd F", per_joint,
                               name="inverse_dynamics.under_load",
-                              on_groups=inverse_on_groups(classical.inverse_dynamics), reads_armature=True),
+                              on_groups=inverse_on_groups(classical.inverse_dynamics)),
 }
 _FORWARD = {False: ("forward_dynamics.under_load", hybrid.articulated_bodies, hybrid.ArticulatedBodies),
             True: ("forward_dynamics.under_load.mass_matrix", composite_bodies.composite_bodies,
                    composite_bodies.CompositeBodies)}
 FORWARD_UNDER_LOAD = {shared: Entry(algorithm, Table, "q qd tau F", per_joint, name=name,
-                                   on_groups=forward_on_groups(algorithm), reads_armature=True)
+                                   on_groups=forward_on_groups(algorithm))
                       for shared, (name, algorithm, Table) in _FORWARD.items()}

@@ -117,18 +117,18 @@ _ALGORITHMS = {False: ("hybrid_dynamics", articulated_bodies, DrivenArticulatedB
 per_joint_twice = kernel(lambda n, b: (2, n))
 # By whether joints share coordinates. Inputs: q, qd, given, driven; result: accelerations and efforts.
 HYBRID_DYNAMICS = {shared: Entry(algorithm, Table, "q qd tau driven", per_joint_twice, name=name,
-                                 on_groups=on_groups(algorithm), reads_armature=True)
+                                 on_groups=on_groups(algorithm))
                    for shared, (name, algorithm, Table) in _ALGORITHMS.items()}
 LOADED = "q", "qd", "tau", "driven", "added", "F"       # what is given from compiled code
 for _, _, _Body in _ALGORITHMS.values():
     ws.reserve(taking(_Body, LOADED), per_joint_twice)
 
 
-def _native(links_in, take_q, name, algorithm, Table):
+def _native(take_q, name, algorithm, Table):
     @compiled(name)
     def native(workspace, q, inputs, wrenches, out):
         memory = ws.memory_at(workspace)
-        head, links, body = ws.header(memory), links_in(memory), ws.body_in(Table, memory)
+        head, links, body = ws.header(memory), ws.links_in(memory), ws.body_in(Table, memory)
         n = head.coordinates
         x, F = array_at(0.0, inputs, (INPUTS, n)), array_at(0.0, wrenches, (head.slots, 6))
         results, k = array_at(0.0, out, (2, n)), links.coordinate
@@ -144,13 +144,11 @@ def _native(links_in, take_q, name, algorithm, Table):
 def form(structure: Structure) -> Form:
     """What is compiled for calls from compiled code."""
     name, algorithm, Table = _ALGORITHMS[structure.shares_coordinates]
-    name, Table, links_in = f"driven.{name}", taking(Table, LOADED), ws.links_in
+    name, Table = f"driven.{name}", taking(Table, LOADED)
     if structure.on_groups:
         name, algorithm, Table = f"{name}.groups", on_groups(algorithm), ws.placed(Table)
-    if structure.geared:
-        name, links_in = f"{name}.armature", ws.geared_links_in
     takes = CONFIGURATIONS if structure.on_groups else COORDINATES
-    return Form(_native(links_in, takes.at, name, algorithm, Table), (types.intp,) * 5)
+    return Form(_native(takes.at, name, algorithm, Table), (types.intp,) * 5)
 
 
 @cache

@@ -51,4 +51,4 @@ def add_mass_matrix(links: Link, body: CompositeInertias, H: np.ndarray) -> None
             H[k[j], k[i]] += h
 
 
-MASS_MATRIX = Entry(mass_matrix, CompositeInertias, "q", per_pair, reads_armature=True)
+MASS_MATRIX = Entry(mass_matrix, CompositeInertias, "q", per_pair)

@@ -123,14 +123,18 @@ def _(x: _Absent):
 def operations(entry: Entry, links: Links, frames: Sequence[Frame] = (), target: Target | None = None,
                general: bool = False, pose_sources: Sequence[PoseSource] = ()) -> Operations:
     """The Operations that an Entry's loops do for a model, its links and frames as the model packs them; a product with
-    a 0 counts as any other, unless it is 0 in every model (Nil in the annotations of Link). A targeted entry requires a
-    target. general: links may have any screw and joint.Joint, and no number is known to be 0. pose_sources: of a model
-    with joints on groups, whose kernels are others.
+    a 0 counts as any other, unless it is 0 in every model (Nil in the annotations of Link), or armature that no link
+    has: the algorithms of the papers have no such term. A targeted entry requires a target. general: links may have any
+    screw and joint.Joint, and no number is known to be 0. pose_sources: of a model with joints on groups, whose kernels
+    are others.
 
     Operations with a 0, 1 or -1 that the source writes are not counted. The compiler may still omit what has no effect
     within one pass of a loop, such as the lower triangle of a symmetric matrix that is never read, and it fuses many
     products with sums."""
+    geared = general or any(row.armature for row in links)
     links = [_counting(row, general) for row in links]
+    if not geared:
+        links = [row._replace(armature=_Absent()) for row in links]
     frames = [map_numbers(Counting, row) for row in frames]
     n = 1 + max((link.coordinate for link in links[1:]), default=-1)
     nq, pose_sources = numbers_in_q(pose_sources) or n, [map_numbers(Counting, source) for source in pose_sources]

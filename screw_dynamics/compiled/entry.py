@@ -73,13 +73,13 @@ def _frames_and_target(memory, packed, like):
 
 # ------------------------------------------------------------------------------------------------- one state, and many
 @kernel
-def evaluate(links_in: Callable, take_q: Callable, algorithm: Callable, Table: type, size: Callable, given: Callable,
+def evaluate(take_q: Callable, algorithm: Callable, Table: type, size: Callable, given: Callable,
              workspace: Any, packed: tuple[int, ...], inputs: Sequence, out: Any) -> bool:
-    """Evaluate an algorithm on one state; links_in: where its Links are; take_q: how q is taken. Returns False, with
+    """Evaluate an algorithm on one state; take_q: how q is taken. Returns False, with
     `out` unchanged, unless inputs and `out` are arrays of the right shapes that borrow.py can read."""
     memory = ws.borrowed_memory(workspace)
     shape = size(memory)
-    links, body = links_in(memory), ws.body_in(Table, memory)
+    links, body = ws.links_in(memory), ws.body_in(Table, memory)
     if not (each(take_q, take, (links, memory), inputs, body) and ws.is_result(out, shape, memory)):
         return False
     result = borrowed(out, shape)
@@ -89,11 +89,11 @@ def evaluate(links_in: Callable, take_q: Callable, algorithm: Callable, Table: t
 
 
 @kernel
-def evaluate_many(links_in: Callable, take_q: Callable, algorithm: Callable, Table: type, size: Callable,
+def evaluate_many(take_q: Callable, algorithm: Callable, Table: type, size: Callable,
                   given: Callable, memory: np.ndarray, packed: tuple[int, ...], inputs: Sequence, out: Any,
                   counter: np.ndarray) -> None:
     """Evaluate an algorithm on lanes, on the tiles of a batch that an atomic counter gives to this thread."""
-    zero, links = lane_like(out), links_in(memory)
+    zero, links = lane_like(out), ws.links_in(memory)
     body, results = ws.body_on_lanes(Table, memory, zero), ws.result_on_lanes(size, memory, zero)
     in_order, inputs = identity_order(links.coordinate, ws.header(memory).coordinates), unowned(inputs)
     first = first_tile(counter)
@@ -118,11 +118,12 @@ def lane() -> Any:
 
 
 @kernel
-def evaluate_at(links_in: Callable, take_q: Callable, algorithm: Callable, Table: type, size: Callable, given: Callable,
-                like: Any, memory: np.ndarray, packed: tuple[int, ...], positions: tuple[int, ...],
+def evaluate_at(take_q: Callable, algorithm: Callable, Table: type, size: Callable, given: Callable, like: Any,
+                memory: np.ndarray, packed: tuple[int, ...], positions: tuple[int, ...],
                 addresses: tuple[int, ...], out: int) -> None:
     """Evaluate an algorithm on inputs at addresses, with results at an address, all of the kind of `like`."""
-    links, body, result = links_in(memory), ws.body_on_lanes(Table, memory, like), array_at(like, out, size(memory))
+    links, body = ws.links_in(memory), ws.body_on_lanes(Table, memory, like)
+    result = array_at(like, out, size(memory))
     each(take_q, take_at, (links, memory, like, addresses), positions, body)
     clear(result)
     algorithm(links, body, *given(memory, packed, like), result)
@@ -144,20 +145,18 @@ class Entry:
     of the algorithm, if it is not that of its function. on_groups: the algorithm for robots with joints on groups, if
     it is not the same. takes: how the first input, q, is taken; takes_on_groups: the same there. given: a kernel
     given(memory, packed target, like) that returns what the algorithm gets between body and out; size(memory): the
-    shape of one result, if n and bodies do not tell. reads_armature: the algorithm reads `links.armature`; for robots
-    that have some it is compiled apart."""
+    shape of one result, if n and bodies do not tell."""
 
     def __init__(self, algorithm: Callable, Table: type, inputs: str, shape: Callable, targeted: bool = False,
                  name: str = "", on_groups: Callable | None = None, takes: Takes = COORDINATES,
                  takes_on_groups: Takes | None = None, given: Callable = frames_and_target,
-                 size: Callable | None = None, reads_armature: bool = False, links_in: Callable = ws.links_in):
+                 size: Callable | None = None):
         names = tuple(inputs.split())
         self.algorithm, self.Table, self.inputs, self._names = algorithm, taking(Table, names), len(names), inputs
         ws.reserve(self.Table, shape)
         self.shape, self.targeted, self.name = shape, targeted, name or algorithm.__name__
         self._on_groups, self._takes, self._takes_on_groups = on_groups or algorithm, takes, takes_on_groups
         self._given, self._size = given, size or ws.size_of(shape)
-        self._reads_armature, self._links_in = reads_armature, links_in
         self._native: dict = {}
 
     @lazy
@@ -166,20 +165,11 @@ class Entry:
         column q holds Placements."""
         return Entry(self._on_groups, ws.placed(self.Table), self._names, self.shape, self.targeted,
                      f"{self.name}.groups", takes=self._takes_on_groups or CONFIGURATIONS, given=self._given,
-                     size=self._size, reads_armature=self._reads_armature)
-
-    @lazy
-    def geared(self) -> "Entry":
-        """The entry points for robots with armature: itself, unless the algorithm reads that."""
-        if not self._reads_armature:
-            return self
-        return Entry(self.algorithm, self.Table, self._names, self.shape, self.targeted, f"{self.name}.armature",
-                     takes=self._takes, given=self._given, size=self._size, links_in=ws.geared_links_in)
+                     size=self._size)
 
     def of(self, structure: Structure) -> "Entry":
         """The entry points for robots of a structure."""
-        entry = self.on_groups if structure.on_groups else self
-        return entry.geared if structure.geared else entry
+        return self.on_groups if structure.on_groups else self
 
     @lazy
     def one(self) -> Callable[..., bool]:
@@ -224,7 +214,7 @@ class Entry:
     @property
     def form_of_one(self) -> Form:
         """What is compiled for one state."""
-        entry_point = _one(self._links_in, self._takes.one, self.name, self.algorithm, self.Table, self._size,
+        entry_point = _one(self._takes.one, self.name, self.algorithm, self.Table, self._size,
                            self._given, self.targeted, self.inputs)
         target = (types.int64,) * self.targeted
         return Form(entry_point, (BORROWED, *target, *(BORROWED,) * self.inputs, BORROWED))
@@ -243,7 +233,7 @@ class Entry:
         states = types.UniTuple(types.Array(number, 2, "A", readonly=True), self.inputs)
         targets = types.UniTuple(types.int64, int(self.targeted))
         signature = ws.numbers_type(1), targets, states, types.Array(number, 2, "A"), types.int64[::1]
-        return Form(_many(self._links_in, self._takes.many, name, self.algorithm, self.Table, self._size, self._given),
+        return Form(_many(self._takes.many, name, self.algorithm, self.Table, self._size, self._given),
                     signature)
 
     @property
@@ -263,7 +253,7 @@ class Entry:
     def form_of_native(self, lanes: bool) -> Form:
         """What is compiled for calls from compiled code."""
         name, like = f"rollout.{self.name}{BATCHES * lanes}", lane if lanes else number
-        form = _native(self._links_in, self._takes.at, name, self.algorithm, self.Table, self._size, self._given,
+        form = _native(self._takes.at, name, self.algorithm, self.Table, self._size, self._given,
                        self.targeted, self.inputs, like)
         return Form(form, (types.intp,) * 7)
 
@@ -288,33 +278,33 @@ class Entry:
         return out
 
 
-def _one(links_in, take_q, name, algorithm, Table, size, given, targeted, inputs):
+def _one(take_q, name, algorithm, Table, size, given, targeted, inputs):
     """The entry point for one state. Its arguments are passed one by one, since a tuple would cost 20 ns."""
     target, states = "target, " * targeted, "".join(f"x{k}, " for k in range(inputs))
-    form = eval(f"lambda links_in, take_q, algorithm, Table, size, given: lambda memory, {target}{states}out: evaluate("
-                f"links_in, take_q, algorithm, Table, size, given, memory, ({target}), ({states}), out)", globals())
-    return compiled(name)(form(links_in, take_q, algorithm, Table, size, given))
+    form = eval(f"lambda take_q, algorithm, Table, size, given: lambda memory, {target}{states}out: evaluate("
+                f"take_q, algorithm, Table, size, given, memory, ({target}), ({states}), out)", globals())
+    return compiled(name)(form(take_q, algorithm, Table, size, given))
 
 
-def _native(links_in, take_q, name, algorithm, Table, size, given, targeted, inputs, like):
+def _native(take_q, name, algorithm, Table, size, given, targeted, inputs, like):
     """The entry point for compiled code; like(): a number of its kind."""
     positions = (0, 1, 2, 3)[:inputs]
     if targeted:
         @compiled(name)
         def native(memory, packed, x, y, z, w, out):
-            evaluate_at(links_in, take_q, algorithm, Table, size, given, like(), ws.memory_at(memory), (packed,),
+            evaluate_at(take_q, algorithm, Table, size, given, like(), ws.memory_at(memory), (packed,),
                         positions, (x, y, z, w), out)
     else:
         @compiled(name)
         def native(memory, packed, x, y, z, w, out):
-            evaluate_at(links_in, take_q, algorithm, Table, size, given, like(), ws.memory_at(memory), (), positions,
+            evaluate_at(take_q, algorithm, Table, size, given, like(), ws.memory_at(memory), (), positions,
                         (x, y, z, w), out)
     return native
 
 
-def _many(links_in, take_q, name, algorithm, Table, size, given):
+def _many(take_q, name, algorithm, Table, size, given):
     """The entry point for many states."""
     @compiled(name + BATCHES, nogil=True)
     def many(memory, packed, inputs, out, counter):
-        evaluate_many(links_in, take_q, algorithm, Table, size, given, memory, packed, inputs, out, counter)
+        evaluate_many(take_q, algorithm, Table, size, given, memory, packed, inputs, out, counter)
     return many

@@ -11,7 +11,7 @@ import numpy as np
 from numba import types
 
 from screw_dynamics.model.group_joints import PoseSource
-from screw_dynamics.model.links import Frame, GearedLink, Link, Links
+from screw_dynamics.model.links import Frame, Link, Links
 from screw_dynamics.numbers.lanes import WIDTH
 from screw_dynamics.numbers.tables import block, derived, packed, size, table
 from screw_dynamics.numbers.values import kernel
@@ -36,7 +36,7 @@ BATCH = record("busy", "descriptor", "target", "rows", "results", "entries", "wo
 # counter of a batch's tiles.
 _HEADER = record(
     ("counter", WORD, (8,)), "length", "slots", "coordinates", "configuration", "wrenches", "frame_count",
-    "frames", "pose_sources", "tables", "armature", "body", "result", "lanes", "work", "report",
+    "frames", "pose_sources", "tables", "body", "result", "lanes", "work", "report",
     "array_type", "array_dtype", "name_type", "dict_type", "names", ("interrupt", INTERRUPT), ("batch", BATCH))
 LARGE = 1 << 20         # numbers: results of more are not computed on lanes, for whose memory nothing is reserved
 HEADER = _HEADER.itemsize // 8          # words
@@ -51,7 +51,7 @@ def numbers_type(ndim: int, layout: str = 'C', readonly: bool = False) -> types.
 
 
 class Tables(NamedTuple):
-    """A robot as compiled code reads it: a Link or GearedLink for each body, a Frame for each frame; n velocities and
+    """A robot as compiled code reads it: a Link for each body, a Frame for each frame; n velocities and
     nq numbers in q; a PoseSource for each body where some joint's configuration is an element of a group. names: the
     index of a frame by its name, a dict that lives as long as its workspaces are used. For algorithms that need more:
     tables, numbers that they read; work, how many they need as memory for one state."""
@@ -69,11 +69,9 @@ class Tables(NamedTuple):
 def workspace(robot: Tables, lanes: int = 1, room: int = 0) -> np.ndarray:
     """The array that every entry point takes first: header, links, frames, sources of poses, memory for `lanes` states
     at once. room: the numbers of a result for which there must be memory, if it is a LARGE one."""
-    links = [Link(*link[:-1]) for link in robot.links]        # armature apart: few algorithms read it
-    armature = [link.armature for link in robot.links if isinstance(link, GearedLink)]
-    parts = [packed(rows).ravel() if rows else np.empty(0) for rows in (links, robot.frames, robot.pose_sources)]
-    parts += robot.tables, np.array(armature, dtype=float)
-    frames, pose_sources, tables, gears, start = np.cumsum([HEADER, *(part.size for part in parts)])[1:]
+    parts = [packed(rows).ravel() if rows else np.empty(0) for rows in (robot.links, robot.frames, robot.pose_sources)]
+    parts.append(robot.tables)
+    frames, pose_sources, tables, start = np.cumsum([HEADER, *(part.size for part in parts)])[1:]
     slots, n, nq = len(robot.links), robot.n, robot.nq
     start += -start % 8                                       # on a cache line
     result = start + lanes * max(size(placed(Table) if robot.pose_sources else Table, slots) for Table, _ in _needs)
@@ -84,7 +82,7 @@ def workspace(robot: Tables, lanes: int = 1, room: int = 0) -> np.ndarray:
     head = header(memory)
     head.length, head.slots, head.coordinates, head.configuration = len(memory), slots, n, nq
     head.wrenches, head.frame_count = 6 * (slots - 1), len(robot.frames)
-    head.frames, head.pose_sources, head.tables, head.armature = frames, pose_sources, tables, gears
+    head.frames, head.pose_sources, head.tables = frames, pose_sources, tables
     head.body, head.result, head.lanes, head.work = start, result, on_lanes, work
     head.array_type, head.array_dtype, head.name_type, head.dict_type = ARRAY_TYPE, ARRAY_DTYPE, NAME_TYPE, DICT_TYPE
     head.names = 0 if robot.names is None else id(robot.names)
@@ -145,14 +143,6 @@ def width(head: Any, kind: int) -> int:
 def links_in(memory: np.ndarray) -> Link:
     """The model."""
     return table(Link, 0.0, header(memory).slots, memory, HEADER)
-
-
-@kernel
-def geared_links_in(memory: np.ndarray) -> GearedLink:
-    """The model of a robot with armature."""
-    links, head = links_in(memory), header(memory)
-    armature = block(0.0, (head.slots,), memory, head.armature)
-    return GearedLink(links.parent, links.coordinate, links.X, links.M, links.E, armature)
 
 
 @kernel

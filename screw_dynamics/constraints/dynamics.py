@@ -185,10 +185,8 @@ for _by in (articulated, mass_matrix):
     _shares, _name = _by is mass_matrix, _by.__name__.rpartition(".")[2]
     _forward, _forward_on_groups, _velocities, _acceleration, _acceleration_on_groups = algorithms(_by)
     FORWARD_DYNAMICS[_shares] = constrained(_forward, _by.InverseFactors, "q qd tau", accelerations_and_wrenches,
-                                            f"loops.forward_dynamics.{_name}", on_groups=_forward_on_groups,
-                                            reads_armature=True)
+                                            f"loops.forward_dynamics.{_name}", on_groups=_forward_on_groups)
     ADMISSIBLE_VELOCITIES[_shares] = constrained(_velocities, _by.InverseFactors, "q qd", per_joint,
-                                                 f"loops.admissible_velocities.{_name}", reads_armature=True)
+                                                 f"loops.admissible_velocities.{_name}")
     ACCELERATION[_shares] = constrained(_acceleration, _by.InverseFactors, "q qd tau added", per_joint,
-                                        f"loops.acceleration.{_name}", on_groups=_acceleration_on_groups,
-                                        reads_armature=True)
+                                        f"loops.acceleration.{_name}", on_groups=_acceleration_on_groups)

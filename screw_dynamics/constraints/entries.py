@@ -65,8 +65,7 @@ class Constrained(NamedTuple):
 
 def constrained(algorithm: Callable, Table: type, inputs: str, shape: Callable, name: str,
                 takes: tuple[Takes, Takes | None] = (COORDINATES, None),
-                on_groups: Callable | None = None, reads_armature: bool = False) -> Constrained:
+                on_groups: Callable | None = None) -> Constrained:
     """The entry point of an algorithm; takes: how q is taken, and how on groups; else as of Entry."""
     return Constrained(Entry(algorithm, Table, inputs, per_joint, name=name, on_groups=on_groups, takes=takes[0],
-                             takes_on_groups=takes[1], given=of_workspace, size=extent(shape),
-                             reads_armature=reads_armature), shape)
+                             takes_on_groups=takes[1], given=of_workspace, size=extent(shape)), shape)

@@ -118,13 +118,12 @@ def form(structure: Structure) -> Form:
     by = mass_matrix if structure.shares_coordinates else articulated
     hybrid_dynamics, Table = algorithm(by)[structure.on_groups], taking(by.InverseFactors, LOADED)
     Table, takes = (ws.placed(Table), CONFIGURATIONS) if structure.on_groups else (Table, COORDINATES)
-    links_in, take_q = ws.geared_links_in if structure.geared else ws.links_in, takes.at
+    take_q = takes.at
 
-    @compiled(f"loops.hybrid_dynamics.{by.__name__.rpartition('.')[2]}{'.groups' * structure.on_groups}"
-              f"{'.armature' * structure.geared}")
+    @compiled(f"loops.hybrid_dynamics.{by.__name__.rpartition('.')[2]}{'.groups' * structure.on_groups}")
     def native(workspace, q, inputs, wrenches, out):
         memory = ws.memory_at(workspace)
-        head, links, body = ws.header(memory), links_in(memory), ws.body_in(Table, memory)
+        head, links, body = ws.header(memory), ws.links_in(memory), ws.body_in(Table, memory)
         n = head.coordinates
         x, F = array_at(0.0, inputs, (INPUTS, n)), array_at(0.0, wrenches, (head.slots, 6))
         results = array_at(0.0, out, (2, n))

@@ -256,9 +256,9 @@ def scratch_in(like: Scalar, memory: np.ndarray) -> np.ndarray:
 
 
 @kernel
-def tree_in(links_in: Callable, Table: type, space: Callable, like: Scalar, memory: np.ndarray) -> Tree:
+def tree_in(Table: type, space: Callable, like: Scalar, memory: np.ndarray) -> Tree:
     """The Tree in a workspace."""
-    return Tree(links_in(memory), ws.body_on_lanes(Table, memory, like),
+    return Tree(ws.links_in(memory), ws.body_on_lanes(Table, memory, like),
                 constraints_in(memory, like), memory, space(memory))
 
 
@@ -276,17 +276,15 @@ def form_of_projection(structure: Structure, of: str, lanes: bool) -> Form:
     Table = with_motion(Table) if of.startswith("contacts") else Table
     Table, fill, space = ((ws.placed(Table), fill_placements, groups) if structure.on_groups else
                          (Table, fill_coordinates, coordinates_alone))
-    links_in = ws.geared_links_in if structure.geared else ws.links_in
     project, like = PROJECTING[of](by), lane if lanes else number
-    name = (f"{of}.project.{by.__name__.rpartition('.')[2]}"
-            f"{'.groups' * structure.on_groups}{'.armature' * structure.geared}{BATCHES * lanes}")
+    name = (f"{of}.project.{by.__name__.rpartition('.')[2]}{'.groups' * structure.on_groups}{BATCHES * lanes}")
 
     @compiled(name)
     def native(where_, what, calls, acts, start, begin, span, q, qd, moved):
         memory = ws.memory_at(where_)
         head = ws.header(memory)
         n, nq = head.coordinates, head.configuration
-        project(fill, tree_in(links_in, Table, space, like(), memory), what, array_at(0, calls, (3,)),
+        project(fill, tree_in(Table, space, like(), memory), what, array_at(0, calls, (3,)),
                array_at(like(), acts, (ACTS, n)),
                array_at(like(), start, (nq,)), array_at(like(), begin, (n,)), array_at(like(), span, (2,)),
                array_at(like(), q, (nq,)), array_at(like(), qd, (n,)), array_at(like(), moved, (n,)),
@@ -328,7 +326,7 @@ def form_of_closing(on_groups: bool, lanes: bool) -> Form:
 
     @compiled(f"loops.close{'.groups' * on_groups}{BATCHES * lanes}", nogil=True)
     def closing_of(memory, configurations, free, tolerance, steps, left):
-        tree, scratch = tree_in(ws.links_in, Table, space, like(), memory), scratch_in(like(), memory)
+        tree, scratch = tree_in(Table, space, like(), memory), scratch_in(like(), memory)
         rows_ = block(like(), (2, len(scratch)), memory, ws.header(memory).result)
         q, size = rows_[0], rows_[1][:1]
         for first in range(0, len(configurations), places(like())):

@@ -6,7 +6,6 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from screw_dynamics.numbers.values import Nil
 from screw_dynamics.screws import arrays
 from screw_dynamics.screws.inertia import Inertia, moved
 from screw_dynamics.screws.joint import AxialJoint, axial_joint, on_axis
@@ -18,32 +17,20 @@ class Link(NamedTuple):
     and operations with them are omitted.
 
     Slot of the parent, index of the coordinate that drives the joint, joint screw X and inertia M in the body frame,
-    that frame's pose in the parent's as a function of q, and no armature. The world's X is its acceleration (0, -g), by
-    which gravity enters; its z axis too lies along X, so slot 0 is not the root frame: that is a Frame."""
+    that frame's pose in the parent's as a function of q, and armature: the inertia of the joint's rotor times its gear
+    ratio squared, kg m^2 or kg, which adds 1/2 armature q'^2 to the kinetic energy; 0 of all but the first of bodies
+    that share a coordinate. The world's X is its acceleration (0, -g), by which gravity enters; its z axis too lies
+    along X, so slot 0 is not the root frame: that is a Frame."""
 
     parent: int
     coordinate: int
     X: Axial
     M: Inertia
     E: AxialJoint
-    armature: Nil = 0.0
+    armature: float = 0.0
 
 
-class GearedLink(NamedTuple):
-    """A Link with armature: the inertia of the joint's rotor times its gear ratio squared, kg m^2 or kg, which adds
-    1/2 armature q'^2 to the kinetic energy; 0 of all but the first of bodies that share a coordinate.
-
-    An algorithm reads `links.armature[i]` whether it gets Links or these: of Links nothing is computed with it."""
-
-    parent: int
-    coordinate: int
-    X: Axial
-    M: Inertia
-    E: AxialJoint
-    armature: float
-
-
-Links: TypeAlias = Sequence[Link] | Sequence[GearedLink]        # of a robot: one for each body, and the world's first
+Links: TypeAlias = Sequence[Link]                   # of a robot: one for each body, and the world's first
 
 
 class Placed(NamedTuple):
@@ -60,11 +47,10 @@ class Placed(NamedTuple):
 
 class Structure(NamedTuple):
     """What algorithms are compiled for: a coordinate may drive several bodies, as with mimic joints; configurations of
-    some joints are elements of groups; some joints have armature."""
+    some joints are elements of groups."""
 
     shares_coordinates: bool = False
     on_groups: bool = False
-    geared: bool = False
 
 
 class Frame(NamedTuple):
@@ -79,18 +65,11 @@ def placed(parent: int, coordinate: int, X: np.ndarray, M: np.ndarray, B: np.nda
     return Placed(int(parent), int(coordinate), arrays.twist(X), arrays.inertia(M), arrays.pose(B), float(armature))
 
 
-def on_axes(bodies: Sequence[Placed]) -> list[Link] | list[GearedLink]:
-    """The Link of each body, or the GearedLink if any has armature. The numbers may be of any kind."""
+def on_axes(bodies: Sequence[Placed]) -> list[Link]:
+    """The Link of each body. The numbers may be of any kind."""
     frames = [on_axis(body.X) for body in bodies]
-    links = [Link(parent, coordinate, X, moved(inverse(T), M), axial_joint(inverse(frames[parent][0]) @ B @ T, X))
-             for (parent, coordinate, _, M, B, _), (T, X) in zip(bodies, frames, strict=True)]
-    geared = any(body.armature != 0.0 for body in bodies)
-    return [with_armature(*pair) for pair in zip(links, bodies, strict=True)] if geared else links
-
-
-def with_armature(link: Link, body: Placed) -> GearedLink:
-    """A Link and the armature of its body."""
-    return GearedLink(link.parent, link.coordinate, link.X, link.M, link.E, body.armature)
+    return [Link(parent, coordinate, X, moved(inverse(T), M), axial_joint(inverse(frames[parent][0]) @ B @ T, X), a)
+            for (parent, coordinate, _, M, B, a), (T, X) in zip(bodies, frames, strict=True)]
 
 
 def axis_frames(bodies: Sequence[Placed]) -> list[Pose]:

@@ -18,7 +18,7 @@ from . import checks, group_joints, inertial_parameters
 from .constraints import Constraint, Members
 from .drive import Drive
 from .group_joints import PoseSource
-from .links import Frame, GearedLink, Link, Placed, Structure, axis_frames, on_axes, placed
+from .links import Frame, Link, Placed, Structure, axis_frames, on_axes, placed
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -199,7 +199,7 @@ class Model:
     @lazy
     def structure(self) -> Structure:
         """What algorithms are compiled for."""
-        return Structure(self.shares_coordinates, self.on_groups, bool(self.joint_inertia.any()))
+        return Structure(self.shares_coordinates, self.on_groups)
 
     # ------------------------------------------------------------------------------------------------- for recursions
     def placed(self, gravity: ArrayLike) -> list[Placed]:
@@ -222,8 +222,8 @@ class Model:
         found.setflags(write=False)
         return found
 
-    def links(self, gravity: ArrayLike) -> list[Link] | list[GearedLink]:
-        """One Link for each slot, or GearedLinks where there is armature."""
+    def links(self, gravity: ArrayLike) -> list[Link]:
+        """One Link for each slot."""
         return on_axes(self.placed(gravity))
 
     def pose_sources(self, gravity: ArrayLike) -> list[PoseSource]:

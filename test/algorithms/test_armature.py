@@ -142,7 +142,7 @@ def test_deep_robots_by_rows(rng):
     q, qd, qdd = rng.uniform(-1.0, 1.0, (3, 20))
     for name, entry in (("mass_matrix", BY_ROWS["mass_matrix"]),
                         ("inverse_dynamics_derivatives_of_one", INVERSE_DYNAMICS_DERIVATIVES_BY_ROWS)):
-        assert getattr(geared, f"_{name}") is entry.geared
+        assert getattr(geared, f"_{name}") is entry
     inverse, forward = derivatives_of(plain, a, q, qd, qdd)
     tau = plain.inverse_dynamics(q, qd, qdd) + a * qdd
     for found, expected in ((geared.mass_matrix(q), inverse[2]), (geared.forward_dynamics(q, qd, tau), qdd),
@@ -242,8 +242,7 @@ def test_representations(representation):
 @pytest.mark.parametrize("entry, sums, products", [
     *((entry, 1, 1) for entry in INVERSE_DYNAMICS_IN.values()), (MASS_MATRIX, 1, 0), (KINETIC_ENERGY, 1, 2),
     *((entry, 1, 0) for entry in FORWARD_DYNAMICS_IN.values())], ids=lambda x: getattr(x, "name", None))
-def test_loops_do_no_operation_for_it_where_there_is_none(entry, sums, products):
-    """And of robots that have some, these of each joint."""
+def test_operations_of_armature_are_these_of_each_joint(entry, sums, products):
     pair = Pair("tree")
     without, found = (operations(entry, robot.model.links(GRAVITY)) for robot in (pair.plain, pair.geared))
     n = pair.plain.n

@@ -15,17 +15,15 @@ from .inverse_dynamics import InverseDynamicsDerivatives, inverse_dynamics_deriv
 # Inputs: q, q', q''. Result (3, n, n): dtau/dq, dtau/dq', and M = dtau/dq''. By rows: of one
 # state, for models that rows.is_deep accepts.
 INVERSE_DYNAMICS_DERIVATIVES = Entry(inverse_dynamics_derivatives, InverseDynamicsDerivatives, "q qd qdd",
-                                     three_per_pair, on_groups=inverse_on_groups(inverse_dynamics_derivatives),
-                                     reads_armature=True)
+                                     three_per_pair, on_groups=inverse_on_groups(inverse_dynamics_derivatives))
 INVERSE_DYNAMICS_DERIVATIVES_BY_ROWS = Entry(
     by_rows.inverse_dynamics_derivatives, by_rows.DerivativeColumns, "q qd qdd", three_per_pair,
-    name="inverse_dynamics_derivatives.rows", on_groups=inverse_on_groups(by_rows.inverse_dynamics_derivatives),
-    reads_armature=True)
+    name="inverse_dynamics_derivatives.rows", on_groups=inverse_on_groups(by_rows.inverse_dynamics_derivatives))
 # Inputs: q, q', tau. Result (3, n, n): dq''/dq, dq''/dq', and M^-1 = dq''/dtau.
 _SOLVERS = {"tree": ("", BY_TREE), "matrix": (".mass_matrix", BY_MATRIX), "bodies": (".articulated", BY_BODIES)}
 FORWARD_DYNAMICS_DERIVATIVES = {
     solver: Entry(by_solver(coordinates_alone, by), ForwardDynamicsDerivatives, "q qd qdd", three_per_pair,
-                  name=f"forward_dynamics_derivatives{suffix}", on_groups=by_solver(on_groups, by), reads_armature=True)
+                  name=f"forward_dynamics_derivatives{suffix}", on_groups=by_solver(on_groups, by))
     for solver, (suffix, by) in _SOLVERS.items()}
 DEEP = 13       # joints on the way to a body, on average, from which articulated bodies are faster than factorizing
 

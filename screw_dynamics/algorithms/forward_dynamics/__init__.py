@@ -28,7 +28,7 @@ _ALGORITHMS = {"body": (body_fixed.articulated_bodies, body_fixed.ArticulatedBod
                                     composite_bodies_body_fixed.CompositeBodies)}
 # The same accelerations by way of each representation, named as in representations.REPRESENTATIONS, and by mass matrix.
 FORWARD_DYNAMICS_BY = {name: Entry(algorithm, Table, "q qd tau", per_joint, name=f"forward_dynamics.{name}",
-                                   on_groups=forward_on_groups(algorithm), reads_armature=True)
+                                   on_groups=forward_on_groups(algorithm))
                        for name, (algorithm, Table) in _ALGORITHMS.items()}
 FORWARD_DYNAMICS_IN = dict(FORWARD_DYNAMICS_BY)
 FORWARD_DYNAMICS_BY_MASS_MATRIX = FORWARD_DYNAMICS_IN.pop("mass_matrix")
@@ -36,5 +36,5 @@ FORWARD_DYNAMICS_BY_MASS_MATRIX_BODY_FIXED = FORWARD_DYNAMICS_IN.pop("mass_matri
 FORWARD_DYNAMICS = FORWARD_DYNAMICS_IN["body"]
 # With added inertia, which integrators set: never called alone.
 ACCELERATION = {name: Entry(algorithm, Table, "q qd tau added", per_joint, name=f"acceleration.{name}",
-                            on_groups=forward_on_groups(algorithm), reads_armature=True)
+                            on_groups=forward_on_groups(algorithm))
                 for name, (algorithm, Table) in _ALGORITHMS.items()}

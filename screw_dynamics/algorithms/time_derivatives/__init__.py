@@ -13,7 +13,7 @@ from .groups import inverse_on_groups
 def _entry(form, name, order):
     algorithm = form.recursion(order == 2)
     return Entry(algorithm, form.NewtonEulerDerivatives, _INPUTS[order], _SHAPES[order],
-                 on_groups=inverse_on_groups(algorithm, order == 2), reads_armature=True,
+                 on_groups=inverse_on_groups(algorithm, order == 2),
                  name=f"inverse_dynamics_time_derivatives.{name}.{order}")
 
 

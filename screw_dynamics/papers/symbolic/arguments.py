@@ -7,7 +7,7 @@ import numpy as np
 import sympy
 
 from screw_dynamics.model.group_joints import COORDINATE, FREE, GROUPS, INNER, PLANAR, SPHERICAL, PoseSource
-from screw_dynamics.model.links import GearedLink, Link, Placed
+from screw_dynamics.model.links import Link, Placed
 from screw_dynamics.screws.joint import joint
 from screw_dynamics.screws.vectors import cross
 
@@ -96,8 +96,8 @@ def link_of(body: Placed) -> Link:
     def tidy(x):
         y = sympy.expand(x.x)                                   # what rounding left where it should be 0
         return Scalar(x.algebra, sympy.Integer(0) if y.is_Float and abs(y) < x.algebra.tolerance else y)
-    return GearedLink(body.parent, body.coordinate, body.X, body.M, each_number(tidy, joint(body.B, body.X)),
-                      body.armature if isinstance(body.armature, Scalar) else body.M.mass.algebra.scalar(body.armature))
+    return Link(body.parent, body.coordinate, body.X, body.M, each_number(tidy, joint(body.B, body.X)),
+                body.armature if isinstance(body.armature, Scalar) else body.M.mass.algebra.scalar(body.armature))
 
 
 def parallel_families(links: Sequence[Link], pose_sources: Sequence[PoseSource],
