@@ -19,7 +19,7 @@ from importlib.metadata import PackageNotFoundError, distribution
 from importlib.util import find_spec
 from pathlib import Path
 
-from setuptools import Distribution, find_packages, setup
+from setuptools import Extension, find_packages, setup
 from setuptools.command.build_py import build_py
 
 NAME = "screw_dynamics"
@@ -113,15 +113,19 @@ def newest_with_these_kernels():
         return []
 
 
-def platform_of_numba():
-    """The oldest platform, as manylinux_2_27_x86_64, of Numba's own wheel: kernels, which are loaded by Numba alone,
-    need nothing else of a machine, and say nothing of it that a tool could read. None where it has none."""
+def platform_of_wheel():
+    """The platform of a wheel, as manylinux_2_36_x86_64: that of the C library with which the extension is built, and
+    nothing older than that of Numba's own wheel, which loads the kernels. None where there is no such library."""
     try:
-        tags = distribution("numba").read_text("WHEEL") or ""
-    except PackageNotFoundError:
+        tags, library = distribution("numba").read_text("WHEEL") or "", os.confstr("CS_GNU_LIBC_VERSION") or ""
+    except (PackageNotFoundError, AttributeError, ValueError, OSError):
         return None
-    found = re.findall(r"^Tag: .*-(manylinux_(\d+)_(\d+)_\w+)$", tags, re.MULTILINE)
-    return min(found, key=lambda tag: (int(tag[1]), int(tag[2])))[0] if found else None
+    numba = re.findall(r"^Tag: .*-manylinux_(\d+)_(\d+)_(\w+)$", tags, re.MULTILINE)
+    here = re.search(r"(\d+)\.(\d+)", library)
+    if not numba or not here:
+        return None
+    oldest = max(min((int(major), int(minor)) for major, minor, _ in numba), tuple(map(int, here.groups())))
+    return f"manylinux_{oldest[0]}_{oldest[1]}_{numba[0][2]}"
 
 
 class BuildWithKernels(build_py):
@@ -154,12 +158,14 @@ class BuildWithKernels(build_py):
         return [*super().get_outputs(include_bytecode), *map(str, sorted(self.kernels.glob("*.kernel")))]
 
 
-class Platform(Distribution):
-    """A distribution for one platform, if it contains machine code."""
-
-    def has_ext_modules(self):
-        """Tell whether the wheel's name must contain Python's version and the platform."""
-        return TARGETS != ["none"]
+def extensions():
+    """The calls of kernels, in C. Without NumPy's headers or a compiler there are none, and Python does the same."""
+    try:
+        import numpy
+    except ImportError:
+        return []
+    return [Extension(f"{NAME}.compiled._calls", [f"{NAME}/compiled/_calls.c"], include_dirs=[numpy.get_include()],
+                      extra_compile_args=["-std=gnu11"], libraries=["pthread"], optional=True)]
 
 
 def warn_of_interfaces():
@@ -177,12 +183,11 @@ def warn_of_interfaces():
 
 
 bounds = newest_with_these_kernels()
-plat_name = platform_of_numba() if bounds else None
+plat_name = platform_of_wheel() if bounds else None
 setup(
     name=NAME,
     cmdclass={"build_py": BuildWithKernels},
     options={"bdist_wheel": {"plat_name": plat_name}} if plat_name else {},
-    distclass=Platform,
     version="0.2.0",
     description="Robot dynamics by screw theory, as a Python library and as ROS 2 nodes",
     long_description=README.read_text() if README.exists() else "",
@@ -216,6 +221,7 @@ setup(
         "dev": sorted({*ROS, *INTERFACES, *TEST, *BENCH}),
     },
     packages=find_packages(include=[NAME, f"{NAME}.*"]),
+    ext_modules=extensions(),
     py_modules=["pytest_screw_dynamics", "screw_dynamics_nodes"],
     package_data={NAME: ["py.typed"], f"{NAME}.testing": ["*.xml"], f"{NAME}.c_code": ["templates/*/*"]},
     entry_points={

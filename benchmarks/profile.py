@@ -23,15 +23,15 @@ def parts(robot, tip):
     states = States(robot.n, 1, reach=0.2).one
     robot.jacobian(states["q"], tip)
     jacobian, target = robot._jacobians[tip]["body"][None]
-    names = {"robot": robot, "tip": tip, "J": np.empty((6, robot.n)), "target": target, "memory": robot._memory,
-             "jacobian": jacobian.one, "forward": robot._forward_dynamics.one, "wrong": np.empty(robot.n + 1),
+    names = {"robot": robot, "tip": tip, "J": np.empty((6, robot.n)), "target": target,
+             "jacobian": jacobian, "forward": robot._forward_dynamics, "wrong": np.empty(robot.n + 1),
              "out": np.empty(robot.n), **states}
     yield "Jacobian", {
         "robot.jacobian(q, tip)": 1, "robot.jacobian(q, tip, out=J)": 1,
-        "jacobian(memory, target, q, J)": 1, "jacobian(memory, target, wrong, J)": 1}, names
+        "jacobian(target, q, J, None)": 1, "jacobian(target, wrong, J, None)": 1}, names
     yield "A step of the simulation of one robot", {
-        f"robot.rollout(q, qd, dt=1e-3, steps={STEPS})": STEPS, "forward(memory, q, qd, tau, out)": 1,
-        "forward(memory, wrong, qd, tau, out)": 1}, names
+        f"robot.rollout(q, qd, dt=1e-3, steps={STEPS})": STEPS, "forward(q, qd, tau, out, None)": 1,
+        "forward(wrong, qd, tau, out, None)": 1}, names
 
 
 def main():

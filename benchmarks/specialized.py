@@ -36,7 +36,7 @@ def compared(name, effort):
     yield timing.measure({"what": f"{name}, n={loops.n}: a step of a simulation"}, {
         who: Call("robot.rollout(q, qd, dt=1e-4, steps=200)", {**states.one, "robot": robot})
         for who, robot in both.items()}, effort, 200)
-    print(f"{name}: {both[Who(OURS, 'specialized')]._forward_dynamics.name}", flush=True)
+    print(f"{name}: {both[Who(OURS, 'specialized')]._forward_dynamics.entry.name}", flush=True)
 
 
 def result(robot, method):

@@ -8,7 +8,8 @@ from benchmarks import robots
 from benchmarks.calls import Call, States
 from benchmarks.peers.ours import chain
 from benchmarks.timing import Effort, measure
-from screw_dynamics.compiled.batch import Workspaces, evaluate_batch
+from screw_dynamics.compiled.calls import Workspaces, bind, ready
+from screw_dynamics.compiled.entry import LANES, NUMBER
 from screw_dynamics.compiled.specialize import straight_line
 from screw_dynamics.compiled.workspace import Tables, workspace
 
@@ -90,24 +91,27 @@ def straight_lines(quantity, name):
 
 
 def one_call(forms, model, read, states):
-    """{form: Call} of the compiled entry point on the chosen state, as Robot calls it."""
-    memory, calls = workspace(of_model(model, read)), {}
-    inputs = [states.one[name] for name in ("q", "qd", "tau", "qdd")]
-    for form, entry in forms.items():
-        names = dict(zip(INPUTS, inputs, strict=True), one=entry.one, memory=memory, out=_room(entry, model))
-        arguments = ", ".join(["memory", *map(str, _target(entry, read)), *INPUTS[:entry.inputs], "out"])
-        calls[form] = Call(f"one({arguments})", names, "out")
-    return calls
+    """{form: Call} of the kernel on the chosen state, as Robot calls it."""
+    return _calls(forms, model, read, [states.one[name] for name in ("q", "qd", "tau", "qdd")], NUMBER)
 
 
 def batch_call(forms, model, read, states):
     """{form: Call} of a batch on SIMD lanes and one thread, as Robot calls it."""
-    memory = Workspaces(of_model(model, read))
     inputs = [states.rows[name] for name in ("q", "qd", "tau", "qdd")]
-    return {form: Call("evaluate(entry, memory, target, inputs, out, 1)",
-                       {"evaluate": evaluate_batch, "entry": entry, "memory": memory, "target": _target(entry, read),
-                        "inputs": inputs[:entry.inputs], "out": _room(entry, model, states.count)}, "out")
-            for form, entry in forms.items()}
+    return _calls(forms, model, read, inputs, LANES, states.count)
+
+
+def _calls(forms, model, read, inputs, kind, *lead):
+    tables, calls = of_model(model, read), {}
+    memory, workspaces = workspace(tables), Workspaces(tables)
+    for form, entry in forms.items():
+        shape = entry.shape(model.n, len(model.parents))
+        kernel = bind(entry, tables, memory, workspaces, shape)
+        ready(kernel, kind)
+        names = dict(zip(INPUTS, inputs, strict=True), kernel=kernel, out=np.empty((*lead, *shape)))
+        arguments = ", ".join([*map(str, _target(entry, read)), *INPUTS[:entry.inputs], "out", "1" if lead else "None"])
+        calls[form] = Call(f"kernel({arguments})", names, "out")
+    return calls
 
 
 def agree(quantity, calls):
@@ -141,7 +145,3 @@ def of_model(model, read):
 
 def _target(entry, read):
     return (read.target.packed,) if entry.targeted else ()
-
-
-def _room(entry, model, *lead):
-    return np.empty((*lead, *entry.shape(model.n, len(model.parents))))

@@ -45,7 +45,8 @@ from screw_dynamics.algorithms.time_derivatives import (
     LINK_DERIVATIVES,
 )
 from screw_dynamics.algorithms.twists import BODY_JACOBIANS_IN, BODY_TWISTS_IN
-from screw_dynamics.compiled import workers
+from screw_dynamics.compiled import inputs, tiles
+from screw_dynamics.compiled.entry import NUMBER, kind_of
 from screw_dynamics.compiled.threads import available_threads
 from screw_dynamics.constraints import derivatives as loop_derivatives
 from screw_dynamics.constraints import dynamics as loops
@@ -99,21 +100,19 @@ def forms(everything: bool = False, on_groups: bool = False) -> dict[str, Form]:
     entries, called, of_one = ([entry.of(structures[0]) for entry in some] for some in (entries, called, of_one))
     single, batches = ([
         *(form_of(integrator, lanes, on_groups) for integrator in integrators),
-        *(entry.form_of_native(lanes) for entry in called),
-        *(entry.form_of_many if lanes else entry.form_of_one for entry in entries),
-        *(form for entry in entries * lanes for form in entry.forms_of_rows),
+        *(entry.form(kind_of(lanes)) for entry in dict.fromkeys((*called, *entries))),
         search.form(lanes, on_groups), *forces.forms(on_groups, lanes, everything),
         *(projection.form_of_projection(structure, "joints", lanes) for structure in structures), *everything * (
             projection.form_of_closing(on_groups, lanes),
             *(projection.form_of_projection(structure, of, lanes) for structure in structures
               for of in ("loops", "contacts")),
-            contact_calls.ACCELERATION.of(structures[0]).form_of_native(lanes),
+            contact_calls.ACCELERATION.of(structures[0]).form(kind_of(lanes)),
             touches.form_of_touches(on_groups, lanes),
             *(feedback.form_of(integrator, lanes, on_groups) for integrator in LINEARIZED),
             *contact_calls.forms(lanes))]
         for lanes in (False, True))
-    batches.append(workers.form())
-    single += [*(entry.form_of_one for entry in of_one),
+    batches += [tiles.form_of_transposition(to, False) for to in ("lanes", "rows")]
+    single += [inputs.form_of_gathering(), *(entry.form(NUMBER) for entry in of_one),
                *(driven.form(integrator, on_groups) for integrator in integrators if integrator in FIXED_STEPS),
                *(hybrid_dynamics.form(structure) for structure in structures),
                *([configurations.form_of_integrated(), configurations.form_of_difference(),

@@ -1,7 +1,5 @@
 """The benchmark: contestants agree on a small robot, and measurements become rows, JSON, Markdown and pictures."""
 import json
-import subprocess
-import sys
 
 import pytest
 
@@ -24,7 +22,6 @@ from benchmarks.agreement import Disagreement, those_who_agree
 from benchmarks.calls import Call
 from benchmarks.contestants import OURS, Contestants, Who
 from benchmarks.timing import Effort, Measurement, measure
-from support.paths import URDF
 
 pytestmark = pytest.mark.slow
 LEAST = Effort(repeats=2, seconds=0.0, least=2)
@@ -136,21 +133,6 @@ def test_batches_are_measured_by_size_threads_pause_and_place(monkeypatch):
         "1 states", "4 states", "64 states", "one thread, after 1 ms", "default, after 1 ms", "128 states, 1 thread",
         "128 states, 2 threads", "inverse_dynamics of 64 states", "forward_dynamics of 64 states"]
     assert all(x >= 0.0 for _, cells in lines for x in cells.values())
-
-
-def test_numba_s_threading_layer_works_off_the_same_batch():
-    """In a process of its own: a layer is chosen once for all, and OpenMP's does not survive a fork."""
-    script = f"""
-import numpy, screw_dynamics
-from benchmarks.thread_pools import contestants
-robot = screw_dynamics.Robot.from_urdf({str(URDF / "double_pendulum.urdf")!r})
-calls, out = contestants(robot, "inverse_dynamics", 999)
-for call in calls.values():
-    out[:] = numpy.nan
-    call()
-    assert (out == expected).all() if "expected" in globals() else numpy.isfinite(out).all()
-    expected = out.copy()"""
-    subprocess.run([sys.executable, "-c", script], check=True)
 
 
 def test_robots_that_touch_are_measured_beside_mujoco_and_pinocchio_solves_the_same_problem():

@@ -131,6 +131,6 @@ print(sd.__file__, len(compiled.buffer))"""
 def test_kernels_of_joints_on_groups_are_named_so():
     others, groups = prepare.forms(), prepare.forms(on_groups=True)
     assert {"inverse_dynamics.classical.groups", "rollout.rk4.groups, batches", "jacobian.groups"} <= groups.keys()
-    shared = {name for name in others if name.startswith(("calls with", "work on", "workers"))}
+    shared = {name for name in others if name.startswith(("to lanes", "to rows", "wrenches on bodies"))}
     assert all(".groups" in name for name in groups.keys() - shared) and others.keys() & groups.keys() == shared
     assert run("--groups", "--list", "gravity").stdout.split("\n")[0][2:] == "gravity_torque.groups"

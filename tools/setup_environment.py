@@ -41,12 +41,11 @@ PACKAGE = ROOT / "screw_dynamics"
 # What the nodes of the demo call; tests and benchmarks call everything.
 DEMO_KERNELS = [
     "--single", "gravity", "external_torque", "coriolis", "inverse_dynamics.classical", "mass_matrix", "forward",
-    "jacobian", "kinetic", "potential", "rollout.semi_implicit_euler", "rollout.acceleration", "rollout.gravity_torque",
+    "jacobian", "kinetic", "potential", "rollout.semi_implicit_euler", "acceleration.hybrid", "wrenches on bodies",
     "body_poses", "driven.semi_implicit_euler", "driven.hybrid_dynamics", "joints.project",
     *(f"{name}, batches" for name in (
         "inverse_dynamics.classical", "mass_matrix", "forward_kinematics", "jacobian", "jacobian_derivative",
-        *(f"{what} {arrays}" for what in ("calls with", "work on") for arrays in (
-            "1 array", "1 array and a target", "2 arrays", "2 arrays and a target", "3 arrays"))))]
+        "to lanes", "to rows"))]
 PLAIN = ["plot"]    # for studies in plain NumPy, without nodes and kernels, which take minutes
 
 # Of a sourced ROS installation, another environment or a user's pip settings: each would lead the build astray.
@@ -193,7 +192,7 @@ def make_venv(chosen):
 
 def install_packages(extras):
     """Install this package in place, with extras, and all they need from the Python registry."""
-    key = fingerprint(ROOT / "setup.py", ROOT / "tools" / "build_backend.py")
+    key = fingerprint(ROOT / "setup.py", ROOT / "tools" / "build_backend.py", *sorted(PACKAGE.rglob("*.c")))
     state = read_state()
     before = state.get("extras", []) if state.get("packages") == key else []
     if "dev" in before or set(extras) <= set(before):  # dev holds all others

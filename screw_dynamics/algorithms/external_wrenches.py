@@ -33,7 +33,7 @@ def external_torque(links: Link, body: CarriedWrenches, tau: np.ndarray) -> None
         F[parent[i]] += carried_wrench(E[i], q[i], pose(E[i], q[i]), F[i])
 
 
-# The last input is wrenches on the bodies, compiled/wrenches.py. Forward dynamics by whether joints share coordinates.
+# The last input is wrenches on the bodies, compiled/inputs.py. Forward dynamics by whether joints share coordinates.
 UNDER_LOAD = {
     "external_torque": Entry(external_torque, CarriedWrenches, "q F", per_joint),
     "inverse_dynamics": Entry(classical.inverse_dynamics, classical.NewtonEuler, "q qd qdd F", per_joint,

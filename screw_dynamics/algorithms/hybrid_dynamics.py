@@ -11,9 +11,8 @@ from numba import types
 
 from screw_dynamics.compiled import workspace as ws
 from screw_dynamics.compiled.entry import Entry
+from screw_dynamics.compiled.inputs import load_input, load_placements, wrench_at
 from screw_dynamics.compiled.native import address, array_at
-from screw_dynamics.compiled.takes import CONFIGURATIONS, COORDINATES
-from screw_dynamics.compiled.wrenches import wrench_at
 from screw_dynamics.kernel_cache.cache import Form, compiled, prepare
 from screw_dynamics.model.links import Link, Structure
 from screw_dynamics.numbers.scalars import where
@@ -124,7 +123,7 @@ for _, _, _Body in _ALGORITHMS.values():
     ws.reserve(taking(_Body, LOADED), per_joint_twice)
 
 
-def _native(take_q, name, algorithm, Table):
+def _native(load_q, name, algorithm, Table):
     @compiled(name)
     def native(workspace, q, inputs, wrenches, out):
         memory = ws.memory_at(workspace)
@@ -132,7 +131,7 @@ def _native(take_q, name, algorithm, Table):
         n = head.coordinates
         x, F = array_at(0.0, inputs, (INPUTS, n)), array_at(0.0, wrenches, (head.slots, 6))
         results, k = array_at(0.0, out, (2, n)), links.coordinate
-        take_q((links, memory, 0.0, (q,)), 0, body.q)
+        load_q((links, memory, 0.0), q, body.q)
         for i in range(1, len(k)):
             body.qd[i], body.tau[i], body.driven[i], body.added[i] = x[0, k[i]], x[1, k[i]], x[2, k[i]], x[3, k[i]]
             body.F[i] = wrench_at(F[i], 0)
@@ -147,8 +146,8 @@ def form(structure: Structure) -> Form:
     name, Table = f"driven.{name}", taking(Table, LOADED)
     if structure.on_groups:
         name, algorithm, Table = f"{name}.groups", on_groups(algorithm), ws.placed(Table)
-    takes = CONFIGURATIONS if structure.on_groups else COORDINATES
-    return Form(_native(takes.at, name, algorithm, Table), (types.intp,) * 5)
+    load_q = load_placements if structure.on_groups else load_input
+    return Form(_native(load_q, name, algorithm, Table), (types.intp,) * 5)
 
 
 @cache

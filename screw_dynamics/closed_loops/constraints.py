@@ -1,17 +1,18 @@
 """All constraints of a robot at once: their names, and the tables that constraints reads of them."""
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from screw_dynamics import checks
-from screw_dynamics.compiled.batch import Workspaces, evaluate, evaluate_rows
+from screw_dynamics.compiled.calls import Workspaces, bind, evaluate
 from screw_dynamics.compiled.workspace import workspace
 from screw_dynamics.constraints import rows, tables
 from screw_dynamics.constraints.dynamics import ACCELERATION, ADMISSIBLE_VELOCITIES, FORWARD_DYNAMICS
 from screw_dynamics.constraints.entries import Constrained
 from screw_dynamics.constraints.kinematics import DRIFT, KINEMATICS, MATRICES, RESIDUAL
+from screw_dynamics.lazy import remade
 from screw_dynamics.model.constraints import BetweenLinks, Constraint, Gear, Held
 from screw_dynamics.robot import Robot
 from screw_dynamics.screws.arrays import pose, twist
@@ -60,11 +61,22 @@ class Constraints:
         self.of_qdd, self.of_multipliers = slice(0, robot.n), slice(robot.n, first)     # as last axis
         self.wrenches = {name: slice(first + 6 * k, first + 6 * k + 6) for k, (name, part) in enumerate(
             self.parts.items()) if isinstance(part, Loop)}
-        self._kinematics = self.of(KINEMATICS)
         shares = robot.model.shares_coordinates
-        self.accelerations, self.velocities = (self.of(kernels[shares])
-                                               for kernels in (FORWARD_DYNAMICS, ADMISSIBLE_VELOCITIES))
-        self.acceleration = self.of(ACCELERATION[shares]).entry         # for integrators
+        self.acceleration = ACCELERATION[shares].entry.of(robot.model.structure)        # for integrators
+
+    @remade
+    def _kinematics(self):
+        return self.of(KINEMATICS)
+
+    @remade
+    def accelerations(self) -> Any:
+        """The BoundKernel of forward dynamics."""
+        return self.of(FORWARD_DYNAMICS[self.robot.model.shares_coordinates])
+
+    @remade
+    def velocities(self) -> Any:
+        """The BoundKernel of admissible velocities."""
+        return self.of(ADMISSIBLE_VELOCITIES[self.robot.model.shares_coordinates])
 
     def residual(self, q: np.ndarray) -> np.ndarray:
         """(..., m): 0 where all constraints hold; lengths in m, angles in rad, cosines."""
@@ -95,21 +107,20 @@ class Constraints:
         return {name: float(np.abs(h[..., rows]).max(initial=0.0)) for name, rows in self.rows.items()}
 
     # --------------------------------------------------------------------------------------------- evaluation
-    def of(self, kernel: Constrained) -> Constrained:
-        """The entry points of an algorithm for this robot."""
-        return kernel._replace(entry=kernel.entry.of(self.robot.model.structure))
+    def of(self, kernel: Constrained) -> Any:
+        """The BoundKernel of an algorithm for this robot."""
+        entry, shape = kernel.entry.of(self.robot.model.structure), kernel.shape(self.robot.n, self.m, len(self.parts))
+        return bind(entry, self.in_workspaces, self.memory, self.on_lanes, shape)
 
-    def evaluate(self, kernel: Constrained, **inputs: ArrayLike) -> np.ndarray:
-        """Check the inputs {name: array-like} and evaluate an algorithm on one state or on each of a batch."""
+    def evaluate(self, bound: Any, **inputs: ArrayLike) -> np.ndarray:
+        """Check the inputs {name: array-like} and evaluate a kernel on one state or on each of a batch."""
         robot = self.robot
-        shape = kernel.shape(robot.n, self.m, len(self.parts))
-        found = evaluate_rows(kernel.entry, self.on_lanes, shape, (), tuple(inputs.values()), None, None)
+        found = bound(*inputs.values(), None, None)
         if found is not None:
             return found
         arrays = checks.broadcast({name: checks.real_numbers(name, x, robot.nq if name == "q" else robot.n)
                                    for name, x in inputs.items()})
-        out = np.empty((*arrays[0].shape[:-1], *shape))
-        return evaluate(kernel.entry, self.memory, self.on_lanes, (), arrays, out, None)
+        return evaluate(bound, (), arrays, np.empty((*arrays[0].shape[:-1], *bound.shape)), None)
 
     def _packed(self):
         """The tables of the recursions."""

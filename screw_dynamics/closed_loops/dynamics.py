@@ -12,7 +12,7 @@ from screw_dynamics.robot.evaluation import Wrenches
 from .constraints import Constraints
 from .projection import check_finite, directions
 
-empty, new = np.empty, tuple.__new__        # a NamedTuple's own constructor takes twice as long
+new = tuple.__new__         # a NamedTuple's own constructor takes twice as long
 
 TOLERANCE = 1e-9        # of what the actuated joints must cause, relative to the largest effort
 
@@ -38,15 +38,16 @@ class LoopEfforts(NamedTuple):
 def forward_dynamics(constraints: Constraints, q: ArrayLike, qd: ArrayLike, tau: ArrayLike,
                      external: Wrenches | None = None) -> LoopAccelerations:
     """The LoopAccelerations of efforts (..., n). ValueError where they are not finite, though the efforts are."""
-    kernel, found = constraints.accelerations, empty(constraints.numbers)
-    if (not external and kernel.entry.one(constraints.memory, q, qd, tau, found)
-            and isfinite(found[-1])):
+    bound, found = constraints.accelerations, None
+    if not external:
+        found = bound(q, qd, tau, None, None)
+    if found is not None and found.ndim == 1 and isfinite(found[-1]):
         return new(LoopAccelerations, (found[constraints.of_qdd], found[constraints.of_multipliers],
                                        {name: found[where] for name, where in constraints.wrenches.items()}))
     if external:
         tau = np.add(*checks.broadcast({"tau": checks.real_numbers("tau", tau, constraints.robot.n),
                                         "external": constraints.robot.external_torque(q, external)}))
-    found = constraints.evaluate(kernel, q=q, qd=qd, tau=tau)
+    found = constraints.evaluate(bound, q=q, qd=qd, tau=tau)
     _check(constraints, q, found[..., :-1])
     return LoopAccelerations(found[..., constraints.of_qdd], found[..., constraints.of_multipliers],
                              {name: found[..., where] for name, where in constraints.wrenches.items()})

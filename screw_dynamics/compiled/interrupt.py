@@ -76,27 +76,6 @@ def _native_is_set(typing, flag):
     return types.boolean(flag), build
 
 
-@intrinsic
-def release_gil(typing: Any, condition: Any) -> tuple:
-    """Release the GIL if the condition holds; the result is for `retake_gil`."""
-    def build(context, builder, signature, args):
-        saved = cgutils.alloca_once_value(builder, ir.Constant(_POINTER, None))
-        with builder.if_then(args[0]):
-            builder.store(context.get_python_api(builder).save_thread(), saved)
-        return builder.ptrtoint(builder.load(saved), cgutils.intp_t)
-    return types.intp(types.boolean), build
-
-
-@intrinsic
-def retake_gil(typing: Any, released: Any) -> tuple:
-    """Take the GIL again if `release_gil` released it."""
-    def build(context, builder, signature, args):
-        with builder.if_then(builder.icmp_signed("!=", args[0], cgutils.intp_t(0))):
-            context.get_python_api(builder).restore_thread(builder.inttoptr(args[0], _POINTER))
-        return context.get_dummy_value()
-    return types.void(types.intp), build
-
-
 overload(now, jit_options=INLINE)(lambda: lambda: _native_now())
 overload(_signals, jit_options=INLINE)(lambda: lambda: _native_signals())
 overload(_is_set, jit_options=INLINE)(lambda flag: lambda flag: _native_is_set(flag))

@@ -3,6 +3,7 @@ the other changes. Their arguments are numbers, among them addresses of arrays.
 
 In plain Python, without Numba's JIT, the address of a function is its number in a list; those of arrays are real."""
 import ctypes
+from collections.abc import Callable
 from math import prod
 from typing import Any
 
@@ -28,6 +29,20 @@ def address(compile_result: Any) -> int:
         _plain.append(compile_result.entry_point)
         return len(_plain) - 1
     return calls.address_of(compile_result)
+
+
+def function_at(where: int, count: int) -> Callable[..., int]:
+    """The function of `count` words at an address, for Python where the extension is not. RuntimeError if it fails."""
+    if PLAIN:
+        return _plain[where]
+    result, error = ctypes.c_int64(0), ctypes.c_void_p()
+    native = ctypes.PYFUNCTYPE(ctypes.c_int, *(ctypes.c_void_p,) * 2, *(ctypes.c_ssize_t,) * count)(where)
+
+    def function(*words):
+        if status := native(ctypes.addressof(result), ctypes.addressof(error), *words):
+            raise calls.exception_of(status, error.value or 0)
+        return result.value
+    return function
 
 
 def _call(context, builder, where, kinds, arguments):
@@ -114,7 +129,7 @@ def _compiled_at(array):
 def array_at(like: Any, where: int, shape: tuple[int, ...]) -> np.ndarray:
     """The contiguous array of this shape at an address, of numbers of the kind of `like`. It holds no reference."""
     kind = ctypes.c_int64 if isinstance(like, int) else ctypes.c_double
-    return np.ctypeslib.as_array((kind * prod(shape)).from_address(where)).reshape(shape)
+    return np.ctypeslib.as_array((kind * prod(shape)).from_address(int(where))).reshape(shape)
 
 
 @intrinsic

@@ -31,7 +31,7 @@ def reader(dtype: np.dtype) -> Callable[[int], Any]:
     kind = from_dtype(dtype)
 
     def at(where):
-        return np.frombuffer((ctypes.c_char * dtype.itemsize).from_address(where), dtype)[0]
+        return np.frombuffer((ctypes.c_char * dtype.itemsize).from_address(int(where)), dtype)[0]
 
     @intrinsic
     def native_at(typing, where):

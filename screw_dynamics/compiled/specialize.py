@@ -14,7 +14,7 @@ from screw_dynamics.model.links import Frame, Link, Links
 from screw_dynamics.numbers.values import Scalar, kernel, map_numbers
 
 from .entry import Entry, Target
-from .takes import COORDINATES, configurations
+from .inputs import load_configuration, load_input
 from .tracing import Operation, TooLong, Trace, Traced, arithmetic_in
 
 LONGEST = 6_000         # lines: about ten seconds of compiling, which grows faster than linearly
@@ -56,7 +56,7 @@ def pair(links: Link, memory: np.ndarray, q: Sequence, column: Sequence) -> None
         column[i] = Pair(q[2 * i], q[min(2 * i + 1, last)])
 
 
-PAIRS = configurations(pair)
+load_pairs = load_configuration(pair)
 
 
 def straight_line(entry: Entry, links: Links, frames: Sequence[Frame] = (), target: Target | None = None,
@@ -82,9 +82,9 @@ def shortest(entries: Iterable[Entry], links: Links, frames: Sequence[Frame] = (
         return None
     straight, entry = min(found, key=lambda pair: arithmetic_in(pair[0].operations))
     kernel = _kernel(lines_of(straight), entry.targeted)
-    Table, takes = (Configuration, PAIRS) if pose_sources else (Inputs, COORDINATES)
+    Table, load_q = (Configuration, load_pairs) if pose_sources else (Inputs, load_input)
     return Entry(kernel, Table, " ".join(Table._fields[:entry.inputs]), entry.shape, entry.targeted,
-                 f"{entry.name}{'.groups' if pose_sources else ''}, specialized", takes=takes)
+                 f"{entry.name}{'.groups' if pose_sources else ''}, specialized", load_q=load_q)
 
 
 class Straight(NamedTuple):

@@ -1,4 +1,5 @@
 """Tiles: as many states as a lane has places, as rows of an array of its precision, and as places of lanes."""
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -8,14 +9,17 @@ from numba.core import cgutils
 from numba.core.cgutils import get_or_insert_function
 from numba.extending import intrinsic, overload
 
+from screw_dynamics.kernel_cache.cache import BATCHES, Form, compiled
 from screw_dynamics.numba_internals.arrays import load_item, make_array, populate_array
 from screw_dynamics.numbers.lanes import LANE, SINGLE, WIDTH, extract, insert, places, splat, splat_single
 from screw_dynamics.numbers.values import INLINE, kernel, null
 from screw_dynamics.numbers.views import View
 
+from .native import array_at
+
 INT, VECTOR = ir.IntType(32), ir.VectorType(ir.DoubleType(), WIDTH)
 AHEAD = 2                 # tiles: how far ahead of its use an input is prefetched
-PIECE = 8 * WIDTH         # rows that a thread takes at once: at the end the others wait for half of them
+LARGE = 1 << 20           # numbers of a result on lanes, beyond which states are evaluated one by one: as in _calls.c
 MASK = ir.VectorType(ir.IntType(1), WIDTH)
 
 
@@ -152,57 +156,7 @@ def put_row(typing: Any, out: Any, row: Any, column: Any, lane: Any) -> tuple:
     return types.void(out, types.intp, types.intp, lane), build
 
 
-# ------------------------------------------------------------------------------------------------- threads
-def first_tile(counter: np.ndarray) -> int:
-    """The first row of a piece that no thread has begun. counter: atomic and shared, an int64 array (1,), first 0. In
-    plain Python two threads may get the same piece, and write the same results twice."""
-    first = int(counter[0])
-    counter[0] = first + PIECE
-    return first
-
-
-@intrinsic
-def _take_piece(typing, counter):
-    def build(context, builder, signature, args):
-        rows = make_array(signature.args[0])(context, builder, args[0]).data
-        return builder.atomic_rmw("add", rows, cgutils.intp_t(PIECE), "monotonic")
-    return types.intp(counter), build
-
-
-@overload(first_tile, jit_options=INLINE)
-def _first_tile(counter):
-    return lambda counter: _take_piece(counter)
-
-
-@kernel
-def next_tile(counter: np.ndarray, first: int, rows: int) -> int:
-    """The first row of the tile after this one, of so many rows: in the same piece, or in one that no thread has
-    begun."""
-    first += rows
-    return first if first % PIECE != 0 else first_tile(counter)
-
-
 # ------------------------------------------------------------------------------------------------- WIDTH states
-def unowned(arrays: tuple[np.ndarray, ...]) -> tuple[np.ndarray, ...]:
-    """The arrays of a tuple without their owners: a loop that uses them counts no references. The caller holds them."""
-    return arrays
-
-
-@intrinsic
-def _disowned(typing, arrays):
-    def build(context, builder, signature, args):
-        found = [make_array(arrays.dtype)(context, builder, array) for array in cgutils.unpack_tuple(builder, args[0])]
-        for array in found:
-            array.meminfo = ir.Constant(array.meminfo.type, None)
-        return context.make_tuple(builder, signature.return_type, [array._getvalue() for array in found])
-    return arrays(arrays), build
-
-
-@overload(unowned, jit_options=INLINE)
-def _unowned(arrays):
-    return lambda arrays: _disowned(arrays)
-
-
 def lane_like(array: np.ndarray) -> Any:
     """The lane of zeros of an array's precision."""
     return 0.0
@@ -247,15 +201,6 @@ def store_square(lanes: list, out: np.ndarray, first: int, k: int) -> None:
 
 
 @kernel
-def identity_order(coordinate: list[int], n: int) -> bool:
-    """True if each joint has one of n coordinates of its own, in the order of the joints: coordinate[i] = i - 1."""
-    for i in range(1, len(coordinate)):
-        if coordinate[i] != i - 1:
-            return False
-    return len(coordinate) == n + 1
-
-
-@kernel
 def gather(coordinate: list[int], state: list, column: list) -> None:
     """Gather for every joint the coordinate that drives it: column[i] = state[coordinate[i]], i > 0."""
     for i in range(1, len(column)):
@@ -286,17 +231,6 @@ def _lane(states, first, last, k):
     for place in range(places(lane)):
         lane = insert(lane, place, states[min(first + place, last), k])
     return lane
-
-
-@kernel
-def load(coordinate: list[int], in_order: bool, states: np.ndarray, first: int, column: list) -> None:
-    """Put coordinate[i] of WIDTH states from the first on into the places of column[i], i > 0; past the end, the last
-    state is repeated. `in_order` is identity_order(coordinate, n)."""
-    if in_order:
-        load_rows(states, first, column, 1)
-    else:
-        for i in range(1, len(column)):
-            column[i] = _lane(states, first, len(states) - 1, coordinate[i])
 
 
 def _flat(results):
@@ -340,3 +274,34 @@ def store(results: Any, out: np.ndarray, first: int) -> None:
         for i in range(len(flat)):
             for place in range(count):
                 out[first + place, i] = extract(flat[i], place)
+
+
+# ------------------------------------------------------------------------------------------------- entry points
+@intrinsic
+def _rows_at(typing, like, where, count, width):
+    """The contiguous array (count, width) at an address, of numbers of double or single precision."""
+    kind = View(types.unliteral(like), 2, "C", aligned=False)
+
+    def build(context, builder, signature, args):
+        _, where, count, width = args
+        array, size = make_array(kind)(context, builder), cgutils.intp_t(like.bitwidth // 8)
+        data = builder.inttoptr(where, array.data.type)
+        populate_array(array, data, (count, width), (builder.mul(width, size), size), size, meminfo=None)
+        return array._getvalue()
+    return kind(like, types.intp, types.intp, types.intp), build
+
+
+@cache
+def form_of_transposition(to: str, single: bool) -> Form:
+    """What is compiled to move states between rows and lanes, f(rows, width, count, lanes) of addresses and numbers.
+    to: "lanes", from the first of `count` rows on, of which the last is repeated; or "rows", of which as many are
+    written as a lane has places, or as there are. single: in single precision."""
+    zero, lane = (np.float32(0.0), splat_single) if single else (0.0, splat)
+
+    def to_lanes(rows, width, count, lanes):
+        load_rows(_rows_at(zero, rows, count, width), 0, array_at(lane(0.0), lanes, (width,)), 0)
+
+    def to_rows(rows, width, count, lanes):
+        store(array_at(lane(0.0), lanes, (width,)), _rows_at(zero, rows, count, width), 0)
+    function = {"lanes": to_lanes, "rows": to_rows}[to]
+    return Form(compiled(f"to {to}{', single precision' * single}{BATCHES}")(function), (types.intp,) * 4)

@@ -12,36 +12,21 @@ from numba import types
 
 from screw_dynamics.model.group_joints import PoseSource
 from screw_dynamics.model.links import Frame, Link, Links
-from screw_dynamics.numbers.lanes import WIDTH
 from screw_dynamics.numbers.tables import block, derived, packed, size, table
 from screw_dynamics.numbers.values import kernel
 from screw_dynamics.screws.joint import Placement
 
-from .borrow import ARRAY_DTYPE, ARRAY_TYPE, READABLE, WRITABLE, borrowed, is_array
-from .dictionaries import DICT_TYPE, NAME_TYPE
 from .interrupt import INTERRUPT
 from .native import array_at, at
-from .records import WORD, reader, record, word_of
+from .records import reader, record
 
-# Kinds of inputs, by how many numbers one of a robot has: see `width`.
-OF_COORDINATES, OF_CONFIGURATION, OF_WRENCHES = range(3)
-MOST = 15       # inputs of a batch that direct_batches.py takes
-# A batch that direct_batches.py works off in a workspace: the workers that are at one, or 0; addresses of its entry
-# point's descriptor, of results and inputs; its packed target, rows, and numbers in a result. Of workers: how many have
-# workspaces, and the address of the first of these, in which is that of the next.
-BATCH = record("busy", "descriptor", "target", "rows", "results", "entries", "workers", "next",
-               ("inputs", WORD, (MOST,)))
-# The header of a workspace: counts, where the parts begin, among them what a step reports of itself, addresses of
-# NumPy's and Python's types, and of the indices of frames by name; before all, on a line of the cache of its own, the
-# counter of a batch's tiles.
+# The header of a workspace: counts, and where the parts begin, among them what a step reports of itself.
 _HEADER = record(
-    ("counter", WORD, (8,)), "length", "slots", "coordinates", "configuration", "wrenches", "frame_count",
-    "frames", "pose_sources", "tables", "body", "result", "lanes", "work", "report",
-    "array_type", "array_dtype", "name_type", "dict_type", "names", ("interrupt", INTERRUPT), ("batch", BATCH))
+    "length", "slots", "coordinates", "configuration", "wrenches", "frame_count", "frames", "pose_sources", "tables",
+    "body", "result", "lanes", "work", "report", ("interrupt", INTERRUPT))
 LARGE = 1 << 20         # numbers: results of more are not computed on lanes, for whose memory nothing is reserved
 HEADER = _HEADER.itemsize // 8          # words
 header_at = reader(_HEADER)
-_RESULT, _LANES = word_of(_HEADER, "result"), word_of(_HEADER, "lanes")
 _needs = []                                             # (Table, shape) of all entry points: one workspace serves all
 
 
@@ -66,9 +51,9 @@ class Tables(NamedTuple):
     names: dict | None = None
 
 
-def workspace(robot: Tables, lanes: int = 1, room: int = 0) -> np.ndarray:
+def workspace(robot: Tables, lanes: int = 1) -> np.ndarray:
     """The array that every entry point takes first: header, links, frames, sources of poses, memory for `lanes` states
-    at once. room: the numbers of a result for which there must be memory, if it is a LARGE one."""
+    at once."""
     parts = [packed(rows).ravel() if rows else np.empty(0) for rows in (robot.links, robot.frames, robot.pose_sources)]
     parts.append(robot.tables)
     frames, pose_sources, tables, start = np.cumsum([HEADER, *(part.size for part in parts)])[1:]
@@ -76,7 +61,7 @@ def workspace(robot: Tables, lanes: int = 1, room: int = 0) -> np.ndarray:
     start += -start % 8                                       # on a cache line
     result = start + lanes * max(size(placed(Table) if robot.pose_sources else Table, slots) for Table, _ in _needs)
     numbers = max(math.prod(shape(max(n, nq), slots - 1)) for _, shape in _needs)
-    on_lanes = result + lanes * max(min(numbers, LARGE), room)
+    on_lanes = result + lanes * min(numbers, LARGE)
     work = on_lanes + lanes * nq
     memory = aligned(work + lanes * robot.work)
     head = header(memory)
@@ -84,8 +69,6 @@ def workspace(robot: Tables, lanes: int = 1, room: int = 0) -> np.ndarray:
     head.wrenches, head.frame_count = 6 * (slots - 1), len(robot.frames)
     head.frames, head.pose_sources, head.tables = frames, pose_sources, tables
     head.body, head.result, head.lanes, head.work = start, result, on_lanes, work
-    head.array_type, head.array_dtype, head.name_type, head.dict_type = ARRAY_TYPE, ARRAY_DTYPE, NAME_TYPE, DICT_TYPE
-    head.names = 0 if robot.names is None else id(robot.names)
     memory[HEADER:HEADER + sum(part.size for part in parts)] = np.concatenate(parts)
     return memory
 
@@ -95,12 +78,6 @@ def placed(Table: type) -> type:
     """The table whose column q holds Placements in place of numbers, for joints on groups."""
     kinds = {name: Placement if name == "q" else kind for name, kind in get_type_hints(Table).items()}
     return derived(f"Placed{Table.__name__}", Table, kinds)
-
-
-def capacity(memory: np.ndarray) -> int:
-    """For results of how many numbers a workspace for lanes has memory."""
-    words = memory.view(np.int64)
-    return (words.item(_LANES) - words.item(_RESULT)) // WIDTH
 
 
 def reserve(Table: type, shape: Callable) -> None:
@@ -125,18 +102,6 @@ def memory_at(where: int) -> np.ndarray:
 def header(memory: np.ndarray) -> Any:
     """The header of a workspace."""
     return header_at(at(memory))
-
-
-@kernel
-def has_room(head: Any, entries: int) -> bool:
-    """True if the workspace of a header has memory for results of so many numbers, on lanes."""
-    return WIDTH * entries <= head.lanes - head.result
-
-
-@kernel
-def width(head: Any, kind: int) -> int:
-    """How many numbers an input of a kind has."""
-    return (head.coordinates, head.configuration, head.wrenches)[kind]
 
 
 @kernel
@@ -166,45 +131,6 @@ def interrupt_at(where: int) -> Any:
 
 
 @kernel
-def borrowed_memory(workspace: Any) -> np.ndarray:
-    """The numbers of a workspace that is passed as a Python object."""
-    return borrowed(workspace, (HEADER,))
-
-
-@kernel
-def is_state(x: Any, memory: np.ndarray) -> bool:
-    """True if a Python object is an array of n coordinates, in a layout that compiled code reads."""
-    head = header(memory)
-    return is_array(x, (head.coordinates,), READABLE, head.array_type, head.array_dtype)
-
-
-@kernel
-def is_result(out: Any, shape: tuple[int, ...], memory: np.ndarray) -> bool:
-    """True if a Python object is an array of this shape, in a layout that compiled code writes."""
-    head = header(memory)
-    return is_array(out, shape, WRITABLE, head.array_type, head.array_dtype)
-
-
-@kernel
-def state(x: Any, memory: np.ndarray) -> np.ndarray:
-    """The n coordinates of an array object."""
-    return borrowed(x, (header(memory).coordinates,))
-
-
-@kernel
-def is_configuration(x: Any, memory: np.ndarray) -> bool:
-    """True if a Python object is an array of nq numbers, in a layout that compiled code reads."""
-    head = header(memory)
-    return is_array(x, (head.configuration,), READABLE, head.array_type, head.array_dtype)
-
-
-@kernel
-def configuration(x: Any, memory: np.ndarray) -> np.ndarray:
-    """The nq numbers of an array object."""
-    return borrowed(x, (header(memory).configuration,))
-
-
-@kernel
 def configuration_on_lanes(memory: np.ndarray, like: Any) -> np.ndarray:
     """Memory for the nq numbers of as many states as a lane of this kind has places."""
     head = header(memory)
@@ -227,9 +153,3 @@ def body_on_lanes(Table: type, memory: np.ndarray, like: Any) -> NamedTuple:
 def size_of(shape: Callable) -> Callable:
     """The kernel size(memory): the shape of one result of the robot in a workspace, shape(n, bodies)."""
     return kernel(lambda memory: shape(header(memory).coordinates, header(memory).slots - 1))
-
-
-@kernel
-def result_on_lanes(size: Callable, memory: np.ndarray, like: Any) -> np.ndarray:
-    """The memory of the results of as many states as a lane of this kind has places, each in the shape size(memory)."""
-    return block(like, size(memory), memory, header(memory).result)

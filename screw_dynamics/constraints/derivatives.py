@@ -9,7 +9,7 @@ from numba import types
 
 from screw_dynamics.compiled import workspace as ws
 from screw_dynamics.compiled.across import taken
-from screw_dynamics.compiled.takes import gather_coordinates, gather_placements
+from screw_dynamics.compiled.inputs import gather_coordinates, gather_placements
 from screw_dynamics.kernel_cache.cache import Form, compiled, prepare
 from screw_dynamics.model.links import Link
 from screw_dynamics.numbers.dual import dual, slope, value_of

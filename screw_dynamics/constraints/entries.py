@@ -6,7 +6,7 @@ import numpy as np
 
 from screw_dynamics.compiled import workspace as ws
 from screw_dynamics.compiled.entry import Entry, per_joint
-from screw_dynamics.compiled.takes import COORDINATES, Takes, configurations, gather_placements
+from screw_dynamics.compiled.inputs import gather_placements, load_configuration, load_input
 from screw_dynamics.compiled.tiles import gather
 from screw_dynamics.model.links import Link
 from screw_dynamics.numbers.values import kernel, null
@@ -53,7 +53,7 @@ def fill_placements(links: Link, memory: np.ndarray, q: Sequence, column: Sequen
     couple(constraints_in(memory, q[0]), q)
 
 
-WITH_COUPLINGS = configurations(fill_coordinates), configurations(fill_placements)
+WITH_COUPLINGS = load_configuration(fill_coordinates), load_configuration(fill_placements)
 
 
 class Constrained(NamedTuple):
@@ -64,8 +64,8 @@ class Constrained(NamedTuple):
 
 
 def constrained(algorithm: Callable, Table: type, inputs: str, shape: Callable, name: str,
-                takes: tuple[Takes, Takes | None] = (COORDINATES, None),
+                load_q: tuple[Callable, Callable | None] = (load_input, None),
                 on_groups: Callable | None = None) -> Constrained:
-    """The entry point of an algorithm; takes: how q is taken, and how on groups; else as of Entry."""
-    return Constrained(Entry(algorithm, Table, inputs, per_joint, name=name, on_groups=on_groups, takes=takes[0],
-                             takes_on_groups=takes[1], given=of_workspace, size=extent(shape)), shape)
+    """The entry point of an algorithm; load_q: how q is loaded, and how on groups; else as of Entry."""
+    return Constrained(Entry(algorithm, Table, inputs, per_joint, name=name, on_groups=on_groups, load_q=load_q[0],
+                             load_q_on_groups=load_q[1], given=of_workspace, size=extent(shape)), shape)

@@ -15,9 +15,8 @@ from screw_dynamics.algorithms.group_rates import add_products, complete
 from screw_dynamics.algorithms.hybrid_dynamics import INPUTS
 from screw_dynamics.compiled import workspace as ws
 from screw_dynamics.compiled.entry import per_joint
+from screw_dynamics.compiled.inputs import load_input, load_placements, wrench_at
 from screw_dynamics.compiled.native import address, array_at
-from screw_dynamics.compiled.takes import CONFIGURATIONS, COORDINATES
-from screw_dynamics.compiled.wrenches import wrench_at
 from screw_dynamics.kernel_cache.cache import Form, compiled, prepare
 from screw_dynamics.model.links import Link, Structure
 from screw_dynamics.numbers.tables import taking
@@ -117,8 +116,7 @@ def form(structure: Structure) -> Form:
     """What is compiled for calls from compiled code."""
     by = mass_matrix if structure.shares_coordinates else articulated
     hybrid_dynamics, Table = algorithm(by)[structure.on_groups], taking(by.InverseFactors, LOADED)
-    Table, takes = (ws.placed(Table), CONFIGURATIONS) if structure.on_groups else (Table, COORDINATES)
-    take_q = takes.at
+    Table, load_q = (ws.placed(Table), load_placements) if structure.on_groups else (Table, load_input)
 
     @compiled(f"loops.hybrid_dynamics.{by.__name__.rpartition('.')[2]}{'.groups' * structure.on_groups}")
     def native(workspace, q, inputs, wrenches, out):
@@ -127,7 +125,7 @@ def form(structure: Structure) -> Form:
         n = head.coordinates
         x, F = array_at(0.0, inputs, (INPUTS, n)), array_at(0.0, wrenches, (head.slots, 6))
         results = array_at(0.0, out, (2, n))
-        take_q((links, memory, 0.0, (q,)), 0, body.q)
+        load_q((links, memory, 0.0), q, body.q)
         for i in range(1, len(body.F)):
             body.F[i] = wrench_at(F[i], 0)
         for k in range(n):

@@ -220,4 +220,4 @@ def kinematics_on_groups(links: Link, body: ConstraintKinematics, given: Constra
 RESIDUAL, DRIFT, MATRICES = range(3)            # columns of the result
 KINEMATICS = constrained(kinematics, ConstraintKinematics, "q qd",
                          kernel(lambda n, m, constraints: (m, 2 + 2 * n)), "loops.kinematics",
-                         takes=WITH_COUPLINGS, on_groups=kinematics_on_groups)
+                         load_q=WITH_COUPLINGS, on_groups=kinematics_on_groups)

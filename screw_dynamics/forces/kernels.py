@@ -8,8 +8,8 @@ from numba import types
 from screw_dynamics.algorithms.space import coordinates_alone, groups, vary
 from screw_dynamics.compiled import workspace as ws
 from screw_dynamics.compiled.entry import lane, number
+from screw_dynamics.compiled.inputs import gather_coordinates, gather_placements
 from screw_dynamics.compiled.native import array_at
-from screw_dynamics.compiled.takes import gather_coordinates, gather_placements
 from screw_dynamics.compiled.tiles import gather
 from screw_dynamics.kernel_cache.cache import BATCHES, Form, compiled
 from screw_dynamics.model.links import Link

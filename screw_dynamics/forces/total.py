@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from screw_dynamics import checks
-from screw_dynamics.compiled.batch import Workspaces
+from screw_dynamics.compiled.calls import Workspaces
 from screw_dynamics.compiled.native import address, at
 from screw_dynamics.compiled.workspace import Tables
 from screw_dynamics.kernel_cache.cache import Form, prepare

@@ -1,4 +1,5 @@
 """Compiled functions by their addresses. Numba documents `cfunc`, whose functions cannot raise, and nothing else."""
+import ctypes
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,6 +12,29 @@ from .tested import required
 def address_of(result: Any) -> int:
     """The address of the function of a compile result. It lives as long as the dispatcher that compiled it."""
     return result.library.get_pointer_to_function(result.fndesc.llvm_func_name)
+
+
+class _Details(ctypes.Structure):
+    """What a compiled function tells of an exception: Numba's excinfo_t."""
+
+    _fields_ = [("data", ctypes.c_void_p), ("size", ctypes.c_int32), ("values", ctypes.c_void_p),
+                ("unwrap", ctypes.c_void_p), ("count", ctypes.c_int32)]
+
+
+@required("pass on errors of compiled functions")
+def exception_of(status: int, details: int) -> BaseException:
+    """The exception of a compiled function that returned a status, and the address of its details, or 0."""
+    from numba.core.serialize import loads, runtime_build_excinfo_struct  # when something has failed
+    if status <= 0 or not details:
+        return RuntimeError(f"a kernel failed with status {status}")
+    found = _Details.from_address(details)
+    text = ctypes.string_at(found.data, found.size)
+    if found.count > 0:                         # with numbers that were known when it was raised
+        unwrap = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p)(found.unwrap)
+        kind, arguments, _ = runtime_build_excinfo_struct(text, unwrap(found.values))
+    else:
+        kind, arguments, _ = loads(text)
+    return kind(*(arguments or ()))
 
 
 @required("call compiled functions at their addresses")

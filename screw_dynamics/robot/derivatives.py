@@ -27,8 +27,6 @@ from .dynamics import Dynamics
 from .evaluation import Out, Threads, Wrenches
 from .points import Moved, Point, stored
 
-empty = np.empty
-
 
 class EffortDerivatives(NamedTuple):
     """Of the efforts of inverse dynamics, (..., n, n) each: column j the derivative by entry j."""
@@ -76,7 +74,6 @@ class Derivatives(Dynamics):
         deep = is_deep(model.parents, model.coordinates)
         self._inverse_dynamics_derivatives_of_one = (
             self._of(INVERSE_DYNAMICS_DERIVATIVES_BY_ROWS) if deep else self._inverse_dynamics_derivatives)
-        self._three = 3, self.n, self.n
 
     def inverse_dynamics_derivatives(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike,
                                      external: Wrenches | None = None, out: Out = None,
@@ -85,15 +82,17 @@ class Derivatives(Dynamics):
 
         external as there: wrenches that stay the same in their links' frames. out: (..., 3, n, n)."""
         if external is None:
-            by = empty(self._three) if out is None else out
-            if threads is None and self._inverse_dynamics_derivatives_of_one.one(self._memory, q, qd, qdd, by):
+            by = self._inverse_dynamics_derivatives_of_one(q, qd, qdd, out, threads)
+            if by is not None and by.ndim == 3:
                 return EffortDerivatives(by[0], by[1], by[2])         # unpacking takes thrice the time
         given = {"q": q, "qd": qd, "qdd": qdd}
         if external is not None and self._foreign(given.values(), external):
             return EffortDerivatives(*self._derivatives_on(
                 "inverse_dynamics_derivatives", given, external, out, threads))
         load = None if external is None else self._external_by_q(q, external, threads)      # first: `out` may hold q
-        by = self._evaluate(self._inverse_dynamics_derivatives, given, out, threads)
+        bound = (self._inverse_dynamics_derivatives_of_one if all(np.ndim(x) == 1 for x in given.values()) else
+                 self._inverse_dynamics_derivatives)
+        by = self._evaluate(bound, given, out, threads)
         if load is not None:
             by[..., 0, :, :] -= load
         return EffortDerivatives(by[..., 0, :, :], by[..., 1, :, :], by[..., 2, :, :])
@@ -105,17 +104,12 @@ class Derivatives(Dynamics):
         d2tau/dqdqdd, (..., n, n, n) each, O(n d^2) for a tree of depth d; those that are left are zero.
 
         external as in inverse_dynamics_derivatives; it enters the first alone. out: (..., 4, n, n, n)."""
-        entry = self._of(INVERSE_DYNAMICS_SECOND_DERIVATIVES)
-        if external is None:
-            by = empty((4, self.n, self.n, self.n)) if out is None else out
-            if threads is None and entry.one(self._memory, q, qd, qdd, by):
-                return SecondEffortDerivatives(by[0], by[1], by[2], by[3])
         given = {"q": q, "qd": qd, "qdd": qdd}
         if external is not None and self._foreign(given.values(), external):
             return SecondEffortDerivatives(*self._derivatives_on(
                 "inverse_dynamics_second_derivatives", given, external, out, threads))
         load = None if external is None else self._external_by_q_q(q, external, threads)
-        by = self._evaluate(entry, given, out, threads)
+        by = self._evaluate(self._of(INVERSE_DYNAMICS_SECOND_DERIVATIVES), given, out, threads)
         if load is not None:
             by[..., 0, :, :, :] -= load
         return SecondEffortDerivatives(*(by[..., k, :, :, :] for k in range(4)))
@@ -128,8 +122,8 @@ class Derivatives(Dynamics):
         external as in inverse_dynamics_derivatives. out: (..., 3, n, n). Not finite where the mass matrix is
         singular."""
         if external is None:
-            by = empty(self._three) if out is None else out
-            if threads is None and self._forward_dynamics_derivatives.one(self._memory, q, qd, tau, by):
+            by = self._forward_dynamics_derivatives(q, qd, tau, out, threads)
+            if by is not None and by.ndim == 3:
                 return AccelerationDerivatives(by[0], by[1], by[2])
         elif self._foreign((q, qd, tau), external):
             given = {"q": q, "qd": qd, "tau": tau}

@@ -1,11 +1,11 @@
 """Dynamics of a robot: efforts of motions, motions of efforts, and the matrices of the equations of motion.
 
-Each method calls the compiled entry point first, which does nothing and returns False unless its arguments are
-contiguous float64 arrays of one state; only then Python checks them, which takes longer than the dynamics. So it does
-where `threads` is given, which is for batches."""
+Each method calls its BoundKernel first, which does nothing and returns None unless its arguments are contiguous float64
+arrays; only then Python checks and converts them, which takes longer than the dynamics."""
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,8 +14,6 @@ from screw_dynamics import checks
 from screw_dynamics.algorithms.external_wrenches import FORWARD_UNDER_LOAD, UNDER_LOAD
 from screw_dynamics.algorithms.friction import friction_torque
 from screw_dynamics.algorithms.hybrid_dynamics import HYBRID_DYNAMICS
-from screw_dynamics.compiled.batch import evaluate_rows
-from screw_dynamics.compiled.entry import Entry
 from screw_dynamics.forces import Total, friction_of
 from screw_dynamics.foreign_arrays import any_foreign
 from screw_dynamics.model import configuration_space
@@ -25,18 +23,16 @@ from screw_dynamics.screws.arrays import Ad_matrix, inverse_pose, pose_matrix
 from .evaluation import Out, Threads, Wrenches
 from .kinematics import Kinematics
 
-empty = np.empty
-
 
 class Dynamics(Kinematics):
     """Methods of dynamics; wrenches on links are added to those of the bodies in the recursions; [MD] (77)."""
 
-    _inverse_dynamics: Entry        # as chosen by representation, Choice
-    _coriolis_torque: Entry
-    _gravity_torque: Entry
-    _mass_matrix: Entry
-    _coriolis_matrix: Entry
-    _forward_dynamics: Entry
+    _inverse_dynamics: Any        # as chosen by representation, Choice
+    _coriolis_torque: Any
+    _gravity_torque: Any
+    _mass_matrix: Any
+    _coriolis_matrix: Any
+    _forward_dynamics: Any
 
     def __init__(self, model: Model, gravity: ArrayLike):
         super().__init__(model, gravity)
@@ -50,44 +46,38 @@ class Dynamics(Kinematics):
         """The efforts tau (..., n) = M(q) qdd + C(q, qd) qd + g(q) that a motion requires; [MD] (66), (67), (42).
 
         external: {link: wrench (..., 6)}, torque and force on the link at its origin, resolved in its frame."""
-        tau = empty(self.n) if out is None else out
         if external is not None:
-            one = self._under["inverse_dynamics"].one
-            if threads is None and type(external) is dict and one(self._memory, q, qd, qdd, external, tau):
-                return tau
-            return self._under_load("inverse_dynamics", {"q": q, "qd": qd, "qdd": qdd}, external, out, threads)
-        if threads is None and self._inverse_dynamics.one(self._memory, q, qd, qdd, tau):
-            return tau
-        return self._evaluate(self._inverse_dynamics, {"q": q, "qd": qd, "qdd": qdd}, out, threads)
+            read = type(external) is dict
+            tau = self._under["inverse_dynamics"](q, qd, qdd, external, out, threads) if read else None
+            return tau if tau is not None else self._under_load(
+                "inverse_dynamics", {"q": q, "qd": qd, "qdd": qdd}, external, out, threads)
+        tau = self._inverse_dynamics(q, qd, qdd, out, threads)
+        return tau if tau is not None else self._evaluate(
+            self._inverse_dynamics, {"q": q, "qd": qd, "qdd": qdd}, out, threads)
 
     def gravity_torque(self, q: ArrayLike, out: Out = None, threads: Threads = None) -> np.ndarray:
         """The efforts g(q) (..., n) that hold the robot still: the gradient of the potential energy."""
-        tau = empty(self.n) if out is None else out
-        if threads is None and self._gravity_torque.one(self._memory, q, tau):
-            return tau
-        return self._evaluate(self._gravity_torque, {"q": q}, out, threads)
+        tau = self._gravity_torque(q, out, threads)
+        return tau if tau is not None else self._evaluate(self._gravity_torque, {"q": q}, out, threads)
 
     def coriolis_torque(self, q: ArrayLike, qd: ArrayLike, out: Out = None, threads: Threads = None) -> np.ndarray:
         """The efforts C(q, qd) qd (..., n) of Coriolis and centrifugal forces."""
-        tau = empty(self.n) if out is None else out
-        if threads is None and self._coriolis_torque.one(self._memory, q, qd, tau):
-            return tau
-        return self._evaluate(self._coriolis_torque, {"q": q, "qd": qd}, out, threads)
+        tau = self._coriolis_torque(q, qd, out, threads)
+        return tau if tau is not None else self._evaluate(self._coriolis_torque, {"q": q, "qd": qd}, out, threads)
 
     def forward_dynamics(self, q: ArrayLike, qd: ArrayLike, tau: ArrayLike, external: Wrenches | None = None,
                          out: Out = None, threads: Threads = None) -> np.ndarray:
         """The accelerations qdd (..., n) that efforts cause; [SY] (15), or the mass matrix with mimic joints.
 
         external as in inverse_dynamics. Where the mass matrix is singular the result is not finite."""
-        qdd = empty(self.n) if out is None else out
         if external is not None:
-            one = self._under["forward_dynamics"].one
-            if threads is None and type(external) is dict and one(self._memory, q, qd, tau, external, qdd):
-                return qdd
-            return self._under_load("forward_dynamics", {"q": q, "qd": qd, "tau": tau}, external, out, threads)
-        if threads is None and self._forward_dynamics.one(self._memory, q, qd, tau, qdd):
-            return qdd
-        return self._evaluate(self._forward_dynamics, {"q": q, "qd": qd, "tau": tau}, out, threads)
+            read = type(external) is dict
+            qdd = self._under["forward_dynamics"](q, qd, tau, external, out, threads) if read else None
+            return qdd if qdd is not None else self._under_load(
+                "forward_dynamics", {"q": q, "qd": qd, "tau": tau}, external, out, threads)
+        qdd = self._forward_dynamics(q, qd, tau, out, threads)
+        return qdd if qdd is not None else self._evaluate(
+            self._forward_dynamics, {"q": q, "qd": qd, "tau": tau}, out, threads)
 
     def hybrid_dynamics(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, tau: ArrayLike,
                         driven: ArrayLike | Iterable[str], external: Wrenches | None = None,
@@ -102,8 +92,8 @@ class Dynamics(Kinematics):
         mask = checks.joint_mask("driven", driven, self.v_slices, self.n)
         if (external is None and out is None and threads is None and type(qdd) is type(tau) is np.ndarray
                 and qdd.shape == tau.shape == mask.shape == (self.n,)):
-            found = empty((2, self.n))
-            if self._hybrid_dynamics.one(self._memory, q, qd, np.where(mask, qdd, tau), mask.astype(float), found):
+            found = self._hybrid_dynamics(q, qd, np.where(mask, qdd, tau), mask.astype(float), None, None)
+            if found is not None:
                 return np.where(mask, qdd, found[0]), np.where(mask, found[1], tau)
         given: dict[str, ArrayLike] = {"q": q, "qd": qd, "qdd": qdd, "tau": tau}
         if self._foreign(given.values(), external):
@@ -126,39 +116,31 @@ class Dynamics(Kinematics):
 
     def mass_matrix(self, q: ArrayLike, out: Out = None, threads: Threads = None) -> np.ndarray:
         """The mass matrix M(q) (..., n, n), symmetric, by composite bodies; [MD] (81)."""
-        H = empty((self.n, self.n)) if out is None else out
-        if threads is None and self._mass_matrix.one(self._memory, q, H):
-            return H
-        return self._evaluate(self._mass_matrix, {"q": q}, out, threads)
+        H = self._mass_matrix(q, out, threads)
+        return H if H is not None else self._evaluate(self._mass_matrix, {"q": q}, out, threads)
 
     def coriolis_matrix(self, q: ArrayLike, qd: ArrayLike, out: Out = None, threads: Threads = None) -> np.ndarray:
         """The matrix C(q, qd) (..., n, n) of the Christoffel symbols of M: M' - 2 C is skew; [MD] (83), (85).
 
         For joints on groups the symbols are those in velocities, and M' is along the motion; docs/group_joints.md."""
-        H = empty((self.n, self.n)) if out is None else out
-        if threads is None and self._coriolis_matrix.one(self._memory, q, qd, H):
-            return H
-        return self._evaluate(self._coriolis_matrix, {"q": q, "qd": qd}, out, threads)
+        C = self._coriolis_matrix(q, qd, out, threads)
+        return C if C is not None else self._evaluate(self._coriolis_matrix, {"q": q, "qd": qd}, out, threads)
 
     def external_torque(self, q: ArrayLike, external: Wrenches, out: Out = None, threads: Threads = None) -> np.ndarray:
         """The efforts sum J^T W (..., n) that are equivalent to wrenches on links; external as in inverse_dynamics."""
-        tau = empty(self.n) if out is None else out
-        one = self._under["external_torque"].one
-        if threads is None and type(external) is dict and one(self._memory, q, external, tau):
-            return tau
-        return self._under_load("external_torque", {"q": q}, external, out, threads)
+        tau = self._under["external_torque"](q, external, out, threads) if type(external) is dict else None
+        return tau if tau is not None else self._under_load("external_torque", {"q": q}, external, out, threads)
 
     def _under_load(self, method, inputs, external, out, threads):
-        """Evaluate an entry point whose last input is wrenches on the bodies."""
+        """Evaluate a kernel whose last input is wrenches on the bodies."""
         if self._foreign(inputs.values(), checks.wrenches(external, self.link_names)):
             return self._method_on(method, inputs, ("joint",), (self.n,), external=external, out=out, threads=threads)
-        entry, given = self._under[method], {**inputs, "external": self._wrenches_on_bodies(inputs["q"], external)}
-        if (found := evaluate_rows(entry, self._on_lanes, (self.n,), (), tuple(given.values()), out,
-                                   threads)) is not None:
+        bound, given = self._under[method], {**inputs, "external": self._wrenches_on_bodies(inputs["q"], external)}
+        if (found := bound(*given.values(), out, threads)) is not None:
             return found
         arrays = checks.broadcast({name: checks.real_numbers(name, x, self.nq if name == "q" else self.n)
                                    for name, x in inputs.items()} | {"external": given["external"]})
-        return self._evaluate_arrays(entry, arrays, (self.n,), out, threads)
+        return self._evaluate_arrays(bound, arrays, (self.n,), out, threads)
 
     def _wrenches_on_bodies(self, q, external):
         """The sums (..., 6 b) of wrenches {link: (..., 6)} on each body, in the frame of its Link; for each of the

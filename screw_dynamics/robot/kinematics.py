@@ -15,8 +15,6 @@ from screw_dynamics.model.model import Model
 from .evaluation import Evaluation, Out, Threads
 from .points import Moved, Point, stored
 
-empty = np.empty
-
 
 class Kinematics(Evaluation):
     """Methods of kinematics; what is the same in the next call is kept, which saves a call some microseconds."""
@@ -37,10 +35,11 @@ class Kinematics(Evaluation):
             _, target = self._jacobians[link]["body"][reference]
         except (KeyError, TypeError):
             _, target = self._keep_jacobian(link, reference, "body")
-        C = empty((4, 4)) if out is None else out
-        if threads is None and point is None and self._forward_kinematics.one(self._memory, target, q, C):
-            return C
-        if point is not None:
+        if point is None:
+            C = self._forward_kinematics(target, q, out, threads)
+            if C is not None:
+                return C
+        else:
             return stored(Moved(self, link, "body", reference, point, threads).pose(q), out)
         return self._evaluate(self._forward_kinematics, {"q": q}, out, threads, target)
 
@@ -64,10 +63,11 @@ class Kinematics(Evaluation):
             jacobian, target = self._jacobians[link][representation][reference]
         except (KeyError, TypeError):           # a first call, or no valid name
             jacobian, target = self._keep_jacobian(link, reference, representation)
-        J = empty(self._twists) if out is None else out
-        if threads is None and point is None and jacobian.one(self._memory, target, q, J):
-            return J
-        if point is not None:
+        if point is None:
+            J = jacobian(target, q, out, threads)
+            if J is not None:
+                return J
+        else:
             return stored(Moved(self, link, representation, reference, point, threads).jacobian(q), out)
         return self._evaluate(jacobian, {"q": q}, out, threads, target)
 
@@ -81,10 +81,11 @@ class Kinematics(Evaluation):
             _, target = self._jacobians[link][representation][reference]
         except (KeyError, TypeError):
             _, target = self._keep_jacobian(link, reference, representation)
-        Jd = empty(self._twists) if out is None else out
-        if threads is None and point is None and self._jacobian_derivative.one(self._memory, target, q, qd, Jd):
-            return Jd
-        if point is not None:
+        if point is None:
+            Jd = self._jacobian_derivative(target, q, qd, out, threads)
+            if Jd is not None:
+                return Jd
+        else:
             return stored(Moved(self, link, representation, reference, point, threads).jacobian(q, qd), out)
         return self._evaluate(self._jacobian_derivative, {"q": q, "qd": qd}, out, threads, target)
 

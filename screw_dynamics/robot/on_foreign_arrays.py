@@ -76,8 +76,8 @@ class EntryOnBlocks(OnBlocks):
     def __call__(self, *blocks: np.ndarray) -> np.ndarray:
         """The results for blocks of the arguments."""
         entry, names, threads, target = self.options
-        entry = entry if isinstance(entry, Entry) else self.robot._of(_found(*entry))
-        return self.robot._evaluate(entry, dict(zip(names, blocks, strict=True)), None, threads, *target)
+        bound = self.robot._bind(entry) if isinstance(entry, Entry) else self.robot._of(_found(*entry))
+        return self.robot._evaluate(bound, dict(zip(names, blocks, strict=True)), None, threads, *target)
 
     def __dask_tokenize__(self):
         from dask.base import normalize_token

@@ -14,8 +14,6 @@ from screw_dynamics.model.model import Model
 from .dynamics import Dynamics
 from .evaluation import Out, Threads
 
-empty = np.empty
-
 
 class InertialParameters(Dynamics):
     """Methods about inertial parameters, (10 b,) for the b bodies of the model: of each the mass, the first moments
@@ -70,10 +68,9 @@ class InertialParameters(Dynamics):
         its viscous damping, Coulomb friction and armature: qd, sign(qd) and qdd in its row; (..., n, 10 b + 3 n). Then
         the product with inertial_parameters and friction_parameters is inverse_dynamics + friction_torque."""
         if friction is False or not checks.flag("friction", friction):
-            Y = empty(self._regressor_shape) if out is None else out
-            if threads is None and self._torque_regressor.one(self._memory, self._root, q, qd, qdd, Y):
-                return Y
-            return self._evaluate(self._torque_regressor, {"q": q, "qd": qd, "qdd": qdd}, out, threads, self._root)
+            Y = self._torque_regressor(self._root, q, qd, qdd, out, threads)
+            return Y if Y is not None else self._evaluate(
+                self._torque_regressor, {"q": q, "qd": qd, "qdd": qdd}, out, threads, self._root)
         if any_foreign((q, qd, qdd)):
             given, (n, columns) = {"q": q, "qd": qd, "qdd": qdd}, self._regressor_shape
             return self._method_on("torque_regressor", given, ("joint", "parameter"),

@@ -73,7 +73,7 @@ class Robot(InertialParameters, Linearization, TimeDerivatives, InverseKinematic
             raise ValueError(f"source {checks.described(source)} must be the path or text of a URDF, or None")
         super().__init__(model, gravity)
         self.representation, self.source = representation, source
-        self._use(Choice(*map(self._of, self._loops())))
+        self._use(Choice(*(entry.of(model.structure) for entry in self._loops())))
 
     def _loops(self):
         """The algorithms that serve any robot like this one."""
@@ -83,7 +83,7 @@ class Robot(InertialParameters, Linearization, TimeDerivatives, InverseKinematic
     def _use(self, algorithms: Choice):
         object.__setattr__(self, "_sealed", False)
         (self._inverse_dynamics, self._coriolis_torque, self._gravity_torque, self._mass_matrix, self._coriolis_matrix,
-         self._forward_dynamics, _) = algorithms
+         self._forward_dynamics, _) = map(self._bind, algorithms)
         self.rollouts = Rollouts(self, algorithms, self._on_lanes)
         self._steps: dict = {}              # by options: entry point of one state, and settings
         self._sealed = True
@@ -228,14 +228,15 @@ class Robot(InertialParameters, Linearization, TimeDerivatives, InverseKinematic
         special = Robot(self.model, self.gravity, self.representation, self.source)
         pose_sources = self.model.pose_sources(self.gravity)
         special._use(Choice(*(
-            shortest(entries, self.tables.links, self.tables.frames, pose_sources=pose_sources) or self._of(loops)
-            for entries, loops in zip(
+            shortest(entries, self.tables.links, self.tables.frames, pose_sources=pose_sources)
+            or loops.of(self.model.structure) for entries, loops in zip(
                 candidates(self.representation, self.model.shares_coordinates), self._loops(), strict=True))))
         for link, representation, *references in checks.jacobian_names(jacobians, self.link_names):
             reference = references[0] if references else None
             target = self._target(link, reference, representation)
             kernel = straight_line(JACOBIAN, self.tables.links, self.tables.frames, target, pose_sources)
-            special._keep_jacobian(link, reference, representation, self._jacobian if kernel is JACOBIAN else kernel)
+            special._keep_jacobian(link, reference, representation,
+                                   special._jacobian if kernel is JACOBIAN else special._bind(kernel))
         return special
 
     def export_c(self, folder: str | os.PathLike, name: str | None = None, quantities: Iterable[str] | None = None, *,

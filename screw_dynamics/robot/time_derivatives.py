@@ -17,8 +17,6 @@ from .dynamics import Dynamics
 from .evaluation import Out, Threads, Wrenches
 from .points import STATES, Moved, Point, stored
 
-empty = np.empty
-
 
 class TimeDerivatives(Dynamics):
     """Methods of derivatives along a motion."""
@@ -43,10 +41,6 @@ class TimeDerivatives(Dynamics):
         form, order = "hybrid" if self.representation == "hybrid" else "body", 1 if qdddd is None else 2
         entry = self._efforts_in_time[form, order]
         given = (q, qd, qdd, qddd) if qdddd is None else (q, qd, qdd, qddd, qdddd)
-        if external is None:
-            tau = empty((order + 1, self.n)) if out is None else out
-            if threads is None and entry.one(self._memory, *given, tau):
-                return tuple(tau)
         named = dict(zip(STATES, given, strict=False))
         if external is None or not checks.wrenches(external, self.link_names):
             tau = self._evaluate(entry, named, out, threads)
@@ -81,24 +75,24 @@ class TimeDerivatives(Dynamics):
 
         In "hybrid" and "mixed" the linear part is the acceleration of the link's origin; gravity does not enter. point:
         as in `jacobian`, fixed to the link, in place of its origin."""
-        given, one = (q, qd, qdd), empty(6) if out is None else out
-        return self._of_link(self._link_derivatives[1], given, one, link, representation, reference, out, threads,
+        given = q, qd, qdd
+        return self._of_link(self._link_derivatives[1], given, link, representation, reference, out, threads,
                              point)
 
     def link_jerk(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, qddd: ArrayLike, link: str,
                   representation: str = "body", reference: str | None = None, out: Out = None,
                   threads: Threads = None, point: Point = None) -> np.ndarray:
         """The second time derivative (..., 6) of the twist of a link; else as link_acceleration."""
-        given, one = (q, qd, qdd, qddd), empty(6) if out is None else out
-        return self._of_link(self._link_derivatives[2], given, one, link, representation, reference, out, threads,
+        given = q, qd, qdd, qddd
+        return self._of_link(self._link_derivatives[2], given, link, representation, reference, out, threads,
                              point)
 
     def link_snap(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, qddd: ArrayLike, qdddd: ArrayLike, link: str,
                   representation: str = "body", reference: str | None = None, out: Out = None,
                   threads: Threads = None, point: Point = None) -> np.ndarray:
         """The third time derivative (..., 6) of the twist of a link; else as link_acceleration."""
-        given, one = (q, qd, qdd, qddd, qdddd), empty(6) if out is None else out
-        return self._of_link(self._link_derivatives[3], given, one, link, representation, reference, out, threads,
+        given = q, qd, qdd, qddd, qdddd
+        return self._of_link(self._link_derivatives[3], given, link, representation, reference, out, threads,
                              point)
 
     def jacobian_second_derivative(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, link: str,
@@ -107,18 +101,16 @@ class TimeDerivatives(Dynamics):
         """The second time derivative (..., 6, n) of the Jacobian of `jacobian` along a motion with qd and qdd.
 
         point: as in `jacobian`, fixed to the link."""
-        given, one = (q, qd, qdd), empty(self._twists) if out is None else out
-        return self._of_link(self._jacobian_second_derivative, given, one, link, representation, reference, out,
+        given = q, qd, qdd
+        return self._of_link(self._jacobian_second_derivative, given, link, representation, reference, out,
                              threads, point)
 
-    def _of_link(self, entry, given, one, link, representation, reference, out, threads, point):
-        """Evaluate an algorithm for a link: into `one` if that is a result for what is given, else by way of checks."""
+    def _of_link(self, entry, given, link, representation, reference, out, threads, point):
+        """Evaluate an algorithm for a link."""
         try:
             _, target = self._jacobians[link][representation][reference]
         except (KeyError, TypeError):
             _, target = self._keep_jacobian(link, reference, representation)
-        if threads is None and point is None and entry.one(self._memory, target, *given, one):
-            return one
         if point is not None:
             moved = Moved(self, link, representation, reference, point, threads)
             evaluate = moved.jacobian if entry is self._jacobian_second_derivative else moved.twist_derivative

@@ -18,8 +18,6 @@ from screw_dynamics.model.model import Model
 
 from .evaluation import Evaluation, Out, Threads
 
-empty = np.empty
-
 
 class WholeRobot(Evaluation):
     """Methods about all links together."""
@@ -83,10 +81,9 @@ class WholeRobot(Evaluation):
         axes.
 
         Angular rows first; by composite bodies, O(n), Orin and Goswami (2008)."""
-        A = empty(self._twists) if out is None else out
-        if threads is None and self._centroidal_momentum_matrix.one(self._memory, self._root, q, A):
-            return A
-        return self._evaluate(self._centroidal_momentum_matrix, {"q": q}, out, threads, self._root)
+        A = self._centroidal_momentum_matrix(self._root, q, out, threads)
+        return A if A is not None else self._evaluate(
+            self._centroidal_momentum_matrix, {"q": q}, out, threads, self._root)
 
     def centroidal_momentum(self, q: ArrayLike, qd: ArrayLike, out: Out = None, threads: Threads = None) -> np.ndarray:
         """The momentum (..., 6), angular and linear, of all bodies about the centre of mass, in the root link's axes.
@@ -102,10 +99,9 @@ class WholeRobot(Evaluation):
     def centroidal_momentum_matrix_derivative(self, q: ArrayLike, qd: ArrayLike, out: Out = None,
                                               threads: Threads = None) -> np.ndarray:
         """The time derivative A' (..., 6, n) of the matrix of `centroidal_momentum_matrix` along qd, O(n)."""
-        Ad = empty(self._twists) if out is None else out
-        if threads is None and self._centroidal_momentum_matrix_derivative.one(self._memory, self._root, q, qd, Ad):
-            return Ad
-        return self._evaluate(self._centroidal_momentum_matrix_derivative, {"q": q, "qd": qd}, out, threads, self._root)
+        Ad = self._centroidal_momentum_matrix_derivative(self._root, q, qd, out, threads)
+        return Ad if Ad is not None else self._evaluate(
+            self._centroidal_momentum_matrix_derivative, {"q": q, "qd": qd}, out, threads, self._root)
 
     def centroidal_momentum_rate(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike | None = None, out: Out = None,
                                  threads: Threads = None) -> np.ndarray:
@@ -114,11 +110,10 @@ class WholeRobot(Evaluation):
 
         For a robot with a floating base it is the sum of the wrenches of its surroundings about the centre of mass, its
         weight too."""
-        qdd, rate = np.zeros(self.n) if qdd is None else qdd, empty(6) if out is None else out
-        if threads is None and self._centroidal_momentum_rate.one(self._memory, self._root, q, qd, qdd, rate):
-            return rate
-        inputs = {"q": q, "qd": qd, "qdd": qdd}
-        return self._evaluate(self._centroidal_momentum_rate, inputs, out, threads, self._root)
+        qdd = np.zeros(self.n) if qdd is None else qdd
+        rate = self._centroidal_momentum_rate(self._root, q, qd, qdd, out, threads)
+        return rate if rate is not None else self._evaluate(
+            self._centroidal_momentum_rate, {"q": q, "qd": qd, "qdd": qdd}, out, threads, self._root)
 
     def kinetic_energy(self, q: ArrayLike, qd: ArrayLike, out: Out = None, threads: Threads = None) -> np.ndarray:
         """The kinetic energy (...), J."""

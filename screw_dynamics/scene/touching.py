@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from screw_dynamics import checks
-from screw_dynamics.compiled.batch import Workspaces
+from screw_dynamics.compiled.calls import Workspaces
 from screw_dynamics.compiled.threads import on_threads, thread_count
 from screw_dynamics.compiled.workspace import Tables
 from screw_dynamics.constraints import tables

@@ -13,6 +13,7 @@ from screw_dynamics.algorithms import hybrid_dynamics
 from screw_dynamics.algorithms.choice import choice
 from screw_dynamics.algorithms.space import coordinates_alone, displace, groups, place_in_q, sizes
 from screw_dynamics.compiled import workspace as ws
+from screw_dynamics.compiled.entry import NUMBER
 from screw_dynamics.compiled.interrupt import begin, failed, finish
 from screw_dynamics.compiled.native import at, call
 from screw_dynamics.constraints import hybrid_dynamics as loops_hybrid_dynamics
@@ -117,7 +118,7 @@ def drive(plant: Plant, wrenches: np.ndarray, reference: np.ndarray, t: float, h
         weak |= joints[STRENGTH, k] != 1.0
         x[0, k] = qd[k]
     if gravity:
-        call(calls[STATICS], (memory, 0, at(q), at(q), at(q), at(q), at(work.gravity)))
+        call(calls[STATICS], (memory, 0, at(q), at(q), at(q), at(q), at(q), at(work.gravity)))
     for k in range(n):
         kind = joints[DRIVE, k]
         beyond[k], x[2, k] = joints[CLIPPED, k] != 0.0, kind >= SERVO
@@ -323,7 +324,7 @@ class Driven:
             projects = "contacts and loops" if constraints else "contacts"
         self._memory = ws.workspace(with_room(tables) if projects == "joints" else tables)
         self._calls = np.zeros(START + 1, dtype=np.int64)
-        self._calls[FORWARD], self._calls[STATICS] = acceleration.address(False), statics.address(False)
+        self._calls[FORWARD], self._calls[STATICS] = acceleration.address(NUMBER), statics.address(NUMBER)
         self._calls[HYBRID] = hybrid
         self._calls[PROJECT] = projection_address(structure, projects, False)
         self._calls[RESTORE], self._calls[START] = restored, BEGIN

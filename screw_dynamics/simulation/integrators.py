@@ -7,6 +7,7 @@ import numpy as np
 
 from screw_dynamics.algorithms.momenta import MOMENTA
 from screw_dynamics.algorithms.space import displace
+from screw_dynamics.compiled.entry import kind_of
 from screw_dynamics.forces import Element
 from screw_dynamics.model.links import Structure
 from screw_dynamics.numbers.values import Scalar, kernel
@@ -109,4 +110,4 @@ def check_elements(integrator: str, elements: Iterable[Element]) -> None:
 
 def momenta_address(structure: Structure, lanes: bool) -> int:
     """The address of algorithms/momenta.py."""
-    return MOMENTA.of(structure).address(lanes)
+    return MOMENTA.of(structure).address(kind_of(lanes))

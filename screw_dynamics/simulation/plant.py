@@ -79,13 +79,13 @@ def control(plant: Plant, t: Scalar, q: list, qd: list) -> None:
 @kernel
 def solve(plant: Plant, q: list, qd: list, tau: list, added: list, qdd: list) -> None:
     """qdd from (M + added) qdd = tau - C qd - g."""
-    call(plant.calls[FORWARD], (plant.memory, 0, at(q), at(qd), at(tau), at(added), at(qdd)))
+    call(plant.calls[FORWARD], (plant.memory, 0, at(q), at(qd), at(tau), at(added), at(q), at(qdd)))
 
 
 @kernel
 def momenta(plant: Plant, q: list, qd: list, out: np.ndarray) -> None:
     """out (3, n) becomes p = M qd, dT/dq and g."""
-    call(plant.calls[MOMENTA], (plant.memory, 0, at(q), at(qd), at(qd), at(qd), at(out)))
+    call(plant.calls[MOMENTA], (plant.memory, 0, at(q), at(qd), at(q), at(q), at(q), at(out)))
 
 
 @kernel

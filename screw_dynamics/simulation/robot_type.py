@@ -119,7 +119,7 @@ def _evaluate(robot, index, shape, target, inputs, out):
     calls = array_at(0, _calls(robot), (CALLS,))
     if calls[index] == 0:
         raise RuntimeError("this method of the robot was not prepared")
-    call(calls[index], (_memory(robot), target, at(x), at(y), at(z), at(z), at(result)))
+    call(calls[index], (_memory(robot), target, at(x), at(y), at(z), at(z), at(z), at(result)))
     return result
 
 

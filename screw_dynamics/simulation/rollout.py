@@ -13,7 +13,8 @@ from screw_dynamics.algorithms.energy import KINETIC_ENERGY, POTENTIAL_ENERGY
 from screw_dynamics.algorithms.jacobian import JACOBIAN, JACOBIAN_DERIVATIVE
 from screw_dynamics.algorithms.kinematics import FORWARD_KINEMATICS
 from screw_dynamics.checks import broadcast, number, one_of, positive, real_numbers, result_pair
-from screw_dynamics.compiled.batch import Workspaces
+from screw_dynamics.compiled.calls import Workspaces
+from screw_dynamics.compiled.entry import kind_of
 from screw_dynamics.compiled.records import word_of
 from screw_dynamics.compiled.threads import on_threads, thread_count
 from screw_dynamics.constraints.contacts.calls import LEAVES_FACTORS, contact_addresses
@@ -47,7 +48,7 @@ from .plant import (
 )
 from .robot_type import FRICTION, METHODS
 from .rollout_arguments import efforts, options, sampling
-from .rollout_kernels import KNOWN, entry_point, noted
+from .rollout_kernels import many, noted, one
 from .springs import checked_springs
 from .steps import JOINTS, LEFT, OF_JOINT, SETTINGS
 
@@ -139,7 +140,7 @@ class Rollouts:
         """Write the addresses of what an integrator calls of the robot into settings. Returns all addresses."""
         head = _head(settings)
         calls = head.calls
-        calls[FORWARD] = self.entries.acceleration.address(lanes)
+        calls[FORWARD] = self.entries.acceleration.address(kind_of(lanes))
         if total:
             check_elements(integrator, total.elements)
             calls[FORCES], calls[ELEMENTS] = total.address(lanes), total.where
@@ -172,7 +173,7 @@ class Rollouts:
                 raise ValueError(f"a compiled controller cannot call robot.{FRICTION} of a robot with friction of its "
                                  "own as an element of force: robot.forces, or a rigid motor that several joints turn")
             for name in found.methods.difference((FRICTION,)):
-                calls[METHODS[name]] = self._methods[name].address(found.lanes)
+                calls[METHODS[name]] = self._methods[name].address(kind_of(found.lanes))
         return settings
 
     def step_settings(self, integrator: str, friction: bool, limits: bool | None, springs: Any = None,
@@ -197,7 +198,7 @@ class Rollouts:
                    total: Total | None = None) -> tuple[Callable, np.ndarray, Workspaces]:
         """The entry point of one state, and `step_settings`."""
         settings, pool = self.step_settings(integrator, friction, limits, springs, total)
-        return entry_point(integrator, False, self._on_groups), settings, pool
+        return one(integrator, self._on_groups), settings, pool
 
     # --------------------------------------------------------------------------------------------- one step
     def step(self, q: ArrayLike, qd: ArrayLike, tau: ArrayLike, dt: float, integrator: str, friction: bool,
@@ -214,7 +215,7 @@ class Rollouts:
         results, lead, count = result_pair(out, "q, qd", q.shape, qd.shape), q.shape[:-1], prod(q.shape[:-1])
         ends = np.empty((count, 1, self._model.nq)), np.empty((count, 1, n))
         inputs = [np.require(x, float, ["C", "A"]).reshape(count, 1, x.shape[-1]) for x in (q, qd, tau)]
-        if lead or not KNOWN:
+        if lead:
             settings, _ = self.step_settings(integrator, friction, limits, springs, total, True, begin)
             notes = self._many(integrator, settings, *inputs, *ends, dt, threads, total)
         else:
@@ -279,7 +280,7 @@ class Rollouts:
         if callable(effort) or isinstance(effort, CompiledController):
             controller, effort = effort, None
         found = None
-        if KNOWN and type(q0) is type(qd0) is np.ndarray and q0.ndim == qd0.ndim == 1:
+        if type(q0) is type(qd0) is np.ndarray and q0.ndim == qd0.ndim == 1:
             found = self._from_one(integrator, settings, q0, qd0, effort, total, controller, dt, samples, watch)
         if found is None:
             found = self._from_any(
@@ -319,8 +320,8 @@ class Rollouts:
             _head(settings).report = report.ctypes.data
         try:
             with watch(q[1:]) if watch else nullcontext():
-                done = entry_point(integrator, False, self._on_groups)(
-                    memory, settings, q0, qd0, self._no_effort if effort is None else effort, t, q, qd, dt)
+                run = one(integrator, self._on_groups, bool(words.item(LONG)))
+                done = run(memory, settings, q0, qd0, self._no_effort if effort is None else effort, t, q, qd, dt)
         except Exception as error:
             self._tell_line(error, controller, memory, 1)
             name_force(error, total)
@@ -336,7 +337,7 @@ class Rollouts:
         q0, qd0 = broadcast({"q0": real_numbers("q0", q0, self._model.nq), "qd0": real_numbers("qd0", qd0, n)})
         lead, count = q0.shape[:-1], prod(q0.shape[:-1])
         effort = efforts(effort, lead, steps, n)
-        if KNOWN and not lead:
+        if not lead:
             q0, qd0, effort = (np.require(x, float, ["C", "A"]).view(np.ndarray) for x in (q0, qd0, effort))
             effort = effort if len(effort) == steps else effort[0]
             return self._from_one(integrator, settings, q0, qd0, effort, total, controller, dt, samples, watch)
@@ -363,7 +364,7 @@ class Rollouts:
     def _many(self, integrator, settings, q0, qd0, effort, q, qd, dt, threads, total, controller=None, report=None):
         """Fill q and qd (N, samples, n) from the states (N, 1, n) on, WIDTH at a time, in pieces on threads. Returns
         the notes of a Rollout."""
-        count, run = len(q), entry_point(integrator, True, self._on_groups)
+        count, run = len(q), many(integrator, self._on_groups)
         shares = max(1, min(thread_count(threads), -(-count // WIDTH)))
         size = -(-count // (shares if shares == 1 else 4 * shares))     # small pieces: a slow core delays no other
         size += -size % WIDTH

@@ -142,7 +142,7 @@ def test_deep_robots_by_rows(rng):
     q, qd, qdd = rng.uniform(-1.0, 1.0, (3, 20))
     for name, entry in (("mass_matrix", BY_ROWS["mass_matrix"]),
                         ("inverse_dynamics_derivatives_of_one", INVERSE_DYNAMICS_DERIVATIVES_BY_ROWS)):
-        assert getattr(geared, f"_{name}") is entry
+        assert getattr(geared, f"_{name}").entry is entry
     inverse, forward = derivatives_of(plain, a, q, qd, qdd)
     tau = plain.inverse_dynamics(q, qd, qdd) + a * qdd
     for found, expected in ((geared.mass_matrix(q), inverse[2]), (geared.forward_dynamics(q, qd, tau), qdd),

@@ -1,13 +1,11 @@
 """External wrenches in the recursions are the efforts J^T W, of one state and of batches."""
 from collections import OrderedDict
-from functools import partial
 from types import MappingProxyType
 
 import numpy as np
 import pytest
 
 import screw_dynamics as sd
-from screw_dynamics.compiled.batch import evaluate_rows
 from support.matrices import error
 from support.random_trees import GROUPS, KINDS, model_of, random_tree
 
@@ -35,7 +33,7 @@ def test_wrenches_on_links_are_efforts_through_their_jacobians(of, mimics):
 
 
 @pytest.mark.parametrize("of", [KINDS, pytest.param((*GROUPS, "revolute"), marks=pytest.mark.slow)])
-def test_machine_code_reads_dictionaries_as_python_does(of):
+def test_dictionaries_are_read_by_the_kernel_as_by_python(of):
     """Of arrays by name, of several links of a body too; anything else goes the longer way, with the same result."""
     class Name(str):
         pass
@@ -45,16 +43,15 @@ def test_machine_code_reads_dictionaries_as_python_does(of):
     external = {link: rng.normal(size=6) for link in robot.link_names}
     methods = {"external_torque": (q,), "inverse_dynamics": (q, qd, x), "forward_dynamics": (q, qd, x)}
     for method, inputs in methods.items():
-        call, entry = getattr(robot, method), robot._under[method]
-        read = partial(entry.one, robot._memory, *inputs)
+        call, kernel = getattr(robot, method), robot._under[method]
         longer, out = call(*inputs, MappingProxyType(external)), np.empty(robot.n)
-        assert read(external, out) and error(out, longer) < 1e-14
-        assert read({}, out) and (out == call(*inputs, MappingProxyType({}))).all()
+        assert kernel(*inputs, external, out, None) is out and error(out, longer) < 1e-14
+        assert (kernel(*inputs, {}, out, None) == call(*inputs, MappingProxyType({}))).all()
         last = robot.link_names[-1]
         for other in ({last: external[last].tolist()}, {Name(last): external[last]}, OrderedDict(external),
                       {last: np.repeat(external[last], 2)[::2]}, {last: external[last].astype(np.float32)}):
             out[:] = 7.0
-            assert not read(other, out) and (out == 7.0).all()
+            assert kernel(*inputs, other, out, None) is None and (out == 7.0).all()
             plain = {str(link): np.array(W, float) for link, W in other.items()}
             assert error(call(*inputs, other), call(*inputs, plain)) < 1e-14
         on_bodies = np.zeros(6 * len(robot.model.parents))
@@ -70,9 +67,8 @@ def test_batches_of_wrenches_are_read_as_rows():
     for W in (rng.normal(size=6), rng.normal(size=(21, 6))):
         external = {robot.link_names[-1]: W}
         given = *(q, qd, x), robot._wrenches_on_bodies(q, external)
-        taken = evaluate_rows(robot._under["inverse_dynamics"], robot._on_lanes, (robot.n,), (), given, None, 1)
         tau = robot.inverse_dynamics(q, qd, x, external)
-        assert (taken == tau).all()
+        assert (robot._under["inverse_dynamics"](*given, None, 1) == tau).all()
         assert error(robot.inverse_dynamics(np.asfortranarray(q), qd, x, external), tau) < 1e-14
         assert error(robot.inverse_dynamics(q[None], qd, x, external)[0], tau) < 1e-14
     with pytest.raises(ValueError, match="do not broadcast"):

@@ -31,7 +31,7 @@ def test_rows_are_those_of_the_recursions_in_body_frames_also_in_batches(of):
     qd = rng.uniform(-1.0, 1.0, (9, robot.n))
     inputs = {"q": q, "qd": qd}
     for method, entry in (("mass_matrix", MASS_MATRIX), ("coriolis_matrix", CORIOLIS_MATRIX)):
-        assert getattr(robot, f"_{method}").name.startswith(f"{method}.rows")
+        assert getattr(robot, f"_{method}").entry.name.startswith(f"{method}.rows")
         given = dict(list(inputs.items())[:entry.inputs])
         expected = robot._evaluate(robot._of(entry), given, None, 1)
         found = getattr(robot, method)(*given.values())
@@ -44,7 +44,7 @@ def test_derivatives_of_one_state_by_rows_are_those_of_batches(of):
     robot, rng = deep_robot(of), np.random.default_rng(5)
     q = robot.random_configuration(5, 3) if robot.model.on_groups else rng.uniform(-2.0, 2.0, (3, robot.n))
     qd, qdd = rng.uniform(-1.0, 1.0, (2, 3, robot.n))
-    assert robot._inverse_dynamics_derivatives_of_one.name.startswith("inverse_dynamics_derivatives.rows")
+    assert robot._inverse_dynamics_derivatives_of_one.entry.name.startswith("inverse_dynamics_derivatives.rows")
     for k, expected in enumerate(zip(*robot.inverse_dynamics_derivatives(q, qd, qdd), strict=True)):
         for found, block in zip(robot.inverse_dynamics_derivatives(q[k], qd[k], qdd[k]), expected, strict=True):
             assert error(found, block) < 1e-13 and found.any()
@@ -70,5 +70,6 @@ def test_which_models_are_deep(parents, coordinates, deep):
 def test_short_robots_and_those_with_mimic_joints_keep_their_recursions():
     for joints, mimics in ((5, 0), (40, 2)):
         robot = sd.Robot(model_of(random_tree(np.random.default_rng(5), joints, mimics)))
-        assert (robot._mass_matrix, robot._coriolis_matrix) == (MASS_MATRIX, CORIOLIS_MATRIX_IN_COMMON_FRAME)
+        taken = robot._mass_matrix.entry, robot._coriolis_matrix.entry
+        assert taken == (MASS_MATRIX, CORIOLIS_MATRIX_IN_COMMON_FRAME)
         assert robot._inverse_dynamics_derivatives_of_one is robot._inverse_dynamics_derivatives

@@ -1,12 +1,11 @@
 """Batches: what single states give, for any number of states and any leading axes."""
 import dataclasses
-import math
 
 import numpy as np
 import pytest
 
 import screw_dynamics as sd
-from screw_dynamics.compiled import batch, workspace
+from screw_dynamics.compiled import workspace
 from screw_dynamics.numbers.lanes import WIDTH
 from screw_dynamics.robot import evaluation
 from support.batches import (
@@ -20,9 +19,6 @@ from support.batches import (
     one_by_one,
     states,
 )
-from support.matrices import error
-from support.paths import URDF
-from support.plain import ENTRIES
 
 ALL_ROBOTS = ROBOTS | {"pendulum, specialized": PENDULUM.specialize()}
 # Each kernel of a specialized robot is compiled.
@@ -72,11 +68,12 @@ def test_4096_states(rng, robot, name):
     assert_equal_to_rounding(f(*arrays), one_by_one(f, arrays))
 
 
-def test_rows_of_contiguous_arrays_take_a_shorter_way(monkeypatch, rng):
-    """Where they are of float64 and apart from the result; others are checked in Python."""
-    monkeypatch.setattr(evaluation, "evaluate", lambda *arguments: "the longer way")
+def test_contiguous_rows_go_to_the_kernel_at_once(monkeypatch, rng):
+    """Where they are of float64 and apart from the result; others are converted in Python."""
     arrays, out = states(rng, ARM, 3, 9), np.empty((9, ARM.n))
     expected = one_by_one(ARM.inverse_dynamics, arrays)
+    ARM.inverse_dynamics(*arrays)                                           # makes it ready
+    monkeypatch.setattr(evaluation, "evaluate", lambda *arguments: "the longer way")
     assert_equal_to_rounding(ARM.inverse_dynamics(*arrays), expected)
     for threads in (1, 2):
         out[:] = np.nan
@@ -133,32 +130,25 @@ def test_bodies_may_have_their_coordinates_in_any_order(rng):
     assert_equal_to_rounding(found[:, order], ROBOTS["tree"].inverse_dynamics(*arrays[..., order]))
 
 
-def test_large_results_are_computed_one_by_one(monkeypatch, rng):
-    """In any layout, and with the same numbers."""
-    robot = sd.Robot.from_urdf(URDF / "spherical_arm.urdf")
-    q = rng.uniform(-1.0, 1.0, (3, 4, robot.n))
-    expected, wide = robot.mass_matrix(q), np.zeros((3, 4, robot.n, 2 * robot.n))
-    monkeypatch.setattr(batch, "LARGE", robot.n**2 - 1)
-    monkeypatch.setattr(batch, "evaluate_batch", None)
-    out = wide[..., ::2]
-    assert robot.mass_matrix(q, out=out) is out and error(out, expected) < 1e-14 and not wide[..., 1::2].any()
-    assert error(robot.mass_matrix(q[::-1, ::2].astype(np.float32)), expected[::-1, ::2]) < 1e-6
-
-
-@pytest.mark.parametrize("name", ENTRIES)
-def test_memory_has_room_for_a_result(name):
-    n, bodies, head = ARM.n, len(ARM.model.parents), workspace.header(ARM._memory)
-    assert math.prod(ENTRIES[name].shape(n, bodies)) <= head.lanes - head.result
-
-
-def test_no_memory_is_kept_for_large_results():
-    """Second derivatives of the efforts of 200 joints are 32 million numbers."""
+def test_large_results_need_no_memory_on_lanes():
+    """Second derivatives of the efforts of 200 joints are 32 million numbers: states are evaluated one by one."""
     builder, axes = sd.ModelBuilder("link 0"), np.eye(3)
     for k in range(200):
         builder.add_screw(f"joint {k}", f"link {k + 1}", f"link {k}", axis=axes[k % 3])
     robot = sd.Robot(builder.build())
-    assert robot._memory.nbytes < 10e6
-    with robot._on_lanes.borrowed() as small:
-        pass
-    with robot._on_lanes.borrowed(2 * workspace.LARGE) as large:
-        assert large.nbytes > 16 * WIDTH * workspace.LARGE > small.nbytes
+    assert robot._memory.nbytes < 10e6 and robot._on_lanes.take().nbytes < 16 * WIDTH * workspace.LARGE
+
+
+@pytest.mark.slow
+def test_large_results_are_those_of_states_one_by_one(rng):
+    """In any layout, and with the same numbers."""
+    builder, axes = sd.ModelBuilder("link 0"), np.eye(3)
+    for k in range(60):
+        builder.add_screw(f"joint {k}", f"link {k + 1}", f"link {k}", axis=axes[k % 3])
+    robot = sd.Robot(builder.build())
+    q = rng.uniform(-1.0, 1.0, (3, robot.n))
+    assert 6 * robot.n**2 * robot.n > workspace.LARGE / WIDTH
+    batch = robot.inverse_dynamics_second_derivatives(q, q, q)
+    for k in range(3):
+        for found, expected in zip(batch, robot.inverse_dynamics_second_derivatives(q[k], q[k], q[k]), strict=True):
+            assert (found[k] == expected).all()

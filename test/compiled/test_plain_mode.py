@@ -28,7 +28,7 @@ FACADE = {
     "gravity_torque": lambda robot, s, f: robot.gravity_torque(s[0]),
     "coriolis_torque": lambda robot, s, f: robot.coriolis_torque(*s[:2]),
     "coriolis_matrix": lambda robot, s, f: robot._evaluate(         # for straight lines
-        CORIOLIS_MATRIX, {"q": s[0], "qd": s[1]}, None, 1),
+        robot._of(CORIOLIS_MATRIX), {"q": s[0], "qd": s[1]}, None, 1),
     "coriolis_matrix_in_common_frame": lambda robot, s, f: robot.coriolis_matrix(*s[:2]),
     "mass_matrix": lambda robot, s, f: robot.mass_matrix(s[0]),
     "forward_dynamics_by_mass_matrix": lambda robot, s, f: robot.forward_dynamics(*s),
@@ -48,7 +48,8 @@ FACADE = {
     "torque_regressor": lambda robot, s, f: robot.torque_regressor(*s),
     "kinetic_energy_regressor": lambda robot, s, f: robot.kinetic_energy_regressor(*s[:2]),
     "potential_energy_regressor": lambda robot, s, f: robot.potential_energy_regressor(s[0]),
-    "momenta": lambda robot, s, f: robot._evaluate(MOMENTA, {"q": s[0], "qd": s[1]}, None, 1),      # for integrators
+    "momenta": lambda robot, s, f: robot._evaluate(      # for integrators
+        robot._of(MOMENTA), {"q": s[0], "qd": s[1]}, None, 1),
     "jacobian": lambda robot, s, f: robot.jacobian(s[0], f[0], f[2], f[1]),
     "jacobian_second_derivative": lambda robot, s, f: robot.jacobian_second_derivative(*s, f[0], f[2], f[1]),
     "jacobian_derivative": lambda robot, s, f: robot.jacobian_derivative(*s[:2], f[0], f[2], f[1]),

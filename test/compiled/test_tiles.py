@@ -7,56 +7,44 @@ import pytest
 from numba import njit
 
 from screw_dynamics.compiled.across import taken
-from screw_dynamics.compiled.tiles import clear, consecutive, identity_order, load, store, transposed
+from screw_dynamics.compiled.calls import address_of
+from screw_dynamics.compiled.native import function_at
+from screw_dynamics.compiled.tiles import consecutive, form_of_transposition, transposed
 from screw_dynamics.numbers.lanes import WIDTH, splat
 from screw_dynamics.numbers.tables import block
-from screw_dynamics.numbers.values import FLAGS
+from screw_dynamics.numbers.values import FLAGS, PLAIN
 
 COUNTS = [0, 1, WIDTH - 1, WIDTH, WIDTH + 1, 2 * WIDTH + 1]
 
 
-@njit(**FLAGS)
-def through_lanes(coordinate, states, memory, out):
-    """Each number of each state through a lane, into a row of `out`."""
-    column = block(splat(0.0), (len(coordinate),), memory, 0)
-    results = block(splat(0.0), (len(coordinate) - 1,), memory, WIDTH * len(coordinate))
-    ordered = identity_order(coordinate, states.shape[1])
-    for first in range(0, len(states), WIDTH):
-        load(coordinate, ordered, states, first, column)
-        clear(results)
-        for i in range(len(results)):
-            results[i] += column[i + 1]
-        store(results, out, first)
+def through_lanes(states, out):
+    """Each number of each state through a lane, into a row of `out`, as batches go."""
+    count, width = states.shape
+    size, lanes = states.itemsize, WIDTH * 8 // states.itemsize
+    to_lanes, to_rows = (function_at(address_of(form_of_transposition(to, size == 4)), 4) for to in ("lanes", "rows"))
+    memory = np.full(lanes * width, np.nan, states.dtype)
+    for first in range(0, count, lanes):
+        to_lanes(states.ctypes.data + first * width * size, width, count - first, memory.ctypes.data)
+        to_rows(out.ctypes.data + first * width * size, width, count - first, memory.ctypes.data)
 
 
-def framed(count, n):
-    """Memory with a margin all round for count rows of n numbers, full of nines, and what lies within."""
-    memory = np.full((count + 2, n + 20), 9.0)
-    return memory, memory[1:-1, 10:10 + n]
-
-
+@pytest.mark.skipif(PLAIN, reason="plain Python has no lanes")
 @pytest.mark.parametrize("count", COUNTS)
 @pytest.mark.parametrize("n", [1, 2, 7, 8, 9, 16, 19])
-def test_rows_of_numbers_side_by_side_go_in_and_out_of_lanes(rng, count, n):
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_rows_go_in_and_out_of_lanes(rng, count, n, dtype):
     """Of any length, and nothing is written around them."""
-    _, states = framed(count, n)
-    states[:] = rng.normal(size=(count, n))
-    memory, out = framed(count, n)
-    expected, inner = framed(count, n)
-    inner[:] = states
-    through_lanes(np.arange(-1, n), states, np.full(2 * WIDTH * (n + 1), np.nan), out)
-    assert (memory == expected).all()
+    states, memory = rng.normal(size=(count, n)).astype(dtype), np.full((count + 2) * n, 9.0, dtype)
+    through_lanes(states, memory[n:-n].reshape(count, n))
+    assert (memory[n:-n].reshape(count, n) == states).all() and (memory[:n] == 9.0).all() and (memory[-n:] == 9.0).all()
 
 
-@pytest.mark.parametrize("count", COUNTS)
-def test_rows_with_strides_go_in_and_out_of_lanes(rng, count):
-    """By coordinates that come twice or never, from and to arrays whose entries lie apart."""
-    states = rng.normal(size=(4, 2 * count))[:, ::-2].T
-    coordinate, frame = np.array([77, 3, 0, 3]), np.full((count + 2, 7), 9.0)
-    through_lanes(coordinate, states, np.full(200, np.nan), frame[1:-1, 1::2])
-    expected = np.full_like(frame, 9.0)
-    expected[1:-1, 1::2] = states[:, [3, 0, 3]]
-    assert (frame == expected).all()
+@pytest.mark.skipif(PLAIN, reason="plain Python has no lanes")
+@pytest.mark.parametrize("count", range(1, WIDTH + 2))
+def test_the_last_row_is_repeated_in_places_that_have_none(rng, count):
+    states, lanes = rng.normal(size=(count, 3)), np.full((3, WIDTH), np.nan)
+    function_at(address_of(form_of_transposition("lanes", False)), 4)(states.ctypes.data, 3, count, lanes.ctypes.data)
+    assert (lanes.T == states[np.minimum(np.arange(WIDTH), count - 1)]).all()
 
 
 def between_forbidden_pages():
@@ -67,32 +55,17 @@ def between_forbidden_pages():
     return pages[len(pages) // 3:-(len(pages) // 3)]
 
 
+@pytest.mark.skipif(PLAIN, reason="plain Python has no lanes")
 @pytest.mark.parametrize("n", [1, 5, 8, 9, 13])
 def test_nothing_around_an_array_is_touched(rng, n):
     """What a mask hides is not read either, at the first and at the last address that there is."""
-    (*_, source, target), memory = [between_forbidden_pages() for _ in range(2)], np.empty(2 * WIDTH * (n + 1))
+    source, target = (between_forbidden_pages() for _ in range(2))
     for count in range(1, 2 * WIDTH + 2):
         for part in (slice(count * n), slice(-count * n, None)):
             states, out = source[part].reshape(count, n), target[part].reshape(count, n)
             states[:] = rng.normal(size=(count, n))
-            through_lanes(np.arange(-1, n), states, memory, out)
+            through_lanes(states, out)
             assert (out == states).all()
-            through_lanes(np.arange(-1, n), states[::-1], memory, out[::-1])
-            assert (out == states).all()
-
-
-@pytest.mark.parametrize("count", COUNTS)
-def test_coordinates_in_another_order_are_read_from_rows_side_by_side(rng, count):
-    states, out = rng.normal(size=(count, 4)), np.empty((count, 4))
-    through_lanes(np.array([77, 3, 0, 2, 1]), states, np.full(200, np.nan), out)
-    assert (out == states[:, [3, 0, 2, 1]]).all()
-
-
-@pytest.mark.parametrize("count", COUNTS)
-def test_coordinates_that_come_twice_are_read_from_rows_side_by_side(rng, count):
-    states, out = rng.normal(size=(count, 4)), np.empty((count, 5))
-    through_lanes(np.array([77, 3, 0, 3, 1, 2]), states, np.full(200, np.nan), out)
-    assert (out == states[:, [3, 0, 3, 1, 2]]).all()
 
 
 @njit(**FLAGS)

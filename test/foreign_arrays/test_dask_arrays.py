@@ -211,8 +211,8 @@ def test_the_same_call_has_the_same_name_and_another_robot_another(rng):
 def test_blocks_go_to_other_processes(rng):
     """With one robot there for all of them, and the same bits."""
     q, qd, tau = states(rng, PENDULUM, 3, 8)
-    entry = EntryOnBlocks(PENDULUM, PENDULUM._forward_dynamics, ("q", "qd", "tau"), 1, ())
-    bodies = EntryOnBlocks(PENDULUM, PENDULUM._of(sd.twists.BODY_TWISTS_IN["spatial"]), ("q", "qd"), 1,
+    entry = EntryOnBlocks(PENDULUM, PENDULUM._forward_dynamics.entry, ("q", "qd", "tau"), 1, ())
+    bodies = EntryOnBlocks(PENDULUM, PENDULUM._of(sd.twists.BODY_TWISTS_IN["spatial"]).entry, ("q", "qd"), 1,
                            (PENDULUM._root,))
     loaded = MethodOnBlocks(PENDULUM, "forward_dynamics", ("q", "qd", "tau"), (LINK,), 0, (("threads", 1),))
     sent = [pickle.loads(pickle.dumps(function)) for function in (entry, bodies, loaded)]
@@ -226,6 +226,6 @@ def test_blocks_go_to_other_processes(rng):
 
 
 def test_what_was_specialized_stays_in_its_process():
-    kernel = EntryOnBlocks(PENDULUM.specialize(), PENDULUM.specialize()._gravity_torque, ("q",), 1, ())
+    kernel = EntryOnBlocks(PENDULUM.specialize(), PENDULUM.specialize()._gravity_torque.entry, ("q",), 1, ())
     with pytest.raises(TypeError, match="specialize"):
         pickle.dumps(kernel)

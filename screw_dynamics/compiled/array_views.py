@@ -1,0 +1,67 @@
+"""Array views: NumPy arrays as compiled code gets them from Python, at the address of a VIEW, to be checked there."""
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from screw_dynamics.numbers.values import kernel
+
+from .native import array_at
+from .records import WORD, reader, record
+
+AXES = 4
+# As in _calls.c: address of the numbers, count of axes, type number of NumPy (-1: of another byte order) and flags,
+# lengths and strides of axes, by names that no attribute of NumPy records has.
+VIEW = record("address", "axes", "kind", "properties", ("lengths", WORD, (AXES,)), ("steps", WORD, (AXES,)))
+view_at = reader(VIEW)
+FLOAT64 = np.dtype(np.float64).num
+READABLE, WRITABLE = 0x0101, 0x0501         # NPY_ARRAY_C_CONTIGUOUS | ALIGNED (| WRITEABLE)
+
+
+@kernel
+def is_array(where: int, shape: tuple[int, ...], flags: int) -> bool:
+    """True for the view of a float64 array of this shape with these flags; 0 is the view of what is no array."""
+    if where == 0:
+        return False
+    view = view_at(where)
+    if view.kind != FLOAT64 or view.axes != len(shape):
+        return False
+    fits = view.properties & flags == flags
+    for axis in range(len(shape)):
+        fits = fits and view.lengths[axis] == shape[axis]
+    return fits
+
+
+@kernel
+def data_at(where: int) -> int:
+    """The address of the first number of an array at a view."""
+    return view_at(where).address
+
+
+@kernel
+def array_in(where: int, shape: tuple[int, ...]) -> np.ndarray:
+    """The array at a view, which is known to have this shape and to be contiguous."""
+    return array_at(0.0, data_at(where), shape)
+
+
+def view_of(x: Any) -> np.ndarray:
+    """The VIEW (1,) of an array, for Python where the extension is not."""
+    view = np.zeros(1, VIEW)
+    view["address"], view["axes"], view["properties"] = x.ctypes.data, x.ndim, x.flags.num
+    view["kind"] = x.dtype.num if x.dtype.isnative else -1
+    view["lengths"][0, :x.ndim], view["steps"][0, :x.ndim] = x.shape, x.strides
+    return view
+
+
+def words_of(arguments: Sequence) -> tuple[np.ndarray, list]:
+    """The arguments of a kernel as words, and what must live as long as they are read."""
+    words, kept = np.zeros(len(arguments) or 1, WORD), []
+    for k, x in enumerate(arguments):
+        if isinstance(x, np.ndarray):
+            kept.append(view_of(x))
+            words[k] = kept[-1].ctypes.data
+        elif isinstance(x, float):
+            words[k:k + 1].view(float)[0] = x
+        elif isinstance(x, int):
+            words[k] = x
+    return words, kept

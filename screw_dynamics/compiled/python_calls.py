@@ -1,0 +1,98 @@
+"""The interface of _calls.c in Python: for kernels in plain Python, and where the extension was not built. States are
+evaluated one after the other, on one thread."""
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from .array_views import words_of
+from .native import function_at
+
+INPUTS = 5              # of an algorithm, at most: as in _calls.c
+COORDINATES, CONFIGURATION, WRENCHES = range(3)         # kinds of inputs
+settings: dict[str, Any] = {}
+
+
+def configure(**options: Any) -> None:
+    """Set addresses of kernels that all calls use, and functions of Python."""
+    settings.update(options)
+
+
+def workers() -> int:
+    """Return how many threads this module has started."""
+    return 0
+
+
+def _is_array(x, shape, dtype, writable=False):
+    return (type(x) is np.ndarray and x.dtype == dtype and x.shape == shape and x.dtype.isnative
+            and (x.flags.carray if writable else x.flags.carray or x.flags.c_contiguous and x.flags.aligned))
+
+
+class BoundKernel:
+    """A kernel of a robot: kernel([target,] *inputs, out, threads) returns the result, of one state or of a batch
+    (N, ...); None, with nothing done, for arguments that have to be converted."""
+
+    def __init__(self, entry: Any, memory: np.ndarray, widths: Sequence[int], kinds: Sequence[int],
+                 shape: Sequence[int], targeted: bool, bodies: int, names: dict | None, idle: list, make: Callable):
+        self.entry, self.memory, self.number, self.lanes, self.single = entry, memory, 0, 0, 0
+        self._widths, self._kinds, self.shape, self._targeted = widths, kinds, tuple(shape), targeted
+        self._names = names
+
+    def __call__(self, *arguments: Any) -> np.ndarray | None:
+        """Evaluate the kernel."""
+        expected = self._targeted + len(self._widths) + 2
+        if len(arguments) != expected:
+            raise TypeError(f"{expected} arguments, all by position, are needed")
+        target, (*inputs, out, threads) = (arguments[0], arguments[1:]) if self._targeted else (0, arguments)
+        q = inputs[0]
+        if type(q) is not np.ndarray or q.ndim not in (1, 2) or not self.number:
+            return None
+        if threads is not None and (q.ndim == 1 or type(threads) is not int or threads < 1):
+            return None
+        single = q.ndim == 2 and type(out) is np.ndarray and out.dtype == np.float32
+        dtype, lead = np.dtype(np.float32 if single else np.float64), q.shape[:-1]
+        if not lead:
+            inputs = [self._gathered(x) if kind == WRENCHES and type(x) is dict else x
+                      for x, kind in zip(inputs, self._kinds, strict=True)]
+        if not all(_is_array(x, (*lead, width), dtype) for x, width in zip(inputs, self._widths, strict=True)):
+            return None
+        if out is None:
+            out = np.empty((*lead, *self.shape))
+        elif not _is_array(out, (*lead, *self.shape), dtype, True):
+            return None
+        if lead and any(np.may_share_memory(out, x) for x in inputs):
+            return None
+        for k in np.ndindex(lead):
+            result = np.empty(self.shape) if single else out[k] if lead else out
+            self._one(target, [np.ascontiguousarray(x[k], float) for x in inputs], result)
+            if single:
+                out[k] = result
+        return out
+
+    def _one(self, target, inputs, out):
+        addresses = [x.ctypes.data for x in inputs] + [0] * (INPUTS - len(inputs))
+        function_at(self.number, INPUTS + 3)(self.memory.ctypes.data, target, *addresses, out.ctypes.data)
+
+    def _gathered(self, wrenches):
+        """The wrenches (6 b,) on all bodies of {name of a frame: array (6,)}; None for anything else."""
+        if self._names is None or not settings.get("gather") or not all(
+                type(name) is str and name in self._names and _is_array(W, (6,), np.dtype(float))
+                for name, W in wrenches.items()):
+            return None
+        frames = np.array([self._names[name] for name in wrenches], dtype=np.int64)
+        given, F = np.array([*wrenches.values()], dtype=float), np.empty(self._widths[self._kinds.index(WRENCHES)])
+        function_at(settings["gather"], 5)(self.memory.ctypes.data, len(frames), frames.ctypes.data, given.ctypes.data,
+                                           F.ctypes.data)
+        return F
+
+
+class Kernel:
+    """A kernel of arrays, numbers and None, which returns an integer."""
+
+    def __init__(self, address: int, without_gil: bool = False):
+        self._function = function_at(address, 1)
+
+    def __call__(self, *arguments: Any) -> int:
+        """Call the kernel."""
+        words, kept = words_of(arguments)
+        return self._function(words.ctypes.data) or 0
