@@ -366,7 +366,7 @@ def by_operators(t, q, qd, tau):
 
 @pytest.mark.parametrize("controller, line", [
     (rebinding, 1), (unpacking, 1), (in_a_loop, 1), (in_an_expression, 1), (sometimes, 3), (for_an_inner_one, 3),
-    (numba.njit(rebinding), 1)], ids=str)
+    (numba.njit(rebinding), 1)], ids=lambda x: f"{getattr(x, '__name__', x)}{' jitted' * hasattr(x, 'py_func')}")
 @pytest.mark.parametrize("lead", [(), (9,)])
 def test_a_controller_that_rebinds_tau_is_refused(controller, line, lead):
     """It would set nothing, without a word."""
