@@ -167,7 +167,7 @@ def test_a_wheel_has_what_robots_call_and_not_what_closed_loops_do():
     for name in ("inverse_dynamics.classical", "torque_regressor", "forward_dynamics_derivatives", "rollout.rk45",
                  "joints.project.articulated", "inverse_dynamics_derivatives.rows", "hessian"):
         assert {name, f"{name}.groups"} <= names
-    assert {"mass_matrix, batches", "mass_matrix.groups, batches", "workers, batches"} <= names
+    assert {"mass_matrix, batches", "mass_matrix.groups, batches", "to lanes, batches"} <= names
     everything = prepare.forms(True).keys() | prepare.forms(True, True).keys()
     assert {name for name in everything - names if "loops" not in name} == {
         name for name in everything if "contacts" in name and "loops" not in name}

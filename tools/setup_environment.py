@@ -41,7 +41,7 @@ PACKAGE = ROOT / "screw_dynamics"
 # What the nodes of the demo call; tests and benchmarks call everything.
 DEMO_KERNELS = [
     "--single", "gravity", "external_torque", "coriolis", "inverse_dynamics.classical", "mass_matrix", "forward",
-    "jacobian", "kinetic", "potential", "rollout.semi_implicit_euler", "acceleration.hybrid", "wrenches on bodies",
+    "jacobian", "kinetic", "potential", "rollout.semi_implicit_euler", "acceleration", "wrenches on bodies",
     "body_poses", "driven.semi_implicit_euler", "driven.hybrid_dynamics", "joints.project",
     *(f"{name}, batches" for name in (
         "inverse_dynamics.classical", "mass_matrix", "forward_kinematics", "jacobian", "jacobian_derivative",
@@ -192,7 +192,8 @@ def make_venv(chosen):
 
 def install_packages(extras):
     """Install this package in place, with extras, and all they need from the Python registry."""
-    key = fingerprint(ROOT / "setup.py", ROOT / "tools" / "build_backend.py", *sorted(PACKAGE.rglob("*.c")))
+    extension = sorted((ROOT / PACKAGE.name).rglob("*.c"))
+    key = fingerprint(ROOT / "setup.py", ROOT / "tools" / "build_backend.py", *extension)
     state = read_state()
     before = state.get("extras", []) if state.get("packages") == key else []
     if "dev" in before or set(extras) <= set(before):  # dev holds all others

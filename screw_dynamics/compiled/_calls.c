@@ -478,7 +478,7 @@ static PyObject *kernel_call(PyObject *self, PyObject *const *args, size_t nargs
         return PyErr_Format(PyExc_TypeError, "at most %d arguments, all by position", ARGUMENTS);
     for (Py_ssize_t i = 0; i < count; i++) {
         PyObject *x = args[i];
-        if (PyArray_Check(x)) {
+        if (PyArray_CheckExact(x)) {
             PyArrayObject *a = (PyArrayObject *)x;
             View *v = views + i;
             if (PyArray_NDIM(a) > AXES) return PyErr_Format(PyExc_TypeError, "argument %zd has too many axes", i);

@@ -57,7 +57,7 @@ def words_of(arguments: Sequence) -> tuple[np.ndarray, list]:
     """The arguments of a kernel as words, and what must live as long as they are read."""
     words, kept = np.zeros(len(arguments) or 1, WORD), []
     for k, x in enumerate(arguments):
-        if isinstance(x, np.ndarray):
+        if type(x) is np.ndarray:
             kept.append(view_of(x))
             words[k] = kept[-1].ctypes.data
         elif isinstance(x, float):

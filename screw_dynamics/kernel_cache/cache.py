@@ -205,8 +205,8 @@ class _Cache:
             if elapsed > LONG:
                 _log.warning("%s is ready after %.1f s", self.name, elapsed)
                 if name and self._key == "":    # the package's own: a user's are compiled at their first use
-                    store.say_once("python -m screw_dynamics.prepare compiles kernels beforehand, those that "
-                                   "it leaves out with --all and --groups; --help lists them")
+                    store.say_once("python -m screw_dynamics.prepare compiles kernels beforehand: --all and --groups "
+                                   "add those that few robots need")
 
     def _names(self, signature, target_context):
         """The names of files that may hold the code, the first one that of code compiled here; none if what the code

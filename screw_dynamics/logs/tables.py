@@ -78,8 +78,7 @@ def _csv(file):
 
 
 def _parquet(file, allowance):
-    """The columns of numbers; of others an array without entries, as a text that stands there once may be in all rows.
-    """
+    """The columns of numbers; of others an array without entries, as a text that is there once may be in all rows."""
     import pyarrow as pa
     import pyarrow.parquet as parquet
     opened_file = parquet.ParquetFile(file)

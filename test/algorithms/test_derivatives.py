@@ -78,7 +78,7 @@ def test_forward_dynamics_is_the_inverse_of_inverse_dynamics(robot, motion):
 def test_so_it_is_by_every_solver(robot, motion, solver):
     """Of which a robot takes one by its depth. In plain Python; only the mass matrix knows shared coordinates."""
     if robot.model.shares_coordinates and solver != "matrix":
-        assert robot._forward_dynamics_derivatives.name.startswith("forward_dynamics_derivatives.mass_matrix")
+        assert robot._forward_dynamics_derivatives.entry.name.startswith("forward_dynamics_derivatives.mass_matrix")
         return
     (q, qd, tau, _), model = motion, robot.model
     entry = FORWARD_DYNAMICS_DERIVATIVES[solver]

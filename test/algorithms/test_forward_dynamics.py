@@ -169,8 +169,8 @@ def test_robots_made_of_a_robot_keep_its_representation(both):
         other = make(robot)
         assert other.representation == robot.representation, name
         if name != "special":                                   # compiles for seconds: below, for one
-            assert other._forward_dynamics is FORWARD_DYNAMICS_IN[robot.representation]
-            assert other._inverse_dynamics is INVERSE_DYNAMICS_IN[robot.representation]
+            assert other._forward_dynamics.entry is FORWARD_DYNAMICS_IN[robot.representation]
+            assert other._inverse_dynamics.entry is INVERSE_DYNAMICS_IN[robot.representation]
             assert error(other.forward_dynamics(*state), make(reference).forward_dynamics(*state)) < TOLERANCE
             assert error(other.inverse_dynamics(*state), make(reference).inverse_dynamics(*state)) < TOLERANCE
 
@@ -186,9 +186,9 @@ def test_straight_line_kernels_of_another_representation():
 def test_mimic_joints_go_by_the_mass_matrix_in_any_representation():
     parts = random_tree(np.random.default_rng(16), 6, mimics=2)
     robot, state = sd.Robot(model_of(parts), representation="hybrid"), np.random.default_rng(17).uniform(-2, 2, (3, 4))
-    assert robot._forward_dynamics is FORWARD_DYNAMICS_BY_MASS_MATRIX
+    assert robot._forward_dynamics.entry is FORWARD_DYNAMICS_BY_MASS_MATRIX
     assert error(robot.forward_dynamics(*state), oracle_of_parts(parts, robot).forward_dynamics(*state)) < 1e-11
-    assert robot._inverse_dynamics is INVERSE_DYNAMICS_IN["hybrid"]
+    assert robot._inverse_dynamics.entry is INVERSE_DYNAMICS_IN["hybrid"]
 
 
 @pytest.mark.parametrize("unknown", ["bodily", "", 2, ["body"]])

@@ -407,7 +407,7 @@ def test_wrong_settings_are_refused():
         loops.simulate(q, rest, method="euler")
     for effort, says in ((np.nan, "effort must be finite, but effort is nan"),
                          ([0.0, np.inf, 0.0], r"effort\[1\] is inf"),
-                         (lambda t, q, qd: None, "effort None must be finite")):
+                         (lambda t, q, qd: None, "effort must be made of real numbers, not None")):
         with pytest.raises(ValueError, match=says):
             loops.simulate(q, rest, effort, steps=1)
     with pytest.raises(ValueError, match=r"weights must be > 0, not \[1.0, 0.0, 1.0\]"):

@@ -252,6 +252,6 @@ def test_what_cannot_be_identified_is_said(ur5):
         ur5.send(20.0 + k / 100, Q, np.zeros(6), np.zeros(6))
     ur5.status(lambda status, values: int(values["recorded states"]) > 50)
     answer = identify(ur5, apply=True)
-    assert not answer.success and answer.message.startswith("not applied to link 'ee_link': ")
+    assert not answer.success and "the model does not explain them" in answer.message    # zeros, where gravity acts
     _, values = ur5.status()
     assert values["payloads [kg]"] == "none"
