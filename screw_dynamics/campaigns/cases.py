@@ -92,7 +92,7 @@ def run(scenario: Callable, properties: Mapping[str, Callable], values: Mapping[
 
 
 def _is_ours(problem):
-    """Whether this package raised an error, itself or by a library, that it means nothing by."""
+    """Return True for an error that this package, or a library it called, raises only by a fault of its own."""
     modules = [frame.f_globals.get("__name__", "") for frame, _ in traceback.walk_tb(problem.__traceback__)]
     blamed = next((name for name in reversed(modules) if name.partition(".")[0] not in LIBRARIES), "")
     return (isinstance(problem, BROKEN) and blamed.startswith("screw_dynamics.")

@@ -20,10 +20,8 @@
 enum { INPUTS = 5, AXES = 4, ARGUMENTS = 24, THREADS = 64 };
 enum { COORDINATES, CONFIGURATION, WRENCHES };          /* kinds of inputs */
 enum { PIECE = 8, HELD = 2 };       /* tiles that a thread takes at once; up to which the GIL is held */
-enum { LARGE = 1 << 20 };           /* numbers of a result on lanes, beyond which states are evaluated one by one */
 typedef long long ns;
 static const ns SPIN = 200000;      /* for which a worker looks out for work before it sleeps */
-static const ns PAUSE = 50000000;   /* between two looks for signals */
 static const double SHORT = 15e3, ROUSING = 200e3, QUICK = 5.0;
 /* ns: work that no worker shares; for which a worker is woken; of a body, as long as nobody has measured */
 
@@ -35,11 +33,13 @@ typedef int (*kernel)(void *result, void **error, word arguments);
 
 static struct {
     int cores;
+    ns pause;                       /* between two looks for signals */
     word width;                     /* states on the lanes of double precision; twice as many of single */
+    word large;                     /* numbers of a result on lanes, beyond which states are evaluated one by one */
     transposition to_lanes[2], to_rows[2];              /* by precision: double, single */
     gathering gather;
     PyObject *threads, *failed;     /* default number of threads; exception of (status, error) */
-} settings;
+} settings = {.pause = 50000000};
 
 static PyObject *failure(int status, void *error) {
     if (status == -1 && PyErr_Occurred()) return NULL;
@@ -88,6 +88,7 @@ typedef struct {
     char *room[THREADS];
     atomic_long next;
     atomic_int joined, active, status, stopped;
+    _Atomic(void *) error;
 } Batch;
 
 static void evaluate_tile(Batch *b, word tile, int thread) {
@@ -103,7 +104,7 @@ static void evaluate_tile(Batch *b, word tile, int thread) {
     }
     int status = b->evaluate(&result, &error, b->memory[thread], b->target, at[0], at[1], at[2], at[3], at[4],
                              (word)lane);
-    if (status) atomic_store(&b->status, status);
+    if (status) atomic_store(&b->error, error), atomic_store(&b->status, status);
     settings.to_rows[b->single](&result, &error, (word)(b->results + row * k->entries * size), k->entries, left,
                                 (word)lane);
 }
@@ -114,7 +115,7 @@ static void work(Batch *b, int thread, ns looked) {
         word first = atomic_fetch_add(&b->next, PIECE), last = first + PIECE;
         if (first >= b->tiles || atomic_load(&b->stopped)) return;
         for (word tile = first; tile < last && tile < b->tiles; tile++) evaluate_tile(b, tile, thread);
-        if (looked && now() - looked > PAUSE) {
+        if (looked && now() - looked > settings.pause) {
             PyGILState_STATE state = PyGILState_Ensure();
             if (PyErr_CheckSignals()) atomic_store(&b->stopped, 1);
             PyGILState_Release(state);
@@ -241,7 +242,7 @@ static int run(Bound *k, Batch *b, double expected) {
         Py_DECREF(taken[i]);
     }
     int status = atomic_load(&b->status);
-    if (!failed && status) failure(status, NULL);
+    if (!failed && status) failure(status, atomic_load(&b->error));
     return failed || status || PyErr_Occurred() ? -1 : 0;
 }
 
@@ -321,7 +322,7 @@ static PyObject *many(Bound *k, word target, PyObject *const *x, PyObject *out, 
     int single = PyArray_CheckExact(out) && PyArray_TYPE((PyArrayObject *)out) == NPY_FLOAT;
     int type = single ? NPY_FLOAT : NPY_DOUBLE, size = single ? 4 : 8, wanted = 0;
     word rows = DIM(x[0], 0), lanes = settings.width << single;
-    int one_by_one = k->entries * settings.width > LARGE;
+    int one_by_one = k->entries * settings.width > settings.large;
     word address = one_by_one ? k->number : single ? k->single : k->lanes;
     if (!address || (one_by_one && single)) Py_RETURN_NONE;
     if (threads != Py_None) {
@@ -349,9 +350,9 @@ static PyObject *many(Bound *k, word target, PyObject *const *x, PyObject *out, 
             word at[INPUTS] = {0};
             void *result = NULL, *error = NULL;
             for (int i = 0; i < k->inputs; i++) at[i] = (word)(b.inputs[i] + row * k->width[i] * 8);
-            b.evaluate(&result, &error, (word)DATA(k->memory), target, at[0], at[1], at[2], at[3], at[4],
-                       (word)(b.results + row * k->entries * 8));
-            if (PyErr_CheckSignals()) return Py_DECREF(found), NULL;
+            int status = b.evaluate(&result, &error, (word)DATA(k->memory), target, at[0], at[1], at[2], at[3], at[4],
+                                    (word)(b.results + row * k->entries * 8));
+            if (status ? !failure(status, error) : PyErr_CheckSignals()) return Py_DECREF(found), NULL;
         }
         return found;
     }
@@ -459,7 +460,7 @@ static PyTypeObject BoundType = {
               "batch (N, ...); None, with nothing done, for arguments that Python has to convert."};
 
 /* ------------------------------------------------------------------------------------------------ kernels of any kind */
-/* An array as a kernel reads it; view.py has the same. */
+/* An array as a kernel reads it; array_views.py has the same. */
 typedef struct { word data, ndim, type, flags, shape[AXES], strides[AXES]; } View;
 
 typedef struct {
@@ -522,13 +523,14 @@ static PyTypeObject KernelType = {
 
 /* ------------------------------------------------------------------------------------------------ module */
 static PyObject *configure(PyObject *module, PyObject *args, PyObject *keywords) {
-    static char *names[] = {"width", "to_lanes", "to_rows", "to_lanes_single", "to_rows_single", "gather", "threads",
-                            "failed", NULL};
-    word width = settings.width, in[2] = {0}, out[2] = {0}, gathering_at = 0;
+    static char *names[] = {"width", "large", "to_lanes", "to_rows", "to_lanes_single", "to_rows_single", "gather", "threads",
+                            "failed", "pause", NULL};
+    word width = settings.width, large = settings.large, in[2] = {0}, out[2] = {0}, gathering_at = 0;
     PyObject *threads = NULL, *failed = NULL;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "|$nnnnnnOO", names, &width, in, out, in + 1, out + 1,
-                                     &gathering_at, &threads, &failed)) return NULL;
-    settings.width = width;
+    Py_ssize_t pause = settings.pause;
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "|$nnnnnnnOOn", names, &width, &large, in, out, in + 1, out + 1,
+                                     &gathering_at, &threads, &failed, &pause)) return NULL;
+    settings.width = width, settings.large = large, settings.pause = pause;
     for (int i = 0; i < 2; i++) {
         if (in[i]) settings.to_lanes[i] = (transposition)in[i];
         if (out[i]) settings.to_rows[i] = (transposition)out[i];

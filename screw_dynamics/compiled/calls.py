@@ -24,8 +24,9 @@ from . import python_calls, tiles
 from .entry import LANES, NUMBER, SINGLE, Entry
 from .inputs import form_of_gathering
 from .native import address
+from .python_calls import CONFIGURATION, COORDINATES, WRENCHES
 from .threads import thread_count
-from .workspace import Tables, workspace
+from .workspace import LARGE, Tables, workspace
 
 calls: ModuleType = python_calls
 if not PLAIN:
@@ -36,20 +37,19 @@ if not PLAIN:
                  "`pip install screw_dynamics` builds it")
 
 TILE = 1 << 12          # states that are copied at once where an array cannot be read in place
-COORDINATES, CONFIGURATION, WRENCHES = range(3)         # kinds of inputs, as in _calls.c
-calls.configure(width=WIDTH, threads=partial(thread_count, None), failed=exception_of)
+calls.configure(width=WIDTH, large=LARGE, threads=partial(thread_count, None), failed=exception_of)
 
 
 # ------------------------------------------------------------------------------------------------- kernels
 @cache
 def address_of(form: Form) -> int:
-    """The address of what is compiled, which lives as long as the process."""
+    """The address of the compiled function of a form, which lives as long as the process."""
     return address(prepare(*form))
 
 
 @cache
 def kernel(form: Form, without_gil: bool = False) -> Any:
-    """What is compiled of a form, whose one argument is the address of words, as Python calls it."""
+    """The Kernel of a form whose one argument is the address of words."""
     return calls.Kernel(address_of(form), without_gil)
 
 
@@ -93,9 +93,9 @@ def evaluate(bound: Any, target: tuple[int, ...], inputs: Sequence[np.ndarray], 
         evaluate(bound, target, [x[None] for x in inputs], out[None], threads)
         return out
     count, shape = prod(inputs[0].shape[:-1]), out.shape[lead:]
-    single = out.dtype == np.float32 and prod(shape) * WIDTH <= tiles.LARGE and calls is not python_calls
+    single = out.dtype == np.float32 and prod(shape) * WIDTH <= LARGE and calls is not python_calls
     ready(bound, SINGLE if single else LANES if calls is not python_calls else NUMBER)
-    if prod(shape) * WIDTH > tiles.LARGE:
+    if prod(shape) * WIDTH > LARGE:
         ready(bound, NUMBER)
     dtype = np.dtype(np.float32 if single else float)
     apart = not any(np.may_share_memory(out, x, max_work=1000) for x in inputs)

@@ -160,7 +160,7 @@ class Entry:
         return self._addresses[kind][1]
 
     def form(self, kind: str) -> Form:
-        """What is compiled of it: NUMBER, LANES or SINGLE."""
+        """The function to compile for NUMBER, LANES or SINGLE, with its signature."""
         native = _native(self._load_q, self.name + SUFFIX[kind], self.algorithm, self.Table, self._size, self._given,
                          self.targeted, self.inputs, LIKE[kind])
         return Form(native, (types.intp,) * 8)

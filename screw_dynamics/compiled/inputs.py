@@ -91,8 +91,8 @@ load_placements = load_configuration(gather_placements)
 
 @cache
 def form_of_gathering() -> Form:
-    """What is compiled to add up wrenches (count, 6) on frames, by their indices, on the bodies that carry them,
-    (6 b,), in the frames of their Links."""
+    """The kernel that adds up wrenches (count, 6) on frames, by their indices, on the bodies that carry them, (6 b,),
+    in the frames of their Links."""
     @compiled("wrenches on bodies")
     def on_bodies(memory, count, frames, wrenches, out):
         memory = ws.memory_at(memory)

@@ -4,6 +4,7 @@ the other changes. Their arguments are numbers, among them addresses of arrays.
 In plain Python, without Numba's JIT, the address of a function is its number in a list; those of arrays are real."""
 import ctypes
 from collections.abc import Callable
+from functools import cache
 from math import prod
 from typing import Any
 
@@ -31,6 +32,7 @@ def address(compile_result: Any) -> int:
     return calls.address_of(compile_result)
 
 
+@cache
 def function_at(where: int, count: int) -> Callable[..., int]:
     """The function of `count` words at an address, for Python where the extension is not. RuntimeError if it fails."""
     if PLAIN:

@@ -19,7 +19,6 @@ from .native import array_at
 
 INT, VECTOR = ir.IntType(32), ir.VectorType(ir.DoubleType(), WIDTH)
 AHEAD = 2                 # tiles: how far ahead of its use an input is prefetched
-LARGE = 1 << 20           # numbers of a result on lanes, beyond which states are evaluated one by one: as in _calls.c
 MASK = ir.VectorType(ir.IntType(1), WIDTH)
 
 
@@ -293,7 +292,7 @@ def _rows_at(typing, like, where, count, width):
 
 @cache
 def form_of_transposition(to: str, single: bool) -> Form:
-    """What is compiled to move states between rows and lanes, f(rows, width, count, lanes) of addresses and numbers.
+    """The kernel f(rows, width, count, lanes) of addresses and numbers that moves states between rows and lanes.
     to: "lanes", from the first of `count` rows on, of which the last is repeated; or "rows", of which as many are
     written as a lane has places, or as there are. single: in single precision."""
     zero, lane = (np.float32(0.0), splat_single) if single else (0.0, splat)

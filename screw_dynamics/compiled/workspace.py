@@ -24,7 +24,7 @@ from .records import reader, record
 _HEADER = record(
     "length", "slots", "coordinates", "configuration", "wrenches", "frame_count", "frames", "pose_sources", "tables",
     "body", "result", "lanes", "work", "report", ("interrupt", INTERRUPT))
-LARGE = 1 << 20         # numbers: results of more are not computed on lanes, for whose memory nothing is reserved
+LARGE = 1 << 20         # numbers: of results that have more on lanes, states are evaluated one by one
 HEADER = _HEADER.itemsize // 8          # words
 header_at = reader(_HEADER)
 _needs = []                                             # (Table, shape) of all entry points: one workspace serves all

@@ -15,7 +15,7 @@ def address_of(result: Any) -> int:
 
 
 class _Details(ctypes.Structure):
-    """What a compiled function tells of an exception: Numba's excinfo_t."""
+    """The description of an exception that a compiled function leaves: Numba's excinfo_t."""
 
     _fields_ = [("data", ctypes.c_void_p), ("size", ctypes.c_int32), ("values", ctypes.c_void_p),
                 ("unwrap", ctypes.c_void_p), ("count", ctypes.c_int32)]

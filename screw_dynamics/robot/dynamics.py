@@ -47,10 +47,7 @@ class Dynamics(Kinematics):
 
         external: {link: wrench (..., 6)}, torque and force on the link at its origin, resolved in its frame."""
         if external is not None:
-            read = type(external) is dict
-            tau = self._under["inverse_dynamics"](q, qd, qdd, external, out, threads) if read else None
-            return tau if tau is not None else self._under_load(
-                "inverse_dynamics", {"q": q, "qd": qd, "qdd": qdd}, external, out, threads)
+            return self._under_load("inverse_dynamics", ("q", "qd", "qdd"), (q, qd, qdd), external, out, threads)
         tau = self._inverse_dynamics(q, qd, qdd, out, threads)
         return tau if tau is not None else self._evaluate(
             self._inverse_dynamics, {"q": q, "qd": qd, "qdd": qdd}, out, threads)
@@ -71,10 +68,7 @@ class Dynamics(Kinematics):
 
         external as in inverse_dynamics. Where the mass matrix is singular the result is not finite."""
         if external is not None:
-            read = type(external) is dict
-            qdd = self._under["forward_dynamics"](q, qd, tau, external, out, threads) if read else None
-            return qdd if qdd is not None else self._under_load(
-                "forward_dynamics", {"q": q, "qd": qd, "tau": tau}, external, out, threads)
+            return self._under_load("forward_dynamics", ("q", "qd", "tau"), (q, qd, tau), external, out, threads)
         qdd = self._forward_dynamics(q, qd, tau, out, threads)
         return qdd if qdd is not None else self._evaluate(
             self._forward_dynamics, {"q": q, "qd": qd, "tau": tau}, out, threads)
@@ -128,18 +122,21 @@ class Dynamics(Kinematics):
 
     def external_torque(self, q: ArrayLike, external: Wrenches, out: Out = None, threads: Threads = None) -> np.ndarray:
         """The efforts sum J^T W (..., n) that are equivalent to wrenches on links; external as in inverse_dynamics."""
-        tau = self._under["external_torque"](q, external, out, threads) if type(external) is dict else None
-        return tau if tau is not None else self._under_load("external_torque", {"q": q}, external, out, threads)
+        return self._under_load("external_torque", ("q",), (q,), external, out, threads)
 
-    def _under_load(self, method, inputs, external, out, threads):
-        """Evaluate a kernel whose last input is wrenches on the bodies."""
-        if self._foreign(inputs.values(), checks.wrenches(external, self.link_names)):
-            return self._method_on(method, inputs, ("joint",), (self.n,), external=external, out=out, threads=threads)
-        bound, given = self._under[method], {**inputs, "external": self._wrenches_on_bodies(inputs["q"], external)}
-        if (found := bound(*given.values(), out, threads)) is not None:
+    def _under_load(self, method, names, inputs, external, out, threads):
+        """Evaluate a kernel whose last input is wrenches on the bodies, which reads {link: array (6,)} itself."""
+        bound = self._under[method]
+        if type(external) is dict and (found := bound(*inputs, external, out, threads)) is not None:
+            return found
+        given = dict(zip(names, inputs, strict=True))
+        if self._foreign(inputs, checks.wrenches(external, self.link_names)):
+            return self._method_on(method, given, ("joint",), (self.n,), external=external, out=out, threads=threads)
+        F = self._wrenches_on_bodies(inputs[0], external)
+        if (found := bound(*inputs, F, out, threads)) is not None:
             return found
         arrays = checks.broadcast({name: checks.real_numbers(name, x, self.nq if name == "q" else self.n)
-                                   for name, x in inputs.items()} | {"external": given["external"]})
+                                   for name, x in given.items()} | {"external": F})
         return self._evaluate_arrays(bound, arrays, (self.n,), out, threads)
 
     def _wrenches_on_bodies(self, q, external):

@@ -10,9 +10,12 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
+from numba import types
 
-from screw_dynamics.compiled import calls
+import screw_dynamics as sd
+from screw_dynamics.compiled import calls, python_calls
 from screw_dynamics.compiled.threads import available_threads, on_threads
+from screw_dynamics.kernel_cache.cache import Form, compiled
 from screw_dynamics.numbers.values import PLAIN
 from support.batches import ARM, method, states
 from support.paths import URDF
@@ -86,7 +89,7 @@ def test_the_environment_limits_the_threads(monkeypatch, settings, expected):
 def test_a_process_with_one_thread_starts_no_other(name):
     script = f"""
 import threading, numpy, screw_dynamics
-from screw_dynamics.compiled import calls
+from screw_dynamics.compiled import calls, python_calls
 robot = screw_dynamics.Robot.from_urdf({str(URDF / "double_pendulum.urdf")!r})
 robot.gravity_torque(numpy.ones((200_000, 2)))
 print(threading.active_count() + calls.calls.workers())"""
@@ -166,30 +169,53 @@ def test_who_is_interrupted_waits_for_the_others_all_the_same(ctrl_c):
     assert finished.is_set()
 
 
-@pytest.mark.skipif(PLAIN, reason="machine code alone runs on without Python")
+@pytest.mark.skipif(calls.calls is python_calls, reason="machine code alone runs on without Python")
 @pytest.mark.parametrize("threads", [1, 2])
 def test_a_batch_ends_at_ctrl_c(rng, ctrl_c, threads):
-    """Between two pieces of it, on all threads; the next batch is as ever."""
-    q, = states(rng, ARM, 1, 1_000_000)
-    expected = ARM.gravity_torque(q[:1000])
-    out, main = np.empty_like(q), threading.main_thread().ident
-    ended = threading.Event()
+    """Between two pieces of it, on all threads; the next batch is as ever. A signal may come too late: then again."""
+    q, = states(rng, ARM, 1, 300_000)
+    expected, out, main = ARM.gravity_torque(q[:1000]), np.empty_like(q), threading.main_thread().ident
 
     def interrupt():
-        while not ended.wait(0.01):
-            signal.pthread_kill(main, signal.SIGINT)
-    sender = threading.Thread(target=interrupt)
-    try:
+        while np.isnan(out[0, 0]):
+            time.sleep(0)
+        signal.pthread_kill(main, signal.SIGINT)
+
+    def is_cut_short():
+        out[:] = np.nan
+        sender = threading.Thread(target=interrupt)
         sender.start()
         with pytest.raises(KeyboardInterrupt):
-            while True:
-                ARM.gravity_torque(q, out=out, threads=threads)
-    except KeyboardInterrupt:                               # a second one, while the first is dealt with
-        pass
-    finally:
-        ended.set()
+            ARM.gravity_torque(q, out=out, threads=threads)
+            sender.join()
         sender.join()
+        return np.isnan(out).any()
+    calls.calls.configure(pause=0)
+    try:
+        assert any(is_cut_short() for _ in range(100))
+    finally:
+        calls.calls.configure(pause=50_000_000)
     assert (ARM.gravity_torque(q[:1000], threads=threads) == expected).all()
+
+
+@pytest.mark.skipif(calls.calls is python_calls, reason="plain Python raises as it does anyway")
+def test_what_a_kernel_raises_reaches_the_caller(rng):
+    """Of one state and of a batch, on any thread, and the next call is as ever."""
+    @compiled("a kernel that fails")
+    def failing(memory, packed, x0, x1, x2, x3, x4, out):
+        raise ArithmeticError("no result")
+    address = calls.address_of(Form(failing, (types.intp,) * 8))
+    robot = sd.Robot.from_urdf(URDF / "double_pendulum.urdf")
+    q, = states(rng, robot, 1, 5000)
+    robot.gravity_torque(q), robot.gravity_torque(q[0])
+    kernel = robot._gravity_torque
+    before = kernel.number, kernel.lanes
+    kernel.number = kernel.lanes = address
+    for given in (q[0], None), (q, 1), (q, 2), (q[:3], None):
+        with pytest.raises(ArithmeticError, match="no result"):
+            kernel(given[0], None, given[1])
+    kernel.number, kernel.lanes = before
+    assert (robot.gravity_torque(q)[0] == robot.gravity_torque(q[:1])).all()
 
 
 def test_calls_keep_no_references(rng):

@@ -16,9 +16,10 @@ sys.path.insert(0, str(ROOT / "tools"))
 from setup_environment import DEMO_KERNELS  # noqa: E402
 
 ROBOTS = [PATHS["panda_description/urdf/panda.urdf"], ROOT / "urdf" / "double_pendulum.urdf"]
-# What the nodes prepare, in the order in which they do.
+# What the nodes prepare, in the order in which they do, without a warning that a user could not mend.
 NODES = """
 import sys
+import warnings
 import screw_dynamics as sd
 from screw_dynamics.ros.dynamics.node import DynamicsNode
 from screw_dynamics.ros.node.preparation import prepare
@@ -26,6 +27,7 @@ from screw_dynamics.ros.simulator.node import SimulatorNode
 import rclpy
 
 rclpy.init()
+warnings.simplefilter("error", sd.LimitsWarning)        # a panda's joints are beyond limits at 0
 robot, simulator = sd.Robot.from_urdf(sys.argv[1]), SimulatorNode()
 for steps in (simulator.steps, DynamicsNode.steps, DynamicsNode.rare_steps):
     prepare(steps, robot, print)

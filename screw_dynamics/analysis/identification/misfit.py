@@ -69,25 +69,25 @@ def _with(A, own, which):
 
 
 def _squares(A, d, x):
-    """What is left of each joint's equations, (n,)."""
+    """Sums (n,) of the squared residuals of each joint's equations."""
     return np.sum((d - A @ x) ** 2, axis=1)
 
 
 def notes(found: Misfit, names: tuple[str, ...]) -> Iterator[str]:
-    """What a user has to know of joints that have friction of other laws."""
+    """Notes on joints whose residuals friction of another law explains."""
     for name, odd, share in zip(names, found.odd, found.share, strict=True):
         if odd:
             yield (f"joint {name}: friction of another law than the model's, by the velocity, its sign and the load, "
-                   f"explains {share:.0%} of the squares of what is left of its efforts; intervals, which presume the "
+                   f"explains {share:.0%} of the squared residuals of its efforts; intervals, which presume the "
                    "model, are widened by how far parameters move with it")
 
 
 def lasting(evidence: Evidence, rows: Equations, names: tuple[str, ...]) -> Iterator[str]:
-    """Notes on joints of which something is left for longer than noise lasts."""
+    """Notes on joints whose residuals are correlated for longer than noise is."""
     step = float(np.median(np.diff(rows.t))) if len(rows.t) > 1 else 0.0
     least = (ROUNDING * max(evidence.largest, 1.0)) ** 2
     for name, row, count, samples in zip(names, evidence.covariances, evidence.counts,
                                          correlation_times(evidence.covariances), strict=True):
         if samples * step > LASTING and row[0] > count * least:
-            yield (f"joint {name}: what is left of its efforts is no noise, it lasts for {samples * step:.2g} s: the "
-                   "model lacks something, and intervals presume the model")
+            yield (f"joint {name}: the residuals of its efforts are no noise, they are correlated for "
+                   f"{samples * step:.2g} s: the model lacks something, and intervals presume the model")

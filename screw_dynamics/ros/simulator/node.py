@@ -80,7 +80,8 @@ class SimulatorNode(ManagedNode):
         self._simulation_parameters = SimulationParameters(self)
         integrator = self._simulation_parameters.settings.integrator
         self.steps = {
-            "simulation": lambda robot, q, v, link: robot.rollout(q, v, v, steps=1, integrator=integrator),
+            "simulation": lambda robot, q, v, link: robot.rollout(
+                q, v, v, steps=1, integrator=integrator, limits=False),     # which q may be beyond
             "driven motion": lambda robot, q, v, link: driven(
                 robot, self._simulation_parameters.settings, self._simulation_parameters.forces),
             "scene": lambda robot, q, v, link: self._simulation_parameters.prepare_scene(robot),
