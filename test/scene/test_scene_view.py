@@ -61,7 +61,7 @@ def test_forces_are_arrows_at_their_points(page):
         np.testing.assert_allclose(arrow.position, point)
         w, x, y, z = arrow.wxyz
         along = np.array([2 * (x * z + w * y), 2 * (y * z - w * x), 1 - 2 * (x * x + y * y)])
-        np.testing.assert_allclose(along, force / np.linalg.norm(force), atol=1e-12)
+        np.testing.assert_allclose(along, force / np.linalg.norm(force), atol=1e-7)     # viser keeps what is as close
     assert sum(arrow.scale[2] for _, arrow in shown) > 1.0              # shares of the largest
     page._contacts.value = False
     page._at(motion.t[-1])
