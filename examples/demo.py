@@ -26,7 +26,7 @@ def say(text=""):
 
 
 def main():
-    """Run the demo; the exit code is 0 if all that it claims was seen."""
+    """Run the demo, and end the process: with exit code 0 if all that it claims was seen."""
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("urdf", nargs="?", default=os.environ.get("URDF"), metavar="URDF",
                            help="path, package:// address or xacro file; without it the Panda of example-robot-data")
@@ -36,16 +36,17 @@ def main():
     # have the domains below.
     os.environ["ROS_DOMAIN_ID"] = str(51 + os.getpid() % 50)
     os.environ["ROS_AUTOMATIC_DISCOVERY_RANGE"] = "LOCALHOST"
-    from screw_dynamics.ros.signals import interrupted_once
+    from screw_dynamics.ros.signals import end, interrupted_once
     interrupted_once()      # so that a second Ctrl-C leaves no node behind
+    code = 0
     try:
         show(options.urdf, options.picture)
     except (ValueError, OSError) as error:
         print(f"\ndemo: {error}", file=sys.stderr)
-        return 1
+        code = 1
     except KeyboardInterrupt:
-        return 130
-    return 0
+        code = 130
+    end(code)               # where a signal that comes late does not change it
 
 
 def show(urdf, picture):
@@ -95,4 +96,4 @@ def example_robot():
 
 if __name__ == "__main__":
     np.set_printoptions(precision=3, suppress=True, linewidth=110)
-    sys.exit(main())
+    main()

@@ -45,8 +45,11 @@ class Record(NamedTuple):
 
 
 class Graph:
-    """Starts the nodes, and is the third process on the graph."""
+    """Starts the nodes, and is the third process on the graph.
 
+    Ctrl-C is put off while rclpy works, to where it leaves nothing half made."""
+
+    @put_off()
     def __init__(self, joint_names, folder, say):
         self._joints = joint_names
         self._folder = folder
@@ -112,6 +115,7 @@ class Graph:
                     faults.append(f"{executable} ended with exit code {code}")
             except subprocess.TimeoutExpired:
                 process.kill()
+                process.wait()
                 faults.append(f"{executable} did not end on SIGINT")
         for log in self._logs.values():
             log.close()
@@ -156,7 +160,8 @@ class Graph:
                 self._report_progress()
             if time.monotonic() > end:
                 raise ValueError(f"waited {patience:.0f} s for {what} (see {self._folder}/demo_*.log)")
-            rclpy.spin_once(self._node, timeout_sec=0.1)
+            with put_off():
+                rclpy.spin_once(self._node, timeout_sec=0.1)
 
     def wait_until_ready(self):
         """Wait for states from one node and torques from the other."""
@@ -167,7 +172,8 @@ class Graph:
     def connect(self, services):
         """Find the services {name: type} of dynamics_node before their answers are timed."""
         for name, kind in services.items():
-            client = self._clients[name] = self._node.create_client(kind, f"screw_dynamics/{name}")
+            with put_off():
+                client = self._clients[name] = self._node.create_client(kind, f"screw_dynamics/{name}")
             self.spin_until(client.service_is_ready, f"service {name}")
 
     def call(self, service, **request):
