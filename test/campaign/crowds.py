@@ -6,7 +6,6 @@ import time
 import numpy as np
 from diagnostic_msgs.msg import DiagnosticStatus
 from geometry_msgs.msg import Point, Pose
-from rclpy.qos import QoSProfile
 from std_srvs.srv import Trigger
 
 from screw_dynamics_interfaces.msg import ObjectStates
@@ -67,9 +66,7 @@ def boxes(rig):
 def spawned_and_deleted(rig):
     with floor(rig, "churn") as driver:
         for kind, name in ((SpawnObject, "spawn_object"), (DeleteObject, "delete_object")):
-            client = driver.node.create_client(kind, f"{driver.peer}/{name}", qos_profile=QoSProfile(depth=1000))
-            driver.wait(client.service_is_ready, name)
-            driver._clients[f"{driver.peer}/{name}"] = client
+            driver.client(kind, f"~/{name}", 1000)
         spawned, deleted, start = [], [], time.monotonic()
         driver.wait(lambda: len(deleted) >= RATE * SECONDS / 2, "requests", while_waiting=lambda: [
             (spawned.append(spawn(driver, k)),

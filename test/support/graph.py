@@ -111,13 +111,17 @@ class Driver:
             rclpy.spin_once(self.node, timeout_sec=0.02)
         return value
 
-    def begin(self, kind, name, /, **fields):
-        """The future answer of a service of the peer."""
+    def client(self, kind, name, depth=10):
+        """A client of a service of the peer, made once, that has found it; depth: answers that its queue holds."""
         name = name.replace("~", self.peer)
         if name not in self._clients:
-            client = self._clients[name] = self.node.create_client(kind, name)
+            client = self._clients[name] = self.node.create_client(kind, name, qos_profile=QoSProfile(depth=depth))
             self.wait(client.service_is_ready, f"service {name}")
-        return self._clients[name].call_async(kind.Request(**fields))
+        return self._clients[name]
+
+    def begin(self, kind, name, /, **fields):
+        """The future answer of a service of the peer."""
+        return self.client(kind, name).call_async(kind.Request(**fields))
 
     def call(self, kind, name, /, **fields):
         """Call a service of the peer."""

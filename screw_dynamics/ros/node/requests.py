@@ -1,8 +1,9 @@
 """Requests to the services of a node that wait for their turn.
 
-rclpy takes one request of a service, and answers it before it takes the next; meanwhile the middleware keeps as many as
-its queue holds, ten by default, and loses others. So what has come is taken after each answer, and waits here. Each
-request is answered in its turn, in the order in which they were sent, or refused where too many wait.
+rclpy takes one request, of the service that was made first, and answers it before it takes the next; meanwhile the
+middleware keeps as many as its queue holds, ten by default, and loses others. So what has come to all services is taken
+here, at once and after each answer. Each request is answered in its turn, in the order in which they were sent, or
+refused where too many wait.
 
 Not in rclpy's documented interface: `Service.handle.service_take_request`, and the time in the header that it gives."""
 
@@ -40,8 +41,8 @@ class Waiting(NamedTuple):
 
 
 class Requests(CallbackGroup):
-    """The requests of a node that wait, MOST at most: the callback group of services, which an executor looks at while
-    none waits, so that no request overtakes another."""
+    """The requests of a node that wait, MOST at most: the callback group of services, for which an executor waits while
+    no request does. It takes none itself, so that none overtakes another."""
 
     def __init__(self, node: Node):
         super().__init__()
@@ -52,21 +53,22 @@ class Requests(CallbackGroup):
         self._busy = False      # while one is answered, or some wait for that
 
     def can_execute(self, entity: object) -> bool:
-        """Whether the executor may wait for a service."""
-        return not self._busy
+        """Return whether the executor may wait for a service: it is served, and no request waits."""
+        return not self._busy and entity in self._served
 
     def beginning_execution(self, entity: object) -> bool:
-        """Whether the executor may answer a request."""
-        free, self._busy = not self._busy, True
-        return free
+        """Take what has come to all services. Returns False: the executor would begin with that made first."""
+        self._take()
+        return False
 
     def ending_execution(self, entity: object) -> None:
-        """Take what has come while a request was answered."""
-        self._take()
+        """Do nothing: the executor begins none."""
 
     def serve(self, service: Service, answers: Answers) -> None:
         """Take the requests of a service, too."""
         self._served[service] = answers
+        if self._node.executor is not None:     # which may have looked before it was served
+            self._node.executor.wake()
 
     def leave(self, service: Service) -> bool:
         """Take no more requests of a service. Returns whether some still wait."""
@@ -76,9 +78,7 @@ class Requests(CallbackGroup):
     def _take(self) -> None:
         came: list[Waiting] = []
         for service, answers in self._served.items():
-            with suppress(InvalidHandle), service.handle:
-                while (taken := service.handle.service_take_request(service.srv_type.Request))[1] is not None:
-                    came.append(Waiting(service, answers, *taken))
+            self._node.guarded(service.srv_name, _look)(service, answers, came)
         for each in sorted(came, key=lambda waiting: waiting.header.source_timestamp):
             (self._waiting if len(self._waiting) < MOST else self._refused).append(each)
         self._busy = bool(self._waiting or self._refused)
@@ -86,17 +86,31 @@ class Requests(CallbackGroup):
             self._node.executor.create_task(self._turn)
 
     async def _turn(self) -> None:
-        """Refuse those that are too many, and answer one, before the executor looks at all else that there is to do."""
+        """Refuse some of those that are too many, and answer one; then the executor looks at all else."""
         try:
-            for k in range(len(self._refused)):
-                waiting = self._refused.popleft()
-                _send(waiting, waiting.answers.refuse(f"{MOST} requests wait already"))
-                if k % AT_ONCE == AT_ONCE - 1:
-                    time.sleep(PAUSE)
-            waiting = self._waiting.popleft()
-            _send(waiting, await waiting.answers.answer(waiting.request))
+            for _ in range(min(AT_ONCE, len(self._refused))):
+                _refuse(self._refused.popleft(), f"{MOST} requests wait already")
+            if self._refused:
+                time.sleep(PAUSE)
+            if self._waiting:
+                waiting = self._waiting.popleft()
+                if waiting.service in self._served:
+                    _send(waiting, await waiting.answers.answer(waiting.request))
+                else:               # what answers may have another robot by now
+                    _refuse(waiting, "the node was cleaned up")
         finally:
             self._take()
+
+
+def _look(service: Service, answers: Answers, came: list[Waiting]) -> None:
+    """Take the requests that lie in the middleware's queue of a service."""
+    with suppress(InvalidHandle), service.handle:       # unless it has ended
+        while (taken := service.handle.service_take_request(service.srv_type.Request))[1] is not None:
+            came.append(Waiting(service, answers, *taken))
+
+
+def _refuse(waiting: Waiting, why: str) -> None:
+    _send(waiting, waiting.answers.refuse(why))
 
 
 def _send(waiting: Waiting, response: Any) -> None:

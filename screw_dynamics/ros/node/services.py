@@ -1,9 +1,10 @@
 """The services of a node: created from its `interface`, answered in one way."""
 
 from collections.abc import Callable, Collection, Iterable
+from inspect import iscoroutinefunction
 from typing import Any, NamedTuple
 
-from rclpy.callback_groups import CallbackGroup
+from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
 from rclpy.executors import await_or_execute
 
 from ..endpoints import own
@@ -22,15 +23,14 @@ def _encode(response: Any, error: Exception | None) -> None:
 
 
 class Service(NamedTuple):
-    """A service ~/name. `handler(subject, request, response)` fills the response. With a group of its own it may be a
-    coroutine function, which answers when it is done; those without wait for each other, see requests.py.
+    """A service ~/name. `handler(subject, request, response)` fills the response. Requests to all services wait for
+    each other, see requests.py, but to a coroutine function only those of its own service: it may take long.
 
     most: entries that any field of a request may have. infinite: fields of the answer that need not be finite.
     encode(response, error): writes into a response that all went well (None), or what did not."""
 
     name: str
     handler: Callable[[Any, Any, Any], Any]
-    group: CallbackGroup | None = None
     most: int = MOST_ENTRIES
     infinite: Collection[str] = ()
     encode: Callable[[Any, Exception | None], None] = _encode
@@ -45,10 +45,10 @@ def serve(node: ManagedNode, subject: Callable[[], Any], services: Iterable[Serv
     node.lingering.close()   # a name is served once
     for row in services:
         kind = node.interface.row("serves", f"~/{row.name}").type
-        answering = _Answering(node, subject, row, kind)
+        answering, apart = _Answering(node, subject, row, kind), iscoroutinefunction(row.handler)
         service = node.create_service(kind, f"~/{row.name}", answering.answer, qos_profile=own(QUEUE),
-                                      callback_group=row.group or node.requests)
-        if row.group is None:
+                                      callback_group=MutuallyExclusiveCallbackGroup() if apart else node.requests)
+        if not apart:
             node.requests.serve(service, Answers(answering.respond, answering.refuse))
         node.endpoints.callback(_destroy, node, service, answering)
 
@@ -80,11 +80,11 @@ class _Answering:
             self.pending -= 1
 
     async def respond(self, request):
-        """The same of a new response."""
+        """Return the filled response to a request, or one that says why not."""
         return await self.answer(request, self._kind.Response())
 
     def refuse(self, reason: str):
-        """The response to a request that is not looked at, which the diagnostics count."""
+        """Return the response to a request that is not looked at, which the diagnostics count."""
         self._node.diagnostics.notice(f"~/{self._row.name}", Fault("request refused", reason))
         return self._refused(ValueError(reason))
 

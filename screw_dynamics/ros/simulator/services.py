@@ -7,7 +7,6 @@ import json
 from collections.abc import Sequence
 
 import numpy as np
-from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
 from sensor_msgs.msg import JointState
 
 from screw_dynamics.simulated_robot.runner import Runner
@@ -29,17 +28,16 @@ class SimulatorServices:
 
     def __init__(self, node):
         self._node = node
-        # Steps may take long. In a group of their own they do not keep other callbacks waiting, only further steps.
         serve(node, node.runner, (
             Service("reset", self._reset),
             Service("reset_to", self._reset_to),
             Service("set_pause", self._set_pause),
-            Service("step", self._step, MutuallyExclusiveCallbackGroup()),
+            Service("step", self._step),
             Service("apply_wrench", self._apply_wrench),
             Service("set_payload", self._set_payload),
             Service("inject_fault", self._inject_fault),
             Service("clear_faults", self._clear_faults),
-            Service("connected", self._connected, MutuallyExclusiveCallbackGroup()),
+            Service("connected", self._connected),
         ))
 
     def _reset(self, runner: Runner, request, response) -> None:

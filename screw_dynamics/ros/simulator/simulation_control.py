@@ -4,8 +4,6 @@ The comments of that package are the specification; docs/simulator_interfaces.md
 
 from types import ModuleType
 
-from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
-
 from screw_dynamics.simulated_robot.runner import Runner
 
 from ..node.actions import Action, RunningGoal
@@ -39,13 +37,12 @@ class SimulationControl:
         self._steps = SimulateSteps
         self._stopped = None       # velocities of the state in which the simulation was stopped; each state has its own
         self._quitting = False
-        group = MutuallyExclusiveCallbackGroup()   # steps may take long, and keep only further steps waiting
         rows = (
             ("get_simulator_features", self._get_features),
             ("get_simulation_state", self._get_state),
             ("set_simulation_state", self._set_state),
             ("reset_simulation", self._reset),
-            ("step_simulation", self._step, group),
+            ("step_simulation", self._step),
         )
         serve(node, lambda: None, [Service(*row, encode=self._encode) for row in rows])
         Action(node, "~/simulate_steps", self._on_steps, self._on_cancel)
