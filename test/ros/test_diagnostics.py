@@ -2,6 +2,7 @@
 
 import re
 import signal
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -215,10 +216,48 @@ class Written:
         return self.lines.append
 
 
-def test_lost_messages_are_logged_with_all_since_the_line_before(diagnostics, monkeypatch):
+def keep_lines(diagnostics, monkeypatch):
+    """The lines that diagnostics write from now on, and their time, [s]."""
     written, now = Written(), [1000.0]
-    diagnostics._log._log = diagnostics._node.log = BoundedLog(written)
-    monkeypatch.setattr("screw_dynamics.ros.node.diagnostics.time.monotonic", lambda: now[0])
+    diagnostics._log._log = diagnostics._node.log = BoundedLog(written, lambda: now[0])
+    monkeypatch.setattr("screw_dynamics.ros.node.diagnostics.time", SimpleNamespace(monotonic=lambda: now[0]))
+    return written, now
+
+
+def report(diagnostics, now, reports, period=1.0):
+    """Publish the diagnostics of one (level, message) after the other."""
+    for level, message in reports:
+        diagnostics._report = lambda level=level, message=message: (level, message, {})
+        diagnostics.publish()
+        now[0] += period
+
+
+def test_reasons_that_differ_in_names_alone_are_all_logged(diagnostics, monkeypatch):
+    written, now = keep_lines(diagnostics, monkeypatch)
+    for joint in ("joint1", "joint2", "arm-1", "arm-2", "joint.1"):
+        report(diagnostics, now, [(WARN, f"joint_states lack {joint}: {k / 7} s, -1.5e-{k}") for k in range(7)])
+    assert [line.split(":")[0] for line in written.lines] == [
+        f"joint_states lack {joint}" for joint in ("joint1", "joint2", "arm-1", "arm-2", "joint.1")]
+
+
+def test_states_that_are_late_again_and_again_do_not_flood_the_log(diagnostics, monkeypatch):
+    """There is one line that all is OK for each line of what was wrong, behind it."""
+    written, now = keep_lines(diagnostics, monkeypatch)
+    report(diagnostics, now, [(STALE, f"states are stale: 0.{k} s") if k % 2 else (OK, "publishing")
+                              for k in range(30)], 0.5)
+    report(diagnostics, now, [(OK, "publishing")])
+    kinds = [line.split(":")[0] for line in written.lines]
+    assert kinds == ["states are stale", "OK"] * (len(kinds) // 2) and 2 <= len(kinds) <= 6
+
+
+def test_another_reason_right_after_one_that_has_passed_is_answered_by_ok_too(diagnostics, monkeypatch):
+    written, now = keep_lines(diagnostics, monkeypatch)
+    report(diagnostics, now, [(STALE, "no states"), (OK, "publishing"), (STALE, "no base"), (OK, "publishing"), (OK, "publishing")])
+    assert written.lines == ["no states", "OK: publishing", "no base", "OK: publishing"]
+
+
+def test_lost_messages_are_logged_with_all_since_the_line_before(diagnostics, monkeypatch):
+    written, now = keep_lines(diagnostics, monkeypatch)
     for losses in ([2], [100, 201], [], [4]):
         for count in losses:
             diagnostics.lose("/arm/joint_states", count)

@@ -43,12 +43,14 @@ class ThrottledLog:
 
 
 class Diagnostics:
-    """Publishes one DiagnosticStatus of a ManagedNode a second: what `report` returns, then rates, drops and notices.
+    """Publishes one DiagnosticStatus of a ManagedNode a second, and one more when states become stale: what `report`
+    returns, then rates, drops and notices.
 
     `report()` returns (level, message, values): the level is OK, WARN, ERROR or STALE, the values have str keys. Every
     reason that messages were dropped for stays listed as "dropped: <reason>" with its count since the start, and every
     topic of which messages were lost as "lost: <topic>"; a status that would be OK is WARN when there are new ones.
-    What is wrong for as long as LASTING says is logged, once until the status is OK, which is logged then.
+    What is wrong for as long as LASTING says is logged, once until the status is OK, which then is logged, too, if
+    the log has what was wrong since the last time.
 
     A message that is dropped is a warning, whatever is wrong with it, as the node goes on with the next one; an error
     is what needs somebody to act: a description that is refused, a simulation that has ended, an internal error.
@@ -70,7 +72,8 @@ class Diagnostics:
         self._reported_lost: Counter[str] = Counter()
         self._logged_lost: Counter[str] = Counter()
         self._ticks: Counter[str] = Counter()
-        self._wrong_since: dict[str, float] = {}    # by the words of a message since the last OK; inf: it is logged
+        self._wrong_since: dict[str, float] = {}    # by the words of a message since the last OK; inf: it has lasted
+        self._ok_at, self._unanswered = -math.inf, False    # the last line that all is OK; whether the log lacks one
         self._reported_at = time.monotonic()
         self._publisher = node.create_publisher(
             DiagnosticArray, "/diagnostics", own(RELIABLE), qos_overriding_options=OVERRIDABLE)
@@ -153,15 +156,17 @@ class Diagnostics:
 
     def _log_status(self, status: DiagnosticStatus) -> None:
         """Log what is wrong for some time, unless the log has it: nobody need look at the diagnostics."""
-        now, words, since = time.monotonic(), without_numbers(status.message), self._wrong_since
+        now, words, since, log = time.monotonic(), without_numbers(status.message), self._wrong_since, self._node.log
         if status.level == OK:
-            if math.inf in since.values():
-                self._node.log.info(f"OK: {status.message}")
+            if self._unanswered:
+                log.info(f"OK: {status.message}")
+                self._ok_at, self._unanswered = now, False
             since.clear()
         elif now - since.setdefault(words, now) >= LASTING[status.level]:
             since[words] = math.inf
-            if not self._node.log.has_said(status.message, LASTING[WARN] + 2 * PERIOD):
-                (self._node.log.error if status.level == ERROR else self._node.log.warning)(status.message)
+            if not log.has_said(status.message, LASTING[WARN] + 2 * PERIOD):
+                (log.error if status.level == ERROR else log.warning)(status.message)
+            self._unanswered |= log.has_said(status.message, now - self._ok_at)
         if len(since) > MOST_REASONS:
             since.clear()
 

@@ -28,7 +28,7 @@ class BoundedLog:
         self._latest: deque[tuple[float, str]] = deque(maxlen=LINES)     # lines, each with its time
 
     def has_said(self, text: str, within: float) -> bool:
-        """Whether one of the latest lines, `within` so many seconds, contains a text, whatever the numbers in it."""
+        """Return whether one of the latest lines, `within` so many seconds, has a text, whatever the numbers in it."""
         words = without_numbers(text)
         with self._lock:
             return any(words in without_numbers(line) and self._now() - at <= within for at, line in self._latest)
@@ -73,5 +73,5 @@ class BoundedLog:
 
 
 def without_numbers(text: str) -> str:
-    """A text without its digits, by which lines of one fault are alike."""
-    return re.sub(r"[\d.]+", "", text)
+    """Return a text without its numbers, by which lines of one fault are alike; names keep their digits."""
+    return re.sub(r"(?<![\w.-])-?\d[\d.]*(?:e[-+]?\d+)?", "", text)
