@@ -53,6 +53,7 @@ class Surroundings:
 
     def __init__(self, scene: Scene):
         self._scene = scene.copy()
+        self.touching: Touching = self._scene.touching
         self._slippery: dict[str, float] = {}
         self._dropped: frozenset[str] = frozenset()
         self.spawned: set[str] = set()
@@ -96,8 +97,7 @@ class Surroundings:
             robot = scene.robots
             links = [link for link in robot.link_names if link != robot.model.root]     # the ground is on that
             scene.keep_apart((name, link) for name in self._dropped & scene.objects.keys() for link in links)
-        most = self.touching.most if hasattr(self, "touching") else 0
-        self.touching: Touching = scene.touching
+        most, self.touching = self.touching.most, scene.touching
         self.touching.have_room(most)       # what touched will touch again
         self.bodies = tuple(name for name, each in self.objects.items() if each.free)
         self._at = {name: k for k, name in enumerate(self.bodies)}
@@ -147,7 +147,7 @@ class Surroundings:
         try:
             self._renew()
             self._check_contacts(given.name, np.concatenate((robot, q)))
-        except ValueError:
+        except BaseException:               # such as no memory for more contacts
             self._scene.remove(given.name)
             self._renew()
             raise

@@ -5,6 +5,7 @@ import pytest
 import screw_dynamics as sd
 from screw_dynamics.contact.shapes import Box, Sphere
 from screw_dynamics.scene.objects import SceneObject
+from screw_dynamics.scene.touching import Touching
 from screw_dynamics.simulated_robot.settings import Settings
 from screw_dynamics.simulated_robot.simulation import Simulation
 from screw_dynamics.urdf.reader import model_of
@@ -175,6 +176,20 @@ def test_an_object_with_which_too_much_would_touch_is_not_spawned_and_nothing_ch
     before, gap = (0.15 - 0.5 * G * 1e-6 * n * (n + 1) for n in (made - 1, made))      # by Euler's steps
     assert simulation.entity("box2").pose[2] - 0.05 == pytest.approx(gap, abs=1e-12)
     assert gap < 0.02 < before
+
+
+def test_an_object_for_whose_contacts_there_is_no_memory_is_not_spawned_and_nothing_changes(robot, monkeypatch):
+    def touches(*_):
+        raise MemoryError
+    simulation = simulate(robot, sd.Scene(robot, ground=True))
+    simulation.spawn(box(0))
+    before = state(simulation)
+    with monkeypatch.context() as patch, pytest.raises(MemoryError):
+        patch.setattr(Touching, "touches", touches)
+        simulation.spawn(box(1))
+    np.testing.assert_array_equal(state(simulation), before)
+    assert list(simulation.surroundings.objects) == ["ground", "box0"]
+    assert simulation.advance(10) == 10 and simulation.fault is None
 
 
 @pytest.mark.parametrize("kind", ["object_dropped", "surface_slippery"])
