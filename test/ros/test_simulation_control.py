@@ -64,9 +64,9 @@ def process(namespace, log, **parameters):
     ("<robot name='panda'/>", (), "panda"), ("<robot/>", (), "panda_link0"), ("<robot name=''/>", (), "panda_link0"),
     ("<!-- <robot name='old'> -->\n<robot name='panda'/>", ("panda",), "panda_link0")])
 def test_the_robot_is_an_entity_by_the_name_in_its_description(description, objects, name):
-    root = SimpleNamespace(model=SimpleNamespace(root="panda_link0"))
+    robot = SimpleNamespace(model=SimpleNamespace(root="panda_link0"), source=description)
     around = SimpleNamespace(objects=dict.fromkeys(objects)) if objects else None
-    assert robot_name(SimpleNamespace(robot=root, base=None, surroundings=around), description) == name
+    assert robot_name(SimpleNamespace(robot=robot, base=None, surroundings=around)) == name
 
 
 @pytest.fixture(scope="module")

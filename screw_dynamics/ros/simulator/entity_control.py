@@ -67,8 +67,8 @@ class EntityControl:
         return runner
 
     def _robot(self, runner: Runner) -> str:
-        """What the robot is called."""
-        return robot_name(runner.simulation, self._node.description.text)
+        """Return the name of the robot."""
+        return robot_name(runner.simulation)
 
     def _names(self, runner: Runner) -> list[str]:
         """The robot, and all objects."""
@@ -202,9 +202,9 @@ class EntityControl:
         runner.simulation.delete(name)
 
 
-def robot_name(simulation: Simulation, description: str) -> str:
+def robot_name(simulation: Simulation) -> str:
     """Return the robot's name in its description; that of its base where it has none, or an object has the same."""
-    name, around = _name_in(description), simulation.surroundings
+    name, around = _name_in(simulation.robot.source), simulation.surroundings
     if name and (around is None or name not in around.objects):
         return name
     return simulation.robot.model.root if simulation.base is None else simulation.base.link
