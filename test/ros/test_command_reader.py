@@ -115,10 +115,11 @@ def test_position_and_velocity_beside_an_effort_are_no_mistake():
 def test_a_reference_of_which_efforts_alone_act_is_noticed_once_where_it_is_asked_for():
     heard = []
     taking = reader(HAND, heard=heard, references=True, **MIXED)
+    taking.read(command(["a", "b", "grip"], effort=[3.0, 4.0, 0.0]))
     for effort in ([3.0, NAN, 0.0], [3.0, 4.0, 0.0]):
         taking.read(command(["a", "b", "grip"], position=[1.0, 2.0, 0.04], velocity=[0.0] * 3, effort=effort))
-    assert [fault.reason for fault in heard if "not followed" in fault.reason] == ["not followed"]
-    assert str(heard[0]).startswith("position and velocity of a are not followed")
+    found, = (str(fault) for fault in heard if fault.reason == "not followed")
+    assert found.startswith("position and velocity of a are not followed")
 
 
 def test_names_of_another_robot_are_noticed_in_each_message():

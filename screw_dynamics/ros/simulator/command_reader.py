@@ -30,8 +30,8 @@ class CommandReader:
     `notify` receives a `Fault` for each message with joints that the robot does not have, joints that are given a
     command in another field than that of their interface, or joints that are given none, NaN or an empty field.
 
-    references: it also gets one for the first message of a list of names in which joints that are commanded by effort
-    have position and velocity too, such as those of ~/motor_feed_forward: their efforts alone drift off."""
+    references: it also gets one for the first message in which joints that are commanded by effort have position and
+    velocity too, such as those of ~/motor_feed_forward: their efforts alone drift off."""
 
     def __init__(self, names: Sequence[str], mimics: Mapping[str, Sequence], interfaces: Mapping[str, str],
                  notify: Callable[[Fault], None] = lambda fault: None, references: bool = False):
@@ -51,8 +51,8 @@ class CommandReader:
         if selection is not self._selection:
             self._columns, self._selection = self._learn(msg.name, selection), selection
             self._unknown = self._unknown_joints(msg.name, selection)
-            if self._references:
-                self._notice_references(msg, selection)
+        if self._references:
+            self._notice_references(msg, selection)
         if self._unknown is not None:
             self._notify(self._unknown)
         command = np.full(len(self._map.joint_names), np.nan)
@@ -107,11 +107,12 @@ class CommandReader:
                      f"joints whose command interface it is: {joints}{also}")
 
     def _notice_references(self, msg: JointStateLike, selection: Selection) -> None:
-        """Notice joints that have position, velocity and effort, of which the effort alone is used."""
+        """Notice, once, joints that have position, velocity and effort, of which the effort alone is used."""
         fields = [np.asarray(getattr(msg, field)) for field in FIELDS]
         if all(len(given) == len(msg.name) for given in fields):
             given = np.isfinite([values[selection.source] for values in fields]).all(axis=0)
             if found := [i for i in selection.target[given] if self._interface(i) == "effort"]:
+                self._references = False
                 self._notify(Fault(
                     "not followed", f"position and velocity of {self._names(found)} are not followed: the command "
                     "interface is effort. Efforts of a feed-forward alone drift off; command_mode: position follows "
