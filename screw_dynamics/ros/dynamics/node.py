@@ -270,8 +270,9 @@ class DynamicsNode(ManagedNode):
         if self.state_label != "active":
             return OK, self.state_label, values
         level, message, more = self._stream.health()
-        if level == OK and (description.error or self._stream.withheld):
-            level, message = WARN, self._stream.withheld or description.state
+        if level == OK and (text := (
+                self._stream.beyond_limits() or self._stream.withheld or description.error and description.state)):
+            level, message = WARN, text
         values |= more | self._stream.latencies()
         for output in self._outputs:
             output_level, output_message, more = output.health()

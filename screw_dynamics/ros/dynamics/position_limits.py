@@ -19,7 +19,8 @@ def far_beyond_limits(robot: Robot, q: np.ndarray) -> str:
     beyond = np.flatnonzero((x < lower - room) | (x > upper + room))
     if not len(beyond):
         return ""
-    names = [velocity_names(model)[i] for i in moving[beyond]]
+    every = velocity_names(model)
+    names = [every[i] for i in moving[beyond]]
     least, at, most = (values[beyond[0]] for values in (lower, x, upper))
     unit = "m" if model.kind_of(names[0]) == "prismatic" else "rad"
     turned = unit == "rad" and abs(at) > 2.0 * np.pi and least <= np.radians(at) <= most

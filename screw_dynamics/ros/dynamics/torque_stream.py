@@ -228,9 +228,11 @@ class TorqueStream:
             if level == OK and other_level != OK:
                 level, message = other_level, other_message
             values = {**values, **more}
-        if level == OK and (text := far_beyond_limits(self._robot, self._state.position)):
-            level, message = WARN, text
         return level, message, values
+
+    def beyond_limits(self) -> str:
+        """Return a warning of a state far beyond limits of positions, or ""."""
+        return far_beyond_limits(self._robot, self._state.position)
 
     def _others_health(self) -> Report:
         """What is to be said of the state of joints of several degrees of freedom."""
