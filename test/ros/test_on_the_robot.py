@@ -248,10 +248,15 @@ def test_what_cannot_be_identified_is_said(ur5):
     assert ur5.set_parameter("payload_recording", 0.0) == ""
     assert ur5.set_parameter("payload_recording", 60.0) == ""
     assert "nothing was recorded yet: no joint_states" in identify(ur5).message
-    for k in range(100):
-        ur5.send(20.0 + k / 100, Q, np.zeros(6), np.zeros(6))
-    ur5.status(lambda status, values: int(values["recorded states"]) > 50)
-    answer = identify(ur5, apply=True)
-    assert not answer.success and "the model does not explain them" in answer.message    # zeros, where gravity acts
+    for start, effort, says in (
+            (20.0, np.zeros(6), "the model does not explain them"),         # though gravity acts
+            (40.0, ur5.robot.gravity_torque(Q), f"not applied to link '{LINK}': ")):    # at rest, a mass at most
+        assert ur5.set_parameter("payload_recording", 0.0) == ""
+        assert ur5.set_parameter("payload_recording", 60.0) == ""
+        for k in range(100):
+            ur5.send(start + k / 100, Q, np.zeros(6), effort)
+        ur5.status(lambda status, values: int(values.get("recorded states", 0)) > 50)
+        answer = identify(ur5, apply=True)
+        assert not answer.success and says in answer.message
     _, values = ur5.status()
     assert values["payloads [kg]"] == "none"
