@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import rclpy
+from diagnostic_msgs.msg import DiagnosticStatus
 from geometry_msgs.msg import WrenchStamped
 from rclpy.serialization import serialize_message
 from rosgraph_msgs.msg import Clock
@@ -20,7 +21,7 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 from screw_dynamics_interfaces.srv import GetGravity, InverseDynamics
 from support import planar_arm as arm
 
-from .rig import DYNAMICS, INJECTED, MODULES, PARAMETERS, SIMULATOR
+from .rig import DYNAMICS, INJECTED, MODULES, SIMULATOR
 from .table import fault
 
 NAN, INF = float("nan"), float("inf")
@@ -310,11 +311,13 @@ def log_size(rig):
 
 
 def logged(rig, words, start=0, while_waiting=lambda: None):
-    """The line with these words that the dynamics node has written behind so many bytes, once it has."""
-    def found():
-        lines = rig.logs[DYNAMICS][-1].read_bytes()[start:].decode().splitlines()
-        return next((line for line in lines if words in line), "")
-    return rig.wait(found, f"a line of log, {words}", while_waiting)
+    """Wait until the dynamics node has written a line with these words behind so many bytes."""
+    rig.wait(lambda: logged_since(rig, words, start), f"a line of log, {words}", while_waiting)
+
+
+def logged_since(rig, words, start):
+    """True if the dynamics node has written a line with these words behind so many bytes."""
+    return words in rig.logs[DYNAMICS][-1].read_bytes()[start:].decode()
 
 
 def killed(rig, name):
@@ -333,9 +336,8 @@ def kill_dynamics(rig):
 def kill_simulator(rig):
     start = log_size(rig)
     rig.processes[SIMULATOR].process.kill()
-    line = logged(rig, "joint_states are stale", start)
-    age = float(line.partition("are stale: ")[2].split()[0])
-    assert age < 2.0 * PARAMETERS[DYNAMICS]["state_timeout"], f"logged at an age of {age} s"
+    rig.status(lambda status, values: status.level == DiagnosticStatus.STALE)
+    assert logged_since(rig, "joint_states are stale", start), "no line of log before the status"
     killed(rig, SIMULATOR)
 
 
