@@ -90,7 +90,7 @@ def collisions(given: Robot | Mapping[str, Robot]) -> list[CollisionShape]:
 
 
 def touches_nothing(name: str, left_out: Sequence[str]) -> str:
-    """What to say of a robot without collision shapes; left_out: the texts of collisions_of."""
+    """Return a warning of a robot without collision shapes; left_out: the texts of collisions_of."""
     why = "all its collision shapes are left out" if left_out else "its description has no <collision>"
     return f"{name} touches nothing: {why}"
 

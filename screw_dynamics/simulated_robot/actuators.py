@@ -72,7 +72,7 @@ class Actuators:
 
     @property
     def crowded(self) -> bool:
-        """Whether the last motion ended early, since more would touch than max_contacts."""
+        """True if the last motion ended early, since more would touch than max_contacts."""
         return self._moving.crowded
 
     def reason(self, robot: Robot, q: np.ndarray, qd: np.ndarray) -> str:

@@ -252,7 +252,8 @@ def test_states_that_are_late_again_and_again_do_not_flood_the_log(diagnostics, 
 
 def test_another_reason_right_after_one_that_has_passed_is_answered_by_ok_too(diagnostics, monkeypatch):
     written, now = keep_lines(diagnostics, monkeypatch)
-    report(diagnostics, now, [(STALE, "no states"), (OK, "publishing"), (STALE, "no base"), (OK, "publishing"), (OK, "publishing")])
+    report(diagnostics, now, [
+        (STALE, "no states"), (OK, "publishing"), (STALE, "no base"), (OK, "publishing"), (OK, "publishing")])
     assert written.lines == ["no states", "OK: publishing", "no base", "OK: publishing"]
 
 
