@@ -39,7 +39,7 @@ class SceneParameters:
             return None
         settings = self._node.settings
         return scene_around(robot, self._file, bool(settings.ground), settings.friction, settings.self_collisions,
-                            settings.max_contacts, *([] if quiet else [self._node.log.warning]))
+                            settings.max_contacts, (lambda text: None) if quiet else self._node.log.warning)
 
 
 def scene_around(robot: Robot, given: SceneFile, ground: bool = False, friction: float = -1.0,
