@@ -145,6 +145,26 @@ def test_a_request_that_cannot_be_taken_keeps_no_other_waiting():
     assert (one.sent, other.sent) == ([(0, "a")], [(1, "b")])
 
 
+def test_a_response_that_cannot_be_sent_ends_no_turn():
+    class Failing(Queue):
+        def send_response(self, response, header):
+            raise RuntimeError("of the middleware")
+
+    (requests, tasks), one = waiting(), Failing([(time, "a") for time in range(MOST + 1)], False)
+    other = Queue([(MOST + 1, "b"), (-1, "c")], False)
+
+    async def answer(name):
+        return name
+    for service in (one, other):
+        requests.serve(service, Answers(answer, lambda why: "refused"))
+    requests.beginning_execution(None)
+    turn(tasks)             # refuses two of the first, and one of the other, which waits for its turn behind them
+    assert other.sent == [(MOST + 1, "refused"), (-1, "c")]
+    while tasks:
+        turn(tasks)
+    assert requests.can_execute(one)
+
+
 def test_a_request_that_waits_when_its_service_is_left_is_refused():
     """The next configuration may be of another robot."""
     (requests, tasks), service = waiting(), Queue([(0, "a"), (1, "b")], False)

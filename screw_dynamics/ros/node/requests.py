@@ -89,17 +89,23 @@ class Requests(CallbackGroup):
         """Refuse some of those that are too many, and answer one; then the executor looks at all else."""
         try:
             for _ in range(min(AT_ONCE, len(self._refused))):
-                _refuse(self._refused.popleft(), f"{MOST} requests wait already")
+                self._refuse(self._refused.popleft(), f"{MOST} requests wait already")
             if self._refused:
                 time.sleep(PAUSE)
             if self._waiting:
                 waiting = self._waiting.popleft()
                 if waiting.service in self._served:
-                    _send(waiting, await waiting.answers.answer(waiting.request))
+                    self._send(waiting, await waiting.answers.answer(waiting.request))
                 else:               # what answers may have another robot by now
-                    _refuse(waiting, "the node was cleaned up")
+                    self._refuse(waiting, "the node was cleaned up")
         finally:
             self._take()
+
+    def _refuse(self, waiting: Waiting, why: str) -> None:
+        self._send(waiting, waiting.answers.refuse(why))
+
+    def _send(self, waiting: Waiting, response: Any) -> None:
+        self._node.guarded(waiting.service.srv_name, _send)(waiting, response)
 
 
 def _look(service: Service, answers: Answers, came: list[Waiting]) -> None:
@@ -107,10 +113,6 @@ def _look(service: Service, answers: Answers, came: list[Waiting]) -> None:
     with suppress(InvalidHandle), service.handle:       # unless it has ended
         while (taken := service.handle.service_take_request(service.srv_type.Request))[1] is not None:
             came.append(Waiting(service, answers, *taken))
-
-
-def _refuse(waiting: Waiting, why: str) -> None:
-    _send(waiting, waiting.answers.refuse(why))
 
 
 def _send(waiting: Waiting, response: Any) -> None:
