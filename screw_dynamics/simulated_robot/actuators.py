@@ -41,11 +41,6 @@ class Actuators:
         self._measuring: Moving | None = None
         self._loops: ClosedLoopRobot | None = None
         self._drives: Drives | None = None
-        self.restart()
-
-    def restart(self) -> None:
-        """The state that the next steps begin from does not follow those before."""
-        self._resumed = False
 
     def effort(self, robot: Robot, drives: Drives, sample: Sample | None, t: float, q: np.ndarray, qd: np.ndarray,
                wrenches: Wrenches) -> np.ndarray:
@@ -98,16 +93,14 @@ class Actuators:
         return made, q, qd, failing
 
     def _run(self, robot, drives, samples, t, q, qd, wrenches, steps, clipped, past=None, touching=None):
-        """past: None of steps that are not those of the motion, in which impulses of contacts begin with none."""
-        by, resumed = self._measured_by(robot, touching) if past is None else None, False
-        if by is None:
-            by, resumed = self._moved_by(robot, touching), self._resumed and past is not None
+        """past: None of steps that are not those of the motion."""
+        measured = past is None and touching is not None
+        by = self._measured_by(robot, touching) if measured else self._moved_by(robot, touching)
         if drives is not self._drives:      # brakes stay where they are as long as the same drives the joints
             position = coordinates(q[:robot.nq], robot.n)
             self._drives, self._table = drives, self._joints(robot, drives, position)
             self._constant = _reference(drives, Sample(drives.kind, *np.zeros((4, 1, robot.n))))
         reference = self._constant if samples is None else _reference(drives, samples)
-        moving = past is not None
         past = np.empty((0, PAST, len(q))) if past is None else past
         with np.errstate(all="ignore"):     # what overflows becomes a fault
             on_bodies = by.driven.wrenches(wrenches) if wrenches or touching is not None else self._unpushed
@@ -115,25 +108,21 @@ class Actuators:
         if touching is not None:
             table, reference = with_bodies(table, touching), _padded(reference, len(qd))
             more, clipped = clipped, np.zeros(len(qd), dtype=np.int64)
-        made, tau, failing = by.run(table, on_bodies, reference, steps, t, self._settings.step, q, qd, clipped, past,
-                                    resumed)
+        made, tau, failing = by.run(table, on_bodies, reference, steps, t, self._settings.step, q, qd, clipped, past)
         if touching is not None:
             more += clipped[:robot.n]
-        self._resumed = self._resumed or (moving and made > 0)
         return made, tau[:robot.n], failing
 
     def _moved_by(self, robot, touching):
-        """What moves a robot."""
+        """Return what moves a robot."""
         if self._moving is None or robot is not self._moving.robot or touching is not self._moving.touching:
             self._moving, self._drives = Moving(robot, self._settings, self.forces, touching), None
-            self._unpushed, self._resumed = self._moving.driven.wrenches({}), False
+            self._unpushed = self._moving.driven.wrenches({})
         return self._moving
 
     def _measured_by(self, robot, touching):
-        """What sensors of one that touches something make steps by, with memory of its own, so that the motion does not
-        depend on when they measure; None of a robot alone."""
-        if touching is None:
-            return None
+        """Return what sensors of a robot that touches something make steps by: their state may be one of a scene that
+        has changed since, and the motion keeps its own memory and reports."""
         if self._measuring is None or touching is not self._measuring.touching:
             self._measuring = Moving(robot, self._settings, self.forces, touching)
         return self._measuring

@@ -31,15 +31,14 @@ class Moving:
         self.driven = self._make()
 
     def run(self, table: np.ndarray, wrenches: np.ndarray, reference: np.ndarray, steps: int, t: float, h: float,
-            q: np.ndarray, qd: np.ndarray, clipped: np.ndarray, past: np.ndarray, resumed: bool = False
-            ) -> tuple[int, np.ndarray, np.ndarray]:
-        """As Driven.run."""
+            q: np.ndarray, qd: np.ndarray, clipped: np.ndarray, past: np.ndarray) -> tuple[int, np.ndarray, np.ndarray]:
+        """Make steps, as `Driven.run` does, and return what it returns."""
         given = (table, wrenches, reference, steps, t, h, q, qd, clipped, past)
         if self.touching is None:
-            return self.driven.run(*given, resumed)
+            return self.driven.run(*given)
         begin = q.copy(), qd.copy(), clipped.copy()
         while True:
-            made, tau, failing = self.driven.run(*given, resumed)
+            made, tau, failing = self.driven.run(*given)
             missed = self.driven.report(RESIDUALS + 1)[RESIDUALS]
             if not missed > 0.0:
                 self.crowded = False
@@ -47,19 +46,19 @@ class Moving:
             q[:], qd[:], clipped[:] = begin
             self.crowded = not self.touching.grow(self._most, missed)
             if self.crowded:
-                return (0, tau, failing) if steps == 1 else self._one_by_one(*given, resumed)
-            resumed = False
+                return (0, tau, failing) if steps == 1 else self._one_by_one(*given)
             self._renew()
 
-    def _one_by_one(self, table, wrenches, reference, steps, t, h, q, qd, clipped, past, resumed):
-        """The same, up to the first step that is not made."""
+    def _one_by_one(self, table, wrenches, reference, steps, t, h, q, qd, clipped, past):
+        """Make steps up to the first that is not made."""
+        made = 0
         for k in range(steps):
             row = reference[k:k + 1] if len(reference) > 1 else reference
-            made, tau, failing = self.run(table, wrenches, row, 1, t + k * h, h, q, qd, clipped, past[k:k + 1],
-                                          resumed or k > 0)
-            if not made:
+            one, tau, failing = self.run(table, wrenches, row, 1, t + k * h, h, q, qd, clipped, past[k:k + 1])
+            made += one
+            if not one:
                 break
-        return k, tau, failing
+        return made, tau, failing
 
     def contacts(self) -> Contacts:
         """The contacts in the last step."""

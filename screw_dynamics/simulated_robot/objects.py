@@ -4,7 +4,6 @@ import numpy as np
 
 from screw_dynamics.scene.objects import SceneObject
 
-from .actuators import Actuators
 from .pushes import Pushes
 from .surroundings import Entity, Surroundings
 
@@ -14,7 +13,6 @@ class Objects:
 
     surroundings: Surroundings | None
     q: np.ndarray
-    _actuators: Actuators
     _pushes: Pushes
 
     def _around(self) -> Surroundings:
@@ -31,19 +29,16 @@ class Objects:
         """Set the pose x y z, quaternion x y z w (7,) of an object, and its twist (6,) in its own frame, angular part
         first; None: as they are."""
         self._around().place(name, pose, twist)
-        self._changed()
 
     def spawn(self, given: SceneObject) -> None:
         """Add an object, from now on, resets included; all else goes on. Refused, too, where more would touch than
         max_contacts of the scene."""
         self._around().spawn(given, self.q)
-        self._changed()
 
     def delete(self, name: str) -> None:
         """Take an object out, with the pushes on it; all else goes on."""
         self._around().delete(name)
         self._pushes.forget(name)
-        self._changed()
 
     def delete_spawned(self) -> None:
         """Take out all objects that were spawned."""
@@ -53,8 +48,3 @@ class Objects:
     def set_friction(self, name: str, friction: float) -> None:
         """Let a link or an object have another coefficient of friction, from now on, resets included."""
         self._around().set_friction(name, friction)
-        self._changed()
-
-    def _changed(self) -> None:
-        """The next step does not follow the last one."""
-        self._actuators.restart()

@@ -190,7 +190,6 @@ class Simulation(Objects, Measurements):
         self._origin_ns = 0 if restart_clock else self.time_ns
         self.q, self.qd, self.steps, self.fault = q, qd, 0, None
         self._integrated: Robot | None = None
-        self._actuators.restart()
         if self.surroundings is not None:
             self.surroundings.fail({}, ())
             self.surroundings.reset()
