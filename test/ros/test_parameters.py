@@ -14,6 +14,7 @@ RATE = Setting("rate", 0.0, "how often", unit="Hz", lower=0.0, upper=100.0, leas
 COUNT = Setting("count", 1, "how many", lower=0)
 MODE = Setting("mode", "zero", "which", choices=("zero", "error"))
 GRAVITY = Setting("gravity", (0.0, 0.0, -9.81), "down", length=3)
+CONTACTS = next(setting for setting in SIMULATOR if setting.name == "max_contacts")
 JOINTS = Setting("joints", (), "which", read_only=True)
 
 
@@ -36,6 +37,7 @@ def test_a_value_of_the_right_kind_is_taken(setting, value, expected):
         (RATE, float("nan"), "parameter rate is nan, must be finite"),
         (RATE, "fast", "parameter rate is 'fast', must be of type DOUBLE"),
         (RATE, True, "parameter rate is True, must be of type DOUBLE"),
+        (CONTACTS, 10_001, "parameter max_contacts is 10001, must be <= 10000"),     # 14 GB, by their square
         (COUNT, 1.5, "parameter count is 1.5, must be of type INTEGER"),
         (MODE, "maybe", "parameter mode is 'maybe', must be one of zero, error"),
         (GRAVITY, [0.0, 0.0], "parameter gravity has 2 values, must have 3"),

@@ -43,7 +43,7 @@ SETTINGS = (
     Setting("self_collisions", False, "links of the robot touch each other in a scene, but those that samples of "
             "configurations find in contact always or never", read_only=True),
     Setting("max_contacts", MAX_CONTACTS, "contacts at once in a scene: an object with which there would be more is "
-            "not spawned, and where more come about the robot stops until a reset", lower=1, upper=100_000,
+            "not spawned, and where more come about the robot stops until a reset", lower=1, upper=10_000,
             read_only=True),
     Setting("bumpers", (), "links, or objects, that publish on bumper/<link> whether something touches them",
             read_only=True),
