@@ -16,6 +16,7 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 from screw_dynamics.ros.node.diagnostics import Diagnostics
 from screw_dynamics.ros.node.joint_state import Fault
 from screw_dynamics.ros.node.log import BoundedLog
+from screw_dynamics.ros.node.watches import runs
 from screw_dynamics_interfaces.srv import SetPayload
 from support import planar_arm as arm
 from support import simulator_driver
@@ -186,6 +187,15 @@ def test_names_that_are_no_text_end_no_diagnostics(driver, tmp_path):
             simulator.fresh()
             simulator.command(effort=[0.0, 0.0])
             says(simulator, WARN, "no joint_commands for 0.1 s")
+
+
+@pytest.mark.parametrize("known, found", [(("a", "controller_manager"), True), (("a",), False), (None, False)])
+def test_a_node_runs_as_far_as_names_can_be_read(known, found):
+    def get_node_names():
+        if known is None:
+            b"a\xff".decode()
+        return list(known)
+    assert runs(SimpleNamespace(get_node_names=get_node_names), "controller_manager") == found
 
 
 def unreadable(node):

@@ -54,6 +54,14 @@ def rivals(node: Node, published: str, subscribed: str) -> str:
     return f"{listed(others)} simulates on {node.resolve_topic_name(published)} too"
 
 
+def runs(node: Node, name: str) -> bool:
+    """Return whether a node of a name runs, in whichever namespace, as this node sees the graph: False if it cannot."""
+    try:
+        return name in node.get_node_names()
+    except UnicodeDecodeError:      # the name of some node is no text
+        return False
+
+
 def publishers(node: Node, topic: str) -> list[str]:
     """The full names of the nodes that publish a topic, as this node sees them: [UNREADABLE] if it cannot."""
     return sorted(set(names(node.get_publishers_info_by_topic, node.resolve_topic_name(topic))))

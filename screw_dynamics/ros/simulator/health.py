@@ -13,7 +13,7 @@ from screw_dynamics.simulation.conservation import momentum_and_moment
 
 from ..node.diagnostics import ERROR, OK, WARN, Report
 from ..node.joint_state import listed
-from ..node.watches import publishers
+from ..node.watches import publishers, runs
 from ..timing import SECOND
 from .complaints import Complaints
 
@@ -168,7 +168,6 @@ def explained_timeout(simulation: Simulation, node: Node, complaints: Complaints
     silent = (
         ". The state equals the last commands, and ros2_control's JointStateTopicSystem sends nothing then: set its "
         "trigger_joint_command_threshold to -1, or command_timeout to 0"
-    ) if simulation.at_command and publishers(node, "joint_commands") and (
-        CONTROLLER_MANAGER in node.get_node_names()) else ""
+    ) if simulation.at_command and publishers(node, "joint_commands") and runs(node, CONTROLLER_MANAGER) else ""
     lacking = without_commands(simulation, node, complaints)
     return f"{lacking}. From now on {ACTING[timeout]} (on_timeout: {timeout}){silent}"
