@@ -70,6 +70,11 @@ class Actuators:
         """True if the last motion ended early, since more would touch than max_contacts."""
         return self._moving.crowded
 
+    @property
+    def unsolved(self) -> float:
+        """The largest residual in m/s of the last motion's contacts that were not solved; 0 of a robot alone."""
+        return self._moving.unsolved
+
     def reason(self, robot: Robot, q: np.ndarray, qd: np.ndarray) -> str:
         """Why the last motion ended early at a state, if more is known than the joints whose numbers are not finite."""
         return why_open(robot, q, qd, self._moving.driven.lost[0][:robot.n], self._settings.step)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from screw_dynamics.closed_loops import ClosedLoopRobot
-from screw_dynamics.constraints.contacts.tables import RESIDUALS, report_numbers
+from screw_dynamics.constraints.contacts.tables import RESIDUALS, UNSOLVED, report_numbers
 from screw_dynamics.forces import Element
 from screw_dynamics.robot import Robot
 from screw_dynamics.scene import Contacts
@@ -19,10 +19,11 @@ from .surroundings import Touching
 
 class Moving:
     """Steps of a robot, or of a robot and what surrounds it. Where more touch than there is room for, they are made
-    anew with more room, up to the scene's max_contacts; `crowded`: the motion ends before a step with more."""
+    anew with more room, up to the scene's max_contacts; `crowded`: the motion ends before a step with more. unsolved:
+    the largest residual in m/s of the last motion's contacts in steps that the solver gave up, 0 if there is none."""
 
     def __init__(self, robot: Robot, settings: Settings, forces: Sequence[Element], touching: Touching | None):
-        self.robot, self.touching, self.crowded = robot, touching, False
+        self.robot, self.touching, self.crowded, self.unsolved = robot, touching, False, 0.0
         self._make = partial(driven, robot, settings, forces, touching)
         self._renew()
 
@@ -39,25 +40,26 @@ class Moving:
         begin = q.copy(), qd.copy(), clipped.copy()
         while True:
             made, tau, failing = self.driven.run(*given)
-            missed = self.driven.report(RESIDUALS + 1)[RESIDUALS]
+            missed, unsolved = self.driven.report(UNSOLVED + 1)[[RESIDUALS, UNSOLVED]]
             if not missed > 0.0:
-                self.crowded = False
+                self.crowded, self.unsolved = False, float(unsolved)
                 return made, tau, failing
             q[:], qd[:], clipped[:] = begin
-            self.crowded = not self.touching.grow(self._most, missed)
+            self.crowded, self.unsolved = not self.touching.grow(self._most, missed), 0.0
             if self.crowded:
                 return (0, tau, failing) if steps == 1 else self._one_by_one(*given)
             self._renew()
 
     def _one_by_one(self, table, wrenches, reference, steps, t, h, q, qd, clipped, past):
         """Make steps up to the first that is not made."""
-        made = 0
+        made, unsolved = 0, 0.0
         for k in range(steps):
             row = reference[k:k + 1] if len(reference) > 1 else reference
             one, tau, failing = self.run(table, wrenches, row, 1, t + k * h, h, q, qd, clipped, past[k:k + 1])
-            made += one
+            made, unsolved = made + one, max(unsolved, self.unsolved)
             if not one:
                 break
+        self.unsolved = unsolved
         return made, tau, failing
 
     def contacts(self) -> Contacts:

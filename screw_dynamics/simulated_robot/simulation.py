@@ -54,6 +54,7 @@ class Simulation(Objects, Measurements):
     * base: the floating base, None where none floats; joint_names: the joints of one degree of freedom; names: of all n
       velocities, those of the base before the joints; command_names: by which they are commanded, motors.py.
     * saturated (n,): the steps, since the start, in which a command or an effort was clipped to a limit.
+    * unsolved: the largest residual in m/s, since the last reset, of contacts in steps that the solver gave up.
     * fault: None, or why the robot stopped until a reset. The state always is finite.
     * home: where the next reset leads to.
     * residuals {name: function of q (nq,)}: what constrains configurations, each 0 where it holds; more may be added.
@@ -188,7 +189,7 @@ class Simulation(Objects, Measurements):
     def _start(self, q: np.ndarray, qd: np.ndarray, restart_clock: bool) -> None:
         q, qd = closed(self.robot, q, qd, ~self._commands.passive)
         self._origin_ns = 0 if restart_clock else self.time_ns
-        self.q, self.qd, self.steps, self.fault = q, qd, 0, None
+        self.q, self.qd, self.steps, self.fault, self.unsolved = q, qd, 0, None, 0.0
         self._integrated: Robot | None = None
         if self.surroundings is not None:
             self.surroundings.fail({}, ())
@@ -339,6 +340,7 @@ class Simulation(Objects, Measurements):
         if around is not None:
             around.q, around.qd = q[robot.nq:], qd[robot.n:]
         self.q, self.qd, self.steps = q[:robot.nq], qd[:robot.n], self.steps + made
+        self.unsolved = max(self.unsolved, self._actuators.unsolved)
         if self._actuators.crowded:
             self._stop(f"more would touch at once than max_contacts, {around.touching.max_contacts}")
         elif made < steps:

@@ -10,6 +10,7 @@ from screw_dynamics.ros.simulator.health import conserved
 from screw_dynamics.simulated_robot.settings import Settings
 from screw_dynamics.simulated_robot.simulation import Simulation
 from screw_dynamics.simulation.conservation import momentum_and_moment
+from screw_dynamics.urdf.error import UrdfWarning
 from support import floating_robots as robots
 from support import planar_arm as arm
 from support.graph import NodeProcess
@@ -62,6 +63,15 @@ def test_energy_and_momentum_and_what_is_left_of_them_are_in_the_diagnostics(hop
     assert abs(float(values["energy balance residual [J]"])) < 1e-6
     assert np.abs(numbers(values["angular momentum residual [N m s]"])).max() < 1e-6
     assert np.abs(numbers(values["linear momentum residual [N s]"])).max() < 1e-6
+
+
+def test_contacts_that_are_not_solved_are_in_the_diagnostics_of_a_scene(monkeypatch):
+    robot = sd.Robot.from_urdf(arm.urdf())
+    with pytest.warns(UrdfWarning, match="touches nothing"):
+        simulation = Simulation(robot, Settings(), scene=sd.Scene(robot, ground=True))
+    monkeypatch.setattr(simulation, "unsolved", 0.3)
+    assert conserved(simulation)["contacts not solved [m/s]"] == "0.3"
+    assert "contacts not solved [m/s]" not in conserved(Simulation(robot, Settings()))
 
 
 def test_what_is_left_of_a_momentum_is_said_angular_first(monkeypatch):

@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 
 import screw_dynamics as sd
-from screw_dynamics.contact.shapes import Box, Sphere
+from screw_dynamics.contact.shapes import Box, Plane, Sphere
 from screw_dynamics.scene.objects import SceneObject
 from screw_dynamics.scene.touching import Touching
 from screw_dynamics.simulated_robot.settings import Settings
@@ -190,6 +190,29 @@ def test_an_object_for_whose_contacts_there_is_no_memory_is_not_spawned_and_noth
     np.testing.assert_array_equal(state(simulation), before)
     assert list(simulation.surroundings.objects) == ["ground", "box0"]
     assert simulation.advance(10) == 10 and simulation.fault is None
+
+
+def test_contacts_that_the_solver_gives_up_are_known_until_a_reset():
+    """A slider along x touches a surface that rises, which it cannot follow: no impulse is enough."""
+    builder = sd.ModelBuilder("base")
+    builder.add_screw("rail", "slider", "base", (1.0, 0.0, 0.0), pitch=np.inf, mass=1.0)
+    slider = sd.Robot(builder.build())
+    scene = sd.Scene(slider, friction=0.0, shapes={"slider": Sphere(0.1)})
+    scene.add("lift", Plane(), pose=at(z=-0.1), belt=(0.0, 0.0, 0.3))
+    simulation = simulate(slider, scene, hold_until_first_command=False)
+    assert simulation.unsolved == 0.0
+    simulation.touches()                                    # what sensors find is no motion
+    assert simulation.unsolved == 0.0
+    simulation.advance(4)
+    assert simulation.unsolved == pytest.approx(0.3, rel=1e-12)
+    away = (0.0, 0.0, -1.0, 0.0, 0.0, 0.0, 1.0)
+    simulation.place("lift", away)
+    simulation.advance(4)
+    assert simulation.unsolved == pytest.approx(0.3, rel=1e-12)
+    simulation.reset()
+    simulation.place("lift", away)
+    simulation.advance(4)
+    assert simulation.unsolved == 0.0
 
 
 @pytest.mark.parametrize("kind", ["object_dropped", "surface_slippery"])

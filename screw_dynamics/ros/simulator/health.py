@@ -115,6 +115,8 @@ def conserved(simulation: Simulation) -> dict[str, str]:
         momentum = momentum_and_moment(robot, q, qd)[0]
         values |= {"angular momentum [N m s]": digits(momentum[:3]), "linear momentum [N s]": digits(momentum[3:])}
     values |= {f"constraint residual: {name}": digits(of(q)) for name, of in simulation.residuals.items()}
+    if simulation.surroundings is not None:
+        values["contacts not solved [m/s]"] = digits(simulation.unsolved)
     account = simulation.account()
     if account is not None:
         values |= {"work of efforts and pushes [J]": digits(account.work), "taken by friction [J]":
