@@ -27,7 +27,8 @@ def find(address: str | os.PathLike) -> list[str]:
     if fs.exists(path):
         found = _episodes(fs, path)
     elif re.search(r"[*?\[]", path):
-        found = [episode for part in fs.glob(path) for episode in _episodes(fs, part)]
+        found = [episode for part in fs.glob(path) if not os.path.basename(part).startswith(".")     # being written
+                 for episode in _episodes(fs, part)]
     else:
         raise ValueError(f"{os.fspath(address)} does not exist")
     if not found:

@@ -48,8 +48,8 @@ def _parser():
         one.add_argument("--out", required=True, type=Path, help="folder for what comes out; all workers must see it")
         one.add_argument("--topic", action="append", default=[], metavar="ROLE=NAME", help="topic of a role "
                          "(joint_states, commands, odometry, wrenches, imu, description); may be given several times")
-        one.add_argument("--max-bytes", type=int, metavar="N", help="that a recording may become when it is expanded; "
-                         "64 MiB by default, or 100 times its size if that is more")
+        one.add_argument("--max-bytes", type=int, metavar="N", help="bytes that a recording may become when it is "
+                         "expanded; 64 MiB by default, or 100 times its size if that is more")
         one.add_argument("--scheduler", metavar="ADDRESS", help="of a Dask scheduler; else processes of this machine")
         one.add_argument("--workers", type=int, metavar="N", help="how many processes; one a core by default")
         one.add_argument("--timeout", type=float, default=600.0, metavar="S",

@@ -31,6 +31,7 @@ class Allowance:
     def expanded(self, compression: str, data: bytes) -> bytes:
         """Bytes that were compressed by "zstd", "lz4" or "", not at all; of such as are cut what is there."""
         if not compression:
+            self.take(len(data))                # an index may name the same chunk many times
             return data
         if compression not in ("zstd", "lz4"):
             raise ValueError(f"compression {compression!r} is not known: it must be zstd, lz4 or none")

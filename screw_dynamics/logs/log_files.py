@@ -24,10 +24,11 @@ def logs(fs: Any, path: str, name: str, notes: Notes, max_bytes: int | None = No
     What is missing or cannot be read is noted; ValueError where nothing is left."""
     with ExitStack() as stack:
         found, refused, paths = [], [], files(fs, path, name, notes)
-        allowance = Allowance(name, sum(fs.size(file) or 0 for file in paths), max_bytes)
+        size = sum(_size(fs, file) for file in paths)
+        allowance, unpacked = (Allowance(name, size, max_bytes) for _ in range(2))      # messages, and files with them
         for file in paths:
             try:
-                found.append(_opened(stack, fs, file, os.path.basename(file), notes, allowance))
+                found.append(_opened(stack, fs, file, os.path.basename(file), notes, allowance, unpacked))
             except (OSError, ValueError) as error:
                 refused.append(str(error))
         if not found:
@@ -36,6 +37,12 @@ def logs(fs: Any, path: str, name: str, notes: Notes, max_bytes: int | None = No
         for text in refused:
             notes.add("unreadable", text)
         yield found, allowance
+
+
+def _size(fs, path):
+    """The bytes of a file, and of the journal of a database that is not closed."""
+    journal = f"{path}-wal"
+    return (fs.size(path) or 0) + ((fs.size(journal) or 0) if fs.exists(journal) else 0)
 
 
 def files(fs: Any, path: str, name: str, notes: Notes) -> list[str]:
@@ -62,16 +69,16 @@ def _metadata(fs, path):
     try:
         with opened(fs, path) as file:
             listed = yaml.safe_load(file.read())["rosbag2_bagfile_information"]["relative_file_paths"]
-        return [str(entry) for entry in listed], ""
+        return [entry for entry in dict.fromkeys(listed) if isinstance(entry, str)], ""
     except (OSError, KeyError, TypeError, ValueError, yaml.YAMLError) as error:
         return [], f"{METADATA} cannot be read: {type(error).__name__}"
 
 
-def _opened(stack, fs, path, name, notes, allowance):
+def _opened(stack, fs, path, name, notes, allowance, unpacked):
     """A file as a log; compressed ones are copied first."""
     plain = path.removesuffix(".zstd")
     if plain != path:
-        path = _decompressed(stack, fs, path, name, notes, allowance)
+        path = _decompressed(stack, fs, path, name, notes, unpacked)
     if plain.endswith(".mcap"):
         file = open(path, "rb") if plain != path and os.path.exists(path) else opened(fs, path)
         return McapLog(stack.enter_context(file), name, notes, allowance)
@@ -81,14 +88,14 @@ def _opened(stack, fs, path, name, notes, allowance):
     return log
 
 
-def _decompressed(stack, fs, path, name, notes, allowance):
+def _decompressed(stack, fs, path, name, notes, unpacked):
     """A copy of a file that was compressed as a whole, as far as it goes."""
     from zstandard import ZstdError
     folder = stack.enter_context(tempfile.TemporaryDirectory())
     copy = Path(folder, os.path.basename(path).removesuffix(".zstd"))
     with opened(fs, path) as packed, open(copy, "wb") as file:
         try:
-            file.writelines(allowance.of_zstd(packed))
+            file.writelines(unpacked.of_zstd(packed))
         except ZstdError as error:
             notes.add("truncated", f"{name}: decompressed up to byte {file.tell()}: {error}")
     return copy

@@ -127,9 +127,11 @@ class McapLog:
             at = self._file.tell()
 
     def _inside(self, chunk, at, notes):
-        """The records of the chunk at a byte, none if its checksum is another."""
+        """The records of the chunk at a byte, none if its size or checksum is another."""
         try:
             data = self._allowance.expanded(chunk.compression, chunk.data)
+            if len(data) != chunk.uncompressed_size:
+                raise ValueError(f"it has {len(data)} bytes, not {chunk.uncompressed_size}")
             if chunk.uncompressed_crc not in (0, found := crc32(data)):
                 raise ValueError(f"its crc is {found}, not {chunk.uncompressed_crc}")
             yield from _split(data)

@@ -24,11 +24,11 @@ def read(address: str | os.PathLike, topics: Topics | None = None, *, gap: float
     what is not named is found by type and name, and None is not wanted. `gap`: the longest step in s that is no
     interruption; five usual ones by default. `time`: "stamp", when something was measured, or "log", when it was
     logged. `command_joints`, `command_field`: what the numbers of a Float64MultiArray are. `columns`: those of a table,
-    as {"t": name, "q": {joint: name}, ...}, where their names do not say it. `max_bytes`: that the recording may become
-    when it is expanded; by default 64 MiB, or 100 times its size if that is more.
+    as {"t": name, "q": {joint: name}, ...}, where their names do not say it. `max_bytes`: the bytes that the recording
+    may become when it is expanded; by default 64 MiB, or 100 times its size if that is more.
 
-    What is dropped, changed or damaged is in its `notes`. ValueError where nothing can be read, or where it is not
-    known which topic is meant, with names; ImportError without the extra [logs]."""
+    What is dropped, changed or damaged is in its `notes`. Raises ValueError if nothing can be read, or it is not known
+    which topic is meant, with names; ImportError without the extra [logs]."""
     gap = None if gap is None else checks.positive("gap", gap)
     checks.one_of("time", time, ("stamp", "log"))
     checks.one_of("command_field", command_field, FIELDS)

@@ -23,7 +23,7 @@ class SqliteLog:
             if not file.read(16).startswith(b"SQLite format 3"):
                 raise ValueError(f"{name} is not a database of rosbag2: it begins with other bytes")
         self._path = path = self._with_journal(path)
-        self._refuse_views()
+        self._refuse_what_is_computed()
         self._reader = Reader(path)
         try:
             self._reader.open()
@@ -77,11 +77,17 @@ class SqliteLog:
         self._notes.add("not closed", f"{self._name} was not closed: its write-ahead log was read with it")
         return copy
 
-    def _refuse_views(self):
-        """ValueError for a database with queries of its own as tables, which can have rows without end."""
+    def _refuse_what_is_computed(self):
+        """ValueError for a database with views, which can have rows without end, or computed columns, whose values can
+        be of any size."""
         with closing(self._database()) as database, suppress(sqlite3.Error):
             for (view,) in database.execute("SELECT name FROM sqlite_master WHERE type = 'view'"):
                 raise ValueError(f"{self._name} is not a database of rosbag2: it has a view, {view!r}")
+            for table, column in database.execute(
+                    "SELECT tables.name, columns.name FROM sqlite_master AS tables, pragma_table_xinfo(tables.name) AS "
+                    "columns WHERE tables.type = 'table' AND columns.hidden"):
+                raise ValueError(f"{self._name} is not a database of rosbag2: it has a computed column, {column!r} of "
+                                 f"table {table!r}")
 
     # --------------------------------------------------------------------------------------------- damaged ones
     def _topics(self):

@@ -92,7 +92,7 @@ def _parquet(file, allowance):
 
 
 def _is_number(kind):
-    """Whether entries have one width, dates among them."""
+    """Return True for types of one width, dates among them."""
     import pyarrow as pa
     return pa.types.is_primitive(kind) or pa.types.is_decimal(kind)
 

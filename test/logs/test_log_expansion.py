@@ -1,5 +1,6 @@
 """Small files that become large ones, and what is no file: refused by name, with the limit."""
 import os
+import shutil
 import sqlite3
 import threading
 from contextlib import closing
@@ -10,10 +11,12 @@ import pyarrow.parquet
 import pytest
 import yaml
 import zstandard
+from mcap.records import ChunkIndex
 from mcap.writer import CompressionType
 
 import screw_dynamics as sd
-from support.logged import START, STATE, mcap, rosbag2, state, states
+from screw_dynamics.logs.expansion import FLOOR
+from support.logged import MS, START, STATE, mcap, rosbag2, state, states
 
 ZEROS = 1 << 27         # bytes, which a thousandth of them holds
 
@@ -91,6 +94,68 @@ def test_a_database_whose_rows_have_no_end_is_refused(tmp_path):
                          "100000) SELECT some.id, topic_id, timestamp + i AS timestamp, data FROM some, n")
     with pytest.raises(ValueError, match="view, 'messages'"):
         sd.logs.read(path)
+
+
+@pytest.mark.parametrize("kind", ["VIRTUAL", "STORED"])
+@pytest.mark.parametrize("table, column, value", [
+    ("messages", "data", "zeroblob(1000)"), ("topics", "offered_qos_profiles", "hex(zeroblob(1000))")])
+def test_a_database_that_computes_columns_is_refused(table, column, value, kind, tmp_path):
+    messages, _, _ = states(5)
+    path = next(rosbag2(tmp_path / "bag", messages).glob("*.db3"))
+    with closing(sqlite3.connect(path)) as database:
+        names = [name for _, name, *_ in database.execute(f"PRAGMA table_info({table})") if name != column]
+        database.execute(f"ALTER TABLE {table} RENAME TO given")
+        database.execute(f"CREATE TABLE {table} ({', '.join(names)}, {column} AS ({value}) {kind})")
+        database.execute(f"INSERT INTO {table} SELECT {', '.join(names)} FROM given")
+        database.commit()
+    with pytest.raises(ValueError, match=f"computed column, '{column}' of table '{table}'"):
+        sd.logs.read(path)
+
+
+def test_a_chunk_that_an_index_names_many_times_counts_each_time(tmp_path, monkeypatch):
+    messages, _, numbers = states(40)
+    path = mcap(tmp_path / "once.mcap", messages, 1 << 20, CompressionType.NONE)
+    assert np.array_equal(sd.logs.read(path, max_bytes=path.stat().st_size).q, numbers[:, 0])
+    write = ChunkIndex.write
+    monkeypatch.setattr(ChunkIndex, "write", lambda *given: [write(*given) for _ in range(20)])
+    path = mcap(tmp_path / "often.mcap", messages, 1 << 20, CompressionType.NONE)
+    with pytest.raises(ValueError, match=r"often\.mcap, of \d+ bytes, becomes more than"):
+        sd.logs.read(path, max_bytes=path.stat().st_size)
+
+
+def test_a_file_that_was_compressed_as_a_whole_counts_once(tmp_path):
+    messages, _, numbers = states(2000)
+    plain = next(rosbag2(tmp_path / "bag", messages).glob("*.db3"))
+    path = tmp_path / "x.db3.zstd"
+    path.write_bytes(zstandard.compress(plain.read_bytes()))
+    assert np.array_equal(sd.logs.read(path, max_bytes=plain.stat().st_size).q, numbers[:, 0])
+    with pytest.raises(ValueError, match="becomes more than"):
+        sd.logs.read(path, max_bytes=plain.stat().st_size - 1)
+
+
+def test_the_journal_of_a_database_is_part_of_its_size(tmp_path):
+    """One of a few kB, and more than FLOOR in its write-ahead log, which a recorder that was killed has left."""
+    small, large = state(START, ("a",), (1.0,)), state(START + MS, ("a",), (2.0,), frame="a" * (1 << 20))
+    path = next(rosbag2(tmp_path / "bag", [("/joint_states", STATE, START, small)]).glob("*.db3"))
+    with closing(sqlite3.connect(path)) as database:
+        database.execute("PRAGMA journal_mode=WAL")
+        database.execute("PRAGMA wal_autocheckpoint=0")
+        database.executemany("INSERT INTO messages (topic_id, timestamp, data) VALUES (1, ?, ?)",
+                             [(START + MS, large)] * ((FLOOR >> 20) + 1))
+        database.commit()
+        shutil.copytree(tmp_path / "bag", tmp_path / "killed")
+    assert sd.logs.read(tmp_path / "killed" / path.name).q.tolist() == [[1.0], [2.0]]
+
+
+def test_metadata_are_no_larger_than_their_file(tmp_path):
+    """YAML's aliases double a list with each line; of what is no name of a file none is made."""
+    folder = rosbag2(tmp_path / "bag", states(5)[0])
+    metadata = folder / "metadata.yaml"
+    doubling = [f"a{k}: &a{k} [*a{k - 1}, *a{k - 1}]" for k in range(1, 24)]
+    metadata.write_text("\n".join(["a0: &a0 [x, x]", *doubling, "rosbag2_bagfile_information: {relative_file_paths: "
+                                   "[*a23]}"]))
+    found = sd.logs.read(folder)
+    assert len(found.t) == 5 and found.notes.counts == {"no metadata": 1} and len(str(found.notes)) < 1000
 
 
 @pytest.mark.parametrize("name", ["x.csv", "x.npz", "x.parquet", "x.mcap", "x.db3", "x.mcap.zstd", "bag/x.mcap"])

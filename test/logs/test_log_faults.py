@@ -1,9 +1,11 @@
 """What goes wrong in logs: each fault is written into a file, and what is read is compared with what was true."""
 import shutil
 import sqlite3
+import struct
 
 import numpy as np
 import pytest
+from mcap.reader import make_reader
 from mcap.writer import CompressionType
 
 import screw_dynamics as sd
@@ -248,6 +250,20 @@ def test_a_damaged_chunk_is_left_out_and_told_of(tmp_path):
     (tmp_path / "cut.mcap").write_bytes(data[:-200])
     again = sd.logs.read(tmp_path / "cut.mcap")
     assert np.array_equal(again.q, recording.q[:len(again.q)]) and again.notes.count("damaged") == 1
+
+
+def test_a_chunk_that_is_cut_inside_is_told_of_without_a_checksum(tmp_path):
+    """The chunk has half of its compressed bytes, of which zstd makes none."""
+    messages, *_ = states(60)
+    path = mcap(tmp_path / "x.mcap", messages, 2048, enable_crcs=False)
+    data = bytearray(path.read_bytes())
+    with open(path, "rb") as file:
+        chunk = make_reader(file).get_summary().chunk_indexes[1]
+    struct.pack_into("<Q", data, chunk.chunk_start_offset + 9 + 28 + 4 + len("zstd"), chunk.compressed_size // 2)
+    path.write_bytes(data)
+    recording = sd.logs.read(path)
+    assert recording.notes.count("damaged") == 1 and recording.notes.count("lost messages") == 60 - len(recording.t) > 0
+    assert f"at byte {chunk.chunk_start_offset}" in str(recording.notes)
 
 
 @pytest.mark.parametrize("name", ["x.mcap", "x.db3", "x.mcap.zstd", "x.csv", "x.parquet", "x.npz"])

@@ -288,6 +288,8 @@ def test_episodes_are_found_in_files_folders_and_globs(tmp_path):
     bag = str(tmp_path / "deep" / "bag")
     assert sd.logs.find(tmp_path) == [bag, *runs]
     assert sd.logs.find(tmp_path / "run_*.mcap") == runs and sd.logs.find(runs[1]) == [runs[1]]
+    (tmp_path / ".0a.run_2.mcap").write_bytes(b"")          # which `whole` writes to
+    assert sd.logs.find(tmp_path / "*.mcap") == runs
     assert sd.logs.find(bag) == [bag] and sd.logs.find(f"{tmp_path}/*/bag") == [bag]
     for address, said in ((tmp_path / "nowhere", "does not exist"), (tmp_path / "*.csv", "holds no recordings"),
                           (tmp_path / "deep" / "notes.txt", "holds no recordings")):
