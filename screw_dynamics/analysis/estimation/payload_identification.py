@@ -18,7 +18,7 @@ from screw_dynamics.model.inertial_parameters import NAMES, UPPER
 from screw_dynamics.robot import Robot
 
 from .friction import smooth_friction
-from .smoothing import Piece, autocovariances, correlation_times, motion_pieces
+from .smoothing import Piece, autocovariances, check_efforts, correlation_times, motion_pieces
 
 FRICTION = ("model", "estimate", "none")
 WINDOW = 0.2            # s: motions much faster than that are smoothed away
@@ -43,8 +43,8 @@ class Payload(NamedTuple):
     effort: float                       # and of those measured
 
     def require_plausible(self) -> None:
-        """ValueError, with the numbers, where efforts are not explained, or a mass is negative beyond its uncertainty:
-        then the recording is of another robot, or efforts have other units or signs."""
+        """Raise ValueError if efforts are not explained, or a mass is negative beyond its uncertainty: then the
+        recording is of another robot, or efforts have other units or signs."""
         if self.residual > UNEXPLAINED * self.effort:
             raise ValueError(f"the residual is {self.residual:.4g} N m, of efforts of {self.effort:.4g} N m, must be "
                              f"at most {UNEXPLAINED:.0%}: the model does not explain them, of mass {self.mass:.4g} kg")
@@ -53,7 +53,7 @@ class Payload(NamedTuple):
                              f"residual is {self.residual:.4g} N m, of efforts of {self.effort:.4g} N m")
 
     def require_physical(self) -> None:
-        """ValueError, saying why, unless mass and centre are observable, and some rigid body has these parameters."""
+        """Raise ValueError unless mass and centre are observable, and some rigid body has these parameters."""
         unknown = [name for name, seen in zip(NAMES[:4], self.observable, strict=False) if not seen]
         if unknown:
             raise ValueError(f"{', '.join(unknown)} not observable: turn the link about two horizontal axes")
@@ -74,7 +74,7 @@ def identify_payload(robot: Robot, link: str, t: ArrayLike, q: ArrayLike, tau: A
     recording without gaps. friction: "model" takes the model's damping and Coulomb friction off the efforts, "estimate"
     estimates them for each joint along with the load, "none" leaves them; joints slower than REST are left out where
     there is friction. Efforts that are NaN are left out too. forces: elements of screw_dynamics.forces that are known
-    to act, at the times t. ValueError when the recording is too short.
+    to act, at the times t. Raises ValueError if the recording is too short, or an effort infinite.
 
     Joints are weighted by the residual's variance. Standard deviations come from the residual and its correlation in
     time; a parameter is observable if a load of the mass found, but at least 1 kg, and of 0.1 m, would give it three
@@ -82,6 +82,7 @@ def identify_payload(robot: Robot, link: str, t: ArrayLike, q: ArrayLike, tau: A
     robot.model.known_link(link)
     checks.one_of("friction", friction, FRICTION)
     q, tau = checks.real_numbers("q", q, robot.nq), checks.real_numbers("tau", tau, robot.n)
+    check_efforts(robot.model, tau)
     t, window = checks.real_numbers("t", t, len(q)), checks.positive("window", window)
     found = motion_pieces(robot, t, q, tau, window, forces=forces)
     rows = [_equations(robot, link, piece, friction) for piece in found]
@@ -89,8 +90,7 @@ def identify_payload(robot: Robot, link: str, t: ArrayLike, q: ArrayLike, tau: A
     equations = Equations(*map(np.concatenate, zip(*rows, strict=True), axes))
     noise = np.average([piece.acceleration_noise for piece in found], axis=0, weights=[len(piece.q) for piece in found])
     moving = _moving(robot, link)
-    return _solve(equations, noise[moving], sum(len(piece.q) for piece in found),
-                  float(np.sqrt(np.mean(tau[:, moving][np.isfinite(tau[:, moving])] ** 2))))
+    return _solve(equations, noise[moving], sum(len(piece.q) for piece in found), tau[:, moving])
 
 
 class Equations(NamedTuple):
@@ -149,7 +149,7 @@ def _friction_columns(piece: Piece, joints: np.ndarray, rubs: np.ndarray) -> np.
     return np.concatenate([viscous[:, :, None] * unit, dry[:, :, None] * unit], axis=2)
 
 
-def _solve(equations: Equations, noise: np.ndarray, samples: int, effort: float) -> Payload:
+def _solve(equations: Equations, noise: np.ndarray, samples: int, tau: np.ndarray) -> Payload:
     """Weighted least squares, three times: weights and expected load come from the solution before."""
     Y, b, valid = equations[:3]
     counts = valid.sum(axis=0)
@@ -173,7 +173,7 @@ def _solve(equations: Equations, noise: np.ndarray, samples: int, effort: float)
     if observable.all():
         inertia = _on_inertia(np.eye(3)) @ phi[4:] - phi[0] * (com @ com * np.eye(3) - np.outer(com, com))
     return Payload(float(phi[0]), com, inertia, phi, np.where(observable, deviation, np.inf), observable, samples,
-                   float(np.sqrt(np.sum(rest**2) / counts.sum())), effort)
+                   float(np.sqrt(np.sum(rest**2) / counts.sum())), float(np.sqrt(np.nanmean(tau**2))))
 
 
 def _weighted(equations, noise, weight, scale, smallest):

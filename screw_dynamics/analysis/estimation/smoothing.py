@@ -10,6 +10,7 @@ import scipy  # its parts are imported when they are first used: signal takes 0.
 
 from screw_dynamics.forces import Element
 from screw_dynamics.model import configuration_space
+from screw_dynamics.model.floating_base import velocity_names
 from screw_dynamics.model.model import Model
 from screw_dynamics.robot import Robot
 
@@ -45,6 +46,13 @@ class Piece(NamedTuple):
     def smooth(self, x: np.ndarray) -> np.ndarray:
         """A signal (k, ...), smoothed as q is, at `kept`."""
         return scipy.signal.savgol_filter(x, self.points, self.degree, axis=0, mode="nearest")[self.kept]
+
+
+def check_efforts(model: Model, tau: np.ndarray) -> None:
+    """Raise ValueError if one of the efforts (m, n) of a recording is infinite; those that are NaN are missing."""
+    for row, joint in np.argwhere(np.isinf(tau))[:1]:
+        raise ValueError(f"tau is {tau[row, joint]} at sample {row} of {velocity_names(model)[joint]}: must be finite, "
+                         "or NaN where it was not measured")
 
 
 def motion_pieces(robot: Robot, t: np.ndarray, q: np.ndarray, tau: np.ndarray, window: float, degree: int = DEGREE,

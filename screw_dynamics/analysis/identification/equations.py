@@ -9,7 +9,7 @@ import scipy  # its parts are imported when they are first used
 from screw_dynamics import checks
 from screw_dynamics.algorithms.friction import smooth_sign
 from screw_dynamics.analysis.estimation.payload_identification import REST
-from screw_dynamics.analysis.estimation.smoothing import Piece, fresh, motion_pieces
+from screw_dynamics.analysis.estimation.smoothing import Piece, check_efforts, fresh, motion_pieces
 from screw_dynamics.forces import Element
 from screw_dynamics.model.floating_base import velocity_names
 from screw_dynamics.model.inertial_parameters import FRICTION_NAMES
@@ -37,9 +37,7 @@ def checked(robot: Robot, given: Mapping[str, Any]) -> dict[str, np.ndarray]:
         for row, *_ in np.argwhere(broken | (name != "tau") & ~np.isfinite(found[name]))[:1]:
             raise ValueError(f"{name} is {found[name][row].tolist()} at sample {row}: must be finite, and at most "
                              f"{LARGEST:g} in magnitude")
-    for row, joint in np.argwhere(np.isinf(found["tau"]))[:1]:
-        raise ValueError(f"tau is {found['tau'][row, joint]} at sample {row} of {velocity_names(robot.model)[joint]}: "
-                         "must be finite, or NaN where it was not measured")
+    check_efforts(robot.model, found["tau"])
     if "qdd" in found and "qd" not in found:
         raise ValueError("qdd is given, but not qd: give both, qd alone, or neither")
     return found

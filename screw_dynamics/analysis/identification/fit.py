@@ -146,7 +146,8 @@ def identify(robot: Robot, t: ArrayLike, q: ArrayLike, tau: ArrayLike, qd: Array
                             if x is not None})
     rows, notes = equations(what.robot, given, what.rubs, checks.positive("window", window),
                             [*forces, *what.known], stribeck=what.velocities, springs=what.springs)
-    return concluded(what, of_equations(rows, what, len(given["t"])), level, notes, rows)
+    return concluded(what, of_equations(rows, what, len(given["t"])), level, notes, rows,
+                     0.0 if "qdd" in given else window)
 
 
 def checked_level(level: float) -> float:
@@ -157,8 +158,9 @@ def checked_level(level: float) -> float:
 
 
 def concluded(unknowns: Unknowns, evidence: Evidence, level: float = 0.95, notes: Sequence[str] = (),
-              rows: Equations | None = None) -> Identification:
-    """What the evidence of one recording, or of many, says of the unknowns: the one fit at the end."""
+              rows: Equations | None = None, window: float = 0.0) -> Identification:
+    """What the evidence of one recording, or of many, says of the unknowns: the one fit at the end. rows: of one, and
+    the window (s) over which they are smoothed."""
     robot, prior, estimated = unknowns.robot, unknowns.prior, unknowns.estimated
     model, n, inertial = robot.model, robot.n, COUNT * len(unknowns.bodies)
     fit = base_fit(evidence, unknowns)
@@ -176,7 +178,7 @@ def concluded(unknowns: Unknowns, evidence: Evidence, level: float = 0.95, notes
     p[estimated] = x[:e]
     deviation[estimated] = deviations[:e] * (beyond.deviations[shown] / fit.deviations[shown]).max(initial=1.0)
     names = velocity_names(model)
-    notes = [*notes, *misfits(beyond, names), *(lasting(evidence, rows, names) if rows is not None else ())]
+    notes = [*notes, *misfits(beyond, names), *(lasting(evidence, rows, names, window) if rows is not None else ())]
     falling = fit.falling.copy()
     falling[own, 0] = x[e:]
     result, rub = model.with_inertial_parameters(p[:inertial]), p[inertial:][:len(FRICTION_NAMES) * n].reshape(

@@ -18,12 +18,13 @@ from .linear_equations import BY_SPEED, IN_MODEL, LAWS, Equations
 from .unknowns import FALLING, Unknowns
 
 LEVEL = 1e-6        # of the test: how often noise alone may look like friction of another law
-LASTING = 0.5       # s: what is left of efforts for longer is no noise
+LASTING = 0.5       # s, or so many windows if that is more: what is left of efforts for longer is no noise
+WINDOWS = 3.0       # by which noise is correlated that has none of its own
 
 
 class Misfit(NamedTuple):
-    """Of each joint (n,) whether it has friction that the model does not have, and its share of the squares of what is
-    left of its efforts; standard deviations (k,) of base parameters."""
+    """Friction beyond the model's, by joint (n,): whether there is any, and its share of the squares of the residual
+    efforts; standard deviations (k,) of base parameters."""
 
     odd: np.ndarray
     share: np.ndarray
@@ -35,7 +36,8 @@ def misfit(found: Evidence, unknowns: Unknowns, fit: BaseFit) -> Misfit:
     A, d = base_factors(found, unknowns, fit.velocities)
     n, k = len(d), len(unknowns.base)
     own = _laws(found, unknowns)
-    left = _squares(A, d, solved(triangle(A, d, fit.weight))[0])
+    x0 = solved(triangle(A, d, fit.weight))[0]
+    left = _squares(A, d, x0)
     odd, share = np.zeros(n, dtype=bool), np.zeros(n)
     least = found.counts * (ROUNDING * max(found.largest, 1.0)) ** 2
     for j in np.flatnonzero(unknowns.may_rub & (left > least)):
@@ -45,9 +47,8 @@ def misfit(found: Evidence, unknowns: Unknowns, fit: BaseFit) -> Misfit:
         odd[j], share[j] = scipy.stats.chi2.sf(drop, own.shape[2]) < LEVEL / n, 1.0 - after[j] / left[j]
     if not odd.any():
         return Misfit(odd, share, fit.deviations)
-    x, deviations = (solved(triangle(_with(A, own, odd), d, fit.weight))[i][:k] for i in (0, 1))
-    before = solved(triangle(A, d, fit.weight))[0][:k]
-    return Misfit(odd, share, np.maximum(fit.deviations, np.hypot(deviations, x - before)))
+    x, deviations = (part[:k] for part in solved(triangle(_with(A, own, odd), d, fit.weight)))
+    return Misfit(odd, share, np.maximum(fit.deviations, np.hypot(deviations, x - x0[:k])))
 
 
 def _laws(found, unknowns):
@@ -82,12 +83,12 @@ def notes(found: Misfit, names: tuple[str, ...]) -> Iterator[str]:
                    "model, are widened by how far parameters move with it")
 
 
-def lasting(evidence: Evidence, rows: Equations, names: tuple[str, ...]) -> Iterator[str]:
-    """Notes on joints whose residuals are correlated for longer than noise is."""
+def lasting(evidence: Evidence, rows: Equations, names: tuple[str, ...], window: float) -> Iterator[str]:
+    """Notes on joints whose residuals are correlated for longer than noise is, smoothed over a window (s)."""
     step = float(np.median(np.diff(rows.t))) if len(rows.t) > 1 else 0.0
     least = (ROUNDING * max(evidence.largest, 1.0)) ** 2
     for name, row, count, samples in zip(names, evidence.covariances, evidence.counts,
                                          correlation_times(evidence.covariances), strict=True):
-        if samples * step > LASTING and row[0] > count * least:
+        if samples * step > max(LASTING, WINDOWS * window) and row[0] > count * least:
             yield (f"joint {name}: the residuals of its efforts are no noise, they are correlated for "
                    f"{samples * step:.2g} s: the model lacks something, and intervals presume the model")

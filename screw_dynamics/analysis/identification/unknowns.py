@@ -48,7 +48,7 @@ class Unknowns:
 
     @property
     def may_rub(self) -> np.ndarray:
-        """Which velocities (n,) are those of joints, and can have friction."""
+        """Mask (n,) of the velocities of joints, which can have friction."""
         return _rubs(self.robot.model)
 
     @property

@@ -1,5 +1,6 @@
 """What a link carries, from motions of a robot that carries it: estimates, their uncertainty, and what is not shown."""
 
+import warnings
 from dataclasses import replace
 
 import numpy as np
@@ -182,6 +183,16 @@ def test_gaps_and_missing_efforts_are_left_out(panda, carrying, rng):
     t[4000:] -= 100.0
     found = identify_payload(panda, LINK, t, q, tau)
     assert (np.abs(found.parameters - PHI) < 4.0 * found.standard_deviations).all() and 4900 < found.samples < 5000
+
+
+def test_efforts_that_are_infinite_are_refused_by_name_and_those_missing_counted(panda, carrying, rng):
+    t, q, tau = measured(carrying, SLOW, rng, seconds=2.0)
+    tau[17, 2] = -np.inf
+    with pytest.raises(ValueError, match="^tau is -inf at sample 17 of panda_joint3: must be finite, or NaN"):
+        identify_payload(panda, LINK, t, q, tau)
+    with warnings.catch_warnings(), pytest.raises(ValueError, match="efforts are missing: 0 equations"):
+        warnings.simplefilter("error")
+        identify_payload(panda, LINK, t, q, np.full(q.shape, np.nan))
 
 
 @pytest.mark.parametrize("change, says", [

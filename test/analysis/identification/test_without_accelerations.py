@@ -69,6 +69,13 @@ def test_velocities_without_accelerations(drawn, built):
     assert len(found.equations.t) < len(t) / 10
 
 
+def test_white_noise_is_noise_over_any_window(drawn, built, rng):
+    """Of the robot's own efforts, whose residuals a long window correlates."""
+    t, q, qd, qdd = motion(drawn.n, seconds=60.0, rate=50.0)
+    tau = built.inverse_dynamics(q, qd, qdd) + smooth_friction(built, qd) + 0.1 * rng.standard_normal(q.shape)
+    assert sd.identify(drawn, t, q, tau, qd, window=1.0).notes == ()
+
+
 def test_a_joint_that_is_stuck_tells_nothing():
     """Held by dry friction, against an effort of the drive."""
     builder = sd.ModelBuilder("base")
