@@ -1,6 +1,7 @@
 """One case of a campaign: a scenario with some values of its parameters, and what its motion is worth."""
 from __future__ import annotations
 
+import dis
 import inspect
 import time
 import traceback
@@ -20,6 +21,7 @@ from .digests import digest_of
 # Errors that programs make; where this package is what raises them, they are no verdict on a robot.
 BROKEN = AttributeError, NameError, LookupError, TypeError, NumbaError
 LIBRARIES = "numba", "numpy", "scipy"       # which raise what their callers are to blame for
+MAKERS = *LIBRARIES, "builtins", "screw_dynamics"       # of the classes of these errors
 CONTAINERS = list, dict, set, bytearray, np.ndarray     # choices that a scenario may write to
 
 
@@ -92,11 +94,19 @@ def run(scenario: Callable, properties: Mapping[str, Callable], values: Mapping[
 
 
 def _is_ours(problem):
-    """Return True for an error that this package, or a library it called, raises only by a fault of its own."""
-    modules = [frame.f_globals.get("__name__", "") for frame, _ in traceback.walk_tb(problem.__traceback__)]
-    blamed = next((name for name in reversed(modules) if name.partition(".")[0] not in LIBRARIES), "")
-    return (isinstance(problem, BROKEN) and blamed.startswith("screw_dynamics.")
-            and not blamed.startswith(("screw_dynamics.campaigns.", "screw_dynamics.testing.")))
+    """Return True for an error that only a fault of this package raises, in itself or in a library that it calls; what
+    it refuses by a `raise` of its own, and what users' classes, forces and controllers raise, is a fault of theirs."""
+    blamed, at = "", None
+    trace = problem.__traceback__
+    while trace:
+        name = trace.tb_frame.f_globals.get("__name__", "")
+        if name.partition(".")[0] not in LIBRARIES:
+            blamed, at = name, trace
+        trace = trace.tb_next
+    return (isinstance(problem, BROKEN) and type(problem).__module__.partition(".")[0] in MAKERS
+            and blamed.startswith("screw_dynamics.")
+            and not blamed.startswith(("screw_dynamics.campaigns.", "screw_dynamics.testing."))
+            and dis.opname[at.tb_frame.f_code.co_code[at.tb_lasti]] != "RAISE_VARARGS")
 
 
 def _given(values):

@@ -1,5 +1,6 @@
 """Campaigns in one process: designs, verdicts, and failures whose cause is known."""
 import math
+import re
 import sys
 from functools import partial
 
@@ -21,6 +22,7 @@ from support.campaign_scenarios import (
     LENGTH,
     G,
     below_one,
+    bob,
     decay,
     expected_margin,
     hidden_state,
@@ -128,6 +130,37 @@ def test_an_error_is_a_failure_of_its_case_alone():
     case = found.cases[found.failures[0]]
     assert case.error == f"OverflowError: too slow at {case.parameters['height']}" and "in scenario" in case.trace
     assert found.replay(found.failures[0]).same_bits
+
+
+class Lost(LookupError):
+    """An error of a user's own."""
+
+
+def failing(t, q, qd, tau):
+    """A controller."""
+    if q[0] < 0.0:
+        raise Lost("left of the middle")
+    raise IndexError("no such row")
+
+
+def pushing(t, q, qd, p, tau):
+    """The law of a force."""
+    raise IndexError("no such row")
+
+
+@pytest.mark.parametrize("scenario, error", [
+    (lambda p, rng: bob().rollout([1.0], [0.0], failing, dt=1e-3, steps=2), "IndexError: .*no such row"),
+    (lambda p, rng: bob().rollout(np.ones((9, 1)), [0.0], failing, dt=1e-3, steps=2), "IndexError: .*no such row"),
+    (lambda p, rng: bob().rollout([-1.0], [0.0], failing, dt=1e-3, steps=2), "Lost: left of the middle"),
+    (lambda p, rng: bob().total_force([sd.forces.Custom(pushing)]).efforts([1.0], [0.0]),
+     "IndexError: no such row, in the force pushing"),
+    (lambda p, rng: sd.Robot("<robot/>"), r"TypeError: Robot\(model\) takes a Model"),
+    (lambda p, rng: bob().no_such_method(), "AttributeError: 'Robot' object has no attribute"),
+    (lambda p, rng: bob().rollout(), "TypeError: ")],
+    ids=["controller", "of many", "own class", "force", "refusal", "attribute", "arguments"])
+def test_errors_of_users_are_failures_of_their_cases(scenario, error):
+    found = sd.campaign(scenario, {"x": [1]}, {"any": lambda motion: True}, 1, design="grid")
+    assert found.failures == [0] and re.match(error, found.cases[0].error), found.cases[0].error
 
 
 @pytest.mark.parametrize("returned, margin, holds", [
