@@ -194,7 +194,8 @@ def array_hint(x: Any) -> str:
         return array_hint(x.ravel().tolist()) if x.dtype.kind == "O" else ""
     if library in ("jax", "jaxlib") and "Tracer" in name:
         return (f"a JAX tracer ({name}): jax.jit, grad and vmap cannot trace compiled code; "
-                "screw_dynamics.bridges.jax.JaxRobot(robot) has dynamics that they can, call others outside of them")
+                "screw_dynamics.bridges.jax.JaxRobot(robot) has dynamics that they can trace; call others outside of "
+                "them")
     if library == "torch":
         grad = " that requires grad" if x.requires_grad else ""
         to_float = ".float()" if "bfloat16" in str(x.dtype) else ""
@@ -210,14 +211,15 @@ def array_hint(x: Any) -> str:
 
 
 def entry_names(x: Any) -> list | None:
-    """The names that pandas, polars, Arrow or xarray give to the entries of the last axis of an array-like, if they do;
-    numbers and times name none."""
+    """The names that pandas, polars, Arrow or xarray give to the entries of the last axis of an array-like, if they do:
+    texts, or tuples; numbers, times and periods name none."""
     if hasattr(x, "coords") and type(x.dims) is tuple:
         found = x.coords[x.dims[-1]].values if x.dims and x.dims[-1] in x.coords else ()
     elif hasattr(x, "iloc"):
         found = getattr(x, "columns", x.index)
     else:
         found = getattr(x, "column_names", getattr(x, "columns", ()))
-    if callable(found) or not len(found) or np.asarray(found).dtype.kind in "biufmM":
+    if callable(found) or np.asarray(found).dtype.kind in "biufmM":
         return None
-    return list(found)
+    names = list(found)
+    return names if any(isinstance(name, (str, bytes, tuple)) for name in names) else None

@@ -7,41 +7,8 @@ import numpy as np
 import pytest
 
 import screw_dynamics as sd
-from support.calls import ARM, FLOATING, LOOPS, Q, calls, label
+from support.calls import ARM, CASES, FLOATING, LOOPS, Q, label, rare
 from support.random_trees import model_of, random_tree
-
-# Values of arguments that a call works without.
-OPTIONAL = {
-    "q_rest": np.zeros(3), "rest_weight": np.ones(3), "gravity": np.array([0.0, 0.0, -9.81]), "placement": np.eye(4),
-    "frame": np.eye(4), "frame_on": np.eye(4), "pose": np.eye(4), "inertia": np.eye(6), "com": np.zeros(3),
-    "point": np.zeros(3), "point_on": np.zeros(3), "q0": np.zeros(3), "effort": np.zeros(3), "tau": np.zeros(3),
-    "acceleration_limit": np.ones(3), "weights": np.ones(3), "preferred": np.zeros(3), "velocity": np.ones(3),
-    "acceleration": np.ones(3), "driven": np.zeros(3), "twist": np.zeros(6), "qdd": np.zeros(3), "qd": np.zeros(3),
-    "q": np.zeros(3), "qdddd": np.zeros(3)}
-OF_A_LINK = {"add_screw": {"inertia": np.eye(3)}, "with_payload": {"inertia": np.eye(3)}}
-
-
-def arrays():
-    """(function, its arguments, name of an argument that is an array, and the array)."""
-    for function, given in calls():
-        for name, parameter in inspect.signature(function).parameters.items():
-            if "ArrayLike" in str(parameter.annotation) and "Mapping" not in str(parameter.annotation):
-                value = given.get(name, {**OPTIONAL, **OF_A_LINK.get(function.__name__, {})}.get(name))
-                if isinstance(value, (list, np.ndarray)) and not isinstance(value[0], str):
-                    rest = {"q_rest": OPTIONAL["q_rest"]} if name == "rest_weight" else {}
-                    yield function, given | rest, name, np.array(value, dtype=float)
-
-
-CASES = list(arrays())
-# Methods whose kernels few other tests call.
-RARE = {"momentum_balance", "inverse_dynamics_second_derivatives", "forward_dynamics_second_derivatives",
-        "hybrid_dynamics", "inverse_dynamics_time_derivatives", "link_acceleration", "link_jerk", "link_snap",
-        "jacobian_second_derivative", "kinetic_energy_regressor", "potential_energy_regressor", "kinematic_hessian"}
-
-
-def rare(name):
-    """The mark of a test that calls this method."""
-    return [pytest.mark.plain] * (name in RARE)
 
 
 @pytest.mark.parametrize("function, given, name, value", [
@@ -103,9 +70,21 @@ def test_series_and_tables_without_names_are_arrays(rng, dtype):
     pd = pytest.importorskip("pandas")
     q = rng.uniform(-3.0, 3.0, (4, 3)).astype(dtype)
     times = pd.date_range("2026-01-01", periods=4)
-    found = ARM.gravity_torque(pd.DataFrame(q, times)), ARM.gravity_torque(pd.Series(q[0]))
-    for a, b in zip(found, (ARM.gravity_torque(q), ARM.gravity_torque(q[0])), strict=True):
-        assert type(a) is np.ndarray and (a == b).all()
+    found, expected, one = ARM.gravity_torque(pd.DataFrame(q, times)), ARM.gravity_torque(q), ARM.gravity_torque(q[0])
+    assert type(found) is np.ndarray and (found == expected).all()
+    for index in (None, times[:3], times[:3].tz_localize("UTC"), pd.period_range("2026-01-01", periods=3, freq="h"),
+                  pd.Index([1, 2, 3], dtype=object)):
+        found = ARM.gravity_torque(pd.Series(q[0], index))
+        assert type(found) is np.ndarray and (found == one).all()
+
+
+def test_times_of_a_recording_may_be_those_of_a_table():
+    """A column of a table over times of the calendar, which name no entries."""
+    pd = pytest.importorskip("pandas")
+    t, motion = np.linspace(0.0, 1.0, 5), np.zeros((5, 3))
+    column = pd.Series(t, pd.date_range("2026-01-01", periods=5, tz="UTC"))
+    found, expected = ARM.energy_balance(column, motion, motion), ARM.energy_balance(t, motion, motion)
+    assert all(np.array_equal(a, b) for a, b in zip(found, expected, strict=True))
 
 
 def test_names_in_columns_efforts_and_elements_are_refused():

@@ -4,11 +4,10 @@ import inspect
 
 import numpy as np
 import pytest
-from test_array_arguments import CASES, rare
 
 import screw_dynamics as sd
 from support.batches import EACH_METHOD, PENDULUM, ROBOTS, method, states
-from support.calls import ARM, FLOATING, label
+from support.calls import ARM, CASES, FLOATING, label, rare
 
 # What looks for something, or builds a robot; times of recordings are arguments of this kind too.
 REFUSING = {"from_urdf", "from_mjcf", "Robot", "with_gravity", "with_payload", "with_root_inertia",

@@ -5,6 +5,7 @@ import os
 import tempfile
 
 import numpy as np
+import pytest
 
 import screw_dynamics as sd
 from screw_dynamics.analysis.identification.exact_base_parameters import exact_base_parameters
@@ -117,3 +118,38 @@ def public(kind):
 def label(function):
     """What a test calls a function."""
     return getattr(function, "__qualname__", str(function))
+
+
+# ------------------------------------------------------------------------------------------------- arrays
+# Values of arguments that a call works without.
+OPTIONAL = {
+    "q_rest": np.zeros(3), "rest_weight": np.ones(3), "gravity": np.array([0.0, 0.0, -9.81]), "placement": np.eye(4),
+    "frame": np.eye(4), "frame_on": np.eye(4), "pose": np.eye(4), "inertia": np.eye(6), "com": np.zeros(3),
+    "point": np.zeros(3), "point_on": np.zeros(3), "q0": np.zeros(3), "effort": np.zeros(3), "tau": np.zeros(3),
+    "acceleration_limit": np.ones(3), "weights": np.ones(3), "preferred": np.zeros(3), "velocity": np.ones(3),
+    "acceleration": np.ones(3), "driven": np.zeros(3), "twist": np.zeros(6), "qdd": np.zeros(3), "qd": np.zeros(3),
+    "q": np.zeros(3), "qdddd": np.zeros(3)}
+OF_A_LINK = {"add_screw": {"inertia": np.eye(3)}, "with_payload": {"inertia": np.eye(3)}}
+
+
+def arrays():
+    """(function, its arguments, name of an argument that is an array, and the array)."""
+    for function, given in calls():
+        for name, parameter in inspect.signature(function).parameters.items():
+            if "ArrayLike" in str(parameter.annotation) and "Mapping" not in str(parameter.annotation):
+                value = given.get(name, {**OPTIONAL, **OF_A_LINK.get(function.__name__, {})}.get(name))
+                if isinstance(value, (list, np.ndarray)) and not isinstance(value[0], str):
+                    rest = {"q_rest": OPTIONAL["q_rest"]} if name == "rest_weight" else {}
+                    yield function, given | rest, name, np.array(value, dtype=float)
+
+
+CASES = list(arrays())
+# Methods whose kernels few other tests call.
+RARE = {"momentum_balance", "inverse_dynamics_second_derivatives", "forward_dynamics_second_derivatives",
+        "hybrid_dynamics", "inverse_dynamics_time_derivatives", "link_acceleration", "link_jerk", "link_snap",
+        "jacobian_second_derivative", "kinetic_energy_regressor", "potential_energy_regressor", "kinematic_hessian"}
+
+
+def rare(name):
+    """The mark of a test that calls this method."""
+    return [pytest.mark.plain] * (name in RARE)
