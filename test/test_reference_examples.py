@@ -2,10 +2,18 @@
 import importlib
 import importlib.util
 import inspect
+import re
+from collections import deque
+from fractions import Fraction
+from pathlib import Path
+from types import SimpleNamespace
 
+import numpy as np
 import pytest
+from scipy.interpolate import CubicSpline
 
 import screw_dynamics as sd
+from support.copies import check, same
 from support.forked import Interpreter
 from support.paths import ROOT
 
@@ -67,3 +75,17 @@ def test_examples_run(interpreter, page):
     names = list(load().parts(text)[1])
     everywhere = sorted(name for name in load().examples() if not name.startswith("testing."))
     interpreter.run(f"import sys\nsys.modules['support.copies'].run({text!r}, {names!r}, {everywhere!r})")
+
+
+def spline(height):
+    return CubicSpline([0.0, 1.0, 2.0], [0.0, height, 0.0])
+
+
+@pytest.mark.parametrize("one, other", [
+    (SimpleNamespace(x=1.0), SimpleNamespace(x=2.0)), (deque([1, 2]), deque([2, 1])), (Path("a"), Path("b")),
+    (Fraction(1, 3), Fraction(2, 3)), (re.compile("a"), re.compile("b")), (np.float64(1.0), np.float64(2.0)),
+    (spline(1.0), spline(2.0)), (np.random.default_rng(1), np.random.default_rng(2)), ({1}, {2})])
+def test_copies_with_another_state_are_noticed(one, other):
+    """Of types of other packages too."""
+    check(one)
+    assert not same([one], [other], {})

@@ -1,8 +1,10 @@
 """Runs a program, and has every object of the package that it makes pickled, copied and deep-copied."""
 import ast
 import copy
+import copyreg
 import pickle
 import sys
+from collections.abc import Iterator
 from functools import reduce
 
 import cloudpickle
@@ -52,7 +54,7 @@ def _named(name):
 
 
 def _is_to_copy(name):
-    """Whether a name is that of a class which an example has to make: no error, warning, or tuple of results."""
+    """Return True for the name of a class that an example has to make: no error, warning, or tuple of results."""
     kind = _named(name)
     return isinstance(kind, type) and not issubclass(kind, BaseException | tuple) and kind.__name__ not in SERVERS
 
@@ -91,7 +93,7 @@ def _pickled(x):
 
 
 def same(a, b, seen):
-    """Whether two objects have the same state, as pickles have it."""
+    """Return True if two objects have the same state, as pickles have it; those of other packages by their pickles."""
     if a is b or (id(a), id(b)) in seen:
         return True
     seen[id(a), id(b)] = a, b
@@ -107,6 +109,12 @@ def same(a, b, seen):
         return a.keys() == b.keys() and all(same(a[name], b[name], seen) for name in a)
     if callable(a) and hasattr(a, "__qualname__"):
         return a.__qualname__ == b.__qualname__
-    if type(a).__module__.startswith("screw_dynamics."):
-        return all(same(x, y, seen) for x, y in zip(a.__reduce_ex__(4)[1:3], b.__reduce_ex__(4)[1:3], strict=True))
-    return type(a).__module__ != "builtins" or a == b
+    if type(a).__module__ == "builtins":
+        return a == b
+    return same(_parts(a), _parts(b), seen)
+
+
+def _parts(x):
+    """Return what pickles have of an object: the name of a constant, or arguments, state and items."""
+    reduced = copyreg.dispatch_table.get(type(x), lambda x: x.__reduce_ex__(4))(x)
+    return reduced if isinstance(reduced, str) else [list(y) if isinstance(y, Iterator) else y for y in reduced[1:]]
