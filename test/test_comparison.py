@@ -57,7 +57,8 @@ def polynomials(tables):
 
 # ------------------------------------------------------------------------------------------------- operations
 def of_chain(column, n=counts.FIRST, **options):
-    """What formulas are of, what is counted, and the model by its kind of axes."""
+    """Return the argument of the formulas, the column that is counted, and a function that makes the model of a kind of
+    axes."""
     return n, column, lambda kind: chain(kind, n, **options)
 
 

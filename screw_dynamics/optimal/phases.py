@@ -42,14 +42,14 @@ class TreePhase:
 
     enters = False              # whether states change where the phase begins
 
-    @remade
+    @property
     def rollouts(self) -> Rollouts:
-        """What makes the steps."""
+        """The rollouts that make the steps."""
         return self.robot.rollouts
 
     @property
     def accelerates(self) -> bool:
-        """Whether the last n rows of steps' derivatives say all: the others are (1 0 0) + h times these."""
+        """True if the last n rows of steps' derivatives determine the others, (1 0 0) + h times these."""
         return are_euler_steps(self.robot, self.steps.integrator, self.steps.limits or self.steps.friction)
 
     def total(self) -> Any:
@@ -70,13 +70,13 @@ class TreePhase:
         return np.eye(self.robot.n)
 
     def end(self, q: np.ndarray, qd: np.ndarray, tau: np.ndarray, t: float) -> tuple[np.ndarray, np.ndarray]:
-        """Where steps lead, of states and efforts (k, ...), at a time t."""
+        """Return q and qd at the end of a step from states with efforts (k, ...), at a time t."""
         h, integrator, friction, limits, forces, threads, _ = self.steps
         return self.rollouts.step(q, qd, tau, h, integrator, friction, limits, None, forces, t, None, threads)
 
     def ranks(self, q: np.ndarray) -> np.ndarray | None:
-        """How many directions constraints hold, (k,), all along motions that begin at configurations q (k, nq); None
-        where each step tells."""
+        """Return the ranks (k,) of the constraints, all along motions that begin at q (k, nq), or None if
+        each step finds its own."""
         return None
 
     def derivatives(self, q: np.ndarray, qd: np.ndarray, tau: np.ndarray, t: np.ndarray, whole: bool = True,
@@ -102,18 +102,18 @@ class LoopPhase(TreePhase):
 
     @remade
     def rollouts(self) -> Rollouts:
-        """The same."""
+        """The rollouts that make the steps of the robot with constraints."""
         from screw_dynamics.closed_loops.motion import rollouts
 
         return rollouts(self.mechanism.constraints, self.steps.projection)
 
     @property
     def accelerates(self) -> bool:
-        """The same."""
+        """True if no projection follows, and the last n rows determine the others."""
         return self.steps.projection is None and super().accelerates
 
     def free(self, q: np.ndarray) -> np.ndarray:
-        """The same."""
+        """Columns (..., n, k) that span the velocities that the constraints admit."""
         from screw_dynamics.closed_loops.projection import directions
 
         return directions(self.mechanism.jacobian(q)).admissible
@@ -124,7 +124,7 @@ class LoopPhase(TreePhase):
         return constraints.evaluate(constraints.velocities, q=q, qd=qd)
 
     def entry(self, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
-        """The same."""
+        """Derivatives (k, 2 n, 2 n) of the states after the impulse by those before."""
         from screw_dynamics.closed_loops.arrival import after_impulse
 
         found, n, constraints = super().entry(q, qd), self.robot.n, self.mechanism.constraints
@@ -133,18 +133,18 @@ class LoopPhase(TreePhase):
         return found
 
     def ranks(self, q: np.ndarray) -> np.ndarray | None:
-        """The same. Loops that nothing closes would hold more, the longer the motion."""
+        """Return the ranks (k,) at q, or None if steps close the loops: those of open ones grow with the motion."""
         return None if self.steps.projection == BOTH else self._ranks_at(q)
 
     def _ranks_at(self, q):
-        """How many directions constraints hold at configurations q (k, nq)."""
+        """Return the ranks (k,) of the constraints at configurations q (k, nq)."""
         from screw_dynamics.closed_loops.response import response
 
         return response(np.eye(self.robot.n), self.mechanism.jacobian(q), threads=self.steps.threads).rank
 
     def derivatives(self, q: np.ndarray, qd: np.ndarray, tau: np.ndarray, t: np.ndarray, whole: bool = True,
                     most: np.ndarray | None = None) -> np.ndarray:
-        """The same."""
+        """Derivatives as of TreePhase, along the constraints."""
         from screw_dynamics.closed_loops.arrival import after_impulse, arrive
         from screw_dynamics.closed_loops.derivatives import accelerations
 
@@ -170,7 +170,7 @@ class LoopPhase(TreePhase):
         return F
 
     def _ends(self, q, qd, tau, t):
-        """Where steps lead, each from its time."""
+        """Return q and qd at the ends of steps, each from its time."""
         if self.steps.forces is None:
             return self.end(q, qd, tau, 0.0)
         ends = [self.end(*(x[None] for x in state), float(at)) for *state, at in zip(q, qd, tau, t, strict=True)]
@@ -198,13 +198,13 @@ class ScenePhase(TreePhase):
 
     @remade
     def rollouts(self) -> Rollouts:
-        """The same."""
+        """The rollouts that make the steps of the scene."""
         self.scene.touching.have_room()
         return self.scene.touching.rollouts
 
     def derivatives(self, q: np.ndarray, qd: np.ndarray, tau: np.ndarray, t: np.ndarray, whole: bool = True,
                     most: np.ndarray | None = None) -> np.ndarray:
-        """The same."""
+        """Derivatives as of TreePhase, in the modes of the contacts."""
         if self.steps.forces is None:
             return self._linearized(q, qd, tau, 0.0)
         return np.concatenate([self._linearized(*(x[None] for x in state), float(at))       # each at its time
