@@ -75,8 +75,8 @@ class TreePhase:
         return self.rollouts.step(q, qd, tau, h, integrator, friction, limits, None, forces, t, None, threads)
 
     def ranks(self, q: np.ndarray) -> np.ndarray | None:
-        """Return the ranks (k,) of the constraints, all along motions that begin at q (k, nq), or None if
-        each step finds its own."""
+        """Return the ranks (k,) of the constraints, all along motions that begin at q (k, nq), or None if each
+        step finds its own."""
         return None
 
     def derivatives(self, q: np.ndarray, qd: np.ndarray, tau: np.ndarray, t: np.ndarray, whole: bool = True,
