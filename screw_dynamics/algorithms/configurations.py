@@ -3,7 +3,6 @@ from collections.abc import Callable
 from functools import cache
 
 import numpy as np
-from numba import types
 
 from screw_dynamics.compiled.workspace import numbers_type
 from screw_dynamics.kernel_cache.cache import Form, compiled, prepare
@@ -12,7 +11,7 @@ from screw_dynamics.numbers.values import kernel
 
 from .space import Groups, displace_on_groups, separate_on_groups
 
-PLACES, ROWS = types.int64[:, ::1], numbers_type(2, "A", readonly=True)       # of joints; of configurations, velocities
+PLACES, ROWS = "int64[:, ::1]", numbers_type(2, "A", readonly=True)       # of joints; of configurations, velocities
 
 
 @kernel

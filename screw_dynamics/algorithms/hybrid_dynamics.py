@@ -7,7 +7,6 @@ from functools import cache
 from typing import NamedTuple
 
 import numpy as np
-from numba import types
 
 from screw_dynamics.compiled import workspace as ws
 from screw_dynamics.compiled.entry import Entry
@@ -147,7 +146,7 @@ def form(structure: Structure) -> Form:
     if structure.on_groups:
         name, algorithm, Table = f"{name}.groups", on_groups(algorithm), ws.placed(Table)
     load_q = load_placements if structure.on_groups else load_input
-    return Form(_native(load_q, name, algorithm, Table), (types.intp,) * 5)
+    return Form(_native(load_q, name, algorithm, Table), ("intp",) * 5)
 
 
 @cache

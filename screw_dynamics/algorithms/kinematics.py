@@ -3,12 +3,11 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import types
-from numba.extending import overload
 
 from screw_dynamics.compiled.entry import Entry, Target, per_body, per_frame
+from screw_dynamics.compiler import overload, types
 from screw_dynamics.model.links import Frame, Link
-from screw_dynamics.numbers.values import INLINE, Scalar, kernel, null, over
+from screw_dynamics.numbers.values import Scalar, kernel, null, over
 from screw_dynamics.screws.joint import Placement, pose
 from screw_dynamics.screws.se3 import Ad, Pose, Twist, exp, identity, inverse
 
@@ -39,7 +38,7 @@ def displacement(Ap: Pose, A: Pose, X: Twist, q: Scalar | Placement) -> Pose:
     return Ap @ q.C @ inverse(A) if isinstance(q, Placement) else exp(q * Ad(A, X))
 
 
-@overload(displacement, jit_options=INLINE)
+@overload(displacement)
 def _displacement(Ap, A, X, q):
     if isinstance(q, types.BaseNamedTuple):
         return lambda Ap, A, X, q: Ap @ q.C @ inverse(A)

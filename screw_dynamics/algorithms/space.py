@@ -9,14 +9,13 @@ from inspect import signature
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import types
-from numba.extending import overload
 
 from screw_dynamics.compiled.workspace import links_in, pose_sources_in
+from screw_dynamics.compiler import overload, types
 from screw_dynamics.model.group_joints import COORDINATE, FREE, INNER, PLANAR, SPHERICAL, group_pose
 from screw_dynamics.numbers.dual import direction, dual
 from screw_dynamics.numbers.scalars import absolute, nearest, sqrt, where
-from screw_dynamics.numbers.values import INLINE, Scalar, kernel, null, over
+from screw_dynamics.numbers.values import Scalar, kernel, null, over
 from screw_dynamics.screws import se3, so3
 from screw_dynamics.screws.se3 import Twist
 from screw_dynamics.screws.so3 import stumpff
@@ -365,12 +364,12 @@ def place_of_coordinate(space: None, joints: np.ndarray, k: int) -> int:
 def in_either(on_coordinates: Callable, on_groups: Callable) -> Callable:
     """A function of a space and more: `on_coordinates` where the space is None, else `on_groups`."""
     names = ", ".join(signature(on_groups).parameters)
-    scope = {"on_coordinates": on_coordinates, "on_groups": on_groups, "NoneType": types.NoneType}
+    scope = {"on_coordinates": on_coordinates, "on_groups": on_groups, "types": types}
     either = eval(f"lambda {names}: (on_coordinates if space is None else on_groups)({names})", scope)
     for which in ("on_coordinates", "on_groups"):
         scope[f"compiled_{which}"] = eval(f"lambda {names}: {which}({names})", scope)
-    overload(either, jit_options=INLINE)(eval(
-        f"lambda {names}: compiled_on_coordinates if isinstance(space, NoneType) else compiled_on_groups", scope))
+    overload(either)(eval(
+        f"lambda {names}: compiled_on_coordinates if isinstance(space, types.NoneType) else compiled_on_groups", scope))
     return either
 
 

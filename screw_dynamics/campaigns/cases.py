@@ -12,14 +12,13 @@ from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba.core.errors import NumbaError
 
 from screw_dynamics import checks
 
 from .digests import digest_of
 
 # Errors that programs make; where this package is what raises them, they are no verdict on a robot.
-BROKEN = AttributeError, NameError, LookupError, TypeError, NumbaError
+BROKEN = AttributeError, NameError, LookupError, TypeError
 LIBRARIES = "numba", "numpy", "scipy"       # which raise what their callers are to blame for
 MAKERS = *LIBRARIES, "builtins", "screw_dynamics"       # of the classes of these errors
 CONTAINERS = list, dict, set, bytearray, np.ndarray     # choices that a scenario may write to
@@ -103,7 +102,8 @@ def _is_ours(problem):
         if name.partition(".")[0] not in LIBRARIES:
             blamed, at = name, trace
         trace = trace.tb_next
-    return (isinstance(problem, BROKEN) and type(problem).__module__.partition(".")[0] in MAKERS
+    maker = type(problem).__module__.partition(".")[0]
+    return (maker in MAKERS and (isinstance(problem, BROKEN) or maker == "numba")
             and blamed.startswith("screw_dynamics.")
             and not blamed.startswith(("screw_dynamics.campaigns.", "screw_dynamics.testing."))
             and dis.opname[at.tb_frame.f_code.co_code[at.tb_lasti]] != "RAISE_VARARGS")

@@ -3,17 +3,11 @@ are lanes already, or other numbers."""
 from typing import Any
 
 import numpy as np
-from llvmlite import ir
-from numba import types
-from numba.core import cgutils
-from numba.core.cgutils import get_or_insert_function
-from numba.extending import intrinsic, overload
 
-from screw_dynamics.numba_internals.arrays import make_array
-from screw_dynamics.numbers.lanes import LANE, WIDTH
-from screw_dynamics.numbers.values import INLINE
+from screw_dynamics.compiler import cgutils, intrinsic, ir, numba_arrays, numba_types, overload, types
+from screw_dynamics.numbers.lanes import WIDTH
 
-from .tiles import INT, MASK, VECTOR, entry_pointer, first_places, put_row
+from .tiles import entry_pointer, first_places, put_row
 
 
 def at_once(matrix: np.ndarray) -> int:
@@ -35,33 +29,34 @@ def put(matrix: np.ndarray, row: int, first: int, x: Any) -> None:
 def _get_row(typing, matrix, row, first):
     def build(context, builder, signature, args):
         kind, (matrix, row, first) = signature.args[0], args
-        _, columns = cgutils.unpack_tuple(builder, make_array(kind)(context, builder, matrix).shape)
+        _, columns = cgutils.unpack_tuple(builder, numba_arrays.make_array(kind)(context, builder, matrix).shape)
         pointer = entry_pointer(context, builder, kind, matrix, row, first)
-        load = ir.FunctionType(VECTOR, [pointer.type, INT, MASK, VECTOR])
-        load = get_or_insert_function(builder.module, load, f"llvm.masked.load.v{WIDTH}f64.p0v{WIDTH}f64")
+        load = ir.FunctionType(numba_types.VECTOR, [pointer.type, numba_types.INT, numba_types.MASK_VECTOR,
+                                                    numba_types.VECTOR])
+        load = cgutils.get_or_insert_function(builder.module, load, f"llvm.masked.load.v{WIDTH}f64.p0v{WIDTH}f64")
         mask = first_places(builder, builder.sub(columns, first))
-        return builder.call(load, [pointer, INT(8), mask, ir.Constant(VECTOR, None)])
-    return LANE(matrix, types.intp, types.intp), build
+        return builder.call(load, [pointer, numba_types.INT(8), mask, ir.Constant(numba_types.VECTOR, None)])
+    return numba_types.LANE(matrix, types.intp, types.intp), build
 
 
 def _on_lanes(matrix):
     return matrix.dtype == types.float64
 
 
-@overload(at_once, jit_options=INLINE)
+@overload(at_once)
 def _at_once(matrix):
     count = WIDTH if _on_lanes(matrix) else 1
     return lambda matrix: count
 
 
-@overload(taken, jit_options=INLINE)
+@overload(taken)
 def _taken(matrix, row, first):
     if _on_lanes(matrix):
         return lambda matrix, row, first: _get_row(matrix, row, first)
     return lambda matrix, row, first: matrix[row, first]
 
 
-@overload(put, jit_options=INLINE)
+@overload(put)
 def _put(matrix, row, first, x):
     if _on_lanes(matrix):
         return lambda matrix, row, first, x: put_row(matrix, row, first, x)

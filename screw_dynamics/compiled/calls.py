@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
+from screw_dynamics.compiler import numba_calls
 from screw_dynamics.kernel_cache.cache import Form, prepare
 from screw_dynamics.kernel_cache.store import say_once
-from screw_dynamics.numba_internals.calls import exception_of
 from screw_dynamics.numbers.lanes import WIDTH
 from screw_dynamics.numbers.values import PLAIN, fields
 from screw_dynamics.screws.se3 import Wrench
@@ -37,7 +37,8 @@ if not PLAIN:
                  "`pip install screw_dynamics` builds it")
 
 TILE = 1 << 12          # states that are copied at once where an array cannot be read in place
-calls.configure(width=WIDTH, large=LARGE, threads=partial(thread_count, None), failed=exception_of)
+calls.configure(width=WIDTH, large=LARGE, threads=partial(thread_count, None),
+                failed=lambda status, details: numba_calls.exception_of(status, details))
 
 
 # ------------------------------------------------------------------------------------------------- kernels

@@ -8,16 +8,15 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import types
-from numba.extending import overload
 
+from screw_dynamics.compiler import overload
 from screw_dynamics.kernel_cache.cache import BATCHES, Form, compiled, prepare
 from screw_dynamics.lazy import lazy
 from screw_dynamics.model.group_joints import PoseSource, configure
 from screw_dynamics.model.links import Frame, Links, Structure
 from screw_dynamics.numbers.lanes import splat, splat_single
 from screw_dynamics.numbers.tables import columns, table, taking
-from screw_dynamics.numbers.values import INLINE, fields, kernel, null
+from screw_dynamics.numbers.values import fields, kernel, null
 from screw_dynamics.screws.se3 import Wrench
 
 from . import workspace as ws
@@ -62,7 +61,7 @@ def frames_and_target(memory: np.ndarray, packed: tuple[int, ...], like: Any) ->
     return (ws.frames_in(memory), unpacked(packed[0])) if packed else ()
 
 
-@overload(frames_and_target, jit_options=INLINE)
+@overload(frames_and_target)
 def _frames_and_target(memory, packed, like):
     if not len(packed):
         return lambda memory, packed, like: ()
@@ -163,7 +162,7 @@ class Entry:
         """The function to compile for NUMBER, LANES or SINGLE, with its signature."""
         native = _native(self._load_q, self.name + SUFFIX[kind], self.algorithm, self.Table, self._size, self._given,
                          self.targeted, self.inputs, LIKE[kind])
-        return Form(native, (types.intp,) * 8)
+        return Form(native, ("intp",) * 8)
 
     def plain(self, links: Links, *inputs: Sequence, frames: Sequence[Frame] = (),
               target: Target | None = None, pose_sources: Sequence[PoseSource] = (),

@@ -6,13 +6,12 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-from numba import types
-from numba.extending import overload
 
+from screw_dynamics.compiler import overload, types
 from screw_dynamics.kernel_cache.cache import Form, compiled
 from screw_dynamics.model.group_joints import configure
 from screw_dynamics.model.links import Link
-from screw_dynamics.numbers.values import INLINE, is_value, kernel
+from screw_dynamics.numbers.values import is_value, kernel
 from screw_dynamics.screws.se3 import Ad_dual, Wrench
 from screw_dynamics.screws.vectors import Vec3
 
@@ -28,7 +27,7 @@ def each(first: Callable, others: Callable, source: Any, addresses: Sequence[int
         (others if k else first)(source, where, column)
 
 
-@overload(each, jit_options=INLINE)
+@overload(each)
 def _each(first, others, source, addresses, columns):
     calls = (f"{'others' if k else 'first'}(source, addresses[{k}], columns[{k}])" for k in range(len(addresses)))
     return eval(f"lambda first, others, source, addresses, columns: ({', '.join(calls)},) and None")
@@ -60,7 +59,7 @@ def load_input(source: Any, where: int, column: list) -> None:
     (_wrenches if is_value(column[-1]) else _coordinates)(source, where, column)
 
 
-@overload(load_input, jit_options=INLINE, strict=False)
+@overload(load_input, strict=False)
 def _load_input(source, where, column):
     return _wrenches if isinstance(column.dtype, types.BaseTuple) else _coordinates
 
@@ -107,4 +106,4 @@ def form_of_gathering() -> Form:
                 t, f = W.torque, W.force
                 F[at], F[at + 1], F[at + 2] = F[at] + t.x, F[at + 1] + t.y, F[at + 2] + t.z
                 F[at + 3], F[at + 4], F[at + 5] = F[at + 3] + f.x, F[at + 4] + f.y, F[at + 5] + f.z
-    return Form(on_bodies, (types.intp,) * 5)
+    return Form(on_bodies, ("intp",) * 5)

@@ -6,13 +6,9 @@ import time
 from typing import Any
 
 import numpy as np
-from llvmlite import ir
-from numba import types
-from numba.core import cgutils
-from numba.core.cgutils import get_or_insert_function
-from numba.extending import intrinsic, overload
 
-from screw_dynamics.numbers.values import INLINE, kernel, outlined
+from screw_dynamics.compiler import cgutils, intrinsic, ir, numba_types, overload, types
+from screw_dynamics.numbers.values import kernel, outlined
 
 from .native import fail
 from .records import WORD, record
@@ -24,7 +20,6 @@ INTERRUPT = record(("failure", WORD, (2,)), "due", "between", "looked", "asked",
                    ("stop", WORD, (1,)), ("notes", WORD, (2,)))
 STOPPED = -100          # a failure: another thread has ended the work; -1: a signal's handler has raised
 PAUSE, SHORT, LONG = 50_000_000, 5_000_000, 20_000_000      # ns: between questions for signals; a short and a long look
-_POINTER, _INT = ir.IntType(8).as_pointer(), ir.IntType(32)
 
 
 def now() -> int:
@@ -37,10 +32,10 @@ def _native_now(typing):
     def build(context, builder, signature, args):
         word = cgutils.intp_t
         moment = cgutils.alloca_once(builder, ir.ArrayType(word, 2))
-        kind = ir.FunctionType(_INT, [_INT, _POINTER])
-        clock = get_or_insert_function(builder.module, kind, "clock_gettime")
-        builder.call(clock, [_INT(time.CLOCK_MONOTONIC), builder.bitcast(moment, _POINTER)])
-        seconds, rest = (builder.load(builder.gep(moment, [_INT(0), _INT(k)])) for k in range(2))
+        kind = ir.FunctionType(numba_types.INT, [numba_types.INT, numba_types.POINTER])
+        clock = cgutils.get_or_insert_function(builder.module, kind, "clock_gettime")
+        builder.call(clock, [numba_types.INT(time.CLOCK_MONOTONIC), builder.bitcast(moment, numba_types.POINTER)])
+        seconds, rest = (builder.load(builder.gep(moment, [numba_types.INT(0), numba_types.INT(k)])) for k in range(2))
         return builder.add(builder.mul(seconds, word(1_000_000_000)), rest)
     return types.intp(), build
 
@@ -56,7 +51,8 @@ def _native_signals(typing):
     def build(context, builder, signature, args):
         python = context.get_python_api(builder)
         state = python.gil_ensure()
-        check = get_or_insert_function(builder.module, ir.FunctionType(_INT, []), "PyErr_CheckSignals")
+        kind = ir.FunctionType(numba_types.INT, [])
+        check = cgutils.get_or_insert_function(builder.module, kind, "PyErr_CheckSignals")
         raised = builder.sext(builder.call(check, []), cgutils.intp_t)
         python.gil_release(state)
         return raised
@@ -76,9 +72,9 @@ def _native_is_set(typing, flag):
     return types.boolean(flag), build
 
 
-overload(now, jit_options=INLINE)(lambda: lambda: _native_now())
-overload(_signals, jit_options=INLINE)(lambda: lambda: _native_signals())
-overload(_is_set, jit_options=INLINE)(lambda flag: lambda flag: _native_is_set(flag))
+overload(now)(lambda: lambda: _native_now())
+overload(_signals)(lambda: lambda: _native_signals())
+overload(_is_set)(lambda flag: lambda flag: _native_is_set(flag))
 
 
 @kernel

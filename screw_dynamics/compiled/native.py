@@ -9,16 +9,10 @@ from math import prod
 from typing import Any
 
 import numpy as np
-from llvmlite import ir
-from numba import types
-from numba.core import cgutils
-from numba.extending import intrinsic, overload
 
-from screw_dynamics.numba_internals import calls
-from screw_dynamics.numba_internals.arrays import borrowed, make_array, new_array
+from screw_dynamics.compiler import cgutils, intrinsic, ir, numba_arrays, numba_calls, numba_types, overload, types
 from screw_dynamics.numbers.tables import view
-from screw_dynamics.numbers.values import INLINE, PLAIN, null
-from screw_dynamics.numbers.views import View
+from screw_dynamics.numbers.values import PLAIN, null
 
 _plain: list = [None]       # the functions that have addresses in plain Python, where 0 is that of none
 
@@ -29,7 +23,7 @@ def address(compile_result: Any) -> int:
     if PLAIN:
         _plain.append(compile_result.entry_point)
         return len(_plain) - 1
-    return calls.address_of(compile_result)
+    return numba_calls.address_of(compile_result)
 
 
 @cache
@@ -42,14 +36,14 @@ def function_at(where: int, count: int) -> Callable[..., int]:
 
     def function(*words):
         if status := native(ctypes.addressof(result), ctypes.addressof(error), *words):
-            raise calls.exception_of(status, error.value or 0)
+            raise numba_calls.exception_of(status, error.value or 0)
         return result.value
     return function
 
 
 def _call(context, builder, where, kinds, arguments):
     kinds = [types.unliteral(kind) for kind in kinds]
-    return calls.call_at(context, builder, where, kinds, cgutils.unpack_tuple(builder, arguments))
+    return numba_calls.call_at(context, builder, where, kinds, cgutils.unpack_tuple(builder, arguments))
 
 
 def call(where: int, arguments: tuple) -> None:
@@ -65,7 +59,7 @@ def _native_call(typing, where, arguments):
     return types.void(types.intp, arguments), build
 
 
-@overload(call, jit_options=INLINE)
+@overload(call)
 def _compiled_call(where, arguments):
     return lambda where, arguments: _native_call(where, arguments)
 
@@ -81,7 +75,7 @@ def _native_attempt(typing, where, arguments, failure):
     def build(context, builder, signature, args):
         status = _call(context, builder, args[0], signature.args[1], args[1])
         with cgutils.if_unlikely(builder, status.is_error):
-            words = make_array(signature.args[2])(context, builder, args[2]).data
+            words = numba_arrays.make_array(signature.args[2])(context, builder, args[2]).data
             builder.store(builder.sext(status.code, cgutils.intp_t), words)
             builder.store(builder.ptrtoint(status.excinfoptr, cgutils.intp_t),
                           builder.gep(words, [cgutils.intp_t(1)]))
@@ -89,7 +83,7 @@ def _native_attempt(typing, where, arguments, failure):
     return types.void(types.intp, arguments, failure), build
 
 
-@overload(attempt, jit_options=INLINE)
+@overload(attempt)
 def _compiled_attempt(where, arguments, failure):
     return lambda where, arguments, failure: _native_attempt(where, arguments, failure)
 
@@ -101,12 +95,12 @@ def fail(code: int, details: int) -> None:
 @intrinsic
 def _native_fail(typing, code, details):
     def build(context, builder, signature, args):
-        calls.raise_from(context, builder, builder.trunc(args[0], ir.IntType(32)), args[1])
+        numba_calls.raise_from(context, builder, builder.trunc(args[0], ir.IntType(32)), args[1])
         return context.get_dummy_value()
     return types.void(types.intp, types.intp), build
 
 
-@overload(fail, jit_options=INLINE)
+@overload(fail)
 def _compiled_fail(code, details):
     return lambda code, details: _native_fail(code, details)
 
@@ -119,11 +113,12 @@ def at(array: np.ndarray) -> int:
 @intrinsic
 def _native_at(typing, array):
     def build(context, builder, signature, args):
-        return builder.ptrtoint(make_array(signature.args[0])(context, builder, args[0]).data, cgutils.intp_t)
+        array = numba_arrays.make_array(signature.args[0])(context, builder, args[0])
+        return builder.ptrtoint(array.data, cgutils.intp_t)
     return types.intp(array), build
 
 
-@overload(at, jit_options=INLINE)
+@overload(at)
 def _compiled_at(array):
     return lambda array: _native_at(array)
 
@@ -137,7 +132,7 @@ def array_at(like: Any, where: int, shape: tuple[int, ...]) -> np.ndarray:
 @intrinsic
 def _native_array_at(typing, like, where, shape):
     like = types.unliteral(like)
-    result = View(like, len(shape), "C", aligned=getattr(like, "bitwidth", 64) <= 64)
+    result = numba_types.View(like, len(shape), "C", aligned=getattr(like, "bitwidth", 64) <= 64)
 
     def build(context, builder, signature, args):
         data = builder.inttoptr(args[1], ir.IntType(8).as_pointer())
@@ -149,7 +144,7 @@ def _native_array_at(typing, like, where, shape):
     return result(like, types.intp, shape), build
 
 
-@overload(array_at, jit_options=INLINE)
+@overload(array_at)
 def _compiled_array_at(like, where, shape):
     return lambda like, where, shape: _native_array_at(like, where, shape)
 
@@ -160,7 +155,7 @@ def fresh(typing: Any, like: Any, shape: Any) -> tuple:
     result = types.Array(types.unliteral(like), len(shape), "C", aligned=getattr(like, "bitwidth", 64) <= 64)
 
     def build(context, builder, signature, args):
-        return new_array(context, builder, result, cgutils.unpack_tuple(builder, args[1]))._getvalue()
+        return numba_arrays.new_array(context, builder, result, cgutils.unpack_tuple(builder, args[1]))._getvalue()
     return result(like, shape), build
 
 
@@ -169,7 +164,7 @@ def zeros_like(x: np.ndarray) -> np.ndarray:
     return np.zeros(x.shape, dtype=x.dtype)
 
 
-@overload(zeros_like, jit_options=INLINE)
+@overload(zeros_like)
 def _compiled_zeros_like(x):
     def made(x):
         like = null(x[0])
@@ -192,10 +187,10 @@ def _native_read_only(typing, x):
     result = x.copy(readonly=True)
 
     def build(context, builder, signature, args):
-        return borrowed(context, builder, result, args[0])
+        return numba_arrays.borrowed(context, builder, result, args[0])
     return result(x), build
 
 
-@overload(read_only, jit_options=INLINE)
+@overload(read_only)
 def _compiled_read_only(x):
     return lambda x: _native_read_only(x)

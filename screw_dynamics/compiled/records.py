@@ -6,10 +6,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from numba import from_dtype, types
-from numba.extending import intrinsic, overload
 
-from screw_dynamics.numbers.values import INLINE
+from screw_dynamics.compiler import intrinsic, overload, types
 
 WORD = np.int64
 
@@ -28,18 +26,20 @@ def word_of(dtype: np.dtype, field: str) -> int:
 
 def reader(dtype: np.dtype) -> Callable[[int], Any]:
     """The function at(where): the record of a dtype at an address. It holds no reference to that memory."""
-    kind = from_dtype(dtype)
-
     def at(where):
         return np.frombuffer((ctypes.c_char * dtype.itemsize).from_address(int(where)), dtype)[0]
 
     @intrinsic
     def native_at(typing, where):
+        from numba import from_dtype
+
+        kind = from_dtype(dtype)
+
         def build(context, builder, signature, args):
             return builder.inttoptr(args[0], context.get_value_type(kind))
         return kind(types.intp), build
 
-    @overload(at, jit_options=INLINE)
+    @overload(at)
     def compiled_at(where):
         return lambda where: native_at(where)
     return at

@@ -1,9 +1,9 @@
 """Samples of rollouts, (N, samples, n), as columns of states: of one, or of as many as a lane has places."""
 import numpy as np
-from numba.extending import overload
 
-from screw_dynamics.numbers.lanes import LANE, WIDTH, extract, insert, places
-from screw_dynamics.numbers.values import INLINE, outlined
+from screw_dynamics.compiler import numba_types, overload
+from screw_dynamics.numbers.lanes import WIDTH, extract, insert, places
+from screw_dynamics.numbers.values import outlined
 
 from .tiles import contiguous, load_square, store_square
 
@@ -52,11 +52,11 @@ def _store_squares(rows, first, sample, column):
         _store(rows, first, sample, column)
 
 
-@overload(load_rows, jit_options=INLINE)
+@overload(load_rows)
 def _load_rows(rows, first, sample, column):
-    return _load_squares if column.dtype is LANE else _load
+    return _load_squares if column.dtype is numba_types.LANE else _load
 
 
-@overload(store_rows, jit_options=INLINE)
+@overload(store_rows)
 def _store_rows(rows, first, sample, column):
-    return _store_squares if column.dtype is LANE else _store
+    return _store_squares if column.dtype is numba_types.LANE else _store

@@ -3,29 +3,21 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-from llvmlite import ir
-from numba import types
-from numba.core import cgutils
-from numba.core.cgutils import get_or_insert_function
-from numba.extending import intrinsic, overload
 
+from screw_dynamics.compiler import cgutils, intrinsic, ir, numba_arrays, numba_types, overload, types
 from screw_dynamics.kernel_cache.cache import BATCHES, Form, compiled
-from screw_dynamics.numba_internals.arrays import load_item, make_array, populate_array
-from screw_dynamics.numbers.lanes import LANE, SINGLE, WIDTH, extract, insert, places, splat, splat_single
-from screw_dynamics.numbers.values import INLINE, kernel, null
-from screw_dynamics.numbers.views import View
+from screw_dynamics.numbers.lanes import WIDTH, extract, insert, places, splat, splat_single
+from screw_dynamics.numbers.values import kernel, null
 
 from .native import array_at
 
-INT, VECTOR = ir.IntType(32), ir.VectorType(ir.DoubleType(), WIDTH)
 AHEAD = 2                 # tiles: how far ahead of its use an input is prefetched
-MASK = ir.VectorType(ir.IntType(1), WIDTH)
 
 
 # ------------------------------------------------------------------------------------------------- WIDTH lanes
 def _lane_of(array):
     """The kind of lane that holds an array's numbers."""
-    return SINGLE if array.dtype == types.float32 else LANE
+    return numba_types.SINGLE if array.dtype == types.float32 else numba_types.LANE
 
 
 def _part(array):
@@ -42,7 +34,7 @@ def transposed(typing: Any, lanes: Any) -> tuple:
     def places(step, first, second):
         """Where the places of a lane come from, those with k & step == 0 and others of each half."""
         order = [half + (second(k) if k & step else first(k)) for half in range(0, wide, WIDTH) for k in range(WIDTH)]
-        return ir.Constant(ir.VectorType(INT, wide), order)
+        return ir.Constant(ir.VectorType(numba_types.INT, wide), order)
 
     def build(context, builder, signature, args):
         rows = cgutils.unpack_tuple(builder, args[0])
@@ -58,7 +50,7 @@ def transposed(typing: Any, lanes: Any) -> tuple:
 
 def entry_pointer(context: Any, builder: Any, kind: Any, array: Any, row: Any, column: Any) -> Any:
     """Pointer to an entry of a two-dimensional array whose rows are contiguous, and the next of WIDTH entries."""
-    fields, size = make_array(kind)(context, builder, array), kind.dtype.bitwidth // 8
+    fields, size = numba_arrays.make_array(kind)(context, builder, array), kind.dtype.bitwidth // 8
     down, _ = cgutils.unpack_tuple(builder, fields.strides)
     start = builder.add(builder.ptrtoint(fields.data, cgutils.intp_t), builder.mul(row, down))
     start = builder.add(start, builder.mul(column, cgutils.intp_t(size)))
@@ -67,9 +59,9 @@ def entry_pointer(context: Any, builder: Any, kind: Any, array: Any, row: Any, c
 
 def first_places(builder: Any, count: Any) -> Any:
     """The mask of the first `count` of WIDTH places."""
-    count = builder.trunc(count, INT)
-    wide = ir.VectorType(INT, WIDTH)
-    lane = builder.insert_element(ir.Constant(wide, ir.Undefined), count, INT(0))
+    count = builder.trunc(count, numba_types.INT)
+    wide = ir.VectorType(numba_types.INT, WIDTH)
+    lane = builder.insert_element(ir.Constant(wide, ir.Undefined), count, numba_types.INT(0))
     lane = builder.shuffle_vector(lane, lane, ir.Constant(wide, [0] * WIDTH))
     return builder.icmp_signed("<", ir.Constant(wide, list(range(WIDTH))), lane)
 
@@ -83,13 +75,14 @@ def _masked(builder, name, result, arguments, part):
     """A call of LLVM's masked load or store of WIDTH numbers."""
     kind = ir.FunctionType(result, [argument.type for argument in arguments])
     suffix = f"v{WIDTH}f{32 if part.element == ir.FloatType() else 64}"
-    return builder.call(get_or_insert_function(builder.module, kind, f"llvm.masked.{name}.{suffix}.p0{suffix}"),
+    return builder.call(cgutils.get_or_insert_function(builder.module, kind, f"llvm.masked.{name}.{suffix}.p0{suffix}"),
                         arguments)
 
 
 def _shuffled(builder, a, b, first, count):
     """So many places of a and b, counted through, from the first on."""
-    return builder.shuffle_vector(a, b, ir.Constant(ir.VectorType(INT, count), list(range(first, first + count))))
+    order = ir.Constant(ir.VectorType(numba_types.INT, count), list(range(first, first + count)))
+    return builder.shuffle_vector(a, b, order)
 
 
 @intrinsic
@@ -100,14 +93,14 @@ def _rows(typing, states, first, last, column):
 
     def build(context, builder, signature, args):
         kind, (states, first, last, column) = signature.args[0], args
-        _, entries = cgutils.unpack_tuple(builder, make_array(kind)(context, builder, states).shape)
+        _, entries = cgutils.unpack_tuple(builder, numba_arrays.make_array(kind)(context, builder, states).shape)
         part, mask, read = _part(kind), first_places(builder, builder.sub(entries, column)), []
         for place in range(lane.lanes):
             row = _earlier(builder, builder.add(first, first.type(place)), last)
             pointer = entry_pointer(context, builder, kind, states, row, column)
-            arguments = [pointer, INT(kind.dtype.bitwidth // 8), mask, ir.Constant(part, None)]
+            arguments = [pointer, numba_types.INT(kind.dtype.bitwidth // 8), mask, ir.Constant(part, None)]
             read.append(_masked(builder, "load", part, arguments, part))
-        if lane is SINGLE:
+        if lane is numba_types.SINGLE:
             read = [_shuffled(builder, a, b, 0, 2 * WIDTH) for a, b in zip(read[:WIDTH], read[WIDTH:], strict=True)]
         return context.make_tuple(builder, signature.return_type, read)
     return types.UniTuple(lane, WIDTH)(states, types.intp, types.intp, types.intp), build
@@ -118,9 +111,9 @@ def consecutive(typing: Any, lanes: Any, first: Any) -> tuple:
     """WIDTH lanes of a one-dimensional array from the first on; past the end, the last."""
     def build(context, builder, signature, args):
         kind, (lanes, first) = signature.args[0], args
-        fields = make_array(kind)(context, builder, lanes)
+        fields = numba_arrays.make_array(kind)(context, builder, lanes)
         last = builder.sub(fields.nitems, fields.nitems.type(1))
-        found = [load_item(context, builder, kind, builder.gep(
+        found = [numba_arrays.load_item(context, builder, kind, builder.gep(
             fields.data, [_earlier(builder, builder.add(first, first.type(place)), last)])) for place in range(WIDTH)]
         return context.make_tuple(builder, signature.return_type, found)
     return types.UniTuple(lanes.dtype, WIDTH)(lanes, types.intp), build
@@ -131,9 +124,9 @@ def _fetch(typing, rows, row, column):
     """Prefetch the cache line of an entry."""
     def build(context, builder, signature, args):
         pointer = builder.bitcast(entry_pointer(context, builder, signature.args[0], *args), ir.IntType(8).as_pointer())
-        fetch = ir.FunctionType(ir.VoidType(), [pointer.type, INT, INT, INT])
-        fetch = get_or_insert_function(builder.module, fetch, "llvm.prefetch.p0i8")
-        builder.call(fetch, [pointer, INT(0), INT(3), INT(1)])
+        fetch = ir.FunctionType(ir.VoidType(), [pointer.type, numba_types.INT, numba_types.INT, numba_types.INT])
+        fetch = cgutils.get_or_insert_function(builder.module, fetch, "llvm.prefetch.p0i8")
+        builder.call(fetch, [pointer, numba_types.INT(0), numba_types.INT(3), numba_types.INT(1)])
         return context.get_dummy_value()
     return types.void(rows, types.intp, types.intp), build
 
@@ -144,12 +137,12 @@ def put_row(typing: Any, out: Any, row: Any, column: Any, lane: Any) -> tuple:
     row WIDTH further on."""
     def build(context, builder, signature, args):
         kind, (out, row, column, numbers) = signature.args[0], args
-        _, entries = cgutils.unpack_tuple(builder, make_array(kind)(context, builder, out).shape)
+        _, entries = cgutils.unpack_tuple(builder, numba_arrays.make_array(kind)(context, builder, out).shape)
         part, mask = _part(kind), first_places(builder, builder.sub(entries, column))
         for first in range(0, lane.lanes, WIDTH):
-            some = numbers if lane is LANE else _shuffled(builder, numbers, numbers, first, WIDTH)
+            some = numbers if lane is numba_types.LANE else _shuffled(builder, numbers, numbers, first, WIDTH)
             pointer = entry_pointer(context, builder, kind, out, builder.add(row, row.type(first)), column)
-            arguments = [some, pointer, INT(kind.dtype.bitwidth // 8), mask]
+            arguments = [some, pointer, numba_types.INT(kind.dtype.bitwidth // 8), mask]
             _masked(builder, "store", ir.VoidType(), arguments, part)
         return context.get_dummy_value()
     return types.void(out, types.intp, types.intp, lane), build
@@ -161,9 +154,9 @@ def lane_like(array: np.ndarray) -> Any:
     return 0.0
 
 
-@overload(lane_like, jit_options=INLINE)
+@overload(lane_like)
 def _lane_like(array):
-    return (lambda array: splat_single(0.0)) if _lane_of(array) is SINGLE else (lambda array: splat(0.0))
+    return (lambda array: splat_single(0.0)) if _lane_of(array) is numba_types.SINGLE else (lambda array: splat(0.0))
 
 
 @kernel
@@ -239,16 +232,17 @@ def _flat(results):
 
 @intrinsic
 def _as_one_axis(typing, results):
-    kind = View(results.dtype, 1, "C", aligned=False)
+    kind = numba_types.View(results.dtype, 1, "C", aligned=False)
 
     def build(context, builder, signature, args):
-        source, target = make_array(results)(context, builder, args[0]), make_array(kind)(context, builder)
-        populate_array(target, source.data, (source.nitems,), (source.itemsize,), source.itemsize, meminfo=None)
+        source = numba_arrays.make_array(results)(context, builder, args[0])
+        target, size = numba_arrays.make_array(kind)(context, builder), source.itemsize
+        numba_arrays.populate_array(target, source.data, (source.nitems,), (size,), size, meminfo=None)
         return target._getvalue()
     return kind(results), build
 
 
-@overload(_flat, jit_options=INLINE)
+@overload(_flat)
 def _compiled_flat(results):
     return lambda results: _as_one_axis(results)
 
@@ -279,13 +273,13 @@ def store(results: Any, out: np.ndarray, first: int) -> None:
 @intrinsic
 def _rows_at(typing, like, where, count, width):
     """The contiguous array (count, width) at an address, of numbers of double or single precision."""
-    kind = View(types.unliteral(like), 2, "C", aligned=False)
+    kind = numba_types.View(types.unliteral(like), 2, "C", aligned=False)
 
     def build(context, builder, signature, args):
         _, where, count, width = args
-        array, size = make_array(kind)(context, builder), cgutils.intp_t(like.bitwidth // 8)
+        array, size = numba_arrays.make_array(kind)(context, builder), cgutils.intp_t(like.bitwidth // 8)
         data = builder.inttoptr(where, array.data.type)
-        populate_array(array, data, (count, width), (builder.mul(width, size), size), size, meminfo=None)
+        numba_arrays.populate_array(array, data, (count, width), (builder.mul(width, size), size), size, meminfo=None)
         return array._getvalue()
     return kind(like, types.intp, types.intp, types.intp), build
 
@@ -303,4 +297,4 @@ def form_of_transposition(to: str, single: bool) -> Form:
     def to_rows(rows, width, count, lanes):
         store(array_at(lane(0.0), lanes, (width,)), _rows_at(zero, rows, count, width), 0)
     function = {"lanes": to_lanes, "rows": to_rows}[to]
-    return Form(compiled(f"to {to}{', single precision' * single}{BATCHES}")(function), (types.intp,) * 4)
+    return Form(compiled(f"to {to}{', single precision' * single}{BATCHES}")(function), ("intp",) * 4)

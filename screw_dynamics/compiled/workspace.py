@@ -8,7 +8,6 @@ from functools import cache
 from typing import Any, NamedTuple, get_type_hints
 
 import numpy as np
-from numba import types
 
 from screw_dynamics.model.group_joints import PoseSource
 from screw_dynamics.model.links import Frame, Link, Links
@@ -30,9 +29,9 @@ header_at = reader(_HEADER)
 _needs = []                                             # (Table, shape) of all entry points: one workspace serves all
 
 
-def numbers_type(ndim: int, layout: str = 'C', readonly: bool = False) -> types.Array:
-    """The Numba type of a float64 array."""
-    return types.Array(types.float64, ndim, layout, readonly=readonly)
+def numbers_type(ndim: int, layout: str = "C", readonly: bool = False) -> str:
+    """The Numba type of a float64 array, as a Form has it."""
+    return f"Array(float64, {ndim}, {layout!r}, readonly={readonly})"
 
 
 class Tables(NamedTuple):

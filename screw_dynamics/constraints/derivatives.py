@@ -5,7 +5,6 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-from numba import types
 
 from screw_dynamics.compiled import workspace as ws
 from screw_dynamics.compiled.across import taken
@@ -138,7 +137,7 @@ def form_of_derivatives(on_groups: bool) -> Form:
                 if given.loop.kind[c] != COUPLING:
                     add_loop(links, body, given, c, qd[i], qdd[i], multipliers[i], of_gradient, work, out[i])
     states = (ws.numbers_type(2),) * 4
-    return Form(many, (ws.numbers_type(1), *states, types.boolean, ws.numbers_type(1), ws.numbers_type(3)))
+    return Form(many, (ws.numbers_type(1), *states, "boolean", ws.numbers_type(1), ws.numbers_type(3)))
 
 
 @cache

@@ -8,7 +8,6 @@ from functools import cache
 from types import ModuleType
 
 import numpy as np
-from numba import types
 
 from screw_dynamics.algorithms.columns import clear
 from screw_dynamics.algorithms.group_rates import add_products, complete
@@ -131,7 +130,7 @@ def form(structure: Structure) -> Form:
         for k in range(n):
             results[0, k], results[1, k] = 0.0, x[1, k]
         hybrid_dynamics(links, body, constraints_in(memory, 0.0), x, results)
-    return Form(native, (types.intp,) * 5)
+    return Form(native, ("intp",) * 5)
 
 
 @cache

@@ -9,7 +9,6 @@ from types import ModuleType
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import types
 
 from screw_dynamics.algorithms.space import (
     coordinates_alone,
@@ -289,7 +288,7 @@ def form_of_projection(structure: Structure, of: str, lanes: bool) -> Form:
                array_at(like(), start, (nq,)), array_at(like(), begin, (n,)), array_at(like(), span, (2,)),
                array_at(like(), q, (nq,)), array_at(like(), qd, (n,)), array_at(like(), moved, (n,)),
                scratch_in(like(), memory))
-    return Form(native, (types.intp,) * 10)
+    return Form(native, ("intp",) * 10)
 
 
 for _by in (articulated, mass_matrix):
@@ -335,7 +334,7 @@ def form_of_closing(on_groups: bool, lanes: bool) -> Form:
             store_rows(configurations, first, 0, q)
             store_rows(left, first, 0, size)
     numbers = ws.numbers_type(3)
-    return Form(closing_of, (ws.numbers_type(1), numbers, ws.numbers_type(1), types.float64, types.int64, numbers))
+    return Form(closing_of, (ws.numbers_type(1), numbers, ws.numbers_type(1), "float64", "int64", numbers))
 
 
 @cache

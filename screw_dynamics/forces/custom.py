@@ -7,12 +7,11 @@ from functools import lru_cache
 from inspect import signature
 from types import FunctionType
 
-from numba import njit, types
-
+from screw_dynamics.compiler import jit, types
 from screw_dynamics.kernel_cache.user_code import fingerprint
 from screw_dynamics.kernel_cache.user_errors import READONLY, rebinding, returns_nothing, why_not
 from screw_dynamics.kernel_cache.user_functions import bounds_checked
-from screw_dynamics.numbers.values import CALLED, PLAIN, kernel
+from screw_dynamics.numbers.values import PLAIN, kernel
 from screw_dynamics.numbers.views import as_array
 
 from .element import ANY, Element, Robot
@@ -84,7 +83,7 @@ def law_of(function: Callable, width: int) -> CustomLaw:
 
 def _call_of(function):
     """A function to compile, which calls the user's, jitted, with arguments by name."""
-    jitted = bounds_checked(function, error_model="numpy", **CALLED)
+    jitted = bounds_checked(function, error_model="numpy")
     return lambda t, q, qd, p, tau: returns_nothing(jitted(
         t=t, q=as_array(q), qd=as_array(qd), p=as_array(p), tau=as_array(tau)))
 
@@ -94,7 +93,7 @@ def why_not_compiled(function: Callable, error: Exception) -> str:
     name, vector = function.__name__, types.float64[::1]
     given = (vector.copy(readonly=True),) * 3
     try:
-        njit(**CALLED)(_call_of(function)).compile((types.float64, *given, vector))
+        jit(_call_of(function)).compile((types.float64, *given, vector))
     except Exception as alone:                          # Numba has errors of its own
         where, reason = why_not(function, alone)
         if reason == READONLY:

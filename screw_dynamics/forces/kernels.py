@@ -3,7 +3,6 @@ from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import types
 
 from screw_dynamics.algorithms.space import coordinates_alone, groups, vary
 from screw_dynamics.compiled import workspace as ws
@@ -157,7 +156,7 @@ def form_of_native(kernels: Kernels, lanes: bool, key: str | None) -> Form:
         n, nq = head.coordinates, head.configuration
         state = State(array_at(zero_, t, (1,))[0], ahead, array_at(zero_, q, (nq,)), array_at(zero_, qd, (n,)))
         terms(memory, numbers_at(p), zero_, state, array_at(zero_, out, (TERMS, n)))
-    return Form(native, (types.intp, types.intp, types.intp, types.float64, types.intp, types.intp, types.intp))
+    return Form(native, ("intp", "intp", "intp", "float64", "intp", "intp", "intp"))
 
 
 @kernel
@@ -167,7 +166,7 @@ def numbers_at(p: int) -> np.ndarray:
     return array_at(0.0, p, (int(array_at(0.0, p, (HEADER,))[LENGTH]),))
 
 
-STATES = (ws.numbers_type(1), ws.numbers_type(1), ws.numbers_type(1), types.float64, ws.numbers_type(2),
+STATES = (ws.numbers_type(1), ws.numbers_type(1), ws.numbers_type(1), "float64", ws.numbers_type(2),
           ws.numbers_type(2))
 
 

@@ -6,11 +6,11 @@ from collections.abc import Callable
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
-from numba.extending import overload
 
 from screw_dynamics.compiled.native import read_only, zeros_like
-from screw_dynamics.numbers.lanes import LANE, WIDTH, extract, insert
-from screw_dynamics.numbers.values import INLINE, Scalar, kernel, null
+from screw_dynamics.compiler import numba_types, overload
+from screw_dynamics.numbers.lanes import WIDTH, extract, insert
+from screw_dynamics.numbers.values import Scalar, kernel, null
 from screw_dynamics.screws.se3 import Pose, Twist, Wrench, dot
 
 
@@ -250,9 +250,9 @@ def place_by_place(set_efforts: Callable, t: Any, q: Any, qd: Any, p: np.ndarray
     set_efforts(t, read_only(q), read_only(qd), read_only(p), tau)
 
 
-@overload(place_by_place, jit_options=INLINE)
+@overload(place_by_place)
 def _place_by_place(set_efforts, t, q, qd, p, tau):
-    if tau.dtype is not LANE:
+    if tau.dtype is not numba_types.LANE:
         return lambda set_efforts, t, q, qd, p, tau: set_efforts(t, read_only(q), read_only(qd), read_only(p), tau)
 
     def each(set_efforts, t, q, qd, p, tau):

@@ -14,21 +14,17 @@ import re
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext, suppress
+from functools import cache
+from pathlib import Path
 from threading import RLock, Timer
 from types import SimpleNamespace
 from typing import Any, NamedTuple
-from weakref import WeakKeyDictionary
 
-import llvmlite
-import llvmlite.binding as llvm
-import numba
 import numpy as np
-from numba import config, njit, types
 
-from screw_dynamics.numba_internals import kept_code, pipelines, tested
-from screw_dynamics.numba_internals.dispatchers import Dispatcher, let_compile
-from screw_dynamics.numba_internals.kept_code import context_of
-from screw_dynamics.numbers.values import FLAGS, PLAIN
+from screw_dynamics.compiler import FLAGS, PLAIN, start, types
+from screw_dynamics.lazy import lazy
+from screw_dynamics.numba_internals import tested
 
 from . import store
 from .fingerprint import fingerprint
@@ -46,74 +42,108 @@ PORTABLE = {"x86_64": {"x86-64-v4": _V4, "x86-64-v3": _V3}, "aarch64": {"generic
 _log = logging.getLogger("screw_dynamics")
 
 
-def _sources():
+@cache
+def _sources() -> str:
     """A hash of all sources that compiled code may come from, and of what compiles them."""
+    import llvmlite
+    import numba
+
     package = store.PACKAGE
-    files = sorted(path.relative_to(package) for name in COMPILED for path in (package / name).rglob("*.py"))
+    files = [Path("compiler.py"), *sorted(
+        path.relative_to(package) for name in COMPILED for path in (package / name).rglob("*.py"))]
     made_by = platform.python_implementation(), platform.python_version_tuple()[:2], numba.__version__, \
-        llvmlite.__version__, config.OPT
+        llvmlite.__version__, numba.config.OPT
     return hashlib.sha256(repr(made_by).encode() + b"".join(
         str(f).encode() + (package / f).read_bytes() for f in files)).hexdigest()
 
 
-_STAMP = _sources()
-_caches: WeakKeyDictionary[Dispatcher, _Cache] = WeakKeyDictionary()        # of entry points
 _compiling = RLock()
 if hasattr(os, "register_at_fork"):         # a fork waits: the child would inherit what LLVM and Numba have half done
     os.register_at_fork(before=_compiling.acquire, after_in_parent=_compiling.release,
                         after_in_child=_compiling.release)
 
 
-class Form(NamedTuple):
-    """An entry point, and the Numba types of the arguments that it is compiled for."""
+class Compiled:
+    """A function that `prepare` compiles, or takes from the cache; name: what messages call it. key: see `compiled`."""
 
-    dispatcher: Dispatcher
-    signature: tuple[types.Type, ...]
+    def __init__(self, function: Callable, name: str, key: str | None, options: dict[str, Any]):
+        self.function, self.name, self.key, self._options = function, name, key, options
+        self.__doc__ = function.__doc__
+
+    @lazy
+    def dispatcher(self) -> Any:
+        """Numba's dispatcher, which takes what it can from the cache, and compiles only where `prepare` has it do."""
+        import numba
+
+        from screw_dynamics.numba_internals import kept_code, pipelines
+        from screw_dynamics.numba_internals.dispatchers import let_compile
+
+        start()
+        dispatcher = numba.njit(**FLAGS, **self._options, **pipelines.ENTRY)(self.function)
+        if tested.in_use():
+            kept_code.keep_by(dispatcher, self.cache)
+        let_compile(dispatcher, False)                        # an unforeseen type must raise, not compile for seconds
+        return dispatcher
+
+    @lazy
+    def cache(self) -> _Cache:
+        """Its files."""
+        return _Cache(self.function, self.name, self.key)
+
+
+class Form(NamedTuple):
+    """A function to compile, and the types of the arguments that it is compiled for: Numba's, or their names."""
+
+    compiled: Compiled
+    signature: tuple[Any, ...]
 
     @property
     def name(self) -> str:
         """What messages call it."""
-        return cache_of(self.dispatcher).name
+        return self.compiled.name
 
     @property
     def is_kept(self) -> bool:
         """True if `prepare` would not have to compile it."""
-        return cache_of(self.dispatcher).find(self.signature, context_of(self.dispatcher)) is not None
+        from screw_dynamics.numba_internals.kept_code import context_of
+
+        context = context_of(self.compiled.dispatcher)
+        return self.compiled.cache.find(types_of(self.signature), context) is not None
 
 
-def compiled(name: str = "", key: str | None = "", **options: Any) -> Callable[[Callable], Dispatcher]:
-    """Make a function an entry point: compiled by `prepare` alone, and kept on disk. name: what messages call it. key:
-    what its code depends on beside the sources; "": what its closure says, None: what nobody can tell. Without Numba's
-    JIT it remains plain Python, as silent about infinities and NaN as machine code."""
+def types_of(signature: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Numba's types of arguments, of these or of their names, as "int64[::1]"."""
+    scope = {name: getattr(types, name) for name in ("Array", "boolean", "float64", "int64", "intp")}
+    return tuple(eval(kind, scope) if isinstance(kind, str) else kind for kind in signature)
+
+
+def compiled(name: str = "", key: str | None = "", **options: Any) -> Callable[[Callable], Any]:
+    """Make a function one that `prepare` compiles, and that is kept on disk. name: what messages call it. key: what its
+    code depends on beside the sources; "": what its closure says, None: what nobody can tell. Without Numba's JIT it
+    remains plain Python, as silent about infinities and NaN as machine code."""
     def decorate(function):
         if PLAIN:
             return np.errstate(all="ignore")(function)
-        dispatcher = njit(**FLAGS, **options, **pipelines.ENTRY)(function)
-        _caches[dispatcher] = _Cache(function, name or function.__name__, key)
-        if tested.in_use():
-            kept_code.keep_by(dispatcher, _caches[dispatcher])
-        let_compile(dispatcher, False)                        # an unforeseen type must raise, not compile for seconds
-        return dispatcher
+        return Compiled(function, name or function.__name__, key, options)
     return decorate
 
 
-def prepare(dispatcher: Dispatcher, signature: tuple[types.Type, ...]) -> Any:
-    """Load an entry point for arguments of these Numba types, or compile it, unless it is there; returns the result."""
+def prepare(made: Compiled, signature: tuple[Any, ...]) -> Any:
+    """Load a function for arguments of these types, or compile it, unless it is there; returns the result."""
     if PLAIN:
-        return SimpleNamespace(entry_point=dispatcher)
-    if signature not in dispatcher.overloads:
-        with _compiling, cache_of(dispatcher).turn(signature, context_of(dispatcher)):
+        return SimpleNamespace(entry_point=made)
+    from screw_dynamics.numba_internals.dispatchers import let_compile
+    from screw_dynamics.numba_internals.kept_code import context_of
+
+    dispatcher, kinds = made.dispatcher, types_of(signature)
+    if kinds not in dispatcher.overloads:
+        with _compiling, made.cache.turn(kinds, context_of(dispatcher)):
             let_compile(dispatcher, True)
             try:
-                dispatcher.compile(signature)                 # nothing to do if another thread was first
+                dispatcher.compile(kinds)                     # nothing to do if another thread was first
             finally:
                 let_compile(dispatcher, False)
-    return dispatcher.overloads[signature]
-
-
-def cache_of(dispatcher: Dispatcher) -> _Cache:
-    """The cache of an entry point."""
-    return _caches[dispatcher]
+    return dispatcher.overloads[kinds]
 
 
 @contextmanager
@@ -131,6 +161,9 @@ def _collector_paused():
 
 def _processors(here):
     """The keys of machine code that runs here, the best first: made for this processor, or for a level that it has."""
+    import llvmlite.binding as llvm
+    from numba import config
+
     yield here
     triple, *_ = here
     if config.CPU_NAME is None and config.CPU_FEATURES is None:
@@ -166,6 +199,8 @@ class _Cache:
         """The compile result for these types; None if it has to be compiled."""
         of_user = self._key != "" or not self._function.__module__.startswith("screw_dynamics.")
         data, self._found = self._found or self.find(signature, target_context), None
+        from screw_dynamics.numba_internals import kept_code
+
         if data is not None:
             with suppress(Exception):                         # whatever unpickling makes of another version's file
                 kept_code.get_ready(target_context, of_user)
@@ -174,6 +209,8 @@ class _Cache:
 
     def save_overload(self, signature, result):
         """Keep a compile result, unless there is no place for it, which is said once."""
+        from screw_dynamics.numba_internals import kept_code
+
         name = next(self._names(signature, result.target_context), None)
         data = name and kept_code.bytes_of(result)
         if not data:
@@ -211,10 +248,12 @@ class _Cache:
     def _names(self, signature, target_context):
         """The names of files that may hold the code, the first one that of code compiled here; none if what the code
         depends on cannot be told."""
+        from screw_dynamics.numba_internals import kept_code
+
         if self._key is None or not tested.in_use():
             return
         with suppress(TypeError):
-            depends = _STAMP, self._key or fingerprint(self._function), repr(signature)
+            depends = _sources(), self._key or fingerprint(self._function), repr(signature)
             for processor in _processors(kept_code.processor(target_context)):
                 digest = hashlib.sha256(repr((*depends, processor)).encode()).hexdigest()[:32]
                 yield re.sub(r"[^\w.]+", "_", self.name) + "-" + digest

@@ -4,9 +4,8 @@ from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 import numpy as np
-from numba import types
 
-from screw_dynamics.numba_internals.dispatchers import Dispatcher
+from screw_dynamics.compiler import noted
 
 
 @singledispatch
@@ -23,7 +22,6 @@ def fingerprint(x: Any) -> object:
 @fingerprint.register(type(None))
 @fingerprint.register(type(...))
 @fingerprint.register(np.generic)
-@fingerprint.register(types.Type)
 def _(x):
     return type(x).__name__, repr(x)
 
@@ -58,6 +56,10 @@ def _(x: FunctionType):
     return x.__module__, x.__qualname__, fingerprint(x.__code__), fingerprint(x.__defaults__ or ()), closure
 
 
-@fingerprint.register
-def _(x: Dispatcher):
-    return fingerprint(x.py_func)
+@noted
+def _of_numba():
+    from numba.core.dispatcher import Dispatcher
+    from numba.core.types import Type
+
+    fingerprint.register(Type, lambda x: (type(x).__name__, repr(x)))
+    fingerprint.register(Dispatcher, lambda x: fingerprint(x.py_func))

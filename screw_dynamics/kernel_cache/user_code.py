@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from screw_dynamics.numba_internals.dispatchers import Dispatcher, may_compile
+from screw_dynamics.numba_internals.dispatchers import is_jitted, may_compile
 
 # Modules whose attributes are what their version says. Others are a user's: the attributes that code names count.
 LIBRARIES = "numpy", "math", "cmath", "operator", "numba", "scipy", "screw_dynamics"
@@ -112,7 +112,7 @@ class _Walk:
     def _reference(self, x):
         """Add what is known by its name, or by its code."""
         module = "numpy" if isinstance(x, np.ufunc) else getattr(x, "__module__", None)
-        if isinstance(x, Dispatcher):
+        if is_jitted(x):
             self._note("jitted", sorted((name, repr(value)) for name, value in x.targetoptions.items()),
                        [] if may_compile(x) else [str(signature) for signature in x.overloads])
             self.function(x.py_func)

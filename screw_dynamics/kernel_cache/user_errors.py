@@ -6,12 +6,8 @@ import traceback
 from collections.abc import Callable
 from typing import Any
 
-from numba import types
-from numba.core.errors import NumbaError, TypingError
-from numba.extending import overload
-
 from screw_dynamics.checks import described
-from screw_dynamics.numbers.values import CALLED
+from screw_dynamics.compiler import CALLED, overload, types
 
 from .user_code import rebound
 
@@ -23,6 +19,8 @@ _NOISE = "Failed in ", "During: ", "File ", ">>>", "- "
 def refuse(message: str) -> None:
     """Raise a TypingError whose message will be the reason that `why_not` gives."""
     refusals.append(message)
+    from numba.core.errors import TypingError
+
     raise TypingError(message)
 
 
@@ -75,6 +73,8 @@ def _line(python, error, text):
 
 def _reason(error, text):
     """Numba's reason in one line."""
+    from numba.core.errors import NumbaError
+
     if "setitem(readonly" in text or not isinstance(error, NumbaError) and _writes_what_is_constant(error):
         return READONLY
     if not isinstance(error, NumbaError):

@@ -8,18 +8,18 @@ from contextlib import suppress
 from types import CellType, FunctionType, ModuleType
 from typing import Any
 
-from numba import jit, njit
-
-from screw_dynamics.numba_internals.dispatchers import Dispatcher, may_compile
+from screw_dynamics.compiler import jit
+from screw_dynamics.numba_internals.dispatchers import is_jitted, may_compile
 
 from .user_code import globals_of, is_library, with_inner
 
 
-def bounds_checked(function: Callable, **options: Any) -> Dispatcher:
-    """A function, jitted with these options or by the user, that raises IndexError for an index out of bounds."""
-    if isinstance(function, Dispatcher):
+def bounds_checked(function: Callable, **options: Any) -> Any:
+    """A function, jitted with these options or by the user, that raises IndexError for an index out of bounds. It is
+    for compiled code to call."""
+    if is_jitted(function):
         return _Rebuilding(_checked).dispatcher(function)
-    return njit(boundscheck=True, **options)(_Rebuilding(_checked).function(function))
+    return jit(_Rebuilding(_checked).function(function), boundscheck=True, **options)
 
 
 def in_python(function: Callable) -> FunctionType:
@@ -29,31 +29,33 @@ def in_python(function: Callable) -> FunctionType:
 
 def _checked(jitted, python):
     """A user's jitted function again, of other code, with checks unless its user does not want them."""
+    import numba
+
     options = jitted.targetoptions
-    return jitted if options.get("boundscheck") is False else jit(**{**options, "boundscheck": True})(python)
+    return jitted if options.get("boundscheck") is False else numba.jit(**{**options, "boundscheck": True})(python)
 
 
 class _Rebuilding:
     """Copies of functions in which other functions, make(jitted, python), stand for the jitted ones."""
 
-    def __init__(self, make: Callable[[Dispatcher, FunctionType], Callable]):
+    def __init__(self, make: Callable[[Any, FunctionType], Callable]):
         self._make, self._made = make, {}
 
     def take(self, x: Any, names: frozenset[str]) -> Any:
         """What stands for an object. names: the attributes that code may read of a module."""
-        if isinstance(x, Dispatcher):
+        if is_jitted(x):
             return x if is_library(x.py_func.__module__) else self.dispatcher(x)
         if isinstance(x, ModuleType) and not is_library(x.__name__):
             return self._module(x, names)
         return tuple(self.take(part, names) for part in x) if type(x) is tuple else x
 
-    def dispatcher(self, jitted: Dispatcher) -> Callable:
+    def dispatcher(self, jitted: Any) -> Callable:
         """What stands for a jitted function, which may call itself."""
         if jitted not in self._made:
             python = _copy(jitted.py_func)
             self._made[jitted] = made = self._make(jitted, python)
             self._fill(jitted.py_func, python)
-            if made is not jitted and isinstance(made, Dispatcher) and not may_compile(jitted):
+            if made is not jitted and is_jitted(made) and not may_compile(jitted):
                 for signature in jitted.nopython_signatures:
                     made.compile(signature)
                 made.disable_compile()

@@ -1,13 +1,18 @@
-"""What `njit` returns, and what it compiles."""
+"""What `njit` returns."""
+import sys
 from typing import Any
 
 from .tested import required
 
-with required("tell jitted functions from others"):
-    from numba.core.compiler import CompileResult
+
+@required("tell jitted functions from others")
+def is_jitted(x: Any) -> bool:
+    """True for what njit has made of a function."""
+    if "numba" not in sys.modules:
+        return False
     from numba.core.dispatcher import Dispatcher
 
-__all__ = "CompileResult", "Dispatcher", "let_compile", "may_compile"
+    return isinstance(x, Dispatcher)
 
 
 def may_compile(jitted: Any) -> bool:

@@ -8,8 +8,6 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-import numba
-
 OLDEST, NEWEST = (0, 58), (0, 68)       # tools/test_numba.py runs tests with both
 VARIABLE = "SCREW_DYNAMICS_NUMBA_INTERNALS"
 _log = logging.getLogger("screw_dynamics")
@@ -26,33 +24,33 @@ def span() -> str:
     return " to ".join(".".join(map(str, version)) for version in (OLDEST, NEWEST))
 
 
-def _chosen():
-    """Whether internals are used as far as can be told before anything is compiled."""
-    wish = os.environ.get(VARIABLE, "")
-    if wish not in ("", "0", "1"):
-        raise ValueError(f"{VARIABLE} must be 0 or 1, not {wish!r}")
-    return is_tested(numba.__version__) if wish == "" else wish == "1"
-
-
-_in_use = _chosen()
+_in_use: bool | None = None         # not known yet
 
 
 def in_use() -> bool:
     """True if functions are compiled by the compilers of linking.py, and kept on disk."""
+    global _in_use
+    if _in_use is None:
+        import numba
+
+        wish = os.environ.get(VARIABLE, "")
+        if wish not in ("", "0", "1"):
+            raise ValueError(f"{VARIABLE} must be 0 or 1, not {wish!r}")
+        _in_use = is_tested(numba.__version__) if wish == "" else wish == "1"
+        if not _in_use and not wish and not numba.config.DISABLE_JIT:
+            give_up("a version that is not known")
     return _in_use
 
 
 def give_up(reason: object) -> None:
     """Use them no longer in this process, and log why, in a line."""
     global _in_use
+    import numba
+
     _in_use = False
-    told = " ".join(str(reason).split())
-    _log.warning(f"Numba {numba.__version__}: {told}. Every process compiles kernels anew, in Numba's own way; "
+    text = " ".join(str(reason).split())
+    _log.warning(f"Numba {numba.__version__}: {text}. Every process compiles kernels anew, in Numba's own way; "
                  f"screw_dynamics is tested with Numba {span()}")
-
-
-if not _in_use and not os.environ.get(VARIABLE) and not numba.config.DISABLE_JIT:
-    give_up("a version that is not known")
 
 
 @contextmanager
@@ -61,5 +59,7 @@ def required(what: str) -> Iterator[None]:
     try:
         yield
     except (AttributeError, ImportError, TypeError) as error:
+        import numba
+
         raise RuntimeError(f"screw_dynamics cannot {what} with Numba {numba.__version__} ({error}); it is tested with "
                            f"Numba {span()}") from error

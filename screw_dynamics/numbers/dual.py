@@ -9,16 +9,13 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numba import types
-from numba.core import cgutils
-from numba.extending import intrinsic, lower_cast, models, overload, register_model
 
-from screw_dynamics.numba_internals.conversions import SAFE
+from screw_dynamics.compiler import cgutils, intrinsic, numba_types, overload, types
 
-from .lanes import LANE, WIDTH, extract, insert, splat
+from .lanes import WIDTH, extract, insert, splat
 from .scalars import absolute, atan2, floor, sincos, sqrt
 from .structs import member
-from .values import INLINE, is_value, kernel
+from .values import is_value, kernel
 
 
 class Dual:
@@ -28,33 +25,6 @@ class Dual:
 
     def __init__(self, x: float, dx: float):
         self.x, self.dx = x, dx
-
-
-class _DualType(types.Type):
-    """A float64 and a lane of its derivatives, side by side in memory."""
-
-    bitwidth = 64 * (1 + WIDTH)
-
-    def can_convert_from(self, context, other):
-        """A number becomes a constant, never the other way."""
-        return SAFE if isinstance(other, (types.Float, types.Integer)) else None
-
-
-DUAL = _DualType("Dual")
-
-
-@register_model(_DualType)
-class _Model(models.StructModel):
-    def __init__(self, manager, kind):
-        super().__init__(manager, kind, [("x", types.float64), ("dx", LANE)])
-
-
-@lower_cast(types.Float, _DualType)
-@lower_cast(types.Integer, _DualType)
-def _constant(context, builder, kind, dual, x):
-    made = cgutils.create_struct_proxy(dual)(context, builder)
-    made.x, made.dx = context.cast(builder, x, kind, types.float64), context.get_constant_null(LANE)
-    return made._getvalue()
 
 
 # ------------------------------------------------------------------------------------------------- parts
@@ -76,28 +46,28 @@ def slope(a: Any) -> Any:
 @intrinsic
 def _dual(typing, x, dx):
     def build(context, builder, signature, args):
-        made = cgutils.create_struct_proxy(DUAL)(context, builder)
+        made = cgutils.create_struct_proxy(numba_types.DUAL)(context, builder)
         made.x, made.dx = args
         return made._getvalue()
-    return DUAL(types.float64, LANE), build
+    return numba_types.DUAL(types.float64, numba_types.LANE), build
 
 
-_number, _slope = member("x", types.float64), member("dx", LANE)
+_number, _slope = member("x", lambda: types.float64), member("dx", lambda: numba_types.LANE)
 
 
-@overload(dual, jit_options=INLINE)
+@overload(dual)
 def _dual_of(x, dx):
     return lambda x, dx: _dual(x, dx)
 
 
-@overload(value_of, jit_options=INLINE)
+@overload(value_of)
 def _number_of(a):
-    return (lambda a: _number(a)) if a is DUAL else (lambda a: a)
+    return (lambda a: _number(a)) if a is numba_types.DUAL else (lambda a: a)
 
 
-@overload(slope, jit_options=INLINE)
+@overload(slope)
 def _slope_of(a):
-    return (lambda a: _slope(a)) if a is DUAL else (lambda a: splat(0.0))
+    return (lambda a: _slope(a)) if a is numba_types.DUAL else (lambda a: splat(0.0))
 
 
 @kernel
@@ -144,12 +114,13 @@ COMPARISONS = ("lt", "le", "gt", "ge", "eq", "ne")
 
 def _arithmetic(name, rules):
     def compiled(a, b):
-        if DUAL not in (a, b) or not all(kind is DUAL or isinstance(kind, (types.Float, types.Integer))
+        dual = numba_types.DUAL
+        if dual not in (a, b) or not all(kind is dual or isinstance(kind, (types.Float, types.Integer))
                                          for kind in (a, b)):
             return None
-        return rules[0 if a is b else 1 if a is DUAL else 2]
+        return rules[0 if a is b else 1 if a is dual else 2]
     for op in (getattr(operator, name), getattr(operator, f"i{name}")):
-        overload(op, jit_options=INLINE)(compiled)
+        overload(op)(compiled)
     setattr(Dual, f"__{name}__", lambda a, b: NotImplemented if is_value(b) else rules[not isinstance(b, Dual)](a, b))
     setattr(Dual, f"__r{name}__", lambda b, a: rules[2](a, b))
 
@@ -162,9 +133,9 @@ def _comparison(name):
     compare = getattr(operator, name)
     meaning = eval("lambda a, b: compare(value_of(a), value_of(b))", {"compare": compare, "value_of": value_of})
 
-    @overload(compare, jit_options=INLINE)
+    @overload(compare)
     def compiled(a, b):
-        return meaning if DUAL in (a, b) else None
+        return meaning if numba_types.DUAL in (a, b) else None
     setattr(Dual, f"__{name}__", meaning)
 
 
@@ -175,17 +146,17 @@ Dual.__neg__ = lambda a: -1.0 * a       # type: ignore[attr-defined]
 Dual.__pos__ = lambda a: a              # type: ignore[attr-defined]
 
 
-@overload(operator.neg, jit_options=INLINE)
+@overload(operator.neg)
 def _negative(a):
-    return (lambda a: -1.0 * a) if a is DUAL else None
+    return (lambda a: -1.0 * a) if a is numba_types.DUAL else None
 
 
 # ------------------------------------------------------------------------------------------------- functions
 def _function(function, meaning):
     """Define a function of one Dual, in compiled code and in plain Python."""
-    @overload(function, jit_options=INLINE)
+    @overload(function)
     def compiled(x):
-        return meaning if x is DUAL else None
+        return meaning if x is numba_types.DUAL else None
     if hasattr(function, "register"):
         function.register(Dual, meaning)
 
@@ -243,9 +214,9 @@ Dual.__abs__ = _meaning                 # type: ignore[attr-defined]
 def _of_two(functions, meaning):
     """Define functions of two numbers of which one or both are Duals."""
     def compiled(a, b):
-        return meaning if DUAL in (a, b) else None
+        return meaning if numba_types.DUAL in (a, b) else None
     for function in functions:
-        overload(function, jit_options=INLINE)(compiled)
+        overload(function)(compiled)
         if hasattr(function, "register"):
             function.register(Dual, meaning)
         _of_numpy[function] = meaning
@@ -264,7 +235,7 @@ def _power(a, b):
 
 _of_two([math.atan2, np.arctan2], _atan2)
 atan2.register(Dual, _atan2)            # its arguments are y and x
-overload(atan2, jit_options=INLINE)(lambda y, x: (lambda y, x: math.atan2(y, x)) if DUAL in (y, x) else None)
+overload(atan2)(lambda y, x: (lambda y, x: math.atan2(y, x)) if numba_types.DUAL in (y, x) else None)
 _of_two([math.pow, np.power, operator.pow], _power)
 _of_two([min, np.minimum], lambda a, b: lifted(a) if value_of(a) <= value_of(b) else lifted(b))
 _of_two([max, np.maximum], lambda a, b: lifted(a) if value_of(a) >= value_of(b) else lifted(b))
@@ -290,6 +261,6 @@ def no_derivatives() -> Any:
     return Dual(0.0, 0.0)
 
 
-@overload(no_derivatives, jit_options=INLINE)
+@overload(no_derivatives)
 def _no_derivatives():
     return lambda: dual(0.0, splat(0.0))

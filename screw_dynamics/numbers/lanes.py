@@ -2,80 +2,29 @@
 in single precision, of twice as many floats.
 
 A Lane mixes with float64 in + - * / and comparisons; a comparison of lanes gives a mask for `where` and `some`.
-Arithmetic is IEEE's place by place, except for values.FLAGS: a product and a sum may be fused, and a quotient may be a
-product with the reciprocal. The functions of scalars.py accept lanes. Lanes exist in compiled code only;
+Arithmetic is IEEE's place by place, except for compiler.FLAGS: a product and a sum may be fused, and a quotient may be
+a product with the reciprocal. The functions of scalars.py accept lanes. Lanes exist in compiled code only;
 in plain Python one number stands for a lane, whose WIDTH is then 1."""
 import math
 import operator
+import platform
 from typing import Any
 
-from llvmlite import ir
-from llvmlite.binding import get_process_triple
-from numba import types
-from numba.extending import intrinsic, lower_cast, models, overload, register_model
-
-from screw_dynamics.numba_internals.conversions import SAFE
+from screw_dynamics.compiler import intrinsic, ir, numba_types, overload, types
 
 from .scalars import LIMIT, SINGLE_LIMIT, absolute, atan2, sincos, sincos_polynomial, sincos_single, some, where
-from .values import FLAGS, INLINE, PLAIN, kernel
+from .values import PLAIN, kernel
 
-# By the machine that Numba compiles for. The registers of AArch64 hold two doubles, and wider lanes spill more of them.
-WIDTH = 1 if PLAIN else 4 if get_process_triple().startswith(("aarch64", "arm64")) else 8
-_FAST = tuple(FLAGS["fastmath"])
-
-
-class _Lanes(types.Type):
-    """Numbers, or truth values, side by side in as much memory as WIDTH float64."""
-
-    def __init__(self, name, element, count):
-        super().__init__(name)
-        self.vector, self.bitwidth, self.lanes = ir.VectorType(element, count), 64 * WIDTH, count
-
-    def can_convert_from(self, context, other):
-        """A number becomes a lane where controllers mix them; never a lane a number."""
-        return SAFE if self in KINDS and isinstance(other, (types.Float, types.Integer)) else None
-
-
-# SINGLE: twice as many numbers of single precision, in as much memory.
-LANE, MASK = _Lanes("Lane", ir.DoubleType(), WIDTH), _Lanes("Mask", ir.IntType(1), WIDTH)
-SINGLE, SINGLE_MASK = _Lanes("Single", ir.FloatType(), 2 * WIDTH), _Lanes("SingleMask", ir.IntType(1), 2 * WIDTH)
-KINDS = {LANE: MASK, SINGLE: SINGLE_MASK}
-MASKS = {mask: lane for lane, mask in KINDS.items()}
-
-
-@register_model(_Lanes)
-class _Model(models.PrimitiveModel):
-    """In memory a packed struct, which may lie at any address: Numba does not align arrays as wide vectors require."""
-
-    def __init__(self, manager, kind):
-        super().__init__(manager, kind, kind.vector)
-
-    def get_data_type(self):
-        return ir.LiteralStructType([self.get_value_type()], packed=True)
-
-    def as_data(self, builder, value):
-        return builder.insert_value(ir.Constant(self.get_data_type(), ir.Undefined), value, 0)
-
-    def from_data(self, builder, value):
-        return builder.extract_value(value, 0)
+# The registers of AArch64 hold two doubles, and wider lanes spill more of them.
+WIDTH = 1 if PLAIN else 4 if platform.machine() in ("aarch64", "arm64") else 8
 
 
 # ------------------------------------------------------------------------------------------------- arithmetic
-def _broadcast(context, builder, lane, kind, x):
-    """A lane as it is; any other number in all places."""
-    if kind is lane:
-        return x
-    x, count = context.cast(builder, x, kind, types.float64), lane.lanes
-    if lane is SINGLE:
-        x = builder.fptrunc(x, ir.FloatType())
-    first = builder.insert_element(ir.Constant(lane.vector, ir.Undefined), x, ir.IntType(32)(0))
-    return builder.shuffle_vector(first, first, ir.Constant(ir.VectorType(ir.IntType(32), count), [0] * count))
-
-
-def _lane_among(*kinds):
-    """The one kind of lane among these, if the others are numbers; else None."""
-    lanes = {kind for kind in kinds if kind in KINDS}
-    return lanes.pop() if len(lanes) == 1 and all(k in KINDS or isinstance(k, types.Number) for k in kinds) else None
+def _lane_among(*given):
+    """The one kind of lane among these types, if the others are of numbers; else None."""
+    lanes = {kind for kind in given if kind in numba_types.KINDS}
+    numbers = all(kind in lanes or isinstance(kind, types.Number) for kind in given)
+    return lanes.pop() if len(lanes) == 1 and numbers else None
 
 
 def _lanewise(op, result, emit):
@@ -86,17 +35,17 @@ def _lanewise(op, result, emit):
         lane = _lane_among(a, b)
 
         def build(context, builder, signature, args):
-            return emit(builder, *(_broadcast(context, builder, lane, kind, x)
+            return emit(builder, *(numba_types.broadcast(context, builder, lane, kind, x)
                                    for kind, x in zip(signature.args, args, strict=True)))
         return result(lane)(a, b), build
 
-    @overload(op, jit_options=INLINE)
+    @overload(op)
     def operation(a, b):
         return (lambda a, b: instruction(a, b)) if _lane_among(a, b) else None
 
 
 def _arithmetic(name):
-    return lambda builder, x, y: getattr(builder, name)(x, y, flags=_FAST)
+    return lambda builder, x, y: getattr(builder, name)(x, y, flags=numba_types.FAST)
 
 
 def _comparison(name):
@@ -108,12 +57,12 @@ for _name, _instruction in dict(add="fadd", sub="fsub", mul="fmul", truediv="fdi
     for _operator in (getattr(operator, _name), getattr(operator, "i" + _name)):
         _lanewise(_operator, lambda lane: lane, _arithmetic(_instruction))
 for _name, _symbol in dict(lt="<", le="<=", gt=">", ge=">=", eq="==", ne="!=").items():
-    _lanewise(getattr(operator, _name), KINDS.get, _comparison(_symbol))
+    _lanewise(getattr(operator, _name), lambda lane: numba_types.KINDS[lane], _comparison(_symbol))
 
 
-@overload(operator.neg, jit_options=INLINE)
+@overload(operator.neg)
 def _negative(x):
-    return (lambda x: -1.0 * x) if x in KINDS else None
+    return (lambda x: -1.0 * x) if x in numba_types.KINDS else None
 
 
 def _maskwise(op, name):
@@ -122,28 +71,22 @@ def _maskwise(op, name):
     def instruction(typing, a, b):
         return a(a, b), lambda context, builder, signature, args: getattr(builder, name)(*args)
 
-    @overload(op, jit_options=INLINE)
+    @overload(op)
     def operation(a, b):
-        return (lambda a, b: instruction(a, b)) if a is b and a in MASKS else None
+        return (lambda a, b: instruction(a, b)) if a is b and a in numba_types.MASKS else None
 
 
 _maskwise(operator.and_, "and_")
 _maskwise(operator.or_, "or_")
 
 
-@lower_cast(types.Float, _Lanes)
-@lower_cast(types.Integer, _Lanes)
-def _to_lane(context, builder, source, target, x):
-    return _broadcast(context, builder, target, source, x)
-
-
 # ------------------------------------------------------------------------------------------------- choice
 @intrinsic
 def _select(typing, condition, a, b):
-    lane = MASKS[condition]
+    lane = numba_types.MASKS[condition]
 
     def build(context, builder, signature, args):
-        return builder.select(args[0], *(_broadcast(context, builder, lane, kind, x)
+        return builder.select(args[0], *(numba_types.broadcast(context, builder, lane, kind, x)
                                          for kind, x in zip(signature.args[1:], args[1:], strict=True)))
     return lane(condition, a, b), build
 
@@ -155,14 +98,14 @@ def _some(typing, mask):
     return types.boolean(mask), build
 
 
-@overload(where, jit_options=INLINE)
+@overload(where)
 def _where(condition, a, b):
-    return (lambda condition, a, b: _select(condition, a, b)) if condition in MASKS else None
+    return (lambda condition, a, b: _select(condition, a, b)) if condition in numba_types.MASKS else None
 
 
-@overload(some, jit_options=INLINE)
+@overload(some)
 def _some_lane(condition):
-    return (lambda condition: _some(condition)) if condition in MASKS else None
+    return (lambda condition: _some(condition)) if condition in numba_types.MASKS else None
 
 
 # ------------------------------------------------------------------------------------------------- single places
@@ -170,27 +113,28 @@ def _some_lane(condition):
 def _extract(typing, lane, k):
     def build(context, builder, signature, args):
         x = builder.extract_element(*args)
-        return builder.fpext(x, ir.DoubleType()) if lane is SINGLE else x
-    return (types.float64 if lane in KINDS else types.boolean)(lane, types.int32), build
+        return builder.fpext(x, ir.DoubleType()) if lane is numba_types.SINGLE else x
+    return (types.float64 if lane in numba_types.KINDS else types.boolean)(lane, types.int32), build
 
 
 @intrinsic
 def _insert(typing, lane, k, x):
     def build(context, builder, signature, args):
-        x = builder.fptrunc(args[2], ir.FloatType()) if lane is SINGLE else args[2]
+        x = builder.fptrunc(args[2], ir.FloatType()) if lane is numba_types.SINGLE else args[2]
         return builder.insert_element(args[0], x, args[1])
     return lane(lane, types.int32, types.float64), build
 
 
-def _splat_of(lane):
+def _splat_of(name):
     @intrinsic
     def in_all_places(typing, x):
-        return lane(x), lambda context, builder, signature, args: _broadcast(
+        lane = getattr(numba_types, name)
+        return lane(x), lambda context, builder, signature, args: numba_types.broadcast(
             context, builder, lane, signature.args[0], args[0])
     return in_all_places
 
 
-_splat, _splat_single = _splat_of(LANE), _splat_of(SINGLE)
+_splat, _splat_single = _splat_of("LANE"), _splat_of("SINGLE")
 
 
 def splat(x: Any) -> Any:
@@ -218,30 +162,30 @@ def insert(x: Any, k: int, number: float) -> Any:
     return number
 
 
-@overload(splat, jit_options=INLINE)
+@overload(splat)
 def _lane_of(x):
     return lambda x: _splat(x)
 
 
-@overload(splat_single, jit_options=INLINE)
+@overload(splat_single)
 def _single_lane_of(x):
     return lambda x: _splat_single(x)
 
 
-@overload(places, jit_options=INLINE)
+@overload(places)
 def _places(x):
     count = getattr(x, "lanes", 1)
     return lambda x: count
 
 
-@overload(extract, jit_options=INLINE)
+@overload(extract)
 def _extract_number(x, k):
-    return (lambda x, k: _extract(x, k)) if isinstance(x, _Lanes) else (lambda x, k: x)
+    return (lambda x, k: _extract(x, k)) if isinstance(x, numba_types.Lanes) else (lambda x, k: x)
 
 
-@overload(insert, jit_options=INLINE)
+@overload(insert)
 def _insert_number(x, k, number):
-    return (lambda x, k, number: _insert(x, k, number)) if x in KINDS else (lambda x, k, number: number)
+    return (lambda x, k, number: _insert(x, k, number)) if x in numba_types.KINDS else (lambda x, k, number: number)
 
 
 # ------------------------------------------------------------------------------------------------- sine, cosine, angle
@@ -267,18 +211,18 @@ def _sincos_large_single(x):
     return _replaced(x, s, c, SINGLE_LIMIT)
 
 
-@overload(sincos, jit_options=INLINE)
+@overload(sincos)
 def _sincos(x):
-    if x is SINGLE:
+    if x is numba_types.SINGLE:
         return lambda x: _sincos_large_single(x) if some(absolute(x) >= SINGLE_LIMIT) else sincos_single(x)
-    if x is not LANE:
+    if x is not numba_types.LANE:
         return None
     return lambda x: _sincos_large(x) if some(absolute(x) >= LIMIT) else sincos_polynomial(x)
 
 
-@overload(atan2, jit_options=INLINE)
+@overload(atan2)
 def _atan2(y, x):
-    if LANE not in (y, x):
+    if numba_types.LANE not in (y, x):
         return None
 
     def each(y, x):

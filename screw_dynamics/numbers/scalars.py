@@ -7,12 +7,10 @@ from collections.abc import Callable
 from functools import singledispatch
 
 import numpy as np
-from llvmlite import ir
-from numba import types
-from numba.core.cgutils import get_or_insert_function
-from numba.extending import intrinsic, overload
 
-from .values import INLINE, Scalar, kernel
+from screw_dynamics.compiler import cgutils, intrinsic, ir, overload, types
+
+from .values import Scalar, kernel
 
 LIMIT = 1e6     # above it the three-part reduction of `sincos_polynomial` loses digits, and libm is used
 SINGLE_LIMIT = 8192.0   # the same for `sincos_single`
@@ -33,7 +31,8 @@ def llvm_function(name: str, plain: Callable) -> Callable:
             if isinstance(kind, ir.VectorType):
                 suffix = f"v{kind.count}f{32 if kind.element == ir.FloatType() else 64}"
             signature = ir.FunctionType(kind, [kind])
-            return builder.call(get_or_insert_function(builder.module, signature, f"llvm.{name}.{suffix}"), args)
+            called = cgutils.get_or_insert_function(builder.module, signature, f"llvm.{name}.{suffix}")
+            return builder.call(called, args)
         return x(x), build
 
     def function(x):
@@ -41,7 +40,7 @@ def llvm_function(name: str, plain: Callable) -> Callable:
     function.__name__ = function.__qualname__ = name
     function = singledispatch(function)
 
-    @overload(function, jit_options=INLINE)
+    @overload(function)
     def _compiled(x):
         if x is types.float64 or getattr(x, "lanes", 0):
             return lambda x: instruction(x)
@@ -59,7 +58,7 @@ def where(condition: bool, a: Scalar, b: Scalar) -> Scalar:
     return a if condition else b
 
 
-@overload(where, jit_options=INLINE)
+@overload(where)
 def _where(condition, a, b):
     if isinstance(condition, types.Boolean):
         return lambda condition, a, b: a if condition else b
@@ -72,7 +71,7 @@ def some(condition: bool) -> bool:
     return bool(condition)
 
 
-@overload(some, jit_options=INLINE)
+@overload(some)
 def _some(condition):
     return (lambda condition: condition) if isinstance(condition, types.Boolean) else None
 
@@ -83,7 +82,7 @@ def atan2(y: Scalar, x: Scalar) -> Scalar:
     return math.atan2(y, x)
 
 
-@overload(atan2, jit_options=INLINE)
+@overload(atan2)
 def _atan2(y, x):
     return (lambda y, x: math.atan2(y, x)) if x is types.float64 else None
 
@@ -150,7 +149,7 @@ def sincos_table(x: Scalar) -> tuple[Scalar, Scalar]:
     return sine + (sine * c + cosine * s), cosine + (cosine * c - sine * s)
 
 
-@overload(sincos, jit_options=INLINE)
+@overload(sincos)
 def _sincos(x):
     if x is not types.float64:
         return None

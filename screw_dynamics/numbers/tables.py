@@ -12,14 +12,10 @@ from itertools import repeat
 from typing import Annotated, Any, NamedTuple, TypeVar, get_type_hints
 
 import numpy as np
-from numba import types
-from numba.core import cgutils
-from numba.extending import intrinsic, overload
 
-from screw_dynamics.numba_internals.arrays import make_array, populate_array
+from screw_dynamics.compiler import cgutils, intrinsic, numba_arrays, numba_types, overload, types
 
-from .values import INLINE, Nil, build, fields, form_of, leaves, numba_type, numbers
-from .views import View
+from .values import Nil, build, fields, form_of, leaves, numba_type, numbers
 
 
 class Square:
@@ -140,10 +136,10 @@ def _doubles(kind):
 
 def view(context: Any, builder: Any, kind: Any, data: Any, shape: Sequence, strides: Sequence) -> Any:
     """An array of type `kind` over memory that it does not own; shape in entries, strides in doubles."""
-    array = make_array(kind)(context, builder)
+    array = numba_arrays.make_array(kind)(context, builder)
     steps = [builder.mul(stride, context.get_constant(types.intp, 8)) for stride in strides]
     itemsize = context.get_constant(types.intp, 8 * _doubles(kind.dtype))
-    populate_array(array, builder.bitcast(data, array.data.type), shape, steps, itemsize, meminfo=None)
+    numba_arrays.populate_array(array, builder.bitcast(data, array.data.type), shape, steps, itemsize, meminfo=None)
     return array._getvalue()
 
 
@@ -151,14 +147,14 @@ def view(context: Any, builder: Any, kind: Any, data: Any, shape: Sequence, stri
 def _table(typing, cls, like, n, memory, start):
     kinds = fields(cls.instance_class)
     dtypes = [like if kind in MATRICES else numba_type(kind, like) for kind in kinds]
-    arrays = [View(dtype, 2 if kind in MATRICES else 1, "A", aligned=False)
+    arrays = [numba_types.View(dtype, 2 if kind in MATRICES else 1, "A", aligned=False)
               for kind, dtype in zip(kinds, dtypes, strict=True)]
     result = types.BaseTuple.from_types(arrays, cls.instance_class)
     row = sum(_doubles(dtype) for kind, dtype in zip(kinds, dtypes, strict=True) if kind not in MATRICES)
 
     def build(context, builder, signature, args):
         _, _, n, memory, start = args
-        first = builder.gep(make_array(signature.args[3])(context, builder, memory).data, [start])
+        first = builder.gep(numba_arrays.make_array(signature.args[3])(context, builder, memory).data, [start])
 
         def intp(x):
             return context.get_constant(types.intp, x)
@@ -176,7 +172,7 @@ def _table(typing, cls, like, n, memory, start):
     return result(cls, like, types.intp, memory, types.intp), build
 
 
-@overload(table, jit_options=INLINE)
+@overload(table)
 def _compiled_table(cls, like, n, memory=None, start=0):
     return lambda cls, like, n, memory=None, start=0: _table(cls, like, n, memory, start)
 
@@ -188,11 +184,11 @@ def block(like: Any, shape: tuple[int, ...], memory: np.ndarray, start: int) -> 
 
 @intrinsic
 def _block(typing, like, shape, memory, start):
-    result = View(like, len(shape), "C", aligned=False)
+    result = numba_types.View(like, len(shape), "C", aligned=False)
 
     def build(context, builder, signature, args):
         _, shape, memory, start = args
-        first = builder.gep(make_array(signature.args[2])(context, builder, memory).data, [start])
+        first = builder.gep(numba_arrays.make_array(signature.args[2])(context, builder, memory).data, [start])
         lengths = cgutils.unpack_tuple(builder, shape)
         strides = [context.get_constant(types.intp, _doubles(like))]
         for length in reversed(lengths[1:]):
@@ -201,6 +197,6 @@ def _block(typing, like, shape, memory, start):
     return result(like, shape, memory, types.intp), build
 
 
-@overload(block, jit_options=INLINE)
+@overload(block)
 def _compiled_block(like, shape, memory, start):
     return lambda like, shape, memory, start: _block(like, shape, memory, start)

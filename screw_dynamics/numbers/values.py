@@ -11,29 +11,24 @@ from collections.abc import Callable, Iterable
 from functools import cache, singledispatch
 from typing import Any, NamedTuple, get_type_hints
 
-from llvmlite import ir
-from numba import config, types
-from numba.core.errors import TypingError
-from numba.extending import intrinsic, models, overload, register_jitable, register_model
+from screw_dynamics.compiler import (
+    PLAIN,
+    intrinsic,
+    ir,
+    kernel,
+    numba_types,
+    optimised_alone,
+    outlined,
+    overload,
+    types,
+)
 
-from screw_dynamics.numba_internals import pipelines
-
-# `fastmath=True` would also assume that nothing is infinite or NaN, and break the argument reduction of sincos.
-FLAGS = dict(error_model="numpy", fastmath={"contract", "nsz", "arcp"})
-# Called by compiled code alone.
-CALLED = dict(no_cfunc_wrapper=True, no_cpython_wrapper=True, **pipelines.CALLEE)
-CALLEE = dict(FLAGS, **CALLED)
-INLINE = dict(CALLEE, forceinline=True)
-
-PLAIN = bool(config.DISABLE_JIT)            # NUMBA_DISABLE_JIT=1: entry points, too, run in plain Python
+__all__ = (
+    "Nil", "PLAIN", "Scalar", "build", "compiled_as", "fields", "form_of", "infix", "is_value", "kernel", "leaves",
+    "linear", "map_numbers", "null", "numba_type", "numbers", "optimised_alone", "outlined", "over", "present",
+    "scalar_of", "value", "zero")
 
 Scalar = float      # in annotations: float64, a SIMD lane, or any Python number
-
-kernel = register_jitable(**INLINE)
-outlined = register_jitable(**CALLEE, forceinline=False)       # slower than a kernel, but compiled just once
-# A kernel that Numba compiles in its own way: optimised by itself and again in its callers, straight lines take up to a
-# quarter less time, and a twentieth more to compile.
-optimised_alone = register_jitable(**FLAGS, no_cfunc_wrapper=True, no_cpython_wrapper=True, forceinline=True)
 
 
 # ------------------------------------------------------------------------------------------------- operators
@@ -80,7 +75,7 @@ def is_value(x: Any) -> bool:
 def compiled_as(function: Callable) -> Callable:
     """Decorate a function of Python alone: where compiled code calls it, it calls the kernel `function`."""
     def decorate(facade):
-        @overload(facade, jit_options=INLINE, strict=False)
+        @overload(facade, strict=False)
         def compiled(*args, **kwargs):
             return function
         return facade
@@ -109,7 +104,7 @@ def linear(cls: type) -> type:
 
 
 def _compile_operator(symbol, op):
-    @overload(op, jit_options=INLINE, strict=False)
+    @overload(op, strict=False)
     def meaning(a, b):
         kinds = [t.instance_class if isinstance(t, types.BaseNamedTuple) else None for t in (a, b)]
         if _VALUES.isdisjoint(kinds):
@@ -117,6 +112,7 @@ def _compile_operator(symbol, op):
         try:
             return _meaning(symbol, *kinds)
         except TypeError as error:
+            from numba.core.errors import TypingError  # as code is compiled
             raise TypingError(str(error)) from None
 
 
@@ -124,7 +120,7 @@ for _symbol, _operator in (*_SYMBOLS.items(), ("+", operator.iadd), ("-", operat
     _compile_operator(_symbol, _operator)
 
 
-@overload(operator.neg, jit_options=INLINE)
+@overload(operator.neg)
 def _negative(a):
     if isinstance(a, types.BaseNamedTuple) and a.instance_class in _VALUES:
         return lambda a: -1.0 * a
@@ -186,14 +182,14 @@ def null(like: Any) -> Any:
     return 0.0
 
 
-def numba_type(kind: type, scalar: types.Type) -> types.Type:
+def numba_type(kind: type, scalar: Any) -> Any:
     """The Numba type of a value class, or of int and float, over a scalar type."""
     if kind in (int, float, Nil):
-        return {int: types.int64, float: scalar, Nil: NIL}[kind]
+        return {int: types.int64, float: scalar, Nil: numba_types.NIL}[kind]
     return types.BaseTuple.from_types([numba_type(k, scalar) for k in fields(kind)], getattr(kind, "stands_for", kind))
 
 
-def scalar_of(like: types.Type) -> types.Type:
+def scalar_of(like: Any) -> Any:
     """The Numba type of the scalars in a value: that of its first number; a type of numbers itself."""
     return scalar_of(like.types[0]) if isinstance(like, types.BaseTuple) else like
 
@@ -209,7 +205,7 @@ def over(x: Any, like: Any) -> Any:
     return map_numbers(present, x)
 
 
-@overload(over, jit_options=INLINE)
+@overload(over)
 def _over(x, like):
     if isinstance(x, types.BaseNamedTuple):
         cls = getattr(x.instance_class, "stands_for", x.instance_class)
@@ -224,7 +220,7 @@ def _zero(typing, cls, like):
     return result(cls, like), lambda context, builder, signature, args: context.get_constant_null(result)
 
 
-@overload(zero, jit_options=INLINE)
+@overload(zero)
 def _zero_value(cls, like):
     return lambda cls, like: _zero(cls, like)
 
@@ -235,7 +231,7 @@ def _null(typing, like):
     return number(like), lambda context, builder, signature, args: context.get_constant_null(number)
 
 
-@overload(null, jit_options=INLINE)
+@overload(null)
 def _null_number(like):
     return lambda like: _null(like)
 
@@ -250,29 +246,16 @@ class Nil:
         return 0.0
 
 
-class _NilType(types.Number):
-    bitwidth = 0
-
-
-NIL = _NilType("Nil")
-
-
-@register_model(_NilType)
-class _NilModel(models.PrimitiveModel):
-    def __init__(self, manager, kind):
-        super().__init__(manager, kind, ir.LiteralStructType([]))
-
-
 @intrinsic
 def _nil(typing):
-    return NIL(), lambda context, builder, signature, args: ir.Constant(ir.LiteralStructType([]), [])
+    return numba_types.NIL(), lambda context, builder, signature, args: ir.Constant(ir.LiteralStructType([]), [])
 
 
 def _vanishing(op, meaning):
     """Define an operator with Nil on either side as the function that `meaning(a is Nil, b is Nil)` returns."""
-    @overload(op, jit_options=INLINE)
+    @overload(op)
     def operation(a, b):
-        return meaning(a is NIL, b is NIL) if NIL in (a, b) else None
+        return meaning(a is numba_types.NIL, b is numba_types.NIL) if numba_types.NIL in (a, b) else None
 
 
 def _sum(a, b):
@@ -296,11 +279,11 @@ for _operator, _rule in ((operator.add, _sum), (operator.iadd, _sum), (operator.
     _vanishing(_operator, _rule)
 
 
-@overload(operator.gt, jit_options=INLINE)
+@overload(operator.gt)
 def _above(a, b):
-    return (lambda a, b: 0.0 > b) if a is NIL else None
+    return (lambda a, b: 0.0 > b) if a is numba_types.NIL else None
 
 
-@overload(operator.neg, jit_options=INLINE)
+@overload(operator.neg)
 def _negative_nil(a):
-    return (lambda a: _nil()) if a is NIL else None
+    return (lambda a: _nil()) if a is numba_types.NIL else None

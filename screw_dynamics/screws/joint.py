@@ -4,11 +4,9 @@ In a frame on its axis every screw lies along z (Chasles). The recursions use su
 is a rotation about z and a translation along it, and most entries of X are 0."""
 from typing import NamedTuple
 
-from numba import types
-from numba.extending import overload
-
+from screw_dynamics.compiler import overload, types
 from screw_dynamics.numbers.scalars import sincos, sqrt
-from screw_dynamics.numbers.values import INLINE, Scalar, form_of, kernel, value
+from screw_dynamics.numbers.values import Scalar, form_of, kernel, value
 
 from . import so3
 from .se3 import Ad_inv, Pose, Twist, identity, over
@@ -91,7 +89,7 @@ def pose(E: Joint, q: Scalar | Placement) -> Pose:
     return q.C if isinstance(q, Placement) else _pose(E, q)
 
 
-@overload(pose, jit_options=INLINE)
+@overload(pose)
 def _compiled_pose(E, q):
     return (lambda E, q: q.C) if isinstance(q, types.BaseNamedTuple) else (lambda E, q: _pose(E, q))
 
@@ -101,7 +99,7 @@ def inner(q: Scalar | Placement) -> bool:
     return isinstance(q, Placement) and q.inner != 0
 
 
-@overload(inner, jit_options=INLINE)
+@overload(inner)
 def _compiled_inner(q):
     return (lambda q: q.inner != 0) if isinstance(q, types.BaseNamedTuple) else (lambda q: False)
 
@@ -111,7 +109,7 @@ def in_place(q: Scalar | Placement) -> bool:
     return isinstance(q, Placement) and q.inner >= 2
 
 
-@overload(in_place, jit_options=INLINE)
+@overload(in_place)
 def _compiled_in_place(q):
     return (lambda q: q.inner >= 2) if isinstance(q, types.BaseNamedTuple) else (lambda q: False)
 
@@ -122,7 +120,7 @@ def is_free(q: Scalar | Placement) -> bool:
     return isinstance(q, Placement) and q.inner == 3
 
 
-@overload(is_free, jit_options=INLINE)
+@overload(is_free)
 def _compiled_is_free(q):
     return (lambda q: q.inner == 3) if isinstance(q, types.BaseNamedTuple) else (lambda q: False)
 

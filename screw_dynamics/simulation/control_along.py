@@ -3,7 +3,6 @@ from collections.abc import Callable
 from functools import cache
 
 import numpy as np
-from numba import types
 
 from screw_dynamics.compiled import workspace as ws
 from screw_dynamics.compiled.interrupt import begin, failed, finish
@@ -30,7 +29,7 @@ def form() -> Form:
             tau[i, :] = effort
         finish(interrupt)
     rows = ws.numbers_type(2)
-    return Form(along, (ws.numbers_type(1), types.int64[::1], ws.numbers_type(1), rows, rows, rows))
+    return Form(along, (ws.numbers_type(1), "int64[::1]", ws.numbers_type(1), rows, rows, rows))
 
 
 def entry_point() -> Callable:

@@ -11,27 +11,28 @@ from types import FunctionType, SimpleNamespace
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit, types
 
 from screw_dynamics.compiled import workspace as ws
 from screw_dynamics.compiled.entry import lane, number
 from screw_dynamics.compiled.native import address, array_at
+from screw_dynamics.compiler import Module, jit, numba_types, types
 from screw_dynamics.kernel_cache.cache import Form, compiled, prepare
 from screw_dynamics.kernel_cache.user_code import Fingerprint, fingerprint
 from screw_dynamics.kernel_cache.user_errors import rebinding, refusals, returns_nothing, why_not
 from screw_dynamics.kernel_cache.user_functions import bounds_checked
-from screw_dynamics.numba_internals.dispatchers import Dispatcher, may_compile
-from screw_dynamics.numbers.lanes import LANE, WIDTH, extract, insert
-from screw_dynamics.numbers.values import CALLED
+from screw_dynamics.numba_internals.dispatchers import is_jitted, may_compile
+from screw_dynamics.numbers.lanes import WIDTH, extract, insert
 from screw_dynamics.numbers.views import as_array
 
-from . import lane_arrays  # noqa: F401  (registers NumPy on lanes)
-from .robot_type import FRICTION, METHODS, OF_LINKS, RobotType, robot_maker, used
+from .robot_methods import FRICTION, METHODS, OF_LINKS, used
 
 PARAMETERS = "robot", "t", "q", "qd", "tau"
 ONE, LANES, PLACES = "one state", "lanes", "one state after another"
 WAY_OUT = ("a controller may use NumPy, numbers, constants and functions that are decorated with numba.njit; for "
            "anything else call robot.step(q, qd, tau, dt) in a loop in Python")
+
+
+robot_type: Any = Module("screw_dynamics.simulation.robot_type")        # Numba's, and so imported when it is needed
 
 
 class ControllerError(ValueError):
@@ -46,7 +47,7 @@ class CompiledController(NamedTuple):
     methods: frozenset[str]
 
 
-_kept: dict[tuple, tuple[int, frozenset[str], Dispatcher]] = {}     # by key: address, methods, what holds the code
+_kept: dict[tuple, tuple[int, frozenset[str], Any]] = {}     # by key: address, methods, what holds the code
 
 
 def compiled_controller(function: Callable, lanes: bool, frames: tuple[str | None, ...],
@@ -100,12 +101,12 @@ def heading(function: Callable) -> str:
 def _compile(function: Callable, names: tuple[str, ...], mark: Fingerprint, tries: tuple[str, ...],
              frames: tuple[str | None, ...], root: str) -> CompiledController:
     """Compile a controller, or load it."""
-    jitted = bounds_checked(function, error_model="numpy", **CALLED)
+    jitted = bounds_checked(function, error_model="numpy")
     forms = {}
     for form in tries:
-        kind = RobotType(form == LANES, frames, root)
+        kind = robot_type.RobotType(form == LANES, frames, root)
         key = mark.key and hashlib.sha256(repr((mark.key, form, frames, root)).encode()).hexdigest()
-        forms[form] = Form(_adapter(jitted, kind, form, names, key), (types.intp,) * 6)
+        forms[form] = Form(_adapter(jitted, kind, form, names, key), ("intp",) * 6)
     ready = [name for name, form in forms.items() if form.is_kept]
     methods = frozenset(mark.names.intersection((*METHODS, FRICTION)))
     for form in ready[:1] or forms:
@@ -120,16 +121,17 @@ def _compile(function: Callable, names: tuple[str, ...], mark: Fingerprint, trie
                 continue
             raise _explained(function, error) from error
         where, methods = address(result), methods | used
-        holder = mark.key or (function if isinstance(function, Dispatcher) else object())   # none is overwritten
+        holder = mark.key or (function if is_jitted(function) else object())   # none is overwritten
         _kept[holder, form, frames, root] = where, methods, adapter
         return CompiledController(where, form == LANES, methods)
 
 
 def _arguments(form, frames, root, names):
     """The Numba types of a controller's arguments."""
-    kind = LANE if form == LANES else types.float64
-    vector = types.Array(kind, 1, "C", aligned=kind is not LANE)
-    given = dict(zip(PARAMETERS, (RobotType(form == LANES, frames, root), kind, vector, vector, vector), strict=True))
+    kind = numba_types.LANE if form == LANES else types.float64
+    vector = types.Array(kind, 1, "C", aligned=form != LANES)
+    robot = robot_type.RobotType(form == LANES, frames, root)
+    given = dict(zip(PARAMETERS, (robot, kind, vector, vector, vector), strict=True))
     return tuple(given[name] for name in names)
 
 
@@ -149,12 +151,12 @@ def plain_controller(function: Callable, robot: Any) -> CompiledController:
 def _adapter(controller, kind, form, names, key):
     """The function that integrators call with addresses: of workspace, calls, t, q, qd and tau. A lane is no argument,
     since code for another processor may pass it in other registers."""
-    make = robot_maker(kind)
+    make = robot_type.robot_maker(kind)
     if "robot" in names:
-        call = njit(**CALLED)(lambda memory, calls, t, q, qd, tau: returns_nothing(
+        call = jit(lambda memory, calls, t, q, qd, tau: returns_nothing(
             controller(robot=make(memory, calls), t=t, q=as_array(q), qd=as_array(qd), tau=as_array(tau))))
     else:
-        call = njit(**CALLED)(lambda memory, calls, t, q, qd, tau: returns_nothing(
+        call = jit(lambda memory, calls, t, q, qd, tau: returns_nothing(
             controller(t=t, q=as_array(q), qd=as_array(qd), tau=as_array(tau))))
     like, name = lane if form == LANES else number, f"controller {getattr(controller.py_func, '__name__', '')}"
 

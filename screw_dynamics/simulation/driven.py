@@ -7,7 +7,6 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-from numba import types
 
 from screw_dynamics.algorithms import hybrid_dynamics
 from screw_dynamics.algorithms.choice import choice
@@ -273,8 +272,8 @@ def driven_steps(implicit: bool, step: Callable, tableau: Any, space: Callable, 
 
 
 # ------------------------------------------------------------------------------------------------- entry points
-_VECTOR, _ROWS, _WORDS = ws.numbers_type(1), ws.numbers_type(2), types.int64[::1]
-SIGNATURE = (_VECTOR, _WORDS, _ROWS, _ROWS, ws.numbers_type(3), types.int64, types.float64, types.float64,
+_VECTOR, _ROWS, _WORDS = ws.numbers_type(1), ws.numbers_type(2), "int64[::1]"
+SIGNATURE = (_VECTOR, _WORDS, _ROWS, _ROWS, ws.numbers_type(3), "int64", "float64", "float64",
              _VECTOR, _VECTOR, _VECTOR, _WORDS, _ROWS, ws.numbers_type(3))
 
 

@@ -8,7 +8,6 @@ from threading import get_ident, main_thread
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import types
 
 from screw_dynamics.algorithms.space import coordinates_alone, displace, groups, separate
 from screw_dynamics.compiled import workspace as ws
@@ -183,8 +182,8 @@ def form_of(integrator: str, lanes: bool, on_groups: bool) -> Form:
                        room)
         finish(interrupt)
     line, cube = ws.numbers_type(1), ws.numbers_type(3)
-    return Form(entry, (line, line, types.float64, *(cube,) * 9, types.int64[::1], *(cube,) * 3, types.int64[::1], line,
-                        types.boolean))
+    return Form(entry, (line, line, "float64", *(cube,) * 9, "int64[::1]", *(cube,) * 3, "int64[::1]", line,
+                        "boolean"))
 
 
 @cache

@@ -7,13 +7,13 @@ import operator
 from collections.abc import Callable
 
 import numpy as np
-from numba import types
-from numba.extending import overload
 
 from screw_dynamics.compiled.native import fresh
-from screw_dynamics.numbers.lanes import LANE, WIDTH, extract, insert, splat
+from screw_dynamics.compiler import CALLEE, overload, types
+from screw_dynamics.numbers.lanes import WIDTH, extract, insert, splat
+from screw_dynamics.numbers.numba_types import LANE
 from screw_dynamics.numbers.scalars import absolute, sincos, sqrt, where
-from screw_dynamics.numbers.values import CALLEE, kernel, over
+from screw_dynamics.numbers.values import kernel, over
 
 _OPTIONS = dict(jit_options=CALLEE)
 

@@ -3,30 +3,23 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from numba import types
-from numba.core import cgutils
-from numba.extending import intrinsic, models, overload, overload_attribute, overload_method, register_model
+from numba.extending import models, overload_attribute, overload_method, register_model
 
 from screw_dynamics.algorithms.representations import REPRESENTATIONS
 from screw_dynamics.compiled import workspace as ws
 from screw_dynamics.compiled.entry import Target, per_frame, per_joint, per_pair, per_twist, single
 from screw_dynamics.compiled.native import array_at, at, call, fresh
+from screw_dynamics.compiler import CALLEE, called, cgutils, intrinsic, kernel, overload, types
 from screw_dynamics.kernel_cache.user_errors import refuse
-from screw_dynamics.numbers.lanes import LANE, splat
+from screw_dynamics.numbers.lanes import splat
+from screw_dynamics.numbers.numba_types import LANE
 from screw_dynamics.numbers.scalars import where
 from screw_dynamics.numbers.structs import member
-from screw_dynamics.numbers.values import CALLEE, kernel, null, over
+from screw_dynamics.numbers.values import null, over
 
-from .plant import FACTORS
+from . import lane_arrays  # noqa: F401  (registers NumPy on lanes)
+from .robot_methods import FRICTION, METHODS, used
 from .steps import CALLS, OF_JOINT
-
-# Positions of the methods among the addresses of settings.
-METHODS = {name: FACTORS + 1 + i for i, name in enumerate((
-    "gravity_torque", "coriolis_torque", "inverse_dynamics", "forward_dynamics", "mass_matrix", "coriolis_matrix",
-    "kinetic_energy", "potential_energy", "forward_kinematics", "jacobian", "jacobian_derivative"))}
-FRICTION = "friction_torque"    # has no address: it reads damping and friction of the model's joints, and those alone
-OF_LINKS = "forward_kinematics", "jacobian", "jacobian_derivative"
-used: set[str] = set()          # methods that were compiled for since it was cleared
 
 
 class RobotType(types.Type):
@@ -55,7 +48,7 @@ def robot_maker(kind: RobotType) -> Callable:
     return make
 
 
-_memory, _calls = member("memory", types.intp), member("calls", types.intp)
+_memory, _calls = member("memory", lambda: types.intp), member("calls", lambda: types.intp)
 
 
 # ------------------------------------------------------------------------------------------------- arrays
@@ -156,7 +149,7 @@ def _target(name, robot, link, reference, representation):
 
 
 # ------------------------------------------------------------------------------------------------- methods
-_method = dict(jit_options=CALLEE, strict=True, prefer_literal=True)
+_method = dict(jit_options=called(CALLEE), strict=True, prefer_literal=True)
 
 
 def _of_position(name, shape):

@@ -46,7 +46,7 @@ from .plant import (
     SOLVE,
     SPRING,
 )
-from .robot_type import FRICTION, METHODS
+from .robot_methods import FRICTION, METHODS
 from .rollout_arguments import efforts, options, sampling
 from .rollout_kernels import many, noted, one
 from .springs import checked_springs

@@ -4,8 +4,6 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any, NamedTuple
 
-from numba import types
-
 from screw_dynamics.algorithms.space import coordinates_alone, groups
 from screw_dynamics.compiled import workspace as ws
 from screw_dynamics.compiled.array_views import READABLE, WRITABLE, array_in, data_at, is_array
@@ -109,10 +107,10 @@ def roll_one(advance: Callable, step: Callable, tableau: Any, space: Callable, g
     return 1 + interrupt.notes[DIVERGED] + 2 * interrupt.notes[LEFT]
 
 
-STATES, NUMBERS, FLAG = ws.numbers_type(3, "A", readonly=True), ws.numbers_type(3, "A"), types.int64[::1]
-ONE = (types.intp,)
-MANY = (ws.numbers_type(1), ws.numbers_type(1), STATES, STATES, STATES, NUMBERS, NUMBERS, types.float64, NUMBERS, FLAG,
-        FLAG, types.boolean)
+STATES, NUMBERS, FLAG = ws.numbers_type(3, "A", readonly=True), ws.numbers_type(3, "A"), "int64[::1]"
+ONE = ("intp",)
+MANY = (ws.numbers_type(1), ws.numbers_type(1), STATES, STATES, STATES, NUMBERS, NUMBERS, "float64", NUMBERS, FLAG,
+        FLAG, "boolean")
 
 
 def form_of(integrator: str, lanes: bool, on_groups: bool = False) -> Form:

@@ -3,7 +3,6 @@ from collections.abc import Callable
 from functools import cache
 
 import numpy as np
-from numba import types
 
 from screw_dynamics.compiled import workspace as ws
 from screw_dynamics.compiled.entry import lane, number
@@ -31,7 +30,7 @@ def form_of_riccati(lanes: bool) -> Form:
         sweep(like(), Motions(F, S, D, g, gap, lower, upper, shift, h), Feedback(K, d, side, z, told), first, bounded,
               memory)
     rows = ws.numbers_type(3)
-    return Form(entry, (*(rows,) * 8, types.float64, *(rows,) * 5, types.int64, types.boolean,
+    return Form(entry, (*(rows,) * 8, "float64", *(rows,) * 5, "int64", "boolean",
                         ws.numbers_type(1)))
 
 
@@ -103,7 +102,7 @@ def form_of_euler_costates() -> Form:
     def entry(by_q, by_qd, by_tau, h, g, found, memory):
         euler_costates(by_q, by_qd, by_tau, h, g, found, memory)
     given = ws.numbers_type(4, "A", readonly=True)
-    return Form(entry, (given, given, given, types.float64, *map(ws.numbers_type, (3, 3, 1))))
+    return Form(entry, (given, given, given, "float64", *map(ws.numbers_type, (3, 3, 1))))
 
 
 @cache
@@ -135,7 +134,7 @@ def form_of_euler_steps() -> Form:
     def entry(by_q, by_qd, by_tau, h, F):
         euler_steps(by_q, by_qd, by_tau, h, F)
     given = ws.numbers_type(3, "A", readonly=True)
-    return Form(entry, (given, given, given, types.float64, ws.numbers_type(3)))
+    return Form(entry, (given, given, given, "float64", ws.numbers_type(3)))
 
 
 @cache

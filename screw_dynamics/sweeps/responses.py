@@ -10,7 +10,6 @@ from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import types
 
 from screw_dynamics.compiled import workspace as ws
 from screw_dynamics.compiled.entry import lane
@@ -142,7 +141,7 @@ def form_of_responses() -> Form:
                 store_rows(H, first, k, at.H[k])
             store_rows(independent, first, 0, at.independent)
     numbers = ws.numbers_type(3)
-    return Form(many, (numbers, numbers, types.float64, types.float64, numbers, numbers, numbers, ws.numbers_type(1)))
+    return Form(many, (numbers, numbers, "float64", "float64", numbers, numbers, numbers, ws.numbers_type(1)))
 
 
 @cache

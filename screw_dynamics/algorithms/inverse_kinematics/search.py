@@ -6,7 +6,6 @@ from collections.abc import Callable
 from functools import cache
 
 import numpy as np
-from numba import types
 
 from screw_dynamics.compiled import workspace as ws
 from screw_dynamics.compiled.entry import lane, number
@@ -264,7 +263,7 @@ def run(Table: type, fill: Callable, renew: Callable, like: Scalar, memory: np.n
 
 # ------------------------------------------------------------------------------------------------- entry points
 _NUMBERS, _ROWS, _READ = ws.numbers_type(1), ws.numbers_type(2), ws.numbers_type(2, readonly=True)
-_WORDS, _WORD_ROWS = types.int64[::1], types.int64[:, ::1]
+_WORDS, _WORD_ROWS = "int64[::1]", "int64[:, ::1]"
 SIGNATURE = (_NUMBERS, _NUMBERS, _WORD_ROWS, _WORD_ROWS, _ROWS, _WORDS, _WORDS, _WORDS, _ROWS, _NUMBERS, _READ, _READ,
              _ROWS, _ROWS, _ROWS)
 

@@ -1,8 +1,6 @@
 """The solver of contact problems as machine code at an address: compiled once, whoever calls it."""
 from functools import cache
 
-from numba import types
-
 from screw_dynamics.compiled.entry import lane, number
 from screw_dynamics.compiled.native import address, array_at, at, call
 from screw_dynamics.kernel_cache.cache import BATCHES, Form, compiled, prepare
@@ -27,7 +25,7 @@ def form_of_solver(lanes: bool) -> Form:
             solve_impacts(given, like() + threshold)
         else:
             solve_cones(given)
-    return Form(native, (types.intp,) * 6 + (types.float64,))
+    return Form(native, ("intp",) * 6 + ("float64",))
 
 
 @cache

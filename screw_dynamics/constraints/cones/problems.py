@@ -4,7 +4,6 @@ from functools import cache
 from typing import NamedTuple
 
 import numpy as np
-from numba import types
 from numpy.typing import ArrayLike
 
 from screw_dynamics import checks
@@ -55,7 +54,7 @@ def form_of_problems(lanes: bool) -> Form:
                 solve_contacts_at(solver, given)
             store_rows(results, first, 0, found)
     line, cube = ws.numbers_type(1), ws.numbers_type(3)
-    return Form(problems_of, (types.intp, types.int64, types.int64, line, line, types.boolean, types.float64, cube,
+    return Form(problems_of, ("intp", "int64", "int64", line, line, "boolean", "float64", cube,
                               line, cube))
 
 

@@ -3,7 +3,6 @@ that leave M^-1 in the workspace, as contacts take it."""
 from functools import cache
 
 import numpy as np
-from numba import types
 
 from screw_dynamics.algorithms.group_rates import forward_on_groups
 from screw_dynamics.compiled import workspace as ws
@@ -30,7 +29,7 @@ def form_of_detection(lanes: bool, simple: bool) -> Form:
         given = contacts_in(ws.memory_at(where), like())
         count, missed = list_touches(given.geometry, given.settings.margin[0], given.contact, given.settings.most[0])
         given.counts[FOUND], given.counts[MISSED] = float(count), float(missed)
-    return Form(native, (types.intp,))
+    return Form(native, ("intp",))
 
 
 def forms(lanes: bool) -> tuple[Form, ...]:

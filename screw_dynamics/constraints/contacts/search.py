@@ -2,14 +2,14 @@
 from typing import Any
 
 import numpy as np
-from numba.extending import overload
 
 from screw_dynamics.compiled.native import at, call
+from screw_dynamics.compiler import overload
 from screw_dynamics.contact.detection import ALL_KINDS, lister
 from screw_dynamics.contact.solids import FAR
 from screw_dynamics.contact.writing import on_second
 from screw_dynamics.numbers.scalars import some, where
-from screw_dynamics.numbers.values import INLINE, Scalar, kernel, null, zero
+from screw_dynamics.numbers.values import Scalar, kernel, null, zero
 from screw_dynamics.screws.vectors import Vec3, cross
 
 from .motion import locate_solids, relative, tangent
@@ -32,7 +32,7 @@ def find_touches(given: ContactTables, calls: np.ndarray) -> None:
         given.geometry, given.settings.margin[0], given.contact, given.settings.most[0])
 
 
-@overload(find_touches, jit_options=INLINE)
+@overload(find_touches)
 def _find_touches(given, calls):
     return lambda given, calls: call(calls[0], (at(given.memory),))
 

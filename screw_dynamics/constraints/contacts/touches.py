@@ -2,8 +2,6 @@
 from collections.abc import Callable
 from functools import cache
 
-from numba import types
-
 from screw_dynamics.compiled import workspace as ws
 from screw_dynamics.compiled.entry import lane, number, per_joint
 from screw_dynamics.compiled.samples import load_rows, store_rows
@@ -46,7 +44,7 @@ def form_of_touches(on_groups: bool, lanes: bool) -> Form:
                 put_touch(given, k, zero(Vec3, q[0]))
             store_rows(reports, start, 0, given.report)
     numbers = ws.numbers_type(3)
-    return Form(touches, (ws.numbers_type(1), types.int64[::1], numbers, numbers))
+    return Form(touches, (ws.numbers_type(1), "int64[::1]", numbers, numbers))
 
 
 for _Table in (with_motion(ConstraintKinematics),):
