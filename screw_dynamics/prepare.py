@@ -47,6 +47,7 @@ from screw_dynamics.algorithms.time_derivatives import (
 from screw_dynamics.algorithms.twists import BODY_JACOBIANS_IN, BODY_TWISTS_IN
 from screw_dynamics.compiled import inputs, tiles
 from screw_dynamics.compiled.entry import NUMBER, kind_of
+from screw_dynamics.compiled.native import address_of
 from screw_dynamics.compiled.threads import available_threads
 from screw_dynamics.constraints import derivatives as loop_derivatives
 from screw_dynamics.constraints import dynamics as loops
@@ -59,6 +60,7 @@ from screw_dynamics.forces import total as forces
 from screw_dynamics.kernel_cache import store
 from screw_dynamics.kernel_cache.cache import BATCHES, Form
 from screw_dynamics.kernel_cache.cache import prepare as load_or_compile
+from screw_dynamics.kernel_cache.shared_objects import is_kept
 from screw_dynamics.model.links import Structure
 from screw_dynamics.numba_internals import tested
 from screw_dynamics.numbers.values import PLAIN
@@ -176,7 +178,11 @@ def _known():
 def _prepare_one(name):
     logging.getLogger("screw_dynamics").setLevel(logging.ERROR)     # that it takes a while is on show already
     started = time.monotonic()
-    load_or_compile(*_known()[name])
+    form = _known()[name]
+    if form.is_native:
+        address_of(form)
+    else:
+        load_or_compile(*form)
     return time.monotonic() - started
 
 
@@ -244,7 +250,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser.error(str(error))
     if options.single:
         names = [name for name in names if not name.endswith(BATCHES) or name in options.names]
-    missing = [name for name in names if not known[name].is_kept]
+    missing = [name for name in names if not is_kept(known[name])]
     if options.list:
         print(*(f"{'-' if name in missing else '+'} {name}" for name in names), sep="\n")
         return 0
@@ -252,7 +258,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         bar = _Bar(len(missing))
         prepare(missing, min(options.jobs, len(missing)), bar)
         bar.close()
-    lost = [name for name in missing if not known[name].is_kept]
+    lost = [name for name in missing if not is_kept(known[name])]
     if lost:
         print(f"kernels that could not be kept in {folder.path}: {len(lost)}", file=sys.stderr)
         return 1

@@ -11,8 +11,8 @@ import numpy as np
 from screw_dynamics.compiled import workspace as ws
 from screw_dynamics.compiled.entry import Entry
 from screw_dynamics.compiled.inputs import load_input, load_placements, wrench_at
-from screw_dynamics.compiled.native import address, array_at
-from screw_dynamics.kernel_cache.cache import Form, compiled, prepare
+from screw_dynamics.compiled.native import address_of, array_at
+from screw_dynamics.kernel_cache.cache import Form, compiled
 from screw_dynamics.model.links import Link, Structure
 from screw_dynamics.numbers.scalars import where
 from screw_dynamics.numbers.tables import extends, taking
@@ -150,9 +150,8 @@ def form(structure: Structure) -> Form:
 
 
 @cache
-def entry(structure: Structure) -> tuple[Callable, int]:
-    """The compiled function of `form`, and its address. Its arguments are addresses of arrays: workspace; q (nq);
+def address(structure: Structure) -> int:
+    """The address of the compiled function of `form`. Its arguments are addresses of arrays: workspace; q (nq);
     inputs (INPUTS, n); external wrenches (slots, 6) on the bodies, in their frames; and qdd and tau (2, n), which it
     sets."""
-    native = form(structure)
-    return native.dispatcher, address(prepare(*native))
+    return address_of(form(structure))

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
 from screw_dynamics.compiler import numba_calls
-from screw_dynamics.kernel_cache.cache import Form, prepare
+from screw_dynamics.kernel_cache.cache import Form
 from screw_dynamics.kernel_cache.store import say_once
 from screw_dynamics.numbers.lanes import WIDTH
 from screw_dynamics.numbers.values import PLAIN, fields
@@ -23,7 +23,7 @@ from screw_dynamics.screws.se3 import Wrench
 from . import python_calls, tiles
 from .entry import LANES, NUMBER, SINGLE, Entry
 from .inputs import form_of_gathering
-from .native import address
+from .native import address_of
 from .python_calls import CONFIGURATION, COORDINATES, WRENCHES
 from .threads import thread_count
 from .workspace import LARGE, Tables, workspace
@@ -42,12 +42,6 @@ calls.configure(width=WIDTH, large=LARGE, threads=partial(thread_count, None),
 
 
 # ------------------------------------------------------------------------------------------------- kernels
-@cache
-def address_of(form: Form) -> int:
-    """The address of the compiled function of a form, which lives as long as the process."""
-    return address(prepare(*form))
-
-
 @cache
 def kernel(form: Form, without_gil: bool = False) -> Any:
     """The Kernel of a form whose one argument is the address of words."""

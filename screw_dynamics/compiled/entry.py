@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from screw_dynamics.compiler import overload
-from screw_dynamics.kernel_cache.cache import BATCHES, Form, compiled, prepare
+from screw_dynamics.kernel_cache.cache import BATCHES, Form, compiled
 from screw_dynamics.lazy import lazy
 from screw_dynamics.model.group_joints import PoseSource, configure
 from screw_dynamics.model.links import Frame, Links, Structure
@@ -21,7 +21,7 @@ from screw_dynamics.screws.se3 import Wrench
 
 from . import workspace as ws
 from .inputs import each, load_input, load_placements
-from .native import address, array_at
+from .native import address_of, array_at
 from .tiles import clear, gather
 
 # ------------------------------------------------------------------------------------------------- shapes of one result
@@ -154,9 +154,8 @@ class Entry:
         first use. Its arguments are addresses: workspace, packed target or 0, five inputs, of which it reads as many as
         it has, and out: contiguous arrays of numbers or of lanes."""
         if kind not in self._addresses:
-            form = self.form(kind)
-            self._addresses[kind] = form, address(prepare(*form))
-        return self._addresses[kind][1]
+            self._addresses[kind] = address_of(self.form(kind))
+        return self._addresses[kind]
 
     def form(self, kind: str) -> Form:
         """The function to compile for NUMBER, LANES or SINGLE, with its signature."""

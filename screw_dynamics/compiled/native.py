@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 
 from screw_dynamics.compiler import cgutils, intrinsic, ir, numba_arrays, numba_calls, numba_types, overload, types
+from screw_dynamics.kernel_cache import shared_objects
+from screw_dynamics.kernel_cache.cache import Form, prepare
 from screw_dynamics.numbers.tables import view
 from screw_dynamics.numbers.values import PLAIN, null
 
@@ -24,6 +26,14 @@ def address(compile_result: Any) -> int:
         _plain.append(compile_result.entry_point)
         return len(_plain) - 1
     return numba_calls.address_of(compile_result)
+
+
+@cache
+def address_of(form: Form) -> int:
+    """The address of the compiled function of a form, which lives as long as the process: of a shared object, or, where
+    there can be none, of what Numba compiles in this process."""
+    found = 0 if PLAIN else shared_objects.address_of(form)
+    return found or address(prepare(*form))
 
 
 @cache

@@ -15,8 +15,8 @@ from screw_dynamics.algorithms.hybrid_dynamics import INPUTS
 from screw_dynamics.compiled import workspace as ws
 from screw_dynamics.compiled.entry import per_joint
 from screw_dynamics.compiled.inputs import load_input, load_placements, wrench_at
-from screw_dynamics.compiled.native import address, array_at
-from screw_dynamics.kernel_cache.cache import Form, compiled, prepare
+from screw_dynamics.compiled.native import address_of, array_at
+from screw_dynamics.kernel_cache.cache import Form, compiled
 from screw_dynamics.model.links import Link, Structure
 from screw_dynamics.numbers.tables import taking
 from screw_dynamics.numbers.values import Scalar, kernel
@@ -134,7 +134,6 @@ def form(structure: Structure) -> Form:
 
 
 @cache
-def entry(structure: Structure) -> tuple[Callable, int]:
-    """As hybrid_dynamics.entry, for a workspace with constraints."""
-    native = form(structure)
-    return native.dispatcher, address(prepare(*native))
+def address(structure: Structure) -> int:
+    """As hybrid_dynamics.address, for a workspace with constraints."""
+    return address_of(form(structure))

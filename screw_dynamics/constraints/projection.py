@@ -22,7 +22,7 @@ from screw_dynamics.algorithms.space import (
 )
 from screw_dynamics.compiled import workspace as ws
 from screw_dynamics.compiled.entry import lane, number, per_joint
-from screw_dynamics.compiled.native import address, array_at
+from screw_dynamics.compiled.native import address_of, array_at
 from screw_dynamics.compiled.samples import load_rows, store_rows
 from screw_dynamics.compiled.tiles import gather
 from screw_dynamics.kernel_cache.cache import BATCHES, Form, compiled, prepare
@@ -298,9 +298,7 @@ for _by in (articulated, mass_matrix):
 @cache
 def projection_address(structure: Structure, of: str, lanes: bool) -> int:
     """The address of `project`."""
-    form = form_of_projection(structure, of, lanes)
-    _kept.append(form)
-    return address(prepare(*form))
+    return address_of(form_of_projection(structure, of, lanes))
 
 
 def acts_at_ends(joints: np.ndarray) -> bool:
@@ -313,7 +311,6 @@ def with_room(rows: ws.Tables) -> ws.Tables:
     return rows._replace(tables=pack([], [], []), work=work(rows.n, 0))
 
 
-_kept: list[Form] = []          # what holds the code
 
 
 def form_of_closing(on_groups: bool, lanes: bool) -> Form:

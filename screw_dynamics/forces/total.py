@@ -5,14 +5,14 @@ import hashlib
 from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
 from functools import lru_cache
 from math import prod
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from screw_dynamics import checks
 from screw_dynamics.compiled.calls import Workspaces
-from screw_dynamics.compiled.native import address, at
+from screw_dynamics.compiled.native import address_of, at
 from screw_dynamics.compiled.workspace import Tables
 from screw_dynamics.kernel_cache.cache import Form, prepare
 from screw_dynamics.lazy import remade
@@ -50,34 +50,33 @@ class Derivatives(NamedTuple):
     by_qd: np.ndarray
 
 
-class Code(NamedTuple):
-    """A form of kernels.py, compiled: what calls it from Python, and its address, good for as long as the form."""
-
-    form: Form
-    entry_point: Callable
-    address: int
-
-
 class MachineCode:
     """What is compiled of a combination of laws, at its first use."""
 
     def __init__(self, kernels: Kernels, key: str | None, functions: Sequence[Callable]):
         self._kernels, self._key, self._functions = kernels, key, functions
-        self._made: dict[tuple, Code] = {}
+        self._made: dict[tuple, Any] = {}
 
-    def code(self, form_of: Callable[..., Form], *options: Hashable) -> Code:
-        """The Code of a form with these options; ValueError names the user's function that cannot be compiled."""
+    def address(self, lanes: bool) -> int:
+        """The address of what integrators call."""
+        return self._code(address_of, form_of_native, lanes)
+
+    def entry_point(self, form_of: Callable[..., Form], *options: Hashable) -> Callable:
+        """What calls a form of kernels.py with these options from Python."""
+        return self._code(lambda form: prepare(*form).entry_point, form_of, *options)
+
+    def _code(self, make, form_of, *options):
+        """make(a form with these options); ValueError names the user's function that cannot be compiled."""
         what = form_of, *options
         if what not in self._made:
             form = form_of(self._kernels, *options, self._key)
             try:
-                result = prepare(*form)
+                self._made[what] = make(form)
             except Exception as error:          # Numba has errors of its own
                 for function in self._functions:
                     if refusal := why_not_compiled(function, error):
                         raise ValueError(refusal) from error
                 raise
-            self._made[what] = Code(form, result.entry_point, address(result))
         return self._made[what]
 
 
@@ -119,7 +118,7 @@ class Total:
 
     def address(self, lanes: bool) -> int:
         """The address of kernels.form_of_native."""
-        return self._machine_code.code(form_of_native, lanes).address
+        return self._machine_code.address(lanes)
 
     def __bool__(self):
         return bool(self.elements)
@@ -171,7 +170,7 @@ class Total:
 
     def _run(self, workspaces, form, options, *arguments):
         """Call the kernel of a form."""
-        run = self._machine_code.code(form, *options).entry_point
+        run = self._machine_code.entry_point(form, *options)
         with workspaces.borrowed() as memory:
             try:
                 run(memory, self.p, *arguments)

@@ -43,18 +43,23 @@ _log = logging.getLogger("screw_dynamics")
 
 
 @cache
-def _sources() -> str:
-    """A hash of all sources that compiled code may come from, and of what compiles them."""
+def sources() -> str:
+    """A hash of all sources that compiled code may come from."""
+    package = store.PACKAGE
+    files = [Path("compiler.py"), *sorted(
+        path.relative_to(package) for name in COMPILED for path in (package / name).rglob("*.[cp]*"))]
+    return hashlib.sha256(b"".join(str(file).encode() + (package / file).read_bytes() for file in files
+                                   if file.suffix in (".py", ".c"))).hexdigest()
+
+
+@cache
+def made_by() -> tuple:
+    """What compiles, and loads what Numba keeps."""
     import llvmlite
     import numba
 
-    package = store.PACKAGE
-    files = [Path("compiler.py"), *sorted(
-        path.relative_to(package) for name in COMPILED for path in (package / name).rglob("*.py"))]
-    made_by = platform.python_implementation(), platform.python_version_tuple()[:2], numba.__version__, \
-        llvmlite.__version__, numba.config.OPT
-    return hashlib.sha256(repr(made_by).encode() + b"".join(
-        str(f).encode() + (package / f).read_bytes() for f in files)).hexdigest()
+    return (platform.python_implementation(), platform.python_version_tuple()[:2], numba.__version__,
+            llvmlite.__version__, numba.config.OPT)
 
 
 _compiling = RLock()
@@ -103,8 +108,13 @@ class Form(NamedTuple):
         return self.compiled.name
 
     @property
+    def is_native(self) -> bool:
+        """True for a function of numbers and addresses, which is called by its own address."""
+        return set(self.signature) <= {"float64", "intp"}
+
+    @property
     def is_kept(self) -> bool:
-        """True if `prepare` would not have to compile it."""
+        """True if Numba would not have to compile it."""
         from screw_dynamics.numba_internals.kept_code import context_of
 
         context = context_of(self.compiled.dispatcher)
@@ -137,13 +147,34 @@ def prepare(made: Compiled, signature: tuple[Any, ...]) -> Any:
 
     dispatcher, kinds = made.dispatcher, types_of(signature)
     if kinds not in dispatcher.overloads:
-        with _compiling, made.cache.turn(kinds, context_of(dispatcher)):
+        with made.cache.turn(kinds, context_of(dispatcher)):
             let_compile(dispatcher, True)
             try:
                 dispatcher.compile(kinds)                     # nothing to do if another thread was first
             finally:
                 let_compile(dispatcher, False)
     return dispatcher.overloads[kinds]
+
+
+@contextmanager
+def compiling(name: str, file: str | None, beforehand: bool = True) -> Iterator[None]:
+    """Let processes that start together compile a piece of code once, and log that it takes long if it does. file: the
+    name under which it is to be kept, if it is; beforehand: whether `screw_dynamics.prepare` compiles it too."""
+    with _compiling:
+        timer = Timer(LONG, _log.warning, ["compiling %s, once on this machine" if file else "compiling %s", name])
+        timer.daemon, started = True, time.monotonic()
+        timer.start()
+        try:
+            with store.own().alone(file) if file else nullcontext(), _collector_paused():
+                yield
+        finally:
+            timer.cancel()
+            elapsed = time.monotonic() - started
+            if elapsed > LONG:
+                _log.warning("%s is ready after %.1f s", name, elapsed)
+                if file and beforehand:         # a user's are compiled at their first use
+                    store.say_once("python -m screw_dynamics.prepare compiles kernels beforehand; --all: also those "
+                                   "that few robots need, --groups: those of floating bases, ball and planar joints")
 
 
 @contextmanager
@@ -219,31 +250,18 @@ class _Cache:
         try:
             folder.write(name, data)
         except OSError as error:
-            store.say_once(f"machine code cannot be kept in {folder.path}, and every process compiles it anew: "
-                           f"{error.strerror or error}. SCREW_DYNAMICS_CACHE_DIR chooses another folder")
+            store.say_not_kept(error)
 
     @contextmanager
     def turn(self, signature, target_context) -> Iterator[None]:
-        """Let processes that start together compile a piece of code once, and say so if that takes long."""
-        name = next(self._names(signature, target_context), None)
-        self._found = self.find(signature, target_context)
-        if self._found is not None:
-            yield
-            return
-        timer = Timer(LONG, _log.warning, ["compiling %s, once on this machine" if name else "compiling %s", self.name])
-        timer.daemon, started = True, time.monotonic()
-        timer.start()
-        try:
-            with store.own().alone(name) if name else nullcontext(), _collector_paused():
+        """Load a piece of code, or compile it in turn."""
+        with _compiling:
+            self._found = self.find(signature, target_context)
+            if self._found is not None:
                 yield
-        finally:
-            timer.cancel()
-            elapsed = time.monotonic() - started
-            if elapsed > LONG:
-                _log.warning("%s is ready after %.1f s", self.name, elapsed)
-                if name and self._key == "":    # the package's own: a user's are compiled at their first use
-                    store.say_once("python -m screw_dynamics.prepare compiles kernels beforehand: --all and --groups "
-                                   "add those that few robots need")
+                return
+            with compiling(self.name, next(self._names(signature, target_context), None), self._key == ""):
+                yield
 
     def _names(self, signature, target_context):
         """The names of files that may hold the code, the first one that of code compiled here; none if what the code
@@ -253,7 +271,7 @@ class _Cache:
         if self._key is None or not tested.in_use():
             return
         with suppress(TypeError):
-            depends = _sources(), self._key or fingerprint(self._function), repr(signature)
+            depends = sources(), made_by(), self._key or fingerprint(self._function), repr(signature)
             for processor in _processors(kept_code.processor(target_context)):
                 digest = hashlib.sha256(repr((*depends, processor)).encode()).hexdigest()[:32]
                 yield re.sub(r"[^\w.]+", "_", self.name) + "-" + digest

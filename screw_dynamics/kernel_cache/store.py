@@ -15,12 +15,13 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 PACKAGE = Path(__file__).parents[1]
-SUFFIX = ".kernel"
+SUFFIX = ".kernel"      # of Numba's compile results
+SHARED_OBJECT = ".so"
 UNUSED = 60 * 86400     # s: a file that no process has loaded for so long is removed
 PATIENCE = 60.0         # s: how long to wait for another process that compiles the same code, before compiling it too
 OTHERS = stat.S_IWGRP | stat.S_IWOTH
 
-_MAGIC = b"screw_dynamics machine code 1\n"
+_MAGIC = b"screw_dynamics machine code 2\n"        # ends a file, with the checksum of what comes before
 _log = logging.getLogger("screw_dynamics")
 _said: set[str] = set()
 
@@ -32,6 +33,12 @@ def say_once(text: str) -> None:
         _log.warning(text)
 
 
+def say_not_kept(error: OSError) -> None:
+    """Log, once, why code that was compiled is not kept."""
+    say_once(f"machine code cannot be kept in {own().path}, and every process compiles it anew: "
+             f"{error.strerror or error}. SCREW_DYNAMICS_CACHE_DIR chooses another folder")
+
+
 class Folder:
     """Files of machine code in a folder that one of these users (uid), and nobody else, may write."""
 
@@ -41,30 +48,34 @@ class Folder:
     def __contains__(self, name: str) -> bool:
         return self.read(name) is not None
 
-    def read(self, name: str) -> bytes | None:
+    def shared_object(self, name: str) -> Path | None:
+        """The shared object of this name; None if there is none, or it is damaged or not to be trusted."""
+        return None if self.read(name, SHARED_OBJECT) is None else self._file(name, SHARED_OBJECT)
+
+    def read(self, name: str, suffix: str = SUFFIX) -> bytes | None:
         """What was written under this name; None if there is no such file, or it is damaged or not to be trusted."""
-        with suppress(OSError), open(self._file(name), "rb") as file:
+        with suppress(OSError), open(self._file(name, suffix), "rb") as file:
             for what, status in ((self.path, self.path.stat()), (file.name, os.fstat(file.fileno()))):
                 fault = self._fault(status)
                 if fault:
                     say_once(f"machine code in {what} is not used: {fault}")
                     return None
-            head, data = file.read(len(_MAGIC) + 32), file.read()
-            if head == _MAGIC + hashlib.sha256(data).digest():
+            data, end = _parted(file.read())
+            if end == hashlib.sha256(data).digest() + _MAGIC:
                 with suppress(OSError):
                     os.utime(file.fileno())                     # in use: see `write`
                 return data
         return None
 
-    def write(self, name: str, data: bytes) -> None:
+    def write(self, name: str, data: bytes, suffix: str = SUFFIX) -> Path:
         """Write a file at once, and remove those that are long unused; OSError if that is not possible."""
         self._make()
         handle, temporary = tempfile.mkstemp(dir=self.path, suffix=f"{SUFFIX}.tmp")
         try:
             with open(handle, "wb") as file:
                 os.fchmod(handle, 0o644)
-                file.write(_MAGIC + hashlib.sha256(data).digest() + data)
-            os.replace(temporary, self._file(name))
+                file.write(data + hashlib.sha256(data).digest() + _MAGIC)
+            os.replace(temporary, self._file(name, suffix))
         except BaseException:
             os.unlink(temporary)
             raise
@@ -72,6 +83,7 @@ class Folder:
             with suppress(OSError):
                 if old.stat().st_mtime < time.time() - UNUSED:
                     old.unlink()
+        return self._file(name, suffix)
 
     @contextmanager
     def alone(self, name: str) -> Iterator[None]:
@@ -98,14 +110,15 @@ class Folder:
         files = self._files()
         for file in files:
             file.unlink(missing_ok=True)
-        return sum(file.suffix == SUFFIX for file in files)
+        return sum(file.suffix in (SUFFIX, SHARED_OBJECT) for file in files)
 
-    def _file(self, name):
-        return self.path / f"{name}{SUFFIX}"
+    def _file(self, name, suffix=SUFFIX):
+        return self.path / f"{name}{suffix}"
 
     def _files(self):
         """What this class has written into the folder."""
-        return [file for suffix in ("", ".lock", ".tmp") for file in self.path.glob(f"*{SUFFIX}{suffix}")]
+        return [file for suffix in (SUFFIX, SHARED_OBJECT, f"{SUFFIX}.lock", f"{SUFFIX}.tmp")
+                for file in self.path.glob(f"*{suffix}")]
 
     def _make(self):
         """Make the folder if it does not exist; OSError if nothing can be kept in it."""
@@ -130,6 +143,12 @@ class Folder:
         if shared & stat.S_IWOTH or shared and not _is_private(status.st_gid):
             return f"other users may write it (mode {stat.S_IMODE(status.st_mode):o})"
         return None
+
+
+def _parted(contents):
+    """What was written, and what `write` put at its end."""
+    size = max(len(contents) - 32 - len(_MAGIC), 0)
+    return contents[:size], contents[size:]
 
 
 def _is_private(gid):

@@ -313,9 +313,9 @@ class Driven:
         self._run = _entry_point(integrator, model.on_groups)
         entries, self.lost = choice(None, model.shares_coordinates), np.zeros((2, model.n))
         statics, acceleration = entries.gravity_torque.of(structure), entries.acceleration.of(structure)
-        hybrid, restored, tables, projects = hybrid_dynamics.entry(structure)[1], NEEDED, robot.tables, "joints"
+        hybrid, restored, tables, projects = hybrid_dynamics.address(structure), NEEDED, robot.tables, "joints"
         if constraints:
-            hybrid, acceleration = loops_hybrid_dynamics.entry(structure)[1], constraints.acceleration
+            hybrid, acceleration = loops_hybrid_dynamics.address(structure), constraints.acceleration
             restored, tables, projects = CONFIGURATIONS, constraints.in_workspaces, "loops"
         if touching is not None:
             restored = restored if constraints else NOTHING

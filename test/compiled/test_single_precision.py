@@ -4,12 +4,15 @@ import pytest
 from numba import njit
 
 import screw_dynamics as sd
+from screw_dynamics.compiler import FLAGS, start
 from screw_dynamics.numbers.lanes import WIDTH, splat_single
 from screw_dynamics.numbers.scalars import sincos
 from screw_dynamics.numbers.tables import block
-from screw_dynamics.numbers.values import FLAGS, PLAIN
+from screw_dynamics.numbers.values import PLAIN
 from support.batches import PENDULUM, method, states
 from support.real_robots import real_robot
+
+start()         # functions of these tests are njit's
 
 BOUND = 2.0**-20        # of the greatest number of a batch, docs/benchmarks.md; of accelerations, times the condition
 PANDA = "panda_description/urdf/panda.urdf"

@@ -9,16 +9,19 @@ import pytest
 from numba import njit
 from numba.core.errors import TypingError
 
+from screw_dynamics.compiler import FLAGS, start
 from screw_dynamics.numbers import lanes, scalars
 from screw_dynamics.numbers.lanes import WIDTH, extract, insert, places, splat
 from screw_dynamics.numbers.scalars import LIMIT, where
 from screw_dynamics.numbers.tables import block, packed, table, width
-from screw_dynamics.numbers.values import FLAGS, fields, kernel
+from screw_dynamics.numbers.values import fields, kernel
 from screw_dynamics.screws import se3
 from screw_dynamics.screws.inertia import Articulated, Inertia, articulated, square
 from screw_dynamics.screws.se3 import Pose, Twist, Wrench
 from support.screw_samples import random_values
 from support.sincos_samples import ARGUMENTS, ulps
+
+start()         # functions of these tests are njit's
 
 NAN, INF = np.nan, np.inf
 SPECIAL = [0.0, -0.0, 1.0, -1.0, 2.5, -7.25, 1 / 3, 2**51 + 0.5,

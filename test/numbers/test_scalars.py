@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 from numba import njit
 
+from screw_dynamics.compiler import FLAGS, start
 from screw_dynamics.numbers.scalars import absolute, atan2, floor, sincos, some, sqrt, where
-from screw_dynamics.numbers.values import FLAGS
 from support.sincos_samples import ARGUMENTS, ulps
+
+start()         # functions of these tests are njit's
 
 
 @njit(**FLAGS)

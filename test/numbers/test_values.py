@@ -7,8 +7,9 @@ import pytest
 from numba import njit
 from numba.core.errors import TypingError
 
+from screw_dynamics.compiler import FLAGS, start
 from screw_dynamics.numbers.tables import Screws, Square, columns, packed, size, table, width
-from screw_dynamics.numbers.values import FLAGS, build, kernel, numbers
+from screw_dynamics.numbers.values import build, kernel, numbers
 from screw_dynamics.screws import se3
 from screw_dynamics.screws.arrays import twist
 from screw_dynamics.screws.inertia import Articulated, Inertia, articulated, moved, shifted_articulated, square
@@ -18,6 +19,8 @@ from screw_dynamics.screws.vectors import AlongZ, InPlaneXY, Matrix3, Symmetric3
 from support.matrices import error
 from support.scalar_kinds import lifted
 from support.screw_samples import BELOW_PI, SMALL, random_values, screws
+
+start()         # functions of these tests are njit's
 
 
 class Given(NamedTuple):

@@ -8,11 +8,14 @@ from numba import njit
 from scipy.linalg import expm
 
 import screw_dynamics as sd
+from screw_dynamics.compiler import start
 from screw_dynamics.screws.arrays import array, pose, pose_matrix, twist, vec3
 from screw_dynamics.screws.se3 import Pose, Twist, Wrench
 from screw_dynamics.screws.so3 import Rotation
 from screw_dynamics.screws.vectors import Matrix3, Vec3
 from support.matrices import error, hat
+
+start()         # functions of these tests are njit's
 
 X = np.array([0.1, -0.2, 0.3, 1.0, 2.0, -3.0])
 T = np.array([[0.0, -1.0, 0.0, 0.1], [1.0, 0.0, 0.0, 0.2], [0.0, 0.0, 1.0, 0.3], [0.0, 0.0, 0.0, 1.0]])

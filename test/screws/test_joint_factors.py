@@ -5,7 +5,7 @@ from numba import njit
 from scipy.spatial.transform import Rotation as ScipyRotation
 
 from screw_dynamics.algorithms.inverse_dynamics import newton_euler
-from screw_dynamics.numbers.values import FLAGS
+from screw_dynamics.compiler import FLAGS, start
 from screw_dynamics.screws import arrays, joint_factors
 from screw_dynamics.screws.inertia import Articulated, Inertia
 from screw_dynamics.screws.joint import axial_joint, joint, pose
@@ -15,6 +15,8 @@ from screw_dynamics.screws.vectors import Vec3, full
 from support import matrices
 from support.matrices import error
 from support.screw_samples import random_values
+
+start()         # functions of these tests are njit's
 
 EXCHANGED = np.array([[0.0, 0.0, 1.0], [-1.0, 0.0, 0.0], [0.0, -1.0, 0.0]])
 PLACEMENTS = {"none": np.eye(3), "about x": ScipyRotation.from_rotvec([0.7, 0.0, 0.0]).as_matrix(),

@@ -3,8 +3,11 @@ import numpy as np
 from numba import njit
 
 import screw_dynamics as sd
+from screw_dynamics.compiler import start
 from support.paths import URDF
 from support.random_trees import model_of, random_tree
+
+start()         # functions of these tests are njit's
 
 LEADS = {"one state": (), "batch": (3, 4)}
 MANY = 4000         # states, enough for two threads

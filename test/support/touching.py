@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from screw_dynamics.compiler import FLAGS, start
 from screw_dynamics.contact.detection import detector, kinds_of, pair_rows
 from screw_dynamics.contact.solids import (
     CONTACT,
@@ -20,8 +21,10 @@ from screw_dynamics.contact.solids import (
 from screw_dynamics.numba_internals import pipelines
 from screw_dynamics.numbers.lanes import WIDTH, splat
 from screw_dynamics.numbers.tables import table, width
-from screw_dynamics.numbers.values import FLAGS, PLAIN, kernel
+from screw_dynamics.numbers.values import PLAIN, kernel
 from screw_dynamics.screws.arrays import pose
+
+start()         # functions of these tests are njit's
 
 POSE = width(Located)
 

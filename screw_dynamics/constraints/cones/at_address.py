@@ -2,8 +2,8 @@
 from functools import cache
 
 from screw_dynamics.compiled.entry import lane, number
-from screw_dynamics.compiled.native import address, array_at, at, call
-from screw_dynamics.kernel_cache.cache import BATCHES, Form, compiled, prepare
+from screw_dynamics.compiled.native import address_of, array_at, at, call
+from screw_dynamics.kernel_cache.cache import BATCHES, Form, compiled
 from screw_dynamics.numbers.lanes import places
 from screw_dynamics.numbers.values import kernel
 
@@ -31,9 +31,7 @@ def form_of_solver(lanes: bool) -> Form:
 @cache
 def solver_address(lanes: bool) -> int:
     """The address for `solve_contacts_at` and `solve_impacts_at`; lanes: for a Cones on lanes."""
-    form = form_of_solver(lanes)
-    _kept.append(form)
-    return address(prepare(*form))
+    return address_of(form_of_solver(lanes))
 
 
 @kernel
@@ -48,4 +46,3 @@ def solve_impacts_at(solver: int, given: Cones, threshold: float) -> None:
     call(solver, (at(given.G), len(given.lower), len(given.mu), len(given.spin_of), len(given.roll_of), 1, threshold))
 
 
-_kept: list[Form] = []          # what holds the code

@@ -7,9 +7,9 @@ import numpy as np
 from screw_dynamics.algorithms.group_rates import forward_on_groups
 from screw_dynamics.compiled import workspace as ws
 from screw_dynamics.compiled.entry import Entry, lane, number, per_joint
-from screw_dynamics.compiled.native import address
+from screw_dynamics.compiled.native import address_of
 from screw_dynamics.contact.detection import ALL_KINDS, SIMPLE_KINDS, lister
-from screw_dynamics.kernel_cache.cache import BATCHES, Form, compiled, prepare
+from screw_dynamics.kernel_cache.cache import BATCHES, Form, compiled
 from screw_dynamics.model.links import Link
 from screw_dynamics.numbers.values import kernel
 
@@ -40,9 +40,7 @@ def forms(lanes: bool) -> tuple[Form, ...]:
 @cache
 def detection_address(lanes: bool, simple: bool) -> int:
     """The address of detection."""
-    form = form_of_detection(lanes, simple)
-    _kept.append(form)
-    return address(prepare(*form))
+    return address_of(form_of_detection(lanes, simple))
 
 
 def contact_addresses(lanes: bool, simple: bool) -> tuple[int, int]:
@@ -60,4 +58,3 @@ def factors_and_accelerations(links: Link, body: articulated.InverseFactors, qdd
 LEAVES_FACTORS = "contacts.acceleration"        # begins the names of such entry points
 ACCELERATION = Entry(factors_and_accelerations, with_motion(articulated.InverseFactors), " ".join(OF_STEPS), per_joint,
                      name=LEAVES_FACTORS, on_groups=forward_on_groups(factors_and_accelerations))
-_kept: list[Form] = []          # what holds the code

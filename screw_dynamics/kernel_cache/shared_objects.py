@@ -1,0 +1,112 @@
+"""Kernels as shared objects: built once by the platform's compiler and linker, and loaded without Numba.
+
+A kernel that is called by its address is an ordinary shared object with one symbol. Where no C compiler is, or a kernel
+calls what only Numba has, Numba makes machine code of it in each process, as of users' functions: cache.py."""
+import ctypes
+import hashlib
+import os
+import platform
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+from screw_dynamics.numba_internals import tested
+
+from . import store
+from .cache import Form, compiling, sources, types_of
+from .fingerprint import fingerprint
+
+RUNTIME = Path(__file__).with_name("runtime.c")
+# Levels of instructions, by the names that LLVM has for them, the best first, with what Linux calls what they need.
+_V2 = {"cx16", "lahf_lm", "popcnt", "sse4_1", "sse4_2", "ssse3"}
+_V3 = _V2 | {"abm", "avx", "avx2", "bmi1", "bmi2", "f16c", "fma", "movbe", "xsave"}
+_V4 = _V3 | {"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"}
+LEVELS = {"x86_64": {"x86-64-v4": _V4, "x86-64-v3": _V3, "x86-64-v2": _V2}, "aarch64": {"generic": set()}}
+
+
+@cache
+def levels() -> tuple[str, ...]:
+    """The levels of instructions that this processor has, the best first: NUMBA_CPU_NAME alone, if that is set."""
+    if os.environ.get("NUMBA_CPU_NAME"):
+        return (os.environ["NUMBA_CPU_NAME"],)
+    try:
+        with open("/proc/cpuinfo") as file:
+            flags = next((set(line.split(":")[1].split()) for line in file if line.startswith(("flags", "Features"))),
+                         set())
+    except OSError:
+        return ()
+    return tuple(level for level, needed in LEVELS.get(platform.machine(), {}).items() if needed <= flags)
+
+
+def linker() -> str | None:
+    """The C compiler that links kernels: $CC, cc, gcc or clang."""
+    return next(filter(None, map(shutil.which, (os.environ.get("CC", ""), "cc", "gcc", "clang"))), None)
+
+
+def address_of(form: Form) -> int:
+    """The address of a kernel, which is built if it is not there; 0 where that is not possible."""
+    if form.compiled.key is None or not sys.platform.startswith("linux"):
+        return 0
+    found = _loaded(form)
+    if found or not levels() or not linker() or not tested.in_use():
+        return found
+    name = next(_names(form))
+    with compiling(form.name, name):
+        return _loaded(form) or _built(form, name)
+
+
+def is_kept(form: Form) -> bool:
+    """True if nothing has to be compiled for a kernel."""
+    return form.is_native and _file(form) is not None or form.is_kept
+
+
+def _file(form):
+    """The file of a kernel, if there is one to be trusted."""
+    folders = store.installed(), store.own()
+    return next((path for name in _names(form) for folder in folders if (path := folder.shared_object(name))), None)
+
+
+def _names(form) -> Iterator[str]:
+    """The names of files that may hold a kernel, for the best level of instructions first."""
+    depends = sources(), form.compiled.key or fingerprint(form.compiled.function), repr(form.signature)
+    for level in levels():
+        digest = hashlib.sha256(repr((*depends, level)).encode()).hexdigest()[:32]
+        yield re.sub(r"[^\w.]+", "_", form.name) + "-" + digest
+
+
+def _loaded(form):
+    """The address of a kernel, of its file; 0 if there is none."""
+    path = _file(form)
+    return 0 if path is None else _address(path)
+
+
+def _address(path):
+    """The address of the symbol of a shared object, which is loaded for good."""
+    return ctypes.cast(ctypes.CDLL(str(path)).kernel, ctypes.c_void_p).value
+
+
+def _built(form, name):
+    """The address of a kernel that is built now, and kept where that is possible."""
+    from screw_dynamics.numba_internals.objects import object_of
+
+    data = object_of(form.compiled.function, types_of(form.signature), levels()[0])
+    if data is None:
+        return 0
+    with tempfile.TemporaryDirectory() as folder:
+        parts, whole = (Path(folder, file) for file in ("kernel.o", "kernel.so"))
+        parts.write_bytes(data)
+        done = subprocess.run([linker(), "-shared", "-O1", "-fPIC", "-fvisibility=hidden", "-s", "-o", whole, parts,
+                               RUNTIME, "-lm"], capture_output=True, text=True)
+        if done.returncode:
+            store.say_once(f"kernels cannot be linked, and every process compiles them: {done.stderr.strip()}")
+            return 0
+        try:
+            return _address(store.own().write(name, whole.read_bytes(), store.SHARED_OBJECT))
+        except OSError as error:
+            store.say_not_kept(error)
+            return _address(whole)

@@ -1,0 +1,91 @@
+"""Kernels as object files of the platform's C compiler: position-independent machine code for a level of instructions,
+which calls nothing but the C library and runtime.c, with one symbol to be seen.
+
+Unlike what linking.py makes, it needs neither Numba nor an execution engine where it runs."""
+from functools import cache
+from typing import Any
+
+from llvmlite import binding as llvm
+from numba import _dynfunc, config, njit
+from numba.core.codegen import create_pass_builder
+from numba.core.compiler_machinery import register_pass
+from numba.core.typed_passes import NativeLowering
+
+from screw_dynamics.compiler import CALLED, FLAGS, start
+
+from . import linking
+
+# What kernels may call: functions of C and of runtime.c.
+MATH = {"acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "cbrt", "ceil", "cos", "cosh", "exp", "exp2",
+        "expm1", "fabs", "floor", "fma", "fmod", "hypot", "log", "log10", "log1p", "log2", "pow", "rint", "round",
+        "sin", "sincos", "sinh", "sqrt", "tan", "tanh", "trunc"}
+KNOWN = MATH | {"clock_gettime", "memcpy", "memmove", "memset", "NRT_MemInfo_alloc_safe_aligned",
+                "NRT_MemInfo_alloc_aligned", "NRT_MemInfo_alloc", "NRT_MemInfo_call_dtor", "numba_gil_ensure",
+                "numba_gil_release", "PyErr_CheckSignals", "PyEval_RestoreThread", "PyEval_SaveThread"}
+SYMBOL = "kernel"
+
+
+class ModuleLibrary(linking.Whole):
+    """A kernel with all that it calls, not optimised, of which no machine code is made in this process."""
+
+    def _optimize_final_module(self):
+        pass
+
+    def _finalize_final_module(self):
+        self._finalized = True
+
+
+@register_pass(mutates_CFG=True, analysis_only=False)
+class ModuleLowering(NativeLowering):
+    """Lowers a function into a ModuleLibrary."""
+
+    _name = "module_lowering"
+
+    def run_pass(self, state: Any) -> bool:
+        """As Numba, but that nothing is executable: Numba wants something in its place that Python could call."""
+        linking.rename(state)
+        state.library = ModuleLibrary(state.targetctx.codegen(), state.func_id.func_qualname)
+        state.flags.no_compile = True
+        super().run_pass(state)
+        state.library.finalize()            # which Numba leaves to what makes it executable
+        lowered = state["cr"]
+        key = _dynfunc.make_function(lowered.fndesc.lookup_module(), state.library.name, "", 0, lowered.env, ())
+        state["cr"] = lowered._replace(cfunc=key)
+        return True
+
+
+class ModuleCompiler(linking._WithLowering):
+    """Compiles a kernel to a module of LLVM."""
+
+    lowering = ModuleLowering
+
+
+def object_of(function: Any, signature: tuple, level: str) -> bytes | None:
+    """The object file of a function for arguments of these Numba types, on processors of a level, as LLVM calls it;
+    None for code that calls more than KNOWN."""
+    start()
+    dispatcher = njit(**FLAGS, **CALLED, pipeline_class=ModuleCompiler)(function)
+    dispatcher.compile(signature)
+    result = dispatcher.overloads[signature]
+    if not isinstance(result.library, ModuleLibrary):       # Numba's own compiler: see linking.py
+        return None
+    module, symbol = result.library._final_module, result.fndesc.llvm_func_name
+    for f in module.functions:
+        if not f.is_declaration and f.name != symbol:
+            f.linkage = "internal"
+    for variable in module.global_variables:                # Numba's environments, which nothing reads
+        if not variable.is_declaration:
+            variable.linkage = "internal"
+    module.get_function(symbol).name = SYMBOL
+    module, machine = llvm.parse_bitcode(module.as_bitcode()), _machine(level)
+    builder = create_pass_builder(machine, opt=config.OPT, loop_vectorize=config.LOOP_VECTORIZE,
+                                  slp_vectorize=config.SLP_VECTORIZE)
+    builder.getModulePassManager().run(module, builder)
+    called = {f.name for f in module.functions if f.is_declaration and not f.name.startswith("llvm.")}
+    return machine.emit_object(module) if called <= KNOWN else None
+
+
+@cache
+def _machine(level):
+    target = llvm.Target.from_triple(llvm.get_process_triple())
+    return target.create_target_machine(cpu=level, opt=config.OPT, reloc="pic", codemodel="small")
