@@ -5,13 +5,16 @@ from typing import Any
 
 import numpy as np
 
-from screw_dynamics.compiler import noted
+from screw_dynamics.compiler import noted, types
+from screw_dynamics.numba_internals.dispatchers import is_jitted
 
 
 @singledispatch
 def fingerprint(x: Any) -> object:
     """A value whose repr is the same in every process for what compiles to the same code, wherever its files lie, and
     differs for what may not; TypeError where that cannot be told."""
+    if is_jitted(x):
+        return fingerprint(x.py_func)
     raise TypeError(f"the code of a function that depends on {type(x)} cannot be kept")
 
 
@@ -56,10 +59,4 @@ def _(x: FunctionType):
     return x.__module__, x.__qualname__, fingerprint(x.__code__), fingerprint(x.__defaults__ or ()), closure
 
 
-@noted
-def _of_numba():
-    from numba.core.dispatcher import Dispatcher
-    from numba.core.types import Type
-
-    fingerprint.register(Type, lambda x: (type(x).__name__, repr(x)))
-    fingerprint.register(Dispatcher, lambda x: fingerprint(x.py_func))
+noted(lambda: fingerprint.register(types.Type, lambda x: (type(x).__name__, repr(x))))

@@ -62,10 +62,10 @@ def address_of(form: Form) -> int:
 
 def is_kept(form: Form) -> bool:
     """True if nothing has to be compiled for a kernel."""
-    return form.is_native and _file(form) is not None or form.is_kept
+    return form.is_native and file_of(form) is not None or form.is_kept
 
 
-def _file(form):
+def file_of(form: Form) -> Path | None:
     """The file of a kernel, if there is one to be trusted."""
     folders = store.installed(), store.own()
     return next((path for name in _names(form) for folder in folders if (path := folder.shared_object(name))), None)
@@ -81,7 +81,7 @@ def _names(form) -> Iterator[str]:
 
 def _loaded(form):
     """The address of a kernel, of its file; 0 if there is none."""
-    path = _file(form)
+    path = file_of(form)
     return 0 if path is None else _address(path)
 
 

@@ -9,6 +9,7 @@ import threading
 import time
 from pathlib import Path
 
+import llvmlite.binding
 import numba
 import pytest
 from numba import types
@@ -40,10 +41,10 @@ def entry(function):
     return call
 
 
-def value(dispatcher):
+def value(made):
     """What an entry point makes of 1, and whether it came from the cache."""
-    prepare(dispatcher, NUMBER)
-    return dispatcher(1.0), sum(dispatcher.stats.cache_hits.values()) == 1
+    prepare(made, NUMBER)
+    return made.dispatcher(1.0), sum(made.dispatcher.stats.cache_hits.values()) == 1
 
 
 @pytest.fixture
@@ -91,7 +92,7 @@ def test_an_unforeseen_type_is_not_compiled(folder):
     call = entry(doubled)
     prepare(call, NUMBER)
     with pytest.raises(TypeError):
-        call(1j)
+        call.dispatcher(1j)
 
 
 DAMAGES = {"empty": lambda code: b"", "cut short": lambda code: code[:-1], "something else": lambda code: b"x" * 100}
@@ -250,14 +251,14 @@ def test_whoever_compiles_for_long_is_told_what_and_how_long(folder, caplog, mon
     @cache.compiled("a slow kernel", "a user's" if users else "")
     def slow(x):
         return x
-    compile_it = slow.compile
+    compile_it = slow.dispatcher.compile
 
     def compile_slowly(signature):
         while not caplog.messages:
             time.sleep(0.01)
         compile_it(signature)
     monkeypatch.setattr(cache, "LONG", 0.01)
-    monkeypatch.setattr(slow, "compile", compile_slowly, raising=False)
+    monkeypatch.setattr(slow.dispatcher, "compile", compile_slowly, raising=False)
     prepare(slow, NUMBER)
     while_compiling, done, *hint = caplog.messages
     assert while_compiling == "compiling a slow kernel, once on this machine"
@@ -298,14 +299,14 @@ def test_several_threads_may_ask_at_once(folder):
     def ask():
         all_there.wait(timeout=60)
         prepare(call, NUMBER)
-        results.append(call(1.0))
+        results.append(call.dispatcher(1.0))
     threads = [threading.Thread(target=ask) for _ in range(8)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
     assert results == [2.0] * 8
-    assert sum(call.stats.cache_misses.values()) == 1
+    assert sum(call.dispatcher.stats.cache_misses.values()) == 1
 
 
 # ------------------------------------------------------------------------------------------------- the package
@@ -324,7 +325,7 @@ def power(x):
 
 
 prepare(power, (types.float64,))
-print(power(1.0), sum(power.stats.cache_misses.values()) > 0)
+print(power.dispatcher(1.0), sum(power.dispatcher.stats.cache_misses.values()) > 0)
 """
 ENERGY = f"""
 import numpy as np
@@ -422,7 +423,7 @@ def test_code_that_came_with_the_package_is_used_wherever_it_lies(package):
 def test_code_is_looked_for_of_levels_whose_every_feature_a_processor_has(monkeypatch, lacks, levels):
     features = {"avx", "avx2", "bmi", "bmi2", "f16c", "fma", "lzcnt", "movbe", "xsave", "sse4.2",
                 "avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"}
-    monkeypatch.setattr(cache.llvm, "get_host_cpu_features", lambda: {x: x != lacks for x in features})
+    monkeypatch.setattr(llvmlite.binding, "get_host_cpu_features", lambda: {x: x != lacks for x in features})
     for name in ("CPU_NAME", "CPU_FEATURES"):
         monkeypatch.setattr(cache.config, name, None)
     here = "x86_64-unknown-linux-gnu", "znver4", ""

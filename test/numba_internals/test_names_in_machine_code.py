@@ -23,9 +23,9 @@ def times(factor):
 
 found = []
 for factor in map(float, sys.argv[1:]):
-    dispatcher = times(factor)
-    found.append(prepare(dispatcher, (types.float64, types.Array(types.float64, 1, "C"))))
-print(*(result.fndesc.llvm_func_name for result in found), sum(dispatcher.stats.cache_hits.values()))
+    made = times(factor)
+    found.append(prepare(made, (types.float64, types.Array(types.float64, 1, "C"))))
+print(*(result.fndesc.llvm_func_name for result in found), sum(made.dispatcher.stats.cache_hits.values()))
 KIND = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_double, *[ctypes.c_void_p] * 2,
                         *[ctypes.c_ssize_t] * 2, ctypes.c_void_p, *[ctypes.c_ssize_t] * 2)
 for result in found:
