@@ -44,7 +44,7 @@ def place(file: str, line: int) -> str:
 
 
 def rebinding(function: Callable) -> str:
-    """Why a function sets no efforts that assigns to the name tau, and where; "" for one that does not."""
+    """Return why a function that assigns to the name tau sets no efforts, and its line; "" if it does not assign."""
     line = rebound(function, "tau")
     if line is None:
         return ""
