@@ -28,16 +28,13 @@ from screw_dynamics.numba_internals import tested
 
 from . import store
 from .fingerprint import fingerprint
+from .levels import levels
 
 # The others are plain Python.
 COMPILED = ("numba_internals", "numbers", "screws", "model", "kernel_cache", "compiled", "algorithms", "forces",
             "constraints", "contact", "sweeps", "simulation")
 BATCHES = ", batches"   # ends the names of entry points for many states
 LONG = 1.0              # s: whoever compiles for longer is told so
-# Processors that machine code may have been made for elsewhere, the best first, and what this one must have to run it.
-_V3 = {"avx", "avx2", "bmi", "bmi2", "f16c", "fma", "lzcnt", "movbe", "xsave"}
-_V4 = _V3 | {"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"}
-PORTABLE = {"x86_64": {"x86-64-v4": _V4, "x86-64-v3": _V3}, "aarch64": {"generic": {"neon"}}}
 
 _log = logging.getLogger("screw_dynamics")
 
@@ -46,10 +43,9 @@ _log = logging.getLogger("screw_dynamics")
 def sources() -> str:
     """A hash of all sources that compiled code may come from."""
     package = store.PACKAGE
-    files = [Path("compiler.py"), *sorted(
-        path.relative_to(package) for name in COMPILED for path in (package / name).rglob("*.[cp]*"))]
-    return hashlib.sha256(b"".join(str(file).encode() + (package / file).read_bytes() for file in files
-                                   if file.suffix in (".py", ".c"))).hexdigest()
+    files = [Path("compiler.py"), Path("kernel_cache", "runtime.c"), *sorted(
+        path.relative_to(package) for name in COMPILED for path in (package / name).rglob("*.py"))]
+    return hashlib.sha256(b"".join(str(file).encode() + (package / file).read_bytes() for file in files)).hexdigest()
 
 
 @cache
@@ -192,16 +188,11 @@ def _collector_paused():
 
 def _processors(here):
     """The keys of machine code that runs here, the best first: made for this processor, or for a level that it has."""
-    import llvmlite.binding as llvm
     from numba import config
 
     yield here
-    triple, *_ = here
     if config.CPU_NAME is None and config.CPU_FEATURES is None:
-        has = {feature for feature, there in llvm.get_host_cpu_features().items() if there}
-        for level, needed in PORTABLE.get(triple.partition("-")[0], {}).items():
-            if needed <= has:
-                yield triple, level, ""
+        yield from ((here[0], level, "") for level in levels())
 
 
 class _Cache:

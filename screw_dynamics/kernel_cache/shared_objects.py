@@ -5,14 +5,12 @@ calls what only Numba has, Numba makes machine code of it in each process, as of
 import ctypes
 import hashlib
 import os
-import platform
 import re
 import shutil
 import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
-from functools import cache
 from pathlib import Path
 
 from screw_dynamics.numba_internals import tested
@@ -20,27 +18,9 @@ from screw_dynamics.numba_internals import tested
 from . import store
 from .cache import Form, compiling, sources, types_of
 from .fingerprint import fingerprint
+from .levels import levels
 
 RUNTIME = Path(__file__).with_name("runtime.c")
-# Levels of instructions, by the names that LLVM has for them, the best first, with what Linux calls what they need.
-_V2 = {"cx16", "lahf_lm", "popcnt", "sse4_1", "sse4_2", "ssse3"}
-_V3 = _V2 | {"abm", "avx", "avx2", "bmi1", "bmi2", "f16c", "fma", "movbe", "xsave"}
-_V4 = _V3 | {"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"}
-LEVELS = {"x86_64": {"x86-64-v4": _V4, "x86-64-v3": _V3, "x86-64-v2": _V2}, "aarch64": {"generic": set()}}
-
-
-@cache
-def levels() -> tuple[str, ...]:
-    """The levels of instructions that this processor has, the best first: NUMBA_CPU_NAME alone, if that is set."""
-    if os.environ.get("NUMBA_CPU_NAME"):
-        return (os.environ["NUMBA_CPU_NAME"],)
-    try:
-        with open("/proc/cpuinfo") as file:
-            flags = next((set(line.split(":")[1].split()) for line in file if line.startswith(("flags", "Features"))),
-                         set())
-    except OSError:
-        return ()
-    return tuple(level for level, needed in LEVELS.get(platform.machine(), {}).items() if needed <= flags)
 
 
 def linker() -> str | None:

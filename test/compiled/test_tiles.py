@@ -53,8 +53,8 @@ def test_the_last_row_is_repeated_in_places_that_have_none(rng, count):
 def between_forbidden_pages():
     """Memory (512,) that a step to either side leaves with a segmentation fault."""
     pages = np.frombuffer(mmap.mmap(-1, 3 * mmap.PAGESIZE))
-    for start in (0, 2 * mmap.PAGESIZE):
-        assert ctypes.CDLL(None).mprotect(ctypes.c_void_p(pages.ctypes.data + start), mmap.PAGESIZE, 0) == 0
+    for first in (0, 2 * mmap.PAGESIZE):
+        assert ctypes.CDLL(None).mprotect(ctypes.c_void_p(pages.ctypes.data + first), mmap.PAGESIZE, 0) == 0
     return pages[len(pages) // 3:-(len(pages) // 3)]
 
 

@@ -24,7 +24,8 @@ def power(x):
     a = Vec3(x, x, x)
     return dot(Wrench(a, a), Twist(a, a))
 
-print(prepare(power, (types.float64,)).entry_point(2.0), type(power.dispatcher.overloads[types.float64,].library).__name__)
+result = prepare(power, (types.float64,))
+print(result.entry_point(2.0), type(result.library).__name__)
 try:
     power(1j)
 except TypeError:
@@ -61,8 +62,9 @@ def test_the_way_is_chosen_by_the_version_a_trial_and_the_environment(tmp_path, 
 
 
 def test_a_choice_that_is_none_is_an_error():
-    done = subprocess.run([sys.executable, "-c", "from screw_dynamics.compiler import start; start()"], capture_output=True,
-                          env={**os.environ, "PYTHONPATH": str(ROOT), tested.VARIABLE: "yes"}, text=True)
+    program = "from screw_dynamics.compiler import start; start()"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True,
+                          env={**os.environ, "PYTHONPATH": str(ROOT), tested.VARIABLE: "yes"})
     assert f"ValueError: {tested.VARIABLE} must be 0 or 1, not 'yes'" in done.stderr
 
 
