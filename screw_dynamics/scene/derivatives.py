@@ -40,7 +40,7 @@ class SceneDerivatives(RolloutDerivatives):
         q0 = touching.configurations(checks.vector("q0", q0, robot.nq))
         qd0 = np.zeros(robot.n) if qd0 is None else checks.vector("qd0", qd0, robot.n)
         found = touching.samples(q0, qd0, effort, dt, steps, integrator, friction, limits, forces=forces)
-        touching.warn(found, dt, integrator)
+        touching.warn(found, dt, integrator, effort, steps)
         self.t, self.q, self.qd = found.t, found.q, found.qd
         self.tau = np.broadcast_to(efforts(effort, (), len(self.t) - 1, robot.n), (len(self.t) - 1, robot.n))
         self._robot, self._dt, self._apart, self._euler, self._options = robot, float(dt), False, False, (None,)
@@ -85,7 +85,7 @@ class SceneLinearization:
         h, lead, rows = checks.positive("dt", dt), q.shape[:-1], TouchRows(touching)
         found = touching.samples(q, qd, tau[..., None, :], h, 1, integrator, friction, limits, threads=threads,
                                  forces=forces, start=t)
-        touching.warn(found, h, integrator)
+        touching.warn(found, h, integrator, tau[..., None, :], 1)
         ends = (x[..., -1, :].reshape(-1, x.shape[-1]) for x in (found.q, found.qd, found.report))
         starts = (x.reshape(-1, x.shape[-1]) for x in (q, qd, tau))
         models = [differentiate(touching, Step(

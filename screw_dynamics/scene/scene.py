@@ -35,7 +35,6 @@ from .self_collision import self_collision
 from .touching import Contacts, Solid, Touching
 
 Shapes = Mapping[str, Any] | Sequence[CollisionShape] | None
-LEAST_STEP = 1e-100     # s: squares of what moves by the margin in it are finite
 
 
 class Scene(SceneLinearization, ScenePlanning):
@@ -342,8 +341,6 @@ class Scene(SceneLinearization, ScenePlanning):
                           [name for name in FIXED_STEPS if name in WITH_CONSTRAINTS])
         if self.n == 0:
             raise ValueError("nothing in the scene moves: it has no joints and no free bodies")
-        if checks.positive("dt", dt) < LEAST_STEP:
-            raise ValueError(f"dt {dt:g} must be at least {LEAST_STEP:g} s: a gap over a shorter step is no number")
         most = None if contacts is True else 0 if contacts is False else checks.count("contacts", contacts, 0)
         qd0 = np.zeros(self.n) if qd0 is None else qd0
         found = touching.samples(q0, qd0, effort, dt, steps, integrator, friction, limits, every, threads=threads,

@@ -1,6 +1,7 @@
 """A robot whose links, and what is fixed to them, touch: tables for compiled code, rollouts, and what they report."""
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from math import prod
 from typing import Any, NamedTuple
 
@@ -72,6 +73,14 @@ class Solid(NamedTuple):
     belt: tuple[float, float, float] = (0.0, 0.0, 0.0)
 
 
+class Room(NamedTuple):
+    """What has room for so many contacts at once: workspaces, and rollouts in these."""
+
+    most: int
+    workspaces: Workspaces
+    rollouts: Rollouts
+
+
 class Touching:
     """Solids on the links of a robot, and pairs of them (i, j) with (friction, restitution, torsion, rolling).
 
@@ -96,48 +105,46 @@ class Touching:
         self.constraints, self.slow = constraints, slow
         self.most = min(points, FIRST, self.max_contacts)
 
+    # Read once a call: another thread may make another one meanwhile.
+    @remade
+    def _room(self):
+        return self._room_for(self.most)
+
     @remade
     def _far(self):
         return Workspaces(self._tables(len(self._pair_of), FARTHEST))
 
-    @remade
-    def _workspaces(self):
-        return Workspaces(self._tables(self.most, self.margin))
-
-    @remade
+    @property
     def rollouts(self) -> Rollouts:
         """Rollouts of the robot, which touches."""
-        return self._rollouts_in(self._workspaces)
+        return self._room.rollouts
 
-    def _rollouts_in(self, workspaces):
+    def _room_for(self, most):
+        workspaces = Workspaces(self._tables(most, self.margin))
         robot, constraints, entries = self.robot, self.constraints, self.robot.rollouts.entries
         if constraints:
             entries = entries._replace(acceleration=constraints.acceleration)
         elif not robot.model.shares_coordinates:
             entries = entries._replace(acceleration=ACCELERATION.of(robot.model.structure))
-        return Rollouts(robot, entries, workspaces, CONFIGURATIONS if constraints else NOTHING,
-                        "contacts and loops" if constraints else "contacts", self.simple)
-
-    def _make_room(self, most):
-        """Have tables for so many contacts at once, and what reads them."""
-        workspaces = Workspaces(self._tables(most, self.margin))
-        self.rollouts, self.most, self._workspaces = self._rollouts_in(workspaces), most, workspaces
+        return Room(most, workspaces, Rollouts(
+            robot, entries, workspaces, CONFIGURATIONS if constraints else NOTHING,
+            "contacts and loops" if constraints else "contacts", self.simple))
 
     def grow(self, most: int, missed: float) -> bool:
         """Have room for more contacts than `most`, which were `missed` too few. False where max_contacts are reached.
         Results do not depend on how much room there is."""
         if most >= self.max_contacts:
             return False
-        if most == self.most:                               # else another thread has seen to it
-            self._make_room(min(max(2 * most, most + int(missed)), self.max_contacts))
+        self.have_room(max(2 * most, most + int(missed)))
         return True
 
     def have_room(self, most: int | None = None) -> None:
         """Have room for so many contacts at least, as far as pairs could have them; None: for all, for callers that
         read no reports."""
         points = min(len(self._pair_of), self.max_contacts)
-        if (most := points if most is None else min(most, points)) > self.most:
-            self._make_room(most)
+        if (most := points if most is None else min(most, points)) > self.most:     # else another thread has seen to it
+            self._room = self._room_for(most)
+            self.most = most
 
     @property
     def given(self) -> tuple[list, list, np.ndarray]:
@@ -179,7 +186,7 @@ class Touching:
         if not PLAIN:
             detect[0] = detection_address(bool(lead), self.simple)
         while True:
-            most, pool = (len(self._pair_of), self._far) if far else (self.most, self._workspaces)
+            most, pool, _ = (len(self._pair_of), self._far, None) if far else self._room
             reports = np.empty((len(states), 1, contact_tables.report_numbers(most)))
 
             def work(starts, pool=pool, reports=reports):
@@ -192,13 +199,28 @@ class Touching:
             if not self.grow(most, missed):
                 raise ValueError(f"max_contacts {most} are {missed:g} too few")
 
-    def samples(self, q0: ArrayLike, *given: Any, contacts: int | None = None, **options: Any) -> Samples:
+    def samples(self, q0: ArrayLike, qd0: ArrayLike, effort: Any, dt: float, *given: Any, contacts: int | None = None,
+                watch: Callable | None = None, **options: Any) -> Samples:
         """As Rollouts.samples, with reports of all contacts, or of the first `contacts`. Where more touch than there is
-        room for, it is made anew with more room; ValueError, with the time, for more than max_contacts."""
+        room for, it is made anew with more room; ValueError, with the time, for more than max_contacts, and for a dt of
+        less than LEAST_STEP. watch(q): as of Rollouts.samples, without the report."""
+        if checks.positive("dt", dt) < LEAST_STEP:
+            raise ValueError(f"dt {dt:g} must be at least {LEAST_STEP:g} s: a gap over a shorter step is no number")
         while True:
-            most, rollouts = self.most, self.rollouts
+            (most, _, rollouts), reports = self._room, []
             numbers = contact_tables.report_numbers(most if contacts is None else min(contacts, most))
-            found = rollouts.samples(q0, *given, reported=numbers, **options)
+
+            def watched(q, report, reports=reports):
+                report[...] = 0.0
+                reports.append(report)
+                return watch(q) if watch else nullcontext()
+            try:
+                found = rollouts.samples(q0, qd0, effort, dt, *given, reported=numbers, watch=watched, **options)
+            except Exception:                       # not of the motion, if contacts had no room
+                if reports and (missed := reports[0][..., RESIDUALS].max(initial=0.0)) > 0.0 and self.grow(
+                        most, missed):
+                    continue
+                raise
             missed = found.report[..., RESIDUALS]
             if not (missed > 0.0).any():
                 return found
@@ -210,14 +232,14 @@ class Touching:
         """The Residuals of reports (..., numbers)."""
         return Residuals(*np.moveaxis(report[..., :RESIDUALS], -1, 0), report[..., UNSOLVED])
 
-    def warn(self, found: Samples, dt: float, integrator: str, effort: Any = None, steps: int = 0) -> None:
+    def warn(self, found: Samples, dt: float, integrator: str, effort: Any, steps: int) -> None:
         """Warn where a rollout diverged, left limits, or where the solver did not converge."""
         if found.diverged:
-            warn_of_divergence(self.robot.model, found.t, found.q, found.qd, dt, integrator, effort, steps)
+            warn_of_divergence(self.robot.model, found.t, found.q, found.qd, dt, integrator, effort, steps, False)
         if found.left:
             warn_of_limits(self.robot.model, "the rollout", found.q, t=found.t)
-        unsolved = found.report[..., UNSOLVED].reshape(-1, len(found.t) - 1)
-        if len(since := np.flatnonzero((unsolved > 0.0).any(axis=0))):
+        unsolved = found.report[..., UNSOLVED]                      # (..., samples)
+        if len(since := np.flatnonzero((unsolved > 0.0).any(axis=tuple(range(unsolved.ndim - 1))))):
             warnings.warn(f"contacts: the solver did not converge by t = {found.t[1 + since[0]]:g} s; the largest "
                           f"residual is {unsolved.max():.2g} m/s, and residuals.unsolved has that of each state",
                           ContactWarning, stacklevel=3)
@@ -258,4 +280,5 @@ def _with_shape(solid):
 
 FIRST = 64              # contacts at once that tables have room for at first
 MAX_CONTACTS = 2048     # at once, unless another number is given: their memory is 600 MB
+LEAST_STEP = 1e-100     # s: squares of what moves by the margin in it are finite
 FARTHEST = 1e8          # m: gaps that distances know of

@@ -16,8 +16,9 @@ class DivergenceWarning(RuntimeWarning):
 
 
 def warn_of_divergence(model: Model, t: np.ndarray, q: np.ndarray, qd: np.ndarray, dt: float, integrator: str,
-                       effort: ArrayLike | Callable | None, steps: int) -> None:
-    """Warn of the first sample that is not finite, in the code that called Robot.rollout with an effort and steps."""
+                       effort: ArrayLike | Callable | None, steps: int, adaptive: bool = True) -> None:
+    """Warn of the first sample that is not finite, in the code that called Robot.rollout with an effort and steps.
+    adaptive: rules of adaptive length may be taken instead."""
     finite = np.isfinite(q).all(axis=-1) & np.isfinite(qd).all(axis=-1)            # (*lead, samples + 1)
     lead, finite = finite.shape[:-1], finite.reshape(-1, len(t))
     lost = np.flatnonzero(~finite.all(axis=1))
@@ -33,7 +34,7 @@ def warn_of_divergence(model: Model, t: np.ndarray, q: np.ndarray, qd: np.ndarra
         given["effort"] = efforts(effort, lead, steps, model.n)[index]
     advice = _impossible(model, given) or (
         "its step size underflowed: the motion itself has no bound, or jumps" if integrator == "rk45" else
-        f"try a dt smaller than {dt:g} s, or integrator='rk45'")
+        f"try a dt smaller than {dt:g} s" + adaptive * ", or integrator='rk45'")
     warnings.warn(f"the rollout diverged: {who} is not finite from t = {t[samples[first]]:g} s on{others}; {advice}",
                   DivergenceWarning, stacklevel=4)
 

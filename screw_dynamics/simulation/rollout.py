@@ -259,8 +259,9 @@ class Rollouts:
                 atol: float = 1e-9, threads: int | None = None, springs: Any = None, forces: Any = None,
                 start: float = 0.0, reported: int = 0, watch: Callable | None = None) -> Samples:
         """The same without a warning. start: the time, s, at which steps of fixed length begin, for forces and
-        controllers. reported: so many numbers of what the last step before a sample reports, where steps do. watch(q):
-        the context in which the samples q (..., samples, nq) behind the first are filled."""
+        controllers. reported: so many numbers of what the last step before a sample reports, where steps do. watch(q,
+        report): the context in which the samples q (..., samples, nq) behind the first, and their reports, are
+        filled."""
         friction, limits = options(friction, limits)
         controller, total = None, self.stepped(forces, friction)
         key = (dt, steps, integrator, friction, limits, every, rtol, atol, checked_springs(self._model, springs),
@@ -319,7 +320,7 @@ class Rollouts:
             settings = settings.copy()
             _head(settings).report = report.ctypes.data
         try:
-            with watch(q[1:]) if watch else nullcontext():
+            with watch(q[1:], report) if watch else nullcontext():
                 run = one(integrator, self._on_groups, bool(words.item(LONG)))
                 done = run(memory, settings, q0, qd0, self._no_effort if effort is None else effort, t, q, qd, dt)
         except Exception as error:
@@ -347,7 +348,7 @@ class Rollouts:
         rows, rates = q.reshape(count, samples + 1, self._model.nq), qd.reshape(count, samples + 1, n)
         effort = effort.reshape(count, *effort.shape[-2:])
         report = np.empty((*lead, samples, int(head.reported)))
-        with watch(q[..., 1:, :]) if watch else nullcontext():
+        with watch(q[..., 1:, :], report) if watch else nullcontext():
             notes = self._many(integrator, settings, rows[:, :1], rates[:, :1], effort, rows[:, 1:], rates[:, 1:], dt,
                                threads, total, controller, report.reshape(count, *report.shape[-2:]))
         return Samples(every * dt * np.arange(samples + 1), q, qd, *(notes != 0).tolist(),
