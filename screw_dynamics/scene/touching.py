@@ -51,7 +51,7 @@ class Contacts(NamedTuple):
 class Residuals(NamedTuple):
     """How far a step's impulses are from the conditions of contact in m/s, (...) each: complementarity, cone and
     dissipation, as constraints/cones/residuals.py defines them; unsolved: the largest of these, since the motion began,
-    of a step in which the solver did not converge, or 0."""
+    of a step in which the solver did not converge, its impacts and its correction of penetrations included, or 0."""
 
     complementarity: np.ndarray
     cone: np.ndarray
@@ -279,6 +279,6 @@ def _with_shape(solid):
 
 
 FIRST = 64              # contacts at once that tables have room for at first
-MAX_CONTACTS = 2048     # at once, unless another number is given: their memory is 600 MB
+MAX_CONTACTS = 2048     # at once, unless another number is given: docs/contacts.md has their memory
 LEAST_STEP = 1e-100     # s: squares of what moves by the margin in it are finite
 FARTHEST = 1e8          # m: gaps that distances know of

@@ -1,4 +1,4 @@
-"""What a rollout says when the numbers of a state cease to be finite."""
+"""The warning of rollouts of which a state ceases to be finite."""
 import warnings
 from collections.abc import Callable
 
@@ -40,7 +40,7 @@ def warn_of_divergence(model: Model, t: np.ndarray, q: np.ndarray, qd: np.ndarra
 
 
 def _impossible(model, given):
-    """Which of the arrays that a rollout of one state is given has no motion, and where; "" if all have."""
+    """Return which of the arrays of a rollout of one state has no motion, and where; "" if all have."""
     for name, x in given.items():
         for *step, k in np.argwhere(~np.isfinite(x)).tolist():
             return f"its {name}[{'..., ' * bool(step)}{k}] is {x[(*step, k)]}"

@@ -93,7 +93,7 @@ def test_solutions_are_those_of_alternating_directions_in_pinocchio(rng):
         pytest.skip("this Pinocchio's ADMM does not take a matrix")
     model = pin.Model()
     model.addJoint(0, pin.JointModelFreeFlyer(), pin.SE3.Identity(), "body")
-    apart = []
+    alike, others = 0, 0
     for scene in scenes(rng, 16):
         models, datas = pin.StdVec_ConstraintModel(), pin.StdVec_ConstraintData()
         for mu in scene.mu:
@@ -112,8 +112,12 @@ def test_solutions_are_those_of_alternating_directions_in_pinocchio(rng):
         result.retrievePrimalSolution(x)
         found = solve_contacts(scene.G, scene.c, scene.mu)
         holds(scene, found)
-        apart.append(abs(scene.G @ (found.x - x)).max() / max(1.0, abs(scene.c).max()))
-    assert len(apart) >= 8 and np.sum(np.array(apart) > 1e-8) <= 1, apart       # of laws with several solutions
+        if abs(scene.G @ (found.x - x)).max() <= 1e-8 * max(1.0, abs(scene.c).max()):
+            alike += 1
+        else:                                   # the law has both
+            holds(scene, found._replace(x=x, v=scene.c + scene.G @ x), 1e-8)
+            others += 1
+    assert alike >= 8 and others < alike
 
 
 def test_alternating_directions_come_near(rng):

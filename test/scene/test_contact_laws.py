@@ -305,7 +305,8 @@ def test_what_was_disturbed_rests_with_the_same_impulses_in_every_step():
     qd = np.random.default_rng(0).normal(scale=0.01, size=(4, scene.n))
     motion = scene.rollout(np.tile(scene.neutral(), (4, 1)), qd, None, 1e-3, 25)
     forces = motion.contacts.force[:, -5:]
-    np.testing.assert_allclose(forces, np.broadcast_to(forces[:, :1], forces.shape), atol=10.0 * 2.2e-16 / SOFT * G)
+    rounding = 10.0 * np.finfo(float).eps * G
+    np.testing.assert_allclose(forces, np.broadcast_to(forces[:, :1], forces.shape), atol=rounding / SOFT)
     assert np.abs(motion.qd[:, -5:]).max() < 2e-15
 
 

@@ -1,11 +1,14 @@
-"""Rollouts of scenes: no steps, room for contacts while others make more, and what they
+"""Rollouts of scenes: no steps, steps that are not solved, room for contacts while others make more, and what they
 refuse and advise. Laws of what touches are in test_contact_physics.py."""
+import math
 import warnings
 
 import numpy as np
 import pytest
 
 import screw_dynamics as sd
+from screw_dynamics.contact.shapes import Plane, Sphere
+from screw_dynamics.scene import ContactWarning
 from screw_dynamics.scene.touching import Touching
 from screw_dynamics.simulation.divergence import DivergenceWarning
 
@@ -31,6 +34,58 @@ def no_warning(call, *given, **options):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         return call(*given, **options)
+
+
+# ---------------------------------------------------------------------------------------------- what is not solved
+def crushed():
+    """A ball between two walls that are nearer to each other than it is wide, without gravity."""
+    scene = sd.Scene(sd.Robot(WORLD, (0.0, 0.0, 0.0)), friction=0.5)
+    for name, sign in (("left", 1.0), ("right", -1.0)):
+        pose = at(x=-sign * 0.095)
+        pose[:3, :3] = (0.0, 0.0, sign), (0.0, 1.0, 0.0), (-sign, 0.0, 0.0)
+        scene.add_plane(name, pose)
+    scene.add_sphere("ball", 0.1, 1.0)
+    return scene, scene.neutral()
+
+
+def lifted():
+    """A slider along x in the ground, from which no motion of it leads."""
+    builder = sd.ModelBuilder("base")
+    builder.add_screw("rail", "slider", "base", (1.0, 0.0, 0.0), pitch=math.inf, mass=1.0)
+    scene = sd.Scene(sd.Robot(builder.build()), friction=0.0, shapes={"slider": Sphere(0.1)})
+    scene.add("ground", Plane(), pose=at(z=-0.095))
+    return scene, np.zeros(1)
+
+
+@pytest.mark.parametrize("made", [crushed, lifted])
+def test_penetrations_that_cannot_be_corrected_are_reported(made):
+    """5 mm that a step of 1 ms should take away: 5 m/s."""
+    scene, q = made()
+    with pytest.warns(ContactWarning, match=r"did not converge by t = 0.001 s; the largest residual is 5 m/s"):
+        motion = scene.rollout(q, steps=3)
+    np.testing.assert_allclose(motion.residuals.unsolved, 5.0, rtol=1e-9)
+    assert max(x.max() for x in motion.residuals[:3]) < 1e-12           # velocities are as they must be
+
+
+def test_an_impact_without_a_solution_is_reported():
+    """A slider along x touches a surface that rises, from which it should rebound: no impulse makes it."""
+    builder = sd.ModelBuilder("base")
+    builder.add_screw("rail", "slider", "base", (1.0, 0.0, 0.0), pitch=math.inf, mass=1.0)
+    scene = sd.Scene(sd.Robot(builder.build()), friction=0.0, restitution=0.5, shapes={"slider": Sphere(0.1)})
+    scene.add("lift", Plane(), pose=at(z=-0.1), belt=(0.0, 0.0, 0.3))
+    with pytest.warns(ContactWarning, match=r"largest residual is 0.45 m/s"):       # (1 + e) 0.3 m/s
+        scene.rollout([0.0], [0.1], steps=1)
+
+
+@pytest.mark.parametrize("mass", [1e6, 1e7, 1e8])
+def test_a_load_whose_rounding_is_large_is_no_warning(mass):
+    """A box of 1 kg below one that is so much heavier: residuals are rounding of its impulses, above 1e-9 of all
+    velocities."""
+    scene = sd.Scene(sd.Robot(WORLD), ground=True)
+    scene.add_box("light", (0.2, 0.2, 0.2), 1.0, at(z=0.1))
+    scene.add_box("heavy", (0.2, 0.2, 0.2), mass, at(z=0.3))
+    motion = no_warning(scene.rollout, scene.neutral(), steps=2)
+    assert max(x.max() for x in motion.residuals[:3]) > 1e-9 * 9.81e-3 and not motion.residuals.unsolved.any()
 
 
 # ---------------------------------------------------------------------------------------------- rollouts

@@ -9,9 +9,9 @@ from typing import Any
 from screw_dynamics.numbers.scalars import some, sqrt, where
 from screw_dynamics.numbers.values import Scalar, kernel, null, outlined
 
-from .residuals import slowness
+from .residuals import larger, slowness
 from .solver import acting, solve_cones
-from .tables import DONE, SWEPT, Cones, velocities
+from .tables import DONE, LOST, SWEPT, Cones, velocities
 
 ROUNDS = 8              # and so many more for each contact
 ROUNDING = 1e-10        # of the largest velocity: what approaches slower does not
@@ -33,7 +33,7 @@ def strike(given: Cones, share: Scalar) -> None:
     """Find the impulses x of this round: with so large a share of the restitution."""
     u = len(given.lower)
     for i in range(len(given.x)):
-        given.x[i], given.c[i] = null(share), given.before[i]
+        given.c[i] = given.before[i]
     for b in range(len(given.mu)):
         n = u + 3 * b + 2
         given.c[n] += share * given.restitution[b] * given.before[n]
@@ -46,7 +46,7 @@ def energy(given: Cones, x: Any, y: Any) -> Scalar:
     for i in range(len(x)):
         given.fresh[i] = null(given.v[i])
     for k in range(len(x)):
-        for i in range(len(x)):
+        for i in range(int(given.begins[k]), int(given.ends[k])):
             given.fresh[i] += given.G[k, i] * y[k]
     work = null(given.found[0])
     for i in range(len(x)):
@@ -72,7 +72,9 @@ def take_energy(given: Cones) -> None:
     if some(gives):
         for i in range(len(x)):
             kept[i] = x[i]
+        lost = given.found[LOST]
         strike(given, null(gain))
+        given.found[LOST] = larger(lost, where(gives, given.found[LOST], null(lost)))
         for i in range(len(x)):
             given.z[i] = kept[i]
             kept[i] -= x[i]
@@ -112,20 +114,21 @@ def save(given: Cones, start: bool) -> None:
 def solve_impacts(given: Cones, threshold: Scalar) -> None:
     """Fill x and v from the others, of c without offsets for gaps: the velocities v after impacts with the restitution
     of each contact, until none approaches faster than the threshold. x at the beginning counts for nothing.
-    found[SWEPT] are the rounds, found[DONE] is 1 where they were enough."""
+    found[SWEPT] are the rounds, found[DONE] is 1 where they were enough, found[LOST] is the largest of all rounds."""
     none = null(given.found[0])
     one = none + 1.0
     save(given, True)
     slow = ROUNDING * slowness(given)
     threshold = where(threshold > slow, threshold, slow)
     rounds, most, left = none, ROUNDS + acting(given), approaching(given, threshold)
-    live = left
+    live, lost = left, none
     for _ in range(ROUNDS + len(given.mu)):
         if not some(live > 0.0):
             break
         strike(given, one)
         take_energy(given)
         rounds += live
+        lost = larger(lost, where(live > 0.0, given.found[LOST], none))
         for i in range(len(given.x)):
             given.total[i] += where(live > 0.0, given.x[i], none)
             given.c[i], given.x[i] = given.first[i], given.total[i]
@@ -137,4 +140,4 @@ def solve_impacts(given: Cones, threshold: Scalar) -> None:
         live = where(rounds < most, left, none)
     save(given, False)
     velocities(given, given.v)
-    given.found[SWEPT], given.found[DONE] = rounds, where(left > 0.0, none, one)
+    given.found[SWEPT], given.found[DONE], given.found[LOST] = rounds, where(left > 0.0, none, one), lost

@@ -1,4 +1,4 @@
-"""How far impulses and velocities are from what bounds and friction ask, as velocities."""
+"""Residuals of bounds and friction, of impulses and velocities, as velocities."""
 from typing import NamedTuple
 
 import numpy as np
@@ -6,11 +6,11 @@ import numpy as np
 from screw_dynamics.numbers.scalars import absolute, some, sqrt, where
 from screw_dynamics.numbers.values import Scalar, kernel, null, outlined
 
-from .tables import BOUND, COMPLEMENTARITY, CONE, DISSIPATION, DONE, SPEED, Cones
+from .tables import BOUND, COMPLEMENTARITY, CONE, DISSIPATION, DONE, LOST, SPEED, Cones
 
 TOLERANCE = 1e-12       # of the largest velocity: residuals at which a lane is done
 ROUNDING = 1e-14        # of the largest G_ii x_i: residuals that are rounding
-ENOUGH = 1e-9           # of the largest velocity: more is told, and, where all methods are lost, less left
+ENOUGH = 1e-9           # of the largest velocity: more is reported, and, where all methods are lost, less left
 
 
 @kernel
@@ -112,6 +112,7 @@ def measure(given: Cones) -> Scalar:
     found[COMPLEMENTARITY], found[CONE] = sqrt(now.complementarity), sqrt(now.cone)
     found[DISSIPATION] = sqrt(now.dissipation)
     found[DONE] = where(worst <= found[BOUND], none + 1.0, none)
+    found[LOST] = where((found[DONE] == 0.0) & (worst > ENOUGH * found[SPEED]), worst, none)
     return found[DONE]
 
 

@@ -8,9 +8,9 @@ problem, and as symmetric as that is. Newton's method finds x for p = SOFT, wher
 slides and is open, then lets rows yield only to what changes of it.
 
 Where that is lost, block Gauss-Seidel (in the order of the rows, always, each row or contact is solved exactly with the
-impulses of the others) comes between its steps, and then ADMM before them. Lanes converge each for itself, and are left
-alone then: their numbers do not depend on the other lanes. Residuals say how far the conditions hold, whatever
-happened."""
+impulses of the others) comes between its steps, and then ADMM before them: loads may be shared in another way then.
+Lanes converge each for itself, and are left alone then: their numbers do not depend on the other lanes. Residuals are
+how far the conditions hold, whatever happened."""
 import numpy as np
 
 from screw_dynamics.numbers.scalars import some, where
@@ -66,7 +66,7 @@ def put_best(given: Cones, level: Scalar) -> None:
 
 @kernel
 def acting(given: Cones) -> Scalar:
-    """How many contacts are active: fewer than there are, where other lanes have more."""
+    """Return the number of active contacts: fewer than there are, where other lanes have more."""
     count = null(given.found[0])
     for b in range(len(given.mu)):
         count += where(given.active[b] > 0.0, null(count) + 1.0, null(count))

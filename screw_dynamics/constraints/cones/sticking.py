@@ -3,8 +3,9 @@
 Contacts may share a load as they like, and strain against each other without an effect. The impulses taken here are the
 least, by the sum of their weighted squares: a load is shared evenly, and nothing is strained, as friction that is spent
 on strain does not hold. What would have to pull for that is left out, and so is what is beyond a bound, and the least
-impulses of the others taken: what lifts a body from the ground shares its weight evenly, too. Impulses that cones do
-not allow are put into them: there Newton's method begins."""
+impulses of the others taken: what lifts a body from the ground shares its weight evenly, too. What is left out does not
+come back, though impulses that are less may have it. Impulses that cones do not allow are put into them: there Newton's
+method begins."""
 from typing import Any
 
 from screw_dynamics.numbers.scalars import absolute, some, where

@@ -14,7 +14,7 @@ def change(given: Cones, i: int, dx: Scalar) -> None:
     G, x, v = given.G, given.x, given.v
     if some(dx != 0.0):
         x[i] += dx
-        for k in range(len(v)):
+        for k in range(int(given.begins[i]), int(given.ends[i])):
             v[k] += dx * G[i, k]
 
 
@@ -80,7 +80,7 @@ def sweep_contacts(given: Cones, slow: Scalar, live: Scalar) -> None:
         dn = where(going > 0.0, where(closed, yn, none) - x[n], none)
         if some((d1 != 0.0) | (d2 != 0.0) | (dn != 0.0)):
             x[i], x[i + 1], x[n] = x[i] + d1, x[i + 1] + d2, x[n] + dn
-            for k in range(len(v)):
+            for k in range(int(given.begins[i]), int(given.ends[i])):
                 v[k] += d1 * G[i, k] + d2 * G[i + 1, k] + dn * G[n, k]
 
 

@@ -14,8 +14,8 @@ from screw_dynamics.numbers.scalars import some
 from screw_dynamics.numbers.tables import block
 from screw_dynamics.numbers.values import kernel, outlined
 
-COMPLEMENTARITY, CONE, DISSIPATION, SPEED, SWEPT, DONE, BOUND = range(7)     # in found
-FOUND = 7
+COMPLEMENTARITY, CONE, DISSIPATION, SPEED, SWEPT, DONE, BOUND, LOST = range(8)      # in found
+FOUND = 8
 OWN, AXES = 9, 3    # numbers of an Own; of axes of sliding: e, and mu where it slides, else 0
 
 
@@ -24,9 +24,10 @@ class Cones(NamedTuple):
 
     Given: G (N, N); c (N); size (N), inverse inertias that count, G_ii unless other constraints hold the row; bounds
     lower, upper (u); mu (m), >= 0 and finite, active (m), > 0 where a contact acts, and restitution (m), in [0, 1], of
-    impacts alone; coefficients of spins and rolls. Found: impulses x (N), v (N), and found (7): the residuals
+    impacts alone; coefficients of spins and rolls. Found: impulses x (N), v (N), and found (8): the residuals
     COMPLEMENTARITY, CONE and DISSIPATION, see `measure`; SPEED, the largest velocity without impulses that counts;
-    SWEPT, steps of the solver; DONE, 1 where the residuals are at most BOUND, else 0.
+    SWEPT, steps of the solver; DONE, 1 where the residuals are at most BOUND, else 0; LOST, the largest residual where
+    the solver gave up with more than ENOUGH of SPEED, else 0.
     Memory: fresh, free, kept, best, y, z (N); A (N, N); of the m contacts and the rolls own (9 each), axes (3 each)
     and rate, of sliding; of impacts first, before, total, struck (N), may_act (m), bounds (2, u).
     The same on all lanes: the numbers of the contacts of spins and rolls, given; and begins and ends (N), between which
@@ -69,20 +70,20 @@ class Cones(NamedTuple):
 
 @kernel
 def rows(u: int, m: int, spins: int = 0, rolls: int = 0) -> int:
-    """How many rows there are."""
+    """Return the number of rows."""
     return u + 3 * m + spins + 2 * rolls
 
 
 @kernel
 def given_numbers(u: int, m: int, spins: int = 0, rolls: int = 0) -> int:
-    """How many numbers are given, from G to the coefficients of rolls."""
+    """Return the number of numbers that are given, from G to the coefficients of rolls."""
     N = rows(u, m, spins, rolls)
     return N * N + 2 * N + 2 * u + 3 * m + spins + rolls
 
 
 @kernel
 def numbers(u: int, m: int, spins: int = 0, rolls: int = 0) -> int:
-    """How many numbers a Cones has."""
+    """Return the number of numbers of a Cones."""
     N = rows(u, m, spins, rolls)
     own = (OWN + AXES + 1) * (m + rolls)
     return given_numbers(u, m, spins, rolls) + N * N + 12 * N + FOUND + own + m + 2 * u + spins + rolls + 2 * N

@@ -16,9 +16,10 @@ from screw_dynamics.algorithms.columns import clear
 from screw_dynamics.compiled import tiles
 from screw_dynamics.compiled.tiles import gather
 from screw_dynamics.model.links import Link
+from screw_dynamics.numbers.scalars import where
 from screw_dynamics.numbers.values import Scalar, kernel, null, outlined
 
-from ..cones.tables import COMPLEMENTARITY, CONE, DISSIPATION, Cones
+from ..cones.tables import LOST, Cones
 from ..cones.tables import cones as cones_in
 from ..dynamics import LEAST, ask, put_rates
 from ..ends import set_in_motion
@@ -27,8 +28,8 @@ from ..shortest import Problem, combine, orthogonalize
 from ..tables import ConstraintTables
 from .columns import ask_contacts, clear_others, combine_all, put_forces, put_operator, put_sizes, turning
 from .motion import put_motion, relative
-from .problem import hold_joints, penetrates, put_bounds, put_friction, solve, take_impulses
-from .reports import put_report
+from .problem import TOUCHING, hold_joints, penetrates, put_bounds, put_friction, solve, take_impulses
+from .reports import note_unsolved, put_report
 from .restitution import after_impacts, strike
 from .search import find, keep_near
 from .servos import ask_servos, bound_servos, let_servos_yield, servos_that_act, tell, weaken_servos
@@ -121,6 +122,8 @@ def of_contacts(by: ModuleType, loops: bool) -> Callable:
             count = keep_near(body, touching, h, count)
         spins, rolls = turning(touching, count)
         cones = cones_in(qd[0], u, count, touching.memory, touching.cones, spins, rolls)
+        for k in range(len(cones.found)):
+            cones.found[k] = null(h)
         problem = contact_problem(touching, qd[0], len(qd), m, len(cones.x))
         if u + count + m > 0:
             put_friction(touching, cones)
@@ -157,9 +160,6 @@ def of_contacts(by: ModuleType, loops: bool) -> Callable:
             if struck:
                 combine_all(problem, m, problem.b[0, m:])
             add_half(links, body, given, problem.x, qd)
-        else:
-            for k in (COMPLEMENTARITY, CONE, DISSIPATION):
-                cones.found[k] = null(h)
         if struck:
             after_impacts(touching, problem.b[0, m:], share, cones)
         put_report(touching, h, cones, count)
@@ -167,6 +167,8 @@ def of_contacts(by: ModuleType, loops: bool) -> Callable:
         if corrects:
             hold_joints(links, held, acts, cones)
             solve(touching, cones, calls, False)
+            lost = cones.found[LOST]
+            note_unsolved(touching, where(h * lost > TOUCHING, lost, null(h)))
         if corrects or struck:
             for i in range(len(problem.x)):
                 problem.x[i] = null(h)

@@ -1,10 +1,10 @@
-"""What a step reports of its contacts."""
+"""Reports of a step: its residuals and its contacts."""
 from screw_dynamics.numbers.scalars import where
 from screw_dynamics.numbers.values import Scalar, kernel, null
 from screw_dynamics.screws.vectors import Vec3
 
-from ..cones.residuals import ENOUGH, larger, worst
-from ..cones.tables import COMPLEMENTARITY, CONE, DISSIPATION, SPEED, Cones
+from ..cones.residuals import larger
+from ..cones.tables import COMPLEMENTARITY, CONE, DISSIPATION, LOST, Cones
 from .tables import EXCESS, OF_CONTACT, REPORTED, RESIDUALS, UNSOLVED, ContactTables
 
 
@@ -22,12 +22,17 @@ def put_touch(given: ContactTables, k: int, force: Vec3) -> None:
 
 
 @kernel
+def note_unsolved(given: ContactTables, lost: Scalar) -> None:
+    """Keep the largest residual of problems that were given up, of all steps: samples may be far apart."""
+    given.report[UNSOLVED] = larger(given.report[UNSOLVED], lost)
+
+
+@kernel
 def put_report(given: ContactTables, h: Scalar, cones: Cones, count: int) -> None:
     """Write residuals, and the contacts with their forces, in axes of the world."""
     report, kept = given.report, given.kept
     report[0], report[1], report[2] = cones.found[COMPLEMENTARITY], cones.found[CONE], cones.found[DISSIPATION]
-    largest = report[UNSOLVED]                                  # of all steps: samples may be far apart
-    report[UNSOLVED] = larger(largest, where(worst(cones) > ENOUGH * cones.found[SPEED], worst(cones), largest))
+    note_unsolved(given, cones.found[LOST])
     for k in range(count):
         x = kept.x[k]
         put_touch(given, k, (1.0 / h) * (x.x * kept.t[k] + x.y * kept.s[k] + x.z * given.contact.n[k]))

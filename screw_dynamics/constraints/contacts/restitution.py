@@ -5,10 +5,11 @@ from screw_dynamics.algorithms.space import put_vector, vector_at
 from screw_dynamics.numbers.scalars import some, sqrt, where
 from screw_dynamics.numbers.values import Scalar, kernel, null
 
-from ..cones.tables import Cones
+from ..cones.tables import LOST, Cones
 from ..shortest import Problem
 from .motion import opening
 from .problem import solve
+from .reports import note_unsolved
 from .tables import ContactTables
 
 WAVES = 20                  # of impacts in a step, of contacts that close after others: what is left is for the next
@@ -76,6 +77,7 @@ def strike(given: ContactTables, problem: Problem, first: int, calls: np.ndarray
             break
         struck = True
         solve(given, cones, calls, True)
+        note_unsolved(given, where(any_of > 0.0, cones.found[LOST], null(h)))
         for i in range(len(cones.c)):
             impulses[i] += where(any_of > 0.0, cones.x[i], null(h))
             cones.c[i] = where(any_of > 0.0, cones.v[i], cones.c[i])

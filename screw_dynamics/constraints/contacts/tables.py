@@ -96,7 +96,8 @@ def pack(settings: Settings, solids: Sequence[Solid], pairs: Sequence[Pair], dat
 
 
 def contact_work(n: int, m: int, settings: Settings, solids: int, points: int) -> int:
-    """How many numbers the memory of contacts has for one state, that of m constraints of n coordinates among it."""
+    """Return the number of numbers in the memory of contacts, with that of m constraints of n coordinates, of one
+    state."""
     most, turning, joints = settings.most, settings.turning, n + settings.servos
     return (work(n, m) + geometry_numbers(solids) + CONTACT * (most + points) + KEPT * most + 3
             + 6 * _rows(most, turning) + numbers_of(n, m + joints + _rows(most, turning), m)
@@ -105,13 +106,13 @@ def contact_work(n: int, m: int, settings: Settings, solids: int, points: int) -
 
 @kernel
 def _rows(most: int, turning: int) -> int:
-    """How many rows contacts have at most."""
+    """Return the largest number of rows of contacts."""
     return 3 * most * (1 + turning)
 
 
 @kernel
 def report_numbers(most: int) -> int:
-    """How many numbers a report has."""
+    """Return the number of numbers of a report."""
     return RESIDUALS + EXCESS + OF_CONTACT * most
 
 
