@@ -36,7 +36,7 @@ from . import articulated, mass_matrix, rows
 from .contacts.impulses import of_contacts
 from .contacts.motion import OF_STEPS, put_origins, with_motion
 from .contacts.search import forget
-from .contacts.tables import RESIDUALS, UNSOLVED, contacts_in
+from .contacts.tables import contacts_in
 from .dynamics import LEAST
 from .ends import compute_poses
 from .entries import fill_coordinates, fill_placements
@@ -49,8 +49,8 @@ LONGEST = 0.5           # of a step of the projection, in rad and m alike: loops
 TOLERANCE, STEPS = 1e-12, 20        # of the projection after a step of an integrator
 # What is asked for: in a tree, impulses of joints, after a step if some joint needs one, and in the course of it. Of a
 # robot that keeps constraints the rank at the beginning, and what is brought back after each step: with NOTHING, ranks
-# are those at the beginning. Robots that touch begin without contacts of a step before, but RESUME with those.
-NEEDED, PUSHED, BEGIN, NOTHING, VELOCITIES, CONFIGURATIONS, RESUME = range(7)
+# are those at the beginning.
+NEEDED, PUSHED, BEGIN, NOTHING, VELOCITIES, CONFIGURATIONS = range(6)
 BOTH = "configurations and velocities"
 PROJECTIONS = {BOTH: CONFIGURATIONS, "velocities": VELOCITIES, None: NOTHING}       # by the argument `projection`
 
@@ -154,7 +154,7 @@ def projecting_loops(by: ModuleType) -> Callable:
         not close."""
         links, body, given, memory, space = tree
         failed, free, moved = null(q[0]) > 0.0, given.free, acting(acts)
-        if what == BEGIN or what == RESUME:                     # the rank alone is asked for
+        if what == BEGIN:                                       # the rank alone is asked for
             for k in range(len(qd)):
                 scratch[k] = qd[k]
             given.most[0] = impulses_at(fill, tree, acts, null(q[0]) + np.inf, q, scratch)
@@ -201,11 +201,9 @@ def projecting_contacts(by: ModuleType, loops: bool = False) -> Callable:
         into the ground."""
         links, body, given, memory, space = tree
         touching, none = contacts_in(memory, q[0]), null(q[0])
-        if what == BEGIN or what == RESUME:
+        if what == BEGIN:
             ws.header(memory).report = touching.reports
-            touching.report[RESIDUALS] = touching.report[UNSOLVED] = none
-            if what == BEGIN:
-                forget(touching)
+            forget(touching)
         elif what == PUSHED or not some(span[1] > 0.0):
             share = 1.0 if what == PUSHED else 0.5
             factors = what == PUSHED and calls[2] != 0

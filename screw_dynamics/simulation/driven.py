@@ -17,15 +17,7 @@ from screw_dynamics.compiled.interrupt import begin, failed, finish
 from screw_dynamics.compiled.native import at, call
 from screw_dynamics.constraints import hybrid_dynamics as loops_hybrid_dynamics
 from screw_dynamics.constraints.contacts.calls import contact_addresses
-from screw_dynamics.constraints.projection import (
-    BEGIN,
-    CONFIGURATIONS,
-    NEEDED,
-    NOTHING,
-    RESUME,
-    projection_address,
-    with_room,
-)
+from screw_dynamics.constraints.projection import BEGIN, CONFIGURATIONS, NEEDED, NOTHING, projection_address, with_room
 from screw_dynamics.forces import Element
 from screw_dynamics.kernel_cache.cache import Form, compiled, prepare
 from screw_dynamics.numbers.values import kernel, outlined
@@ -74,7 +66,6 @@ from .plant import (
 from .steps import prepare_plant
 
 HYBRID, STATICS = FACTORS + 1, FACTORS + 2           # addresses of functions, after those of a Plant
-START = STATICS + 1                                 # what PROJECT is called with before the first step: BEGIN or RESUME
 
 
 @kernel
@@ -218,7 +209,7 @@ def driven_steps(implicit: bool, step: Callable, tableau: Any, space: Callable, 
     if calls[RESTORE] > NEEDED:
         for k in range(nq):
             x[k] = q[k]
-        project(plant, calls[START], h, x, qd)
+        project(plant, BEGIN, h, x, qd)
     for i in range(max(steps, 1)):
         row = reference[min(i, len(reference) - 1)]
         depart(plant, q, qd)
@@ -322,11 +313,11 @@ class Driven:
             tables = touching.tables_with(robot.n if servos is None else servos)
             projects = "contacts and loops" if constraints else "contacts"
         self._memory = ws.workspace(with_room(tables) if projects == "joints" else tables)
-        self._calls = np.zeros(START + 1, dtype=np.int64)
+        self._calls = np.zeros(STATICS + 1, dtype=np.int64)
         self._calls[FORWARD], self._calls[STATICS] = acceleration.address(NUMBER), statics.address(NUMBER)
         self._calls[HYBRID] = hybrid
         self._calls[PROJECT] = projection_address(structure, projects, False)
-        self._calls[RESTORE], self._calls[START] = restored, BEGIN
+        self._calls[RESTORE] = restored
         if touching is not None:
             self._calls[DETECT], self._calls[SOLVE] = contact_addresses(False, touching.simple)
         if self._total:
@@ -349,15 +340,12 @@ class Driven:
         return on_bodies
 
     def run(self, joints: np.ndarray, wrenches: np.ndarray, reference: np.ndarray, steps: int, start: float, h: float,
-            q: np.ndarray, qd: np.ndarray, clipped: np.ndarray, past: np.ndarray, resumed: bool = False
-            ) -> tuple[int, np.ndarray, np.ndarray]:
+            q: np.ndarray, qd: np.ndarray, clipped: np.ndarray, past: np.ndarray) -> tuple[int, np.ndarray, np.ndarray]:
         """Make steps, see `driven_steps`; q (nq), qd (n), clipped (n), int64, and past are changed. Returns how many
-        were made, the efforts tau (n), and the mask (n,) of the velocities that ended the motion. resumed: they follow
-        the last ones, so that impulses of contacts begin with those. ValueError for tables of other shapes, in which a
-        kernel would read what is not theirs."""
+        were made, the efforts tau (n), and the mask (n,) of the velocities that ended the motion. ValueError for
+        tables of other shapes, in which a kernel would read what is not theirs."""
         if joints.shape != (ROWS, len(qd)):
             raise ValueError(f"joints is {joints.shape}, must be {(ROWS, len(qd))}")
-        self._calls[START] = RESUME if resumed else BEGIN
         tau, self.lost[...] = np.zeros(len(qd)), 0.0
         made = self._run(self._memory, self._calls, joints, wrenches, reference, steps, start, h, q, qd,
                          tau, clipped, self.lost, past)
