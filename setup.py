@@ -139,7 +139,7 @@ class BuildWithKernels(build_py):
             for target in TARGETS:
                 if target != "none":
                     self.compile_kernels(target)
-        for kernel in self.kernels.glob("*.kernel"):  # those that are up to date have just been read or written
+        for kernel in self._files():            # those that are up to date have just been read or written
             if kernel.stat().st_mtime < started - 1.0:
                 kernel.unlink()
 
@@ -155,7 +155,11 @@ class BuildWithKernels(build_py):
 
     def get_outputs(self, include_bytecode=1):
         """The modules and the kernels."""
-        return [*super().get_outputs(include_bytecode), *map(str, sorted(self.kernels.glob("*.kernel")))]
+        return [*super().get_outputs(include_bytecode), *map(str, self._files())]
+
+    def _files(self):
+        """The files of kernels: of Numba's, and shared objects."""
+        return sorted(file for file in self.kernels.glob("*") if file.suffix in (".kernel", ".so"))
 
 
 def extensions():
@@ -223,7 +227,8 @@ setup(
     packages=find_packages(include=[NAME, f"{NAME}.*"]),
     ext_modules=extensions(),
     py_modules=["pytest_screw_dynamics", "screw_dynamics_nodes"],
-    package_data={NAME: ["py.typed"], f"{NAME}.testing": ["*.xml"], f"{NAME}.c_code": ["templates/*/*"]},
+    package_data={NAME: ["py.typed"], f"{NAME}.kernel_cache": ["runtime.c"], f"{NAME}.testing": ["*.xml"],
+                  f"{NAME}.c_code": ["templates/*/*"]},
     entry_points={
         "console_scripts": [
             "export_c = screw_dynamics.export_c:main",

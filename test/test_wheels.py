@@ -14,7 +14,7 @@ from numba.core import event
 
 import screw_dynamics as sd
 from screw_dynamics import prepare
-from screw_dynamics.kernel_cache.cache import PORTABLE
+from screw_dynamics.kernel_cache.levels import LEVELS
 from support.paths import ROOT
 
 sys.path.insert(0, str(ROOT / "tools"))
@@ -118,9 +118,9 @@ def test_wrong_options_are_refused(build, monkeypatch, capsys, wrong, said):
 
 def test_the_levels_are_those_that_the_package_loads():
     assert {machine: set(levels) for machine, levels in wheels.LEVELS.items()} == {
-        machine: set(levels) for machine, levels in PORTABLE.items()}
+        machine: set(levels) for machine, levels in LEVELS.items()}
     # The first one is what everything for that machine runs.
-    assert all(min(PORTABLE[machine], key=lambda level: len(PORTABLE[machine][level])) == levels[0]
+    assert all(min(LEVELS[machine], key=lambda level: len(LEVELS[machine][level])) == levels[0]
                for machine, levels in wheels.LEVELS.items())
 
 

@@ -4,11 +4,10 @@ import platform
 from functools import cache
 
 # By the names that LLVM has for them, the best first, with what Linux calls what they need.
-_V2 = {"cx16", "lahf_lm", "popcnt", "sse4_1", "sse4_2", "ssse3"}
-_V3 = _V2 | {"abm", "avx", "avx2", "bmi1", "bmi2", "f16c", "fma", "movbe", "xsave"}
+_V3 = {"abm", "avx", "avx2", "bmi1", "bmi2", "f16c", "fma", "movbe", "xsave"}
 _V4 = _V3 | {"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"}
 LEVELS: dict[str, dict[str, set[str]]] = {
-    "x86_64": {"x86-64-v4": _V4, "x86-64-v3": _V3, "x86-64-v2": _V2}, "aarch64": {"generic": {"asimd"}}}
+    "x86_64": {"x86-64-v4": _V4, "x86-64-v3": _V3}, "aarch64": {"generic": {"asimd"}}}
 
 
 @cache

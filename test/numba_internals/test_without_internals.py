@@ -27,7 +27,7 @@ def power(x):
 result = prepare(power, (types.float64,))
 print(result.entry_point(2.0), type(result.library).__name__)
 try:
-    power(1j)
+    power.dispatcher(1j)
 except TypeError:
     print("only what was asked for")
 """
