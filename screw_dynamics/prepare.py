@@ -47,6 +47,7 @@ from screw_dynamics.algorithms.time_derivatives import (
 from screw_dynamics.algorithms.twists import BODY_JACOBIANS_IN, BODY_TWISTS_IN
 from screw_dynamics.compiled import inputs, tiles
 from screw_dynamics.compiled.entry import NUMBER, kind_of
+from screw_dynamics.compiled.functions import form_of_words
 from screw_dynamics.compiled.native import address_of
 from screw_dynamics.compiled.threads import available_threads
 from screw_dynamics.constraints import derivatives as loop_derivatives
@@ -59,7 +60,6 @@ from screw_dynamics.constraints.kinematics import KINEMATICS
 from screw_dynamics.forces import total as forces
 from screw_dynamics.kernel_cache import store
 from screw_dynamics.kernel_cache.cache import BATCHES, Form
-from screw_dynamics.kernel_cache.cache import prepare as load_or_compile
 from screw_dynamics.kernel_cache.shared_objects import is_kept
 from screw_dynamics.model.links import Structure
 from screw_dynamics.numba_internals import tested
@@ -178,11 +178,7 @@ def _known():
 def _prepare_one(name):
     logging.getLogger("screw_dynamics").setLevel(logging.ERROR)     # that it takes a while is on show already
     started = time.monotonic()
-    form = _known()[name]
-    if form.is_native:
-        address_of(form)
-    else:
-        load_or_compile(*form)
+    address_of(form_of_words(_known()[name]))
     return time.monotonic() - started
 
 
@@ -250,7 +246,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser.error(str(error))
     if options.single:
         names = [name for name in names if not name.endswith(BATCHES) or name in options.names]
-    missing = [name for name in names if not is_kept(known[name])]
+    missing = [name for name in names if not is_kept(form_of_words(known[name]))]
     if options.list:
         print(*(f"{'-' if name in missing else '+'} {name}" for name in names), sep="\n")
         return 0
@@ -258,7 +254,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         bar = _Bar(len(missing))
         prepare(missing, min(options.jobs, len(missing)), bar)
         bar.close()
-    lost = [name for name in missing if not is_kept(known[name])]
+    lost = [name for name in missing if not is_kept(form_of_words(known[name]))]
     if lost:
         print(f"kernels that could not be kept in {folder.path}: {len(lost)}", file=sys.stderr)
         return 1

@@ -4,14 +4,16 @@ from functools import cache
 
 import numpy as np
 
+from screw_dynamics.compiled.functions import function
 from screw_dynamics.compiled.workspace import numbers_type
-from screw_dynamics.kernel_cache.cache import Form, compiled, prepare
+from screw_dynamics.kernel_cache.cache import Form, compiled
 from screw_dynamics.model.model import Model
 from screw_dynamics.numbers.values import kernel
 
 from .space import Groups, displace_on_groups, separate_on_groups
 
-PLACES, ROWS = "int64[:, ::1]", numbers_type(2, "A", readonly=True)       # of joints; of configurations, velocities
+PLACES = numbers_type(2, dtype="int64")                 # of joints
+ROWS = numbers_type(2, "A", readonly=True)              # of configurations, velocities
 
 
 @kernel
@@ -43,7 +45,7 @@ def form_of_difference() -> Form:
 @cache
 def entry_of(form: Callable[[], Form]) -> Callable:
     """The entry point of one of these."""
-    return prepare(*form()).entry_point
+    return function(form())
 
 
 def integrated(model: Model, q: np.ndarray, v: np.ndarray) -> np.ndarray:

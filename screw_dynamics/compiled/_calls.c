@@ -494,6 +494,11 @@ static PyObject *kernel_call(PyObject *self, PyObject *const *args, size_t nargs
         } else if (PyLong_Check(x)) {
             words[i] = PyLong_AsSsize_t(x);
             if (words[i] == -1 && PyErr_Occurred()) return NULL;
+        } else if (PyArray_IsScalar(x, Bool)) {
+            words[i] = PyObject_IsTrue(x);
+        } else if (PyIndex_Check(x) && !PyArray_Check(x)) {
+            words[i] = PyNumber_AsSsize_t(x, PyExc_OverflowError);
+            if (words[i] == -1 && PyErr_Occurred()) return NULL;
         } else words[i] = 0;        /* what is no array */
     }
     word result = 0;

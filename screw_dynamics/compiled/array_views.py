@@ -62,6 +62,6 @@ def words_of(arguments: Sequence) -> tuple[np.ndarray, list]:
             words[k] = kept[-1].ctypes.data
         elif isinstance(x, float):
             words[k:k + 1].view(float)[0] = x
-        elif isinstance(x, int):
+        elif isinstance(x, (int, np.integer, np.bool_)):
             words[k] = x
     return words, kept

@@ -29,9 +29,9 @@ header_at = reader(_HEADER)
 _needs = []                                             # (Table, shape) of all entry points: one workspace serves all
 
 
-def numbers_type(ndim: int, layout: str = "C", readonly: bool = False) -> str:
-    """The Numba type of a float64 array, as a Form has it."""
-    return f"Array(float64, {ndim}, {layout!r}, readonly={readonly})"
+def numbers_type(ndim: int, layout: str = "C", readonly: bool = False, dtype: str = "float64") -> str:
+    """Return the Numba type of an array of float64, or of int64, as a Form has it."""
+    return f"Array({dtype}, {ndim}, {layout!r}, readonly={readonly})"
 
 
 class Tables(NamedTuple):

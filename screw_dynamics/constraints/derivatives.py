@@ -8,8 +8,9 @@ import numpy as np
 
 from screw_dynamics.compiled import workspace as ws
 from screw_dynamics.compiled.across import taken
+from screw_dynamics.compiled.functions import function
 from screw_dynamics.compiled.inputs import gather_coordinates, gather_placements
-from screw_dynamics.kernel_cache.cache import Form, compiled, prepare
+from screw_dynamics.kernel_cache.cache import Form, compiled
 from screw_dynamics.model.links import Link
 from screw_dynamics.numbers.dual import dual, slope, value_of
 from screw_dynamics.numbers.lanes import WIDTH, extract
@@ -143,4 +144,4 @@ def form_of_derivatives(on_groups: bool) -> Form:
 @cache
 def derivatives(on_groups: bool) -> Callable:
     """The entry point derivatives(workspace, q, qd, qdd, multipliers, of_gradient, work, out)."""
-    return prepare(*form_of_derivatives(on_groups)).entry_point
+    return function(form_of_derivatives(on_groups))

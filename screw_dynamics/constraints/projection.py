@@ -22,10 +22,11 @@ from screw_dynamics.algorithms.space import (
 )
 from screw_dynamics.compiled import workspace as ws
 from screw_dynamics.compiled.entry import lane, number, per_joint
+from screw_dynamics.compiled.functions import function
 from screw_dynamics.compiled.native import address_of, array_at
 from screw_dynamics.compiled.samples import load_rows, store_rows
 from screw_dynamics.compiled.tiles import gather
-from screw_dynamics.kernel_cache.cache import BATCHES, Form, compiled, prepare
+from screw_dynamics.kernel_cache.cache import BATCHES, Form, compiled
 from screw_dynamics.model.links import Link, Structure
 from screw_dynamics.numbers.lanes import places
 from screw_dynamics.numbers.scalars import absolute, some, sqrt, where
@@ -335,4 +336,4 @@ def form_of_closing(on_groups: bool, lanes: bool) -> Form:
 @cache
 def closing(on_groups: bool, lanes: bool) -> Callable:
     """The entry point close(memory, configurations, free, tolerance, steps, left)."""
-    return prepare(*form_of_closing(on_groups, lanes)).entry_point
+    return function(form_of_closing(on_groups, lanes))

@@ -12,9 +12,10 @@ from numpy.typing import ArrayLike
 
 from screw_dynamics import checks
 from screw_dynamics.compiled.calls import Workspaces
+from screw_dynamics.compiled.functions import function
 from screw_dynamics.compiled.native import address_of, at
 from screw_dynamics.compiled.workspace import Tables
-from screw_dynamics.kernel_cache.cache import Form, prepare
+from screw_dynamics.kernel_cache.cache import Form
 from screw_dynamics.lazy import remade
 from screw_dynamics.model.links import Frame
 from screw_dynamics.model.model import Model
@@ -63,7 +64,7 @@ class MachineCode:
 
     def entry_point(self, form_of: Callable[..., Form], *options: Hashable) -> Callable:
         """What calls a form of kernels.py with these options from Python."""
-        return self._code(lambda form: prepare(*form).entry_point, form_of, *options)
+        return self._code(function, form_of, *options)
 
     def _code(self, make, form_of, *options):
         """make(a form with these options); ValueError names the user's function that cannot be compiled."""

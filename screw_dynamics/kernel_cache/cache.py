@@ -68,7 +68,7 @@ class Compiled:
     """A function that `prepare` compiles, or takes from the cache; name: what messages call it. key: see `compiled`."""
 
     def __init__(self, function: Callable, name: str, key: str | None, options: dict[str, Any]):
-        self.function, self.name, self.key, self._options = function, name, key, options
+        self.function, self.name, self.key, self.options = function, name, key, options
         self.__doc__ = function.__doc__
 
     @lazy
@@ -80,7 +80,7 @@ class Compiled:
         from screw_dynamics.numba_internals.dispatchers import let_compile
 
         start()
-        dispatcher = numba.njit(**FLAGS, **self._options, **pipelines.ENTRY)(self.function)
+        dispatcher = numba.njit(**FLAGS, **self.options, **pipelines.ENTRY)(self.function)
         if tested.in_use():
             kept_code.keep_by(dispatcher, self.cache)
         let_compile(dispatcher, False)                        # an unforeseen type must raise, not compile for seconds
@@ -118,7 +118,7 @@ class Form(NamedTuple):
 
 
 def types_of(signature: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Numba's types of arguments, of these or of their names, as "int64[::1]"."""
+    """Numba's types of arguments, of these or of their names, as ws.numbers_type(1, dtype="int64")."""
     scope = {name: getattr(types, name) for name in ("Array", "boolean", "float64", "int64", "intp")}
     return tuple(eval(kind, scope) if isinstance(kind, str) else kind for kind in signature)
 

@@ -42,7 +42,7 @@ def address_of(form: Form) -> int:
 
 def is_kept(form: Form) -> bool:
     """True if nothing has to be compiled for a kernel."""
-    return form.is_native and file_of(form) is not None or form.is_kept
+    return file_of(form) is not None or form.is_kept
 
 
 def file_of(form: Form) -> Path | None:

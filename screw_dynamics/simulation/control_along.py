@@ -5,9 +5,10 @@ from functools import cache
 import numpy as np
 
 from screw_dynamics.compiled import workspace as ws
+from screw_dynamics.compiled.functions import function
 from screw_dynamics.compiled.interrupt import begin, failed, finish
 from screw_dynamics.compiled.native import at, attempt
-from screw_dynamics.kernel_cache.cache import Form, compiled, prepare
+from screw_dynamics.kernel_cache.cache import Form, compiled
 
 from .plant import CONTROLLER
 
@@ -29,10 +30,10 @@ def form() -> Form:
             tau[i, :] = effort
         finish(interrupt)
     rows = ws.numbers_type(2)
-    return Form(along, (ws.numbers_type(1), "int64[::1]", ws.numbers_type(1), rows, rows, rows))
+    return Form(along, (ws.numbers_type(1), ws.numbers_type(1, dtype="int64"), ws.numbers_type(1), rows, rows, rows))
 
 
 def entry_point() -> Callable:
     """along(memory, calls, t, q, qd, tau): set the rows of tau (k, n) to what the controller among `calls`, compiled
     for one state, gives at the times t (k,) and states q (k, nq), qd (k, n)."""
-    return prepare(*form()).entry_point
+    return function(form())

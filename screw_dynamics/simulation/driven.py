@@ -13,13 +13,14 @@ from screw_dynamics.algorithms.choice import choice
 from screw_dynamics.algorithms.space import coordinates_alone, displace, groups, place_in_q, sizes
 from screw_dynamics.compiled import workspace as ws
 from screw_dynamics.compiled.entry import NUMBER
+from screw_dynamics.compiled.functions import function
 from screw_dynamics.compiled.interrupt import begin, failed, finish
 from screw_dynamics.compiled.native import at, call
 from screw_dynamics.constraints import hybrid_dynamics as loops_hybrid_dynamics
 from screw_dynamics.constraints.contacts.calls import contact_addresses
 from screw_dynamics.constraints.projection import BEGIN, CONFIGURATIONS, NEEDED, NOTHING, projection_address, with_room
 from screw_dynamics.forces import Element
-from screw_dynamics.kernel_cache.cache import Form, compiled, prepare
+from screw_dynamics.kernel_cache.cache import Form, compiled
 from screw_dynamics.numbers.values import kernel, outlined
 from screw_dynamics.screws.se3 import Ad_dual, Wrench
 from screw_dynamics.screws.vectors import Vec3
@@ -263,7 +264,7 @@ def driven_steps(implicit: bool, step: Callable, tableau: Any, space: Callable, 
 
 
 # ------------------------------------------------------------------------------------------------- entry points
-_VECTOR, _ROWS, _WORDS = ws.numbers_type(1), ws.numbers_type(2), "int64[::1]"
+_VECTOR, _ROWS, _WORDS = ws.numbers_type(1), ws.numbers_type(2), ws.numbers_type(1, dtype="int64")
 SIGNATURE = (_VECTOR, _WORDS, _ROWS, _ROWS, ws.numbers_type(3), "int64", "float64", "float64",
              _VECTOR, _VECTOR, _VECTOR, _WORDS, _ROWS, ws.numbers_type(3))
 
@@ -285,7 +286,7 @@ def form(integrator: str, on_groups: bool = False) -> Form:
 
 @cache
 def _entry_point(integrator, on_groups):
-    return prepare(*form(integrator, on_groups)).entry_point
+    return function(form(integrator, on_groups))
 
 
 class Driven:

@@ -12,13 +12,14 @@ import numpy as np
 from screw_dynamics.algorithms.space import coordinates_alone, displace, groups, separate
 from screw_dynamics.compiled import workspace as ws
 from screw_dynamics.compiled.entry import lane, number
+from screw_dynamics.compiled.functions import function
 from screw_dynamics.compiled.interrupt import begin, ended, finish
 from screw_dynamics.compiled.native import array_at, at
 from screw_dynamics.compiled.samples import load_rows, store_rows
 from screw_dynamics.compiled.threads import on_threads, thread_count
 from screw_dynamics.compiled.workspace import header, interrupt_at
 from screw_dynamics.constraints.projection import BEGIN, NEEDED
-from screw_dynamics.kernel_cache.cache import BATCHES, Form, compiled, prepare
+from screw_dynamics.kernel_cache.cache import BATCHES, Form, compiled
 from screw_dynamics.numbers.lanes import WIDTH, places
 from screw_dynamics.numbers.scalars import where
 from screw_dynamics.numbers.tables import block
@@ -181,15 +182,14 @@ def form_of(integrator: str, lanes: bool, on_groups: bool) -> Form:
                        Around(q, qd, u, d, K, gaps, part, lower, upper, driven), Motion(new_q, new_qd, new_u), stop,
                        room)
         finish(interrupt)
-    line, cube = ws.numbers_type(1), ws.numbers_type(3)
-    return Form(entry, (line, line, "float64", *(cube,) * 9, "int64[::1]", *(cube,) * 3, "int64[::1]", line,
-                        "boolean"))
+    line, cube, words = ws.numbers_type(1), ws.numbers_type(3), ws.numbers_type(1, dtype="int64")
+    return Form(entry, (line, line, "float64", *(cube,) * 9, words, *(cube,) * 3, words, line, "boolean"))
 
 
 @cache
 def entry_point(integrator: str, lanes: bool, on_groups: bool) -> Callable:
     """The compiled form of an integrator."""
-    return prepare(*form_of(integrator, lanes, on_groups)).entry_point
+    return function(form_of(integrator, lanes, on_groups))
 
 
 def follow(rollouts: Rollouts, integrator: str, friction: bool, limits: bool, total: Any, given: Around, dt: float,

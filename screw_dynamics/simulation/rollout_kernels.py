@@ -8,9 +8,10 @@ from screw_dynamics.algorithms.space import coordinates_alone, groups
 from screw_dynamics.compiled import workspace as ws
 from screw_dynamics.compiled.array_views import READABLE, WRITABLE, array_in, data_at, is_array
 from screw_dynamics.compiled.calls import kernel as called
+from screw_dynamics.compiled.functions import function
 from screw_dynamics.compiled.interrupt import begin, finish
 from screw_dynamics.compiled.native import array_at, at
-from screw_dynamics.kernel_cache.cache import BATCHES, Form, compiled, prepare
+from screw_dynamics.kernel_cache.cache import BATCHES, Form, compiled
 from screw_dynamics.numbers.lanes import splat
 from screw_dynamics.numbers.values import Scalar, kernel, outlined
 
@@ -107,7 +108,8 @@ def roll_one(advance: Callable, step: Callable, tableau: Any, space: Callable, g
     return 1 + interrupt.notes[DIVERGED] + 2 * interrupt.notes[LEFT]
 
 
-STATES, NUMBERS, FLAG = ws.numbers_type(3, "A", readonly=True), ws.numbers_type(3, "A"), "int64[::1]"
+STATES, NUMBERS = ws.numbers_type(3, "A", readonly=True), ws.numbers_type(3, "A")
+FLAG = ws.numbers_type(1, dtype="int64")
 ONE = ("intp",)
 MANY = (ws.numbers_type(1), ws.numbers_type(1), STATES, STATES, STATES, NUMBERS, NUMBERS, "float64", NUMBERS, FLAG,
         FLAG, "boolean")
@@ -142,7 +144,7 @@ def one(integrator: str, on_groups: bool, without_gil: bool = False) -> Callable
 @cache
 def many(integrator: str, on_groups: bool) -> Callable:
     """The compiled form of an integrator on lanes."""
-    return prepare(*form_of(integrator, True, on_groups)).entry_point
+    return function(form_of(integrator, True, on_groups))
 
 
 def noted(done: int) -> tuple[bool, bool]:

@@ -6,9 +6,10 @@ import numpy as np
 
 from screw_dynamics.compiled import workspace as ws
 from screw_dynamics.compiled.entry import lane, number
+from screw_dynamics.compiled.functions import function
 from screw_dynamics.compiled.threads import on_threads, thread_count
 from screw_dynamics.constraints.bounded import FREE
-from screw_dynamics.kernel_cache.cache import BATCHES, Form, compiled, prepare
+from screw_dynamics.kernel_cache.cache import BATCHES, Form, compiled
 from screw_dynamics.numbers.lanes import WIDTH
 
 from .costates import costates, euler_costates
@@ -37,7 +38,7 @@ def form_of_riccati(lanes: bool) -> Form:
 @cache
 def entry_of_riccati(lanes: bool) -> Callable:
     """The entry point of form_of_riccati."""
-    return prepare(*form_of_riccati(lanes)).entry_point
+    return function(form_of_riccati(lanes))
 
 
 def riccati(given: Motions, side: np.ndarray | None = None, threads: int | None = None, change: bool = True,
@@ -79,7 +80,7 @@ def form_of_costates() -> Form:
 @cache
 def entry_of_costates() -> Callable:
     """The entry point of form_of_costates."""
-    return prepare(*form_of_costates()).entry_point
+    return function(form_of_costates())
 
 
 def costates_of(F: np.ndarray, g: np.ndarray, threads: int | None = None) -> np.ndarray:
@@ -108,7 +109,7 @@ def form_of_euler_costates() -> Form:
 @cache
 def entry_of_euler_costates() -> Callable:
     """The entry point of form_of_euler_costates."""
-    return prepare(*form_of_euler_costates()).entry_point
+    return function(form_of_euler_costates())
 
 
 def costates_of_euler_steps(by_q: np.ndarray, by_qd: np.ndarray, by_tau: np.ndarray, h: float, g: np.ndarray,
@@ -140,7 +141,7 @@ def form_of_euler_steps() -> Form:
 @cache
 def entry_of_euler_steps() -> Callable:
     """The entry point of form_of_euler_steps."""
-    return prepare(*form_of_euler_steps()).entry_point
+    return function(form_of_euler_steps())
 
 
 def derivatives_of_euler_steps(by_q: np.ndarray, by_qd: np.ndarray, by_tau: np.ndarray, h: float, whole: bool = True

@@ -13,9 +13,10 @@ import numpy as np
 
 from screw_dynamics.compiled import workspace as ws
 from screw_dynamics.compiled.entry import lane
+from screw_dynamics.compiled.functions import function
 from screw_dynamics.compiled.samples import load_rows, store_rows
 from screw_dynamics.compiled.threads import on_threads, thread_count
-from screw_dynamics.kernel_cache.cache import Form, compiled, prepare
+from screw_dynamics.kernel_cache.cache import Form, compiled
 from screw_dynamics.numbers.lanes import WIDTH
 from screw_dynamics.numbers.scalars import sqrt, where
 from screw_dynamics.numbers.tables import block
@@ -147,7 +148,7 @@ def form_of_responses() -> Form:
 @cache
 def entry_of_responses() -> Callable:
     """The entry point of form_of_responses."""
-    return prepare(*form_of_responses()).entry_point
+    return function(form_of_responses())
 
 
 def responses(M: np.ndarray, J: np.ndarray, share: float, least: float, threads: int | None = None

@@ -9,8 +9,9 @@ import numpy as np
 
 from screw_dynamics.compiled import workspace as ws
 from screw_dynamics.compiled.entry import lane, number
+from screw_dynamics.compiled.functions import function
 from screw_dynamics.compiled.tiles import gather
-from screw_dynamics.kernel_cache.cache import BATCHES, Form, compiled, prepare
+from screw_dynamics.kernel_cache.cache import BATCHES, Form, compiled
 from screw_dynamics.model.group_joints import configure
 from screw_dynamics.model.links import Link
 from screw_dynamics.numbers.lanes import extract, insert, places
@@ -263,7 +264,7 @@ def run(Table: type, fill: Callable, renew: Callable, like: Scalar, memory: np.n
 
 # ------------------------------------------------------------------------------------------------- entry points
 _NUMBERS, _ROWS, _READ = ws.numbers_type(1), ws.numbers_type(2), ws.numbers_type(2, readonly=True)
-_WORDS, _WORD_ROWS = "int64[::1]", "int64[:, ::1]"
+_WORDS, _WORD_ROWS = ws.numbers_type(1, dtype="int64"), ws.numbers_type(2, dtype="int64")
 SIGNATURE = (_NUMBERS, _NUMBERS, _WORD_ROWS, _WORD_ROWS, _ROWS, _WORDS, _WORDS, _WORDS, _ROWS, _NUMBERS, _READ, _READ,
              _ROWS, _ROWS, _ROWS)
 
@@ -287,4 +288,4 @@ def form(lanes: bool, on_groups: bool = False) -> Form:
 @cache
 def entry_point(lanes: bool, on_groups: bool) -> Callable:
     """The compiled form of a search."""
-    return prepare(*form(lanes, on_groups)).entry_point
+    return function(form(lanes, on_groups))

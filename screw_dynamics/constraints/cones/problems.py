@@ -9,8 +9,9 @@ from numpy.typing import ArrayLike
 from screw_dynamics import checks
 from screw_dynamics.compiled import workspace as ws
 from screw_dynamics.compiled.entry import lane, number
+from screw_dynamics.compiled.functions import function
 from screw_dynamics.compiled.samples import load_rows, store_rows
-from screw_dynamics.kernel_cache.cache import BATCHES, Form, compiled, prepare
+from screw_dynamics.kernel_cache.cache import BATCHES, Form, compiled
 from screw_dynamics.numbers.lanes import WIDTH, places
 from screw_dynamics.numbers.tables import block
 
@@ -61,7 +62,7 @@ def form_of_problems(lanes: bool) -> Form:
 @cache
 def entry_of_problems(lanes: bool) -> Callable:
     """The entry point of form_of_problems."""
-    return prepare(*form_of_problems(lanes)).entry_point
+    return function(form_of_problems(lanes))
 
 
 def contact_numbers(name: str, x: ArrayLike | None, m: int) -> np.ndarray:

@@ -4,8 +4,9 @@ from functools import cache
 
 from screw_dynamics.compiled import workspace as ws
 from screw_dynamics.compiled.entry import lane, number, per_joint
+from screw_dynamics.compiled.functions import function
 from screw_dynamics.compiled.samples import load_rows, store_rows
-from screw_dynamics.kernel_cache.cache import BATCHES, Form, compiled, prepare
+from screw_dynamics.kernel_cache.cache import BATCHES, Form, compiled
 from screw_dynamics.numbers.lanes import places
 from screw_dynamics.numbers.tables import block
 from screw_dynamics.numbers.values import null, zero
@@ -44,7 +45,7 @@ def form_of_touches(on_groups: bool, lanes: bool) -> Form:
                 put_touch(given, k, zero(Vec3, q[0]))
             store_rows(reports, start, 0, given.report)
     numbers = ws.numbers_type(3)
-    return Form(touches, (ws.numbers_type(1), "int64[::1]", numbers, numbers))
+    return Form(touches, (ws.numbers_type(1), ws.numbers_type(1, dtype="int64"), numbers, numbers))
 
 
 for _Table in (with_motion(ConstraintKinematics),):
@@ -54,4 +55,4 @@ for _Table in (with_motion(ConstraintKinematics),):
 @cache
 def touches_entry(on_groups: bool, lanes: bool) -> Callable:
     """The entry point touches(memory, calls, configurations, reports)."""
-    return prepare(*form_of_touches(on_groups, lanes)).entry_point
+    return function(form_of_touches(on_groups, lanes))

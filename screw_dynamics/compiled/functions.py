@@ -1,0 +1,101 @@
+"""Compiled functions of arrays and numbers, as Python calls them: kernels that look at what they get first."""
+import re
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from screw_dynamics.compiler import cgutils, intrinsic, ir, numba_arrays, numba_types, outlined, overload, types
+from screw_dynamics.kernel_cache.cache import Form, compiled, prepare
+from screw_dynamics.numbers.values import PLAIN
+
+from .array_views import READABLE, view_at
+from .calls import kernel
+from .native import array_at
+
+ALIGNED, WRITEABLE = 0x0100, 0x0400         # NPY_ARRAY_ALIGNED, NPY_ARRAY_WRITEABLE
+ARRAY = re.compile(r"Array\((\w+), (\d), '(\w)', readonly=(\w+)\)")      # see workspace.numbers_type
+
+
+@cache
+def function(form: Form) -> Callable[..., int]:
+    """Return the function of a form, of arrays and numbers as its signature has them: the integer that it returns, or 0
+    where it returns nothing. TypeError for other arrays."""
+    if PLAIN:
+        return prepare(*form).entry_point
+    run = kernel(form_of_words(form), form.compiled.options.get("nogil", False))
+    numbers = [k for k, kind in enumerate(form.signature) if kind == "float64"]
+
+    def call(*arguments):
+        if numbers:
+            arguments = list(arguments)
+            for k in numbers:
+                arguments[k] = float(arguments[k])
+        done = run(*arguments)
+        if done == 0:
+            raise TypeError(f"{form.name}: takes {', '.join(map(str, form.signature))}")
+        return done - 1
+    return call
+
+
+@cache
+def form_of_words(form: Form) -> Form:
+    """Return the kernel that calls a function with what words say: the bits of a float64, an integer, or the address of
+    a VIEW. It returns 1 more than the function; 0 where an array is not what the signature has."""
+    if form.is_native:
+        return form
+    lines = [f"words = array_at(0, address, ({len(form.signature)},))"]
+    for k, kind in enumerate(form.signature):
+        lines += _lines(k, kind)
+    arguments = ", ".join(f"x{k}" for k in range(len(form.signature)))
+    body = "\n        ".join([*lines, f"return 1 + integer(function({arguments}))"])
+    scope = {"__name__": __name__, "array_at": array_at, "view_at": view_at, "strided": strided, "integer": integer}
+    exec(f"def make(function):\n    def native(address):\n        {body}\n    return native", scope)
+    native = scope["make"](outlined(form.compiled.function))        # type: ignore[operator]
+    return Form(compiled(form.name, form.compiled.key, **form.compiled.options)(native), ("intp",))
+
+
+def _lines(k, kind):
+    """The lines that read argument k, of a kind."""
+    if kind == "float64":
+        return [f"x{k} = array_at(0.0, address + {8 * k}, (1,))[0]"]
+    if kind in ("boolean", "int64"):
+        return [f"x{k} = words[{k}]" + " != 0" * (kind == "boolean")]
+    name, axes, layout, readonly = ARRAY.fullmatch(kind).groups()
+    dtype, axes = np.dtype(name), range(int(axes))
+    flags = (READABLE if layout == "C" else ALIGNED) | WRITEABLE * (readonly == "False")
+    lengths, steps = ("".join(f"v{k}.{field}[{axis}], " for axis in axes) for field in ("lengths", "steps"))
+    like = "0.0" if dtype.kind == "f" else "0"
+    array = f"array_at({like}, v{k}.address, ({lengths}))"
+    if layout != "C":
+        array = f"strided({like}, v{k}.address, ({lengths}), ({steps}))"
+    return [f"if words[{k}] == 0:", "    return 0", f"v{k} = view_at(words[{k}])",
+            f"if v{k}.kind != {dtype.num} or v{k}.axes != {len(axes)} or v{k}.properties & {flags} != {flags}:",
+            "    return 0", f"x{k} = {array}"]
+
+
+# ------------------------------------------------------------------------------------------------- in compiled code
+@intrinsic
+def strided(typing: Any, like: Any, where: Any, lengths: Any, steps: Any) -> tuple:
+    """The array of numbers of the kind of `like` at an address, with these lengths of axes and steps in bytes."""
+    result = numba_types.View(types.unliteral(like), len(lengths), "A")
+
+    def build(context, builder, signature, args):
+        _, where, lengths, steps = args
+        array, size = numba_arrays.make_array(result)(context, builder), cgutils.intp_t(like.bitwidth // 8)
+        data = builder.inttoptr(where, ir.IntType(8).as_pointer())
+        lengths, steps = (cgutils.unpack_tuple(builder, x) for x in (lengths, steps))
+        numba_arrays.populate_array(array, builder.bitcast(data, array.data.type), lengths, steps, size, meminfo=None)
+        return array._getvalue()
+    return result(like, types.intp, lengths, steps), build
+
+
+def integer(x: Any) -> int:
+    """An integer as it is, and 0 for None."""
+    return 0 if x is None else x
+
+
+@overload(integer)
+def _integer(x):
+    return (lambda x: 0) if isinstance(x, types.NoneType) else (lambda x: x)
