@@ -56,7 +56,7 @@ ROBOT = {
     "rollout": {"q0": Q, "qd0": QD, "steps": 10}, "rollout_derivatives": {"q0": Q, "qd0": QD, "steps": 10},
     "rollout_gradient": {"cost": cost, "q0": Q, "qd0": QD, "steps": 10},
     "step": {"q": Q, "qd": QD, "tau": QDD, "dt": 1e-3}, "from_urdf": {"source": TEXT}, "from_mjcf": {"source": MJCF},
-    "with_payload": {"link": "gripper", "mass": 1.0}, "random_configuration": {}, "interpolate": {
+    "with_payload": {"link": "gripper", "mass": 1.0}, "random_configuration": {"rng": 0}, "interpolate": {
         "q0": Q, "q1": QD, "s": 0.5}, "difference": {"q0": Q, "q1": QD}, "distance": {"q0": Q, "q1": QD},
     "integrate": {"q": Q, "v": QD}, "with_armature": {"armature": {"lift": 0.1}}, "total_force": {"forces": []},
     "export_c": {"folder": os.path.join(tempfile.mkdtemp(), "arm"), "quantities": ["gravity_torque"]}}

@@ -1,9 +1,12 @@
 """Every method of Robot on a few robots, as arrays by name: what one process computes, for another to compare."""
+import inspect
+
 import numpy as np
 from numba import njit
 
 import screw_dynamics as sd
 from screw_dynamics.compiler import start
+from support.calls import calls
 from support.paths import URDF
 from support.random_trees import model_of, random_tree
 
@@ -41,9 +44,29 @@ def results():
             state = np.random.default_rng(4).uniform(-1.0, 1.0, (3, *lead, robot.n))
             for method, result in of_state(robot, *state):
                 found[f"{robot_name}, {lead_name}, {method}"] = result
+    for method, given in calls():
+        if isinstance(getattr(method, "__self__", None), (sd.Robot, type)) and is_complete(method, given):
+            found[f"arm, {method.__name__}"] = np.concatenate([np.zeros(0), *numbers_in(method(**given))])
     tree = robots()["0 mimics"]
     found["threads"] = tree.gravity_torque(np.random.default_rng(5).uniform(-1.0, 1.0, (MANY, tree.n)), threads=2)
     return found
+
+
+def numbers_in(result):
+    """The arrays of a result, flat; none of robots, names and files."""
+    if isinstance(result, (tuple, list)):
+        return [x for part in result for x in numbers_in(part)]
+    numeric = isinstance(result, (float, np.ndarray, np.number)) and np.asarray(result).dtype.kind == "f"
+    return [np.ravel(result)] if numeric else []
+
+
+def is_complete(method, given):
+    """True if nothing is missing that a method takes."""
+    try:
+        inspect.signature(method).bind(**given)
+    except TypeError:
+        return False
+    return True
 
 
 def of_state(robot, q, qd, u):
