@@ -5,15 +5,15 @@ from functools import cache
 import numpy as np
 
 from screw_dynamics.compiled.functions import function
-from screw_dynamics.compiled.workspace import numbers_type
+from screw_dynamics.compiled.workspace import numbers_type, read_type
 from screw_dynamics.kernel_cache.cache import Form, compiled
 from screw_dynamics.model.model import Model
 from screw_dynamics.numbers.values import kernel
 
 from .space import Groups, displace_on_groups, separate_on_groups
 
-PLACES = numbers_type(2, dtype="int64")                 # of joints
-ROWS = numbers_type(2, "A", readonly=True)              # of configurations, velocities
+PLACES = read_type(2, dtype="int64")    # of joints
+ROWS = read_type(2, "A")                # of configurations, velocities
 
 
 @kernel

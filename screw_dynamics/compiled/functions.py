@@ -60,7 +60,7 @@ def _lines(k, kind):
     """The lines that read argument k, of a kind."""
     if kind == "float64":
         return [f"x{k} = array_at(0.0, address + {8 * k}, (1,))[0]"]
-    if kind in ("boolean", "int64"):
+    if kind in ("boolean", "int64", "intp"):
         return [f"x{k} = words[{k}]" + " != 0" * (kind == "boolean")]
     name, axes, layout, readonly = ARRAY.fullmatch(kind).groups()
     dtype, axes = np.dtype(name), range(int(axes))

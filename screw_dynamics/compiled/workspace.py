@@ -34,6 +34,11 @@ def numbers_type(ndim: int, layout: str = "C", readonly: bool = False, dtype: st
     return f"Array({dtype}, {ndim}, {layout!r}, readonly={readonly})"
 
 
+def read_type(ndim: int, layout: str = "C", dtype: str = "float64") -> str:
+    """Return that of an array that is only read."""
+    return numbers_type(ndim, layout, True, dtype)
+
+
 class Tables(NamedTuple):
     """A robot as compiled code reads it: a Link for each body, a Frame for each frame; n velocities and
     nq numbers in q; a PoseSource for each body where some joint's configuration is an element of a group. names: the

@@ -137,7 +137,7 @@ def form_of_derivatives(on_groups: bool) -> Form:
             for c in range(given.loops):
                 if given.loop.kind[c] != COUPLING:
                     add_loop(links, body, given, c, qd[i], qdd[i], multipliers[i], of_gradient, work, out[i])
-    states = (ws.numbers_type(2),) * 4
+    states = (ws.read_type(2),) * 4
     return Form(many, (ws.numbers_type(1), *states, "boolean", ws.numbers_type(1), ws.numbers_type(3)))
 
 

@@ -330,7 +330,7 @@ def form_of_closing(on_groups: bool, lanes: bool) -> Form:
             store_rows(configurations, first, 0, q)
             store_rows(left, first, 0, size)
     numbers = ws.numbers_type(3)
-    return Form(closing_of, (ws.numbers_type(1), numbers, ws.numbers_type(1), "float64", "int64", numbers))
+    return Form(closing_of, (ws.numbers_type(1), numbers, ws.read_type(1), "float64", "int64", numbers))
 
 
 @cache

@@ -166,8 +166,7 @@ def numbers_at(p: int) -> np.ndarray:
     return array_at(0.0, p, (int(array_at(0.0, p, (HEADER,))[LENGTH]),))
 
 
-STATES = (ws.numbers_type(1), ws.numbers_type(1), ws.numbers_type(1), "float64", ws.numbers_type(2),
-          ws.numbers_type(2))
+STATES = ws.numbers_type(1), ws.read_type(1), ws.read_type(1), "float64", ws.read_type(2), ws.read_type(2)
 
 
 AXES = {"terms": 3, "accounts": 2, "wrenches": 3}      # of what the kernels of these names make of many states

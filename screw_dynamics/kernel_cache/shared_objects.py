@@ -32,12 +32,15 @@ def address_of(form: Form) -> int:
     """The address of a kernel, which is built if it is not there; 0 where that is not possible."""
     if form.compiled.key is None or not sys.platform.startswith("linux"):
         return 0
-    found = _loaded(form)
-    if found or not levels() or not linker() or not tested.in_use():
-        return found
+    file = file_of(form)
+    if file is not None:
+        return _address(file)
+    if not levels() or not linker() or not tested.in_use():
+        return 0
     name = next(_names(form))
     with compiling(form.name, name):
-        return _loaded(form) or _built(form, name)
+        file = file_of(form)                # another process, or thread, may have been first
+        return _built(form, name) if file is None else _address(file)
 
 
 def is_kept(form: Form) -> bool:
@@ -59,15 +62,13 @@ def _names(form) -> Iterator[str]:
         yield re.sub(r"[^\w.]+", "_", form.name) + "-" + digest
 
 
-def _loaded(form):
-    """The address of a kernel, of its file; 0 if there is none."""
-    path = file_of(form)
-    return 0 if path is None else _address(path)
-
-
 def _address(path):
-    """The address of the symbol of a shared object, which is loaded for good."""
-    return ctypes.cast(ctypes.CDLL(str(path)).kernel, ctypes.c_void_p).value
+    """The address of the symbol of a shared object, which is loaded for good; 0 where the system loads none."""
+    try:
+        return ctypes.cast(ctypes.CDLL(str(path)).kernel, ctypes.c_void_p).value
+    except OSError as error:
+        store.say_once(f"kernels in {path.parent} cannot be loaded, and every process compiles them: {error}")
+        return 0
 
 
 def _built(form, name):

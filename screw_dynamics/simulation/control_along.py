@@ -29,8 +29,9 @@ def form() -> Form:
                 break
             tau[i, :] = effort
         finish(interrupt)
-    rows = ws.numbers_type(2)
-    return Form(along, (ws.numbers_type(1), ws.numbers_type(1, dtype="int64"), ws.numbers_type(1), rows, rows, rows))
+    rows = ws.read_type(2)
+    return Form(along, (ws.numbers_type(1), ws.read_type(1, dtype="int64"), ws.read_type(1), rows, rows,
+                        ws.numbers_type(2)))
 
 
 def entry_point() -> Callable:

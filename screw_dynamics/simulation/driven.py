@@ -265,8 +265,8 @@ def driven_steps(implicit: bool, step: Callable, tableau: Any, space: Callable, 
 
 # ------------------------------------------------------------------------------------------------- entry points
 _VECTOR, _ROWS, _WORDS = ws.numbers_type(1), ws.numbers_type(2), ws.numbers_type(1, dtype="int64")
-SIGNATURE = (_VECTOR, _WORDS, _ROWS, _ROWS, ws.numbers_type(3), "int64", "float64", "float64",
-             _VECTOR, _VECTOR, _VECTOR, _WORDS, _ROWS, ws.numbers_type(3))
+SIGNATURE = (_VECTOR, ws.read_type(1, dtype="int64"), ws.read_type(2), ws.read_type(2), ws.read_type(3), "int64",
+             "float64", "float64", _VECTOR, _VECTOR, _VECTOR, _WORDS, _ROWS, ws.numbers_type(3))
 
 
 def form(integrator: str, on_groups: bool = False) -> Form:

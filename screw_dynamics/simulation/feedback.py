@@ -183,7 +183,8 @@ def form_of(integrator: str, lanes: bool, on_groups: bool) -> Form:
                        room)
         finish(interrupt)
     line, cube, words = ws.numbers_type(1), ws.numbers_type(3), ws.numbers_type(1, dtype="int64")
-    return Form(entry, (line, line, "float64", *(cube,) * 9, words, *(cube,) * 3, words, line, "boolean"))
+    return Form(entry, (line, ws.read_type(1), "float64", *(ws.read_type(3),) * 9, ws.read_type(1, dtype="int64"),
+                        *(cube,) * 3, words, line, "boolean"))
 
 
 @cache

@@ -108,10 +108,10 @@ def roll_one(advance: Callable, step: Callable, tableau: Any, space: Callable, g
     return 1 + interrupt.notes[DIVERGED] + 2 * interrupt.notes[LEFT]
 
 
-STATES, NUMBERS = ws.numbers_type(3, "A", readonly=True), ws.numbers_type(3, "A")
+STATES, NUMBERS = ws.read_type(3, "A"), ws.numbers_type(3, "A")
 FLAG = ws.numbers_type(1, dtype="int64")
 ONE = ("intp",)
-MANY = (ws.numbers_type(1), ws.numbers_type(1), STATES, STATES, STATES, NUMBERS, NUMBERS, "float64", NUMBERS, FLAG,
+MANY = (ws.numbers_type(1), ws.read_type(1), STATES, STATES, STATES, NUMBERS, NUMBERS, "float64", NUMBERS, FLAG,
         FLAG, "boolean")
 
 

@@ -31,7 +31,7 @@ def form_of_riccati(lanes: bool) -> Form:
         sweep(like(), Motions(F, S, D, g, gap, lower, upper, shift, h), Feedback(K, d, side, z, told), first, bounded,
               memory)
     rows = ws.numbers_type(3)
-    return Form(entry, (*(rows,) * 8, "float64", *(rows,) * 5, "int64", "boolean",
+    return Form(entry, (*(ws.read_type(3),) * 8, "float64", *(rows,) * 5, "int64", "boolean",
                         ws.numbers_type(1)))
 
 
@@ -74,7 +74,7 @@ def form_of_costates() -> Form:
     @compiled("costates", nogil=True)
     def entry(F, g, found, memory):
         costates(F, g, found, memory)
-    return Form(entry, tuple(ws.numbers_type(k) for k in (4, 3, 3, 1)))
+    return Form(entry, (ws.read_type(4), ws.read_type(3), ws.numbers_type(3), ws.numbers_type(1)))
 
 
 @cache
@@ -102,8 +102,8 @@ def form_of_euler_costates() -> Form:
     @compiled("costates of euler steps", nogil=True)
     def entry(by_q, by_qd, by_tau, h, g, found, memory):
         euler_costates(by_q, by_qd, by_tau, h, g, found, memory)
-    given = ws.numbers_type(4, "A", readonly=True)
-    return Form(entry, (given, given, given, "float64", *map(ws.numbers_type, (3, 3, 1))))
+    given = ws.read_type(4, "A")
+    return Form(entry, (given, given, given, "float64", ws.read_type(3), ws.numbers_type(3), ws.numbers_type(1)))
 
 
 @cache
@@ -134,7 +134,7 @@ def form_of_euler_steps() -> Form:
     @compiled("derivatives of steps", nogil=True)
     def entry(by_q, by_qd, by_tau, h, F):
         euler_steps(by_q, by_qd, by_tau, h, F)
-    given = ws.numbers_type(3, "A", readonly=True)
+    given = ws.read_type(3, "A")
     return Form(entry, (given, given, given, "float64", ws.numbers_type(3)))
 
 

@@ -142,7 +142,8 @@ def form_of_responses() -> Form:
                 store_rows(H, first, k, at.H[k])
             store_rows(independent, first, 0, at.independent)
     numbers = ws.numbers_type(3)
-    return Form(many, (numbers, numbers, "float64", "float64", numbers, numbers, numbers, ws.numbers_type(1)))
+    return Form(many, (ws.read_type(3), ws.read_type(3), "float64", "float64", numbers, numbers, numbers,
+                       ws.numbers_type(1)))
 
 
 @cache

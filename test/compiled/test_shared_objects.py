@@ -94,6 +94,16 @@ def test_a_linker_that_fails_is_reported(folder, monkeypatch, caplog):
     assert "kernels cannot be linked" in caplog.text
 
 
+def test_a_system_that_loads_none_is_reported_and_numba_makes_the_code(folder, monkeypatch, caplog):
+    """As of a folder that is mounted without the right to execute."""
+    def refuse(name):
+        raise OSError(f"{name}: failed to map segment from shared object: Operation not permitted")
+    monkeypatch.setattr(shared_objects.ctypes, "CDLL", refuse)
+    assert [shared_objects.address_of(kernel()) for _ in range(2)] == [0, 0]
+    assert len(caplog.messages) == 1 and "cannot be loaded" in caplog.text
+    assert called(address(prepare(*kernel()))) == (3.0, 5)
+
+
 def test_where_nothing_can_be_kept_kernels_are_built_in_each_process(folder, monkeypatch, caplog):
     folder.write_text("a file")
     monkeypatch.setattr(store, "places", lambda: iter([folder]))

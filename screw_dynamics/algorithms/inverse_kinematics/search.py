@@ -263,10 +263,10 @@ def run(Table: type, fill: Callable, renew: Callable, like: Scalar, memory: np.n
 
 
 # ------------------------------------------------------------------------------------------------- entry points
-_NUMBERS, _ROWS, _READ = ws.numbers_type(1), ws.numbers_type(2), ws.numbers_type(2, readonly=True)
-_WORDS, _WORD_ROWS = ws.numbers_type(1, dtype="int64"), ws.numbers_type(2, dtype="int64")
-SIGNATURE = (_NUMBERS, _NUMBERS, _WORD_ROWS, _WORD_ROWS, _ROWS, _WORDS, _WORDS, _WORDS, _ROWS, _NUMBERS, _READ, _READ,
-             _ROWS, _ROWS, _ROWS)
+_NUMBERS, _ROWS, _READ = ws.numbers_type(1), ws.numbers_type(2), ws.read_type(2)
+_WORDS, _WORD_ROWS = ws.read_type(1, dtype="int64"), ws.read_type(2, dtype="int64")
+SIGNATURE = (_NUMBERS, _NUMBERS, _WORD_ROWS, _WORD_ROWS, _READ, _WORDS, _WORDS, _WORDS, _READ, ws.read_type(1), _READ,
+             _READ, _READ, _ROWS, _ROWS)
 
 
 def form(lanes: bool, on_groups: bool = False) -> Form:

@@ -54,9 +54,9 @@ def form_of_problems(lanes: bool) -> Form:
             else:
                 solve_contacts_at(solver, given)
             store_rows(results, first, 0, found)
-    line, cube = ws.numbers_type(1), ws.numbers_type(3)
-    return Form(problems_of, ("intp", "int64", "int64", line, line, "boolean", "float64", cube,
-                              line, cube))
+    line = ws.read_type(1)
+    return Form(problems_of, ("intp", "int64", "int64", line, line, "boolean", "float64", ws.read_type(3),
+                              ws.numbers_type(1), ws.numbers_type(3)))
 
 
 @cache

@@ -44,8 +44,7 @@ def form_of_touches(on_groups: bool, lanes: bool) -> Form:
             for k in range(int(given.counts[FOUND])):
                 put_touch(given, k, zero(Vec3, q[0]))
             store_rows(reports, start, 0, given.report)
-    numbers = ws.numbers_type(3)
-    return Form(touches, (ws.numbers_type(1), ws.numbers_type(1, dtype="int64"), numbers, numbers))
+    return Form(touches, (ws.numbers_type(1), ws.read_type(1, dtype="int64"), ws.read_type(3), ws.numbers_type(3)))
 
 
 for _Table in (with_motion(ConstraintKinematics),):
