@@ -4,18 +4,18 @@ Here and not in pyproject.toml: colcon build --symlink-install takes setup.py an
 leaves pyproject.toml behind. package.xml says the same to rosdep, in the names of ROS.
 
 The kernels are compiled while the package is built, so that nobody waits for that later. SCREW_DYNAMICS_TARGETS in the
-environment says for which processors: native, which is the default, is the one at hand; names of PORTABLE in
-screw_dynamics/kernel_cache/cache.py, as "x86-64-v3 x86-64-v4", make a wheel for others; none leaves it to first use.
+environment says for which processors: native, which is the default, is the one at hand; names of LEVELS in
+screw_dynamics/kernel_cache/levels.py, as "x86-64-v3 x86-64-v4", make a wheel for others; none leaves it to first use.
 SCREW_DYNAMICS_PREPARE has options of screw_dynamics.prepare, as "--wheel --jobs 2": which kernels, and how.
 """
 
 import os
+import platform
 import re
 import subprocess
 import sys
 import time
 from glob import glob
-from importlib.metadata import PackageNotFoundError, distribution
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -102,30 +102,16 @@ TEST = [*PYTEST, "clarabel>=0.9", "ruff", "import-linter>=2.1", "mypy>=1.11", "m
         *CONTACT, *ROBOTS, *TOPPRA, *VIEW, *SCENE, *DOCS]
 
 
-def newest_with_these_kernels():
-    """The Numba and LLVM of this build, as upper bounds, for a wheel that goes to other machines: with others its
-    kernels are not used, and pip would take newer ones as soon as there are any. Older ones serve, and compile."""
-    if not set(TARGETS) - {"native", "none"}:
-        return []
-    try:
-        return [f"{name}<={distribution(name).version}" for name in ("numba", "llvmlite")]
-    except PackageNotFoundError:                # nothing is compiled without it
-        return []
-
-
 def platform_of_wheel():
-    """The platform of a wheel, as manylinux_2_36_x86_64: that of the C library with which the extension is built, and
-    nothing older than that of Numba's own wheel, which loads the kernels. None where there is no such library."""
+    """Return the platform of a wheel that goes to other machines, as manylinux_2_36_x86_64: that of the C library with
+    which its extension and its kernels are built. None for others, and where there is no such library."""
     try:
-        tags, library = distribution("numba").read_text("WHEEL") or "", os.confstr("CS_GNU_LIBC_VERSION") or ""
-    except (PackageNotFoundError, AttributeError, ValueError, OSError):
+        library = re.search(r"(\d+)\.(\d+)", os.confstr("CS_GNU_LIBC_VERSION") or "")
+    except (AttributeError, ValueError, OSError):
         return None
-    numba = re.findall(r"^Tag: .*-manylinux_(\d+)_(\d+)_(\w+)$", tags, re.MULTILINE)
-    here = re.search(r"(\d+)\.(\d+)", library)
-    if not numba or not here:
+    if library is None or not set(TARGETS) - {"native", "none"}:
         return None
-    oldest = max(min((int(major), int(minor)) for major, minor, _ in numba), tuple(map(int, here.groups())))
-    return f"manylinux_{oldest[0]}_{oldest[1]}_{numba[0][2]}"
+    return f"manylinux_{library[1]}_{library[2]}_{platform.machine()}"
 
 
 class BuildWithKernels(build_py):
@@ -159,7 +145,7 @@ class BuildWithKernels(build_py):
 
     def _files(self):
         """The files of kernels: of Numba's, and shared objects."""
-        return sorted(file for file in self.kernels.glob("*") if file.suffix in (".kernel", ".so"))
+        return sorted(file for file in self.kernels.glob("*") if file.name.endswith((".kernel", ".kernel.so")))
 
 
 def extensions():
@@ -186,8 +172,7 @@ def warn_of_interfaces():
               f"package.xml: colcon build --paths {here} {interfaces}", file=sys.stderr)
 
 
-bounds = newest_with_these_kernels()
-plat_name = platform_of_wheel() if bounds else None
+plat_name = platform_of_wheel()
 setup(
     name=NAME,
     cmdclass={"build_py": BuildWithKernels},
@@ -199,7 +184,7 @@ setup(
     author="screw_dynamics maintainers",
     license="Apache-2.0",
     python_requires=">=3.10",
-    install_requires=[*RUN, *bounds],
+    install_requires=RUN,
     extras_require={
         "ros": ROS,
         "interfaces": [*ROS, *INTERFACES],

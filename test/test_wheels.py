@@ -216,14 +216,12 @@ def setup(*arguments, **environment):
                           capture_output=True, env={**os.environ, **environment}).stdout
 
 
-@pytest.mark.parametrize("targets, bounded", [("native", False), ("none", False), ("x86-64-v3 x86-64-v4", True)])
-def test_a_wheel_for_others_asks_for_no_newer_numba_than_its_kernels_are_of(tmp_path, targets, bounded):
-    """And is for the machines that this Numba's own wheel is for."""
-    from importlib.metadata import version
+@pytest.mark.parametrize("targets", ["native", "x86-64-v3 x86-64-v4"])
+def test_a_wheel_takes_any_numba(tmp_path, targets):
+    """Its kernels are loaded without."""
     setup("egg_info", "--egg-base", str(tmp_path), SCREW_DYNAMICS_TARGETS=targets)
     needed = (tmp_path / "screw_dynamics.egg-info" / "requires.txt").read_text().partition("\n[")[0].split("\n")
-    bounds = {f"{name}<={version(name)}" for name in ("numba", "llvmlite")}
-    assert bounds & set(needed) == (bounds if bounded else set())
+    assert not [line for line in needed if line.startswith(("numba<=", "llvmlite"))]
 
 
 @pytest.mark.slow
@@ -239,4 +237,4 @@ def test_a_wheel_compiles_nothing_and_computes_the_same_at_every_level():
     assert "-manylinux_" in wheel.name
     names = zipfile.ZipFile(wheel).namelist()
     kernels = len(prepare.forms_of_wheel()) * len(wheels.LEVELS[wheels.platform.machine()])
-    assert sum(name.endswith(".kernel") for name in names) == kernels
+    assert sum(name.endswith(".kernel.so") for name in names) == kernels

@@ -18,6 +18,7 @@
 #include <numpy/arrayobject.h>
 
 enum { INPUTS = 5, AXES = 4, ARGUMENTS = 24, THREADS = 64 };
+#define REFUSED PY_SSIZE_T_MIN      /* what a kernel returns that cannot take its arguments */
 enum { COORDINATES, CONFIGURATION, WRENCHES };          /* kinds of inputs */
 enum { PIECE = 8, HELD = 2 };       /* tiles that a thread takes at once; up to which the GIL is held */
 typedef long long ns;
@@ -468,54 +469,71 @@ typedef struct {
     vectorcallfunc vectorcall;
     word address;
     int without_gil;
+    char kinds[ARGUMENTS + 1];
 } Kernel;
+
+/* Write an argument as a word: 'a', the address of its view if it is an array, else 0; 'd', the bits of a number; 'i',
+   an integer; 'b', a truth value. Returns 0 for what is not of the kind. */
+static int put_word(char kind, PyObject *x, word *at, View *view) {
+    *at = 0;
+    if (kind == 'a') {
+        if (!PyArray_CheckExact(x)) return 1;
+        PyArrayObject *a = (PyArrayObject *)x;
+        if (PyArray_NDIM(a) > AXES) return 1;
+        *view = (View){(word)PyArray_DATA(a), PyArray_NDIM(a), PyArray_ISNOTSWAPPED(a) ? PyArray_TYPE(a) : -1,
+                       PyArray_FLAGS(a), {0}, {0}};
+        memcpy(view->shape, PyArray_DIMS(a), (size_t)view->ndim * sizeof(word));
+        memcpy(view->strides, PyArray_STRIDES(a), (size_t)view->ndim * sizeof(word));
+        *at = (word)view;
+    } else if (kind == 'd') {
+        if (PyArray_Check(x)) return 0;
+        double number = PyFloat_AsDouble(x);
+        if (number == -1.0 && PyErr_Occurred()) return 0;
+        memcpy(at, &number, sizeof number);
+    } else if (kind == 'b') {
+        if (!PyBool_Check(x) && !PyArray_IsScalar(x, Bool)) return 0;
+        *at = PyObject_IsTrue(x);
+    } else {
+        if (PyArray_Check(x) || PyBool_Check(x)) return 0;
+        *at = PyNumber_AsSsize_t(x, PyExc_OverflowError);
+        if (*at == -1 && PyErr_Occurred()) return 0;
+    }
+    return 1;
+}
 
 static PyObject *kernel_call(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *keywords) {
     Kernel *k = (Kernel *)self;
-    Py_ssize_t count = PyVectorcall_NARGS(nargsf);
+    size_t count = (size_t)PyVectorcall_NARGS(nargsf);
     word words[ARGUMENTS];
     View views[ARGUMENTS];
-    if (keywords || count > ARGUMENTS)
-        return PyErr_Format(PyExc_TypeError, "at most %d arguments, all by position", ARGUMENTS);
-    for (Py_ssize_t i = 0; i < count; i++) {
-        PyObject *x = args[i];
-        if (PyArray_CheckExact(x)) {
-            PyArrayObject *a = (PyArrayObject *)x;
-            View *v = views + i;
-            if (PyArray_NDIM(a) > AXES) return PyErr_Format(PyExc_TypeError, "argument %zd has too many axes", i);
-            *v = (View){(word)PyArray_DATA(a), PyArray_NDIM(a), PyArray_ISNOTSWAPPED(a) ? PyArray_TYPE(a) : -1,
-                        PyArray_FLAGS(a), {0}, {0}};
-            memcpy(v->shape, PyArray_DIMS(a), (size_t)v->ndim * sizeof(word));
-            memcpy(v->strides, PyArray_STRIDES(a), (size_t)v->ndim * sizeof(word));
-            words[i] = (word)v;
-        } else if (PyFloat_Check(x)) {
-            double number = PyFloat_AS_DOUBLE(x);
-            memcpy(words + i, &number, sizeof number);
-        } else if (PyLong_Check(x)) {
-            words[i] = PyLong_AsSsize_t(x);
-            if (words[i] == -1 && PyErr_Occurred()) return NULL;
-        } else if (PyArray_IsScalar(x, Bool)) {
-            words[i] = PyObject_IsTrue(x);
-        } else if (PyIndex_Check(x) && !PyArray_Check(x)) {
-            words[i] = PyNumber_AsSsize_t(x, PyExc_OverflowError);
-            if (words[i] == -1 && PyErr_Occurred()) return NULL;
-        } else words[i] = 0;        /* what is no array */
-    }
+    if (keywords || count != strlen(k->kinds)) Py_RETURN_NONE;
+    for (size_t i = 0; i < count; i++)
+        if (!put_word(k->kinds[i], args[i], words + i, views + i)) {
+            PyErr_Clear();
+            Py_RETURN_NONE;
+        }
     word result = 0;
     void *error = NULL;
     PyThreadState *state = k->without_gil ? PyEval_SaveThread() : NULL;
     int status = ((kernel)k->address)(&result, &error, (word)words);
     if (state) PyEval_RestoreThread(state);
-    return status ? failure(status, error) : PyLong_FromSsize_t(result);
+    if (status) return failure(status, error);
+    if (result == REFUSED) Py_RETURN_NONE;
+    return PyLong_FromSsize_t(result);
 }
 
 static PyObject *kernel_new(PyTypeObject *type, PyObject *args, PyObject *keywords) {
-    static char *names[] = {"address", "without_gil", NULL};
+    static char *names[] = {"address", "kinds", "without_gil", NULL};
     Py_ssize_t address;
+    const char *kinds;
     int without_gil = 0;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "n|p", names, &address, &without_gil)) return NULL;
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "ns|p", names, &address, &kinds, &without_gil)) return NULL;
+    if (strlen(kinds) > ARGUMENTS || strspn(kinds, "abdi") != strlen(kinds))
+        return PyErr_Format(PyExc_ValueError, "kinds %s must be up to %d of a, b, d, i", kinds, ARGUMENTS);
     Kernel *k = (Kernel *)type->tp_alloc(type, 0);
-    if (k) k->vectorcall = kernel_call, k->address = address, k->without_gil = without_gil;
+    if (!k) return NULL;
+    k->vectorcall = kernel_call, k->address = address, k->without_gil = without_gil;
+    strcpy(k->kinds, kinds);
     return (PyObject *)k;
 }
 
@@ -524,7 +542,9 @@ static PyTypeObject KernelType = {
     .tp_basicsize = sizeof(Kernel), .tp_new = kernel_new, .tp_call = PyVectorcall_Call,
     .tp_vectorcall_offset = offsetof(Kernel, vectorcall),
     .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL,
-    .tp_doc = "Kernel(address, without_gil=False): a kernel of arrays, numbers and None, which returns an integer."};
+    .tp_doc = "Kernel(address, kinds, without_gil=False): a kernel that returns an integer. kinds of its arguments: a, an "
+              "array; b, a truth value; d, a number; i, an integer. A call returns None for arguments of other kinds, or "
+              "such as the kernel refuses."};
 
 /* ------------------------------------------------------------------------------------------------ module */
 static PyObject *configure(PyObject *module, PyObject *args, PyObject *keywords) {

@@ -4,8 +4,9 @@ from typing import Any
 
 import numpy as np
 
-from screw_dynamics.compiler import cgutils, intrinsic, ir, numba_arrays, numba_types, overload, types
+from screw_dynamics.numba_internals.compiler import cgutils, intrinsic, ir, numba_arrays, overload, types
 from screw_dynamics.numbers.lanes import WIDTH
+from screw_dynamics.numbers.structs import numba_types
 
 from .tiles import entry_pointer, first_places, put_row
 

@@ -1,5 +1,6 @@
 """Array views: NumPy arrays as compiled code gets them from Python, at the address of a VIEW, to be checked there."""
 from collections.abc import Sequence
+from operator import index
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,10 @@ AXES = 4
 VIEW = record("address", "axes", "kind", "properties", ("lengths", WORD, (AXES,)), ("steps", WORD, (AXES,)))
 view_at = reader(VIEW)
 FLOAT64 = np.dtype(np.float64).num
-READABLE, WRITABLE = 0x0101, 0x0501         # NPY_ARRAY_C_CONTIGUOUS | ALIGNED (| WRITEABLE)
+ALIGNED, WRITEABLE = 0x0100, 0x0400         # NPY_ARRAY_ALIGNED, NPY_ARRAY_WRITEABLE
+READABLE = 0x0001 | ALIGNED                 # NPY_ARRAY_C_CONTIGUOUS
+WRITABLE = READABLE | WRITEABLE
+REFUSED = -1 << 63                          # what a kernel returns that cannot take its arguments
 
 
 @kernel
@@ -53,15 +57,19 @@ def view_of(x: Any) -> np.ndarray:
     return view
 
 
-def words_of(arguments: Sequence) -> tuple[np.ndarray, list]:
-    """The arguments of a kernel as words, and what must live as long as they are read."""
-    words, kept = np.zeros(len(arguments) or 1, WORD), []
-    for k, x in enumerate(arguments):
-        if type(x) is np.ndarray:
-            kept.append(view_of(x))
-            words[k] = kept[-1].ctypes.data
-        elif isinstance(x, float):
-            words[k:k + 1].view(float)[0] = x
-        elif isinstance(x, (int, np.integer, np.bool_)):
-            words[k] = x
+def words_of(kinds: str, arguments: Sequence) -> tuple[np.ndarray, list]:
+    """Return the arguments of a kernel as words, and what must live as long as they are read. Raises TypeError,
+    ValueError or OverflowError for arguments of other kinds, see _calls.c."""
+    words, kept = np.zeros(len(kinds) or 1, WORD), []
+    for k, (kind, x) in enumerate(zip(kinds, arguments, strict=True)):
+        if kind == "a":
+            if type(x) is np.ndarray and x.ndim <= AXES:
+                kept.append(view_of(x))
+                words[k] = kept[-1].ctypes.data
+        elif isinstance(x, (np.ndarray, str)) or (isinstance(x, (bool, np.bool_)) != (kind == "b") and kind != "d"):
+            raise TypeError(f"argument {k} is no {kind}")
+        elif kind == "d":
+            words[k:k + 1].view(float)[0] = float(x)
+        else:
+            words[k] = bool(x) if kind == "b" else index(x)
     return words, kept

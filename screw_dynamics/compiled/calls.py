@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
-from screw_dynamics.compiler import numba_calls
 from screw_dynamics.kernel_cache.cache import Form
 from screw_dynamics.kernel_cache.store import say_once
+from screw_dynamics.numba_internals.compiler import numba_calls
 from screw_dynamics.numbers.lanes import WIDTH
 from screw_dynamics.numbers.values import PLAIN, fields
 from screw_dynamics.screws.se3 import Wrench
@@ -43,9 +43,9 @@ calls.configure(width=WIDTH, large=LARGE, threads=partial(thread_count, None),
 
 # ------------------------------------------------------------------------------------------------- kernels
 @cache
-def kernel(form: Form, without_gil: bool = False) -> Any:
-    """The Kernel of a form whose one argument is the address of words."""
-    return calls.Kernel(address_of(form), without_gil)
+def kernel(form: Form, kinds: str, without_gil: bool = False) -> Any:
+    """Return the Kernel of a form whose one argument is the address of words, of these kinds: see _calls.c."""
+    return calls.Kernel(address_of(form), kinds, without_gil)
 
 
 def bind(entry: Entry, robot: Tables, memory: np.ndarray, workspaces: Workspaces, shape: tuple[int, ...]) -> Any:

@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from screw_dynamics.compiler import overload
 from screw_dynamics.kernel_cache.cache import BATCHES, Form, compiled
 from screw_dynamics.lazy import lazy
 from screw_dynamics.model.group_joints import PoseSource, configure
 from screw_dynamics.model.links import Frame, Links, Structure
+from screw_dynamics.numba_internals.compiler import overload
 from screw_dynamics.numbers.lanes import splat, splat_single
 from screw_dynamics.numbers.tables import columns, table, taking
 from screw_dynamics.numbers.values import fields, kernel, null

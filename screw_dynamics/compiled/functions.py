@@ -6,54 +6,54 @@ from typing import Any
 
 import numpy as np
 
-from screw_dynamics.compiler import cgutils, intrinsic, ir, numba_arrays, numba_types, outlined, overload, types
 from screw_dynamics.kernel_cache.cache import Form, compiled, prepare
+from screw_dynamics.numba_internals.compiler import cgutils, intrinsic, ir, numba_arrays, outlined, overload, types
+from screw_dynamics.numbers.structs import numba_types
 from screw_dynamics.numbers.values import PLAIN
 
-from .array_views import READABLE, view_at
+from .array_views import ALIGNED, READABLE, REFUSED, WRITEABLE, view_at
 from .calls import kernel
 from .native import array_at
 
-ALIGNED, WRITEABLE = 0x0100, 0x0400         # NPY_ARRAY_ALIGNED, NPY_ARRAY_WRITEABLE
+KINDS = {"boolean": "b", "float64": "d", "int64": "i", "intp": "i"}      # of words; others are arrays
 ARRAY = re.compile(r"Array\((\w+), (\d), '(\w)', readonly=(\w+)\)")      # see workspace.numbers_type
 
 
 @cache
 def function(form: Form) -> Callable[..., int]:
     """Return the function of a form, of arrays and numbers as its signature has them: the integer that it returns, or 0
-    where it returns nothing. TypeError for other arrays."""
+    where it returns nothing. Raises TypeError for other arguments, and for arrays of other axes, types or flags."""
     if PLAIN:
-        return prepare(*form).entry_point
-    run = kernel(form_of_words(form), form.compiled.options.get("nogil", False))
-    numbers = [k for k, kind in enumerate(form.signature) if kind == "float64"]
+        run = prepare(*form).entry_point
+        return lambda *arguments: run(*arguments) or 0
+    kinds = "".join(KINDS.get(kind, "a") for kind in form.signature)
+    run = kernel(form_of_words(form), kinds, form.compiled.nogil)
 
     def call(*arguments):
-        if numbers:
-            arguments = list(arguments)
-            for k in numbers:
-                arguments[k] = float(arguments[k])
         done = run(*arguments)
-        if done == 0:
+        if done is None:
             raise TypeError(f"{form.name}: takes {', '.join(map(str, form.signature))}")
-        return done - 1
+        return done
     return call
 
 
 @cache
 def form_of_words(form: Form) -> Form:
-    """Return the kernel that calls a function with what words say: the bits of a float64, an integer, or the address of
-    a VIEW. It returns 1 more than the function; 0 where an array is not what the signature has."""
+    """Return the kernel that calls a function with what words hold: the bits of a float64, an integer, or the address
+    of a VIEW. It returns REFUSED where an array is not what the signature has."""
     if form.is_native:
         return form
     lines = [f"words = array_at(0, address, ({len(form.signature)},))"]
     for k, kind in enumerate(form.signature):
         lines += _lines(k, kind)
     arguments = ", ".join(f"x{k}" for k in range(len(form.signature)))
-    body = "\n        ".join([*lines, f"return 1 + integer(function({arguments}))"])
-    scope = {"__name__": __name__, "array_at": array_at, "view_at": view_at, "strided": strided, "integer": integer}
+    body = "\n        ".join([*lines, f"return integer(function({arguments}))"])
+    scope = {"__name__": __name__, "array_at": array_at, "view_at": view_at, "strided": strided, "integer": integer,
+             "REFUSED": REFUSED}
     exec(f"def make(function):\n    def native(address):\n        {body}\n    return native", scope)
     native = scope["make"](outlined(form.compiled.function))        # type: ignore[operator]
-    return Form(compiled(form.name, form.compiled.key, **form.compiled.options)(native), ("intp",))
+    key = form.compiled.key and f"{form.compiled.key}, {form.signature}"
+    return Form(compiled(form.name, key, form.compiled.nogil)(native), ("intp",))
 
 
 def _lines(k, kind):
@@ -70,9 +70,9 @@ def _lines(k, kind):
     array = f"array_at({like}, v{k}.address, ({lengths}))"
     if layout != "C":
         array = f"strided({like}, v{k}.address, ({lengths}), ({steps}))"
-    return [f"if words[{k}] == 0:", "    return 0", f"v{k} = view_at(words[{k}])",
+    return [f"if words[{k}] == 0:", "    return REFUSED", f"v{k} = view_at(words[{k}])",
             f"if v{k}.kind != {dtype.num} or v{k}.axes != {len(axes)} or v{k}.properties & {flags} != {flags}:",
-            "    return 0", f"x{k} = {array}"]
+            "    return REFUSED", f"x{k} = {array}"]
 
 
 # ------------------------------------------------------------------------------------------------- in compiled code
@@ -98,4 +98,6 @@ def integer(x: Any) -> int:
 
 @overload(integer)
 def _integer(x):
-    return (lambda x: 0) if isinstance(x, types.NoneType) else (lambda x: x)
+    if isinstance(x, types.NoneType):
+        return lambda x: 0
+    return (lambda x: x) if isinstance(x, types.Integer) else None

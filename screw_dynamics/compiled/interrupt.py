@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from screw_dynamics.compiler import cgutils, intrinsic, ir, numba_types, overload, types
+from screw_dynamics.numba_internals.compiler import cgutils, intrinsic, ir, overload, types
+from screw_dynamics.numbers.structs import numba_types
 from screw_dynamics.numbers.values import kernel, outlined
 
 from .native import fail

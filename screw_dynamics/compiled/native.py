@@ -10,9 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from screw_dynamics.compiler import cgutils, intrinsic, ir, numba_arrays, numba_calls, numba_types, overload, types
 from screw_dynamics.kernel_cache import shared_objects
 from screw_dynamics.kernel_cache.cache import Form, prepare
+from screw_dynamics.numba_internals.compiler import cgutils, intrinsic, ir, numba_arrays, numba_calls, overload, types
+from screw_dynamics.numbers.structs import numba_types
 from screw_dynamics.numbers.tables import view
 from screw_dynamics.numbers.values import PLAIN, null
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from .array_views import words_of
+from .array_views import REFUSED, words_of
 from .native import function_at
 
 INPUTS = 5              # of an algorithm, at most: as in _calls.c
@@ -87,12 +87,16 @@ class BoundKernel:
 
 
 class Kernel:
-    """A kernel of arrays, numbers and None, which returns an integer."""
+    """A kernel that returns an integer, of arguments of these kinds: see _calls.c."""
 
-    def __init__(self, address: int, without_gil: bool = False):
-        self._function = function_at(address, 1)
+    def __init__(self, address: int, kinds: str, without_gil: bool = False):
+        self._function, self._kinds = function_at(address, 1), kinds
 
-    def __call__(self, *arguments: Any) -> int:
-        """Call the kernel."""
-        words, kept = words_of(arguments)
-        return self._function(words.ctypes.data) or 0
+    def __call__(self, *arguments: Any) -> int | None:
+        """Call the kernel; None for what it cannot take."""
+        try:
+            words, kept = words_of(self._kinds, arguments)
+        except (TypeError, ValueError, OverflowError):
+            return None
+        done = self._function(words.ctypes.data) or 0
+        return None if done == REFUSED else done

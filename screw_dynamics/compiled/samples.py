@@ -1,8 +1,9 @@
 """Samples of rollouts, (N, samples, n), as columns of states: of one, or of as many as a lane has places."""
 import numpy as np
 
-from screw_dynamics.compiler import numba_types, overload
+from screw_dynamics.numba_internals.compiler import overload
 from screw_dynamics.numbers.lanes import WIDTH, extract, insert, places
+from screw_dynamics.numbers.structs import numba_types
 from screw_dynamics.numbers.values import outlined
 
 from .tiles import contiguous, load_square, store_square

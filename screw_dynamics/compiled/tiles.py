@@ -4,9 +4,10 @@ from typing import Any
 
 import numpy as np
 
-from screw_dynamics.compiler import cgutils, intrinsic, ir, numba_arrays, numba_types, overload, types
 from screw_dynamics.kernel_cache.cache import BATCHES, Form, compiled
+from screw_dynamics.numba_internals.compiler import cgutils, intrinsic, ir, numba_arrays, overload, types
 from screw_dynamics.numbers.lanes import WIDTH, extract, insert, places, splat, splat_single
+from screw_dynamics.numbers.structs import numba_types
 from screw_dynamics.numbers.values import kernel, null
 
 from .native import array_at

@@ -7,10 +7,10 @@ from functools import lru_cache
 from inspect import signature
 from types import FunctionType
 
-from screw_dynamics.compiler import jit, types
 from screw_dynamics.kernel_cache.user_code import fingerprint
 from screw_dynamics.kernel_cache.user_errors import READONLY, rebinding, returns_nothing, why_not
 from screw_dynamics.kernel_cache.user_functions import bounds_checked
+from screw_dynamics.numba_internals.compiler import jit, types
 from screw_dynamics.numbers.values import PLAIN, kernel
 from screw_dynamics.numbers.views import as_array
 

@@ -8,8 +8,9 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from screw_dynamics.compiled.native import read_only, zeros_like
-from screw_dynamics.compiler import numba_types, overload
+from screw_dynamics.numba_internals.compiler import overload
 from screw_dynamics.numbers.lanes import WIDTH, extract, insert
+from screw_dynamics.numbers.structs import numba_types
 from screw_dynamics.numbers.values import Scalar, kernel, null
 from screw_dynamics.screws.se3 import Pose, Twist, Wrench, dot
 

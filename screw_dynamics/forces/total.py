@@ -59,11 +59,11 @@ class MachineCode:
         self._made: dict[tuple, Any] = {}
 
     def address(self, lanes: bool) -> int:
-        """The address of what integrators call."""
+        """Return the address of the kernel that integrators call."""
         return self._code(address_of, form_of_native, lanes)
 
     def entry_point(self, form_of: Callable[..., Form], *options: Hashable) -> Callable:
-        """What calls a form of kernels.py with these options from Python."""
+        """Return the function of a form of kernels.py with these options, for Python."""
         return self._code(function, form_of, *options)
 
     def _code(self, make, form_of, *options):

@@ -8,7 +8,6 @@ from __future__ import annotations
 import gc
 import hashlib
 import logging
-import os
 import platform
 import re
 import time
@@ -16,19 +15,18 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext, suppress
 from functools import cache
 from pathlib import Path
-from threading import RLock, Timer
+from threading import Timer
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from screw_dynamics.compiler import FLAGS, PLAIN, start, types
 from screw_dynamics.lazy import lazy
 from screw_dynamics.numba_internals import tested
+from screw_dynamics.numba_internals.compiler import FLAGS, PLAIN, lock, start, types
 
 from . import store
 from .fingerprint import fingerprint
-from .levels import levels
 
 # The others are plain Python.
 COMPILED = ("numba_internals", "numbers", "screws", "model", "kernel_cache", "compiled", "algorithms", "forces",
@@ -41,16 +39,16 @@ _log = logging.getLogger("screw_dynamics")
 
 @cache
 def sources() -> str:
-    """A hash of all sources that compiled code may come from."""
+    """Return a hash of all sources that compiled code may come from."""
     package = store.PACKAGE
-    files = [Path("compiler.py"), Path("kernel_cache", "runtime.c"), *sorted(
+    files = [Path("kernel_cache", "runtime.c"), *sorted(
         path.relative_to(package) for name in COMPILED for path in (package / name).rglob("*.py"))]
     return hashlib.sha256(b"".join(str(file).encode() + (package / file).read_bytes() for file in files)).hexdigest()
 
 
 @cache
 def made_by() -> tuple:
-    """What compiles, and loads what Numba keeps."""
+    """Return the versions that code in Numba's form is for."""
     import llvmlite
     import numba
 
@@ -58,38 +56,33 @@ def made_by() -> tuple:
             llvmlite.__version__, numba.config.OPT)
 
 
-_compiling = RLock()
-if hasattr(os, "register_at_fork"):         # a fork waits: the child would inherit what LLVM and Numba have half done
-    os.register_at_fork(before=_compiling.acquire, after_in_parent=_compiling.release,
-                        after_in_child=_compiling.release)
-
-
 class Compiled:
-    """A function that `prepare` compiles, or takes from the cache; name: what messages call it. key: see `compiled`."""
+    """A function to compile, by the name that messages have for it. key, nogil: see `compiled`."""
 
-    def __init__(self, function: Callable, name: str, key: str | None, options: dict[str, Any]):
-        self.function, self.name, self.key, self.options = function, name, key, options
+    def __init__(self, function: Callable, name: str, key: str | None, nogil: bool):
+        self.function, self.name, self.key, self.nogil = function, name, key, nogil
         self.__doc__ = function.__doc__
 
     @lazy
     def dispatcher(self) -> Any:
         """Numba's dispatcher, which takes what it can from the cache, and compiles only where `prepare` has it do."""
-        import numba
-
-        from screw_dynamics.numba_internals import kept_code, pipelines
-        from screw_dynamics.numba_internals.dispatchers import let_compile
-
         start()
-        dispatcher = numba.njit(**FLAGS, **self.options, **pipelines.ENTRY)(self.function)
-        if tested.in_use():
-            kept_code.keep_by(dispatcher, self.cache)
-        let_compile(dispatcher, False)                        # an unforeseen type must raise, not compile for seconds
-        return dispatcher
+        with lock:
+            import numba
+
+            from screw_dynamics.numba_internals import kept_code, pipelines
+            from screw_dynamics.numba_internals.dispatchers import let_compile
+
+            dispatcher = numba.njit(**FLAGS, **pipelines.ENTRY)(self.function)
+            if tested.in_use():
+                kept_code.keep_by(dispatcher, self.cache)
+            let_compile(dispatcher, False)                    # an unforeseen type must raise, not compile for seconds
+            return dispatcher
 
     @lazy
     def cache(self) -> _Cache:
-        """Its files."""
-        return _Cache(self.function, self.name, self.key)
+        """Its files in Numba's form."""
+        return _Cache(self)
 
 
 class Form(NamedTuple):
@@ -100,7 +93,7 @@ class Form(NamedTuple):
 
     @property
     def name(self) -> str:
-        """What messages call it."""
+        """The name that messages have for it."""
         return self.compiled.name
 
     @property
@@ -118,24 +111,36 @@ class Form(NamedTuple):
 
 
 def types_of(signature: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Numba's types of arguments, of these or of their names, as ws.numbers_type(1, dtype="int64")."""
+    """Return Numba's types of arguments, from these or from their names, as ws.numbers_type(1, dtype="int64")."""
     scope = {name: getattr(types, name) for name in ("Array", "boolean", "float64", "int64", "intp")}
     return tuple(eval(kind, scope) if isinstance(kind, str) else kind for kind in signature)
 
 
-def compiled(name: str = "", key: str | None = "", **options: Any) -> Callable[[Callable], Any]:
-    """Make a function one that `prepare` compiles, and that is kept on disk. name: what messages call it. key: what its
-    code depends on beside the sources; "": what its closure says, None: what nobody can tell. Without Numba's JIT it
-    remains plain Python, as silent about infinities and NaN as machine code."""
+def compiled(name: str = "", key: str | None = "", nogil: bool = False) -> Callable[[Callable], Any]:
+    """Return a decorator that makes a function a Compiled, by the name that messages have for it. key: a hash of what
+    its code depends on beside the sources; "" to take the fingerprint of the function, None if that cannot be told.
+    nogil: whether Python calls it without the GIL. Without Numba's JIT it remains plain Python, as silent about
+    infinities and NaN as machine code."""
     def decorate(function):
         if PLAIN:
             return np.errstate(all="ignore")(function)
-        return Compiled(function, name or function.__name__, key, options)
+        return Compiled(function, name or function.__name__, key, nogil)
     return decorate
 
 
+def file_name(made: Compiled, *depends: Any) -> str | None:
+    """Return the name, without its suffix, of the file for the code of a function, which has a hash of the sources, of
+    the function and of what else its code depends on; None where that cannot be told."""
+    try:
+        key = made.key if made.key != "" else fingerprint(made.function)
+    except TypeError:
+        return None
+    digest = hashlib.sha256(repr((sources(), made.name, key, *depends)).encode()).hexdigest()[:32]
+    return None if key is None else re.sub(r"[^\w.]+", "_", made.name) + "-" + digest
+
+
 def prepare(made: Compiled, signature: tuple[Any, ...]) -> Any:
-    """Load a function for arguments of these types, or compile it, unless it is there; returns the result."""
+    """Return the compile result of a function for arguments of these types, loaded or compiled if it is not there."""
     if PLAIN:
         return SimpleNamespace(entry_point=made)
     from screw_dynamics.numba_internals.dispatchers import let_compile
@@ -153,11 +158,12 @@ def prepare(made: Compiled, signature: tuple[Any, ...]) -> Any:
 
 
 @contextmanager
-def compiling(name: str, file: str | None, beforehand: bool = True) -> Iterator[None]:
-    """Let processes that start together compile a piece of code once, and log that it takes long if it does. file: the
-    name under which it is to be kept, if it is; beforehand: whether `screw_dynamics.prepare` compiles it too."""
-    with _compiling:
-        timer = Timer(LONG, _log.warning, ["compiling %s, once on this machine" if file else "compiling %s", name])
+def compiling(made: Compiled, file: str | None) -> Iterator[None]:
+    """Let processes that start together compile a function once, and log that it takes long if it does. file: the name
+    under which it is to be kept, if it is."""
+    with lock:
+        timer = Timer(LONG, _log.warning, ["compiling %s, once on this machine" if file else "compiling %s",
+                                           made.name])
         timer.daemon, started = True, time.monotonic()
         timer.start()
         try:
@@ -167,8 +173,8 @@ def compiling(name: str, file: str | None, beforehand: bool = True) -> Iterator[
             timer.cancel()
             elapsed = time.monotonic() - started
             if elapsed > LONG:
-                _log.warning("%s is ready after %.1f s", name, elapsed)
-                if file and beforehand:         # a user's are compiled at their first use
+                _log.warning("%s is ready after %.1f s", made.name, elapsed)
+                if file and made.key == "":       # a user's are compiled at their first use
                     store.say_once("python -m screw_dynamics.prepare compiles kernels beforehand; --all: also those "
                                    "that few robots need, --groups: those of floating bases, ball and planar joints")
 
@@ -186,21 +192,12 @@ def _collector_paused():
             gc.enable()
 
 
-def _processors(here):
-    """The keys of machine code that runs here, the best first: made for this processor, or for a level that it has."""
-    from numba import config
-
-    yield here
-    if config.CPU_NAME is None and config.CPU_FEATURES is None:
-        yield from ((here[0], level, "") for level in levels())
-
-
 class _Cache:
     """The machine code of one function: the part of a Numba dispatcher's cache that a dispatcher calls. Without Numba's
     internals it is always empty."""
 
-    def __init__(self, function, name, key):
-        self.name, self._function, self._key, self._found = name, function, key, None
+    def __init__(self, made):
+        self._made, self._found = made, None
 
     @property
     def cache_path(self):
@@ -208,21 +205,16 @@ class _Cache:
         return str(store.own().path)
 
     def find(self, signature, target_context):
-        """The file with code for these types; None if there is none."""
-        folders = store.installed(), store.own()
-        for name in self._names(signature, target_context):
-            for folder in folders:
-                data = folder.read(name)
-                if data is not None:
-                    return data
-        return None
+        """Return the bytes of the code for these types; None if there is no file of them."""
+        name, folders = self._name(signature, target_context), (store.installed(), store.own())
+        return next((data for folder in folders if name and (data := folder.read(name)) is not None), None)
 
     def load_overload(self, signature, target_context):
         """The compile result for these types; None if it has to be compiled."""
-        of_user = self._key != "" or not self._function.__module__.startswith("screw_dynamics.")
-        data, self._found = self._found or self.find(signature, target_context), None
         from screw_dynamics.numba_internals import kept_code
 
+        of_user = self._made.key != "" or not self._made.function.__module__.startswith("screw_dynamics.")
+        data, self._found = self._found or self.find(signature, target_context), None
         if data is not None:
             with suppress(Exception):                         # whatever unpickling makes of another version's file
                 kept_code.get_ready(target_context, of_user)
@@ -233,7 +225,7 @@ class _Cache:
         """Keep a compile result, unless there is no place for it, which is said once."""
         from screw_dynamics.numba_internals import kept_code
 
-        name = next(self._names(signature, result.target_context), None)
+        name = self._name(signature, result.target_context)
         data = name and kept_code.bytes_of(result)
         if not data:
             return
@@ -246,23 +238,18 @@ class _Cache:
     @contextmanager
     def turn(self, signature, target_context) -> Iterator[None]:
         """Load a piece of code, or compile it in turn."""
-        with _compiling:
+        with lock:
             self._found = self.find(signature, target_context)
             if self._found is not None:
                 yield
                 return
-            with compiling(self.name, next(self._names(signature, target_context), None), self._key == ""):
+            with compiling(self._made, self._name(signature, target_context)):
                 yield
 
-    def _names(self, signature, target_context):
-        """The names of files that may hold the code, the first one that of code compiled here; none if what the code
-        depends on cannot be told."""
+    def _name(self, signature, target_context):
+        """Return the name of the file for the code; None if it cannot be kept."""
         from screw_dynamics.numba_internals import kept_code
 
-        if self._key is None or not tested.in_use():
-            return
-        with suppress(TypeError):
-            depends = sources(), made_by(), self._key or fingerprint(self._function), repr(signature)
-            for processor in _processors(kept_code.processor(target_context)):
-                digest = hashlib.sha256(repr((*depends, processor)).encode()).hexdigest()[:32]
-                yield re.sub(r"[^\w.]+", "_", self.name) + "-" + digest
+        if not tested.in_use():
+            return None
+        return file_name(self._made, made_by(), signature, kept_code.processor(target_context))

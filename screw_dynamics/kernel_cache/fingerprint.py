@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from screw_dynamics.compiler import noted, types
+from screw_dynamics.numba_internals.compiler import declare, types
 from screw_dynamics.numba_internals.dispatchers import is_jitted
 
 
@@ -59,4 +59,4 @@ def _(x: FunctionType):
     return x.__module__, x.__qualname__, fingerprint(x.__code__), fingerprint(x.__defaults__ or ()), closure
 
 
-noted(lambda: fingerprint.register(types.Type, lambda x: (type(x).__name__, repr(x))))
+declare(lambda: fingerprint.register(types.Type, lambda x: (type(x).__name__, repr(x))))

@@ -1,30 +1,36 @@
-"""Levels of instructions that machine code may have been made for elsewhere, and which of them this processor has."""
+"""Levels of instructions for which machine code is compiled, and which of them this processor has."""
 import os
 import platform
 from functools import cache
 
-# By the names that LLVM has for them, the best first, with what Linux calls what they need.
+# By LLVM's names, the best first: the instructions of each, by Linux's names.
 _V3 = {"abm", "avx", "avx2", "bmi1", "bmi2", "f16c", "fma", "movbe", "xsave"}
 _V4 = _V3 | {"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"}
 LEVELS: dict[str, dict[str, set[str]]] = {
     "x86_64": {"x86-64-v4": _V4, "x86-64-v3": _V3}, "aarch64": {"generic": {"asimd"}}}
+# Settings of Numba for code of another kind, which it makes itself.
+OTHERS = "NUMBA_CPU_FEATURES", "NUMBA_LOOP_VECTORIZE", "NUMBA_OPT", "NUMBA_SLP_VECTORIZE"
 
 
 @cache
 def levels() -> tuple[str, ...]:
-    """The levels that code may have here, the best first: those of this processor; NUMBA_CPU_NAME alone, if it is set.
-    None where that cannot be told."""
+    """Return the levels that this processor has, the best first; the one of NUMBA_CPU_NAME alone, if that is set to a
+    level. None where they cannot be told, or the environment has other settings of Numba for machine code."""
     chosen = os.environ.get("NUMBA_CPU_NAME")
-    return (chosen,) if chosen else levels_with(_instructions())
+    if any(map(os.environ.get, OTHERS)):
+        return ()
+    if chosen:
+        return (chosen,) if chosen in LEVELS.get(platform.machine(), {}) else ()
+    return levels_with(_instructions())
 
 
 def levels_with(instructions: set[str]) -> tuple[str, ...]:
-    """The levels of this kind of processor that need no other instructions than these."""
+    """Return the levels of this kind of processor that need no other instructions than these."""
     return tuple(level for level, needed in LEVELS.get(platform.machine(), {}).items() if needed <= instructions)
 
 
 def _instructions():
-    """What Linux calls what this processor has."""
+    """Return Linux's names of the instructions of this processor."""
     try:
         with open("/proc/cpuinfo") as file:
             found = next((line for line in file if line.startswith(("flags", "Features"))), ":")

@@ -16,7 +16,7 @@ from pathlib import Path
 
 PACKAGE = Path(__file__).parents[1]
 SUFFIX = ".kernel"      # of Numba's compile results
-SHARED_OBJECT = ".so"
+SHARED_OBJECT = ".kernel.so"
 UNUSED = 60 * 86400     # s: a file that no process has loaded for so long is removed
 PATIENCE = 60.0         # s: how long to wait for another process that compiles the same code, before compiling it too
 OTHERS = stat.S_IWGRP | stat.S_IWOTH
@@ -49,7 +49,7 @@ class Folder:
         return self.read(name) is not None
 
     def shared_object(self, name: str) -> Path | None:
-        """The shared object of this name; None if there is none, or it is damaged or not to be trusted."""
+        """Return the shared object of this name; None if there is none, or it is damaged or not to be trusted."""
         return None if self.read(name, SHARED_OBJECT) is None else self._file(name, SHARED_OBJECT)
 
     def read(self, name: str, suffix: str = SUFFIX) -> bytes | None:
@@ -101,16 +101,18 @@ class Folder:
                     break
                 except OSError:
                     time.sleep(0.05)
-            yield
-            with suppress(OSError):
-                os.unlink(lock.name)
+            try:
+                yield
+            finally:
+                with suppress(OSError):
+                    os.unlink(lock.name)
 
     def clear(self) -> int:
         """Remove all machine code; returns how many files that were."""
         files = self._files()
         for file in files:
             file.unlink(missing_ok=True)
-        return sum(file.suffix in (SUFFIX, SHARED_OBJECT) for file in files)
+        return sum(file.name.endswith((SUFFIX, SHARED_OBJECT)) for file in files)
 
     def _file(self, name, suffix=SUFFIX):
         return self.path / f"{name}{suffix}"
@@ -146,7 +148,7 @@ class Folder:
 
 
 def _parted(contents):
-    """What was written, and what `write` put at its end."""
+    """Return the contents of a file as they were given to `write`, and what that put after them."""
     size = max(len(contents) - 32 - len(_MAGIC), 0)
     return contents[:size], contents[size:]
 
@@ -170,15 +172,17 @@ def installed() -> Folder:
 
 
 def own() -> Folder:
-    """The user's: the first of `places` that is trusted, made if it does not exist. That others are not is said once;
-    without any, it is the first, of which `read` and `write` say what is wrong."""
-    folders = [Folder(path, {0, os.geteuid()}) for path in places()]
-    for k, folder in enumerate(folders):
+    """Return the user's: the first of `places` that is trusted, made if it does not exist. Why others are not is logged
+    once; without any, it is the first, of which `read` and `write` tell what is wrong."""
+    first, refused = None, ""
+    for path in places():
+        folder = Folder(path, {0, os.geteuid()})
+        if refused:
+            say_once(f"{refused}; {path} is used instead")
         if not (fault := folder.unfit()):
             return folder
-        if k + 1 < len(folders):
-            say_once(f"machine code in {folder.path} is not used: {fault}; {folders[k + 1].path} is used instead")
-    return folders[0]
+        first, refused = first or folder, f"machine code in {path} is not used: {fault}"
+    return first
 
 
 def places() -> Iterator[Path]:
@@ -190,4 +194,8 @@ def places() -> Iterator[Path]:
         with suppress(RuntimeError):                            # a user without a home
             if path:
                 yield Path(path).expanduser()
-    yield Path(tempfile.gettempdir(), f"screw_dynamics_{os.geteuid()}")
+    try:
+        shared = tempfile.gettempdir()
+    except OSError:                                             # none that can be written
+        shared = "/tmp"
+    yield Path(shared, f"screw_dynamics_{os.geteuid()}")

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from screw_dynamics.checks import described
-from screw_dynamics.compiler import CALLED, overload, types
+from screw_dynamics.numba_internals.compiler import CALLED, overload, types
 
 from .user_code import rebound
 

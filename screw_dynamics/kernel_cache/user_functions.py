@@ -8,7 +8,7 @@ from contextlib import suppress
 from types import CellType, FunctionType, ModuleType
 from typing import Any
 
-from screw_dynamics.compiler import jit
+from screw_dynamics.numba_internals.compiler import jit
 from screw_dynamics.numba_internals.dispatchers import is_jitted, may_compile
 
 from .user_code import globals_of, is_library, with_inner

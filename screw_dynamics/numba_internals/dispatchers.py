@@ -1,4 +1,4 @@
-"""What `njit` returns."""
+"""Dispatchers of functions that njit has made."""
 import sys
 from typing import Any
 
@@ -7,7 +7,7 @@ from .tested import required
 
 @required("tell jitted functions from others")
 def is_jitted(x: Any) -> bool:
-    """True for what njit has made of a function."""
+    """Return True for a dispatcher."""
     if "numba" not in sys.modules:
         return False
     from numba.core.dispatcher import Dispatcher

@@ -11,14 +11,15 @@ from numba.core.codegen import create_pass_builder
 from numba.core.compiler_machinery import register_pass
 from numba.core.typed_passes import NativeLowering
 
-from screw_dynamics.compiler import CALLED, FLAGS, start
+from screw_dynamics.numba_internals.compiler import CALLED, FLAGS, start
 
 from . import linking
 
 # What kernels may call: functions of C and of runtime.c.
 MATH = {"acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "cbrt", "ceil", "cos", "cosh", "exp", "exp2",
         "expm1", "fabs", "floor", "fma", "fmod", "hypot", "log", "log10", "log1p", "log2", "pow", "rint", "round",
-        "sin", "sincos", "sinh", "sqrt", "tan", "tanh", "trunc"}
+        "sin", "sincos", "sinh", "sqrt", "tan", "tanh", "trunc",
+        "erf", "erfc", "lgamma", "tgamma"}
 KNOWN = MATH | {"clock_gettime", "memcpy", "memmove", "memset", "NRT_MemInfo_alloc_safe_aligned",
                 "NRT_MemInfo_alloc_aligned", "NRT_MemInfo_alloc", "NRT_MemInfo_call_dtor", "numba_gil_ensure",
                 "numba_gil_release", "PyErr_CheckSignals", "PyEval_RestoreThread", "PyEval_SaveThread"}
@@ -32,6 +33,7 @@ class ModuleLibrary(linking.Whole):
         pass
 
     def _finalize_final_module(self):
+        self._finalize_dynamic_globals()
         self._finalized = True
 
 
@@ -61,13 +63,15 @@ class ModuleCompiler(linking._WithLowering):
 
 
 def object_of(function: Any, signature: tuple, level: str) -> bytes | None:
-    """The object file of a function for arguments of these Numba types, on processors of a level, as LLVM calls it;
-    None for code that calls more than KNOWN."""
+    """Return the object file of a function for arguments of these Numba types, on processors of a level by LLVM's name;
+    None for code that calls more than KNOWN, or names addresses of this process."""
     start()
     dispatcher = njit(**FLAGS, **CALLED, pipeline_class=ModuleCompiler)(function)
     dispatcher.compile(signature)
     result = dispatcher.overloads[signature]
     if not isinstance(result.library, ModuleLibrary):       # Numba's own compiler: see linking.py
+        return None
+    if result.library.has_dynamic_globals:                  # addresses in this process, as of large constant arrays
         return None
     module, symbol = result.library._final_module, result.fndesc.llvm_func_name
     for f in module.functions:

@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from screw_dynamics.compiler import cgutils, intrinsic, numba_types, overload, types
+from screw_dynamics.numba_internals.compiler import cgutils, intrinsic, overload, types
 
 from .lanes import WIDTH, extract, insert, splat
 from .scalars import absolute, atan2, floor, sincos, sqrt
-from .structs import member
+from .structs import member, numba_types
 from .values import is_value, kernel
 
 

@@ -10,9 +10,10 @@ import operator
 import platform
 from typing import Any
 
-from screw_dynamics.compiler import intrinsic, ir, numba_types, overload, types
+from screw_dynamics.numba_internals.compiler import intrinsic, ir, overload, types
 
 from .scalars import LIMIT, SINGLE_LIMIT, absolute, atan2, sincos, sincos_polynomial, sincos_single, some, where
+from .structs import numba_types
 from .values import PLAIN, kernel
 
 # The registers of AArch64 hold two doubles, and wider lanes spill more of them.

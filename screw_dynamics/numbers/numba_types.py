@@ -6,7 +6,7 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import lower_cast, models, register_model
 
-from screw_dynamics.compiler import FLAGS
+from screw_dynamics.numba_internals.compiler import FLAGS
 from screw_dynamics.numba_internals.conversions import SAFE
 
 from .lanes import WIDTH

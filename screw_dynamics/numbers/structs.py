@@ -1,8 +1,11 @@
-"""Numba types whose values are structs: what is in them."""
+"""Numba's types of this package's numbers, imported when something is first compiled, and members of structs."""
 from collections.abc import Callable
 from typing import Any
 
-from screw_dynamics.compiler import cgutils, intrinsic
+from screw_dynamics.numba_internals.compiler import Module, cgutils, declare, intrinsic
+
+numba_types: Any = Module("screw_dynamics.numbers.numba_types")
+declare(lambda: numba_types.LANE)
 
 
 def member(name: str, kind: Callable[[], Any]) -> Callable:

@@ -13,8 +13,9 @@ from typing import Annotated, Any, NamedTuple, TypeVar, get_type_hints
 
 import numpy as np
 
-from screw_dynamics.compiler import cgutils, intrinsic, numba_arrays, numba_types, overload, types
+from screw_dynamics.numba_internals.compiler import cgutils, intrinsic, numba_arrays, overload, types
 
+from .structs import numba_types
 from .values import Nil, build, fields, form_of, leaves, numba_type, numbers
 
 

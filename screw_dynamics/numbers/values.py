@@ -11,17 +11,18 @@ from collections.abc import Callable, Iterable
 from functools import cache, singledispatch
 from typing import Any, NamedTuple, get_type_hints
 
-from screw_dynamics.compiler import (
+from screw_dynamics.numba_internals.compiler import (
     PLAIN,
     intrinsic,
     ir,
     kernel,
-    numba_types,
     optimised_alone,
     outlined,
     overload,
     types,
 )
+
+from .structs import numba_types
 
 __all__ = (
     "Nil", "PLAIN", "Scalar", "build", "compiled_as", "fields", "form_of", "infix", "is_value", "kernel", "leaves",

@@ -1,7 +1,9 @@
 """Views as arrays of Numba's own, in compiled code."""
 from typing import Any
 
-from screw_dynamics.compiler import intrinsic, numba_arrays, numba_types
+from screw_dynamics.numba_internals.compiler import intrinsic, numba_arrays
+
+from .structs import numba_types
 
 
 @intrinsic

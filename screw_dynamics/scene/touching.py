@@ -74,7 +74,7 @@ class Solid(NamedTuple):
 
 
 class Room(NamedTuple):
-    """What has room for so many contacts at once: workspaces, and rollouts in these."""
+    """The memory for so many contacts at once: workspaces, and rollouts in these."""
 
     most: int
     workspaces: Workspaces

@@ -15,13 +15,14 @@ import numpy as np
 from screw_dynamics.compiled import workspace as ws
 from screw_dynamics.compiled.entry import lane, number
 from screw_dynamics.compiled.native import address, array_at
-from screw_dynamics.compiler import Module, jit, numba_types, types
 from screw_dynamics.kernel_cache.cache import Form, compiled, prepare
 from screw_dynamics.kernel_cache.user_code import Fingerprint, fingerprint
 from screw_dynamics.kernel_cache.user_errors import rebinding, refusals, returns_nothing, why_not
 from screw_dynamics.kernel_cache.user_functions import bounds_checked
+from screw_dynamics.numba_internals.compiler import Module, jit, types
 from screw_dynamics.numba_internals.dispatchers import is_jitted, may_compile
 from screw_dynamics.numbers.lanes import WIDTH, extract, insert
+from screw_dynamics.numbers.structs import numba_types
 from screw_dynamics.numbers.views import as_array
 
 from .robot_methods import FRICTION, METHODS, OF_LINKS, used

@@ -9,7 +9,7 @@ from collections.abc import Callable
 import numpy as np
 
 from screw_dynamics.compiled.native import fresh
-from screw_dynamics.compiler import CALLEE, overload, types
+from screw_dynamics.numba_internals.compiler import CALLEE, overload, types
 from screw_dynamics.numbers.lanes import WIDTH, extract, insert, splat
 from screw_dynamics.numbers.numba_types import LANE
 from screw_dynamics.numbers.scalars import absolute, sincos, sqrt, where

@@ -9,8 +9,8 @@ from screw_dynamics.algorithms.representations import REPRESENTATIONS
 from screw_dynamics.compiled import workspace as ws
 from screw_dynamics.compiled.entry import Target, per_frame, per_joint, per_pair, per_twist, single
 from screw_dynamics.compiled.native import array_at, at, call, fresh
-from screw_dynamics.compiler import CALLEE, called, cgutils, intrinsic, kernel, overload, types
 from screw_dynamics.kernel_cache.user_errors import refuse
+from screw_dynamics.numba_internals.compiler import CALLEE, called, cgutils, intrinsic, kernel, overload, types
 from screw_dynamics.numbers.lanes import splat
 from screw_dynamics.numbers.numba_types import LANE
 from screw_dynamics.numbers.scalars import where

@@ -138,7 +138,7 @@ def form_of(integrator: str, lanes: bool, on_groups: bool = False) -> Form:
 @cache
 def one(integrator: str, on_groups: bool, without_gil: bool = False) -> Callable[..., int]:
     """The compiled form of an integrator for one state: its arguments are those of Views."""
-    return called(form_of(integrator, False, on_groups), without_gil)
+    return called(form_of(integrator, False, on_groups), "aaaaaaaad", without_gil)
 
 
 @cache

@@ -1,5 +1,6 @@
 """Kernels as shared objects: built once, loaded without Numba, and never trusted blindly."""
 import os
+import resource
 import subprocess
 import sys
 
@@ -8,10 +9,12 @@ import pytest
 
 from screw_dynamics.compiled.functions import form_of_words, function
 from screw_dynamics.compiled.native import address, array_at, function_at
-from screw_dynamics.compiled.workspace import numbers_type
-from screw_dynamics.kernel_cache import shared_objects, store
-from screw_dynamics.kernel_cache.cache import Form, compiled, prepare
+from screw_dynamics.compiled.workspace import numbers_type, read_type
+from screw_dynamics.kernel_cache import levels, shared_objects, store
+from screw_dynamics.kernel_cache.cache import Compiled, Form, compiled, file_name, prepare
+from screw_dynamics.numba_internals import compiler
 from screw_dynamics.numbers.values import PLAIN
+from screw_dynamics.prepare import forms as known
 from support.paths import ROOT, URDF
 
 pytestmark = [pytest.mark.skipif(PLAIN, reason="nothing is compiled"),
@@ -89,7 +92,7 @@ def test_without_a_compiler_or_a_level_numba_makes_the_code(folder, monkeypatch,
 
 
 def test_a_linker_that_fails_is_reported(folder, monkeypatch, caplog):
-    monkeypatch.setattr(shared_objects, "linker", lambda: "false")
+    monkeypatch.setattr(shared_objects, "linker", lambda: ["false"])
     assert shared_objects.address_of(kernel()) == 0
     assert "kernels cannot be linked" in caplog.text
 
@@ -111,6 +114,165 @@ def test_where_nothing_can_be_kept_kernels_are_built_in_each_process(folder, mon
     assert "machine code cannot be kept" in caplog.text
 
 
+def test_a_name_tells_all_that_code_depends_on():
+    """Of two kernels that differ in any of it, none is ever loaded for the other."""
+    def body(x):
+        return x
+    names = [file_name(Compiled(function, name, key, False), *depends) for function, name, key, depends in (
+        (body, "f, batches", "a", ("v3",)), (body, "f_batches", "a", ("v3",)), (body, "f", "a", ("v3",)),
+        (body, "f", "b", ("v3",)), (body, "f", "a", ("v4",)), (body, "f", "", ("v3",)), (len, "f", "b", ()),
+        (lambda x: 2 * x, "f", "", ("v3",)))]
+    assert len(set(names)) == len(names) and None not in names
+    unknown = complex(1.0, 2.0)
+    assert file_name(Compiled(lambda x: unknown, "f", "", False)) is None
+    assert file_name(Compiled(body, "f", None, False)) is None
+
+
+def test_words_of_different_signatures_have_different_names():
+    def twice(x):
+        x[0] = 2 * x[0]
+    made = compiled("twice", "a user's")(twice)
+    kinds = numbers_type(1), numbers_type(2), numbers_type(1, "A"), numbers_type(1, dtype="int64")
+    assert len({shared_objects._names(form_of_words(Form(made, (kind,))))[0] for kind in kinds}) == len(kinds)
+
+
+def test_what_is_prepared_needs_no_numba():
+    """None of them calls more than runtime.c has: those that are there are shared objects."""
+    forms = {name: form_of_words(form) for name, form in known(everything=True).items()}
+    assert [name for name, form in forms.items() if form.is_kept and shared_objects.file_of(form) is None] == []
+
+
+def test_memory_that_a_kernel_takes_it_gives_back(folder):
+    """8 GB in all, if it does not."""
+    @compiled("taking memory")
+    def taking(count):
+        total = 0.0
+        for k in range(count):
+            x = np.ones(10000 + k % 3)
+            total += x[k % 100]
+        return int(total)
+    where = shared_objects.address_of(Form(taking, ("intp",)))
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    assert function_at(where, 1)(100_000) == 100_000
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 100_000       # kB
+
+
+def test_integers_come_back_as_they_are_and_errors_without_the_gil(folder):
+    @compiled("less", nogil=True)
+    def less(x, by, fails):
+        if fails:
+            raise ValueError("it was to fail")
+        return int(x[0]) - by
+    run = function(Form(less, (read_type(1), "int64", "boolean")))
+    assert [run(np.array([1.0]), by, np.False_) for by in (0, 2, 1, -2**40)] == [1, -1, 0, 1 + 2**40]
+    with pytest.raises(ValueError, match="it was to fail"):
+        run(np.array([1.0]), 1, True)
+    for wrong in ((1.0, False), (None, False), (np.float32(1), False), (np.ones(1), False), (1, None), (1, 0.0), (1, 1),
+                  (1,), (1, False, 1)):
+        with pytest.raises(TypeError, match="less: takes"):
+            run(np.array([1.0]), *wrong)
+    for wrong in (1, 1.0, True, [1.0], None):
+        with pytest.raises(TypeError, match="less: takes"):
+            run(wrong, 1, False)
+
+
+def test_files_of_others_are_left_alone(folder):
+    shared_objects.address_of(kernel())
+    others = [folder / "libother.so", folder / "notes.kernel.txt"]
+    for path in others:
+        path.write_text("mine")
+        os.utime(path, (0, 0))
+    store.own().write("new", b"code", store.SHARED_OBJECT)
+    assert shared_objects.is_kept(kernel()) and store.own().clear() == 2
+    assert sorted(folder.iterdir()) == others
+
+
+@pytest.mark.parametrize("name, value, found", [
+    ("NUMBA_CPU_NAME", "nonsense", ()), ("NUMBA_CPU_NAME", "host", ()), ("NUMBA_CPU_NAME", "x86-64-v3", ("x86-64-v3",)),
+    ("NUMBA_CPU_FEATURES", "-avx2", ()), ("NUMBA_OPT", "0", ()), ("NUMBA_CPU_FEATURES", "", None)])
+def test_settings_of_numba_for_other_code_are_left_to_it(monkeypatch, name, value, found):
+    here = levels.levels_with(levels._instructions())
+    monkeypatch.setattr(levels.platform, "machine", lambda: "x86_64")
+    monkeypatch.delenv("NUMBA_CPU_NAME", raising=False)
+    monkeypatch.setenv(name, value)
+    assert levels.levels.__wrapped__() == (here if found is None else found)
+
+
+def test_a_declaration_that_is_interrupted_is_made_next_time(monkeypatch):
+    made, waiting = [], compiler.deque()
+    monkeypatch.setattr(compiler, "_declarations", waiting)
+
+    def interrupted():
+        made.append(1)
+        if len(made) == 1:
+            raise KeyboardInterrupt
+    waiting.extend([interrupted, lambda: made.append(2)])
+    with pytest.raises(KeyboardInterrupt):
+        compiler._make_declarations()
+    compiler._make_declarations()
+    assert made == [1, 1, 2] and not waiting
+
+
+def run(program, **environment):
+    """What a program prints in a new process, and logs."""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=300,
+                          env={**os.environ, "PYTHONPATH": str(ROOT), **environment})
+    assert done.returncode == 0, done.stderr
+    return done.stdout, done.stderr
+
+
+def test_a_fork_waits_until_nothing_is_compiled():
+    """Numba is imported by then, too, which a child could not go on with."""
+    assert run("""
+import os, sys, threading, time
+from screw_dynamics.numba_internals import compiler
+held = []
+class Finder:
+    def find_spec(self, name, path=None, target=None):
+        if name == "numba" and not held:
+            held.append(not compiler.lock.acquire(blocking=False))
+            began.set()
+            time.sleep(0.3)
+sys.meta_path.insert(0, Finder())
+began = threading.Event()
+thread = threading.Thread(target=compiler.start)
+thread.start()
+began.wait()
+if os.fork() == 0:
+    os._exit(0 if compiler._started else 1)
+print(held, os.wait()[1])
+""")[0] == "[True] 0\n"
+
+
+CONSTANT = f"""
+import numpy as np
+import screw_dynamics as sd
+TABLE = np.arange(64.0)[::2]
+def pushed(t, q, qd, p, tau):
+    tau[0] = TABLE[3]
+robot = sd.Robot.from_urdf({str(URDF / "spherical_arm.urdf")!r})
+print(robot.total_force([sd.forces.Custom(pushed)]).efforts(np.zeros(robot.n), np.zeros(robot.n))[0])
+"""
+
+
+def test_code_with_addresses_of_one_process_is_not_loaded_by_another(folder):
+    """Of a large array, or one with strides, which a function reads as a constant: Numba writes its address."""
+    assert [run(CONSTANT)[0] for _ in range(2)] == ["6.0\n"] * 2
+
+
+def test_a_folder_may_be_named_as_it_lies_here(folder):
+    folder.mkdir()
+    program = f"""
+import os, sys
+os.chdir({str(folder)!r})
+import screw_dynamics as sd
+sd.Robot.from_urdf({str(URDF / "double_pendulum.urdf")!r}).potential_energy([0.0, 0.0])
+print("numba" in sys.modules)"""
+    run(program, SCREW_DYNAMICS_CACHE_DIR=".")
+    assert run(program, SCREW_DYNAMICS_CACHE_DIR=".") == ("False\n", "")
+    assert [path.name.partition("-")[0] for path in folder.iterdir()] == ["potential_energy"]
+
+
 PROGRAM = f"""
 import sys
 import numpy as np
@@ -120,7 +282,8 @@ robot = sd.Robot.from_urdf({str(URDF / "spherical_arm.urdf")!r})
 q = np.full(robot.n, 0.1)
 robot.gravity_torque(q), robot.inverse_dynamics(q, q, q), robot.forward_dynamics(q, q, q), robot.mass_matrix(q)
 robot.jacobian(q, "gripper"), robot.kinetic_energy(q, q), robot.inverse_dynamics(*np.ones((3, 40, robot.n)))
-robot.rollout(q, q, steps=3), robot.rollout(np.ones((20, robot.n)), q, steps=3), robot.step(q, q, q, 1e-3)
+robot.rollout(q, q, steps=3), robot.rollout(np.zeros((20, robot.n)), 0 * q, steps=3, limits=False)
+robot.step(q, q, q, 1e-3)
 robot.inverse_kinematics(robot.forward_kinematics(q, "gripper"), "gripper", q0=q)
 print(*[name for name in sys.modules if name.partition(".")[0] in ("numba", "llvmlite")])
 """
@@ -128,11 +291,8 @@ print(*[name for name in sys.modules if name.partition(".")[0] in ("numba", "llv
 
 def test_nothing_of_numba_is_imported_where_kernels_are_there():
     """A second process of the same program; the first has built what was not there."""
-    def run():
-        return subprocess.run([sys.executable, "-c", PROGRAM], env={**os.environ, "PYTHONPATH": str(ROOT)}, text=True,
-                              capture_output=True, check=True).stdout
-    run()
-    assert run() == "\n"
+    run(PROGRAM)
+    assert run(PROGRAM) == ("\n", "")
 
 
 def test_a_function_of_arrays_refuses_others(folder):

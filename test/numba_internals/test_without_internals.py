@@ -62,7 +62,7 @@ def test_the_way_is_chosen_by_the_version_a_trial_and_the_environment(tmp_path, 
 
 
 def test_a_choice_that_is_none_is_an_error():
-    program = "from screw_dynamics.compiler import start; start()"
+    program = "from screw_dynamics.numba_internals.compiler import start; start()"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True,
                           env={**os.environ, "PYTHONPATH": str(ROOT), tested.VARIABLE: "yes"})
     assert f"ValueError: {tested.VARIABLE} must be 0 or 1, not 'yes'" in done.stderr

@@ -3,8 +3,8 @@ import pytest
 from numba import njit, types
 from numba.core.codegen import JITCodeLibrary
 
-from screw_dynamics.compiler import CALLEE, start
 from screw_dynamics.kernel_cache.cache import compiled, prepare
+from screw_dynamics.numba_internals.compiler import CALLEE, start
 from screw_dynamics.numba_internals.linking import Whole
 from screw_dynamics.numbers.values import kernel, outlined
 

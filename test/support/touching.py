@@ -5,7 +5,6 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from screw_dynamics.compiler import FLAGS, start
 from screw_dynamics.contact.detection import detector, kinds_of, pair_rows
 from screw_dynamics.contact.solids import (
     CONTACT,
@@ -19,6 +18,7 @@ from screw_dynamics.contact.solids import (
     rows,
 )
 from screw_dynamics.numba_internals import pipelines
+from screw_dynamics.numba_internals.compiler import FLAGS, start
 from screw_dynamics.numbers.lanes import WIDTH, splat
 from screw_dynamics.numbers.tables import table, width
 from screw_dynamics.numbers.values import PLAIN, kernel

@@ -159,8 +159,8 @@ def checked_level(level: float) -> float:
 
 def concluded(unknowns: Unknowns, evidence: Evidence, level: float = 0.95, notes: Sequence[str] = (),
               rows: Equations | None = None, window: float = 0.0) -> Identification:
-    """What the evidence of one recording, or of many, says of the unknowns: the one fit at the end. rows: of one, and
-    the window (s) over which they are smoothed."""
+    """Return the unknowns that the evidence of one recording, or of many, gives: the one fit at the end. rows: of one,
+    and the window (s) over which they are smoothed."""
     robot, prior, estimated = unknowns.robot, unknowns.prior, unknowns.estimated
     model, n, inertial = robot.model, robot.n, COUNT * len(unknowns.bodies)
     fit = base_fit(evidence, unknowns)

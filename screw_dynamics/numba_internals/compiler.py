@@ -1,15 +1,17 @@
 """Numba, imported when something is first compiled.
 
 Modules import from here what they would import from Numba and llvmlite. `types`, `cgutils` and `ir` stand for modules
-that are imported when an attribute is first asked for. What declares something to Numba (`overload`, `intrinsic`,
-`register_jitable`) is noted, and done by `start`, before anything is compiled."""
+that are imported when an attribute is first asked for. Declarations to Numba (`overload`, `intrinsic`, `kernel`) wait
+until `start` makes them, before anything is compiled."""
 from __future__ import annotations
 
+import logging  # noqa: F401  whose lock a fork takes after that of here: Numba logs while it is imported
 import os
 import sys
+from collections import deque
 from collections.abc import Callable
 from importlib import import_module
-from threading import RLock
+from threading import RLock, Thread
 from typing import Any
 
 # `fastmath=True` would also assume that nothing is infinite or NaN, and break the argument reduction of sincos.
@@ -40,7 +42,7 @@ class Module:
         self._name = name
 
     def __getattr__(self, name: str) -> Any:
-        """An attribute of the module, kept from then on."""
+        """Return an attribute of the module, kept from then on."""
         if name.startswith("__"):
             raise AttributeError(name)
         value = getattr(import_module(self._name), name)
@@ -51,58 +53,77 @@ class Module:
 types: Any = Module("numba.types")
 cgutils: Any = Module("numba.core.cgutils")
 ir: Any = Module("llvmlite.ir")
-numba_types: Any = Module("screw_dynamics.numbers.numba_types")        # types of this package's numbers
 numba_arrays: Any = Module("screw_dynamics.numba_internals.arrays")
 numba_calls: Any = Module("screw_dynamics.numba_internals.calls")
 _pipelines: Any = Module("screw_dynamics.numba_internals.pipelines")
 
-_noted: list[Callable[[], Any]] = []        # what is to be declared to Numba, in order
+_declarations: deque[Callable[[], Any]] = deque()       # that wait for `start`, in order
 _started = False
-_lock = RLock()
+lock = RLock()                              # held while Numba is imported, and while it compiles
+if hasattr(os, "register_at_fork"):         # a fork waits: the child would inherit what LLVM and Numba have half done
+    os.register_at_fork(before=lock.acquire, after_in_parent=lock.release, after_in_child=lock.release)
 
 
-def noted(declare: Callable[[], Any]) -> None:
-    """Call a function that declares something to Numba: before anything is compiled, or now, if something was."""
-    if PLAIN:
-        return
-    if _started:
-        declare()
-    else:
-        _noted.append(declare)
+def declare(declaration: Callable[[], Any]) -> None:
+    """Have `start` call a function that declares something to Numba, or call it now if that has been."""
+    if not PLAIN:
+        _declarations.append(declaration)
+        if _started:
+            _make_declarations()
 
 
 def start() -> None:
-    """Declare to Numba what was noted, once in a process."""
+    """Import Numba and make all declarations, once in a process. Raises RuntimeError if Numba's JIT is disabled in a
+    way that could not be seen before."""
     global _started
     if _started or PLAIN:
         return
-    with _lock:
+    with lock:
         if _started:
             return
+        thread = Thread(target=import_module, args=("numba",))      # where Ctrl-C does not leave half of it behind
+        thread.start()
+        thread.join()
+        if import_module("numba").config.DISABLE_JIT:
+            raise RuntimeError("Numba's JIT is disabled by a file .numba_config.yaml, or since screw_dynamics was "
+                               "imported: set NUMBA_DISABLE_JIT=1 in the environment instead")
         import_module("screw_dynamics.numba_internals.intrinsics").recognize(Intrinsic)
-        import_module("screw_dynamics.numbers.numba_types")
-        while _noted:           # in order, and what is noted by modules that are imported meanwhile
-            _noted.pop(0)()
+        _make_declarations()
         _started = True
+        _make_declarations()                # what another thread has declared meanwhile
+
+
+def _make_declarations():
+    """Make those that wait, and those of modules that are imported meanwhile."""
+    while _declarations:
+        try:
+            declaration = _declarations.popleft()
+        except IndexError:                  # another thread took it
+            return
+        try:
+            declaration()
+        except BaseException:               # Ctrl-C, say: it is made next time
+            _declarations.appendleft(declaration)
+            raise
 
 
 def jit(function: Callable, **options: Any) -> Any:
-    """The dispatcher of a function that compiled code alone calls."""
+    """Return the dispatcher of a function that compiled code alone calls."""
     start()
     return import_module("numba").njit(**{**called(CALLED), **options})(function)
 
 
 def called(options: dict[str, Any]) -> dict[str, Any]:
-    """Options of compiling, with the compiler of functions that compiled code alone calls."""
+    """Return options of compiling, with the compiler of functions that compiled code alone calls."""
     return dict(options, **_pipelines.CALLEE)
 
 
 # ------------------------------------------------------------------------------------------------- declarations
 def overload(function: Callable, jit_options: dict | None = None, **options: Any) -> Callable:
-    """Decorate the function that gives, of the types of arguments, what `function` is where compiled code calls it: as
-    numba.extending.overload, but that the options of compiling are INLINE, if none are given."""
+    """Decorate the function that returns, from the types of arguments, the implementation of `function` in compiled
+    code, as numba.extending.overload does; the options of compiling are INLINE, if none are given."""
     def decorate(implementation):
-        noted(lambda: import_module("numba.extending").overload(
+        declare(lambda: import_module("numba.extending").overload(
             function, jit_options=called(INLINE if jit_options is None else jit_options), **options)(implementation))
         return implementation
     return decorate
@@ -113,7 +134,7 @@ class Intrinsic:
 
     def __init__(self, define: Callable):
         self._define, self.__doc__ = define, define.__doc__
-        noted(self._make)
+        declare(self._make)
 
     def _make(self):
         self.made = import_module("numba.extending").intrinsic(self._define)
@@ -125,7 +146,7 @@ intrinsic: Any = Intrinsic
 def _jitable(whole: bool, **options):
     """A decorator of functions that compiled code calls: they remain as they are. whole: as a part of callers alone."""
     def decorate(function):
-        noted(lambda: import_module("numba.extending").register_jitable(
+        declare(lambda: import_module("numba.extending").register_jitable(
             **called(options) if whole else options)(function))
         return function
     return decorate
