@@ -430,6 +430,7 @@ def test_code_is_looked_for_of_levels_whose_every_instruction_a_processor_has(mo
 @pytest.mark.slow
 @pytest.mark.skipif("avx2" not in Path("/proc/cpuinfo").read_text(),
                     reason="this processor is older than x86-64-v3, or another kind")
+@pytest.mark.parametrize("package", [pytest.param(ENERGY, id="whole robot")], indirect=True)
 def test_code_for_a_level_of_processors_is_used_by_those_that_have_it(package):
     elsewhere = {"NUMBA_CPU_NAME": "x86-64-v3", "NUMBA_CPU_FEATURES": ""}
     number, _ = outcome(start(package, SCREW_DYNAMICS_CACHE_DIR=str(package / "machine_code"), **elsewhere))
