@@ -144,8 +144,9 @@ class BuildWithKernels(build_py):
         return [*super().get_outputs(include_bytecode), *map(str, self._files())]
 
     def _files(self):
-        """The files of kernels: of Numba's, and shared objects."""
-        return sorted(file for file in self.kernels.glob("*") if file.name.endswith((".kernel", ".kernel.so")))
+        """The files of kernels: of Numba's, shared objects, and what they depend on."""
+        return sorted(file for file in self.kernels.glob("*")
+                      if file.name.endswith((".kernel", ".kernel.so", ".sources")))
 
 
 def extensions():

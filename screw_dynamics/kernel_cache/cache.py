@@ -14,7 +14,6 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext, suppress
 from functools import cache
-from pathlib import Path
 from threading import Timer
 from types import SimpleNamespace
 from typing import Any, NamedTuple
@@ -26,24 +25,13 @@ from screw_dynamics.numba_internals import tested
 from screw_dynamics.numba_internals.compiler import FLAGS, PLAIN, lock, start, types
 
 from . import store
+from .dependencies import EVERYTHING, digest
 from .fingerprint import fingerprint
 
-# The others are plain Python.
-COMPILED = ("numba_internals", "numbers", "screws", "model", "kernel_cache", "compiled", "algorithms", "forces",
-            "constraints", "contact", "sweeps", "simulation")
 BATCHES = ", batches"   # ends the names of entry points for many states
 LONG = 1.0              # s: whoever compiles for longer is told so
 
 _log = logging.getLogger("screw_dynamics")
-
-
-@cache
-def sources() -> str:
-    """Return a hash of all sources that compiled code may come from."""
-    package = store.PACKAGE
-    files = [Path("kernel_cache", "runtime.c"), *sorted(
-        path.relative_to(package) for name in COMPILED for path in (package / name).rglob("*.py"))]
-    return hashlib.sha256(b"".join(str(file).encode() + (package / file).read_bytes() for file in files)).hexdigest()
 
 
 @cache
@@ -129,14 +117,16 @@ def compiled(name: str = "", key: str | None = "", nogil: bool = False) -> Calla
 
 
 def file_name(made: Compiled, *depends: Any) -> str | None:
-    """Return the name, without its suffix, of the file for the code of a function, which has a hash of the sources, of
-    the function and of what else its code depends on; None where that cannot be told."""
+    """Return the name, without its suffix, of the file for the code of a function, which has a hash of the sources and
+    of what else the code depends on; None where that cannot be told."""
+    if made.key is None:
+        return None
     try:
-        key = made.key if made.key != "" else fingerprint(made.function)
+        key = (made.key, digest(EVERYTHING)) if made.key else fingerprint(made.function)
     except TypeError:
         return None
-    digest = hashlib.sha256(repr((sources(), made.name, key, *depends)).encode()).hexdigest()[:32]
-    return None if key is None else re.sub(r"[^\w.]+", "_", made.name) + "-" + digest
+    hashed = hashlib.sha256(repr((made.name, key, *depends)).encode()).hexdigest()[:32]
+    return re.sub(r"[^\w.]+", "_", made.name) + "-" + hashed
 
 
 def prepare(made: Compiled, signature: tuple[Any, ...]) -> Any:

@@ -1,4 +1,4 @@
-"""What a function's machine code depends on, beside the package's sources: its own code and what it closes over."""
+"""What a function's machine code depends on: its own code, what it closes over, and the sources of both."""
 from functools import singledispatch
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
@@ -7,6 +7,8 @@ import numpy as np
 
 from screw_dynamics.numba_internals.compiler import declare, types
 from screw_dynamics.numba_internals.dispatchers import is_jitted
+
+from .dependencies import digest
 
 
 @singledispatch
@@ -42,10 +44,14 @@ def _(x: np.ndarray):
     return x.dtype.str, x.shape, np.ascontiguousarray(x).tobytes()
 
 
-@fingerprint.register(type)
-@fingerprint.register(ModuleType)
-def _(x):
-    return getattr(x, "__module__", ""), getattr(x, "__qualname__", x.__name__)
+@fingerprint.register
+def _(x: type):
+    return x.__module__, x.__qualname__, digest(x.__module__) if x.__module__.startswith("screw_dynamics.") else ""
+
+
+@fingerprint.register
+def _(x: ModuleType):
+    return x.__name__, digest(x.__name__) if x.__name__.startswith("screw_dynamics.") else ""
 
 
 @fingerprint.register
@@ -56,7 +62,8 @@ def _(x: CodeType):
 @fingerprint.register
 def _(x: FunctionType):
     closure = [fingerprint(cell.cell_contents) for cell in x.__closure__ or ()]
-    return x.__module__, x.__qualname__, fingerprint(x.__code__), fingerprint(x.__defaults__ or ()), closure
+    return (x.__module__, x.__qualname__, digest(x.__module__), fingerprint(x.__code__),
+            fingerprint(x.__defaults__ or ()), closure)
 
 
 declare(lambda: fingerprint.register(types.Type, lambda x: (type(x).__name__, repr(x))))

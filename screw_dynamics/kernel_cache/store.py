@@ -17,6 +17,7 @@ from pathlib import Path
 PACKAGE = Path(__file__).parents[1]
 SUFFIX = ".kernel"      # of Numba's compile results
 SHARED_OBJECT = ".kernel.so"
+SOURCES = ".sources"    # of what dependencies.py finds
 UNUSED = 60 * 86400     # s: a file that no process has loaded for so long is removed
 PATIENCE = 60.0         # s: how long to wait for another process that compiles the same code, before compiling it too
 OTHERS = stat.S_IWGRP | stat.S_IWOTH
@@ -119,7 +120,7 @@ class Folder:
 
     def _files(self):
         """What this class has written into the folder."""
-        return [file for suffix in (SUFFIX, SHARED_OBJECT, f"{SUFFIX}.lock", f"{SUFFIX}.tmp")
+        return [file for suffix in (SUFFIX, SHARED_OBJECT, SOURCES, f"{SUFFIX}.lock", f"{SUFFIX}.tmp")
                 for file in self.path.glob(f"*{suffix}")]
 
     def _make(self):

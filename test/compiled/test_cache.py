@@ -339,13 +339,6 @@ print(energy, len(compiled.buffer) > 0)
 """
 
 
-def test_every_package_with_kernels_counts():
-    """An edited kernel is other machine code, wherever it lies."""
-    makes_code = re.compile(r"@kernel|\bkernel\(|@compiled\(|@overload\(|@intrinsic|@njit")
-    assert {file.relative_to(PACKAGE).parts[0] for file in PACKAGE.rglob("*.py")
-            if makes_code.search(file.read_text())} <= set(cache.COMPILED)
-
-
 @pytest.fixture(params=[POWER, pytest.param(ENERGY, marks=pytest.mark.slow)], ids=["small", "whole robot"])
 def package(tmp_path, request):
     """A copy of the package's core, without any cache; its module `trial` prints a number and whether it compiled."""
@@ -378,16 +371,6 @@ def test_an_edit_of_a_callee_in_another_file_is_never_stale(package):
     assert power in text
     se3.write_text(text.replace(power, "return 2.0 * (W.torque @ V.angular + W.force @ V.linear)"))
     assert outcome(start(package)) == (2 * number, True)
-
-
-def test_the_name_of_a_file_tells_all_sources_that_code_comes_from():
-    """Of every package that compiles: by these names, which come from numbers/values.py and compiled/cache.py alone."""
-    marks = re.compile(r"^\s*@(kernel|outlined|infix|linear|value|compiled)\b|jit_options=|\b(kernel|compiled)\(",
-                       re.MULTILINE)
-    compiling = {path.relative_to(PACKAGE).parts[0] for path in PACKAGE.rglob("*.py")
-                 if re.search(r"^from [\w.]*(values|cache) import", path.read_text(), re.MULTILINE)
-                 and marks.search(path.read_text())}
-    assert "constraints" in compiling and compiling <= set(cache.COMPILED)
 
 
 def test_processes_that_start_together_compile_once(package):

@@ -1,0 +1,113 @@
+"""What kernels depend on among the package's sources: their modules and all that these import, as for a build tool.
+
+Of a module its syntax counts: an edit of comments, docstrings or layout compiles nothing, and one of an algorithm what
+imports it. It takes seconds to tell, and is therefore kept beside the kernels until a source file changes."""
+import ast
+import hashlib
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
+from importlib.util import resolve_name
+from pathlib import Path
+from typing import Any
+
+from . import store
+
+# The packages that are compiled; the others are plain Python.
+COMPILED = ("numba_internals", "numbers", "screws", "model", "kernel_cache", "compiled", "algorithms", "forces",
+            "constraints", "contact", "sweeps", "simulation")
+ALWAYS = "numba_internals", "numbers"                   # by which Numba compiles: no import leads to all of them
+EVERYTHING = "*"
+NAME = store.PACKAGE.name
+
+
+def digest(module: str) -> str:
+    """Return a hash of a module of the package and of all that it imports, directly or not; of all modules that are
+    compiled, for any other name."""
+    found = _digests()
+    return found.get(module, found[EVERYTHING])
+
+
+@cache
+def _digests():
+    """Return `digests` of the source files as they are, which are kept from process to process."""
+    sources = sources_in(store.PACKAGE)
+    name = "sources-" + _hash(sorted(sources.items()))
+    for folder in (store.installed(), store.own()):
+        if (data := folder.read(name, store.SOURCES)) is not None:
+            return json.loads(data)
+    found = digests(sources)
+    try:
+        store.own().write(name, json.dumps(found).encode(), store.SOURCES)
+    except OSError as error:
+        store.say_not_kept(error)
+    return found
+
+
+def sources_in(package: Path) -> dict[str, bytes]:
+    """Return the contents of the files that kernels are compiled from, by their paths in the folder of a package."""
+    files = [*package.glob("kernel_cache/*.c"), *(path for name in COMPILED for path in (package / name).rglob("*.py"))]
+    return {path.relative_to(package).as_posix(): path.read_bytes() for path in files}
+
+
+def digests(sources: Mapping[str, bytes]) -> dict[str, str]:
+    """Return the hash of each module with what it depends on, and of EVERYTHING, from the contents of files."""
+    trees = {path: ast.parse(text) for path, text in sources.items() if path.endswith(".py")}
+    syntax = {path: _hash(text) for path, text in sources.items() if path not in trees}
+    depends = dependencies(trees, common=syntax)
+    for path, tree in trees.items():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and ast.get_docstring(node) is not None:
+                del node.body[0]
+        syntax[path] = _hash(ast.dump(tree))
+    return {module: _hash(sorted((path, syntax[path]) for path in paths)) for module, paths in depends.items()}
+
+
+def dependencies(trees: Mapping[str, ast.AST], common: Iterable[str] = ()) -> dict[str, set[str]]:
+    """Return the paths of the files that each module depends on, and EVERYTHING, from the syntax trees by their paths;
+    common: paths of other files that all depend on."""
+    paths = {_module(path): path for path in trees}
+    imported = {path: {paths[name] for name in _imports(tree, _package(path), paths) if name in paths}
+                for path, tree in trees.items()}
+    always = {path for path in trees if path.startswith(ALWAYS)}
+    return {module: {*common, *_reached({path, *always}, imported)} for module, path in paths.items()} | {
+        EVERYTHING: {*common, *trees}}
+
+
+def _hash(x: Any) -> str:
+    return hashlib.sha256(repr(x).encode()).hexdigest()[:32]
+
+
+def _module(path):
+    """Return the name of the module in a file."""
+    parts = [NAME, *Path(path).with_suffix("").parts]
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def _package(path):
+    """Return the name of the package to which imports in a file are relative."""
+    return ".".join([NAME, *Path(path).parts[:-1]])
+
+
+def _imports(tree, package, modules) -> Iterator[str]:
+    """Yield the names of modules, and others, that a module imports anywhere in it, or names in a string."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            base = resolve_name("." * node.level + (node.module or ""), package) if node.level else node.module or ""
+            names = [f"{base}.{alias.name}" for alias in node.names]
+            yield from names
+            if any(name not in modules for name in names):      # what the base itself defines
+                yield base
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            yield node.value
+
+
+def _reached(paths, imported):
+    """Return these files and all that they import, directly or not."""
+    found, left = set(), set(paths)
+    while left:
+        found.add(path := left.pop())
+        left |= imported[path] - found
+    return found
