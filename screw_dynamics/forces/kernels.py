@@ -186,7 +186,7 @@ def form_of_states(kernels: Kernels, what: str, key: str | None) -> Form:
 
 def form_of_derivatives(kernels: Kernels, key: str | None) -> Form:
     """Terms and their derivatives by displacements of q along the joint twists and by qd, out (N, TERMS, n, 1 + 2n):
-    derivatives(workspace, p, t, ahead, q, qd, work, out). work: memory for (2 nq + (2 + TERMS) n + 1) dual numbers."""
+    derivatives(workspace, p, t, ahead, q, qd, work, out). work: memory for (4 + TERMS) nq dual numbers."""
     terms, space = kernels.terms, kernels.space
 
     @compiled(f"{kernels.name}, derivatives", key=key)
@@ -208,6 +208,5 @@ def form_of_derivatives(kernels: Kernels, key: str | None) -> Form:
 @kernel
 def work_of(like: Any, work: np.ndarray, n: int, nq: int) -> tuple:
     """Vectors of dual numbers: two configurations (nq), a displacement and velocities (n), and terms (TERMS, n)."""
-    rows = block(like, (2 * nq + (2 + TERMS) * n,), work, 0)
-    return (rows[:nq], rows[nq:2 * nq], rows[2 * nq:2 * nq + n], rows[2 * nq + n:2 * nq + 2 * n],
-            rows[2 * nq + 2 * n:].reshape((TERMS, n)))
+    rows = block(like, (4 + TERMS, nq), work, 0)
+    return rows[0], rows[1], rows[2, :n], rows[3, :n], rows[4:, :n]

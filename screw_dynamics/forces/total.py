@@ -156,7 +156,7 @@ class Total:
         ahead, (lead, (t, q, qd)) = checks.number("ahead", ahead), self._states(t, q, qd)
         n, nq = self._model.n, self._model.nq
         out = np.empty((len(t), TERMS, n, 1 + 2 * n))
-        size = 2 * nq + (2 + TERMS) * n
+        size = (4 + TERMS) * nq
         work = np.empty(size, dtype=object) if PLAIN else np.zeros((1 + WIDTH) * size)
         self._run(self._on_duals, form_of_derivatives, (), t, ahead, q, qd, work, out)
         out = out.reshape(*lead, TERMS, n, 1 + 2 * n)

@@ -143,7 +143,8 @@ class View(types.Array):
 
 @register_model(View)
 class _ViewModel(models.ArrayModel):
-    """As of an array, but that nothing is counted of what it holds."""
+    """As of an array, but that nothing is counted of what it holds, and that it is passed as one value: a table of
+    twenty columns took a hundred and forty arguments in each call, which the compiler takes apart and puts together."""
 
     def __init__(self, manager, kind):
         super().__init__(manager, kind)
@@ -154,6 +155,15 @@ class _ViewModel(models.ArrayModel):
     def traverse(self, builder):
         """Nothing is counted."""
         return []
+
+    def get_argument_type(self):
+        return self.get_value_type()
+
+    def as_argument(self, builder, value):
+        return value
+
+    def from_argument(self, builder, value):
+        return value
 
 
 @lower_cast(View, types.Array)

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from screw_dynamics.compiled.entry import lane
+from screw_dynamics.compiled.native import array_at, at
 from screw_dynamics.numbers.lanes import WIDTH, places
 from screw_dynamics.numbers.tables import block
 from screw_dynamics.numbers.values import kernel, outlined
@@ -58,7 +59,7 @@ def rows(memory: np.ndarray, start: int, a: int, b: int) -> np.ndarray:
 def rows_of(arrays: np.ndarray, p: int, k: int) -> np.ndarray:
     """The rows of matrix k of motion p, as lanes."""
     _, N, a, b = arrays.shape
-    return rows(arrays.reshape(arrays.size), (p * N + k) * a * b, a, b)
+    return rows(array_at(0.0, at(arrays), (arrays.size,)), (p * N + k) * a * b, a, b)
 
 
 as_it_is = kernel(lambda A, i, k: A[i, k])

@@ -82,5 +82,6 @@ def test_views_of_arrays_tell_what_they_are():
 def test_the_extension_refuses_what_is_no_kernel():
     with pytest.raises(ValueError, match="at most 5 inputs"):
         calls.calls.BoundKernel(None, np.zeros(1), (1,) * 6, (0,) * 6, (1,), False, 1, None, [], list)
-    with pytest.raises(TypeError, match="at most 24 arguments"):
-        calls.calls.Kernel(1)(*range(25))
+    for kinds in ("i" * 25, "ix"):
+        with pytest.raises(ValueError, match=f"kinds {kinds}"):
+            calls.calls.Kernel(1, kinds)
