@@ -167,6 +167,24 @@ def test_fingerprint_follows_names_and_contents(folder):
     assert setup.fingerprint(files) in seen
 
 
+def test_interfaces_are_built_again_when_what_they_were_built_with_changes_and_not_for_more(venv, monkeypatch):
+    site, built = setup.VENV / "lib" / "python3.11" / "site-packages", []
+    (site / "ros_std_msgs-5.5.0.dist-info").mkdir(parents=True)
+    monkeypatch.setattr(setup, "build_interface_package", lambda package: built.append(package.name))
+    monkeypatch.setattr(setup, "has_ros_wheels", lambda: True)
+    monkeypatch.setattr(setup, "check_compilers", lambda: None)
+    monkeypatch.delenv("EXTRA_INTERFACES", raising=False)
+    setup.build_interfaces(again=False)
+    (site / "ros_tf2-0.4.0.dist-info").mkdir()
+    (site / "pandas-3.0.dist-info").mkdir()
+    setup.build_interfaces(again=False)
+    assert built == [setup.INTERFACES.name]
+    (site / "ros_std_msgs-5.5.0.dist-info").rename(site / "ros_std_msgs-5.5.1.dist-info")
+    setup.build_interfaces(again=False)
+    setup.build_interfaces(again=True)
+    assert len(built) == 3
+
+
 @pytest.mark.parametrize(
     ("output", "hint"),
     [

@@ -251,14 +251,16 @@ def build_interfaces(again):
     installed = (path.name for path in VENV.glob("lib/python3*/site-packages/*.dist-info"))
     ros = sorted(name for name in installed if name.startswith(("ros_", "numpy-")))
     done = read_state().get("interfaces", {})
-    done = dict(done) if isinstance(done, dict) else {}      # what an older set-up has left is one hash
+    done = dict(done) if isinstance(done, dict) else {}
     for package in [INTERFACES, *extra_interfaces()]:
-        key = fingerprint(package, INTERFACES_CMAKE, extra=" ".join(ros))
-        if again or done.get(package.name) != key:
+        sources, before = fingerprint(package, INTERFACES_CMAKE), done.get(package.name)
+        # More packages than there were, as of another extra, change nothing.
+        kept = isinstance(before, dict) and before["sources"] == sources and set(before["packages"]) <= set(ros)
+        if again or not kept:
             check_compilers()
             say(f"Building the ROS 2 interfaces of {package.name}")
             build_interface_package(package)
-            done[package.name] = key
+            done[package.name] = {"sources": sources, "packages": ros}
             mark(interfaces=done)
 
 
