@@ -6,7 +6,8 @@ leaves pyproject.toml behind. package.xml says the same to rosdep, in the names 
 The kernels are compiled while the package is built, so that nobody waits for that later. SCREW_DYNAMICS_TARGETS in the
 environment says for which processors: native, which is the default, is the one at hand; names of LEVELS in
 screw_dynamics/kernel_cache/levels.py, as "x86-64-v3 x86-64-v4", make a wheel for others; none leaves it to first use.
-SCREW_DYNAMICS_PREPARE has options of screw_dynamics.prepare, as "--wheel --jobs 2": which kernels, and how.
+SCREW_DYNAMICS_PARTS says which, by parts of screw_dynamics/prepare.py, as "core loops"; without it core and
+floating_bases; all: every one, as wheels have. SCREW_DYNAMICS_JOBS: on how many cores.
 """
 
 import os
@@ -27,7 +28,8 @@ SHARE = f"share/{NAME}"
 NODES = "dynamics_node", "simulator_node", "markers_node", "recorder_node", "view_node"
 README = Path("README.md")
 TARGETS = os.environ.get("SCREW_DYNAMICS_TARGETS", "native").split()
-OPTIONS = os.environ.get("SCREW_DYNAMICS_PREPARE", "").split()
+PARTS = os.environ.get("SCREW_DYNAMICS_PARTS", "core floating_bases").split()
+JOBS = ["--jobs", os.environ["SCREW_DYNAMICS_JOBS"]] if os.environ.get("SCREW_DYNAMICS_JOBS") else []
 
 RUN = [  # lower bounds: what Ubuntu 24.04 brings, where ROS 2 Jazzy and Kilted live
     "numpy>=1.26",
@@ -135,7 +137,7 @@ class BuildWithKernels(build_py):
         path = os.pathsep.join([os.path.abspath(self.build_lib), *sys.path])
         environment = {**os.environ, **processor, "PYTHONPATH": path, "SCREW_DYNAMICS_CACHE_DIR": str(self.kernels)}
         self.announce(f"compiling kernels for {target} processors, minutes", level=3)
-        command = [sys.executable, "-m", f"{NAME}.prepare", *OPTIONS]
+        command = [sys.executable, "-m", f"{NAME}.prepare", "--parts", ",".join(PARTS), *JOBS]
         if subprocess.run(command, env=environment, cwd=self.build_lib).returncode:
             self.warn("the kernels were not compiled, and will be at their first use")
 

@@ -46,7 +46,7 @@ from screw_dynamics.algorithms.time_derivatives import (
 )
 from screw_dynamics.algorithms.twists import BODY_JACOBIANS_IN, BODY_TWISTS_IN
 from screw_dynamics.compiled import inputs, tiles
-from screw_dynamics.compiled.entry import NUMBER, kind_of
+from screw_dynamics.compiled.entry import NUMBER, SINGLE, kind_of
 from screw_dynamics.compiled.functions import form_of_words
 from screw_dynamics.compiled.native import address_of
 from screw_dynamics.compiled.threads import available_threads
@@ -71,18 +71,46 @@ from screw_dynamics.simulation.rollout import OTHER_METHODS
 from screw_dynamics.simulation.rollout_kernels import form_of
 from screw_dynamics.sweeps import entries as sweeps
 
+# Parts, by what users need: a wheel has them all, and so has a checkout after `make setup`; what is missing is compiled
+# at its first use. core: most methods of Robot, rollouts; floating_bases: the same for robots with joints on groups;
+# derivatives: besides these regressors, hybrid dynamics, dynamics in each representation of twists, rates of efforts,
+# implicit integrators; single_precision: batches of core's algorithms.
+CORE, FLOATING_BASES, DERIVATIVES, LOOPS, CONTACTS, OPTIMAL_MOTIONS, SINGLE_PRECISION = PARTS = (
+    "core", "floating_bases", "derivatives", "loops", "contacts", "optimal_motions", "single_precision")
+_NAMED = {"loops": LOOPS, "contacts": CONTACTS, ", derivatives": OPTIMAL_MOTIONS} | dict.fromkeys(
+    ("feedback", "riccati", "costates", "derivatives of steps", "efforts of a controller", "displacement",
+     "trivialization"), OPTIMAL_MOTIONS)
+
+
+def forms(*parts: str) -> dict[str, Form]:
+    """Return the kernels of these parts, by name: all that can be compiled before there is a robot. First what is for a
+    single state, then what is for batches, as kernels of a kind have parts in common."""
+    return {name: form for name, form in _known().items() if _part_of(name) in parts}
+
+
+def _part_of(name):
+    """Return the part that a kernel belongs to."""
+    if name in _forms(False, False):
+        return CORE
+    if name in _forms(False, True):
+        return FLOATING_BASES
+    if "single precision" in name:
+        return SINGLE_PRECISION
+    return next((part for said, part in _NAMED.items() if said in name), DERIVATIVES)
+
 
 @cache
-def forms(everything: bool = False, on_groups: bool = False) -> dict[str, Form]:
-    """What can be compiled beforehand, by name: all but single precision, specialized robots, and controllers of users.
-    First what is for a single state, then what is for batches, as kernels of a kind have parts in common.
+def _known():
+    """Return the kernels of all parts, by name."""
+    found = {name: form for on_groups in (False, True) for name, form in _forms(True, on_groups).items()}
+    entries = (entry.form(SINGLE) for entry in _entries(False))
+    return found | {form.name: form for form in (*entries, *_transpositions(True))}
 
-    everything: with the dynamics in each representation, for robots that are made with `representation=`, hybrid
-    dynamics, derivatives, regressors, closed loops, implicit integrators and optimal motions. on_groups: for robots
-    with joints on groups, floating bases say, instead of others."""
+
+def _entries(everything):
+    """Return the algorithms of methods of Robot: of core, or with those of other parts, for fixed bases."""
     chosen, mimic = choice(None, False), choice(None, True)
-    structures = [Structure(shared, on_groups) for shared in (False, True)]
-    entries = list(dict.fromkeys((
+    return list(dict.fromkeys((
         *chosen[:-1], *mimic[:-1], FORWARD_KINEMATICS, JACOBIAN, JACOBIAN_DERIVATIVE,
         KINETIC_ENERGY, POTENTIAL_ENERGY, *UNDER_LOAD.values(), *FORWARD_UNDER_LOAD.values(), *CENTROIDAL, BODY_POSES,
         BODY_POSES_SPATIAL, *BODY_TWISTS_IN.values(), *BODY_JACOBIANS_IN.values(),
@@ -91,6 +119,19 @@ def forms(everything: bool = False, on_groups: bool = False) -> dict[str, Form]:
                         INVERSE_DYNAMICS_DERIVATIVES, *FORWARD_DYNAMICS_DERIVATIVES.values(), HESSIAN,
                         *INVERSE_DYNAMICS_TIME_DERIVATIVES_IN.values(), INVERSE_DYNAMICS_SECOND_DERIVATIVES,
                         *LINK_DERIVATIVES.values(), JACOBIAN_SECOND_DERIVATIVE, *REGRESSORS)))))
+
+
+def _transpositions(single):
+    """Return what moves states to lanes and back."""
+    return [tiles.form_of_transposition(to, single) for to in ("lanes", "rows")]
+
+
+@cache
+def _forms(everything, on_groups):
+    """Return kernels by name: of core, or of all parts but single precision; on_groups: for robots with joints on
+    groups instead of others."""
+    chosen, mimic = choice(None, False), choice(None, True)
+    structures, entries = [Structure(shared, on_groups) for shared in (False, True)], _entries(everything)
     called = [*dict.fromkeys((chosen.acceleration, mimic.acceleration, *chosen[:-1], *OTHER_METHODS.values(),
                               *everything * (MOMENTA,)))]
     if everything:
@@ -113,7 +154,7 @@ def forms(everything: bool = False, on_groups: bool = False) -> dict[str, Form]:
             *(feedback.form_of(integrator, lanes, on_groups) for integrator in LINEARIZED),
             *contact_calls.forms(lanes))]
         for lanes in (False, True))
-    batches += [tiles.form_of_transposition(to, False) for to in ("lanes", "rows")]
+    batches += _transpositions(False)
     single += [inputs.form_of_gathering(), *(entry.form(NUMBER) for entry in of_one),
                *(driven.form(integrator, on_groups) for integrator in integrators if integrator in FIXED_STEPS),
                *(hybrid_dynamics.form(structure) for structure in structures),
@@ -124,13 +165,6 @@ def forms(everything: bool = False, on_groups: bool = False) -> dict[str, Form]:
                               loop_derivatives.form_of_derivatives(on_groups)),
                *([control_along.form(), *sweeps.forms()] * (everything and not on_groups))]
     return {form.name: form for form in (*single, *batches)}
-
-
-def forms_of_wheel() -> dict[str, Form]:
-    """Return what a released wheel contains, by name: all that robots on fixed and on floating bases call, but for
-    closed loops and contacts, which would double its size."""
-    return {name: form for on_groups in (False, True) for name, form in forms(True, on_groups).items()
-            if "loops" not in name and "contacts" not in name}
 
 
 def select(wanted: Sequence[str], standard: Sequence[str], known: Sequence[str]) -> list[str]:
@@ -168,11 +202,6 @@ def _end_with_parent():
         parent_process().join()
         os._exit(1)
     Thread(target=watch, daemon=True).start()
-
-
-@cache
-def _known():
-    return {name: form for on_groups in (False, True) for name, form in forms(True, on_groups).items()}
 
 
 def _prepare_one(name):
@@ -213,13 +242,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("names", nargs="*", metavar="name", help="what to compile: gravity_torque, rollout.rk45, ...; "
                         "all that begins with a name; by default what a Robot uses")
     parser.add_argument("-j", "--jobs", type=int, default=available_threads(), help="how many processes to use")
-    parser.add_argument("--all", action="store_true",
-                        help="also the dynamics in every representation of twists, hybrid dynamics, derivatives, "
-                             "regressors, closed loops and implicit integrators")
-    parser.add_argument("--groups", action="store_true",
-                        help="instead what robots with floating bases, ball joints or planar joints use")
-    parser.add_argument("--wheel", action="store_true", help="what released wheels contain: --all, and --all --groups, "
-                        "but for closed loops and contacts")
+    parser.add_argument("--parts", default=CORE, help="what to compile, if no names are given: names of parts with "
+                        f"commas between, {', '.join(PARTS)}; or all")
     parser.add_argument("--single", action="store_true", help="only what is for a single state, and "
                         "batches whose whole name is given: 'gravity_torque, batches'")
     parser.add_argument("--list", action="store_true", help="only list the names, and which are there")
@@ -238,10 +262,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"with this Numba kernels cannot be kept: every process compiles those that it calls; screw_dynamics is "
               f"tested with Numba {tested.span()}", file=sys.stderr)
         return 1
-    standard = forms_of_wheel() if options.wheel else forms(options.all, options.groups)
-    known = _known()
+    known, parts = _known(), PARTS if options.parts == "all" else options.parts.split(",")
+    if wrong := [part for part in parts if part not in PARTS]:
+        parser.error(f"there is no part {wrong[0]!r}; parts are {', '.join(PARTS)}")
     try:
-        names = select(options.names, list(standard), list(known))
+        names = select(options.names, list(forms(*parts)), list(known))
     except ValueError as error:
         parser.error(str(error))
     if options.single:

@@ -30,20 +30,20 @@ def run(*arguments, **environment):
 
 
 def test_names_choose_kernels_by_how_they_begin():
-    standard, known = list(prepare.forms()), list(prepare.forms(everything=True))
+    standard, known = list(prepare.forms("core")), list(prepare.forms(*prepare.PARTS))
     assert prepare.select([], standard, known) == standard
     assert prepare.select(["gravity"], standard, known) == ["gravity_torque", "gravity_torque, batches"]
     assert prepare.select(["inverse_dynamics.c"], standard, known) == [
         "inverse_dynamics.classical", "inverse_dynamics.classical, batches"]
     assert prepare.select(["inverse_dynamics.hy"], standard, known) == [
-        "inverse_dynamics.hybrid", "inverse_dynamics.hybrid, batches"]
+        f"inverse_dynamics.hybrid{form}" for form in ("", ", batches", ".groups", ".groups, batches")]
     with pytest.raises(ValueError, match="no kernel is called 'power'; known are rollout.semi_implicit_euler, "):
         prepare.select(["gravity", "power"], standard, known)
 
 
 def test_every_representation_can_be_compiled_beforehand():
-    few, everything = prepare.forms(), prepare.forms(everything=True)
-    assert few.keys() < everything.keys()
+    everything = prepare.forms("core", "derivatives")
+    assert prepare.forms("core").keys() < everything.keys()
     for quantity in "inverse_dynamics", "forward_dynamics", "body_twists", "body_jacobians":
         for representation in "body", "spatial", "hybrid", "mixed":
             assert {f"{quantity}.{representation}", f"{quantity}.{representation}, batches"} <= everything.keys()
@@ -85,6 +85,23 @@ def test_single_leaves_out_batches_whose_whole_name_is_not_given(folder, capsys,
     assert capsys.readouterr().out.splitlines() == [f"- {name}" for name in found]
 
 
+def test_every_kernel_belongs_to_one_part():
+    parts = [prepare.forms(part) for part in prepare.PARTS]
+    everything = prepare.forms(*prepare.PARTS)
+    assert all(parts) and sum(map(len, parts)) == len(everything)
+    for name, part in {"rollout.rk45": "core", "integrate.groups": "floating_bases", "hessian.groups": "derivatives",
+                       "loops.close": "loops", "contacts.solver, batches": "contacts", "riccati": "optimal_motions",
+                       "loops.response": "loops", "mass_matrix, single precision, batches": "single_precision",
+                       "to lanes, single precision, batches": "single_precision"}.items():
+        assert name in prepare.forms(part), name
+
+
+def test_a_wrong_part_is_refused(folder, capsys):
+    with pytest.raises(SystemExit, match="2"):
+        prepare.main(["--parts", "core,legs"])
+    assert "there is no part 'legs'; parts are core, floating_bases, " in capsys.readouterr().err
+
+
 def test_a_wrong_name_is_refused(folder):
     done = run("gravity_force")
     assert done.returncode == 2 and "no kernel is called 'gravity_force'; known are " in done.stderr
@@ -112,7 +129,8 @@ def test_a_wheel_contains_all_kernels_and_its_first_torque_compiles_nothing(tmp_
     wheel, = tmp_path.glob("*.whl")
     assert f"cp3{sys.version_info.minor}" in wheel.name and "any" not in wheel.name
     zipfile.ZipFile(wheel).extractall(site)
-    assert len(list((site / "screw_dynamics" / "machine_code").iterdir())) == len(prepare.forms())
+    kernels = [*site.glob("screw_dynamics/machine_code/*.kernel.so")]
+    assert len(kernels) == len(prepare.forms("core", "floating_bases"))
     script = f"""
 import numpy as np
 from numba.core import event
@@ -129,8 +147,9 @@ print(sd.__file__, len(compiled.buffer))"""
 
 
 def test_kernels_of_joints_on_groups_are_named_so():
-    others, groups = prepare.forms(), prepare.forms(on_groups=True)
+    groups = prepare.forms("floating_bases")
     assert {"inverse_dynamics.classical.groups", "rollout.rk4.groups, batches", "jacobian.groups"} <= groups.keys()
-    shared = {name for name in others if name.startswith(("to lanes", "to rows", "wrenches on bodies"))}
-    assert all(".groups" in name for name in groups.keys() - shared) and others.keys() & groups.keys() == shared
-    assert run("--groups", "--list", "gravity").stdout.split("\n")[0][2:] == "gravity_torque.groups"
+    assert all(".groups" in name for name in groups)
+    listed = run("--parts", "core,floating_bases", "--list", "gravity").stdout.splitlines()
+    assert [line[2:] for line in listed] == [
+        f"gravity_torque{form}" for form in ("", ", batches", ".groups", ".groups, batches")]

@@ -162,17 +162,6 @@ def test_sources_are_copied_anew_and_kernels_stay(tmp_path):
     assert (folder / "CHANGELOG.rst").is_file() and not (folder / ".git").exists()
 
 
-def test_a_wheel_has_what_robots_call_and_not_what_closed_loops_do():
-    names = prepare.forms_of_wheel().keys()
-    for name in ("inverse_dynamics.classical", "torque_regressor", "forward_dynamics_derivatives", "rollout.rk45",
-                 "joints.project.articulated", "inverse_dynamics_derivatives.rows", "hessian"):
-        assert {name, f"{name}.groups"} <= names
-    assert {"mass_matrix, batches", "mass_matrix.groups, batches", "to lanes, batches"} <= names
-    everything = prepare.forms(True).keys() | prepare.forms(True, True).keys()
-    assert {name for name in everything - names if "loops" not in name} == {
-        name for name in everything if "contacts" in name and "loops" not in name}
-
-
 @pytest.mark.slow
 def test_every_method_of_a_robot_is_called_on_an_arm(tmp_path):
     """In plain Python: what is called where a wheel is installed."""
@@ -236,5 +225,5 @@ def test_a_wheel_compiles_nothing_and_computes_the_same_at_every_level():
     wheel, = wheels.BUILD.glob(f"*-cp{version.replace('.', '')}-*.whl")
     assert "-manylinux_" in wheel.name
     names = zipfile.ZipFile(wheel).namelist()
-    kernels = len(prepare.forms_of_wheel()) * len(wheels.LEVELS[wheels.platform.machine()])
+    kernels = len(prepare.forms(*prepare.PARTS)) * len(wheels.LEVELS[wheels.platform.machine()])
     assert sum(name.endswith(".kernel.so") for name in names) == kernels

@@ -83,7 +83,7 @@ def build(python, version, levels, jobs):
     out = BUILD / f"out_{version}"
     shutil.rmtree(out, ignore_errors=True)
     run([made, "-m", "pip", "wheel", "--verbose", "--no-deps", "--wheel-dir", out, BUILD / "source"],
-        clean(SCREW_DYNAMICS_TARGETS=" ".join(levels), SCREW_DYNAMICS_PREPARE=f"--wheel --jobs {jobs}"), LOG)
+        clean(SCREW_DYNAMICS_TARGETS=" ".join(levels), SCREW_DYNAMICS_PARTS="all", SCREW_DYNAMICS_JOBS=str(jobs)), LOG)
     wheel, = out.iterdir()
     shutil.rmtree(made.parents[1])
     return Path(shutil.move(wheel, BUILD / wheel.name))
@@ -103,7 +103,8 @@ def sizes(wheel):
 def check_kernels(python, levels, environment):
     """WheelError unless an installed wheel has all kernels of all levels."""
     for level in levels:
-        listed = subprocess.run([python, "-m", "screw_dynamics.prepare", "--wheel", "--list"], cwd=BUILD, text=True,
+        command = [python, "-m", "screw_dynamics.prepare", "--parts", "all", "--list"]
+        listed = subprocess.run(command, cwd=BUILD, text=True,
                                 env={**environment, "NUMBA_CPU_NAME": level, "NUMBA_CPU_FEATURES": ""},
                                 capture_output=True, check=True).stdout.splitlines()
         missing = [line[2:] for line in listed if not line.startswith("+ ")]

@@ -124,7 +124,7 @@ def test_all_code_of_a_kernel_comes_from_modules_that_its_name_depends_on(names,
     from screw_dynamics.numba_internals.compiler import CALLED, FLAGS, start
     from screw_dynamics.numba_internals.objects import ModuleCompiler
     start()
-    forms = prepare.forms(False, False) | prepare.forms(False, True)
+    forms = prepare.forms("core", "floating_bases")
     depends = dependencies.dependencies({path: ast.parse(text) for path, text in sources().items() if path[-1] == "y"})
     for name in names or forms:
         form = form_of_words(forms[name])

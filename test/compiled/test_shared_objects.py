@@ -14,7 +14,7 @@ from screw_dynamics.kernel_cache import levels, shared_objects, store
 from screw_dynamics.kernel_cache.cache import Compiled, Form, compiled, file_name, prepare
 from screw_dynamics.numba_internals import compiler
 from screw_dynamics.numbers.values import PLAIN
-from screw_dynamics.prepare import forms as known
+from screw_dynamics.prepare import PARTS, forms
 from support.paths import ROOT, URDF
 
 pytestmark = [pytest.mark.skipif(PLAIN, reason="nothing is compiled"),
@@ -138,8 +138,8 @@ def test_words_of_different_signatures_have_different_names():
 
 def test_what_is_prepared_needs_no_numba():
     """None of them calls more than runtime.c has: those that are there are shared objects."""
-    forms = {name: form_of_words(form) for name, form in known(everything=True).items()}
-    assert [name for name, form in forms.items() if form.is_kept and shared_objects.file_of(form) is None] == []
+    kernels = {name: form_of_words(form) for name, form in forms(*PARTS).items()}
+    assert [name for name, form in kernels.items() if form.is_kept and shared_objects.file_of(form) is None] == []
 
 
 def test_memory_that_a_kernel_takes_it_gives_back(folder):

@@ -481,7 +481,7 @@ def test_controllers_that_several_processes_compiled_are_not_mixed_up(tmp_path):
     there after the first process, and not counted."""
     def lines(*gains):
         return ends(*gains, **cache)
-    cache = cache_with(prepare.forms(), tmp_path / "cache")
+    cache = cache_with(prepare.forms("core"), tmp_path / "cache")
     lines("10")
     apart = lines("20") + lines("30")
     assert len(set(line.partition(" ")[2] for line in apart)) == 2

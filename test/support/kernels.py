@@ -9,9 +9,9 @@ from screw_dynamics.kernel_cache import shared_objects
 
 
 def cache_with(kernels: Iterable[str], path: Path) -> dict[str, str]:
-    """The environment in which a process has these kernels of `prepare.forms()`, as far as there are any, and no
+    """The environment in which a process has these kernels of prepare's part "core", as far as there are any, and no
     others."""
-    known = prepare.forms()
+    known = prepare.forms("core")
     path.mkdir(exist_ok=True)
     for form in map(known.__getitem__, kernels):
         if (file := shared_objects.file_of(form_of_words(form))) is not None:
