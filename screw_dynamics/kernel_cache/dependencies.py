@@ -14,9 +14,10 @@ from typing import Any
 from . import store
 
 # The packages that are compiled; the others are plain Python.
-COMPILED = ("numba_internals", "numbers", "screws", "model", "kernel_cache", "compiled", "algorithms", "forces",
-            "constraints", "contact", "sweeps", "simulation")
-ALWAYS = "numba_internals", "numbers"                   # by which Numba compiles: no import leads to all of them
+COMPILED = ("numba_internals", "numbers", "screws", "model", "compiled", "algorithms", "forces", "constraints",
+            "contact", "sweeps", "simulation")
+# How kernels are compiled and linked: no import leads to all of it.
+ALWAYS = "numba_internals/", "numbers/", "kernel_cache/shared_objects.py", "kernel_cache/runtime.c"
 EVERYTHING = "*"
 NAME = store.PACKAGE.name
 
@@ -46,7 +47,8 @@ def _digests():
 
 def sources_in(package: Path) -> dict[str, bytes]:
     """Return the contents of the files that kernels are compiled from, by their paths in the folder of a package."""
-    files = [*package.glob("kernel_cache/*.c"), *(path for name in COMPILED for path in (package / name).rglob("*.py"))]
+    files = [*package.glob("kernel_cache/*.[ch]"), *(path for name in (*COMPILED, "kernel_cache")
+                                                    for path in (package / name).rglob("*.py"))]
     return {path.relative_to(package).as_posix(): path.read_bytes() for path in files}
 
 
@@ -54,7 +56,7 @@ def digests(sources: Mapping[str, bytes]) -> dict[str, str]:
     """Return the hash of each module with what it depends on, and of EVERYTHING, from the contents of files."""
     trees = {path: ast.parse(text) for path, text in sources.items() if path.endswith(".py")}
     syntax = {path: _hash(text) for path, text in sources.items() if path not in trees}
-    depends = dependencies(trees, common=syntax)
+    depends = dependencies(trees, syntax)
     for path, tree in trees.items():
         for node in ast.walk(tree):
             if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and ast.get_docstring(node) is not None:
@@ -63,15 +65,15 @@ def digests(sources: Mapping[str, bytes]) -> dict[str, str]:
     return {module: _hash(sorted((path, syntax[path]) for path in paths)) for module, paths in depends.items()}
 
 
-def dependencies(trees: Mapping[str, ast.AST], common: Iterable[str] = ()) -> dict[str, set[str]]:
-    """Return the paths of the files that each module depends on, and EVERYTHING, from the syntax trees by their paths;
-    common: paths of other files that all depend on."""
-    paths = {_module(path): path for path in trees}
-    imported = {path: {paths[name] for name in _imports(tree, _package(path), paths) if name in paths}
-                for path, tree in trees.items()}
-    always = {path for path in trees if path.startswith(ALWAYS)}
-    return {module: {*common, *_reached({path, *always}, imported)} for module, path in paths.items()} | {
-        EVERYTHING: {*common, *trees}}
+def dependencies(trees: Mapping[str, ast.AST], others: Iterable[str] = ()) -> dict[str, set[str]]:
+    """Return the paths of the files that each compiled module depends on, and EVERYTHING, from the syntax trees by
+    their paths, and the paths of other files."""
+    paths = {_module(path): path for path in trees if path.startswith(COMPILED)}
+    imported = {path: {paths[name] for name in _imports(trees[path], _package(path), paths) if name in paths}
+                for path in paths.values()}
+    always = {path for path in (*trees, *others) if path.startswith(ALWAYS)}
+    return {module: always | _reached({path, *always} & imported.keys(), imported) for module, path in paths.items()
+            } | {EVERYTHING: {*trees, *others}}
 
 
 def _hash(x: Any) -> str:

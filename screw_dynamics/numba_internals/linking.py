@@ -8,13 +8,16 @@ of the time, and what comes out is as fast.
 Functions that call each other in a circle cannot be compiled so."""
 import secrets
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 from llvmlite import binding as llvm
 from numba import _dynfunc, njit
+from numba.core import lowering
 from numba.core.codegen import CodeLibrary, CPUCodegen, JITCodeLibrary
 from numba.core.compiler import Compiler, StateDict
 from numba.core.compiler_machinery import PassManager, register_pass
 from numba.core.environment import lookup_environment
+from numba.core.runtime.context import NRTContext
 from numba.core.typed_passes import NativeLowering
 
 from .tested import give_up, in_use
@@ -114,8 +117,59 @@ def rename(state: StateDict) -> None:
     state.func_ir.func_id.unique_id = secrets.randbits(64)
 
 
+class References(NRTContext):
+    """Numba's counts of references, but that nothing is taken apart in search of them that has none."""
+
+    def __init__(self, context: Any, enabled: bool):
+        super().__init__(context, enabled)
+        self._known: dict = {}
+
+    def are_in(self, kind: Any) -> bool:
+        """True if values of a type hold references that are counted."""
+        if kind not in self._known:
+            self._known[kind] = self._context.data_model_manager[kind].contains_nrt_meminfo()
+        return self._known[kind]
+
+    def get_meminfos(self, builder: Any, ty: Any, val: Any) -> list:
+        """What is counted in a value."""
+        return super().get_meminfos(builder, ty, val) if self.are_in(ty) else []
+
+
+class Lower(lowering.Lower):
+    """Numba's lowering without what serves counted references, where a type holds none: Numba loads what a variable was
+    before each store, and fills it with zeros after its last use."""
+
+    def storevar(self, value: Any, name: str, argidx: int | None = None) -> None:
+        """Store a value into a variable."""
+        if argidx is not None or name in self._singly_assigned_vars or self.context.nrt.are_in(self.typeof(name)):
+            super().storevar(value, name, argidx)
+        else:
+            self._alloca_var(name, self.typeof(name))
+            self.builder.store(value, self.getvar(name))
+
+    def delvar(self, name: str) -> None:
+        """End the use of a variable."""
+        if self.context.nrt.are_in(self.typeof(name)):
+            super().delvar(name)
+        elif name not in self._blk_local_varmap:
+            self._singly_assigned_vars.discard(name)
+
+
+class Lowering(NativeLowering):
+    """Lowers a function by Lower."""
+
+    lowering_class = Lower
+
+    def run_pass(self, state: StateDict) -> bool:
+        """As Numba, with References."""
+        context = state.targetctx.subtarget()
+        context.nrt = References(context, context.enable_nrt)
+        state.targetctx = context
+        return super().run_pass(state)
+
+
 @register_pass(mutates_CFG=True, analysis_only=False)
-class CalleeLowering(NativeLowering):
+class CalleeLowering(Lowering):
     """Lowers a function into a Callee, and makes it known to its callers."""
 
     _name = "callee_lowering"
@@ -134,7 +188,7 @@ class CalleeLowering(NativeLowering):
 
 
 @register_pass(mutates_CFG=True, analysis_only=False)
-class EntryLowering(NativeLowering):
+class EntryLowering(Lowering):
     """Lowers a function into a Whole, which can be kept on disk."""
 
     _name = "entry_lowering"

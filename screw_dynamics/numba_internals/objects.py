@@ -9,7 +9,6 @@ from llvmlite import binding as llvm
 from numba import _dynfunc, config, njit
 from numba.core.codegen import create_pass_builder
 from numba.core.compiler_machinery import register_pass
-from numba.core.typed_passes import NativeLowering
 
 from screw_dynamics.numba_internals.compiler import CALLED, FLAGS, start
 
@@ -38,7 +37,7 @@ class ModuleLibrary(linking.Whole):
 
 
 @register_pass(mutates_CFG=True, analysis_only=False)
-class ModuleLowering(NativeLowering):
+class ModuleLowering(linking.Lowering):
     """Lowers a function into a ModuleLibrary."""
 
     _name = "module_lowering"

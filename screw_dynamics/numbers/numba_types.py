@@ -141,10 +141,23 @@ class View(types.Array):
         return View(found.dtype, found.ndim, found.layout, not found.mutable, found.aligned)
 
 
+class _Passed:
+    """The part of a model that passes values as they are: a table of twenty columns took a hundred and forty arguments
+    in each call, which the compiler takes apart and puts together."""
+
+    def get_argument_type(self):
+        return self.get_value_type()
+
+    def as_argument(self, builder, value):
+        return value
+
+    def from_argument(self, builder, value):
+        return value
+
+
 @register_model(View)
-class _ViewModel(models.ArrayModel):
-    """As of an array, but that nothing is counted of what it holds, and that it is passed as one value: a table of
-    twenty columns took a hundred and forty arguments in each call, which the compiler takes apart and puts together."""
+class _ViewModel(_Passed, models.ArrayModel):
+    """As of an array, but that nothing is counted of what it holds."""
 
     def __init__(self, manager, kind):
         super().__init__(manager, kind)
@@ -156,14 +169,14 @@ class _ViewModel(models.ArrayModel):
         """Nothing is counted."""
         return []
 
-    def get_argument_type(self):
-        return self.get_value_type()
 
-    def as_argument(self, builder, value):
-        return value
+class Table(types.NamedTuple):
+    """Named tuples of Views, passed as one value as these are."""
 
-    def from_argument(self, builder, value):
-        return value
+
+@register_model(Table)
+class _TableModel(_Passed, models.TupleModel):
+    """As of a tuple."""
 
 
 @lower_cast(View, types.Array)

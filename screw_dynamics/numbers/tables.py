@@ -150,7 +150,7 @@ def _table(typing, cls, like, n, memory, start):
     dtypes = [like if kind in MATRICES else numba_type(kind, like) for kind in kinds]
     arrays = [numba_types.View(dtype, 2 if kind in MATRICES else 1, "A", aligned=False)
               for kind, dtype in zip(kinds, dtypes, strict=True)]
-    result = types.BaseTuple.from_types(arrays, cls.instance_class)
+    result = numba_types.Table(arrays, cls.instance_class)
     row = sum(_doubles(dtype) for kind, dtype in zip(kinds, dtypes, strict=True) if kind not in MATRICES)
 
     def build(context, builder, signature, args):

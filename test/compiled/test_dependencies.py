@@ -52,8 +52,10 @@ def test_an_edit_of_what_numba_is_told_about_numbers_counts_for_all():
     assert edited("numbers/dual.py", "return ", "return 2 * ") >= {GRAVITY, JACOBIAN, LANES, EVERYTHING}
 
 
-def test_an_edit_of_what_is_linked_with_kernels_counts_for_all():
-    assert edited("kernel_cache/runtime.c", "int", "long") == digested().keys()
+def test_an_edit_of_how_kernels_are_linked_counts_for_all_and_one_of_how_they_are_kept_for_users_functions():
+    for path, old in ("kernel_cache/runtime.c", "int"), ("kernel_cache/shared_objects.py", '"-O1"'):
+        assert edited(path, old, old[::-1]) == digested().keys()
+    assert edited("kernel_cache/store.py", "return ", "return 0 or ") == {EVERYTHING}
 
 
 def test_what_is_imported_within_functions_or_by_name_counts():
@@ -75,7 +77,7 @@ def test_every_package_with_kernels_counts():
     """An edited kernel is other machine code, wherever it lies."""
     makes_code = re.compile(r"@kernel|\bkernel\(|@compiled\(|@overload\(|@intrinsic|@njit")
     assert {file.relative_to(PACKAGE).parts[0] for file in PACKAGE.rglob("*.py")
-            if makes_code.search(file.read_text())} <= set(COMPILED)
+            if makes_code.search(file.read_text())} <= {*COMPILED, "kernel_cache"}
 
 
 def test_damaged_or_missing_hashes_are_found_anew(tmp_path, monkeypatch):
