@@ -71,10 +71,10 @@ from screw_dynamics.simulation.rollout import OTHER_METHODS
 from screw_dynamics.simulation.rollout_kernels import form_of
 from screw_dynamics.sweeps import entries as sweeps
 
-# Parts, by what users need: a wheel has them all, and so has a checkout after `make setup`; what is missing is compiled
-# at its first use. core: most methods of Robot, rollouts; floating_bases: the same for robots with joints on groups;
-# derivatives: besides these regressors, hybrid dynamics, dynamics in each representation of twists, rates of efforts,
-# implicit integrators; single_precision: batches of core's algorithms.
+# Parts, by what users need: a wheel has them all; what is missing is compiled at its first use. core: most methods of
+# Robot, rollouts; floating_bases: the same for robots with joints on groups; derivatives: besides these regressors,
+# hybrid dynamics, dynamics in each representation of twists, rates of efforts, implicit integrators; single_precision:
+# batches of core's algorithms.
 CORE, FLOATING_BASES, DERIVATIVES, LOOPS, CONTACTS, OPTIMAL_MOTIONS, SINGLE_PRECISION = PARTS = (
     "core", "floating_bases", "derivatives", "loops", "contacts", "optimal_motions", "single_precision")
 _NAMED = {"loops": LOOPS, "contacts": CONTACTS, ", derivatives": OPTIMAL_MOTIONS} | dict.fromkeys(

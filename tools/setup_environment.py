@@ -46,7 +46,6 @@ DEMO_KERNELS = [
     *(f"{name}, batches" for name in (
         "inverse_dynamics.classical", "mass_matrix", "forward_kinematics", "jacobian", "jacobian_derivative",
         "to lanes", "to rows"))]
-EVERY_KERNEL = ["--parts", "all"]
 PLAIN = ["plot"]    # for studies in plain NumPy, without nodes and kernels, which take minutes
 
 # Of a sourced ROS installation, another environment or a user's pip settings: each would lead the build astray.
@@ -289,14 +288,13 @@ def compiling_kernels(extras):
     """Compile what is going to be called, into the user's cache, while the body of the with statement does something
     else; if it cannot be kept there, it is compiled at its first use."""
     sources = fingerprint(*sorted(PACKAGE.rglob("*.py")))
-    chosen, everything = DEMO_KERNELS if extras == ["demo"] else EVERY_KERNEL, f"{sources} {' '.join(EVERY_KERNEL)}"
-    key = f"{sources} {' '.join(chosen)}"
-    if read_state().get("kernels") in (key, everything):
+    names, key = (DEMO_KERNELS, f"{sources} {' '.join(DEMO_KERNELS)}") if extras == ["demo"] else ([], f"{sources} all")
+    if read_state().get("kernels") in (key, f"{sources} all"):
         yield
         return
     say("Compiling the kernels")
     try:
-        with running([PYTHON, "-m", "screw_dynamics.prepare", *chosen], environment(), LOG):
+        with running([PYTHON, "-m", "screw_dynamics.prepare", *names], environment(), LOG):
             yield
     except StepFailed:
         say("The kernels could not be compiled beforehand, and will be in each process")

@@ -12,7 +12,7 @@ from .tiles import entry_pointer, first_places, put_row
 
 
 def at_once(matrix: np.ndarray) -> int:
-    """How many columns of a matrix are taken at once."""
+    """The number of columns of a matrix that are taken at once."""
     return 1
 
 

@@ -22,7 +22,7 @@ UNBOUNDED = math.inf        # longest script that is counted and not compiled
 
 
 class Operations(NamedTuple):
-    """How many operations of each kind: sums and differences, products, quotients, sine and cosine of one angle, square
+    """Counts of operations: sums and differences, products, quotients, sine and cosine of one angle, square
     roots. Changes of sign, comparisons and copies are not counted."""
 
     additions: int

@@ -1,4 +1,4 @@
-"""How compiled loops that may run for minutes end early: on a signal, on a failure, or as another thread has ended.
+"""Interruption of compiled loops that may run for minutes: on a signal, on a failure, or as another thread has ended.
 
 Python's signal handlers run on the main thread, and only where it asks for them: a loop on that thread asks every
 PAUSE. Reading a clock at every step would cost 3 % of a fast one, so the steps between two looks are adapted."""

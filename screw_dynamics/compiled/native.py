@@ -187,7 +187,7 @@ def _compiled_zeros_like(x):
 
 
 def read_only(x: np.ndarray) -> np.ndarray:
-    """The same array, which code that is compiled to write it is refused, and other code may not write."""
+    """Return a read-only view of an array."""
     x = x.view()
     x.flags.writeable = False
     return x

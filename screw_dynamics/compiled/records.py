@@ -19,8 +19,8 @@ def record(*fields: str | Sequence) -> np.dtype:
 
 
 def word_of(dtype: np.dtype, field: str) -> int:
-    """Which word of a record a field begins at, for Python that is called often: there a word of an int64 array takes
-    0.05 us, and an attribute of a record several."""
+    """Return the word of a record at which a field begins, for Python that is called often: there a word of an int64
+    array takes 0.05 us, and an attribute of a record several."""
     return dtype.fields[field][1] // 8      # type: ignore[index]
 
 

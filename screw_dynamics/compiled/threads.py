@@ -1,4 +1,4 @@
-"""How many threads a call takes, and calls of Python that share work among those of the standard library's pool."""
+"""Thread counts of calls, and a pool of threads for calls of Python."""
 import math
 import os
 from collections.abc import Callable, Iterable
@@ -11,7 +11,7 @@ from screw_dynamics.checks import whole
 
 
 def available_threads() -> int:
-    """How many threads a batch takes by default: one a usable core, at most NUMBA_NUM_THREADS and OMP_NUM_THREADS."""
+    """Return the default number of threads of a batch: one a core, at most NUMBA_NUM_THREADS and OMP_NUM_THREADS."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     asked = [os.environ.get(name, "") for name in ("NUMBA_NUM_THREADS", "OMP_NUM_THREADS")]
     return min([cores, *(max(1, int(x)) for x in asked if x.isdigit())])

@@ -33,7 +33,7 @@ def transposed(typing: Any, lanes: Any) -> tuple:
     wide = lanes.dtype.lanes
 
     def places(step, first, second):
-        """Where the places of a lane come from, those with k & step == 0 and others of each half."""
+        """Return the sources of the places of a lane, those with k & step == 0 and others of each half."""
         order = [half + (second(k) if k & step else first(k)) for half in range(0, wide, WIDTH) for k in range(WIDTH)]
         return ir.Constant(ir.VectorType(numba_types.INT, wide), order)
 

@@ -31,7 +31,7 @@ class Operation(NamedTuple):
 
     @property
     def expression(self) -> str:
-        """What the names stand for, in Python."""
+        """Return the Python source of the named expressions."""
         if self.symbol in INFIX:
             return f" {self.symbol} ".join(self.operands)
         return self.operands[0] if self.symbol == INPUT else f"{self.symbol}({', '.join(self.operands)})"
@@ -155,8 +155,8 @@ class Traced:
 
 
 class Condition:
-    """Whether one number is less than another, or not greater, of which one is not known: for `where`, not for a branch
-    of Python."""
+    """A comparison of numbers of which one is not known: less, or not greater. For `where`, not for a branch of
+    Python."""
 
     __slots__ = ("trace", "left", "symbol", "right")
 
@@ -214,11 +214,11 @@ def _(condition: Condition, a, b):
 
 
 def operations_in(operations: Sequence[Operation]) -> Counter:
-    """How many of the operations are of each kind, by the symbols + - * / and the names of functions."""
+    """Count the operations of each kind, by the symbols + - * / and the names of functions."""
     return Counter(operation.symbol for operation in operations)
 
 
 def arithmetic_in(operations: Sequence[Operation]) -> int:
-    """How many of the operations are additions, multiplications or divisions."""
+    """Count the additions, multiplications and divisions."""
     done = operations_in(operations)
     return sum(done[symbol] for symbol in ARITHMETIC)

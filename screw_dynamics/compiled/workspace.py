@@ -123,7 +123,7 @@ def frames_in(memory: np.ndarray) -> Frame:
 
 @kernel
 def pose_sources_in(memory: np.ndarray) -> PoseSource:
-    """How the poses of bodies follow from q, of a robot with joints on groups."""
+    """Return the sources of the poses of bodies, of a robot with joints on groups."""
     head = header(memory)
     return table(PoseSource, 0.0, head.slots, memory, head.pose_sources)
 

@@ -29,7 +29,7 @@ from .dependencies import EVERYTHING, digest
 from .fingerprint import fingerprint
 
 BATCHES = ", batches"   # ends the names of entry points for many states
-LONG = 1.0              # s: whoever compiles for longer is told so
+LONG = 1.0              # s: a longer compilation is logged
 
 _log = logging.getLogger("screw_dynamics")
 
@@ -106,7 +106,7 @@ def types_of(signature: tuple[Any, ...]) -> tuple[Any, ...]:
 
 def compiled(name: str = "", key: str | None = "", nogil: bool = False) -> Callable[[Callable], Any]:
     """Return a decorator that makes a function a Compiled, by the name that messages have for it. key: a hash of what
-    its code depends on beside the sources; "" to take the fingerprint of the function, None if that cannot be told.
+    its code depends on beside the sources; "" to take the fingerprint of the function, None if there is none.
     nogil: whether Python calls it without the GIL. Without Numba's JIT it remains plain Python, as silent about
     infinities and NaN as machine code."""
     def decorate(function):
@@ -118,7 +118,7 @@ def compiled(name: str = "", key: str | None = "", nogil: bool = False) -> Calla
 
 def file_name(made: Compiled, *depends: Any) -> str | None:
     """Return the name, without its suffix, of the file for the code of a function, which has a hash of the sources and
-    of what else the code depends on; None where that cannot be told."""
+    of what else the code depends on; None if there is none."""
     if made.key is None:
         return None
     try:
@@ -191,7 +191,7 @@ class _Cache:
 
     @property
     def cache_path(self):
-        """Where new code is written."""
+        """The folder to which new code is written."""
         return str(store.own().path)
 
     def find(self, signature, target_context):
@@ -212,7 +212,7 @@ class _Cache:
         return None
 
     def save_overload(self, signature, result):
-        """Keep a compile result, unless there is no place for it, which is said once."""
+        """Keep a compile result, unless there is no place for it, which is logged once."""
         from screw_dynamics.numba_internals import kept_code
 
         name = self._name(signature, result.target_context)

@@ -1,4 +1,4 @@
-"""What kernels depend on among the package's sources: their modules and all that these import, as for a build tool.
+"""Dependencies of kernels among the package's source files: their modules and all that these import.
 
 Of a module its syntax counts: an edit of comments, docstrings or layout compiles nothing, and one of an algorithm what
 imports it. It takes seconds to tell, and is therefore kept beside the kernels until a source file changes."""

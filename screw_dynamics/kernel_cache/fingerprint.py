@@ -1,4 +1,4 @@
-"""What a function's machine code depends on: its own code, what it closes over, and the sources of both."""
+"""Fingerprints of functions: their code, the values they close over, and the source modules of both."""
 from functools import singledispatch
 from types import CodeType, FunctionType, ModuleType
 from typing import Any

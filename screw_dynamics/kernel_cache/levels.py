@@ -15,7 +15,7 @@ OTHERS = "NUMBA_CPU_FEATURES", "NUMBA_LOOP_VECTORIZE", "NUMBA_OPT", "NUMBA_SLP_V
 @cache
 def levels() -> tuple[str, ...]:
     """Return the levels that this processor has, the best first; the one of NUMBA_CPU_NAME alone, if that is set to a
-    level. None where they cannot be told, or the environment has other settings of Numba for machine code."""
+    level. Empty if they are unknown, or if the environment has other settings of Numba for machine code."""
     chosen = os.environ.get("NUMBA_CPU_NAME")
     if any(map(os.environ.get, OTHERS)):
         return ()

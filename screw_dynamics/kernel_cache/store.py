@@ -54,7 +54,7 @@ class Folder:
         return None if self.read(name, SHARED_OBJECT) is None else self._file(name, SHARED_OBJECT)
 
     def read(self, name: str, suffix: str = SUFFIX) -> bytes | None:
-        """What was written under this name; None if there is no such file, or it is damaged or not to be trusted."""
+        """Return the data of a name; None if there is no such file, or it is damaged or not to be trusted."""
         with suppress(OSError), open(self._file(name, suffix), "rb") as file:
             for what, status in ((self.path, self.path.stat()), (file.name, os.fstat(file.fileno()))):
                 fault = self._fault(status)
@@ -119,7 +119,7 @@ class Folder:
         return self.path / f"{name}{suffix}"
 
     def _files(self):
-        """What this class has written into the folder."""
+        """Return the files that this class has written into the folder."""
         return [file for suffix in (SUFFIX, SHARED_OBJECT, SOURCES, f"{SUFFIX}.lock", f"{SUFFIX}.tmp")
                 for file in self.path.glob(f"*{suffix}")]
 
@@ -131,7 +131,7 @@ class Folder:
             raise OSError(fault)
 
     def unfit(self) -> str | None:
-        """Why nothing in it would be used, nor could be kept; None if it is trusted. Makes it, if it does not exist."""
+        """Return the reason why the folder is not used; None if it is trusted. Make it, if it does not exist."""
         try:
             self._make()
         except OSError as error:
@@ -139,7 +139,7 @@ class Folder:
         return None
 
     def _fault(self, status):
-        """Why a file or a folder is not trusted, or None."""
+        """Return the reason why a file or a folder is not trusted, or None."""
         if status.st_uid not in self._owners:
             return f"it belongs to another user ({status.st_uid})"
         shared = status.st_mode & OTHERS

@@ -1,4 +1,4 @@
-"""What the machine code of a user's function depends on, as a hash: its own code, and all that it refers to.
+"""Hash of a user's function: its code, and all that it refers to.
 
 Numba makes constants of globals and closure values, so a changed gain is other code. Where anything is of a kind that
 this file does not know, or calls itself, there is no hash, and every process compiles the function: never stale."""

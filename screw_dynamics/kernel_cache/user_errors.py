@@ -1,4 +1,4 @@
-"""Why a user's function cannot be compiled, in a line, and where: Numba's messages are pages."""
+"""The line of a user's function that cannot be compiled, and the reason: Numba's messages are pages."""
 import linecache
 import os
 import re

@@ -1,6 +1,6 @@
 """A user's function as it is compiled, with checks of bounds, and as plain Python, which tells where it fails.
 
-Numba checks no bounds unless it is told to: an index past the end reads and writes memory of somebody else. It is told
+Numba checks no bounds by default: an index past the end reads and writes memory of somebody else. It does
 so for the function, and for the jitted functions that this calls, which may have been compiled without before: all are
 compiled anew. numba.njit(boundscheck=False) on one of them leaves that one as it is."""
 from collections.abc import Callable
@@ -42,7 +42,7 @@ class _Rebuilding:
         self._make, self._made = make, {}
 
     def take(self, x: Any, names: frozenset[str]) -> Any:
-        """What stands for an object. names: the attributes that code may read of a module."""
+        """Return the copy of an object. names: the attributes that code may read of a module."""
         if is_jitted(x):
             return x if is_library(x.py_func.__module__) else self.dispatcher(x)
         if isinstance(x, ModuleType) and not is_library(x.__name__):
@@ -50,7 +50,7 @@ class _Rebuilding:
         return tuple(self.take(part, names) for part in x) if type(x) is tuple else x
 
     def dispatcher(self, jitted: Any) -> Callable:
-        """What stands for a jitted function, which may call itself."""
+        """Return the copy of a jitted function, which may call itself."""
         if jitted not in self._made:
             python = _copy(jitted.py_func)
             self._made[jitted] = made = self._make(jitted, python)

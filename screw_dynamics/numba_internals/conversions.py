@@ -1,4 +1,4 @@
-"""What a Numba type says of values of another one that it takes."""
+"""Conversions between Numba types, as `can_convert_from` returns them."""
 from .tested import required
 
 with required("convert numbers to lanes"):

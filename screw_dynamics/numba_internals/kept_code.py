@@ -28,7 +28,7 @@ def get_ready(target_context: Any, everything: bool) -> None:
 
 
 def processor(target_context: Any) -> tuple[str, str, str]:
-    """What machine code is made for: triple, name and features of the processor."""
+    """Return the target of machine code: triple, name and features of the processor."""
     return target_context.codegen().magic_tuple()
 
 

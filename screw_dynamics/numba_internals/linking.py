@@ -131,7 +131,7 @@ class References(NRTContext):
         return self._known[kind]
 
     def get_meminfos(self, builder: Any, ty: Any, val: Any) -> list:
-        """What is counted in a value."""
+        """Return the pairs (type, reference) that are counted in a value."""
         return super().get_meminfos(builder, ty, val) if self.are_in(ty) else []
 
 
@@ -161,7 +161,7 @@ class Lowering(NativeLowering):
     lowering_class = Lower
 
     def run_pass(self, state: StateDict) -> bool:
-        """As Numba, with References."""
+        """Lower a function with References."""
         context = state.targetctx.subtarget()
         context.nrt = References(context, context.enable_nrt)
         state.targetctx = context
@@ -175,7 +175,7 @@ class CalleeLowering(Lowering):
     _name = "callee_lowering"
 
     def run_pass(self, state: StateDict) -> bool:
-        """As Numba, but that the key to the function, which has to be one that Python can call, has no address."""
+        """Lower a function; the key to it, which has to be one that Python can call, has no address."""
         rename(state)
         state.library = library = Callee(state.targetctx.codegen(), state.func_id.func_qualname)
         state.flags.no_compile = True
@@ -194,7 +194,7 @@ class EntryLowering(Lowering):
     _name = "entry_lowering"
 
     def run_pass(self, state: StateDict) -> bool:
-        """As Numba, with another library."""
+        """Lower a function into a Whole."""
         rename(state)
         state.library = Whole(state.targetctx.codegen(), state.func_id.func_qualname)
         state.library.enable_object_caching()

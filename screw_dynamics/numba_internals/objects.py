@@ -43,7 +43,7 @@ class ModuleLowering(linking.Lowering):
     _name = "module_lowering"
 
     def run_pass(self, state: Any) -> bool:
-        """As Numba, but that nothing is executable: Numba wants something in its place that Python could call."""
+        """Lower a function; nothing is executable, but Numba wants something that Python could call."""
         linking.rename(state)
         state.library = ModuleLibrary(state.targetctx.codegen(), state.func_id.func_qualname)
         state.flags.no_compile = True

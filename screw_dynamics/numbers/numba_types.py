@@ -157,7 +157,7 @@ class _Passed:
 
 @register_model(View)
 class _ViewModel(_Passed, models.ArrayModel):
-    """As of an array, but that nothing is counted of what it holds."""
+    """The model of an array without counted references."""
 
     def __init__(self, manager, kind):
         super().__init__(manager, kind)
@@ -176,7 +176,7 @@ class Table(types.NamedTuple):
 
 @register_model(Table)
 class _TableModel(_Passed, models.TupleModel):
-    """As of a tuple."""
+    """The model of a tuple."""
 
 
 @lower_cast(View, types.Array)

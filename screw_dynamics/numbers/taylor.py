@@ -44,7 +44,7 @@ class Tape:
 
     @property
     def operations(self) -> int:
-        """How many operations are on the tape."""
+        """The number of operations on the tape."""
         return len(self._steps)
 
 

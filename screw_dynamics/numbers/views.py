@@ -8,7 +8,7 @@ from .structs import numba_types
 
 @intrinsic
 def as_array(typing: Any, view: Any) -> tuple[Any, Any]:
-    """The same memory as an array of Numba's own: what NumPy makes of its kind, as np.zeros_like(q) does, is one
-    too, and holds a reference to its memory, which a View would forget."""
+    """Return the memory of a view as an array of Numba's own: what NumPy makes of its kind, as np.zeros_like(q) does,
+    is one too, and holds a reference to its memory, which a View would forget."""
     kind = numba_types.array_of(view)
     return kind(view), lambda context, builder, signature, args: numba_arrays.borrowed(context, builder, kind, args[0])

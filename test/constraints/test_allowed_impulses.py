@@ -1,4 +1,4 @@
-"""Which impulses stick: those within all bounds and cones, of which each is violated alone, by what it is defined as."""
+"""Impulses of sticking contacts: within all bounds and cones. Each is violated alone, by its definition."""
 from types import SimpleNamespace
 
 import numpy as np
