@@ -28,7 +28,7 @@ SHARE = f"share/{NAME}"
 NODES = "dynamics_node", "simulator_node", "markers_node", "recorder_node", "view_node"
 README = Path("README.md")
 TARGETS = os.environ.get("SCREW_DYNAMICS_TARGETS", "native").split()
-PARTS = os.environ.get("SCREW_DYNAMICS_PARTS", "core floating_bases").split()
+PARTS = (os.environ.get("SCREW_DYNAMICS_PARTS") or "core floating_bases").replace(",", " ").split()
 JOBS = ["--jobs", os.environ["SCREW_DYNAMICS_JOBS"]] if os.environ.get("SCREW_DYNAMICS_JOBS") else []
 
 RUN = [  # lower bounds: what Ubuntu 24.04 brings, where ROS 2 Jazzy and Kilted live
@@ -138,7 +138,10 @@ class BuildWithKernels(build_py):
         environment = {**os.environ, **processor, "PYTHONPATH": path, "SCREW_DYNAMICS_CACHE_DIR": str(self.kernels)}
         self.announce(f"compiling kernels for {target} processors, minutes", level=3)
         command = [sys.executable, "-m", f"{NAME}.prepare", "--parts", ",".join(PARTS), *JOBS]
-        if subprocess.run(command, env=environment, cwd=self.build_lib).returncode:
+        failed = subprocess.run(command, env=environment, cwd=self.build_lib).returncode
+        if failed == 2:
+            raise SystemExit(f"SCREW_DYNAMICS_PARTS or SCREW_DYNAMICS_JOBS is wrong: {' '.join(command[3:])}")
+        if failed:
             self.warn("the kernels were not compiled, and will be at their first use")
 
     def get_outputs(self, include_bytecode=1):

@@ -2,7 +2,8 @@
 
 A kernel is machine code for one algorithm, for a single state or for batches. It is compiled at its first use, which
 takes seconds, unless it came with the installed package or is in the user's cache. A line in a Dockerfile, after
-`ENV SCREW_DYNAMICS_CACHE_DIR=/opt/screw_dynamics`, has all of them compiled once, for every user of the image."""
+`ENV SCREW_DYNAMICS_CACHE_DIR=/opt/screw_dynamics`, compiles those of `core` once for every user of the image, and every
+kernel with `--parts all`."""
 from __future__ import annotations
 
 import argparse
@@ -242,8 +243,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("names", nargs="*", metavar="name", help="what to compile: gravity_torque, rollout.rk45, ...; "
                         "all that begins with a name; by default what a Robot uses")
     parser.add_argument("-j", "--jobs", type=int, default=available_threads(), help="how many processes to use")
-    parser.add_argument("--parts", default=CORE, help="what to compile, if no names are given: names of parts with "
-                        f"commas between, {', '.join(PARTS)}; or all")
+    parser.add_argument("--parts", default=CORE, help="the parts to compile, or from which names are taken first, "
+                        f"with commas between: {', '.join(PARTS)}; or all")
     parser.add_argument("--single", action="store_true", help="only what is for a single state, and "
                         "batches whose whole name is given: 'gravity_torque, batches'")
     parser.add_argument("--list", action="store_true", help="only list the names, and which are there")

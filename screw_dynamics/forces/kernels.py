@@ -145,8 +145,8 @@ def kernels_of(laws: Iterable[Law], on_groups: bool, own: Iterable[str]) -> Kern
 
 # ------------------------------------------------------------------------------------------------- entry points
 def form_of_native(kernels: Kernels, lanes: bool, key: str | None) -> Form:
-    """What integrators call: native(workspace, p, t, ahead, q, qd, out), addresses all but `ahead`, of numbers of one
-    state, or on lanes; p: at its address how many numbers it has, and then these."""
+    """Return the form that integrators call: native(workspace, p, t, ahead, q, qd, out), addresses all but `ahead`, of
+    numbers of one state, or on lanes; p: at its address how many numbers it has, and then these."""
     terms, like = kernels.terms, lane if lanes else number
 
     @compiled(f"{kernels.name}{BATCHES * lanes}", key=key)

@@ -52,7 +52,7 @@ class Derivatives(NamedTuple):
 
 
 class MachineCode:
-    """What is compiled of a combination of laws, at its first use."""
+    """Compiled forms of a combination of laws, made at first use."""
 
     def __init__(self, kernels: Kernels, key: str | None, functions: Sequence[Callable]):
         self._kernels, self._key, self._functions = kernels, key, functions
@@ -131,8 +131,8 @@ class Total:
         return self.terms(q, qd, t)[..., EFFORT, :]
 
     def terms(self, q: ArrayLike, qd: ArrayLike, t: ArrayLike = 0.0, ahead: float = 0.0) -> np.ndarray:
-        """The same, and how elements at joints resist motion: (..., 3, n), efforts, stiffnesses and dampings, of which
-        implicit integrators make use. ahead: s, how far along qd the coordinates of elements at one joint are; if > 0,
+        """Return efforts, stiffnesses and dampings of the elements at joints, (..., 3, n), for implicit integrators.
+        ahead: s, how far along qd the coordinates of elements at one joint are; if > 0,
         those at two do not resist."""
         return self._of_states("terms", t, q, qd, TERMS, self._model.n, ahead=checks.number("ahead", ahead))
 
@@ -148,7 +148,7 @@ class Total:
         return Account(*np.moveaxis(self._of_states("accounts", t, q, qd, ACCOUNT), -1, 0))
 
     def potential_energy(self, q: ArrayLike) -> np.ndarray:
-        """What the elements store at configurations (..., nq), (...), J."""
+        """Return the energy that the elements store at configurations (..., nq), (...), J."""
         return self.account(q, np.zeros(self._model.n)).stored
 
     def derivatives(self, q: ArrayLike, qd: ArrayLike, t: ArrayLike = 0.0, ahead: float = 0.0) -> Derivatives:
@@ -163,7 +163,7 @@ class Total:
         return Derivatives(out[..., 0], out[..., 1:1 + n], out[..., 1 + n:])
 
     def _of_states(self, what, t, q, qd, *shape, ahead=0.0):
-        """What a kernel makes of states, (..., *shape)."""
+        """Return the result of a kernel on states, (..., *shape)."""
         lead, (t, q, qd) = self._states(t, q, qd)
         out = np.empty((len(t), *shape))
         self._run(self._on_one, form_of_states, (what,), t, ahead, q, qd, out)
@@ -208,8 +208,8 @@ def check_fits(model: Model, elements: Sequence[Element]) -> None:
 
 
 def _key(by_law, elements):
-    """What the machine code of a sum with users' laws depends on: which laws, in order, and the code of theirs; None if
-    that cannot be told."""
+    """Return a hash of the code of a sum with users' laws: which laws, in order, and the code of theirs; None if there
+    is none."""
     keys = {element.name: element.key for element in elements}
     if None in keys.values():
         return None
@@ -247,16 +247,16 @@ def packed(by_law: Collection[tuple[Law, list[list[float]]]]) -> np.ndarray:
 
 
 def _numbers_of_place(law, row):
-    """How many numbers say where an element acts."""
+    """Return the count of numbers that place an element."""
     if isinstance(law, (CoordinateLaw, PairLaw)):
         return 1 + COORDINATE * int(row[0]) + OF_Y * isinstance(law, PairLaw)
     return LINK * isinstance(law, LinkLaw)
 
 
 def forms(on_groups: bool, lanes: bool, everything: bool) -> list[Form]:
-    """What can be compiled beforehand, of the laws of this package: for balances of energy and momentum; everything:
-    for rollouts and linear models too."""
+    """Return the forms of this package's laws that are compiled beforehand: for balances of energy and momentum;
+    everything: for rollouts, linear models and wrenches too."""
     kernels = kernels_of(_built_in().values(), on_groups, ())
     of_states = [form_of_states(kernels, "terms", ""), form_of_states(kernels, "accounts", ""),
-                 *everything * [form_of_derivatives(kernels, "")]]
+                 *everything * [form_of_states(kernels, "wrenches", ""), form_of_derivatives(kernels, "")]]
     return [*everything * [form_of_native(kernels, lanes, "")], *(not lanes) * of_states]

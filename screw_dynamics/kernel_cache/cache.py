@@ -22,10 +22,10 @@ import numpy as np
 
 from screw_dynamics.lazy import lazy
 from screw_dynamics.numba_internals import tested
-from screw_dynamics.numba_internals.compiler import FLAGS, PLAIN, lock, start, types
+from screw_dynamics.numba_internals.compiler import PLAIN, lock, start, types_of
 
 from . import store
-from .dependencies import EVERYTHING, digest
+from .dependencies import EVERYTHING, are_as_imported, digest
 from .fingerprint import fingerprint
 
 BATCHES = ", batches"   # ends the names of entry points for many states
@@ -56,12 +56,10 @@ class Compiled:
         """Numba's dispatcher, which takes what it can from the cache, and compiles only where `prepare` has it do."""
         start()
         with lock:
-            import numba
+            from screw_dynamics.numba_internals import kept_code
+            from screw_dynamics.numba_internals.dispatchers import entry_point, let_compile
 
-            from screw_dynamics.numba_internals import kept_code, pipelines
-            from screw_dynamics.numba_internals.dispatchers import let_compile
-
-            dispatcher = numba.njit(**FLAGS, **pipelines.ENTRY)(self.function)
+            dispatcher = entry_point(self.function)
             if tested.in_use():
                 kept_code.keep_by(dispatcher, self.cache)
             let_compile(dispatcher, False)                    # an unforeseen type must raise, not compile for seconds
@@ -96,12 +94,6 @@ class Form(NamedTuple):
 
         context = context_of(self.compiled.dispatcher)
         return self.compiled.cache.find(types_of(self.signature), context) is not None
-
-
-def types_of(signature: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Return Numba's types of arguments, from these or from their names, as ws.numbers_type(1, dtype="int64")."""
-    scope = {name: getattr(types, name) for name in ("Array", "boolean", "float64", "int64", "intp")}
-    return tuple(eval(kind, scope) if isinstance(kind, str) else kind for kind in signature)
 
 
 def compiled(name: str = "", key: str | None = "", nogil: bool = False) -> Callable[[Callable], Any]:
@@ -216,7 +208,7 @@ class _Cache:
         from screw_dynamics.numba_internals import kept_code
 
         name = self._name(signature, result.target_context)
-        data = name and kept_code.bytes_of(result)
+        data = name and are_as_imported() and kept_code.bytes_of(result)
         if not data:
             return
         folder = store.own()

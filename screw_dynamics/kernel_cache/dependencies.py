@@ -5,6 +5,7 @@ imports it. It takes seconds to tell, and is therefore kept beside the kernels u
 import ast
 import hashlib
 import json
+import time
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from importlib.util import resolve_name
@@ -19,6 +20,7 @@ COMPILED = ("numba_internals", "numbers", "screws", "model", "compiled", "algori
 # How kernels are compiled and linked: no import leads to all of it.
 ALWAYS = "numba_internals/", "numbers/", "kernel_cache/shared_objects.py", "kernel_cache/runtime.c"
 EVERYTHING = "*"
+_IMPORTED = time.time()
 NAME = store.PACKAGE.name
 
 
@@ -45,11 +47,21 @@ def _digests():
     return found
 
 
+def are_as_imported() -> bool:
+    """Return True if no source file was edited since this process imported the package: the code of one that was must
+    not be kept by the hashes of what it is now."""
+    return not any(_IMPORTED < path.stat().st_mtime < time.time() for path in _files(store.PACKAGE))
+
+
 def sources_in(package: Path) -> dict[str, bytes]:
     """Return the contents of the files that kernels are compiled from, by their paths in the folder of a package."""
-    files = [*package.glob("kernel_cache/*.[ch]"), *(path for name in (*COMPILED, "kernel_cache")
-                                                    for path in (package / name).rglob("*.py"))]
-    return {path.relative_to(package).as_posix(): path.read_bytes() for path in files}
+    return {path.relative_to(package).as_posix(): path.read_bytes() for path in _files(package)}
+
+
+def _files(package):
+    """Return the files that kernels are compiled from."""
+    return [*package.glob("kernel_cache/*.[ch]"), *(path for name in (*COMPILED, "kernel_cache")
+                                                   for path in (package / name).rglob("*.py"))]
 
 
 def digests(sources: Mapping[str, bytes]) -> dict[str, str]:

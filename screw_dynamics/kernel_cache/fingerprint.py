@@ -46,7 +46,10 @@ def _(x: np.ndarray):
 
 @fingerprint.register
 def _(x: type):
-    return x.__module__, x.__qualname__, digest(x.__module__) if x.__module__.startswith("screw_dynamics.") else ""
+    # Tables that are derived from one have its name.
+    columns = [(name, repr(kind)) for name, kind in getattr(x, "__annotations__", {}).items()]
+    return (x.__module__, x.__qualname__, columns,
+            digest(x.__module__) if x.__module__.startswith("screw_dynamics.") else "")
 
 
 @fingerprint.register
@@ -63,7 +66,7 @@ def _(x: CodeType):
 def _(x: FunctionType):
     closure = [fingerprint(cell.cell_contents) for cell in x.__closure__ or ()]
     return (x.__module__, x.__qualname__, digest(x.__module__), fingerprint(x.__code__),
-            fingerprint(x.__defaults__ or ()), closure)
+            fingerprint((x.__defaults__ or (), *sorted((x.__kwdefaults__ or {}).items()))), closure)
 
 
 declare(lambda: fingerprint.register(types.Type, lambda x: (type(x).__name__, repr(x))))

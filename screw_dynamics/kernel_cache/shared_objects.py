@@ -13,10 +13,11 @@ from importlib.metadata import version
 from pathlib import Path
 
 from screw_dynamics.numba_internals import tested
-from screw_dynamics.numba_internals.compiler import lock
+from screw_dynamics.numba_internals.compiler import lock, types_of
 
 from . import store
-from .cache import Form, compiling, file_name, types_of
+from .cache import Form, compiling, file_name
+from .dependencies import are_as_imported
 from .levels import levels
 
 RUNTIME = Path(__file__).with_name("runtime.c")
@@ -103,6 +104,8 @@ def _linked(data, folder):
 
 def _kept(name, whole, contents):
     """Return the address in a copy of a shared object in the user's cache; in itself where nothing can be kept."""
+    if not are_as_imported():
+        return _address(whole)
     try:
         return _address(store.own().write(name, contents, store.SHARED_OBJECT))
     except OSError as error:

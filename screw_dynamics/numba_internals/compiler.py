@@ -107,6 +107,12 @@ def _make_declarations():
             raise
 
 
+def types_of(signature: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return Numba's types of arguments, from these or from their names, as ws.numbers_type(1, dtype="int64")."""
+    scope = {name: getattr(types, name) for name in ("Array", "boolean", "float64", "int64", "intp")}
+    return tuple(eval(kind, scope) if isinstance(kind, str) else kind for kind in signature)
+
+
 def jit(function: Callable, **options: Any) -> Any:
     """Return the dispatcher of a function that compiled code alone calls."""
     start()

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from llvmlite import binding as llvm
-from numba import _dynfunc, njit
+from numba import _dynfunc, njit, types
 from numba.core import lowering
 from numba.core.codegen import CodeLibrary, CPUCodegen, JITCodeLibrary
 from numba.core.compiler import Compiler, StateDict
@@ -127,7 +127,10 @@ class References(NRTContext):
     def are_in(self, kind: Any) -> bool:
         """True if values of a type hold references that are counted."""
         if kind not in self._known:
-            self._known[kind] = self._context.data_model_manager[kind].contains_nrt_meminfo()
+            self._known[kind] = False                       # until it is known: some models traverse themselves
+            model = self._context.data_model_manager[kind]
+            self._known[kind] = (isinstance(kind, types.DeferredType) or model.has_nrt_meminfo()
+                                 or any(map(self.are_in, model.traverse_types())))
         return self._known[kind]
 
     def get_meminfos(self, builder: Any, ty: Any, val: Any) -> list:

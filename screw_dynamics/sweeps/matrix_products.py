@@ -31,13 +31,13 @@ def padded(b: int) -> int:
 
 @kernel
 def held(unit: int) -> int:
-    """How many entries of a row, each of so many problems, a lane holds."""
+    """Return the number of entries of a row, each of so many problems, that a lane holds."""
     return WIDTH // unit
 
 
 @kernel
 def row_numbers(unit: int, b: int) -> int:
-    """How many numbers a row of b such entries has in memory."""
+    """Return the number of numbers that a row of b such entries has in memory."""
     return (b + held(unit) - 1) // held(unit) * WIDTH
 
 
@@ -68,8 +68,8 @@ transposed = kernel(lambda A, i, k: A[k, i])
 
 @kernel
 def lower_lanes(unit: int, i: int, C: Any) -> int:
-    """How many lanes of row i, of as many problems as `unit` says, the column (1,) and the entries have that are not
-    right of the diagonal."""
+    """Return the number of lanes of row i, of as many problems as `unit`, that the column (1,) and the entries have
+    which are not right of the diagonal."""
     return min((1 + i) // held(unit) + 1, C.shape[1])
 
 

@@ -1,18 +1,23 @@
-"""Which kernels an edit of a source file compiles anew: those whose code it can change, and of no comment any."""
+"""Kernels that an edit of a source file compiles anew: those whose code it can change, and none for a comment."""
 import ast
+import json
+import os
 import re
+import shutil
+import subprocess
+import sys
 from functools import cache
 
 import pytest
-from numba.core.typed_passes import NativeLowering
 
-from screw_dynamics import prepare
-from screw_dynamics.compiled.functions import form_of_words
+from screw_dynamics.algorithms.inverse_dynamics.classical import NewtonEuler
 from screw_dynamics.kernel_cache import dependencies
-from screw_dynamics.kernel_cache.cache import PLAIN, types_of
 from screw_dynamics.kernel_cache.dependencies import COMPILED, EVERYTHING, digests, sources_in
 from screw_dynamics.kernel_cache.fingerprint import fingerprint
 from screw_dynamics.kernel_cache.store import PACKAGE
+from screw_dynamics.numba_internals.compiler import PLAIN
+from screw_dynamics.numbers.tables import taking
+from support.paths import URDF
 
 COMPILES = pytest.mark.skipif(PLAIN, reason="NUMBA_DISABLE_JIT is set: nothing is compiled")
 GRAVITY, JACOBIAN = "screw_dynamics.algorithms.gravity", "screw_dynamics.algorithms.jacobian"
@@ -39,7 +44,8 @@ def edited(path, old, new):
 
 def test_comments_docstrings_and_layout_do_not_count():
     text = sources()["numbers/lanes.py"].decode()
-    assert edited("numbers/lanes.py", text, "# A comment.\n\n" + re.sub(r'^"""', '"""Otherwise said: ', text)) == set()
+    other = re.sub(r'^(\s*)"""', r'\1"""In other words: ', text, flags=re.MULTILINE).replace(", ", ",  ")
+    assert edited("numbers/lanes.py", text, "# A comment.\n\n" + other) == set()
 
 
 def test_an_edit_counts_for_what_imports_the_file():
@@ -75,9 +81,13 @@ def test_a_module_that_is_not_of_the_package_depends_on_all_of_it():
 
 def test_every_package_with_kernels_counts():
     """An edited kernel is other machine code, wherever it lies."""
-    makes_code = re.compile(r"@kernel|\bkernel\(|@compiled\(|@overload\(|@intrinsic|@njit")
-    assert {file.relative_to(PACKAGE).parts[0] for file in PACKAGE.rglob("*.py")
-            if makes_code.search(file.read_text())} <= {*COMPILED, "kernel_cache"}
+    makes_code = re.compile(r"^\s*@(kernel|outlined|optimised_alone|infix|linear|value|compiled|overload|intrinsic)\b"
+                            r"|@njit|\bjit_options=|\b(kernel|outlined|compiled)\(", re.MULTILINE)
+    imports = re.compile(r"^from [\w.]*(values|cache|compiler|structs) import", re.MULTILINE)
+    texts = {file: file.read_text() for file in PACKAGE.rglob("*.py")}
+    compiling = {file.relative_to(PACKAGE).parts[0] for file, text in texts.items()
+                 if makes_code.search(text) and imports.search(text)}
+    assert "constraints" in compiling and compiling <= {*COMPILED, "kernel_cache"}
 
 
 def test_damaged_or_missing_hashes_are_found_anew(tmp_path, monkeypatch):
@@ -88,56 +98,60 @@ def test_damaged_or_missing_hashes_are_found_anew(tmp_path, monkeypatch):
         assert dependencies._digests() == expected
         file, = tmp_path.glob("*.sources")
         file.write_bytes(file.read_bytes()[:-40])
+    dependencies._digests.cache_clear()
+    dependencies._digests()
+    dependencies._digests.cache_clear()
+    monkeypatch.setattr(dependencies, "digests", None)      # which was kept
+    assert dependencies._digests() == expected
+
+
+def test_tables_that_are_derived_from_one_are_told_apart_by_their_columns():
+    one, other = (taking(NewtonEuler, inputs) for inputs in (("q", "qd", "qdd"), ("q", "qdd", "qd")))
+    assert one.__qualname__ == other.__qualname__ and fingerprint(one) != fingerprint(other)
+
+
+def test_defaults_of_arguments_count():
+    def made(gain, bias):
+        def f(x, a=gain, *, b=bias):
+            return a * x + b
+        return f
+    assert len({repr(fingerprint(made(*given))) for given in ((1.0, 2.0), (1.0, 3.0), (2.0, 2.0))}) == 3
+
+
+@COMPILES
+def test_code_of_a_source_that_was_edited_since_it_was_imported_is_not_kept(tmp_path):
+    """It would be found by the hash of what the source is now."""
+    package, cache = tmp_path / "screw_dynamics", tmp_path / "cache"
+    shutil.copytree(PACKAGE, package, ignore=shutil.ignore_patterns("__pycache__", "ros", "machine_code"))
+    program = f"""
+import sys
+from pathlib import Path
+import screw_dynamics as sd
+robot = sd.Robot.from_urdf({str(URDF / "double_pendulum.urdf")!r})
+se3 = Path(sd.__file__).with_name("screws") / "se3.py"
+if len(sys.argv) > 1:
+    se3.write_text(se3.read_text() + "\\nEDITED = 1\\n")
+print(robot.potential_energy([0.1, 0.2]))"""
+    numbers = [subprocess.run([sys.executable, "-c", program, *edit], cwd=tmp_path, capture_output=True, text=True,
+                              check=True, env={**os.environ, "PYTHONPATH": str(tmp_path),
+                                               "SCREW_DYNAMICS_CACHE_DIR": str(cache)}).stdout
+               for edit in (["edit"], [])]
+    assert numbers[0] == numbers[1] and len([*cache.glob("*.kernel.so")]) == 1
 
 
 # ------------------------------------------------------------------------------------------------- what Numba compiles
-MODULE_OF = {}          # of Numba's libraries of functions
-
-
-@pytest.fixture
-def lowered(monkeypatch):
-    """The modules of all functions that became part of the last kernel that was lowered."""
-    from screw_dynamics.numba_internals import linking
-    found = set()
-    run_pass, callers_first = NativeLowering.run_pass, linking.callers_first
-
-    def lower(self, state):
-        done = run_pass(self, state)
-        MODULE_OF[state.library] = state.func_id.func.__module__
-        return done
-
-    def linked(libraries):
-        libraries = [*callers_first(libraries)]
-        found.update(MODULE_OF[library] for library in libraries if library in MODULE_OF)
-        return iter(libraries)
-    monkeypatch.setattr(NativeLowering, "run_pass", lower)
-    monkeypatch.setattr(linking, "callers_first", linked)
-    return found
-
-
 FORMS = "gravity_torque", "gravity_torque, batches", "jacobian", "inverse_dynamics.classical", "integrate.groups"
 
 
 @COMPILES
-@pytest.mark.parametrize("names", [FORMS, pytest.param(None, marks=pytest.mark.slow)], ids=["some", "of a Robot"])
-def test_all_code_of_a_kernel_comes_from_modules_that_its_name_depends_on(names, lowered):
-    from numba import njit
-
-    from screw_dynamics.numba_internals.compiler import CALLED, FLAGS, start
-    from screw_dynamics.numba_internals.objects import ModuleCompiler
-    start()
-    forms = prepare.forms("core", "floating_bases")
+@pytest.mark.parametrize("parts", [FORMS, pytest.param((), marks=pytest.mark.slow)], ids=["some", "of a Robot"])
+def test_all_code_of_a_kernel_comes_from_modules_that_its_name_depends_on(parts):
+    done = subprocess.run([sys.executable, "-m", "support.lowered_modules", *parts], capture_output=True, text=True,
+                          check=True)
     depends = dependencies.dependencies({path: ast.parse(text) for path, text in sources().items() if path[-1] == "y"})
-    for name in names or forms:
-        form = form_of_words(forms[name])
-        lowered.clear()
-        njit(**FLAGS, **CALLED, pipeline_class=ModuleCompiler)(form.compiled.function).compile(types_of(form.signature))
-        known = set().union(*(depends[module] for module in modules_of(form.compiled.function)))
+    found = json.loads(done.stdout)
+    assert len(found) >= len(FORMS)
+    for name, (named, lowered) in found.items():
+        known = set().union(*(depends[module] for module in named if module in depends))
         paths = {path for path in depends[EVERYTHING] if dependencies._module(path) in lowered}
         assert len(paths) > 2 and paths <= known, (name, paths - known)
-
-
-def modules_of(function):
-    """The modules in the fingerprint of a function."""
-    text = repr(fingerprint(function))
-    return {module for module in digested() if f"'{module}'" in text}
