@@ -57,7 +57,8 @@ class Compiled:
         start()
         with lock:
             from screw_dynamics.numba_internals import kept_code
-            from screw_dynamics.numba_internals.dispatchers import entry_point, let_compile
+            from screw_dynamics.numba_internals.dispatchers import let_compile
+            from screw_dynamics.numba_internals.pipelines import entry_point
 
             dispatcher = entry_point(self.function)
             if tested.in_use():

@@ -1,9 +1,7 @@
 """Dispatchers of functions that njit has made."""
 import sys
-from collections.abc import Callable
 from typing import Any
 
-from .compiler import FLAGS
 from .tested import required
 
 
@@ -15,14 +13,6 @@ def is_jitted(x: Any) -> bool:
     from numba.core.dispatcher import Dispatcher
 
     return isinstance(x, Dispatcher)
-
-
-def entry_point(function: Callable) -> Any:
-    """Return the dispatcher of a function that Python calls."""
-    import numba
-
-    from . import pipelines
-    return numba.njit(**FLAGS, **pipelines.ENTRY)(function)
 
 
 def may_compile(jitted: Any) -> bool:
