@@ -24,7 +24,7 @@ class ShortNames(MetaPathFinder, Loader):
 
     @staticmethod
     def _lies_at(name):
-        """Where a module of the package lies, "" if its name is not a short one."""
+        """Return the full name of a module of the package, "" if its name is not a short one."""
         package, _, inside = name.partition(".")
         first, dot, below = inside.partition(".")
         return f"{PACKAGE}.{_LIES_AT[first]}{dot}{below}" if package == PACKAGE and first in _LIES_AT else ""
@@ -45,7 +45,7 @@ class ShortNames(MetaPathFinder, Loader):
         module.__spec__ = module.__spec__.loader_state
 
     def get_code(self, fullname: str) -> CodeType:
-        """What python -m runs."""
+        """Return the code that python -m runs."""
         name = self._lies_at(fullname)
         return find_spec(name).loader.get_code(name)
 

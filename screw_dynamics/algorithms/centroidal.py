@@ -17,7 +17,7 @@ from .jacobian import add_column
 
 
 class CompositeInertias(NamedTuple):
-    """What the recursion holds of each body: joint coordinate, pose in the parent and in the world, and in its frame
+    """Data of each body in the recursion: joint coordinate, pose in the parent and in the world, and in its frame
     the inertia of the body with all that it carries."""
 
     q: Scalar
@@ -74,8 +74,8 @@ def centroidal_momentum_matrix(links: Link, body: CompositeInertias, frames: Fra
 
 @extends(CompositeInertias)
 class CompositeInertiaRates(NamedTuple):
-    """As CompositeInertias; besides the rate of the joint coordinate, and in the body's frame its twist and the time
-    derivative of the inertia of the body with all that it carries."""
+    """CompositeInertias, the rate of the joint coordinate, and in the body's frame its twist and the time derivative
+    of the inertia of the body with all that it carries."""
 
     qd: Scalar
     V: Twist
@@ -108,7 +108,7 @@ def centroidal_momentum_matrix_derivative(links: Link, body: CompositeInertiaRat
 
 
 class AcceleratedBodies(NamedTuple):
-    """What the recursion holds of each body: coordinate, rate and acceleration of its joint, pose in the world, twist
+    """Data of each body in the recursion: coordinate, rate and acceleration of its joint, pose in the world, twist
     and its derivative in the body's frame."""
 
     q: Scalar
@@ -144,7 +144,7 @@ def centroidal_momentum_rate(links: Link, body: AcceleratedBodies, frames: Frame
 @kernel
 def centroidal_momentum_rate_on_groups(links: Link, body: AcceleratedBodies, frames: Frame, target: Target,
                                        out: np.ndarray) -> None:
-    """The same for velocities of joints on groups: theta'' in place of V'."""
+    """Set `out` (6,) as centroidal_momentum_rate does, for velocities of Lie-group joints: theta'' in place of V'."""
     add_products(links, body.q, body.qd, -1.0, body.qdd)
     centroidal_momentum_rate(links, body, frames, target, out)
 

@@ -23,7 +23,7 @@ def joints_at(places: np.ndarray) -> Groups:
 
 
 def form_of_integrated() -> Form:
-    """What is compiled of g exp(v), of q (N, nq) and v (N, n)."""
+    """Return the specialization that computes g exp(v) from q (N, nq) and v (N, n)."""
     @compiled("integrate.groups", nogil=True)
     def many(places, q, v, out):
         joints = joints_at(places)
@@ -33,7 +33,7 @@ def form_of_integrated() -> Form:
 
 
 def form_of_difference() -> Form:
-    """What is compiled of log(g0^-1 g1), of q0 and q1 (N, nq)."""
+    """Return the specialization that computes log(g0^-1 g1) from q0 and q1 (N, nq)."""
     @compiled("difference.groups", nogil=True)
     def many(places, q0, q1, out):
         joints = joints_at(places)

@@ -56,7 +56,7 @@ def carried_gyration(E: Joint, q: Scalar | Placement, C: Pose, B: Gyration) -> G
 
 
 class Gyrations(NamedTuple):
-    """What the recursion holds of each body, in its frame: joint coordinate and rate, pose in the parent, twist, rate
+    """Data of each body in the recursion, in its frame: joint coordinate and rate, pose in the parent, twist, rate
     of the joint screw, and inertia and gyration of the body with all that it carries."""
 
     q: Scalar

@@ -18,7 +18,7 @@ from .matrix_rows import number, put_carried, put_carriers, twists, vectors
 
 
 class GyrationColumns(NamedTuple):
-    """What the algorithm holds of each body: joint coordinate and rate; in the common frame its pose and twist, and
+    """Data of each body in the algorithm: joint coordinate and rate; in the common frame its pose and twist, and
     inertia and gyration of the body with all that it carries; the first body of its run and the last that it carries.
     By columns the joint screws, their rates, and the rates of momentum that joints cause."""
 

@@ -18,7 +18,7 @@ from .coriolis_matrix import Gyration, gyration, transposed_torque
 
 
 class GyrationsInCommonFrame(NamedTuple):
-    """What the algorithm holds of each body: joint coordinate and rate; in the common frame its pose and twist, joint
+    """Data of each body in the algorithm: joint coordinate and rate; in the common frame its pose and twist, joint
     screw and its rate, and inertia and gyration of the body with all that it carries."""
 
     q: Scalar

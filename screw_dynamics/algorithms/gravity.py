@@ -13,7 +13,7 @@ from screw_dynamics.screws.vectors import Vec3, cross
 
 
 class Statics(NamedTuple):
-    """What the recursion holds of each body, in its frame: joint coordinate, pose in the parent, the upward
+    """Data of each body in the recursion, in its frame: joint coordinate, pose in the parent, the upward
     acceleration that stands for gravity; mass and first moment of the body with all that it carries."""
 
     q: Scalar

@@ -1,4 +1,4 @@
-"""What distinguishes the velocities of joints on groups from rates of coordinates: the products of their accelerations.
+"""Velocities of Lie-group joints in place of rates of coordinates: the velocity products in their accelerations.
 
 At each moment a joint on a group moves as a chain of joints of one degree of freedom with screws X_1 ... X_k and
 coordinates theta = 0: C = B g exp(X_1 theta_1) ... exp(X_k theta_k). The twist of the child, in its frame, is sum_j

@@ -14,7 +14,7 @@ from .representations import represent_rate
 
 @kernel
 def between(q: list, i: int, i_moves_frame: bool, j: int, j_moves_frame: bool) -> bool:
-    """Whether joint j moves the frame against that in which the screw of joint i is constant, which is of its child.
+    """Return True if joint j moves the frame relative to the child of joint i, where the screw of i is constant.
 
     Where the joints move the reference, joint i itself does."""
     if i_moves_frame != j_moves_frame:

@@ -30,8 +30,8 @@ INPUTS = 4      # vectors (n) beside q: qd, what is given, 1 where that is an ac
 
 @extends(hybrid.ArticulatedBodies)
 class DrivenArticulatedBodies(NamedTuple):
-    """What articulated bodies hold of each body, with the acceleration of its joint in place of the effort where that
-    is given; V' less theta'' of a joint on a group."""
+    """Data of each articulated body, with the acceleration of its joint in place of the effort where that is given;
+    V' less theta'' of a Lie-group joint."""
 
     product: Scalar
 
@@ -52,8 +52,8 @@ def articulated_bodies(links: Link, body: DrivenArticulatedBodies, out: np.ndarr
 
 @extends(coupled.CompositeBodies)
 class DrivenCompositeBodies(NamedTuple):
-    """What composite bodies hold; besides whether the acceleration of a joint is given, and V' less theta'' of a joint
-    on a group; and of each coordinate the same, the bias effort, and the diagonal of the mass matrix."""
+    """CompositeBodies, whether the acceleration of each joint is given, and V' less theta'' of a Lie-group
+    joint; for each coordinate whether that is given, the bias effort, and the diagonal of the mass matrix."""
 
     driven: Scalar
     product: Scalar
@@ -140,7 +140,7 @@ def _native(load_q, name, algorithm, Table):
 
 
 def form(structure: Structure) -> Form:
-    """What is compiled for calls from compiled code."""
+    """Return the specialization for calls from compiled code."""
     name, algorithm, Table = _ALGORITHMS[structure.shares_coordinates]
     name, Table = f"driven.{name}", taking(Table, LOADED)
     if structure.on_groups:

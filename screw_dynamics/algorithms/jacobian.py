@@ -61,7 +61,7 @@ def keep_column(J: list[Twist], links: Link, i: int, C: Pose, of_frame: bool) ->
 
 @kernel
 def put_columns_of_frame(store: tuple, links: Link, i: int, C: Pose, of_frame: bool) -> None:
-    """The same, but the screws of joints that move the frame are columns of the Jacobian, and are added to it."""
+    """Store the joint's screw as keep_column does, but add that of a joint that moves the frame to the Jacobian."""
     J, out = store
     if of_frame:
         add_column(out, links.coordinate[i], Ad_inv(C, links.X[i]))

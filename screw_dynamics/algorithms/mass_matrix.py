@@ -13,7 +13,7 @@ from screw_dynamics.screws.se3 import Pose, dot
 
 
 class CompositeInertias(NamedTuple):
-    """What the recursion holds of each body, in its frame: joint coordinate, pose in the parent, and the inertia of the
+    """Data of each body in the recursion, in its frame: joint coordinate, pose in the parent, and the inertia of the
     body with all that it carries."""
 
     q: Scalar

@@ -16,7 +16,7 @@ from .matrix_rows import number, put_carried, put_carriers, twists
 
 
 class MomentumColumns(NamedTuple):
-    """What the algorithm holds of each body: joint coordinate; pose, and inertia of the body with all that it carries,
+    """Data of each body in the algorithm: joint coordinate; pose, and inertia of the body with all that it carries,
     in the common frame; the first body of its run and the last that it carries. By columns the joint screws, and the
     momenta of what joints carry at the unit rate."""
 

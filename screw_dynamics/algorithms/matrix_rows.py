@@ -16,8 +16,8 @@ DEEP = 9       # joints on the way to a body, on average, from which rows are fa
 
 
 def is_deep(parents: np.ndarray, coordinates: np.ndarray) -> bool:
-    """Whether a model of these parents and coordinates is deep, its bodies in depth-first order, and each joint has a
-    coordinate of its own, in the same order."""
+    """Return True if a model of these parents and coordinates is deep, its bodies are in depth-first order, and each
+    joint has a coordinate of its own, in the same order."""
     path: list[int] = []
     depths = 0
     for i, (parent, coordinate) in enumerate(zip(parents.tolist(), coordinates.tolist(), strict=True)):

@@ -12,7 +12,7 @@ from screw_dynamics.screws.vectors import Vec3, cross
 
 
 class Momenta(NamedTuple):
-    """What the recursion holds of each body, in its frame: joint coordinate and rate, pose in the parent, the twist of
+    """Data of each body in the recursion, in its frame: joint coordinate and rate, pose in the parent, the twist of
     the joint's inner side, the body's twist, the upward acceleration that stands for gravity; of the body with all that
     it carries the momentum, and the wrench that holds it against gravity."""
 

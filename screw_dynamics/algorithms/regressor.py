@@ -29,7 +29,7 @@ per_joint_and_parameter = kernel(lambda n, b: (n, PARAMETERS * b))
 
 
 class RegressorScrews(NamedTuple):
-    """What the recursion holds of each body: coordinate, rate and acceleration of its joint; in the common frame
+    """Data of each body in the recursion: coordinate, rate and acceleration of its joint; in the common frame
     the pose of its Link's frame, joint screw, twist, and its derivative."""
 
     q: Scalar
@@ -43,7 +43,7 @@ class RegressorScrews(NamedTuple):
 
 @kernel
 def has_inertia(q: list, i: int) -> bool:
-    """Whether body i is a link: the last of those that its joint moves."""
+    """Return True if body i is a link: the last of those that its joint moves."""
     return i + 1 == len(q) or not inner(q[i + 1])
 
 
@@ -90,7 +90,7 @@ def torque_regressor(links: Link, body: RegressorScrews, frames: Frame, target: 
 @kernel
 def torque_regressor_on_groups(links: Link, body: RegressorScrews, frames: Frame, target: Target,
                                out: np.ndarray) -> None:
-    """The same for velocities of joints on groups: theta'' in place of V'."""
+    """Add to `out` (n, 10 b) as torque_regressor does, for velocities of Lie-group joints: theta'' in place of V'."""
     add_products(links, body.q, body.qd, -1.0, body.qdd)
     torque_regressor(links, body, frames, target, out)
 

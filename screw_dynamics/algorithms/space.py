@@ -1,4 +1,4 @@
-"""How a configuration changes: coordinates by sums, elements of groups by products with exponentials.
+"""Changes of configurations: coordinates by sums, elements of Lie groups by products with exponentials.
 
 The integrators are Munthe-Kaas methods: within a step the configuration is q exp(u) joint by joint, u in the algebra,
 and u' = dexp_(-u)^-1 v for the velocities v, which are twists in the moving frame; [MT] (83). For coordinates that is q
@@ -48,7 +48,7 @@ def groups(memory: np.ndarray) -> Groups:
 
 @kernel
 def degrees(kind: int) -> int:
-    """How many velocities a joint of a kind has."""
+    """Return the number of velocities of a joint of a kind."""
     return 6 if kind == FREE else 1 if kind == COORDINATE else 3
 
 
@@ -234,7 +234,7 @@ def swapped(w: list, k: int) -> Twist:
 
 @kernel
 def swapped_in_plane(w: list, k: int) -> Twist:
-    """The same for torque and force in the x-y plane."""
+    """Return the planar wrench at w[k], torque about z and force in the x-y plane, as `swapped` does."""
     o = null(w[k])
     return Twist(Vec3(w[k + 1], w[k + 2], o), Vec3(o, o, w[k]))
 
@@ -278,7 +278,7 @@ def sizes_on_groups(space: Groups, q: list, out: list) -> None:
 
 @kernel
 def place_on_groups(space: Groups, joints: np.ndarray, k: int) -> int:
-    """Where in q the coordinate of a velocity is; -1 for the velocity of a joint on a group."""
+    """Return the index in q of the coordinate of a velocity; -1 for the velocity of a Lie-group joint."""
     return int(joints[PLACE, k])
 
 
@@ -328,14 +328,14 @@ def same_in_axes(space: None, q: list, into: list, v: list, out: list) -> None:
 
 @kernel
 def same_turned(space: None, h: Scalar, w: list, v: list, out: list) -> None:
-    """The same."""
+    """out (n) becomes v: coordinates have one axis."""
     for k in range(len(v)):
         out[k] = v[k]
 
 
 @kernel
 def same_straight(space: None, h: Scalar, v: list, out: list) -> None:
-    """The same."""
+    """out (n) becomes v: coordinates have one axis."""
     for k in range(len(v)):
         out[k] = v[k]
 
@@ -356,7 +356,7 @@ def put_coordinates_back(space: None, held: list, q: list, out: list) -> None:
 
 @kernel
 def place_of_coordinate(space: None, joints: np.ndarray, k: int) -> int:
-    """Where in q the coordinate of a velocity is."""
+    """Return the index in q of the coordinate of a velocity."""
     return k
 
 

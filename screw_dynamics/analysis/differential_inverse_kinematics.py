@@ -21,7 +21,7 @@ from screw_dynamics.screws.se3 import log
 
 @runtime_checkable
 class Task(Protocol):
-    """What is asked for: at(robot, q) returns rows J (m, n) and rates r (m,), both times the task's weight."""
+    """A task: at(robot, q) returns rows J (m, n) and rates r (m,), both times the task's weight."""
 
     def at(self, robot: Robot, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Rows and rates."""

@@ -1,5 +1,5 @@
-"""What robots with elastic drives are asked for: feed-forward, equilibria, resonances and compliance. No ROS. May
-import robot and what is below it.
+"""Analysis of robots with elastic drives: feed-forward, equilibria, resonances and compliance. No ROS. May import robot
+and what is below it.
 
 M(q) q'' + C(q, q') q' + g(q) = T^T K (theta - T q) for the links, B theta'' + D theta' + K (theta - T q) = torque for
 the motors, whose positions theta, torques and inertias are those at the joint, behind the gear; K x may be any
@@ -180,7 +180,8 @@ class ElasticJoints:
         return theta, thetad, thetadd, tau + (1 + twice) * own
 
     def equilibrium(self, q: ArrayLike, *, settings: Mapping[str, float] | None = None) -> MotorMotion:
-        """What holds the links still at positions q (..., n) against gravity, as feed_forward gives it."""
+        """Return the motion of the motors that holds the links still at positions q (..., n) against gravity, as
+        feed_forward gives it."""
         still = np.zeros(self.robot.n)
         return self.feed_forward(q, still, still, still, still, settings=settings, neglect_damping=True)
 
@@ -273,7 +274,7 @@ class ElasticJoints:
         return found[..., self._links], found[..., at]
 
     def _settings(self, settings):
-        """What stiffens each joint, {joint: value}."""
+        """Return the setting of what stiffens each joint, {joint: value}, 0 where nothing does."""
         drives, given = self.driven.model.drives, {} if settings is None else settings
         stiffened = {joint: drive.stiffness for joint, drive in drives.items()
                      if isinstance(drive.stiffness, (Antagonistic, LeverArm))}

@@ -26,8 +26,8 @@ def law(drive: Drive, setting: np.ndarray) -> Law:
 
 
 def give(drive: Drive, effort: float) -> float:
-    """How far the spring between a joint and one of its motors gives way at most to an effort >= 0, inf to an infinite
-    one; of a lever's, where it is softest."""
+    """Return the largest deflection of the spring between a joint and one of its motors under an effort >= 0, inf under
+    an infinite one; of a lever's, where it is softest."""
     if np.isinf(effort):
         return np.inf
     k, own = drive.stiffness, drive

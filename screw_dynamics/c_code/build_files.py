@@ -1,4 +1,4 @@
-"""What builds, installs and finds an export: CMake's package and pkg-config's file."""
+"""Files that build, install and find an export: CMake's package and pkg-config's file."""
 from .layout import Export
 from .template import filled
 

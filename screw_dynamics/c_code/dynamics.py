@@ -174,7 +174,8 @@ def _three(name, summary, inputs, outputs, entry):
 
 
 def _named(model):
-    """What bodies are called: links with those that are fixed to them, or what has no mass in a joint."""
+    """Return the names of bodies: of a link, with those that are fixed to it, or of a body without mass, the joint that
+    it is in."""
     return [body if model.is_link[i] else f"inside {model.body_joints[i]}" for i, body in enumerate(model.body_names)]
 
 

@@ -74,7 +74,7 @@ def write(robot: Any, folder: str | os.PathLike, name: str | None, quantities: I
 
 
 def _is_ours(text):
-    """Whether a file is one of an export; comments may break what it says of itself into two lines."""
+    """Return True for a file of an export; comments may break its title into two lines."""
     return OURS in " ".join(text.replace("\n *", " ").split())
 
 
@@ -147,7 +147,7 @@ def _straight(robot, function: Function, loops: bool) -> Straight | Looped:
 
 
 def _several(what, given) -> list:
-    """What was given, one text alone too; ValueError for what is neither text nor has parts."""
+    """Return what was given as a list, of one text too. Raises ValueError for what is neither text nor iterable."""
     if not isinstance(given, Iterable):
         raise ValueError(f"{what} {checks.described(given)} must be names")
     return [given] if isinstance(given, str) else list(given)

@@ -1,4 +1,4 @@
-"""What is exported: functions of arrays of fixed sizes, each with the algorithms that compute it."""
+"""Functions that are exported: of arrays of fixed sizes, each with the algorithms that compute it."""
 from typing import NamedTuple
 
 import numpy as np
@@ -17,7 +17,7 @@ class Array(NamedTuple):
 
     @property
     def size(self) -> int:
-        """How many numbers it has."""
+        """The number of its entries."""
         return int(np.prod(self.shape, dtype=int))
 
 
@@ -35,8 +35,8 @@ class Function(NamedTuple):
 
 
 class Options(NamedTuple):
-    """What was asked for: the links of kinematics, (link, representation, reference) each; the links on which external
-    wrenches act, and payloads are; whether gravity is an argument."""
+    """The options of an export: the links of kinematics, (link, representation, reference) each; the links on which
+    external wrenches act, and payloads are; True if gravity is an argument."""
 
     links: tuple[tuple[str, str, str], ...] = ()
     external: tuple[str, ...] = ()

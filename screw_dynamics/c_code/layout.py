@@ -1,4 +1,4 @@
-"""What all files of an export share: the robot, the functions with their straight lines, and the names in C."""
+"""Data common to all files of an export: the robot, the functions with their straight lines, and the names in C."""
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -37,7 +37,7 @@ class Export:
 
     @property
     def title(self) -> str:
-        """What a file says of itself."""
+        """The title of its files."""
         return (f"{self.name}: dynamics of a robot of {_count(len(self.robot.joint_names), 'joint')}, in "
                 f"{self.dialect.scalar} precision; printed by screw_dynamics {self.version}, not to be edited.")
 

@@ -56,8 +56,8 @@ class Looped(NamedTuple):
 
 
 class _Events(Notes):
-    """What was noted, in its order: ("at", operations until then, slot) where an algorithm turns to a body, ("write",
-    operations, (column, slot, number)) where it writes to its table."""
+    """Notes in the order in which they were made: ("at", operations until then, slot) where an algorithm turns to a
+    body, ("write", operations, (column, slot, number)) where it writes to its table."""
 
     def __init__(self, trace: Trace):
         super().__init__(trace)
@@ -65,7 +65,7 @@ class _Events(Notes):
         self._slot: int | str | None = None
 
     def section(self, of: int | str) -> None:
-        """What follows is at a body, where nothing is known that was computed at another."""
+        """Mark the operations that follow as those at a body, where nothing is known that was computed at another."""
         if of != self._slot:
             self._slot = of
             self._trace.forget()
@@ -154,8 +154,8 @@ def _symbolic(links, slot, trace, table, constants):
 
 
 class _Part(NamedTuple):
-    """What is done at the body that stands for all, in one loop: its operations in the trace; the table {(slot, column
-    and path): number} before it, and what it writes there; whether the loop goes outward."""
+    """The work at the body that stands for all, in one loop: its operations in the trace; the table {(slot, column and
+    path): number} before it, and what it writes there; True if the loop goes outward."""
 
     operations: Sequence[Operation]
     before: dict[tuple[int, str], Any]
@@ -164,13 +164,13 @@ class _Part(NamedTuple):
 
     @property
     def places(self) -> dict[str, str]:
-        """Where numbers of the trace are in the table, {name: place}; of one in both the body's own."""
+        """The places of numbers of the trace in the table, {name: place}; of one in both the body's own."""
         return {x.name: f"{HELD[slot]}->{number}" if x.sign > 0 else f"(-{HELD[slot]}->{number})"
                 for slot in (ANY - 1, ANY) for (where, number), x in self.before.items()
                 if where == slot and isinstance(x, Traced)}
 
     def has(self, x: Any) -> bool:
-        """Whether a number is computed here, or in the table."""
+        """Return True if a number is a constant, is computed here, or is in the table."""
         own = {name for operation in self.operations for name in operation.names}
         return not isinstance(x, Traced) or x.name in own or x.name in self.places
 
@@ -193,8 +193,9 @@ def _parts(tree, trace) -> Mapping[int, list[_Part]]:
 
 
 def _is_special(k, of_slots):
-    """Whether in loop k the body that stands for all finds a constant in the table, or one number in two places, where
-    another body, or one at the world, does not: sums of constants from body to body, zeros at every other body."""
+    """Return True if in loop k the body that stands for all finds a constant in the table, or one number in two places,
+    where another body, or one at the world, does not: sums of constants from body to body, zeros at every other
+    body."""
     part, places = of_slots[ANY][k], defaultdict(list)
     for (slot, number), x in part.before.items():
         if slot in HELD:
@@ -249,7 +250,7 @@ def _loop(part, results, made, kept):
 
 # ------------------------------------------------------------------------------------------------- C
 def lines_of(looped: Looped, name: str, dialect: Dialect, inputs: Iterable[str]) -> tuple[list[str], list[str]]:
-    """What comes before a function `name` in C, structs and a table of links, and its lines."""
+    """Return the declarations before a C function `name`, structs and a table of links, and the lines of its body."""
     scalar, count = dialect.scalar, len(looped.tree)
     fields = [f"  {scalar} {path};" for path in looped.links]
     of_links = zip(*looped.links.values(), strict=True) if fields else [()] * (count - 1)

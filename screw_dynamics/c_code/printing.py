@@ -163,7 +163,7 @@ class Statements:
             self._known[name] = Expression(text, ATOM)
 
     def _expression(self, operation):
-        """What an operation stands for."""
+        """Return the Expression of an operation."""
         symbol, operands = operation.symbol, [self._operand(x) for x in operation.operands]
         reads = any(x.reads for x in operands)
         if symbol in INFIX:
@@ -257,8 +257,8 @@ def in_order(angles: Sequence[str]) -> list[str]:
 
 
 def padded(count: int, scalar: str) -> int:
-    """How many sines are computed of so many angles, where one or two are missing to a multiple of AT_ONCE; processors
-    of single precision have no SIMD, as a rule."""
+    """Return the number of sines that are computed of so many angles. One or two that are missing to a multiple of
+    AT_ONCE are added; processors of single precision have no SIMD, as a rule."""
     missing = -count % AT_ONCE
     return count + missing if scalar == "double" and missing in (1, 2) else count
 

@@ -29,7 +29,7 @@ def _places(s):
 
 
 def _section(export, function: Function):
-    """What a function is, and its arguments."""
+    """Yield the description of a function, and of its arguments."""
     yield f"### `{export.called(function)}`"
     yield f"{function.summary[0].upper()}{function.summary[1:]}."
     yield ""

@@ -63,8 +63,9 @@ def _configuration(robot, rng, state, scalar):
 
 
 def recorded(export: Export) -> Iterator[Recorded]:
-    """What is recorded of each function: the results of its algorithms in Python; states in which they would divide by
-    0, or nothing but rounding is left, are left out. ValueError where these are all that are drawn at random."""
+    """Yield the Recorded of each function: the results of its algorithms in Python. States in which they would divide
+    by 0, or nothing but rounding is left, are left out. Raises ValueError where these are all that are drawn at
+    random."""
     scalar = export.dialect.scalar
     unit = ROUNDING[scalar] / ROUNDING["double"]
     for function, straight in export.functions:
@@ -99,9 +100,9 @@ def _values(robot, function, way, inputs) -> list[np.ndarray] | None:
 
 
 def _noise(robot, function, way, inputs, values) -> np.ndarray:
-    """How much rounding is in each result, relative to its largest number, or to 1: the largest change by inputs in
-    other last digits, with which all that is computed of them is rounded in another way. It is much where results are
-    small differences, as inertia about an axis far from the root's frame is in forward_dynamics_derivatives."""
+    """Return the rounding error of each result, relative to its largest number, or to 1: the largest change by inputs
+    in other last digits, with which all that is computed of them is rounded in another way. It is large where results
+    are small differences, as inertia about an axis far from the root's frame is in forward_dynamics_derivatives."""
     rng = np.random.default_rng(SEED)
     others = _values(robot, function, way, [
         x + np.where(x == 0.0, 1.0, x) * ROUNDING["double"] * rng.integers(-1, 2, x.shape) for x in inputs])

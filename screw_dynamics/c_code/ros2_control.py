@@ -58,7 +58,7 @@ def package(export: Export, name: str) -> dict[str, str]:
 
 
 def _of_robot(robot) -> dict[str, str]:
-    """What the texts say of the robot."""
+    """Return the parts of the texts that depend on the robot."""
     model = robot.model
     limits, unit = model.effort_limit, {"prismatic": "N"}
     rows = [f"| {joint} | {kind} | {limit:g} {unit.get(kind, 'N m')} |"

@@ -28,8 +28,8 @@ DOWN = (0.0, 0.0, -9.81)        # for links whose world frame has the axes of th
 
 
 class Notes:
-    """What was noted while an algorithm ran: names of numbers, by the columns of tables that they were written to; and
-    sections, the operations from which on the algorithm was at a body, by its slot, or at what a title says."""
+    """Notes taken while an algorithm runs: names of numbers, by the columns of tables that they were written to; and
+    sections, the operations from which on the algorithm was at a body, by its slot, or at what a title describes."""
 
     def __init__(self, trace: Trace):
         self.names: dict[str, str] = {}
@@ -37,7 +37,7 @@ class Notes:
         self._trace = trace
 
     def section(self, of: int | str) -> None:
-        """What follows is at a body, or what a title says."""
+        """Mark the operations that follow as those at a body, or under a title."""
         if not self.sections or self.sections[-1][1] != of:
             self.sections.append((len(self._trace.operations), of))
 
@@ -134,7 +134,7 @@ class TracedRobot:
 
     @property
     def loaded(self) -> bool:
-        """Whether external wrenches act."""
+        """True if external wrenches act."""
         return bool(self._external)
 
     @property
@@ -190,7 +190,8 @@ class Straight(NamedTuple):
 
 
 def columns_of(entry: Entry) -> str:
-    """What the columns of an algorithm's table are, as its docstring says."""
+    """Return the description of the columns of an algorithm's table, which is the table's docstring; "" of one without
+    columns."""
     return " ".join((entry.Table.__doc__ or "").split()) if fields(entry.Table) else ""
 
 

@@ -29,9 +29,9 @@ class NoVerdict(RuntimeError):
 
 
 class Case(NamedTuple):
-    """What one case of a campaign came to: its number, the values of its parameters, the margins of the properties
-    (NaN where there is none: a property that says yes or no, or an error), whether each holds, the error or "", its
-    trace, a hash of the motion's bits, and the seconds that it took."""
+    """The outcome of one case of a campaign: its number, the values of its parameters, the margins of the properties
+    (NaN where there is none: a property that returns True or False, or an error), whether each holds, the error or "",
+    its trace, a hash of the motion's bits, and the seconds that it took."""
 
     index: int
     parameters: dict[str, Any]
@@ -44,7 +44,7 @@ class Case(NamedTuple):
 
     @property
     def passed(self) -> bool:
-        """Whether all properties hold."""
+        """True if all properties hold and there was no error."""
         return not self.error and all(self.holds.values())
 
     def __str__(self):
@@ -115,7 +115,8 @@ def _given(values):
 
 
 def _a_motion(found):
-    """What a scenario returned; TypeError for nothing, and for what has not run yet."""
+    """Return the result of a scenario. Raises TypeError for None, and for a generator or coroutine, which has not run
+    yet."""
     if found is None or inspect.isgenerator(found) or inspect.iscoroutine(found) or inspect.isasyncgen(found):
         raise TypeError(f"the scenario returned {checks.described(found)}, and no motion")
     return found
@@ -135,7 +136,7 @@ def judged(name: str, found: Any) -> tuple[float, bool]:
 
 
 def _takes_two(judge):
-    """Whether a property takes the parameters besides the motion: two arguments without defaults."""
+    """Return True if a property takes the parameters besides the motion: two arguments without defaults."""
     try:
         given = inspect.signature(judge).parameters.values()
     except ValueError:                          # of builtins

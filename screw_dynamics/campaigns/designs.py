@@ -1,4 +1,5 @@
-"""Where the cases of a campaign lie in the space of its parameters: shares (cases, d) of their probabilities."""
+"""Designs of a campaign, its cases as points in the space of its parameters: shares (cases, d) of their
+probabilities."""
 from __future__ import annotations
 
 import inspect

@@ -54,7 +54,8 @@ def source_of(function: Any, within: tuple[int, ...] = ()) -> str:
 
 
 def _bound(function):
-    """What a function is computed from besides its arguments: of a closure, a partial one, a method or an object."""
+    """Return what a function is computed from besides its arguments: of a closure, a partial one, a method or an
+    object."""
     if isinstance(function, partial):
         return [function.func, *function.args, *function.keywords, *function.keywords.values()]
     if inspect.ismethod(function):

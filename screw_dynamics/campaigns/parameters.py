@@ -1,4 +1,4 @@
-"""What varies in a campaign: ranges, choices and distributions, each as a function of a number in (0, 1)."""
+"""Parameters of a campaign: ranges, choices and distributions, each as a function of a number in (0, 1)."""
 from __future__ import annotations
 
 from collections.abc import Mapping
@@ -35,7 +35,7 @@ class Parameter(NamedTuple):
         return float(self.distribution.ppf(min(max(u, LEAST), 1.0 - LEAST)))
 
     def count(self, levels: int) -> int:
-        """How many levels it has in a grid."""
+        """Return the number of its levels in a grid."""
         return levels if self.choices is None else len(self.choices)
 
     def shares(self, levels: int) -> np.ndarray:
@@ -46,7 +46,7 @@ class Parameter(NamedTuple):
         return np.linspace(0.0, 1.0, levels) if self.range is not None else (np.arange(levels) + 0.5) / levels
 
     def in_words(self) -> str:
-        """What it varies over, in words."""
+        """Return the range, choices or distribution in words."""
         if self.choices is not None:
             return "one of " + ", ".join(map(checks.described, self.choices))
         if self.range is not None:

@@ -59,7 +59,7 @@ class Plan:
         return cases.run(self.scenario, self.properties, self.values(index), self.seed, index)
 
     def in_words(self) -> dict[str, str]:
-        """What tells this plan from another one, also in another process."""
+        """Return what identifies this plan, {what: words}, also in another process."""
         varied = {f"parameter {p.name}": p.in_words() for p in self.parameters}
         varied |= {f"hash of the values of {p.name}": p.digest() for p in self.parameters}
         known = {f"source of {name}": source for name, source in self.sources.items()}

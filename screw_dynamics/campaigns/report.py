@@ -50,7 +50,7 @@ def page(campaign: Any) -> Page:
 
 
 def _property(campaign, name):
-    """How often a property fails, and its least margin."""
+    """Return the row of a property: how often it fails, and its least margin."""
     known = [case for case in campaign.cases if not np.isnan(case.margins[name])]
     judged = [case for case in campaign.cases if not case.error or not np.isnan(case.margins[name])]
     row = {"property": name, "fails": sum(not case.holds[name] for case in judged)}        # errors are counted apart
@@ -109,7 +109,7 @@ def _numbers(ax, values, along="x"):
 
 
 def _histograms(figure, table, names):
-    """How often cases failed and passed, by each parameter."""
+    """Draw histograms of the cases that failed and passed, by each parameter."""
     for ax, name in _panels(figure, names):
         values, passed = _numbers(ax, table[name]), table["passed"]
         few = values.dtype.kind == "i" and np.ptp(values) < BINS
@@ -136,7 +136,7 @@ def _margins(figure, table, names, margin):
 
 
 def _pair(figure, table, names):
-    """Which cases failed, by the two parameters that failures depend on most."""
+    """Draw the cases that failed and passed, by the two parameters that failures depend on most."""
     ax = figure.subplots()
     x, y = (_numbers(ax, table[name], along) for name, along in zip(names, "xy", strict=True))
     for passed, color, label in ((True, PASSED, "passed"), (False, FAILED, "failed")):

@@ -1,4 +1,4 @@
-"""What a campaign came to: its cases as a table, its failures, and how each of them is run again."""
+"""Results of a campaign: its cases as a table, its failures, and how each of them is run again."""
 from __future__ import annotations
 
 import os

@@ -1,4 +1,4 @@
-"""What arguments have to be, and the errors that name what is wrong with one; what users of peers may look for.
+"""Checks of arguments, with errors that name what is wrong with one; hints for users of other libraries.
 May import nothing of the package."""
 from .arguments import (
     LONGEST,

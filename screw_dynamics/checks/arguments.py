@@ -134,7 +134,7 @@ def filled(out: Any, result: np.ndarray) -> np.ndarray:
 
 
 def _takes(out, shape, dtype):
-    """Whether results of this shape and kind can be written to `out`; ValueError if its numbers overlap."""
+    """Return True if results of this shape and dtype can be written to `out`. ValueError if its numbers overlap."""
     fits = (isinstance(out, np.ndarray) and not isinstance(out, np.ma.MaskedArray) and out.dtype == dtype
             and out.shape == shape and out.flags.writeable)
     if fits and not out.flags.forc and _overlaps_itself(out):
@@ -144,7 +144,7 @@ def _takes(out, shape, dtype):
 
 
 def _overlaps_itself(a):
-    """Whether two entries of an array share memory."""
+    """Return True if two entries of an array share memory."""
     if not a.size:
         return False
     reach, nested = a.itemsize, True

@@ -1,4 +1,4 @@
-"""What other libraries call what is here, or is not: the hints of error messages for those who come from them.
+"""Hints in error messages for users of other libraries: the names there of what is here, or is not.
 
 Pinocchio, MuJoCo, Drake, KDL, PyBullet, Robotics Toolbox, Modern Robotics, RigidBodyDynamics.jl, iDynTree, yourdfpy."""
 from __future__ import annotations
@@ -171,7 +171,7 @@ _MEANS = {name: ours for ours, names in _VALUES.items() for name in names.split(
 
 
 def name_hint(value: Any, choices: Collection[str]) -> str:
-    """Which of the choices a name in another case, or of another library, means; "" if none does."""
+    """Return a hint at the choice that a name in another case, or of another library, means; "" if it means none."""
     theirs = str(value).rpartition(".")[2]                  # an enumeration's member, without the class
     name = theirs.strip().lower().replace("-", "_").replace(" ", "_")
     if name in choices:
@@ -185,8 +185,8 @@ def name_hint(value: Any, choices: Collection[str]) -> str:
 
 # ------------------------------------------------------------------------------------------------- arrays
 def array_hint(x: Any) -> str:
-    """What an array or number of another library is, and how to pass it; "" for what NumPy knows. Detected by the
-    names of types, as importing those libraries takes seconds."""
+    """Return what an array or number of another library is, and how to pass it; "" for what NumPy knows. Detected by
+    the names of types, as importing those libraries takes seconds."""
     library, name = type(x).__module__.partition(".")[0], type(x).__name__
     if isinstance(x, (list, tuple)):
         return next(filter(None, map(array_hint, x)), "")

@@ -1,5 +1,5 @@
-"""What constraints make of the derivatives of a step at its end: those of constraints/projection.py, which closes loops
-by the shortest displacement, and makes velocities admissible by an impulse.
+"""Derivatives of the end of a step, where constraints act: those of constraints/projection.py, which closes loops by
+the shortest displacement, and makes velocities admissible by an impulse.
 
 Both end where the constraints hold, J dq = 0 and J dqd = -d(J qd), and differ from what was before by what constraints
 do: a displacement x = G^T mu, of the gradient G of residuals before it, and a momentum M w = J^T lambda. Of x that is

@@ -78,7 +78,7 @@ def changes_of_gradient(constraints: Constraints, q: np.ndarray, multipliers: np
 
 
 def _evaluated(constraints, inputs, of_gradient, shape, threads):
-    """What the kernel makes of states, (..., *shape)."""
+    """Return the results (..., *shape) of the kernel for states."""
     robot, lead = constraints.robot, inputs[0].shape[:-1]
     count = prod(lead)
     given = [np.ascontiguousarray(x, dtype=float).reshape(count, x.shape[-1]) for x in inputs]

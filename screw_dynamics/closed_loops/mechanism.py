@@ -74,7 +74,7 @@ class ClosedLoopRobot:
 
     @property
     def m(self) -> int:
-        """How many scalar constraints there are."""
+        """The number of scalar constraints."""
         return self.constraints.m
 
     @property

@@ -100,7 +100,7 @@ def closed(constraints: Constraints, q: np.ndarray, free: np.ndarray, tolerance:
 
 
 def not_closed(constraints: Constraints, q: np.ndarray, free: np.ndarray, tolerance: float, steps: int) -> str:
-    """What to say of a configuration (nq,) at which a projection ended without success."""
+    """Return the error message for a configuration (nq,) at which a projection ended without success."""
     h = constraints.residual(q)
     listed = open_in(constraints, h, tolerance)
     if not np.isfinite(h).all():
@@ -121,7 +121,8 @@ def open_in(constraints: Constraints, h: np.ndarray, tolerance: float) -> str:
 
 
 def is_stationary(constraints: Constraints, q: np.ndarray, free: np.ndarray, h: np.ndarray) -> bool:
-    """Whether the square of the residual h (m,) at q (nq,) has no gradient G^T h in the velocities of the mask."""
+    """Return True if the square of the residual h (m,) at q (nq,) has no gradient G^T h in the velocities of the
+    mask."""
     return bool(np.abs((constraints.gradient(q) * free).T @ h).max() < STATIONARY * (h @ h))
 
 

@@ -1,4 +1,5 @@
-"""What efforts, and drifts of what constraints hold, make of accelerations, of many states at once: the x and lambda of
+"""Constraint response: accelerations by efforts, and by drifts of what constraints hold, of many states at once: the x
+and lambda of
 
     M x - J^T lambda = efforts,   J x = drifts."""
 from typing import NamedTuple

@@ -31,8 +31,8 @@ from .tables import COUPLING, ConstraintTables
 
 @extends(hybrid.ArticulatedBodies)
 class InverseFactors(NamedTuple):
-    """What articulated bodies hold of each body; D^-1/2 of the joint; of a free joint L; velocity of the body's origin
-    less that of its parent's, and what accelerations of the joints add to the derivative of the twist."""
+    """The columns of ArticulatedBodies, and of each body D^-1/2 of the joint; of a free joint L; velocity of the body's
+    origin less that of its parent's, and what accelerations of the joints add to the derivative of the twist."""
 
     root: Scalar
     L: Half
@@ -55,8 +55,8 @@ def along(body: InverseFactors, i: int) -> Wrench:
 
 @kernel
 def release_free(links: Link, body: InverseFactors, i: int) -> Scalar:
-    """As `release`, of the free joint whose last body is i; u holds L^-1 of the wrench. Returns the largest entry of
-    the diagonal of L^-1."""
+    """Factorize the inertia of the free joint whose last body is i, and set u to L^-1 of the wrench, in place of
+    `release`. Returns the largest entry of the diagonal of L^-1."""
     first, A, effort = i - 5, body.A[i], zero(Wrench, body.u[i])
     for k in range(first, i + 1):
         added = null(body.u[i]) + body.added[k] + links.armature[k]
@@ -74,7 +74,8 @@ def release_free(links: Link, body: InverseFactors, i: int) -> Scalar:
 
 @kernel
 def follow_free(links: Link, body: InverseFactors, i: int, Vd: list, qdd: np.ndarray) -> None:
-    """As `follow`."""
+    """Add to qdd the accelerations of the free joint whose last body is i, and fill Vd of this body, in place of
+    `follow`."""
     first = i - 5
     Vd[i] = twist_up(body.L[i], Wrench(vector_at(body.u, first), vector_at(body.u, first + 3)))
     for k in range(first, i + 1):

@@ -36,7 +36,7 @@ class Box(NamedTuple):
 
 @kernel
 def box_numbers(u: int) -> int:
-    """How many numbers a Box has."""
+    """Return the number of scalars in a Box."""
     return 2 * u * u + 6 * u
 
 

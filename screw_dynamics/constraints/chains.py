@@ -58,13 +58,13 @@ class Chain(NamedTuple):
 
 @kernel
 def chain_numbers(slots: int) -> int:
-    """How many numbers the longest chain takes in a tree of so many slots."""
+    """Return the length of the memory that the longest chain takes in a tree of so many slots."""
     return slots * (OF_JOINT + ROWS)
 
 
 @kernel
 def count_joints(parent: list[int], i: int, j: int) -> int:
-    """How many joints are between two bodies."""
+    """Return the number of joints between two bodies."""
     count = 0
     while i != j:
         if i > j:

@@ -1,4 +1,4 @@
-"""How the two frames that a loop joins lie and move relative to each other, in axes of the world.
+"""Relative pose and motion of the two frames that a loop joins, computed in axes of the world.
 
 Positions and velocities are summed from the body where the branches meet: how far it is from the origin, or how fast,
 costs no digits."""

@@ -26,7 +26,7 @@ def extent(shape: Callable) -> Callable:
 
 @kernel
 def of_workspace(memory: np.ndarray, packed: tuple, like: Any) -> tuple[ConstraintTables]:
-    """What an algorithm gets between body and out."""
+    """Return the arguments of an algorithm between body and out."""
     return (constraints_in(memory, like),)
 
 

@@ -91,7 +91,7 @@ def algorithm(by: ModuleType) -> Callable:
 
     @kernel
     def on_groups(links: Link, body: tuple, given: ConstraintTables, x: np.ndarray, out: np.ndarray) -> None:
-        """The same for velocities of joints on groups: V' in place of theta''."""
+        """Compute `hybrid_dynamics` for velocities of Lie-group joints: V' in place of theta''."""
         products = body.root
         for i in range(1, len(products)):
             body.qd[i] = x[0, links.coordinate[i]]
@@ -112,7 +112,7 @@ for _by in (articulated, mass_matrix):
 
 
 def form(structure: Structure) -> Form:
-    """What is compiled for calls from compiled code."""
+    """Return the Form of hybrid dynamics for calls from compiled code."""
     by = mass_matrix if structure.shares_coordinates else articulated
     hybrid_dynamics, Table = algorithm(by)[structure.on_groups], taking(by.InverseFactors, LOADED)
     Table, load_q = (ws.placed(Table), load_placements) if structure.on_groups else (Table, load_input)
@@ -135,5 +135,6 @@ def form(structure: Structure) -> Form:
 
 @cache
 def address(structure: Structure) -> int:
-    """As hybrid_dynamics.address, for a workspace with constraints."""
+    """Return the address of the compiled function of `form`, for a workspace with constraints. Its arguments are those
+    of algorithms.hybrid_dynamics.address."""
     return address_of(form(structure))

@@ -20,7 +20,7 @@ from .tables import ConstraintTables
 
 @extends(composite_bodies.CompositeBodies)
 class InverseFactors(NamedTuple):
-    """What composite bodies hold; D^-1/2 of each coordinate; of each body velocity of the origin less that of its
+    """The columns of CompositeBodies; D^-1/2 of each coordinate; of each body velocity of the origin less that of its
     parent's, and what accelerations of the joints add to the derivative of the twist."""
 
     root: Scalar

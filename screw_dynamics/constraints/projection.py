@@ -115,7 +115,7 @@ def put_stuck_back(space: Any, acts: np.ndarray, start: np.ndarray, q: np.ndarra
 
 @kernel
 def acting(acts: np.ndarray) -> bool:
-    """Whether the impulse of any joint may be other than 0."""
+    """Return True if the impulse of any joint may be other than 0."""
     for k in range(acts.shape[1]):
         if some((acts[LOWER, k] < 0.0) | (acts[UPPER, k] > 0.0)):
             return True
@@ -128,7 +128,7 @@ def projecting_joints(by: ModuleType) -> Callable:
 
     @kernel
     def project(fill, tree, what, calls, acts, start, begin, span, q, qd, moved, scratch):
-        """What stops, brakes and dry friction do at the end of a step."""
+        """Apply the impulses of stops, brakes and dry friction at the end of a step."""
         links, body, given, memory, space = tree
         fill(links, memory, q, body.q)
         gather(links.coordinate, qd, body.qd)
@@ -194,9 +194,9 @@ def projecting_contacts(by: ModuleType, loops: bool = False) -> Callable:
 
     @kernel
     def project(fill, tree, what, calls, acts, start, begin, span, q, qd, moved, scratch):
-        """What contacts do, once in a step, with stops, brakes and dry friction: where it begins, if displacements are
-        those of velocities at its end (PUSHED). Else at its end, by the contacts where it began: their forces are taken
-        as constant in the step, by half of which bodies are displaced.
+        """Apply the impulses of contacts, once in a step, with those of stops, brakes and dry friction: where it
+        begins, if displacements are those of velocities at its end (PUSHED). Else at its end, by the contacts where it
+        began: their forces are taken as constant in the step, by half of which bodies are displaced.
 
         Contacts see velocities in the axes at the start: in those of its body the velocity of a ball that rolls turns
         into the ground."""
@@ -265,7 +265,7 @@ PROJECTING = {"joints": projecting_joints, "loops": projecting_loops, "contacts"
 
 
 def form_of_projection(structure: Structure, of: str, lanes: bool) -> Form:
-    """What is compiled of `project`, for calls from compiled code with addresses: of workspace, what is brought back,
+    """Return the Form of `project`, for calls from compiled code with addresses: of workspace, what is brought back,
     those that contacts/calls.py compiles, acts (ACTS, n), configuration and velocities at the start of the step, its
     span (2), q and qd, and the displacement of penetrations (n). of: "joints", for trees, "loops", for robots that keep
     constraints, "contacts", or "contacts and loops"."""
@@ -301,7 +301,7 @@ def projection_address(structure: Structure, of: str, lanes: bool) -> int:
 
 
 def acts_at_ends(joints: np.ndarray) -> bool:
-    """Whether stops or dry friction, of the rows of the settings of joints, act at the ends of steps."""
+    """Return True if stops or dry friction, of the rows of the settings of joints, act at the ends of steps."""
     return bool(joints[1].any() or np.isfinite(joints[2:4]).any())
 
 
@@ -313,8 +313,8 @@ def with_room(rows: ws.Tables) -> ws.Tables:
 
 
 def form_of_closing(on_groups: bool, lanes: bool) -> Form:
-    """What is compiled of `close` for calls from Python: of workspace, configurations (N, 1, nq), which change, free
-    (n,), tolerance, steps, and what is left of residuals (N, 1, 1)."""
+    """Return the Form of `close` for calls from Python, of workspace, configurations (N, 1, nq), which change, free
+    (n,), tolerance, steps, and the norms of the residuals that are left (N, 1, 1)."""
     Table, fill, space = ((ws.placed(ConstraintKinematics), fill_placements, groups) if on_groups else
                           (ConstraintKinematics, fill_coordinates, coordinates_alone))
     like = lane if lanes else number

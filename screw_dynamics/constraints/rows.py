@@ -17,8 +17,8 @@ from .tables import ConstraintTables
 
 
 class Kind(NamedTuple):
-    """How many rows a kind has, or 0 for as many as the constraint has rows P; and kernels: residual(given, c, D, h)
-    writes that of loop c to its rows of h (m); row(given, c, k, D) is row k, rate(given, c, k, D, V) its derivative
+    """A kind of rows: their number, or 0 for as many as the constraint has rows P; and kernels: residual(given, c, D,
+    h) writes that of loop c to its rows of h (m); row(given, c, k, D) is row k, rate(given, c, k, D, V) its derivative
     along V; and of a sum W of multiples of rows gradient(given, c, D, W) is the wrench whose power on V is the rate of
     the sum of such multiples of residuals."""
 
@@ -99,7 +99,7 @@ def forces_and_torque(given: ConstraintTables, c: int, k: int, D: Pose) -> Wrenc
 
 @kernel
 def turning(given: ConstraintTables, c: int, k: int, D: Pose, V: Twist) -> Wrench:
-    """The same with x x omega for x: so an axis x of the other frame changes."""
+    """Return the derivative of `forces_and_torque` along V: an axis x of the other frame changes by x x omega."""
     if k == 3:
         return about_y(cross(D.R.x, V.angular))
     return Wrench(zero(Vec3, D.p.x), cross(axis(D.R, k), V.angular))

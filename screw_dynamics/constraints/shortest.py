@@ -32,13 +32,13 @@ class Problem(NamedTuple):
 
 @kernel
 def numbers(N: int, m: int) -> int:
-    """How many numbers a Problem has."""
+    """Return the number of scalars in a Problem."""
     return numbers_of(N, m, m)
 
 
 @kernel
 def numbers_of(N: int, m: int, directions: int) -> int:
-    """The same for fewer directions than columns."""
+    """Return the number of scalars in a Problem with fewer directions than columns."""
     return (N + 2) * m + directions * (N + m + 1) + N
 
 
@@ -50,7 +50,7 @@ def problem(like: Scalar, N: int, m: int, memory: np.ndarray, start: int) -> Pro
 
 @kernel
 def problem_of(like: Scalar, N: int, m: int, directions: int, memory: np.ndarray, start: int) -> Problem:
-    """The same for fewer directions than columns."""
+    """Return the Problem in memory from a position on, with fewer directions than columns."""
     unit = places(like)
     b = start + unit * N * m
     squares = b + unit * m

@@ -1,4 +1,4 @@
-"""What the recursions read of constraints, in the tables of a workspace, and the memory that they need."""
+"""Tables of constraints in a workspace, which the recursions read, and the memory that they need."""
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -89,19 +89,19 @@ def pack(loops: list[Loop], rows: list[Row], terms: list[Term]) -> np.ndarray:
 
 @kernel
 def work(n: int, m: int) -> int:
-    """How many numbers the memory of m constraints of n coordinates has for one state."""
+    """Return the number of scalars in the memory of m constraints of n coordinates for one state."""
     return 7 * m + 2 * n + 1 + _vectors(n, m) + _rows(n, m) + box_numbers(n)
 
 
 @kernel
 def _vectors(n: int, m: int) -> int:
-    """How many numbers the problems of the joints have at most."""
+    """Return the largest number of scalars in the problems of the joints."""
     return max(numbers(n + m, m), numbers(n, m + n))
 
 
 @kernel
 def _rows(n: int, m: int) -> int:
-    """How many numbers the problems of the rows have at most."""
+    """Return the largest number of scalars in the problems of the rows."""
     return max(numbers(m, m), numbers(n, n))
 
 

@@ -38,7 +38,7 @@ class Axis(NamedTuple):
 
 @kernel
 def reach(h: Vec3, R: Rotation, n: Vec3) -> float:
-    """How far a box reaches from its centre along n."""
+    """Return the extent of a box from its center along n."""
     m = n @ R
     return absolute(m.x) * h.x + absolute(m.y) * h.y + absolute(m.z) * h.z
 

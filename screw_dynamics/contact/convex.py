@@ -67,7 +67,7 @@ def convex(given: Geometry, i: int, C: Pose) -> Convex:
 
 @kernel
 def placed(of: Convex, C: Pose) -> Convex:
-    """The same shape at a pose C."""
+    """Return the shape at a pose C."""
     return Convex(C, of.vertices, of.faces, of.edges, of.first, of.of_faces, of.of_edges, of.of_corners, of.disc,
                   of.ball)
 
@@ -101,7 +101,7 @@ def face_of(data: np.ndarray, of: Convex, i: int) -> Face:
 
 @kernel
 def height_over(data: np.ndarray, of: Convex, i: int, x: Vec3) -> Scalar:
-    """How far a point of the shape's own frame is above face i."""
+    """Return the height of a point of the shape's own frame above face i."""
     j = of.of_faces + FACE * i
     return data[j] * x.x + data[j + 1] * x.y + data[j + 2] * x.z - data[j + 3]
 
@@ -156,5 +156,5 @@ def towards(data: np.ndarray, of: Convex, n: Vec3) -> Vec3:
 
 @kernel
 def separation(data: np.ndarray, A: Convex, B: Convex, n: Vec3) -> Scalar:
-    """How far the shapes, without balls, are apart along a unit vector n that points from the second to the first."""
+    """Return the gap of the shapes, without balls, along a unit vector n that points from the second to the first."""
     return n @ (towards(data, A, -1.0 * n) - towards(data, B, n))

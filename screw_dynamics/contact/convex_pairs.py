@@ -28,7 +28,7 @@ TRIES = 4               # vertices that may be nearest to the line of a cylinder
 
 
 class Line(NamedTuple):
-    """Whether a shape has an edge, an axis or a line of a cylinder across a normal, and which."""
+    """An edge, an axis or a line of a cylinder across a normal. there: False if the shape has none."""
 
     there: bool
     of: Segment
@@ -81,7 +81,7 @@ def write_along(touch: Touch, row: int, k: int, data: np.ndarray, A: Convex, B: 
 
 @kernel
 def crossing_edges(data: np.ndarray, A: Convex, B: Convex, axis: Axis) -> tuple[bool, Vec3]:
-    """Whether the edges that an axis is across cross each other, and where on the first."""
+    """Return whether the edges that an axis is across cross each other, and the nearest point on the first."""
     first, second = segment(data, A, axis.edge), segment(data, B, axis.other)
     at, crosses = crossing(first, second)
     return crosses, point(first, at.s) + disc_towards(A, -1.0 * axis.n)
@@ -116,7 +116,7 @@ def off_line(data: np.ndarray, A: Convex, B: Convex, best: Direction, of_first: 
 
 @kernel
 def from_axis(X: Convex, arm: Vec3) -> tuple[Scalar, Vec3, Scalar]:
-    """How far a vector reaches along the axis of a cylinder, the rest of it, and how long this is."""
+    """Return the part of a vector along the axis of a cylinder, the rest of the vector, and the length of the rest."""
     u = axis_of(X)
     along = arm @ u
     out = arm - along * u

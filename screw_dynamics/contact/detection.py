@@ -41,7 +41,8 @@ def locate(given: Geometry, C: Sequence[Pose]) -> None:
 
 @kernel
 def near(given: Geometry, a: int, b: int, margin: Scalar) -> Any:
-    """Whether spheres that contain two solids are nearer than the margin."""
+    """Return True if the bounding spheres of two solids, or that of the first and a plane, are nearer than the
+    margin."""
     A, B, reach = given.place.C[a], given.place.C[b], given.solid.radius[a] + margin
     d = A.p - B.p
     if given.solid.kind[b] == PLANE:
@@ -117,8 +118,9 @@ def detector(kinds: frozenset[tuple[int, int]]) -> Callable:
 
 
 def are_simple(kinds: frozenset[tuple[int, int]]) -> bool:
-    """Whether no hulls, cylinders or height fields touch but by planes and spheres: what finds the others takes a third
-    of a minute to compile, three times as long as without."""
+    """Return True if all kinds of pairs are SIMPLE: hulls touch planes alone, cylinders planes and spheres alone, and
+    no height fields touch. With the kernels of the others, compiling takes a third of a minute, three times as long as
+    without."""
     return kinds <= SIMPLE.keys()
 
 

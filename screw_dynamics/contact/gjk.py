@@ -151,7 +151,7 @@ def refined(A: Convex, B: Convex, at: Reduced, way: Vec3) -> tuple[bool, Directi
 
 @kernel
 def same(a: Vec3, b: Vec3) -> bool:
-    """Whether two points are one."""
+    """Return True if two points are equal."""
     return a.x == b.x and a.y == b.y and a.z == b.z
 
 

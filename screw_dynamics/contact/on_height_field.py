@@ -96,7 +96,8 @@ def window(x: float, reach: float, size: float, count: int) -> tuple[int, int]:
 # ------------------------------------------------------------------------------------------------- balls
 @kernel
 def on_triangle(x: Vec3, a: Vec3, b: Vec3, c: Vec3) -> tuple[bool, float, Vec3]:
-    """Whether the foot of x on the plane of a triangle is in it, the distance of x, and the normal."""
+    """Return whether the foot of x on the plane of a triangle is in the triangle, the height of x above the plane, and
+    the normal."""
     w = cross(b - a, c - a)
     ww = w @ w
     n = (1.0 / sqrt(ww)) * w
@@ -107,7 +108,8 @@ def on_triangle(x: Vec3, a: Vec3, b: Vec3, c: Vec3) -> tuple[bool, float, Vec3]:
 
 @kernel
 def over_ridge(x: Vec3, a: Vec3, b: Vec3, left: Vec3, right: Vec3) -> tuple[bool, Vec3]:
-    """Whether an edge ab between triangles with corners left and right is nearer to x than these, and the way to x."""
+    """Return whether an edge ab below x, between triangles with corners left and right, is nearer to x than these, and
+    the vector from the edge to x."""
     u = b - a
     s = (u @ (x - a)) / (u @ u)
     e = x - (a + s * u)
@@ -119,7 +121,7 @@ def over_ridge(x: Vec3, a: Vec3, b: Vec3, left: Vec3, right: Vec3) -> tuple[bool
 
 @kernel
 def over_peak(given: Geometry, b: int, i: int, j: int, x: Vec3) -> tuple[bool, Vec3]:
-    """Whether a vertex is nearer to x than all triangles that meet there, and the way to x."""
+    """Return whether a vertex below x is nearer to x than all triangles that meet there, and the vector to x."""
     v = vertex(given, b, i, j)
     e, rows, columns, over = x - v, given.solid.count[b], given.solid.columns[b], True
     length = sqrt(e @ e)
@@ -196,7 +198,7 @@ def sphere_on_height_field(given: Geometry, a: int, b: int, touch: Touch, row: i
 # ------------------------------------------------------------------------------------------------- other shapes
 @kernel
 def is_peak(given: Geometry, b: int, i: int, j: int) -> bool:
-    """Whether a vertex is higher than the line through its neighbours in some direction, or on the rim."""
+    """Return True if a vertex is higher than the line through its neighbors in some direction, or on the rim."""
     rows, columns = given.solid.count[b], given.solid.columns[b]
     if i == 0 or j == 0 or i == rows - 1 or j == columns - 1:
         return True

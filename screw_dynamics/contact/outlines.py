@@ -1,6 +1,6 @@
-"""Where a face of one convex shape meets what another turns to it: a point, a segment, a polygon or a disc. The two
-outlines are projected on each other, and of the corners of what they have in common those are kept that are farthest
-along eight directions of the face, so that each keeps its place from step to step, and the nearest one."""
+"""Face clipping: the contact of a face of a convex shape with what another turns to it: a point, a segment, a polygon
+or a disc. The two outlines are projected on each other. Of the corners of their intersection those are kept that are
+farthest along eight directions of the face, so that each keeps its place from step to step, and the nearest one."""
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -41,7 +41,7 @@ class Outline(NamedTuple):
 
 
 class Meeting(NamedTuple):
-    """What a face has above it: the least gap, and the sum and the number of points that were found."""
+    """The points found above a face: their least gap, their sum and their number."""
 
     least: Scalar
     sum: Vec3
@@ -75,8 +75,8 @@ def face_outline(data: np.ndarray, X: Convex, i: int) -> Outline:
 
 @kernel
 def outline_towards(data: np.ndarray, X: Convex, n: Vec3, near: Scalar) -> Outline:
-    """What a shape turns in the direction n: of the faces around the vertex that is farthest the one that is turned the
-    farthest, the line of a cylinder that lies; of shapes without faces all."""
+    """Return the outline that a shape turns in the direction n: of the faces around the farthest vertex the one that is
+    turned the farthest; the line of a cylinder that lies; of a shape without faces, all."""
     none = Vec3(0.0, 0.0, 0.0)
     if X.faces == 0:
         return Outline(X.of_corners, X.vertices, none, n, none, 0.0)
@@ -118,7 +118,7 @@ def way(plane: Face, j: int) -> Vec3:
 # ------------------------------------------------------------------------------------------------- one in another
 @kernel
 def beyond(over: Scalar, side: Vec3, near: Scalar) -> bool:
-    """Whether a point is outside a side by more than `near`, `over` being its distance times the side's length."""
+    """Return True if a point is outside a side by more than `near`. over: its distance times the side's length."""
     return over > 0.0 and over * over > near * near * (side @ side)
 
 
@@ -156,7 +156,7 @@ def clip(data: np.ndarray, Y: Convex, of: Outline, along: Vec3, a: Vec3, b: Vec3
 
 @outlined
 def is_above(data: np.ndarray, Y: Convex, of: Outline, along: Vec3, x: Vec3, near: float) -> bool:
-    """Whether a point is above an outline, seen against `along`; by `near` outside, or inside where that is
+    """Return True if a point is above an outline, seen against `along`; by `near` outside, or inside where that is
     negative."""
     if of.count == 0:
         e = x - of.origin

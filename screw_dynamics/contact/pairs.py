@@ -1,4 +1,4 @@
-"""Which kernel finds the touches of two kinds of shapes, and how many these can be."""
+"""Contact kernels of the pairs of kinds of shapes, and the numbers of points that they find at most."""
 from collections.abc import Callable
 from functools import cache
 from typing import NamedTuple
@@ -52,7 +52,8 @@ TOUCHING = {
 
 
 def most_points(a: Solid, b: Solid) -> int:
-    """How many points two solids have at most, the first of the lower kind; ValueError if no kernel knows them."""
+    """Return the largest number of points of two solids, the first of the lower kind; ValueError if no kernel knows
+    them."""
     if (a.kind, b.kind) not in TOUCHING:
         names = {number: name.replace("_", " ") for name, number in NUMBERS.items()}
         raise ValueError(f"no contacts between a {names[a.kind]} and a {names[b.kind]}, which both have no end: give "

@@ -69,7 +69,7 @@ def _edges(polygons, face_of):
 
 
 def _lefts(polygons):
-    """Which polygon has two vertices after each other."""
+    """Return {(i, j): number of the polygon in which vertex j comes after vertex i}."""
     return {(i, j): f for f, corners in enumerate(polygons)
             for i, j in zip(corners, [*corners[1:], corners[0]], strict=True)}
 

@@ -1,5 +1,5 @@
-"""Where two segments come near each other: the ends of the part in which they are beside each other, on which parallel
-ones rest, and where they cross. What is nearest is always one of these three."""
+"""Nearest points of two segments: the ends of the part in which they are beside each other, on which parallel ones
+rest, and the point where they cross. What is nearest is always one of these three."""
 from typing import Any, NamedTuple
 
 from screw_dynamics.numbers.scalars import absolute, where
@@ -51,7 +51,8 @@ def beside(a: Segment, b: Segment) -> tuple[Near, Near, Any]:
 
 @kernel
 def crossing(a: Segment, b: Segment) -> tuple[Near, Any]:
-    """Where the lines are nearest, and whether that is inside both segments, which are not parallel."""
+    """Return the nearest points of the lines, and whether these are inside both segments; False for parallel
+    segments."""
     d, w = b.c - a.c, cross(a.u, b.u)
     ww = w @ w
     skew = ww > PARALLEL

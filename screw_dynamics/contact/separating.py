@@ -21,8 +21,8 @@ FACES_FIRST, EDGES_LAST = 1e-10, 1e-9       # of the shapes' size: how much more
 
 
 class Axis(NamedTuple):
-    """How far shapes are apart along a unit normal n from the second to the first; the number of the face whose normal
-    it is, of the first or of the second, else NONE; the edges that it is across, else NONE."""
+    """The gap of shapes along a unit normal n from the second to the first; the number of the face whose normal it is,
+    of the first or of the second, else NONE; the edges that it is across, else NONE."""
 
     gap: Scalar
     n: Vec3
@@ -91,8 +91,8 @@ def by_faces(data: np.ndarray, A: Convex, B: Convex, size: float, margin: float)
 
 @kernel
 def is_far(data: np.ndarray, X: Convex, edge: Edge, x: Vec3, most: Scalar) -> bool:
-    """Whether no normal between the faces at an edge of X can separate by more than `most`, which is no gap to speak
-    of: a point x of the other, in the frame of X, is so far below both."""
+    """Return True if no normal between the faces at an edge of X can separate by more than `most`, which is no gap to
+    speak of: a point x of the other, in the frame of X, is so far below both."""
     return (edge.left != NONE and height_over(data, X, edge.left, x) < most
             and height_over(data, X, edge.right, x) < most)
 
@@ -105,9 +105,9 @@ def normal_of(data: np.ndarray, X: Convex, i: int) -> Vec3:
 
 @kernel
 def is_common(s: Scalar, t: Scalar, u: Scalar, v: Scalar, arcs: bool, others: bool) -> bool:
-    """Whether the normals between two faces, on the great circle across their edge, cross those that are opposite to
-    the normals at another edge: by how far the latter are along the first edge, s and t, and the former along the
-    second, u and v. An edge without faces has all normals across it."""
+    """Return True if the normals between two faces, on the great circle across their edge, cross those that are
+    opposite to the normals at another edge. s, t: components of the latter along the first edge; u, v: of the former
+    along the second. An edge without faces has all normals across it."""
     if arcs and others:
         return u * v < 0.0 and s * u > 0.0
     return u * v < 0.0 if arcs else True
@@ -151,13 +151,13 @@ def by_edges(data: np.ndarray, A: Convex, B: Convex, best: Axis, size: float, x:
 
 @kernel
 def slope(data: np.ndarray, X: Convex, i: int, e: Vec3) -> Scalar:
-    """How far the normal of a face is along a vector, both in the frame of X."""
+    """Return the component of the normal of a face along a vector, both in the frame of X."""
     j = X.of_faces + FACE * max(i, 0)
     return data[j] * e.x + data[j + 1] * e.y + data[j + 2] * e.z
 
 
 @kernel
 def wide(of: Convex, n: Vec3) -> Scalar:
-    """How far a disc reaches along n."""
+    """Return the extent of a disc along n."""
     c = n @ axis_of(of)
     return 0.0 if of.disc == 0.0 else of.disc * sqrt(absolute(1.0 - c * c))

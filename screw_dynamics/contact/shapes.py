@@ -37,7 +37,7 @@ def _points(what, x):
 
 
 class Shape:
-    """What all shapes have: kind, bounding_radius about the origin of the frame, volume in m^3, and inertia."""
+    """The base class of shapes: kind, bounding_radius about the origin of the frame, volume in m^3, and inertia."""
 
     kind: ClassVar[str]
 

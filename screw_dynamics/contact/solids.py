@@ -1,5 +1,5 @@
-"""What the kernels of contacts read: solids, which are shapes on bodies, and the pairs of them that may touch, in
-tables of a workspace; and where they write touches."""
+"""Tables in a workspace for the kernels of contacts. They read solids, which are shapes on bodies, and the pairs of
+them that may touch; they write touches."""
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -156,7 +156,7 @@ def pack(solids: Sequence[Solid], pairs: Sequence[Pair], data: np.ndarray) -> np
 
 @kernel
 def geometry_numbers(solids: int) -> int:
-    """How many numbers the memory of a Geometry has for one state: `places` times as many for lanes."""
+    """Return the size of the memory of a Geometry for one state, in numbers: `places` times as many for lanes."""
     return LOCATED * solids
 
 
@@ -174,5 +174,6 @@ def geometry_in(memory: np.ndarray, first: int, like: Any, start: int) -> Geomet
 
 @kernel
 def contact_rows(given: Geometry, most: int) -> int:
-    """How many rows a table of at most `most` contacts has: candidates of a pair come after those that are kept."""
+    """Return the number of rows of a table of at most `most` contacts: candidates of a pair come after those that are
+    kept."""
     return most + given.most

@@ -1,4 +1,4 @@
-"""How kernels write touches, and what they share: axes of frames, spheres about points."""
+"""Functions that contact kernels share: writing of touches, axes of frames, spheres about points."""
 from screw_dynamics.numbers.lanes import extract, insert
 from screw_dynamics.numbers.scalars import sqrt, where
 from screw_dynamics.numbers.values import Scalar, kernel, null, zero

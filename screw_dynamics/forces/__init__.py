@@ -1,4 +1,4 @@
-"""What acts on a robot besides its joints' efforts: friction, springs, stops, wrenches, drag, and what users add.
+"""Forces on a robot besides its joints' efforts: friction, springs, stops, wrenches, drag, and what users add.
 
 An element is a law, kernels of its effort or wrench and of the energy that it stores, and the numbers of one place. One
 sum of elements (kernels.py) serves all that moves a robot: its efforts, their exact derivatives, energy and power."""

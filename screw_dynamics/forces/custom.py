@@ -89,7 +89,7 @@ def _call_of(function):
 
 
 def why_not_compiled(function: Callable, error: Exception) -> str:
-    """Why a sum with this function cannot be compiled; "" if that is not its fault."""
+    """Return the reason that a sum with this function cannot be compiled; "" if the function is not the cause."""
     name, vector = function.__name__, types.float64[::1]
     given = (vector.copy(readonly=True),) * 3
     try:

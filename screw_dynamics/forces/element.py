@@ -1,4 +1,4 @@
-"""What elements of force have in common: a law, where it acts, and its numbers."""
+"""Base of force elements: a law, where it acts, and its numbers."""
 from __future__ import annotations
 
 import math
@@ -31,11 +31,12 @@ class Element:
             object.__setattr__(self, name, fixed)
 
     def __str__(self) -> str:
-        """What errors call it."""
+        """Return the element as error messages show it."""
         return described(self)
 
     def rows(self, robot: Robot) -> list[list[float]]:
-        """Where the element acts, and its numbers, for each place. ValueError names what cannot be."""
+        """Return a row for each place where the element acts: the place, and its numbers. Raises ValueError, which
+        names what is not valid."""
         raise NotImplementedError
 
     @property
@@ -45,12 +46,12 @@ class Element:
 
     @property
     def is_dry(self) -> bool:
-        """Whether it has a kink at rest, as Coulomb friction, which some integrators do not take."""
+        """Return True if it has a kink at rest, as Coulomb friction, which some integrators do not take."""
         return False
 
     @property
     def key(self) -> Hashable:
-        """What the machine code of its law depends on besides this package; None: what nobody can tell."""
+        """The dependencies of its law's machine code besides this package; None if they cannot be known."""
         return ""
 
     @property
@@ -72,14 +73,14 @@ class Element:
             (prefix + name, factor) for name, factor in names) for field, names in given.items()})
 
     def on_joints(self, names: Mapping[str, str]) -> Element | None:
-        """The same element on other joints, {name: other}; None where two of those on which it acts are one then."""
+        """Return the element on other joints, {name: other}; None where two of those on which it acts become one."""
         given = {field: getattr(self, field) for field in JOINTS if hasattr(self, field)}
         found = replace(self, **{field: names.get(x, x) if isinstance(x, str) else tuple(       # type: ignore[type-var]
             (names.get(name, name), factor) for name, factor in x) for field, x in given.items()})
         return found if len(set(found.joints)) == len(found.joints) else None
 
     def in_floats(self) -> Element:
-        """The same element, of which every number is a float."""
+        """Return the element with every number as a float."""
         return replace(self, **{name: _floats(x) for name, x in vars(self).items()})      # type: ignore[type-var]
 
     def finite(self, name: str, at_least: float = -math.inf, more_than: float = -math.inf) -> float:
@@ -163,7 +164,7 @@ def elements_of(forces: Any) -> tuple[Element, ...]:
 
 
 class Robot(NamedTuple):
-    """What elements know of a robot: its model, and its frames {link: Frame} as kernels have them."""
+    """The data of a robot that elements read: its model, and its frames {link: Frame} as kernels have them."""
 
     model: Model
     frames: dict[str, Frame]
@@ -182,8 +183,9 @@ class Robot(NamedTuple):
         return [float(velocity), float(place), float(factor)]
 
     def sum_of(self, joints: Joints, element: Any = None, less: str | None = None) -> list[float]:
-        """How many joints a sum x has, and velocity, place in q and factor of each; less: a joint to subtract.
-        ValueError for a joint that does not exist or is there twice, and for a factor that is 0 or no finite number."""
+        """Return the number of joints of a sum x, and velocity, q index and factor of each. less: a joint to subtract.
+        Raises ValueError for a joint that does not exist or is there twice, and for a factor that is 0 or no finite
+        number."""
         pairs = [*joints] if isinstance(joints, tuple) else [(joints, 1.0)]
         if not pairs or not all(isinstance(pair, tuple) and len(pair) == 2 for pair in pairs):
             raise ValueError(f"joint of {element} is {described(joints)}, must be a name or {{name: factor}}")

@@ -43,7 +43,7 @@ class Friction(Element):
 
     @property
     def is_dry(self) -> bool:
-        """Whether it has Coulomb friction."""
+        """Return True if it has Coulomb or breakaway friction."""
         return self.coulomb != 0.0 or bool(self.breakaway)
 
     def rows(self, robot: Robot) -> list[list[float]]:

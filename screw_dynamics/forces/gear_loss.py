@@ -26,8 +26,8 @@ def pair(p: np.ndarray, s: int, t: Scalar, x: Scalar, v: Scalar, y: Scalar, w: S
 @built_in
 @dataclass(frozen=True)
 class GearLoss(Element):
-    """What a motor needs more as it turns, under the torque f of the spring between it and its joint: the effort -loss
-    f(|q_joint - q_motor|) sign(q_motor'), linear within 1e-3 rad/s or m/s of rest. In place of a joint there may be the
+    """Friction of a gear under the torque f of the spring between a motor and its joint: the effort -loss f(|q_joint -
+    q_motor|) sign(q_motor') on the motor, linear within 1e-3 rad/s or m/s of rest. In place of a joint there may be the
     sum of several, {joint: factor}.
 
     spring: a Hardening or Table; play: as of NonlinearSpring; 0 <= loss < 1."""

@@ -1,4 +1,4 @@
-"""What an element of force is, as kernels: a law on coordinates, or on links; and the loops over all elements of a law.
+"""Force elements as kernels: a law on coordinates, or on links; and the loops over all elements of a law.
 
 The numbers of an element are a row of an array `p`, from position `s` on: first where it acts, then its own. A law is
 written once, for numbers, for lanes and for dual numbers, by which it is differentiated."""
@@ -93,9 +93,9 @@ class Bodies(NamedTuple):
 
 
 class State(NamedTuple):
-    """What elements act on: the time, the configuration (nq) and velocities (n), and how far ahead of q along qd the
-    coordinate of an element at one joint is. It is > 0 in steps that take stiffness and damping as added inertia, of
-    which those of an element on several coordinates have no part: it would resist what moves both alike."""
+    """The state on which elements act: the time, the configuration (nq) and velocities (n), and how far ahead of q
+    along qd the coordinate of an element at one joint is. It is > 0 in steps that take stiffness and damping as added
+    inertia, of which those of an element on several coordinates have no part: it would resist what moves both alike."""
 
     t: Any
     ahead: Any
@@ -119,7 +119,7 @@ LINK = 2                # of where a law on links acts: the slots of two bodies
 
 @kernel
 def range_of(p: np.ndarray, number: int) -> tuple[int, int]:
-    """How many elements a law of a sum has, and where in p the first one is."""
+    """Return the number of elements that a law of a sum has, and the position in p of the first one."""
     return int(p[HEADER + 2 * number]), int(p[HEADER + 1 + 2 * number])
 
 
@@ -185,7 +185,7 @@ def loops_on_coordinates(law: CoordinateLaw, number: int) -> tuple[Callable, Cal
 
 
 def loops_on_pairs(law: PairLaw, number: int) -> tuple[Callable, Callable]:
-    """The same of a law on x and y."""
+    """Return add and account of `loops_on_coordinates` for a law on x and y."""
     pair, energy, stores, width = law.pair, law.energy or nothing, law.energy is not None, law.width
 
     @kernel
@@ -218,7 +218,7 @@ def loops_on_pairs(law: PairLaw, number: int) -> tuple[Callable, Callable]:
 
 
 def loops_on_links(law: LinkLaw, number: int) -> tuple[Callable, Callable]:
-    """The same of a law on links; `add` adds wrenches to bodies.W."""
+    """Return add and account of `loops_on_coordinates` for a law on links; `add` adds wrenches to bodies.W."""
     push, energy, stores, width = law.push, law.energy or nothing, law.energy is not None, law.width
 
     @kernel
@@ -270,7 +270,8 @@ def _place_by_place(set_efforts, t, q, qd, p, tau):
 
 
 def loops_on_all(law: CustomLaw, number: int) -> tuple[Callable, Callable]:
-    """The same of a user's law, of which each element may act on all joints."""
+    """Return add and account of `loops_on_coordinates` for a user's law, of which each element may act on all
+    joints."""
     width, set_efforts = law
 
     def loop(take):

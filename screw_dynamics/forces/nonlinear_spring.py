@@ -19,7 +19,7 @@ WIDTH = KNOTS + 2 * POINTS
 
 @kernel
 def depth(p: np.ndarray, s: int, x: Scalar) -> tuple[Scalar, Scalar]:
-    """How far the spring is deflected, >= 0, behind its play; and by how much its ends are apart."""
+    """Return the deflection of the spring behind its play, >= 0, and the distance by which its ends are apart."""
     away = x - p[s + REST]
     apart = where(away >= 0.0, away, -away)         # not absolute, whose derivative at 0 is 0
     y = apart - 0.5 * p[s + PLAY]
@@ -58,7 +58,7 @@ def energy(p: np.ndarray, s: int, x: Scalar) -> Scalar:
 
 
 def numbers_of(spring: Hardening | Table, damping: float, rest: float, play: float) -> list[float]:
-    """What the kernels read of a spring."""
+    """Return the numbers of a spring that the kernels read."""
     coefficients, knots, slopes = [0.0] * COEFFICIENTS, [0.0] * POINTS, [0.0] * POINTS
     if isinstance(spring, Hardening):
         coefficients[:len(spring.coefficients)] = spring.coefficients

@@ -52,7 +52,7 @@ def of_drive(joint: str, drive: Drive, motors: tuple[str, ...]) -> Iterator[Elem
 
 
 def _between(shaft: dict[str, float], drive: Drive, motors: tuple[str, ...]) -> Iterator[Element]:
-    """What acts between motors and the joints that turn them."""
+    """Yield the elements that act between motors and the joints on their shaft."""
     stiffness, spring = drive.stiffness, drive.spring
     if isinstance(stiffness, LeverArm):
         yield VariableSpring(shaft, *motors[:2], stiffness.coefficients, drive.damping)

@@ -15,7 +15,7 @@ LOWER, UPPER, STIFFNESS, LOSS = range(4)
 
 @kernel
 def beyond(p: np.ndarray, s: int, x: Scalar) -> Scalar:
-    """How far x is beyond the upper end, or, negative, beyond the lower one; 0 within."""
+    """Return the depth of x beyond the upper end, or, negative, beyond the lower one; 0 within."""
     over_, under = x - p[s + UPPER], x - p[s + LOWER]
     return where(over_ > 0.0, over_, where(under < 0.0, under, null(x)))
 

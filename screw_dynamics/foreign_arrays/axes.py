@@ -1,4 +1,4 @@
-"""What is an array of Dask or of xarray, and what its axes stand for."""
+"""Detection of arrays of Dask and xarray, and the meaning of their axes."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
@@ -19,12 +19,12 @@ Given = Mapping[str, tuple[Any, tuple[Axis, ...]]]
 
 
 def is_foreign(x: Any) -> bool:
-    """Whether an argument is a Dask array or an xarray.DataArray: both have the protocol of Dask's collections."""
+    """Return True if an argument has the protocol of Dask's collections, as Dask arrays and xarray.DataArrays do."""
     return hasattr(x, "__dask_graph__")
 
 
 def any_foreign(values: Iterable[Any]) -> bool:
-    """Whether one of several arguments is an array of Dask or xarray."""
+    """Return True if one of several arguments is an array of Dask or xarray."""
     for x in values:
         if type(x) is not np.ndarray and hasattr(x, "__dask_graph__"):      # some 30 ns for each that is none
             return True

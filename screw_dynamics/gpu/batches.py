@@ -18,8 +18,8 @@ class Given(NamedTuple):
 
 
 def kind(device: Any, arrays: Mapping[str, Any]) -> np.dtype:
-    """What the numbers of arrays are, float64 or float32 in all of them; ValueError names one that differs, or that is
-    on another GPU."""
+    """Return the type of the numbers of all arrays, float64 or float32. Raises ValueError for an array that is of
+    another type or on another GPU, or whose entries are not aligned in memory."""
     (first, x), *others = arrays.items()
     if x.dtype not in PRECISIONS:
         raise ValueError(f"{first} must be float64 or float32, not {x.dtype}")

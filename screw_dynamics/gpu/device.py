@@ -55,7 +55,7 @@ class Cuda:
         return x.data.device_id
 
     def address(self, x: Any) -> int:
-        """Where an array begins."""
+        """Return the address of the first byte of an array."""
         return x.data.ptr
 
     def empty(self, shape: tuple[int, ...], dtype: np.dtype, like: Any) -> Any:
@@ -68,7 +68,8 @@ class Cuda:
         return self._cupy.broadcast_to(x, shape)
 
     def threads(self, shared: int) -> int:
-        """How many threads a block has, if each needs so many bytes of shared memory; 0 if there is not enough."""
+        """Return the number of threads of a block, if each needs so many bytes of shared memory; 0 if there is not
+        enough."""
         for threads in (THREADS, THREADS // 2, WARP):
             if threads * shared <= SHARED:
                 return threads

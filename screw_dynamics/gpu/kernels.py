@@ -34,8 +34,8 @@ def of_states(export: Export, shared: bool) -> str:
 
 
 def numbers_shared(function: Function) -> int:
-    """How many numbers of shared memory a thread takes for its results: an odd number for each, so that the threads of
-    a warp are at different banks."""
+    """Return how many numbers of shared memory a thread takes for its results: an odd number for each, so that the
+    threads of a warp are at different banks."""
     return sum(x.size | 1 for x in function.outputs)
 
 

@@ -1,4 +1,4 @@
-"""Where recordings are: paths, and addresses of any file system that fsspec knows."""
+"""Addresses of recordings: paths, and addresses of any file system that fsspec knows."""
 from __future__ import annotations
 
 import os

@@ -5,7 +5,7 @@ TURN = 2.0 * np.pi
 
 
 def longest_step(t: np.ndarray) -> float:
-    """What still is a step between two samples at times t (k,), in s: five usual ones. Longer ones are gaps."""
+    """Return the longest step between two samples at times t (k,) that is no gap, in s: five usual ones."""
     return 5.0 * float(np.median(np.diff(t))) if len(t) > 1 else 0.0
 
 

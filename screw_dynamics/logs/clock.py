@@ -141,14 +141,15 @@ def _next_jump(arrival, stamps, stray, ratio):
 
 
 def _ratio(arrival, stamps):
-    """How fast the stamps' clock runs by that of the log, at least 1: simulated time may be faster."""
+    """Return the rate of the stamps' clock by that of the log, at least 1: simulated time may be faster."""
     steps, passed = np.diff(stamps), np.diff(arrival)
     usual = np.median(passed) if len(passed) else 0.0
     return max(1.0, float(np.median(steps)) / float(usual)) if usual > 0.0 else 1.0
 
 
 def _offsets(arrival, stamps, piece):
-    """What to add to the stamps of each piece, in ns: a piece begins as long after the one before as it arrived."""
+    """Return the offsets to add to the stamps of each piece, in ns: a piece begins as long after the one before as it
+    arrived."""
     offset = np.zeros(int(piece[-1]) + 1 if len(piece) else 1, dtype=np.int64)
     steps = np.diff(stamps)
     usual = int(np.median(steps[steps > 0])) if (steps > 0).any() else 1

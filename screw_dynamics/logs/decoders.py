@@ -46,7 +46,7 @@ def _plausible(decode: Callable[[bytes], Any], counted: Callable[[bytes, Callabl
 
 
 def _names(data, number):
-    """How many names a JointState says it has: after stamp and frame."""
+    """Return the number of names that a JointState claims to have: after stamp and frame."""
     at = 16 + number(data, 12)[0]
     return number(data, at + -at % 4)[0]
 

@@ -62,7 +62,7 @@ def recording(fs: Any, path: str, name: str, topics: Topics | None, gap: float |
 
 
 def _said(notes):
-    """What was noted of a file that cannot be read, for its error."""
+    """Return the notes on a file that cannot be read, as text for its error."""
     return ": " * bool(notes) + "; ".join(f"{note.text} ({note.count})" for note in notes)
 
 
@@ -130,7 +130,7 @@ def _run(log, allowance, adding, number):
 
 # ------------------------------------------------------------------------------------------------- signals
 class _Aligned:
-    """What was recorded beside joint states, at their times or on their clock."""
+    """Signals that were recorded beside joint states, at their times or on their clock."""
 
     def __init__(self, table: Table, t: np.ndarray, arrival: np.ndarray, use_stamps: bool, notes: Notes):
         self.table, self.t, self.arrival, self.use_stamps, self.notes = table, t, arrival, use_stamps, notes

@@ -1,4 +1,4 @@
-"""Where a recording is interrupted."""
+"""Interruptions of a recording."""
 from __future__ import annotations
 
 import numpy as np

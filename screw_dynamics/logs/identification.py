@@ -31,7 +31,7 @@ BINS = 24               # of consecutive recordings: what drifts is compared fro
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LogsIdentification:
-    """What a robot's recordings say of its parameters together, and how they agree.
+    """The parameters that a robot's recordings give together, and how they agree.
 
     `found`: the Identification, of which `found.robot` has the parameters. `rows`: one a recording, in order: item,
     error, start (ns), samples, equations, notes, and of each velocity, N m or N, root mean squares of what is not
@@ -238,7 +238,8 @@ class _Engine:
         self.out, self.options = out, options
 
     def __call__(self, function: Callable, items: Sequence, options: Mapping[str, Any], folder: str):
-        """As _in_turn; a sum over many episodes may take longer than one of them."""
+        """Return rows and files of tables, as _in_turn does. Only episodes have the time limit: a sum over many may
+        take longer."""
         limit = {} if folder == "episodes" else {"timeout": None}
         rows = each(function, items, self.out / folder, options, **self.options | limit)
         return rows, [row["table"] and str((self.out / folder / row["table"]).absolute()) for row in rows]

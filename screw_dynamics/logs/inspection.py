@@ -1,4 +1,4 @@
-"""What is wrong with a recording before any dynamics: limits, saturation, lost messages, rates, jumps."""
+"""Checks of a recording before any dynamics: limits, saturation, lost messages, rates, jumps."""
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -19,8 +19,8 @@ OUTLIER = 20.0          # where there is no limit, times the speed that 99 of 10
 
 @dataclass(frozen=True, eq=False)
 class Check:
-    """What a recording has that it should not have. `row`: numbers of the episode, those of joints in columns with
-    their names; `problems`: each in words, none if all is well."""
+    """The problems of a recording. `row`: numbers of the episode, those of joints in columns with their names;
+    `problems`: each in words, none if all is well."""
 
     row: dict[str, Any]
     problems: tuple[str, ...]
@@ -97,7 +97,7 @@ def _limits(of, row, j, name, limits) -> Iterator[str]:
 
 
 def _longest_run(flags):
-    """How many flags in a row are set, at most."""
+    """Return the length of the longest run of flags that are set."""
     ends = np.flatnonzero(np.diff(np.concatenate([[0], flags.astype(int), [0]])))
     return int(np.max(ends[1::2] - ends[::2], initial=0))
 

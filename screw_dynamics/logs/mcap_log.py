@@ -186,5 +186,5 @@ def _split(data):
 
 
 def _said(error):
-    """What an error says, which of some libraries is nothing but its name."""
+    """Return the text of an error, or its name: errors of some libraries have no text."""
     return str(error) or type(error).__name__

@@ -1,4 +1,4 @@
-"""What all files of messages offer: channels, and messages in the order in which they were logged."""
+"""The common interface of all files of messages: channels, and messages in the order in which they were logged."""
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator

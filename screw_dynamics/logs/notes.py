@@ -1,4 +1,4 @@
-"""What a reader found, dropped and changed: counts with texts."""
+"""Notes on what a reader found, dropped and changed: counts with texts."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
@@ -30,7 +30,7 @@ class Notes:
             self._counts[key] = self._counts.get(key, 0) + int(count)
 
     def count(self, kind: str) -> int:
-        """How often that kind of thing happened, 0 without a note of it."""
+        """Return the number of times that a kind of thing happened, 0 without a note of it."""
         return sum(note.count for note in self if note.kind == kind)
 
     @property

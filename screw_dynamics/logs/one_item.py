@@ -25,7 +25,7 @@ FULL = errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS
 
 
 class FolderFull(Exception):
-    """What came out cannot be written: nothing that follows can be either."""
+    """Raised if a result cannot be written; nor can any that follows."""
 
 
 def stored(folder: Path, name: str) -> dict[str, Any] | None:
@@ -77,7 +77,7 @@ def progress_file(folder: Path, name: str, run: str) -> Path:
 
 
 def beginnings(folder: Path, name: str, run: str) -> int:
-    """How often an item was begun that was not finished."""
+    """Return how often an item was begun and not finished."""
     try:
         return progress_file(folder, name, run).read_text().count(BEGUN)
     except FileNotFoundError:
@@ -149,7 +149,8 @@ def _checked(result):
 
 
 def _place(trace):
-    """Where a thread was, of a trace of faulthandler: the innermost line of that which computed."""
+    """Return the place where a thread was, from a trace of faulthandler: the innermost line of the thread that
+    computed."""
     for thread in trace.split("\n\n"):
         lines = [line.strip() for line in thread.splitlines() if line.strip().startswith("File ")]
         if any(f'{Path(__file__).name}", line' in line and " in compute" in line for line in lines):
@@ -158,7 +159,7 @@ def _place(trace):
 
 
 def _plain(x):
-    """What JSON has for NumPy's numbers and arrays, and for paths."""
+    """Convert NumPy's numbers and arrays, and paths, to what JSON has."""
     if isinstance(x, np.generic | np.ndarray):
         return x.tolist()
     if isinstance(x, os.PathLike):

@@ -41,7 +41,8 @@ def write(recording: Recording, out: str | os.PathLike) -> str:
 
 
 def provenance(recording: Recording) -> dict[str, Any]:
-    """Where a recording comes from, for tables of results: source, topics, notes, and the description's SHA-256."""
+    """Return the provenance of a recording, for tables of results: source, start, topics, notes, and the description's
+    SHA-256."""
     text = recording.description
     return {"source": recording.source, "start": recording.start, "topics": dict(recording.topics),
             "notes": [list(note) for note in recording.notes],

@@ -1,4 +1,4 @@
-"""What results come from: which model, which version of this package."""
+"""Provenance of results: the hash of the model, and the version of this package."""
 import hashlib
 
 import numpy as np

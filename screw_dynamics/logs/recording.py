@@ -1,4 +1,4 @@
-"""What was measured in one episode: joints over time, and what else was recorded beside them."""
+"""The measurements of one episode: joints over time, and what else was recorded beside them."""
 from __future__ import annotations
 
 from collections.abc import Mapping

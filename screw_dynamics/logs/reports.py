@@ -1,4 +1,4 @@
-"""What the reports of the command have in them, each from the rows of all episodes."""
+"""The contents of the command's reports, each from the rows of all episodes."""
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -65,7 +65,7 @@ def check_page(page: Page, done: Sequence[Mapping[str, Any]], folder: Path) -> N
 
 
 def convert_page(page: Page, done: Sequence[Mapping[str, Any]], folder: Path) -> None:
-    """Which file became which."""
+    """Add the table of items, and of the files that they became, to a page."""
     page.heading("Files")
     page.table(done, ("item", "file"))
 

@@ -1,4 +1,4 @@
-"""Which topic of a file is what: by name, or by type and name where there is one candidate."""
+"""Roles of a file's topics: by name, or by type and name where there is one candidate."""
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
@@ -114,6 +114,6 @@ def _last(topic):
 
 
 def _listed(kinds: Mapping[str, Any]) -> str:
-    """What a file has, for a message."""
+    """Return the topics of a file and their types, for a message."""
     shown = [f"{topic} ({', '.join(sorted(kinds[topic]))})" for topic in sorted(kinds)]
     return ", ".join(shown[:20]) + (f" and {len(shown) - 20} more" if len(shown) > 20 else "") or "no topic"

@@ -28,7 +28,7 @@ LATENCY = 200_000               # ns between a stamp and the time of logging
 
 @dataclass(frozen=True)
 class Conditions:
-    """What episodes are like.
+    """The conditions under which episodes are made.
 
     `duration` s at `rate` samples a second, a motion of as long a period; `spacing`: s from the start of one episode to
     that of the next. `payload`: the link that carries up to `mass` kg, none if it is empty. `links`: how much masses
@@ -60,7 +60,7 @@ class Conditions:
 
 @dataclass(frozen=True)
 class Episode:
-    """What is true of a file: its address, the mass of the payload in kg, and the robot with it, as it was."""
+    """The true values of a file: its address, the mass of the payload in kg, and the robot with it, as it was."""
 
     address: str
     mass: float

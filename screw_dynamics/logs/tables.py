@@ -130,7 +130,8 @@ def _understood(names, columns, source):
 
 
 def _signal(name):
-    """What a column is, and of which joint: the word is the first or the last part of its name."""
+    """Return the signal that a column holds, and the joint, or None: the word is the first or the last part of its
+    name."""
     parts = [part for part in re.split("/", name) if part]
     if len(parts) > 1 and parts[-1].lower() in SIGNAL:
         return SIGNAL[parts[-1].lower()], parts[-2]

@@ -1,4 +1,4 @@
-"""What the command has done to an episode on a worker: read it, and make a row and a table of it."""
+"""Work of the command on an episode, on a worker: read it, and make a row and a table of it."""
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -42,7 +42,7 @@ class Conversion(NamedTuple):
 
 
 def conversions(found: Sequence[Episode], folder: Path) -> list[Conversion]:
-    """Where episodes go: files with their names, numbered where several have the same."""
+    """Return the Conversion of each episode: to files with their names, numbered where several have the same."""
     seen: dict[str, int] = {}
     targets = []
     for episode in found:

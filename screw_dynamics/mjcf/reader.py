@@ -21,7 +21,7 @@ SITE = 6                                                                        
 
 
 class MjcfWarning(UserWarning):
-    """What a model of MuJoCo has and a Model has not; the same text is among the model's warnings."""
+    """A warning of what a model of MuJoCo has and a Model has not; the same text is among the model's warnings."""
 
 
 def read_mjcf(source: Any, folder: str | os.PathLike | None = None) -> Model:
@@ -58,7 +58,7 @@ def compiled(source: Any, folder: str | os.PathLike | None = None) -> Any:
 
 
 def _reading(mujoco, source, folder):
-    """How MuJoCo reads text or a file, once the files that it names were looked at."""
+    """Return the function by which MuJoCo reads text or a file, after checking the files that it names."""
     try:
         folder, source = None if folder is None else os.fspath(folder), os.fspath(source)
     except TypeError as error:

@@ -1,6 +1,6 @@
-"""What MJCF names is looked at before MuJoCo reads it, which opens any file that a text asks for: includes, other
-models, meshes and pictures must be files in one folder. As a URDF's, XML is hostile until parsed: no document type, no
-entities, a size limit."""
+"""Checks of the files that MJCF names, before MuJoCo reads it, which opens any file that a text asks for: includes,
+other models, meshes and pictures must be files in one folder. As a URDF's, XML is hostile until parsed: no document
+type, no entities, a size limit."""
 import os
 import re
 from typing import NamedTuple
@@ -30,7 +30,7 @@ class Reference(NamedTuple):
 
     @property
     def is_model(self) -> bool:
-        """Whether MuJoCo reads MJCF there."""
+        """True if MuJoCo reads MJCF from the file."""
         return self.element in ("include", "model")
 
 
@@ -42,7 +42,7 @@ class Parsed(NamedTuple):
 
 
 def is_text(source: str) -> bool:
-    """Whether a source is XML text, and no path: its first character, after white space and a mark, is `<`."""
+    """Return True if a source is XML text, not a path: its first character after white space and a mark is `<`."""
     return source.lstrip("\ufeff \t\r\n").startswith("<")
 
 
@@ -95,7 +95,7 @@ class _Files:
                     self._include(parsed(_read(path)), base, references, folders)
 
     def _is_new(self, path):
-        """Whether a file is there, which MuJoCo says if it is not, and was not yet looked at."""
+        """Return True if a file exists and was not yet looked at, and mark it; MuJoCo reports one that is missing."""
         if path in self._seen or not os.path.exists(path):
             return False
         self._seen.add(path)
@@ -121,7 +121,9 @@ def _read(path):
 
 
 def parsed(text: bytes) -> Parsed:
-    """What MJCF names. ValueError for text that is too large, not well-formed, has a document type, or a number NaN."""
+    """Return the files that MJCF names.
+
+    Raises ValueError for text that is too large, not well-formed, has a document type, or a number NaN."""
     if len(text) > LARGEST_SOURCE:
         raise ValueError(f"MJCF: the text is larger than {LARGEST_SOURCE} bytes")
     found = Parsed([], [])

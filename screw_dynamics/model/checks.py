@@ -20,7 +20,7 @@ T = TypeVar("T")
 
 
 def named(name: str, check: Callable[..., T], *arguments: object) -> T:
-    """What a check returns; its ValueError gets the name of the element in front."""
+    """Return the result of a check; its ValueError gets the name of the element in front."""
     try:
         return check(*arguments)
     except ValueError as error:
@@ -99,7 +99,7 @@ def screw_on_axis(name: str, axis: ArrayLike, point: ArrayLike, pitch: float) ->
 
 
 def joint_kind(name: str, kind: str | None, found: str) -> str:
-    """What a joint is called: as its screw has it, or "continuous" in place of "revolute"."""
+    """Return the name of a joint's kind: as its screw has it, or "continuous" in place of "revolute"."""
     if kind is None:
         return found
     return checks.one_of(f"{name}: kind", kind, (found, "continuous") if found == "revolute" else (found,))
@@ -124,7 +124,7 @@ def limits(name: str, limits: Iterable[float]) -> tuple[float, float, float, flo
 
 # ------------------------------------------------------------------------------------------------- inertias
 def impossible(mass: float, rotational: np.ndarray) -> str:
-    """Why no rigid body can have a mass and a rotational inertia (3, 3) about its centre of mass; "" if one may.
+    """Return why no rigid body has this mass and rotational inertia (3, 3) about its center of mass; "" if one can.
 
     Moments about three axes are integrals of y^2 + z^2, z^2 + x^2 and x^2 + y^2: none is negative, and none exceeds the
     sum of the others. As exact as the digits of descriptions are."""

@@ -18,7 +18,7 @@ def neutral(model: Model) -> np.ndarray:
 
 
 def normalized(model: Model, q: np.ndarray) -> np.ndarray:
-    """The same configurations with quaternions of unit length. ValueError names a joint with the quaternion 0."""
+    """Return configurations with quaternions of unit length. Raises ValueError naming a joint with the quaternion 0."""
     q = np.array(q, dtype=float)
     if joint := without_direction(model, q):
         raise ValueError(f"joint {joint!r}: the quaternion 0 0 0 0 has no direction")

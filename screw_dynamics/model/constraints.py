@@ -18,8 +18,8 @@ KINDS = (*SUBGROUPS, "universal", "fixed")
 
 
 class Members(NamedTuple):
-    """What constraints may name: the root, links, {joint: kind} of joints with velocities of their own, and
-    {mimic joint: the joint that it follows}."""
+    """The names that constraints may refer to: the root, links, {joint: kind} of joints with velocities of their own,
+    and {mimic joint: the joint that it follows}."""
 
     root: str
     links: Collection[str]
@@ -36,9 +36,9 @@ class Members(NamedTuple):
 
 
 class Held(NamedTuple):
-    """What a constraint between two links holds: its kind, a name in constraints/rows.py; the poses (4, 4) of its frame
-    in the link and in the other; a number of the kind, a length say; and, of a subgroup, the rows P (m, 6), which
-    annihilate the relative twist, and what a whole turn of a helical joint slides in each (m,)."""
+    """The numbers of a constraint between two links: its kind, a name in constraints/rows.py; the poses (4, 4) of its
+    frame in the link and in the other; a number of the kind, such as a length; and, of a subgroup, the rows P (m, 6),
+    which annihilate the relative twist, and the slide of a whole turn of a helical joint in each (m,)."""
 
     kind: str
     frame: np.ndarray
@@ -58,7 +58,7 @@ class BetweenLinks:
     what: ClassVar[str]     # it is called in messages
 
     def checked(self, members: Members) -> "BetweenLinks":
-        """As of Members.checked."""
+        """Return the constraint as Members.checked does."""
         name = f"{self.what} {checks.new_name(self.what, self.name, ())!r}"
         on = members.root if self.on is None else self.on
         for link in (self.link, on):
@@ -72,7 +72,8 @@ class BetweenLinks:
         raise NotImplementedError
 
     def held(self, relative: np.ndarray) -> Held:
-        """What it holds; relative (4, 4): the pose of the link in the other where what is not given is measured."""
+        """Return the Held of the constraint; relative (4, 4): the pose of the link in the other, where what is not
+        given is measured."""
         raise NotImplementedError
 
     def __str__(self) -> str:
@@ -185,7 +186,7 @@ class Gear:
     what: ClassVar[str] = "gear"
 
     def checked(self, members: Members) -> "Gear":
-        """As of Members.checked."""
+        """Return the constraint as Members.checked does."""
         name = f"gear {checks.new_name('gear', self.name, ())!r}"
         if not isinstance(self.ratios, Mapping):
             raise ValueError(f"{name}: ratios must be {{joint: ratio}}, not {self.ratios!r}")

@@ -141,9 +141,9 @@ class Electric:
 
 @dataclass(frozen=True)
 class TorqueSpeed:
-    """How a motor's torque is limited as it turns: on from rest by stall_torque, N m, less by a line that ends at
-    no_load_speed, rad/s, both > 0, of the shaft, before the gear: what a supply's voltage leaves of a torque that is
-    given. Against its turning it has what the line gives at more than the stall torque, up to the effort limit."""
+    """The limit of a motor's torque by its speed: a line from stall_torque, N m, at rest to 0 at no_load_speed, rad/s,
+    both > 0, of the shaft, before the gear: what a supply's voltage leaves of a torque that is given. Against its
+    turning the motor has what the line gives, more than the stall torque, up to the effort limit."""
 
     stall_torque: float
     no_load_speed: float
@@ -155,9 +155,9 @@ class TorqueSpeed:
 
 @dataclass(frozen=True)
 class Thermal:
-    """How a motor's winding warms up: motor_constant k, N m/W^0.5, of the torque before the gear that costs (torque /
-    k)^2 of heat; resistance, K/W, from the winding to what is around it, and capacity, J/K; each > 0. ambient and
-    highest: temperatures, degrees Celsius, of what is around it, and that which the winding may have, above it.
+    """The thermal model of a motor's winding: motor_constant k, N m/W^0.5, of the torque before the gear that costs
+    (torque / k)^2 of heat; resistance, K/W, from the winding to what is around it, and capacity, J/K; each > 0. ambient
+    and highest: temperatures, degrees Celsius, of what is around it, and that which the winding may have, above it.
 
     R C T' = ambient + R heat - T; k sqrt((highest - ambient) / R) is the torque that it can give for ever."""
 
@@ -293,7 +293,7 @@ class Drive:
 
     @property
     def is_elastic(self) -> bool:
-        """Whether there is a spring between motor and joint."""
+        """True if there is a spring between motor and joint."""
         return self.stiffness is not None
 
     @property

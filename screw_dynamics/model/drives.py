@@ -113,7 +113,7 @@ def _direction(X):
 
 
 class _Rotor(NamedTuple):
-    """What spins on a body (-1: the root): the axis there, the pose, and inertia about the axis alone."""
+    """A rotor that spins on a body (-1: the root): the axis there, the pose, and inertia about the axis alone."""
 
     carrier: int
     axis: np.ndarray

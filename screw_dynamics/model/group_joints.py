@@ -89,7 +89,7 @@ def pose_sources(bodies: Sequence[Placed], axes: Sequence[Pose], kinds: Sequence
 
 
 def numbers_in_q(pose_sources: Sequence[PoseSource]) -> int:
-    """How many numbers q has, from the PoseSources of all slots."""
+    """Return the length of q, from the PoseSources of all slots."""
     sizes = {COORDINATE: 1, INNER: 0} | {kind: len(group.identity) for kind, group in enumerate(GROUPS.values())}
     return max((source.start + sizes[source.kind] for source in pose_sources), default=0)
 

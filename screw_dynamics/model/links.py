@@ -1,4 +1,4 @@
-"""What the recursions read of a robot: a row of numbers for each body (Link) and for each frame (Frame).
+"""The tables that the recursions read of a robot: a row of numbers for each body (Link) and for each frame (Frame).
 
 Slot 0 of both is the world, so that no loop has a case for the root; body i of a Model has slot i + 1."""
 from collections.abc import Sequence
@@ -46,8 +46,8 @@ class Placed(NamedTuple):
 
 
 class Structure(NamedTuple):
-    """What algorithms are compiled for: a coordinate may drive several bodies, as with mimic joints; configurations of
-    some joints are elements of groups."""
+    """The properties that algorithms are compiled for: a coordinate may drive several bodies, as with mimic joints;
+    configurations of some joints are elements of Lie groups."""
 
     shares_coordinates: bool = False
     on_groups: bool = False

@@ -97,7 +97,7 @@ class Model:
 
     @property
     def members(self) -> Members:
-        """What constraints on this model may name."""
+        """The names that constraints on this model may refer to."""
         return Members(self.root, self.frames, self._kinds, {joint: lead[0] for joint, lead in self.mimics.items()})
 
     @property
@@ -112,17 +112,17 @@ class Model:
 
     @lazy
     def q_slices(self) -> Mapping[str, slice]:
-        """Where in q the numbers of each joint are."""
+        """The slice of q of each joint's numbers, {joint: slice}."""
         return self._slices(group_joints.identity)
 
     @lazy
     def v_slices(self) -> Mapping[str, slice]:
-        """Where the velocities of each joint are."""
+        """The slice of the velocities (n,) of each joint, {joint: slice}."""
         return self._slices(group_joints.motions)
 
     @lazy
     def places_in_q(self) -> np.ndarray:
-        """Where in q the coordinate of each velocity is (n,); -1 for those of joints on groups."""
+        """The index in q of the coordinate of each velocity (n,); -1 for those of Lie-group joints."""
         places = np.full(self.n, -1)
         for kind, numbers, rates in zip(self.joint_kinds, self.q_slices.values(), self.v_slices.values(), strict=True):
             if kind not in group_joints.GROUPS:
@@ -186,7 +186,7 @@ class Model:
 
     @lazy
     def is_link(self) -> np.ndarray:
-        """Which bodies (b,) are links: all but those of a joint on a group before its last, which have no inertia."""
+        """The mask of bodies (b,) that are links: not those of a Lie-group joint before its last, without inertia."""
         last = np.array([joint != after for joint, after in pairwise((*self.body_joints, ""))], dtype=bool)
         last.setflags(write=False)
         return last
@@ -198,7 +198,7 @@ class Model:
 
     @lazy
     def structure(self) -> Structure:
-        """What algorithms are compiled for."""
+        """The structure that algorithms are compiled for."""
         return Structure(self.shares_coordinates, self.on_groups)
 
     # ------------------------------------------------------------------------------------------------- for recursions
@@ -210,7 +210,7 @@ class Model:
 
     @property
     def joint_inertia(self) -> np.ndarray:
-        """What joints add to the diagonal of the mass matrix (n,) besides the inertia of bodies: armature."""
+        """The inertia that joints add to the diagonal of the mass matrix (n,) besides that of bodies: armature."""
         return self.armature
 
     @lazy
@@ -315,7 +315,7 @@ Model.__setattr__ = Model.__delattr__ = _refuse         # type: ignore[method-as
 
 
 def _said(x: Any) -> Iterator[str]:
-    """What a value says, piece by piece: arrays by their bytes, mappings in the order of their keys."""
+    """Yield the text of a value, piece by piece: arrays by their bytes, mappings in the order of their keys."""
     yield type(x).__name__ if not isinstance(x, Mapping) else "mapping"
     if isinstance(x, np.ndarray):
         yield f"{x.dtype.str} {x.shape} {np.ascontiguousarray(x).tobytes().hex()}"

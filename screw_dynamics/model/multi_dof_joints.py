@@ -66,7 +66,7 @@ def multi_dof_joints(model: Model) -> tuple[MultiDofJoint, ...]:
 
 
 def places(model: Model) -> tuple[np.ndarray, np.ndarray]:
-    """Where the joints of one degree of freedom are: the indices of their numbers in q, and of their velocities."""
+    """Return the indices of joints of one degree of freedom: of their numbers in q, and of their velocities."""
     joints = coordinate_joints(model)
     in_q, in_v = (np.array([where[joint].start for joint in joints], dtype=np.intp)
                   for where in (model.q_slices, model.v_slices))

@@ -1,4 +1,4 @@
-"""What moves: motions under feedback, and the derivatives of their steps. Phases follow each other, in which different
+"""Dynamics of motions under feedback, and the derivatives of their steps. Phases follow each other, in which different
 constraints hold: given contacts."""
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -63,8 +63,8 @@ class Dynamics:
         return found
 
     def _through(self, phase, around, K, k, state):
-        """The same motion, but for node k, where it is in another state, and has the effort that feedback gives
-        there, and enters a phase."""
+        """Return the motion with node k replaced: another state, the effort that feedback gives there, and the velocity
+        after entering a phase."""
         if state is None and not phase.enters:
             return around
         q, qd, u = (x.copy() for x in around)
@@ -121,7 +121,7 @@ class Dynamics:
         return parts[0] if len(parts) == 1 else np.concatenate(parts, axis=1)
 
     def _of_phase(self, phase, q, qd, tau, t, whole):
-        """The same of one phase, from states (P, k, ...)."""
+        """Return the derivatives of the steps of one phase, from states (P, k, ...)."""
         (P, count, n), m = qd.shape, len(self.driven)
         q, qd, tau = (np.ascontiguousarray(x).reshape(P * count, -1) for x in (q, qd, tau))
         t, F = np.tile(t, P), np.empty((P * count, (1 + whole) * n, padded(2 * n + m)))

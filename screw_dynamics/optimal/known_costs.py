@@ -48,8 +48,8 @@ def entries_of(model: Any, motion: Motion) -> np.ndarray:
 
 
 def of_entries(costs: list[Bound], dynamics: Dynamics, lead: tuple[int, ...], N: int) -> tuple[OfEntries, list[Bound]]:
-    """What costs of P problems, with the leading axes `lead`, say of entries, and the costs of what else they say.
-    ValueError for a quantity whose numbers are not the entries that it says."""
+    """Return the OfEntries of P problems, with the leading axes `lead`, and the costs that are not of entries. Raises
+    ValueError for a quantity whose numbers are not the entries that it declares."""
     robot, driven, P = dynamics.robot, dynamics.driven, int(np.prod(lead, dtype=int))
     (n, m), left = (robot.n, len(driven)), []
     D, target, c = np.zeros((1, N + 1, padded(2 * n + m))), np.zeros((P, N + 1, padded(2 * n + m))), np.zeros(P)
@@ -99,13 +99,13 @@ def together(costs: list[Bound]) -> list[Bound]:
 
 
 def _same(a: Quantity, b: Quantity) -> bool:
-    """Whether quantities have the same values."""
+    """Return True if quantities have the same values."""
     return a is b or type(a) is type(b) and is_dataclass(a) and all(
         _alike(getattr(a, field.name), getattr(b, field.name)) for field in fields(a))
 
 
 def _alike(x, y):
-    """Whether what quantities are made of is the same: functions and scenes are if they are one object."""
+    """Return True if two fields of quantities are equal: functions and scenes are if they are one object."""
     if x is y:
         return True
     simple = (np.ndarray, str, int, float, list, tuple)

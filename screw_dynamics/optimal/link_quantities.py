@@ -92,7 +92,7 @@ class LinkPosition(_OfLink):
 
 @dataclass(frozen=True, eq=False)
 class LinkOrientation(_OfLink):
-    """What a link is turned by as seen from a rotation matrix (3, 3) in the root frame: log(R^T R'), (3,), rad."""
+    """The rotation of a link relative to a rotation matrix (3, 3) in the root frame: log(R^T R'), (3,), rad."""
 
     link: str
     rotation: ArrayLike | Callable

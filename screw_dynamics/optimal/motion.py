@@ -32,7 +32,7 @@ class OptimalMotion(NamedTuple):
     history: list[np.ndarray]
 
     def report(self) -> str:
-        """What was found, in some lines; of many motions, of all together."""
+        """Return a report of a few lines; of many motions, of all together."""
         h, N, many = self.t[1] - self.t[0], len(self.t) - 1, np.size(self.cost)
         lines = [f"{'motion' if many == 1 else f'{many} motions'} of {N} steps of {h:g} s: "
                  f"{np.count_nonzero(self.converged)} of {many} converged, after {_range(self.iterations, 'd')} "

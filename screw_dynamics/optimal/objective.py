@@ -1,4 +1,4 @@
-"""What a motion costs: the sum of its costs, and what its limits add to them by an augmented Lagrangian.
+"""The cost of a motion: the sum of its costs, and what its limits add to them by an augmented Lagrangian.
 
 Of r within [a, b], with multipliers y and the penalty p, e = d - clip(d, a, b) of d = r + y / p costs p e^2 / 2, and
 multipliers become p e (Hestenes, Powell and Rockafellar): limits that do not bind cost nothing. Each limit is measured
@@ -47,7 +47,7 @@ class Objective:
         self.y = [np.zeros((len(self._all), len(limit.which), len(limit.labels))) for limit in self.limits]
 
     def values(self, term: Bound, motion: Motion, which: np.ndarray | None = None, derivatives: bool = False) -> Value:
-        """What a term is at its nodes of the motions `which`, by default of all."""
+        """Return the Value of a term at its nodes, of the motions `which`, by default of all."""
         k = term.some
         tau = motion.u[:, k] if term.quantity.has_effort else None
         found = term.quantity.at(self.dynamics.robot, Nodes(
@@ -56,7 +56,8 @@ class Objective:
         return found if term.rows is None else found.of_rows(term.rows)
 
     def take(self, motion: Motion, which: np.ndarray, derivatives: bool = False) -> Taken:
-        """What the motions `which` are, and cost: infinitely much where one is not finite, which no term sees."""
+        """Return the costs and values of the motions `which`. The cost is infinite where a motion is not finite, and no
+        term gets such numbers."""
         diverged = ~np.all([np.isfinite(x).all(axis=(-2, -1)) for x in motion], axis=0)
         if diverged.any():
             at = diverged[:, None, None]
@@ -106,8 +107,8 @@ class Objective:
             y[which] = self.penalty[which][:, None, None] * e
 
     def unsettled(self, motion: Motion, which: np.ndarray) -> np.ndarray:
-        """How far the motions `which` are from what multipliers mean, by the limits' scales: beyond a limit, or, where
-        one has a multiplier, off it, if that is less than the multiplier by the penalty."""
+        """Return the largest error of the complementarity of the motions `which`, by the limits' scales: the distance
+        beyond a limit, or, where one has a multiplier, off it, if that is less than the multiplier by the penalty."""
         worst = np.zeros(len(which))
         for limit, y in zip(self.limits, self.y, strict=True):
             value = self.values(limit, motion, which)
@@ -116,7 +117,7 @@ class Objective:
         return worst
 
     def violation(self, motion: Motion) -> np.ndarray:
-        """How far motions (P,) are beyond limits, each measured by its scale."""
+        """Return the largest violation of limits of each motion (P,), each measured by its scale."""
         worst = np.zeros(len(motion.q))
         for limit in self.limits:
             r = self.values(limit, motion).r
@@ -125,7 +126,8 @@ class Objective:
         return worst
 
     def binding(self, motion: Motion, tolerance: float) -> dict[str, np.ndarray]:
-        """Where limits bind: by the names of their numbers, (P, N + 1) each, of those that bind anywhere."""
+        """Return masks (P, N + 1) of the nodes at which limits bind, by the names of their numbers, of those that bind
+        anywhere."""
         found: dict[str, Any] = {}
         for limit, y in zip(self.limits, self.y, strict=True):
             r, room = self.values(limit, motion).r, tolerance * limit.scale

@@ -65,14 +65,14 @@ class Value(NamedTuple):
 
 
 class Quantity:
-    """What costs and limits are of. `at` takes it at nodes, with derivatives or {} for them."""
+    """A quantity of which there are costs and limits. `at` evaluates it at nodes, with derivatives or {} for them."""
 
     has_effort = False              # it depends on efforts, which the last node of steps has not
     order = 1                       # of the highest derivative of coordinates that it depends on, but for efforts
     curved = True                   # its derivatives change, and do so smoothly
 
     def targets(self, robot: Any) -> Mapping[str, tuple[Any, tuple[int, ...]]]:
-        """What it is less of, by name: the target, and the shape of one."""
+        """Return its targets, which are subtracted, by name: the target, and the shape of one."""
         return {}
 
     def check(self, robot: Any) -> None:
@@ -81,12 +81,12 @@ class Quantity:
             check_target(name, given, shape)
 
     def labels(self, robot: Any, driven: np.ndarray) -> Sequence[str]:
-        """What its numbers are called."""
+        """Return the names of its numbers."""
         raise NotImplementedError
 
     def entries(self, robot: Any, driven: np.ndarray) -> np.ndarray:
-        """Which entry of (q, qd, tau), of n, n and m numbers, each of its numbers is less a target that stays the same;
-        -1 for none, as all are unless a quantity says more."""
+        """Return for each of its numbers the index of the entry of (q, qd, tau), of n, n and m numbers, that it is,
+        less a constant target; -1 for none, which is the default for all."""
         return np.full(len(self.labels(robot, driven)), -1)
 
     def at(self, robot: Any, nodes: Nodes, derivatives: bool) -> Value:
@@ -145,7 +145,7 @@ def _of_problems(name, x, inner, nodes):
 # ------------------------------------------------------------------------------------------------- of joints
 @dataclass(frozen=True, eq=False)
 class Configuration(Quantity):
-    """Where the robot is as seen from a configuration q (nq,): log(q^-1 q'), joint by joint (n,), rad or m."""
+    """The configuration relative to a configuration q (nq,): log(q^-1 q'), joint by joint (n,), rad or m."""
 
     q: ArrayLike | Callable
 
@@ -359,7 +359,7 @@ class Custom(Quantity):
 
     @property
     def has_effort(self) -> bool:                                           # type: ignore[override]
-        """Whether it depends on efforts."""
+        """True if it depends on efforts."""
         return self.effort
 
     def check(self, robot: Any) -> None:

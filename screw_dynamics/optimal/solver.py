@@ -181,8 +181,8 @@ class Solver:
         return outcome
 
     def _minimal(self, which, outcome, exact):
-        """Which motions another iteration would make better by less than a share `exact` of their cost, or than what
-        is rounding of it."""
+        """Return a mask of the motions `which` that another iteration would improve by less than a share `exact` of
+        their cost, or than its rounding errors. Motions that can no longer be improved are marked as STUCK."""
         (expected, part, held), exact = outcome, np.maximum(exact, ddp.ROUNDING)
         closed = np.abs(self.at.gaps[which]).max(axis=(-2, -1)) <= CLOSED
         size = self._least + np.abs(self.at.value[which])
@@ -244,7 +244,7 @@ class Solver:
         return ddp.in_parts(self._stationarity_of, np.arange(len(self.at.cost)), self.dynamics.threads)[0]
 
     def _stationarity_of(self, which):
-        """The same of some motions, as a tuple of one array."""
+        """Return the stationarity of the motions `which`, as a tuple of one array."""
         motion, n, m = Motion(*(x[which] for x in self.at.motion)), self.dynamics.robot.n, len(self.dynamics.driven)
         values = self.objective.take(motion, which, True).values
         _, S, _, g = self.objective.derivatives(values, which, self.objective.sides(values, which))
@@ -264,7 +264,8 @@ def _later(x, moved):
 
 
 def told(progress: bool | Callable[[int, Any], None]) -> Callable[[int, Any], None]:
-    """What is called with the number of each iteration and its costs. ValueError for what cannot be."""
+    """Return the function that is called with the number of each iteration and its costs. Raises ValueError if progress
+    is neither a bool nor a function."""
     if not (isinstance(progress, bool) or callable(progress)):
         raise ValueError(f"progress must be True, False or a function, not {checks.described(progress)}")
     return _printed if progress is True else progress or (lambda number, costs: None)

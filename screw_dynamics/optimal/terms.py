@@ -55,7 +55,7 @@ class Bound(NamedTuple):
     rows: np.ndarray | None = None
 
     def named(self, label: str) -> str:
-        """What one of its numbers is called in results."""
+        """Return the name of one of its numbers in results."""
         return f"{type(self.quantity).__name__} {label}"
 
 
@@ -118,7 +118,7 @@ def settled(quantity: Quantity, robot: Any) -> Quantity:
 
 
 def runs(term: Cost | Limit) -> bool:
-    """Whether it is a running cost; nodes may be an array, which is equal to no word."""
+    """Return True for a running cost; nodes may be an array, which is equal to no word."""
     return isinstance(term.at, str) and term.at == RUNNING
 
 
@@ -132,7 +132,7 @@ def listed(terms: Any) -> list[Cost | Limit]:
 
 
 def ordered(lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
-    """Where there are numbers between bounds."""
+    """Return a mask of the bounds that have numbers between them."""
     return (lower <= upper) & (lower < np.inf) & (upper > -np.inf)
 
 
@@ -156,7 +156,7 @@ class Square(NamedTuple):
 
     @property
     def is_diagonal(self) -> bool:
-        """Whether each number is one state or effort."""
+        """True if each number is one state or effort."""
         return [*map(type, self.value.by.values())] == [type(None)]
 
 

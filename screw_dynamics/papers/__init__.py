@@ -1,2 +1,2 @@
-"""What the papers have beside the recursions: their formulations, absolute coordinates, equations in symbols.
-May import robot and all that it may; nothing imports it."""
+"""Parts of the papers beside the recursions: their formulations, absolute coordinates, equations in symbols. May import
+robot and all that it may; nothing imports it."""

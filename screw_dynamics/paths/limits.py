@@ -1,4 +1,4 @@
-"""What limits a motion along a path: numbers of each velocity, and speeds of links, as arguments say it."""
+"""Limits of a motion along a path: numbers of each velocity, and speeds of links, from arguments."""
 from __future__ import annotations
 
 from collections.abc import Mapping
@@ -35,11 +35,11 @@ class PathLimits:
 
     @property
     def needs_efforts(self) -> bool:
-        """Whether efforts limit the motion at all."""
+        """True if efforts limit the motion at all."""
         return bool(np.isfinite(self.effort).any() or np.isfinite(self.stall).any())
 
     def any_of(self) -> bool:
-        """Whether anything limits it."""
+        """Return True if anything limits the motion."""
         return self.needs_efforts or bool(self.link_speeds) or any(
             np.isfinite(x).any() for x in (self.velocity, self.acceleration, self.jerk))
 

@@ -117,7 +117,7 @@ class Path:
         return np.append(np.concatenate(pieces), self.end)
 
     def place(self, s: float) -> str:
-        """Where a parameter is, for messages."""
+        """Return the place of a parameter as text, for messages."""
         k = int(np.searchsorted(self.waypoints, s, side="right"))
         between = f", between waypoints {k - 1} and {k}" if 0 < k < len(self.waypoints) else ""
         return f"s = {s:.4g} of {self.start:g} to {self.end:g}{between}"

@@ -35,8 +35,8 @@ class Use(NamedTuple):
 
 @dataclass(frozen=True)
 class Problem:
-    """What is to be moved along which path, and within what. friction: of the model, in its efforts. external: wrenches
-    on links all the while. forces: the elements of force of the robot's own, but friction."""
+    """A robot to be moved along a path, within limits. friction: of the model, in its efforts. external: wrenches on
+    links all the while. forces: the force elements of the robot's own, but friction."""
 
     robot: Robot
     path: Path
@@ -57,7 +57,7 @@ class Problem:
         return rows_of(self.robot, self.limits, path, tau)
 
     def motion(self, along: Along) -> Motion:
-        """What the robot does. At rest dry friction is against the way on."""
+        """Return the motion of the robot. At rest dry friction is against the direction of the path."""
         path, robot = self.path.derivatives(along.s), self.robot
         qd = path.first * along.sd[..., None]
         qdd = path.first * along.sdd[..., None] + path.second * along.sd[..., None] ** 2
@@ -69,11 +69,11 @@ class Problem:
         return Motion(path.q, qd, qdd, tau)
 
     def use(self, along: Along, with_jerk: bool) -> Use:
-        """What a motion uses of its limits, at s (...)."""
+        """Return the shares of its limits that a motion uses, at s (...)."""
         return used(self.rows(along.s), along, self.jerk(along) if with_jerk else None)
 
     def jerk(self, along: Along) -> Use:
-        """What it uses of limits of jerk, of which q''' = q_sss s'^3 + 3 q_ss s' s'' + q_s s'''."""
+        """Return the shares of limits of jerk that it uses, of which q''' = q_sss s'^3 + 3 q_ss s' s'' + q_s s'''."""
         path, limits = self.path.derivatives(along.s), self.limits
         v, u, w = (x[..., None] for x in along[1:])
         jerk = path.third * v**3 + 3.0 * path.second * v * u + path.first * w

@@ -24,8 +24,8 @@ SLACK = 1e-9                    # relative, of intervals that rounding leaves em
 
 
 class Lines(NamedTuple):
-    """What rows say on each of N intervals: lower + slope x <= u <= upper + slope x, (N, 2 m) each, first those at the
-    interval's begin; and what x is within, low and high (N,)."""
+    """The constraints of rows on each of N intervals: lower + slope x <= u <= upper + slope x, (N, 2 m) each, first
+    those at the interval's begin; and the bounds low <= x <= high, (N,) each."""
 
     slope: np.ndarray
     lower: np.ndarray
@@ -235,7 +235,7 @@ def _reason(rows: Rows, s: np.ndarray, i: int, place: Callable[[float], str]) ->
 
 
 def _too_heavy(rows: Rows, s: np.ndarray, place: Callable[[float], str]) -> str:
-    """Where the robot cannot stand still, if there is such a place, to end a message."""
+    """Return the place where the robot cannot stand still, as text to end a message, "" if there is none."""
     share = np.abs(rows.c) / rows.limit
     if not share.size or share.max() <= 1.0:
         return ""

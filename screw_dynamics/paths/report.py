@@ -1,4 +1,4 @@
-"""What a time-optimal motion is, as text and as a figure. matplotlib, an extra, is imported when a figure is drawn."""
+"""Text and figure of a time-optimal motion. matplotlib, an extra, is imported when a figure is drawn."""
 from __future__ import annotations
 
 from collections.abc import Iterator
@@ -69,7 +69,8 @@ def plot(found: Any, path: Any) -> Any:
 
 
 def _shares(title, values, limit, names):
-    """What is limited of it, as shares (samples, rows)."""
+    """Return the title, the values as shares (samples, rows) of the limits, and the names, of those that are
+    limited."""
     of = np.flatnonzero(np.isfinite(limit))
     return title, values[:, of] / limit[of], [names[i] for i in of]
 

@@ -1,4 +1,4 @@
-"""What limits say of the motion along a path: rows of inequalities between x = s'^2, u = s'' and the path.
+"""Constraints on the motion along a path, from its limits: rows of inequalities between x = s'^2, u = s'' and the path.
 
 A motion q(s(t)) has q' = q_s s' and q'' = q_s s'' + q_ss s'^2; J. E. Bobrow, S. Dubowsky, J. S. Gibson, "Time-optimal
 control of robotic manipulators along specified paths", IJRR 1985. So accelerations are linear in u and x, and so are
@@ -20,8 +20,8 @@ from .path import Derivatives
 
 
 class Row(NamedTuple):
-    """What a row limits: "acceleration", "effort", "torque over speed", "velocity", "speed", "angular speed" or "jerk"
-    of a joint's velocity or a link; the limit, and its unit."""
+    """The quantity that a row limits, "acceleration", "effort", "torque over speed", "velocity", "speed", "angular
+    speed" or "jerk"; the name of the joint's velocity or the link; and the limit."""
 
     quantity: str
     name: str

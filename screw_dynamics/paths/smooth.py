@@ -69,11 +69,11 @@ class SmoothLaw:
         self._z = BPoly.from_derivatives(self.t, np.stack([z, np.sqrt(y(z)), 0.5 * self._rates[0](z)], axis=-1))
 
     def at(self, t: np.ndarray) -> Along:
-        """Where it is at times t (...)."""
+        """Return the position along the path, with its derivatives, at times t (...)."""
         return self.along(np.clip(self._z(np.clip(t, 0.0, self.t[-1])), 0.0, 1.0))
 
     def along(self, z: np.ndarray) -> Along:
-        """Where it is at z (...)."""
+        """Return the position along the path, with its derivatives, at z (...)."""
         y, yz, yzz = (f(z) for f in (self._y, *self._rates))
         return _along(ease(z, self._start, self._length), y, yz, yzz)
 
@@ -99,7 +99,7 @@ class _Points:
                      0.5 * first * d1)
 
     def use(self, c: np.ndarray) -> Use:
-        """What the motion of coefficients c (M,) uses of the limits."""
+        """Return the shares of the limits that the motion of coefficients c (M,) uses."""
         along = _along(self.to, *(B @ c for B in self.basis))
         return used(self.rows, along, self._problem.jerk(along))
 

@@ -22,7 +22,8 @@ class TimeLaw(Protocol):
     t: np.ndarray
 
     def at(self, t: np.ndarray) -> Along:
-        """Where it is at times t (...) in s; before and after all it stands at an end of the path."""
+        """Return the position along the path, with its derivatives, at times t (...) in s; before and after all it
+        stands at an end of the path."""
 
 
 class Steps:
@@ -34,7 +35,7 @@ class Steps:
         self.t = np.append(0.0, np.cumsum(2.0 * np.diff(s) / (self.v[1:] + self.v[:-1])))
 
     def at(self, t: np.ndarray) -> Along:
-        """Where it is at times t (...)."""
+        """Return the position along the path, with its derivatives, at times t (...)."""
         t = np.clip(t, 0.0, self.t[-1])
         i = np.clip(np.searchsorted(self.t, t, side="right") - 1, 0, len(self.u) - 1)
         after = t - self.t[i]

@@ -45,7 +45,7 @@ class Configurations(Evaluation):
         return np.linalg.norm(self.difference(q0, q1), axis=-1)
 
     def normalize(self, q: ArrayLike) -> np.ndarray:
-        """The same configurations (..., nq) with quaternions of unit length; ValueError for the quaternion 0.
+        """Return the configurations (..., nq) with quaternions of unit length; raises ValueError for the quaternion 0.
 
         Dynamics takes quaternions of any length but 0, and divides it out."""
         if any_foreign((q,)):

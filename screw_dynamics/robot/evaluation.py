@@ -1,4 +1,4 @@
-"""What the methods of a robot share: their arguments, and the way from these to compiled code."""
+"""The base of a robot's methods: their arguments, and the calls of compiled code with these."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
@@ -75,7 +75,7 @@ class Evaluation:
         return self._evaluate_arrays(bound, arrays, shape, out, threads, *target)
 
     def _foreign(self, inputs, external):
-        """Whether one of the inputs, or of the wrenches {link: wrench} or None, is an array of Dask or xarray."""
+        """Return True if an input, or one of the wrenches {link: wrench} or None, is an array of Dask or xarray."""
         loads = {} if external is None else checks.wrenches(external, self.link_names)
         return any_foreign((*inputs, *loads.values()))
 

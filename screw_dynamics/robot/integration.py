@@ -173,7 +173,7 @@ class Integration(Evaluation):
         return effort_bounds(self.model.effort_limit, stall, no_load, qd)
 
     def configuration_residual(self, q: ArrayLike, *, limits: bool = False) -> np.ndarray:
-        """How far configurations q (..., nq) are from valid ones, (...): the largest difference of a
+        """Return the distance (...) of configurations q (..., nq) from valid ones: the largest difference of a
         quaternion's length from 1 and, with limits, the farthest that a joint is beyond its position limit, in rad or
         m. Mimic joints share a coordinate, and have no residual."""
         return conservation.configuration_residual(self, q, checks.flag("limits", limits))

@@ -54,7 +54,7 @@ class InverseKinematics(Kinematics, Configurations):
                                     position_tolerance, orientation_tolerance, attempts, seed, threads)
 
     def _searched_on(self, pose, q0, threads, **options):
-        """The same for poses and starts in arrays of Dask."""
+        """Return the result of inverse_kinematics for poses and starts in arrays of Dask."""
         if any(hasattr(x, "dims") for x in (pose, q0)):
             raise ValueError("pose and q0 may be arrays of Dask, and not of xarray: pass array.data")
         several = () if isinstance(options["link"], str) else (Axis("link", len(options["link"])),)
@@ -65,6 +65,6 @@ class InverseKinematics(Kinematics, Configurations):
                                        attempts.astype(int))
 
     def _found(self, pose, q0=None, **options):
-        """What was found, (..., nq + 4), in one array."""
+        """Return the result of inverse_kinematics in one array (..., nq + 4)."""
         q, *others = self.inverse_kinematics(pose, options.pop("link"), q0, **options)
         return np.concatenate([q, np.stack(others, axis=-1)], axis=-1)

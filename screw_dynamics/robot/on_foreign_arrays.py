@@ -151,7 +151,7 @@ def _robot(pickled):
 
 @lru_cache(None)
 def _place(entry, structure):
-    """Where an entry point for robots of a structure comes from: the name of a module, of what is in it, and keys."""
+    """Return the origin of a kernel for robots of a structure: the names of a module and of a value in it, and keys."""
     for module in [name for name in sys.modules if name.startswith(shapes.__name__.partition(".")[0] + ".algorithms")]:
         for name, value in vars(sys.modules[module]).items():
             for keys, found in _entries_in(value):

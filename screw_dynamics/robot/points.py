@@ -24,7 +24,7 @@ CONSTANT = "body", "spatial"    # representations in which the map from twists o
 
 
 class Moved(NamedTuple):
-    """What evaluates a robot at points (..., 3) of a link, given in its frame; other fields as in the methods."""
+    """A robot evaluated at points (..., 3) of a link, given in its frame; other fields as in the methods."""
 
     robot: Any
     link: str
@@ -96,7 +96,7 @@ class Moved(NamedTuple):
         return moved.reshape(*moved.shape[:-1], *H.shape[-2:])
 
     def _on(self, method, states, dimensions, shape, **options):
-        """What a method gives of the point on arrays of Dask or xarray."""
+        """Return the result of a method for the point, on arrays of Dask or xarray."""
         given = {**dict(zip(STATES, states, strict=False)), "point": (self.point, (Axis("axis", 3, ("x", "y", "z")),))}
         return self.robot._method_on(method, given, dimensions, shape, threads=self.threads, link=self.link,
                                      reference=self.reference, **options)
@@ -108,7 +108,7 @@ class Moved(NamedTuple):
         return checks.broadcast({"point": checks.finite_numbers("point", self.point, 3)} | arrays)[:1]
 
     def _of_link(self, method: Callable, states: Sequence, representation: str) -> np.ndarray:
-        """What a method gives of the link."""
+        """Return the result of a method for the link."""
         return method(*states, self.link, representation, self.reference, threads=self.threads)
 
     def _constant(self, V, p):

@@ -160,31 +160,31 @@ class Robot(InertialParameters, Linearization, TimeDerivatives, InverseKinematic
         return Robot, (self.model, self.gravity, self.representation, self.source)
 
     def __dask_tokenize__(self):
-        """What Dask names results by that depend on the robot: the same in every process, wherever its URDF lies."""
+        """Return the token by which Dask names results of the robot: equal in all processes, wherever its URDF lies."""
         return type(self).__name__, self.model.digest, self.gravity.tolist(), self.representation
 
     def with_gravity(self, gravity: ArrayLike) -> Robot:
-        """The same robot under another gravity (3,)."""
+        """Return a copy of the robot under another gravity (3,)."""
         return Robot(self.model, gravity, self.representation, self.source)
 
     def with_payload(self, link: str, mass: float, com: ArrayLike = (0.0, 0.0, 0.0),
                      inertia: ArrayLike | None = None) -> Robot:
-        """The same robot with a load on a link: mass, com (3,), inertia (3, 3) about com; see Model.with_payload."""
+        """Return a copy with a load on a link: mass, com (3,), inertia (3, 3) about com; see Model.with_payload."""
         return Robot(self.model.with_payload(link, mass, com, inertia), self.gravity, self.representation, self.source)
 
     def with_root_inertia(self, inertia: ArrayLike | None = None) -> Robot:
-        """The same robot with another inertia (6, 6) of its root link, which stands still; none without. Totals, as
+        """Return a copy with another inertia (6, 6) of the root link, which stands still; None: without any. Totals, as
         total_mass, center_of_mass and potential_energy, are then of what moves, as Pinocchio's are; efforts and
         accelerations do not depend on it. See Model.with_root_inertia."""
         return Robot(self.model.with_root_inertia(inertia), self.gravity, self.representation, self.source)
 
     def with_armature(self, armature: Mapping[str, float]) -> Robot:
-        """The same robot with other armature of some joints, {joint: value}, kg m^2 or kg: the inertia of the motor's
+        """Return a copy with other armature of some joints, {joint: value}, kg m^2 or kg: the inertia of the motor's
         rotor times the gear ratio squared. It adds 1/2 armature qd^2 to the kinetic energy; see Model.with_armature."""
         return Robot(following(self.model.with_armature(armature)), self.gravity, self.representation, self.source)
 
     def with_drives(self, drives: Mapping[str, Drive]) -> Robot:
-        """The same robot with drives at some joints, {joint: Drive}: motors behind gears, rigid or behind springs.
+        """Return a copy with drives at some joints, {joint: Drive}: motors behind gears, rigid or behind springs.
 
         Of an elastic drive the motor is a coordinate more, <joint>_motor, behind all others in q, velocities and
         efforts, its position theta and its effort as the joint feels them. Its spring acts in every motion: rollout,
@@ -200,7 +200,7 @@ class Robot(InertialParameters, Linearization, TimeDerivatives, InverseKinematic
         return self.model.forces
 
     def with_forces(self, forces: Sequence[Element]) -> Robot:
-        """The same robot with these elements of screw_dynamics.forces as its own, in place of `forces`: they act in
+        """Return a copy with these elements of screw_dynamics.forces as its own, in place of `forces`: they act in
         every motion, beside those that a method is given, and to_urdf writes them. Elements forces.Friction act where
         friction does, as the model's damping and Coulomb friction do, and are part of friction_torque; the others are
         part of drive_torque, as springs of drives are. ValueError names an element that does not fit the robot, and a
@@ -214,11 +214,11 @@ class Robot(InertialParameters, Linearization, TimeDerivatives, InverseKinematic
         return Robot(replace(self.model, forces=elements), self.gravity, self.representation, self.source)
 
     def with_inertial_parameters(self, parameters: ArrayLike) -> Robot:
-        """The same robot with other inertial_parameters (10 b,); see Model.with_inertial_parameters."""
+        """Return a copy with other inertial_parameters (10 b,); see Model.with_inertial_parameters."""
         return Robot(self.model.with_inertial_parameters(parameters), self.gravity, self.representation, self.source)
 
     def specialize(self, jacobians: Iterable[tuple[str, ...]] = ()) -> Robot:
-        """The same robot with straight-line kernels of its own, also in rollouts: up to some 30 joints twice as fast.
+        """Return a copy with straight-line kernels of its own, also in rollouts: up to some 30 joints twice as fast.
 
         jacobians: (link, representation) pairs, or triples with a reference link, whose Jacobians get kernels too. Each
         kernel is compiled at its first use, which takes seconds once on a machine. Of several algorithms, of forward

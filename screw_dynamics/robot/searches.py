@@ -86,8 +86,8 @@ def _rows(part):
 
 
 class Prepared(NamedTuple):
-    """What searches of the same links have in common, as in problems.Search: tasks, moves, columns, places and slots;
-    velocities (a) that move; joints with and without limits; starts; and what a metre counts against a radian."""
+    """Data that searches of the same links share, as in problems.Search: tasks, moves, columns, places and slots;
+    velocities (a) that move; joints with and without limits; starts; and how many radians a meter counts as."""
 
     tasks: np.ndarray
     moves: np.ndarray
@@ -111,7 +111,7 @@ class Searches:
               q_rest: ArrayLike | None, rest_weight: ArrayLike, joints: Iterable[str] | None, limits: bool,
               position_tolerance: float, orientation_tolerance: float, attempts: int, seed: int,
               threads: int | None) -> InverseKinematicsResult:
-        """What Robot.inverse_kinematics describes."""
+        """Solve inverse kinematics; Robot.inverse_kinematics documents arguments and result."""
         model, given = self._model, goals(pose, link, parts, reference)
         attempts = checks.count("attempts", attempts, 1)
         prepared = self._prepare(given, joints, checks.whole("seed", seed, 0), max(SAMPLES, attempts))
@@ -173,7 +173,7 @@ class Searches:
 
     # --------------------------------------------------------------------------------------------- preparation
     def _prepare(self, given, joints, seed, count):
-        """What searches for these links have in common, kept for the next."""
+        """Return the Prepared of searches for these links, which is kept for the next."""
         mask = None
         if joints is not None:
             mask = tuple(checks.joint_mask("joints", joints, self._model.v_slices, self._model.n).tolist())
@@ -226,7 +226,7 @@ class Searches:
             slot = self._model.parents[slot - 1] + 1
 
     def _turn(self, velocity, lower, upper):
-        """What a turn is of a joint that can make more than one; 0 of others, and where mimic joints follow it."""
+        """Return a full turn of a revolute joint that can make more than one; 0 of others, or where mimics follow."""
         bodies = np.flatnonzero(self._model.coordinates == velocity)
         w, v = np.split(self._model.screws_body[bodies[0]], 2)
         turn = 2.0 * np.pi / np.linalg.norm(w) if w.any() else inf

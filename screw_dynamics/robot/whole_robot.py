@@ -1,4 +1,4 @@
-"""What a robot is as a whole: mass, centre of mass, momentum and energy."""
+"""Quantities of a robot as a whole: mass, center of mass, momentum and energy."""
 from __future__ import annotations
 
 import numpy as np

@@ -1,4 +1,4 @@
-"""What endpoints share: quality of service, the parameters that override it, and the clock of timers."""
+"""Settings that endpoints share: quality of service, the parameters that override it, and the clock of timers."""
 
 from copy import copy
 

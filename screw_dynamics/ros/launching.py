@@ -1,4 +1,4 @@
-"""What the launch files share: their arguments, and the parts that they start. Needs the packages launch, launch_ros.
+"""The arguments and the parts that the launch files share. Needs the packages launch, launch_ros.
 
 All parts start, or none: what is missing or cannot be read is found before the first process. They end together, too:
 when one ends, the others are ended, and `ros2 launch` exits with 1 and its name if it failed. Beside a real robot what
@@ -69,7 +69,7 @@ class Given(NamedTuple):
         return self.arguments["params_file"] or f"{self.share}/config/{config}"
 
     def asked(self, argument: str) -> bool:
-        """Whether an argument is neither empty nor false."""
+        """Return True if an argument is neither empty nor false."""
         return self.arguments[argument].lower() not in ("", "0", "false")
 
 
@@ -210,8 +210,8 @@ def _check(programs: Sequence[Program], given: Given, context: LaunchContext) ->
 
 
 def _ended(program: Program, event: ProcessExited, context: LaunchContext) -> list[Action]:
-    """What the end of a process does to the others: none outlives it, unless it was a task that is done or not
-    vital."""
+    """Return the launch actions at the end of a process: shut down the others, unless it was a task that is done or not
+    vital. Raises RuntimeError if a vital one failed, which shuts them down too."""
     if context.is_shutdown:
         return []
     if not program.vital:

@@ -1,4 +1,4 @@
-"""What a node says, in one line, where a ROS package is missing, and the command that installs or builds it.
+"""The one-line message about a missing ROS package, with the command that installs or builds it.
 
 Imports no ROS."""
 
@@ -13,7 +13,7 @@ CHECKOUT = Path(__file__).resolve().parents[2]
 
 
 def advice(program: str, error: ImportError) -> str:
-    """Why a program that failed with this error does not start, and what to do; "" if that is not for want of ROS."""
+    """Return why a program that failed with this error does not start, and the remedy; "" if ROS is not the cause."""
     name = error.name or ""
     package = name.partition(".")[0]
     if package == INTERFACES:
@@ -34,7 +34,7 @@ def advice(program: str, error: ImportError) -> str:
 
 
 def build_command(checkout: Path = CHECKOUT) -> str:
-    """What builds the interfaces: in a checkout, in the tree of a release, in a workspace."""
+    """Return the command that builds the interfaces: in a checkout, in the tree of a release, or in a workspace."""
     if Path(sys.prefix, "setup.json").is_file():    # tools/setup made this environment
         return "make interfaces"
     if (checkout / INTERFACES / "package.xml").is_file():

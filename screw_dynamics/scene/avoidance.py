@@ -39,8 +39,9 @@ class AvoidanceResult(NamedTuple):
 
 
 class Problem(NamedTuple):
-    """What is asked for: the pose of a link, in the frame of the root; the clearance; the numbers of pairs that count;
-    the velocities (n,) that may move, 1.0 or 0.0; whether limits act; and tolerances of position and orientation."""
+    """A problem of inverse kinematics: the pose of a link, in the frame of the root; the clearance; the numbers of
+    pairs that count; the velocities (n,) that may move, 1.0 or 0.0; whether limits act; and tolerances of position and
+    orientation."""
 
     task: differential.FrameTask
     clearance: float
@@ -79,7 +80,8 @@ def solve(scene: Any, pose: ArrayLike, link: str, q0: ArrayLike | None, clearanc
 
 
 def _free(robot: Robot, joints):
-    """Which velocities may move, and the names of their joints: no joints on groups, as of Robot.inverse_kinematics."""
+    """Return the velocities (n,) that may move, 1.0 or 0.0, and the names of their joints: no Lie-group joints, as in
+    Robot.inverse_kinematics."""
     places = robot.model.places_in_q
     single = [name for name, where in robot.v_slices.items() if places[where].min() >= 0]
     if joints is not None:
@@ -94,7 +96,7 @@ def _free(robot: Robot, joints):
 
 
 def _places(robot, free):
-    """Which numbers of q may move."""
+    """Return the mask (nq,) of the numbers of q that may move."""
     found = np.zeros(robot.nq, dtype=bool)
     found[robot.model.places_in_q[free > 0.0]] = True
     return found

@@ -52,7 +52,7 @@ class RobotInScene:
 
 @dataclass(frozen=True, eq=False)
 class SceneFile:
-    """What a scene file says. material: of all surfaces without their own; gravity (3,) in m/s^2."""
+    """The content of a scene file. material: of all surfaces without their own; gravity (3,) in m/s^2."""
 
     robots: tuple[RobotInScene, ...] = ()
     objects: tuple[SceneObject, ...] = ()

@@ -28,11 +28,11 @@ class Element:
         return default if value is None else check(self.at(key), value)
 
     def has(self, key: str) -> bool:
-        """Whether there is a value."""
+        """Return True if the key has a value."""
         return self._data.get(key) is not None
 
     def at(self, key: str) -> str:
-        """What a value is called in messages."""
+        """Return the name of a value for messages."""
         return f"{self.where}: {key}" if self.where else key
 
     def elements(self, key: str) -> list[Element]:
@@ -45,7 +45,7 @@ class Element:
         return found
 
     def mappings(self, key: str) -> dict[str, Any]:
-        """What a mapping has by names."""
+        """Return the values of a mapping by their names, {} if there is none."""
         return self.take(key, mapping, {})
 
     def file(self, key: str) -> str | None:

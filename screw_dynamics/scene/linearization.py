@@ -182,8 +182,8 @@ def _refuse(touching, pair, closed, rebounds):
 
 
 def _corrections(inertia, given, mu, held, moved, ends, h):
-    """What holds contacts in the second problem, whose unknown is `moved` (n); ends (k,): gaps at the end of the step
-    without it, over h.
+    """Return the _Held of contacts in the second problem, whose unknown is `moved` (n); ends (k,): gaps at the end of
+    the step without it, over h.
 
     Where nothing is corrected, contacts that are closed stay where they are, in all directions if they have friction.
     """

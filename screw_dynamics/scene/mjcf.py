@@ -20,8 +20,8 @@ DEFAULTS = {"solref": (0.02, 1.0), "solimp": (0.9, 0.95, 0.001, 0.5, 2.0)}
 
 
 class MjcfScene(NamedTuple):
-    """What a model of MuJoCo says: the Model, free bodies among its own; gravity (3,); its shapes; the pairs (i, j) of
-    these that may touch, i < j, and the Material between each two."""
+    """The content of a MuJoCo model: the Model, free bodies among its own; gravity (3,); its shapes; the pairs (i, j)
+    of these that may touch, i < j, and the Material between each two."""
 
     model: Model
     gravity: np.ndarray

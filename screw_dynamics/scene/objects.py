@@ -1,4 +1,4 @@
-"""What stands in a scene besides robots: an object of one shape or several, fixed or free."""
+"""Objects of a scene besides robots: of one shape or several, fixed or free."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -72,12 +72,12 @@ class SceneObject:
 
     @property
     def free(self) -> bool:
-        """Whether it moves."""
+        """True if the object moves."""
         return self.mass is not None
 
     @property
     def of_one_density(self) -> bool:
-        """Whether its inertia is that of its shapes."""
+        """True if the inertia of a free object is that of its shapes, of one density."""
         try:
             return np.allclose(self.inertia, _inertia(self.shapes, self.mass), rtol=1e-12, atol=1e-12 * self.mass)
         except ValueError:              # an open mesh

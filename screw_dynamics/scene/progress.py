@@ -1,5 +1,5 @@
-"""How far a long rollout is, told by a thread that looks at its results while machine code fills them: what comes out
-is the same to the last bit."""
+"""Progress of a long rollout, reported by a thread that looks at its results while machine code fills them. The results
+are the same to the last bit."""
 import sys
 import threading
 import time
@@ -42,7 +42,7 @@ def share(samples: np.ndarray) -> float:
 
 
 def printed() -> Callable[[float], None]:
-    """What tells on a line of the terminal, with an estimate of the rest."""
+    """Return a function that prints the progress on a line of the terminal, with an estimate of the rest."""
     begin = time.monotonic()
 
     def tell(done: float) -> None:

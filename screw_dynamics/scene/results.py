@@ -1,4 +1,4 @@
-"""What the methods of a scene return."""
+"""Results of the methods of a scene."""
 from typing import NamedTuple
 
 import numpy as np

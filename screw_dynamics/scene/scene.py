@@ -198,7 +198,8 @@ class Scene(SceneLinearization, ScenePlanning):
         Scene.touching.forget(self)
 
     def copy(self, robot: Robot | ClosedLoopRobot | None = None) -> Scene:
-        """The same scene, of its own, also around another robot of the same links, with the closed loops of that."""
+        """Return an independent copy of the scene, around another robot of the same links if one is given, with the
+        closed loops of that."""
         other = copy(self)
         if robot is not None:
             other._loops, other._robots = mechanisms(robot), trees(robot)
@@ -213,7 +214,7 @@ class Scene(SceneLinearization, ScenePlanning):
 
     @property
     def objects(self) -> Mapping[str, SceneObject]:
-        """What was added, by name."""
+        """The objects that were added, by name."""
         return MappingProxyType(self._objects)
 
     # --------------------------------------------------------------------------------------------- as one robot
@@ -275,7 +276,7 @@ class Scene(SceneLinearization, ScenePlanning):
         return dict.fromkeys(found.pairs), found.left_out
 
     def _may_touch(self, robot, a, b):
-        """Whether two solids, one of them an object's, are on bodies that move against each other."""
+        """Return True if two solids, one of them an object's, are on different bodies and not disabled."""
         i, j = (robot.tables.frames[robot.tables.names[solid.link]].body for solid in (a, b))
         return i != j and frozenset((a.name, b.name)) not in self._disabled
 
@@ -291,12 +292,12 @@ class Scene(SceneLinearization, ScenePlanning):
 
     @property
     def q_slices(self) -> Mapping[str, slice]:
-        """Where in q the numbers of each joint are, and of each free body, by its name."""
+        """The slice of q of each joint, and of each free body, by its name."""
         return self.robot.q_slices
 
     @property
     def v_slices(self) -> Mapping[str, slice]:
-        """Where the velocities of each joint and of each free body are."""
+        """The slice of the velocities of each joint, and of each free body, by its name."""
         return self.robot.v_slices
 
     def neutral(self) -> np.ndarray:
@@ -309,11 +310,11 @@ class Scene(SceneLinearization, ScenePlanning):
         return q
 
     def integrate(self, q: ArrayLike, v: ArrayLike) -> np.ndarray:
-        """As of Robot."""
+        """Return the configuration to which a velocity v leads from q; see Robot.integrate."""
         return self.robot.integrate(q, v)
 
     def difference(self, q0: ArrayLike, q1: ArrayLike) -> np.ndarray:
-        """As of Robot."""
+        """Return the velocity that leads from q0 to q1; see Robot.difference."""
         return self.robot.difference(q0, q1)
 
     # --------------------------------------------------------------------------------------------- queries

@@ -1,5 +1,5 @@
-"""Which shapes of a robot may touch each other: not those that a joint keeps together, nor those that an SRDF, the user
-or samples of configurations leave out."""
+"""Self-collision pairs: shapes of a robot that may touch each other. Left out are those that a joint keeps together,
+and those that an SRDF, the user or samples of configurations exclude."""
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import combinations
 from typing import Any, NamedTuple
@@ -92,13 +92,14 @@ def _sources(srdf, prefixes):
 
 
 def _with_prefix(prefix, found):
-    """What an SRDF disables, with a prefix of all names."""
+    """Return what an SRDF disables, with a prefix of all names."""
     pairs, enabled = (frozenset((prefix + a, prefix + b) for a, b in which) for which in (found.pairs, found.enabled))
     return Disabled(pairs, frozenset(prefix + link for link in found.links), enabled)
 
 
 def _by_samples(model, gaps, pairs, of_links, samples, seed):
-    """Why two links are left out, by configurations in which some of their shapes touch."""
+    """Return {(link, link): reason} of the links that touch in the neutral configuration, or in none or at least ALWAYS
+    of the samples."""
     if not pairs:
         return {}
     names = list(dict.fromkeys(of_links))
@@ -119,7 +120,7 @@ def _by_samples(model, gaps, pairs, of_links, samples, seed):
 
 
 def _touching(gaps, q, pairs, group, count):
-    """Whether some shapes of two links touch (k, count)."""
+    """Return the mask (k, count) of the pairs of links of which some shapes touch."""
     found = np.asarray(gaps(q, pairs), dtype=float)
     if found.shape != (len(q), len(pairs)) or np.isnan(found).any():
         raise ValueError(f"gaps of {len(pairs)} pairs at {len(q)} configurations must be numbers of shape "

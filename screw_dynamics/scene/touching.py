@@ -49,7 +49,7 @@ class Contacts(NamedTuple):
 
 
 class Residuals(NamedTuple):
-    """How far a step's impulses are from the conditions of contact in m/s, (...) each: complementarity, cone and
+    """The residuals of the contact conditions, for the impulses of a step in m/s, (...) each: complementarity, cone and
     dissipation, as constraints/cones/residuals.py defines them; unsolved: the largest of these, since the motion began,
     of a step in which the solver did not converge, its impacts and its correction of penetrations included, or 0."""
 
@@ -201,9 +201,9 @@ class Touching:
 
     def samples(self, q0: ArrayLike, qd0: ArrayLike, effort: Any, dt: float, *given: Any, contacts: int | None = None,
                 watch: Callable | None = None, **options: Any) -> Samples:
-        """As Rollouts.samples, with reports of all contacts, or of the first `contacts`. Where more touch than there is
-        room for, it is made anew with more room; ValueError, with the time, for more than max_contacts, and for a dt of
-        less than LEAST_STEP. watch(q): as of Rollouts.samples, without the report."""
+        """Return the Samples of Rollouts.samples, with reports of all contacts, or of the first `contacts`. Where more
+        touch than there is room for, they are made anew with more room. Raises ValueError, with the time, for more than
+        max_contacts, and for a dt of less than LEAST_STEP. watch(q): as of Rollouts.samples, without the report."""
         if checks.positive("dt", dt) < LEAST_STEP:
             raise ValueError(f"dt {dt:g} must be at least {LEAST_STEP:g} s: a gap over a shorter step is no number")
         while True:

@@ -135,7 +135,7 @@ class SceneView(View):
 
 
 def level(C: np.ndarray) -> bool:
-    """Whether the z axis of a pose is the world's: the page draws a floor of its own."""
+    """Return True if the z axis of a pose is the world's: the page draws a floor of its own."""
     return bool(C[2, 2] > 1.0 - 1e-12)
 
 

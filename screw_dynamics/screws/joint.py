@@ -95,7 +95,7 @@ def _compiled_pose(E, q):
 
 
 def inner(q: Scalar | Placement) -> bool:
-    """Whether the body's joint is also that of the body before it."""
+    """Return True if the body's joint is also that of the body before it."""
     return isinstance(q, Placement) and q.inner != 0
 
 
@@ -105,7 +105,7 @@ def _compiled_inner(q):
 
 
 def in_place(q: Scalar | Placement) -> bool:
-    """Whether the origin of the body is always that of the body before it: nothing has to be shifted to it then."""
+    """Return True if the origin of the body is always that of the body before it: no shift is needed then."""
     return isinstance(q, Placement) and q.inner >= 2
 
 
@@ -115,8 +115,8 @@ def _compiled_in_place(q):
 
 
 def is_free(q: Scalar | Placement) -> bool:
-    """Whether the body is the last of a free joint to the world, with its five massless ones before it, all of one
-    origin."""
+    """Return True if the body is the last of a free joint to the world, with its five massless ones before it, all of
+    one origin."""
     return isinstance(q, Placement) and q.inner == 3
 
 

@@ -170,8 +170,8 @@ def turn(R: Rotation) -> Turn:
 
 @kernel
 def turn_of_quaternion(v: Vec3, w: Scalar) -> Turn:
-    """The same of a quaternion w + v of any length but 0: the half angle h is 8 arctan of tan h/8, by its series, as
-    lanes have no arctan2, and c = (1 - h cot h) / (4 h^2)."""
+    """Return log R and c of a quaternion w + v of any length but 0: the half angle h is 8 arctan of tan h/8, by its
+    series, as lanes have no arctan2, and c = (1 - h cot h) / (4 h^2)."""
     unit = 1.0 / sqrt(w * w + v @ v)
     unit = where(w < 0.0, -unit, unit)
     v, w = unit * v, unit * w

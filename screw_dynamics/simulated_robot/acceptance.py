@@ -1,4 +1,4 @@
-"""Which robots can be simulated, and with which settings; ValueError names what is in the way."""
+"""Checks that a robot can be simulated, and with these settings; ValueError names what is in the way."""
 from collections.abc import Sequence
 
 import numpy as np

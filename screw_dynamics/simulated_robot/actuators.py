@@ -57,7 +57,8 @@ class Actuators:
 
     def step(self, robot: Robot, drives: Drives, sample: Sample | None, t: float, q: np.ndarray, qd: np.ndarray,
              wrenches: Wrenches, touching: Touching | None = None) -> tuple[np.ndarray, np.ndarray, Contacts | None]:
-        """The same, the efforts (n,), and the contacts in that step, of a robot that may touch something."""
+        """Return the accelerations (n,) of `acceleration`, the efforts (n,), and the contacts in that step: None for a
+        robot alone, and for a step that cannot be made."""
         end, clipped = qd.copy(), np.zeros(robot.n, dtype=np.int64)
         made, tau, _ = self._run(robot, drives, sample, t, q.copy(), end, wrenches, 1, clipped, None, touching)
         qdd = (end - qd)[:robot.n] / self._settings.step if made else np.zeros(robot.n)
@@ -76,7 +77,8 @@ class Actuators:
         return self._moving.unsolved
 
     def reason(self, robot: Robot, q: np.ndarray, qd: np.ndarray) -> str:
-        """Why the last motion ended early at a state, if more is known than the joints whose numbers are not finite."""
+        """Return why the last motion ended early at a state; "" if no more is known than the joints whose numbers are
+        not finite."""
         return why_open(robot, q, qd, self._moving.driven.lost[0][:robot.n], self._settings.step)
 
     def loops(self, robot: Robot) -> ClosedLoopRobot:
@@ -209,7 +211,7 @@ def singular_joint(mass: np.ndarray, smallest: float = 1e-12) -> int | None:
     threshold = smallest * backwards.diagonal().max(initial=0.0)
 
     def regular(k: int) -> bool:
-        """Whether the pivots of the last k joints are above the threshold."""
+        """Return True if the pivots of the last k joints are above the threshold."""
         try:
             return bool((np.linalg.cholesky(backwards[:k, :k]).diagonal() ** 2 > threshold).all())
         except np.linalg.LinAlgError:

@@ -16,7 +16,7 @@ UNCOMMANDED = -1                 # in place of that step: there has been no comm
 
 
 class Drive(IntEnum):
-    """What moves a joint."""
+    """The kind of drive that moves a joint."""
 
     EFFORT = 0     # a given effort
     GRAVITY = 1    # the gravity torque g_i(q)
@@ -27,7 +27,7 @@ class Drive(IntEnum):
 
 
 class Drives(NamedTuple):
-    """What moves each joint, until the step `until`; `beyond` (n,) marks the commands that are clipped to a limit.
+    """The drive of each joint, until the step `until`; `beyond` (n,) marks the commands that are clipped to a limit.
 
     strength (n,): the share of its effort that each motor or servo gives; commanded efforts have it in their value.
     limit (n,): the largest efforts, beside the limits of the robot."""
@@ -112,13 +112,14 @@ class Commands:
         return self.stale(step) & ((self._kind != Drive.POSITION) | (self._stale != Drive.POSITION))
 
     def distance(self, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
-        """How far (n,) the state is from the last commands; efforts are reported as commanded, unless clipped."""
+        """Return the distances (n,) of the state from the last commands; efforts are reported as commanded, unless
+        clipped."""
         kinds = [self._kind == kind for kind in _SERVED]
         reported = np.select(kinds, (np.clip(self._value, self._lower, self._upper), qd, q))
         return abs(reported - self._value)
 
     def drives(self, step: int) -> Drives:
-        """What drives the joints from a step on."""
+        """Return the Drives of the joints from a step on."""
         fresh, uncommanded = self._deadline > step, self._deadline == UNCOMMANDED
         started = not (uncommanded.all() and self._base_held)
         kind = np.where(self.stale(step), self._stale, self._kind)

@@ -41,8 +41,8 @@ class DifferentialDrive:
                 **dict.fromkeys(self.right, (forward + half) / self.radius)}
 
     def moved(self, angles: Sequence[float]) -> tuple[float, float]:
-        """How far the base has gone in m, and turned in rad, while the wheels, those on the left first, turned by
-        angles."""
+        """Return the distance in m and the angle in rad by which the base moves while the wheels, those on the left
+        first, turn by angles."""
         left, right = (self.radius * float(np.mean(side)) for side in (angles[:len(self.left)],
                                                                        angles[len(self.left):]))
         return 0.5 * (left + right), (right - left) / self.separation
@@ -56,8 +56,8 @@ class Travelled(NamedTuple):
     yaw: float = 0.0
 
     def along(self, distance: float, turn: float) -> "Travelled":
-        """Where it is after an arc of that length and angle: the exponential of the planar twist, exact for constant
-        wheel speeds."""
+        """Return the pose after an arc of that length and angle: the exponential of the planar twist, exact for
+        constant wheel speeds."""
         half = 0.5 * turn
         chord = distance * (math.sin(half) / half if abs(half) > 1e-6 else 1.0 - half * half / 6.0)
         return Travelled(self.x + chord * math.cos(self.yaw + half), self.y + chord * math.sin(self.yaw + half),

@@ -20,8 +20,8 @@ JOINT, SENSOR, SURFACE, OBJECT = "joint", "sensor", "surface", "object"
 
 
 class Kind(NamedTuple):
-    """What a kind of fault acts on (a joint, a sensor, a surface: of a link or an object; an object that moves, or ""
-    for all commands), and what its value is."""
+    """A kind of fault: its target (a joint, a sensor, a surface: of a link or an object; an object that moves, or ""
+    for all commands), and the meaning and range of its value."""
 
     target: str
     value: str = ""                 # "": it has none
@@ -190,7 +190,7 @@ class Faults:
 
     # --------------------------------------------------------------------------------------------- effects
     def drives(self, drives: Drives) -> Drives:
-        """What drives the joints: the brakes of those that are stuck, and what is left of the effort of the others.
+        """Return the drives under faults: brakes for stuck joints, and what is left of the effort of the others.
 
         A lost actuator gives nothing, not even as a brake."""
         if not self._mechanical:
@@ -231,22 +231,22 @@ class Faults:
         return arrived
 
     def offset(self, sensor: str) -> float:
-        """What a sensor adds to what it measures."""
+        """Return the offset that faults add to what a sensor measures."""
         return self._sum("sensor_offset", sensor)
 
     def frozen(self, sensor: str) -> bool:
-        """Whether a sensor repeats what it measured last."""
+        """Return True if a sensor repeats what it measured last."""
         return any(fault.kind == "sensor_frozen" and fault.target == sensor for fault in self.active)
 
     def dropped(self, sensor: str, step: int) -> bool:
-        """Whether a sensor's sample of a step is lost."""
+        """Return True if a sensor's sample of a step is lost."""
         return self._lost("sensor_dropped", sensor, 3, self._sensors.index(sensor), step)
 
     def _sum(self, kind: str, target: str) -> float:
         return sum((fault.value for fault in self.active if fault.kind == kind and fault.target == target), 0.0)
 
     def _lost(self, kind: str, target: str, *stream: int) -> bool:
-        """Whether one of the faults of a kind hits, by the random numbers of a stream."""
+        """Return True if one of the active faults of a kind hits, by the random numbers of a stream."""
         shares = [1.0 - fault.value for fault in self.active if fault.kind == kind and fault.target == target]
         if not shares:
             return False

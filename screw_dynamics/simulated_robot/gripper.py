@@ -65,7 +65,7 @@ class GripperGoal:
         return float(simulation.position[i]), float(simulation.qd[i]), float(simulation.snapshot().effort[i])
 
     def judge(self) -> Outcome | None:
-        """How it has ended, None while it goes on."""
+        """Return the outcome, or None while the goal goes on."""
         position, _, effort = self.present
         now, rules = self._simulation.time_ns, self._rules
         # Not qd: at a stop, with brakes on other joints, it need not be 0 where the position stands still.

@@ -1,4 +1,4 @@
-"""How warm the motors of a simulated robot become, and what that leaves of their efforts."""
+"""Heating of the motors of a simulated robot: winding temperatures, and the efforts that they allow."""
 import numpy as np
 
 from screw_dynamics.model.drives import motor_coordinates

@@ -1,4 +1,4 @@
-"""Where a simulated robot starts: its joints, and its base where that floats."""
+"""Initial state of a simulated robot: its joints, and its base where that floats."""
 
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -23,8 +23,8 @@ def default_modes(model: Model, mode: str) -> dict[str, str]:
 
 
 def modes_of(model: Model, mode: str, given: Mapping[str, str]) -> list[str]:
-    """What commands each velocity (n,), of JOINT_MODES: what {joint: mode} says, `default_modes` else, and efforts of a
-    floating base. ValueError names a joint that does not exist, and what is no mode."""
+    """Return the command mode (n,) of each velocity, of JOINT_MODES: that of {joint: mode}, else of `default_modes`,
+    else "passive"; efforts for a floating base. ValueError names a joint that does not exist, and what is no mode."""
     names = command_names(model)
     for joint, wanted in given.items():
         if joint not in names:
@@ -54,7 +54,7 @@ class Home:
         self.change({})
 
     def index(self, joint: str) -> int:
-        """Where a joint is in arrays (n,)."""
+        """Return the index of a joint in arrays (n,)."""
         if joint not in self._index:
             raise ValueError(f"unknown joint '{joint}'")
         return self._index[joint]

@@ -4,7 +4,8 @@ TRIGGERS = ("", "joint_states", "clock")
 
 
 class Lockstep:
-    """Whether time waits, by what is published and which commands come. Times are in nanoseconds.
+    """Lockstep of time with a controller: time waits by what is published and which commands come. Times are in
+    nanoseconds.
 
     trigger: what the controller answers. "joint_states": every state. "clock": time that has moved on, as a timer on
     simulated time does. "": nothing, and time never waits. commands: how many make up an answer, one of each
@@ -20,17 +21,17 @@ class Lockstep:
 
     @property
     def on(self) -> bool:
-        """Whether time ever waits."""
+        """True if time ever waits."""
         return bool(self.trigger)
 
     @property
     def waiting(self) -> bool:
-        """Whether commands are missing."""
+        """True if commands are missing."""
         return self._missing > 0
 
     @property
     def awaited(self) -> str:
-        """What is missing, for a message; "" when nothing is."""
+        """The command that is missing, for a message; "" when nothing is."""
         return f"waiting for a command that answers t = {self._time / 1e9:g} s" if self.waiting else ""
 
     def published(self, time: int) -> None:

@@ -29,8 +29,8 @@ def closed(robot: Robot, q: np.ndarray, qd: np.ndarray, motors: np.ndarray) -> t
 
 
 def why_open(robot: Robot, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray, h: float) -> str:
-    """What to say of a step from a state with accelerations qdd after which loops do not close; "" if they do, or the
-    state is not finite."""
+    """Return the message about a step from a state with accelerations qdd after which loops do not close; "" if they
+    do, or qdd is not finite."""
     if not (robot.model.constraints and np.isfinite(qdd).all()):
         return ""
     with np.errstate(all="ignore"):

@@ -1,4 +1,4 @@
-"""What the sensors of a simulated robot report."""
+"""Measurements by the sensors of a simulated robot."""
 
 from typing import Any
 
@@ -23,7 +23,7 @@ class Measurements:
         return self.sensors.joint_state(self.snapshot(), self.steps)
 
     def imu(self, link: str) -> ImuSample | None:
-        """What the IMU of a link reports; None when the sample of this step is lost."""
+        """Return the sample that the IMU of a link reports; None when the sample of this step is lost."""
         return None if self.sensors.lost(IMU + link, self.steps) else self.sensors.imu(link, self.snapshot())
 
     def force_torque(self, joint: str) -> np.ndarray | None:
@@ -41,7 +41,8 @@ class Measurements:
         return [] if self.surroundings is None else self.snapshot().touches
 
     def snapshot(self: Any) -> Snapshot:
-        """What sensors measure now: the state as it was `sensor_delay` ago, at the start if that is later."""
+        """Return the Snapshot that sensors measure now: the state as it was `sensor_delay` ago, at the start if that is
+        later."""
         step = max(0, self.steps - self._past.depth)
         if step < self.steps:
             q, qd, acting = self._past.at(step)

@@ -1,4 +1,4 @@
-"""What is done to the objects around a simulated robot."""
+"""Operations on the objects around a simulated robot."""
 
 import numpy as np
 
@@ -21,8 +21,8 @@ class Objects:
         return self.surroundings
 
     def entity(self, name: str) -> Entity:
-        """Where an object of the scene is, and how it moves. ValueError, as of all that follow, names what is wrong;
-        nothing is changed then."""
+        """Return the pose and the twist of an object of the scene. ValueError, as of all that follow, names what is
+        wrong; nothing is changed then."""
         return self._around().entity(name)
 
     def place(self, name: str, pose: np.ndarray | None = None, twist: np.ndarray | None = None) -> None:

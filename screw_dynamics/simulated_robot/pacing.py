@@ -1,4 +1,4 @@
-"""Which steps of a simulation are due at which wall time."""
+"""Pacing of a simulation: the steps that are due at a wall time."""
 
 
 class Pacer:
@@ -18,7 +18,7 @@ class Pacer:
 
     @property
     def paced(self) -> bool:
-        """Whether steps are due at wall times."""
+        """True if steps are due at wall times."""
         return self.factor > 0.0
 
     def start(self, now: int, step: int) -> None:

@@ -22,7 +22,7 @@ class Sample(NamedTuple):
 
 
 class Reference(Protocol):
-    """What `Simulation.reference` may be."""
+    """The interface of `Simulation.reference`."""
 
     def sample(self, times_ns: np.ndarray) -> Sample:
         """The motion at simulated times (k,) in ns, int64, ascending: those of the steps to come, or the present one.

@@ -62,12 +62,13 @@ class Runner:
 
     @property
     def stepping(self) -> bool:
-        """Whether requested steps are under way."""
+        """True while requested steps are under way."""
         return self._finished is not None
 
     @property
     def behind(self) -> int:
-        """How far [ns] simulated time has fallen behind the wall clock, in all, as the machine did not keep pace."""
+        """The time [ns], in all, by which simulated time has fallen behind the wall clock, as the machine did not keep
+        pace."""
         return self._pacer.lost
 
     def measured_factor(self) -> float:
@@ -158,7 +159,8 @@ class Runner:
         return self._rest(target)
 
     def _made_all(self) -> bool:
-        """Whether the requested steps are made, published and, in lockstep, answered."""
+        """Return True if the requested steps are made, published and, in lockstep, answered; publish once they are
+        made."""
         if self.simulation.steps < self._requested[1] or self.lockstep.waiting:
             return False
         self._publish_once()

@@ -1,4 +1,4 @@
-"""What the sensors of a simulated robot get wrong, and which there are beside those of the joints."""
+"""Settings of the sensors of a simulated robot: their errors, and which there are besides those of the joints."""
 
 from dataclasses import dataclass
 

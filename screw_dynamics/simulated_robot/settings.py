@@ -1,4 +1,4 @@
-"""How a simulation runs: each setting with its default, meaning and range, stated here once."""
+"""Settings of a simulation: each with its default, meaning and range, stated here once."""
 
 from dataclasses import dataclass, fields
 
@@ -62,12 +62,12 @@ class Settings(SensorSettings):
 
     @property
     def step(self) -> float:
-        """The same in seconds."""
+        """The step in seconds, of whole nanoseconds."""
         return self.dt_ns / SECOND
 
     @property
     def implicit(self) -> bool:
-        """Whether the integrator takes friction at the end of the step."""
+        """True if the integrator takes friction at the end of the step."""
         return INTEGRATORS[self.integrator].implicit
 
     def steps(self, duration: float) -> int:

@@ -152,7 +152,7 @@ class Simulation(Objects, Measurements):
 
     @property
     def _time(self) -> float:
-        """The same in seconds, which forces get."""
+        """Simulated time in seconds, which forces get."""
         return self.time_ns * 1e-9
 
     # --------------------------------------------------------------------------------------------- start
@@ -177,7 +177,7 @@ class Simulation(Objects, Measurements):
         restart_clock: bool = False,
         base: tuple[np.ndarray, np.ndarray] | None = None,
     ) -> None:
-        """As `reset`, but the joints `names` start from a position and a velocity (names,); None: at rest.
+        """Reset as `reset` does, but start the joints `names` from a position and a velocity (names,); None: at rest.
 
         base: pose x y z, quaternion x y z w (7,), and twist (6,) in its own frame, of a floating base; None: those at
         the start.
@@ -211,8 +211,8 @@ class Simulation(Objects, Measurements):
             self._balance.restart(self.robot, self.q, self.qd)
 
     def account(self) -> Account | None:
-        """What work, impulses and losses did since the last reset, or change of gravity; None without the setting
-        energy_balance."""
+        """Return the account of work, impulses and losses since the last reset, or change of gravity; None without the
+        setting energy_balance."""
         return None if self._balance is None else self._balance.account()
 
     # --------------------------------------------------------------------------------------------- what acts

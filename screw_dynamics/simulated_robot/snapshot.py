@@ -22,8 +22,8 @@ from .surroundings import Surroundings, Touch, Touching
 
 
 class Acting(NamedTuple):
-    """What acts on a robot in a step. locked (n,): the joints that brakes hold;
-    integrated: the robot with its friction, brakes and stops, None where all are locked; stopped: until a reset;
+    """The robot, and the drives, pushes and contacts that act on it in a step. locked (n,): the joints that brakes
+    hold; integrated: the robot with its friction, brakes and stops, None where all are locked; stopped: until a reset;
     touching: the robot and what surrounds it, None of one alone."""
 
     robot: Robot
@@ -37,7 +37,8 @@ class Acting(NamedTuple):
 
 
 class Snapshot:
-    """What sensors can measure at a step, with simulated time time_ns: robot, q, qd, and what follows from what acts.
+    """The quantities that sensors can measure at a step, with simulated time time_ns: robot, q, qd, and what follows
+    from what acts.
 
     whole: q and qd, with those of the bodies around the robot behind them, as it is given. wrenches: the pushes {link:
     (6,)}, (torque, force) in each link's frame, on the robot's links."""
@@ -64,8 +65,8 @@ class Snapshot:
 
     @lazy
     def joint_torque(self) -> np.ndarray:
-        """What torque sensors in the joints measure (n,): the same, but the torque of the spring where one moves a
-        joint."""
+        """The torques (n,) that torque sensors in the joints measure: `effort`, plus the torque of the spring where one
+        moves a joint."""
         if not self.robot.model.motors:
             return self.effort
         springs = self.robot.drive_torque(self.q, self.qd)

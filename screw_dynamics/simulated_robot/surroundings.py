@@ -1,4 +1,4 @@
-"""What is around a simulated robot: objects, where they are and how they move, and what they touch."""
+"""Environment of a simulated robot: objects, their poses and twists, and contacts."""
 
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
@@ -67,7 +67,7 @@ class Surroundings:
 
     @property
     def surfaces(self) -> tuple[str, ...]:
-        """What may touch: links with shapes, and objects."""
+        """The names of the surfaces that may touch: links with shapes, and objects."""
         return tuple(dict.fromkeys(solid.name for solid in self._scene.touching.solids))
 
     def use(self, robot: Robot) -> None:
@@ -108,7 +108,7 @@ class Surroundings:
         return np.concatenate((q, self.q)), np.concatenate((qd, self.qd))
 
     def entity(self, name: str) -> Entity:
-        """Where an object is, and how it moves."""
+        """Return the pose and the twist of an object."""
         checks.one_of("object", name, tuple(self.objects))
         if name in self._at:
             k = self._at[name]

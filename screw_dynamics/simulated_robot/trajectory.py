@@ -69,7 +69,7 @@ class Trajectory:
 
     @property
     def moves(self) -> bool:
-        """Whether it is more than one position to hold."""
+        """True if the trajectory is more than one position to hold."""
         return len(self._spans) > 0
 
     @property
@@ -82,7 +82,7 @@ class Trajectory:
         return int(np.searchsorted(self._times, time, side="right")) + self._first
 
     def sample(self, times: np.ndarray) -> Desired:
-        """What is to be done at times (T,)."""
+        """Return the desired motion at times (T,)."""
         times = np.asarray(times)
         if not self.moves:
             zero = np.zeros((len(times), len(self.joints)))

@@ -126,7 +126,7 @@ class TrajectoryFollower:
             self.clear()
 
     def _present(self, joints: np.ndarray) -> Desired:
-        """Where a new trajectory of some joints starts."""
+        """Return the point from which a new trajectory of some joints starts."""
         now = self._simulation.time_ns
         values = np.stack(self._desired(np.array([now])))
         for i in joints:
@@ -181,8 +181,8 @@ class TrajectoryFollower:
 
     # --------------------------------------------------------------------------------------------- progress
     def error(self, goal: Goal) -> tuple[Desired, np.ndarray]:
-        """What a goal wants now, (1, m) each, and how much more than what is: (3, m), in position and velocity, zero in
-        acceleration, which nothing measures."""
+        """Return the desired motion of a goal now, (1, m) each, and the errors (3, m), desired minus present: in
+        position and velocity, zero in acceleration, which nothing measures."""
         desired, joints = goal.trajectory.sample(np.array([self._simulation.time_ns])), goal.trajectory.joints
         position = desired.position[0] - self._simulation.position[joints]
         velocity = desired.velocity[0] - self._simulation.qd[joints]

@@ -34,14 +34,14 @@ class Code(IntEnum):
 
 
 class Outcome(NamedTuple):
-    """How a goal ended."""
+    """The outcome of a goal."""
 
     code: Code
     text: str
 
 
 class GoalError(ValueError):
-    """Why a trajectory is refused: `code`, and a text that names the joint, the point and the value."""
+    """The error of a trajectory that is refused: `code`, and a text that names the joint, the point and the value."""
 
     def __init__(self, code: Code, text: str):
         super().__init__(text)
@@ -49,7 +49,7 @@ class GoalError(ValueError):
 
 
 class GoalRules(NamedTuple):
-    """What a group accepts: goals for these joints, in any order."""
+    """The rules by which a group accepts goals: for these joints, in any order."""
 
     joints: Sequence[str]
     allow_partial: bool = False            # goals for some of the joints only

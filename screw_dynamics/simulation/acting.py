@@ -9,13 +9,14 @@ from .springs import checked_springs
 
 
 def stepped(model: Model, forces: Sequence[Element] | None, friction: bool) -> tuple[Element, ...]:
-    """What a step takes as forces: elements of the model itself, and those given. Damping and friction of the model's
-    joints, and springs at these, are in its settings."""
+    """Return the force elements that a step evaluates: those of the model itself, and those given. Damping and friction
+    of the model's joints, and springs at these, are in its settings."""
     return of_model(model, friction) + (() if forces is None else elements_of(forces))
 
 
 def acting(model: Model, forces: Sequence[Element] | None, friction: bool, springs: Any) -> tuple[Element, ...]:
-    """The same, with the model's friction and springs at the joints as elements, as far as they are there."""
+    """Return the elements of `stepped`, with the model's friction and springs at the joints as elements, as far as they
+    are there."""
     elements = stepped(model, forces, friction)
     if friction and (model.damping.any() or model.friction.any()):
         elements += ModelFriction(),

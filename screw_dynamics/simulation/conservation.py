@@ -1,5 +1,5 @@
-"""What a motion conserves but for its integrator's error: energy less work, momentum less impulse; and how far
-configurations are from valid ones.
+"""Balances of energy and momentum along a motion, whose residuals are the error of its integrator; and residuals of
+configurations.
 
 Work and impulses are integrals over the samples of a motion, by Simpson's rule from sample to sample, of order 4. In
 the middle the velocity is the one with which this rule gives the displacement between the samples, so that under
@@ -222,13 +222,15 @@ def energy_balance(robot: Any, t: ArrayLike, q: ArrayLike, qd: ArrayLike, tau: E
 
 
 def _powers(total, q, v, t):
-    """What elements of force take away for good, and what those give that store nothing, (..., 2), W."""
+    """Return the power that force elements take away for good, and the power of those that store nothing, (..., 2),
+    W."""
     account = total.account(q, v, t)
     return np.stack((account.lost, account.given), axis=-1)
 
 
 def at_limits(model: Any, q: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> Any:
-    """Which joints of configurations (..., nq) are exactly at a limit (n,), (..., n), as stops leave them."""
+    """Return the mask (..., n) of the joints of configurations (..., nq) that are exactly at a limit (n,), as stops
+    leave them."""
     place = model.places_in_q
     return (place >= 0) & ((q[..., place] == lower) | (q[..., place] == upper))
 
@@ -301,7 +303,8 @@ def configuration_residual(robot: Any, q: ArrayLike, limits: bool) -> np.ndarray
 
 
 def beyond_limits(model: Any, q: np.ndarray) -> np.ndarray:
-    """How far any joint of configurations (..., nq) is beyond a position limit, (...), in rad or m; 0 if none is."""
+    """Return the largest distance (...) of a joint of configurations (..., nq) beyond a position limit, in rad or m; 0
+    if none is beyond."""
     has = model.places_in_q >= 0
     x = q[..., model.places_in_q[has]]
     return np.maximum(model.lower[has] - x, x - model.upper[has]).max(axis=-1, initial=0.0)
@@ -312,7 +315,8 @@ RECORDS = "energy", "momentum", "residual"
 
 
 def records(record: str | Iterable[str], model: Any) -> tuple[str, ...]:
-    """What to record, of RECORDS; ValueError for another, and for the momentum of a robot that does not float."""
+    """Return the names, of RECORDS, of what is to be recorded. Raises ValueError for another name, and for the momentum
+    of a robot that does not float."""
     names = (record,) if isinstance(record, str) else tuple(record)
     for name in names:
         checks.one_of("record", name, RECORDS)

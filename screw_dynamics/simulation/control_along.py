@@ -15,7 +15,7 @@ from .plant import CONTROLLER
 
 @cache
 def form() -> Form:
-    """What is compiled, for all robots and controllers."""
+    """Return the Form that evaluates a controller along a motion, for all robots and controllers."""
     @compiled("efforts of a controller")
     def along(memory, calls, t, q, qd, tau):
         interrupt = ws.interrupt_at(at(memory))

@@ -1,4 +1,5 @@
-"""Where a compiled controller failed. Compiled code knows no lines: the controller runs once more in plain Python."""
+"""Location of the error of a compiled controller. Compiled code has no line numbers: the controller runs once more in
+plain Python."""
 import traceback
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -15,7 +16,7 @@ LINALG = np.linalg.LinAlgError.__module__
 
 
 def inputs(memory: np.ndarray, nq: int, n: int, lanes: int) -> list[tuple]:
-    """What the controller of a rollout was called with last, for each lane: (t, q, qd)."""
+    """Return the last inputs of the controller of a rollout, for each lane: (t, q, qd)."""
     start = header(memory).result
     q, qd, t = memory[start:start + 8 * nq * lanes].reshape(8, nq, lanes)[5:].transpose(0, 2, 1)
     return [(t[i, 0], q[i], qd[i, :n]) for i in range(lanes)]

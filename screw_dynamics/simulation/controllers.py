@@ -94,7 +94,7 @@ _MUST = "it must be a function controller(robot, t, q, qd, tau) or controller(t,
 
 
 def heading(function: Callable) -> str:
-    """What messages call a controller."""
+    """Return the name and signature of a controller, as messages show them."""
     python = getattr(function, "py_func", function)
     return f"controller {python.__qualname__}{signature(python)}"
 

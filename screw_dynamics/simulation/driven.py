@@ -270,7 +270,7 @@ SIGNATURE = (_VECTOR, ws.read_type(1, dtype="int64"), ws.read_type(2), ws.read_t
 
 
 def form(integrator: str, on_groups: bool = False) -> Form:
-    """What is compiled of an integrator for driven motion, for all robots with joints on groups, or for all without."""
+    """Return the Form of an integrator for driven motion, for all robots with Lie-group joints, or for all without."""
     _, step, tableau, implicit, *_ = INTEGRATORS[integrator]
     space = groups if on_groups else coordinates_alone
 

@@ -1,4 +1,4 @@
-"""What drives joints: the rows of their table and of a reference, the efforts that motors can give, and the rows of
+"""Drives of joints: the rows of their table and of a reference, the efforts that motors can give, and the rows of
 servos among those of contacts."""
 from typing import Any, NamedTuple
 

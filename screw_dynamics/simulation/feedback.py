@@ -76,7 +76,7 @@ class Room(NamedTuple):
 
 @kernel
 def room_numbers(nq: int, n: int, m: int, k: int) -> int:
-    """How many numbers a Room has, K having k."""
+    """Return the number of scalars in a Room, K having k."""
     return 2 * nq + 5 * n + 4 * m + k + 1
 
 
@@ -169,7 +169,7 @@ def feedback_steps(step: Callable, tableau: Any, like: Any, space: Callable, mem
 
 
 def form_of(integrator: str, lanes: bool, on_groups: bool) -> Form:
-    """What is compiled of an integrator: for one motion after another, or on lanes."""
+    """Return the Form of an integrator under feedback: for one motion after another, or on lanes."""
     _, step, tableau, *_ = INTEGRATORS[integrator]
     space, like = groups if on_groups else coordinates_alone, lane if lanes else number
 

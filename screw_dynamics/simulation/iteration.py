@@ -1,4 +1,4 @@
-"""How implicit steps are solved: until the velocities stand still, to rounding if they can."""
+"""Convergence of implicit steps: they iterate until the velocities stand still, to machine precision if they can."""
 from typing import Any
 
 from screw_dynamics.numbers.scalars import where
@@ -13,8 +13,8 @@ FAILED = 1e-3           # one after which there is no solution
 
 @kernel
 def unsettled(active: Any, change: Scalar, last: Scalar, size: Scalar) -> Any:
-    """Whether an iteration that is active goes on, by the largest changes of a velocity, now and the one before, and
-    the largest velocity. One that is not finite ends."""
+    """Return True where an iteration that is active goes on, by the largest changes of a velocity, now and the one
+    before, and the largest velocity. One that is not finite ends."""
     return active & (change > SETTLED * size) & ((change < last) | (change > ROUNDING * size))
 
 

@@ -15,7 +15,7 @@ class LimitsWarning(UserWarning):
 
 
 def begins_beyond(model: Model, q: np.ndarray) -> bool:
-    """Whether a joint is beyond its limits in the first of the samples q (..., samples, nq)."""
+    """Return True if a joint is beyond its limits in the first of the samples q (..., samples, nq)."""
     moving = model.places_in_q >= 0
     x = q[..., 0, model.places_in_q[moving]]
     return bool(((x < model.lower[moving]) | (x > model.upper[moving])).any())
@@ -42,7 +42,8 @@ def warn_of_limits(model: Model, what: str, q: np.ndarray, q0: np.ndarray | None
 
 
 def _told(model, velocity, x, lower, upper):
-    """How far a joint gets that is beyond its limits at x."""
+    """Return the text of a warning for a joint that is beyond its limits at x: the farthest position that it reaches,
+    and the limit."""
     joint = next(name for name, part in model.v_slices.items() if part.start == velocity)
     unit = "m" if model.kind_of(joint) == "prismatic" else "rad"
     far, limit = max(((lower - x.min(), (x.min(), lower)), (x.max() - upper, (x.max(), upper))))[1]

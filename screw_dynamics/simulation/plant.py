@@ -1,4 +1,4 @@
-"""What moves a robot in a rollout: forward dynamics, friction, springs and other forces, a controller, position stops.
+"""Dynamics of a robot in a rollout: forward dynamics, friction, springs and other forces, a controller, position stops.
 
 Forward dynamics, forces and the controller are compiled apart, and called at addresses: an integrator is compiled once
 for all robots, forces and controllers."""
@@ -97,7 +97,7 @@ def renew(plant: Plant, t: Scalar, q: list, qd: list) -> None:
 
 @kernel
 def stretch(plant: Plant, q: list, k: int) -> Scalar:
-    """How far a joint is from where its spring is at rest; 0 for the velocity of a joint on a group."""
+    """Return the displacement of a joint from where its spring is at rest; 0 for the velocity of a Lie-group joint."""
     m = place_in_q(plant.space, plant.joints, k)
     return q[m] - plant.joints[REST, k] if m >= 0 else null(q[0])
 
@@ -147,7 +147,7 @@ def any_bounds(joints: np.ndarray, least: int, most: int) -> bool:
 
 @kernel
 def beyond(plant: Plant, q: list) -> Any:
-    """Where any joint is beyond a limit that does not act."""
+    """Return True where any joint is beyond a limit that does not act."""
     found = null(q[0]) > 1.0
     for k in range(plant.joints.shape[1]):
         m = place_in_q(plant.space, plant.joints, k)

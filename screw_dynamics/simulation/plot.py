@@ -173,7 +173,7 @@ def _draw_joint(ax, t, quantity, row, named, titled):
 
 
 def _range(values, lower, upper):
-    """What an axis shows: the values with a margin, and a limit that they come near."""
+    """Return the range of an axis: that of the values with a margin, and with a limit that they come near."""
     finite = values[np.isfinite(values)]
     low, high = (finite.min(), finite.max()) if finite.size else (-1.0, 1.0)
     span = max(high - low, 1e-2 * max(abs(low), abs(high)), 0.01)

@@ -125,7 +125,8 @@ class Rollouts:
         return self._sum_of(stepped(self._model, forces, friction))
 
     def smooth(self, forces: Sequence[Element] | None, friction: bool) -> Total | None:
-        """The same with the model's damping, if friction acts, but not its dry friction."""
+        """Return the sum of `stepped` and the model's damping, if friction acts, but not its dry friction; None for
+        none."""
         damped = bool(friction and self._model.damping.any())
         return self._sum_of((*stepped(self._model, forces, friction), *[ModelDamping()] * damped))
 
@@ -258,10 +259,10 @@ class Rollouts:
                 integrator: str, friction: bool, limits: bool | None, every: int = 1, rtol: float = 1e-6,
                 atol: float = 1e-9, threads: int | None = None, springs: Any = None, forces: Any = None,
                 start: float = 0.0, reported: int = 0, watch: Callable | None = None) -> Samples:
-        """The same without a warning. start: the time, s, at which steps of fixed length begin, for forces and
-        controllers. reported: so many numbers of what the last step before a sample reports, where steps do. watch(q,
-        report): the context in which the samples q (..., samples, nq) behind the first, and their reports, are
-        filled."""
+        """Return the Samples of a simulation as `rollout` computes them, without a warning. start: the time, s, at
+        which steps of fixed length begin, for forces and controllers. reported: the length of the report that is kept
+        of the last step before a sample, where steps report. watch(q, report): the context in which the samples q (...,
+        samples, nq) behind the first, and their reports, are filled."""
         friction, limits = options(friction, limits)
         controller, total = None, self.stepped(forces, friction)
         key = (dt, steps, integrator, friction, limits, every, rtol, atol, checked_springs(self._model, springs),
@@ -332,7 +333,7 @@ class Rollouts:
         return Samples(t, q, qd, *noted(done), report) if done else None
 
     def _from_any(self, integrator, settings, q0, qd0, effort, total, controller, dt, samples, threads, watch=None):
-        """The same of array-likes of one state or many."""
+        """Return the Samples of array-likes of one state or many."""
         n, head = self._model.n, _head(settings)
         steps, every = int(head.steps), int(head.every)
         q0, qd0 = broadcast({"q0": real_numbers("q0", q0, self._model.nq), "qd0": real_numbers("qd0", qd0, n)})

@@ -1,4 +1,4 @@
-"""What a rollout is asked for, checked: whether friction and limits act, which samples are kept, which efforts act."""
+"""Checks of the arguments of a rollout: whether friction and limits act, which samples are kept, which efforts act."""
 import numpy as np
 from numpy.typing import ArrayLike
 

@@ -1,4 +1,4 @@
-"""What is compiled of rollouts: an integrator over all steps, for one initial state or WIDTH on lanes."""
+"""Compiled rollouts: an integrator over all steps, for one initial state or WIDTH on lanes."""
 import math
 from collections.abc import Callable
 from functools import cache
@@ -116,7 +116,7 @@ MANY = (ws.numbers_type(1), ws.read_type(1), STATES, STATES, STATES, NUMBERS, NU
 
 
 def form_of(integrator: str, lanes: bool, on_groups: bool = False) -> Form:
-    """What is compiled of an integrator, for all robots with joints on groups, or for all without: for one state, or on
+    """Return the Form of an integrator, for all robots with Lie-group joints, or for all without, for one state, or on
     lanes."""
     advance, step, tableau, *_ = INTEGRATORS[integrator]
     space, name = groups if on_groups else coordinates_alone, f"rollout.{integrator}{'.groups' * on_groups}"

@@ -69,8 +69,8 @@ def settings_in(memory: np.ndarray) -> Any:
 
 @kernel
 def work_rows(tableau: Tableau) -> int:
-    """How many vectors (nq) of working memory a rollout needs: state, efforts, those that Plant needs, state and
-    displacement of a stage, and the rates of all stages, at least four, which implicit steps need."""
+    """Return the number of vectors (nq) of working memory that a rollout needs: state, efforts, those that Plant needs,
+    state and displacement of a stage, and the rates of all stages, at least four, which implicit steps need."""
     return STAGES + 2 * max(4, len(tableau.c))
 
 
@@ -128,7 +128,7 @@ def note_left(rollout: Rollout, plant: Plant, first: int, x: list) -> None:
 
 @kernel
 def reported(rollout: Rollout, like: Scalar, numbers: int) -> np.ndarray:
-    """What the last step has to report."""
+    """Return the report (numbers,) of the last step."""
     return block(like, (numbers,), rollout.memory, header(rollout.memory).report)
 
 

@@ -31,9 +31,9 @@ def costates(F: np.ndarray, g: np.ndarray, found: np.ndarray, memory: np.ndarray
 @kernel
 def euler_costates(by_q: np.ndarray, by_qd: np.ndarray, by_tau: np.ndarray, h: float, g: np.ndarray, found: np.ndarray,
                    memory: np.ndarray) -> None:
-    """The same of steps qd+ = qd + h qdd, q+ = q + h qd+, from the derivatives (P, N, n, n) of accelerations, without
-    their F: (lambda_q, lambda_qd, by u) = g + (lambda_q+ + r by_q, lambda_qd+ + h lambda_q+ + r by_qd, r by_tau), r = h
-    (lambda_qd+ + h lambda_q+); memory: n numbers."""
+    """Compute what `costates` does for steps qd+ = qd + h qdd, q+ = q + h qd+, from the derivatives (P, N, n, n) of
+    accelerations, without their F: (lambda_q, lambda_qd, by u) = g + (lambda_q+ + r by_q, lambda_qd+ + h lambda_q+ + r
+    by_qd, r by_tau), r = h (lambda_qd+ + h lambda_q+); memory: n numbers."""
     P, N, n, _ = by_q.shape
     r = block(0.0, (n,), memory, 0)
     for p in range(P):

@@ -23,7 +23,7 @@ FEW = 2                 # motions that take less time one after the other than o
 
 
 def form_of_riccati(lanes: bool) -> Form:
-    """What is compiled of the recursion of Riccati: for one motion, or on lanes."""
+    """Return the Form of the Riccati recursion: for one motion, or on lanes."""
     like = lane if lanes else number
 
     @compiled(f"riccati{BATCHES * lanes}", nogil=True)
@@ -70,7 +70,7 @@ def riccati(given: Motions, side: np.ndarray | None = None, threads: int | None 
 
 
 def form_of_costates() -> Form:
-    """What is compiled of the costates."""
+    """Return the Form of the adjoint recursion, `costates`."""
     @compiled("costates", nogil=True)
     def entry(F, g, found, memory):
         costates(F, g, found, memory)
@@ -98,7 +98,7 @@ def costates_of(F: np.ndarray, g: np.ndarray, threads: int | None = None) -> np.
 
 
 def form_of_euler_costates() -> Form:
-    """What is compiled of the costates of steps by semi-implicit Euler."""
+    """Return the Form of the adjoint recursion of steps by semi-implicit Euler, `euler_costates`."""
     @compiled("costates of euler steps", nogil=True)
     def entry(by_q, by_qd, by_tau, h, g, found, memory):
         euler_costates(by_q, by_qd, by_tau, h, g, found, memory)
@@ -130,7 +130,7 @@ def costates_of_euler_steps(by_q: np.ndarray, by_qd: np.ndarray, by_tau: np.ndar
 
 
 def form_of_euler_steps() -> Form:
-    """What is compiled of the derivatives of steps."""
+    """Return the Form of the derivatives of steps by semi-implicit Euler, `euler_steps`."""
     @compiled("derivatives of steps", nogil=True)
     def entry(by_q, by_qd, by_tau, h, F):
         euler_steps(by_q, by_qd, by_tau, h, F)

@@ -1,5 +1,5 @@
-"""What efforts, and drifts of what constraints hold, make of accelerations, of as many states as a lane has places: the
-K and H of x = K efforts + H drifts where
+"""Constraint response: accelerations by efforts, and by drifts of what constraints hold, of as many states as a lane
+has places: the K and H of x = K efforts + H drifts where
 
     M x - J^T lambda = efforts,   J x = drifts.
 
@@ -42,7 +42,7 @@ class Work(NamedTuple):
 
 
 def work_numbers(n: int, m: int) -> int:
-    """How many numbers a Work has."""
+    """Return the length of the memory of a Work."""
     return WIDTH * (n * (2 * n + m) + m * (2 * m + n) + n * n + m * n + 2 * m + 1)
 
 
@@ -129,8 +129,8 @@ def respond(M: np.ndarray, J: np.ndarray, share: float, least: float, first: int
 
 
 def form_of_responses() -> Form:
-    """What is compiled: of M (N, n, n) and J (N, m, n), m <= n, it fills K (N, n, n), the transpose of H (N, m, n), and
-    (N, 1, 1) with whether rows of J are_independent; where they are not, K and H are not what they should be."""
+    """Return the Form that, of M (N, n, n) and J (N, m, n), m <= n, fills K (N, n, n), the transpose of H (N, m, n),
+    and (N, 1, 1) with whether rows of J are_independent; where they are not, K and H are not valid."""
     @compiled("loops.response", nogil=True)
     def many(M, J, share, least, K, H, independent, memory):
         at = work_in(lane(), J.shape[2], J.shape[1], memory)

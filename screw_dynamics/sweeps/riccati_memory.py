@@ -1,4 +1,4 @@
-"""What Riccati's recursion is given, what it finds, and the memory of a step of it: see riccati.py."""
+"""Inputs and results of the Riccati recursion, and the memory of a step of it: see riccati.py."""
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -33,11 +33,10 @@ class Motions(NamedTuple):
 
 
 class Feedback(NamedTuple):
-    """What is found: K (P, N, m, padded(x)), d (P, N, m), on which side efforts are (P, N, m), LOWER, FREE or UPPER,
-    also where the search begins; the whole change z (P, N + 1, padded(w)), or (P, 0, padded(w)) where it is not wanted,
-    and told (P, TOLD): the CHANGE of the cost
-    that it makes, to second order, and the LEAST_PIVOT as a share of its diagonal entry, not above FLAT where the
-    change is not determined."""
+    """Results: K (P, N, m, padded(x)), d (P, N, m), on which side efforts are (P, N, m), LOWER, FREE or UPPER, also
+    where the search begins; the whole change z (P, N + 1, padded(w)), or (P, 0, padded(w)) where it is not wanted, and
+    told (P, TOLD): the CHANGE of the cost that it makes, to second order, and the LEAST_PIVOT as a share of its
+    diagonal entry, not above FLAT where the change is not determined."""
 
     K: np.ndarray
     d: np.ndarray
@@ -94,7 +93,7 @@ def sizes(given: Motions, bounded: bool) -> Sizes:
 
 @kernel
 def work_numbers(unit: int, of: Sizes) -> int:
-    """How many numbers a Work has, of so many motions side by side."""
+    """Return the length of the memory of a Work, of `unit` motions side by side."""
     x, m, r, s, bounded = of
     w = x + m
     return (2 * (r + s + m) * row_numbers(unit, 1 + w) + 2 * x * row_numbers(unit, 1 + x)

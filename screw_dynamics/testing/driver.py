@@ -75,7 +75,7 @@ class Driver:
         return future.result()
 
     def ask(self, kind: type, name: str, /, **fields: Any) -> Any:
-        """As `call`, of a service that may be asked repeatedly: an answer to a new client can get lost."""
+        """Return the answer of a service that may be asked repeatedly: an answer to a new client can get lost."""
         futures, asked = [], 0.0
 
         def answered():

@@ -1,4 +1,4 @@
-"""Why a simulated run ended."""
+"""Exceptions that end a simulated run."""
 
 
 class LockstepError(RuntimeError):

@@ -1,4 +1,4 @@
-"""What a failed test shows of its robots."""
+"""Pictures and texts of the robots of a failed test."""
 
 import shutil
 from collections.abc import Sequence

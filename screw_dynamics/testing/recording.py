@@ -1,4 +1,4 @@
-"""What was on the topics in a run, as arrays over simulated time, and assertions on it."""
+"""The messages on the topics in a run, as arrays over simulated time, and assertions on them."""
 
 import hashlib
 import math
@@ -49,7 +49,7 @@ class Series:
 
 
 class Recording:
-    """What a simulated robot did: `states` and `commands`, each a `Series`, and `topics`, {name: messages}.
+    """The recorded run of a robot: `states` and `commands`, each a `Series`, and `topics`, {name: messages}.
 
     Quantities are the fields "position", "velocity" and "effort" of joint_states, or "command", of joint_commands: the
     first of their fields that commands the joint. `after` and `before` are simulated seconds and include their ends."""
@@ -162,7 +162,7 @@ class Recording:
         return float(t[outside[-1] + 1]) if outside[-1] + 1 < len(t) else math.inf
 
     def settled(self, joint: str, target: float, tolerance: float, by: float | None = None, **span: Any) -> bool:
-        """Whether a quantity is within `tolerance` of `target` at the end, and has been since the time `by`."""
+        """Return True if a quantity is within `tolerance` of `target` at the end, and has been since the time `by`."""
         return self.settling_time(joint, target, tolerance, **span) <= (math.inf if by is None else by) + 1e-9 and (
             math.isfinite(self.settling_time(joint, target, tolerance, **span)))
 

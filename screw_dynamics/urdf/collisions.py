@@ -69,7 +69,7 @@ def _read(source, path, links, vertices):
 
 
 def _geometry(link, element, left_out):
-    """What an element says, checked; None for what has no shape, or one that is noted as left out."""
+    """Return the geometry of an element, checked; None without a shape, or for one noted in left_out."""
     try:
         geometry = geometry_of(link, element)
         if geometry is not None:

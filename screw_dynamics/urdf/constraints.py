@@ -19,7 +19,7 @@ WITHOUT_AXIS = "spherical", "translation", "universal", "fixed"
 
 
 class Origin(NamedTuple):
-    """Where a joint frame is in a link, as an <origin> says it."""
+    """The pose of a joint frame in a link, in the numbers of an <origin>."""
 
     xyz: list[float]
     rpy: list[float]
@@ -66,7 +66,7 @@ def in_use(constraints: Sequence[Constraint], branch: Branch, joints: Mapping[st
 
 
 def left_open(model: Model, why: str) -> list[str]:
-    """What is said where the constraints of a model are not considered; nothing of a model without any."""
+    """Return the warning that the constraints of a model are not considered; none for a model without any."""
     names = listed(given.name for given in model.constraints)
     return [f"loops and gears left open, {why}: {names}"] if names else []
 

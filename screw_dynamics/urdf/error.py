@@ -14,7 +14,7 @@ class UrdfError(ValueError):
 
 
 class UrdfWarning(UserWarning):
-    """What is odd in a robot description that can be used, or left out of it; the same texts are the model's warnings.
+    """A warning of what is odd in a usable robot description, or left out; the texts are also the model's warnings.
 
     `warnings.simplefilter("ignore", sd.UrdfWarning)` hides them, with "error" they are raised."""
 

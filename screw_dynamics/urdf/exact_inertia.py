@@ -73,7 +73,7 @@ def with_exact_inertias(model: Model, given: Mapping[tuple[str, Body], np.ndarra
 
 
 def agree(a: np.ndarray, b: np.ndarray) -> bool:
-    """Whether parameters (10,) differ by rounding alone."""
+    """Return True if parameters (10,) differ by rounding alone."""
     mass, second = max(abs(a[0]), abs(b[0])), max(np.abs(a[4:]).max(), np.abs(b[4:]).max())
     size = np.array([mass, *[np.sqrt(mass * second)] * 3, *[second] * 6])
     return bool((np.abs(a - b) <= ROUNDING * size).all())

@@ -130,7 +130,7 @@ class Document:
         return root
 
     def _end_of_tag(self, at: int) -> int:
-        """Where a start tag ends: after the first ">" that is in no attribute's value."""
+        """Return the end of a start tag: after the first ">" that is in no attribute's value."""
         quote = b""
         while True:
             letter = self._body[at:at + 1]

@@ -1,5 +1,5 @@
-"""What a <robot> says of a robot in <screw_dynamics> beside links, joints and constraints: drives, forces of its own,
-armature, and inertias to the last bit; and the model that has them."""
+"""The parts of a robot in <screw_dynamics> beside links, joints and constraints: drives, forces of its own, armature,
+and inertias to the last bit; and the model that has them."""
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -73,7 +73,7 @@ def _check_names(element, names, known, what):
 
 
 def in_use(parts: OwnParts, joints: Collection[str], links: Collection[str], notes: Notes) -> OwnParts:
-    """What of them is on a part of a tree, of which these joints move these links. Joints that are locked or cut off
+    """Return the parts that are on a part of a tree, where these joints move these links. Joints locked or cut off
     have no drive and turn no motor; a motor whose carrier was cut off spins on nothing that moves."""
     drives, left = {}, set()
     for joint, drive in parts.drives.items():

@@ -34,7 +34,7 @@ def tag(kind: type) -> str:
 
 
 class _Field(NamedTuple):
-    """What a field may have."""
+    """The name and default of a dataclass field, and the kinds of values that it may have."""
 
     name: str
     default: Any                    # MISSING where there is none

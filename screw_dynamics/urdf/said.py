@@ -1,4 +1,4 @@
-"""What the text of a URDF says of a robot, link by link and joint by joint, and the model that a reader has of it."""
+"""The contents of a URDF, link by link and joint by joint, and the model that a reader has of it."""
 from __future__ import annotations
 
 from collections.abc import Mapping
@@ -27,7 +27,7 @@ LIMITS = {"lower": "lower", "upper": "upper", "velocity": "velocity_limit", "eff
 
 
 class Said(NamedTuple):
-    """What a URDF says of links and joints, and beside these."""
+    """The links and joints of a URDF, and its parts beside these."""
 
     links: Mapping[str, Link]
     joints: Mapping[str, Joint]
@@ -89,7 +89,7 @@ class Said(NamedTuple):
 
 
 def said_in(text: str) -> Said:
-    """What a text says. UrdfError for what is wrong in it."""
+    """Return the contents of a URDF text. Raises UrdfError for what is wrong in it."""
     notes = Notes()
     root = parse_xml(text)
     links, joints = describe(needed_part(root, notes), notes)

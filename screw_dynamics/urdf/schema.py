@@ -24,18 +24,18 @@ _NOT_FINITE = re.compile(r"[+-]?(?:nan|inf|infinity)", re.IGNORECASE)
 
 
 # ------------------------------------------------------------------------------------------------- attributes
-# What is wrong with the text of an attribute, or None.
+# Each returns the fault in the text of an attribute, or None.
 def _any_text(text):
     return None
 
 
 def name_form(text: str) -> str | None:
-    """What is wrong with a name, or None."""
+    """Return the fault of a name, or None."""
     return None if text.strip() else "is blank"
 
 
 def one_of(kinds: Collection[str]) -> Callable[[str], str | None]:
-    """What finds the fault in a text that must be one of these."""
+    """Return a function that returns the fault of a text that must be one of these, or None."""
     return lambda text: None if text in kinds else f"must be one of {', '.join(kinds)}"
 
 
@@ -47,7 +47,7 @@ class Numbers(NamedTuple):
     largest: float = LARGEST_NUMBER
 
     def __call__(self, text: str) -> str | None:
-        """What is wrong with the text, or None."""
+        """Return the fault of the text, or None."""
         words = text.split()
         for word in words:
             if _NOT_FINITE.fullmatch(word):
@@ -64,7 +64,7 @@ class Numbers(NamedTuple):
 
 # ------------------------------------------------------------------------------------------------- elements
 class Schema(NamedTuple):
-    """What an element may and must contain, and which elements are ignored without a note."""
+    """The content that an element may and must have, and which elements are ignored without a note."""
 
     required: dict = {}     # attribute: what finds the fault in its text
     optional: dict = {}

@@ -43,8 +43,8 @@ def elements(robot: etree._Element, kind: str) -> Iterator[tuple[str, etree._Ele
 
 
 def geometry_of(link: str, element: etree._Element) -> Geometry | None:
-    """What an element says; None where it has no geometry. ValueError for what is no number, or not finite;
-    UnknownShape."""
+    """Return the geometry of an element; None where it has none. Raises ValueError for what is no number, or not
+    finite, and UnknownShape."""
     geometry = next((part for part in element.iterfind("geometry/*")), None)
     if geometry is None:
         return None

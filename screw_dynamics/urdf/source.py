@@ -61,7 +61,7 @@ def read_source(source: Source) -> str:
 
 
 def kept(source: Source) -> str | None:
-    """What is kept of a source to read it again: its absolute path, address or text; None for a file without a name."""
+    """Return the absolute path, address or text to read a source from again; None for a file without a name."""
     if isinstance(source, io.StringIO):
         return source.getvalue()
     path = path_of(source)
@@ -73,7 +73,7 @@ def kept(source: Source) -> str | None:
 
 
 def read_file(location: str) -> bytes:
-    """What a file holds, at a path or an address, up to LARGEST_SOURCE bytes and one. UrdfError where there is none."""
+    """Return the bytes of a file at a path or address, at most LARGEST_SOURCE + 1. Raises UrdfError without a file."""
     path = resolve(location)
     try:
         # Opening a named pipe, say, would wait for its other end.

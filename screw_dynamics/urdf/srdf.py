@@ -1,4 +1,4 @@
-"""Which links of a robot never collide, as an SRDF says, which MoveIt's setup assistant writes."""
+"""Pairs of links that never collide, from an SRDF, as MoveIt's setup assistant writes it."""
 from collections.abc import Collection
 from typing import NamedTuple
 
@@ -17,7 +17,7 @@ class Disabled(NamedTuple):
     enabled: frozenset[tuple[str, str]] = frozenset()
 
     def holds(self, a: str, b: str) -> bool:
-        """Whether two links are not looked at."""
+        """Return True if collisions of two links are disabled."""
         pair = ordered(a, b)
         return pair in self.pairs or (not self.links.isdisjoint(pair) and pair not in self.enabled)
 

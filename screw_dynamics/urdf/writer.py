@@ -146,8 +146,8 @@ def _target(model, body):
 
 
 def _is_left(rest, target):
-    """Whether parameters of a body, without those of links fixed to it, are such as a body may have; or as possible as
-    the whole is."""
+    """Return True if a body can have these parameters, those of links fixed to it taken away; or if it cannot have
+    those of the whole either, and no moment of inertia left is negative."""
     if not rest[0] > 0.0:
         return not rest[0] and not rest[1:4].any() and not impossible(0.0, inertial_parameters.central(rest)[2])
     mass, _, about = inertial_parameters.central(rest)
@@ -182,8 +182,8 @@ def _set(element, name, numbers):
 
 
 def _write_exact(model, said, found, document, last):
-    """What a reader finds in other digits than the model's is taken out where <screw_dynamics> says it, and at last
-    said there: inertias of bodies, and armature of coordinates with drives."""
+    """Remove from <screw_dynamics> what a reader finds in other digits than the model's, or write it there if `last`:
+    inertias of bodies, and armature of coordinates with drives."""
     wrong: dict[tuple[str, ...], Element] = {}
     for body, links in bodies(model).items():
         target = _target(model, body)

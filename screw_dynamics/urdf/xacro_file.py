@@ -8,7 +8,7 @@ ENDING = ".xacro"
 
 
 def is_xacro(path: str) -> bool:
-    """Whether a path is that of a xacro file: by its name, as for every tool of ROS."""
+    """Return True if a path is that of a xacro file: by its name, as for every tool of ROS."""
     return path.endswith(ENDING)
 
 

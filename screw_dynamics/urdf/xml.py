@@ -62,12 +62,12 @@ def _parser(recover=False):
 
 
 def _undeclared_prefix(entry):
-    """Whether a fault is a prefix that nothing declares, which ROS's own readers accept; but not that of xacro."""
+    """Return True if a fault is an undeclared prefix, which ROS's own readers accept; but not that of xacro."""
     return entry.type == etree.ErrorTypes.NS_ERR_UNDEFINED_NAMESPACE and "prefix xacro" not in entry.message
 
 
 def _deeper(root, most):
-    """Whether elements are nested more than `most` deep; level by level, so that no stack overflows."""
+    """Return True if elements are nested more than `most` deep; level by level, so that no stack overflows."""
     level = [root]
     for _ in range(most):
         level = [child for element in level for child in element]

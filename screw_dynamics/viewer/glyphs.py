@@ -1,4 +1,4 @@
-"""What dynamics knows of a robot as geometry: the axes of joint screws, boxes of the bodies' inertia, arrows.
+"""Geometry of a robot's dynamics: the axes of joint screws, boxes of the bodies' inertia, arrows.
 
 NumPy alone; a Mesh is vertices (v, 3) and triangles (f, 3)."""
 from typing import NamedTuple
@@ -30,7 +30,7 @@ class Axis(NamedTuple):
 
     @property
     def kind(self) -> str:
-        """How the joint moves: "turns", "slides" or "helical"."""
+        """The motion of the joint: "turns", "slides" or "helical"."""
         return "slides" if np.isinf(self.pitch) else "turns" if abs(self.pitch) < STRAIGHT else "helical"
 
 
@@ -153,7 +153,7 @@ def merged(*meshes: Mesh) -> Mesh:
 
 
 def way_out(mesh: Mesh, point: np.ndarray, direction: np.ndarray) -> float:
-    """How far along a direction from a point (3,) the last triangle is that the line meets; 0 if there is none.
+    """Return the distance along a unit direction from a point (3,) to the last triangle that the ray meets; 0 for none.
 
     By Moeller and Trumbore, Fast, minimum storage ray/triangle intersection, 1997."""
     a, b, c = (mesh.vertices[mesh.faces[:, k]].astype(float) for k in range(3))

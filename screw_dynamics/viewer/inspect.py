@@ -1,4 +1,4 @@
-"""What a URDF says of a robot, as text: its tree, joints, screws, masses, limits, and what is odd about it.
+"""A text report on the robot of a URDF: its tree, joints, screws, masses, limits, and oddities.
 
 ros2 run screw_dynamics inspect_robot robot.urdf, or python -m screw_dynamics.viewer.inspect robot.urdf; --help says
 more. The arguments of a xacro file follow it, as with xacro itself: robot.urdf.xacro name:=value."""

@@ -54,7 +54,7 @@ class View:
 
     @property
     def watched(self) -> bool:
-        """Whether the page is open in a browser; one that opens it later sees what was shown last."""
+        """Return True if the page is open in a browser; one that opens it later sees what was shown last."""
         return bool(self.server.get_clients())
 
     def __repr__(self):

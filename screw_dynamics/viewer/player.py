@@ -19,7 +19,7 @@ class Player:
 
     @property
     def runs(self) -> bool:
-        """Whether time goes on."""
+        """Return True while time goes on."""
         return self._thread is not None
 
     def play(self) -> None:

@@ -237,8 +237,8 @@ class Scene:
                 self._arrows.append((int(model.coordinates[i]), arrow, axis, outside))
 
     def _way_out(self, i, point, direction):
-        """How far from a point of body i the line leaves the shapes of its link, and those of the link that carries
-        it."""
+        """Return the distance from a point of body i at which the ray leaves the shapes of its link, and those of the
+        link that carries it; 6 times the length of glyphs at most."""
         ways = [0.0]
         of_joint = [k for k, joint in enumerate(self.model.body_joints) if joint == self.model.body_joints[i]]
         to_parent = self.model.relative_poses[of_joint[0]]

@@ -55,7 +55,7 @@ def _check_address(host, port):
 
 
 def refusal(hosts: list[str], origins: list[str] | None, own: str) -> str:
-    """Why a request with these headers Host and Origin is refused; "" if it comes from the page that is served here.
+    """Return why a request with these headers Host and Origin is refused; "" if it comes from the page served here.
 
     Host has to be an address, localhost, this machine's name or `own`: another name that leads to this machine is
     somebody else's, whose pages would count as ours. The Origin of a websocket has to be that Host. origins: None of a
@@ -113,7 +113,7 @@ def _guarded(own: str) -> Iterator[list[bool]]:
 
 
 def _checked(files: Any, own: str) -> Any:
-    """What answers requests: refusals, then `files`, which leaves those for a websocket alone."""
+    """Return the function that answers requests: refusals, then `files`, which leaves those for a websocket alone."""
     def process(connection, request):
         hosts, origins = request.headers.get_all("Host"), request.headers.get_all("Origin")
         if reason := refusal(hosts, None, own):

@@ -1,4 +1,4 @@
-"""What a URDF shows of each link: its visual and collision shapes. Dynamics leaves them out, so the text is read again.
+"""The visual and collision shapes of each link in a URDF. Dynamics leaves them out, so the text is read again.
 
 A shape that cannot be understood is left out with a note: a picture with a part missing is better than none."""
 from collections.abc import Iterator, Mapping

@@ -25,7 +25,7 @@ def on_groups(links: Link, body: ForwardDynamicsDerivatives) -> None:
 
 
 class Solver(NamedTuple):
-    """How M X = B is solved: factorize(links, body, n), with M in body.H, and then substitute(links, body, B)."""
+    """A solver of M X = B: factorize(links, body, n), with M in body.H, and then substitute(links, body, B)."""
 
     factorize: Callable
     substitute: Callable

@@ -22,7 +22,7 @@ three_per_pair = kernel(lambda n, b: (3, n, n))
 
 
 class MotionDerivatives(NamedTuple):
-    """What the recursion holds of each body: the inputs of its joint; in the common frame its pose and joint screw;
+    """Data of each body in the recursion: the inputs of its joint; in the common frame its pose and joint screw;
     twist and its derivative, of the body and of the one that carries its joint; of the joint screw the
     derivatives that a motion of the carrier causes, first and second, and X1 plus the derivative that the joint's own
     motion causes; the body's inertia; inertia, gyration and wrench of the body with all that it carries."""
@@ -47,7 +47,7 @@ class MotionDerivatives(NamedTuple):
 
 @extends(MotionDerivatives)
 class InverseDynamicsDerivatives(NamedTuple):
-    """As MotionDerivatives; besides the momentum P of the body with all that it carries at the unit rate, and
+    """MotionDerivatives, the momentum P of the body with all that it carries at the unit rate, and the torque T of
     2 B^T J."""
 
     P: Wrench

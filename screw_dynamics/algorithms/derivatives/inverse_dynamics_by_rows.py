@@ -21,7 +21,7 @@ from .inverse_dynamics import MotionDerivatives, accelerations, velocities
 
 @extends(MotionDerivatives)
 class DerivativeColumns(NamedTuple):
-    """As MotionDerivatives; the first body of a body's run and the last that it carries; by columns the joint screws
+    """MotionDerivatives, the first body of a body's run and the last that it carries; by columns the joint screws
     and their derivatives Y, X1 and X2, and the wrenches that a joint's acceleration (P), rate (F) and motion (G)
     cause."""
 

@@ -14,7 +14,7 @@ from screw_dynamics.screws.vectors import Vec3, cross
 
 
 class ArticulatedBodies(NamedTuple):
-    """What the recursion holds of each body, in its frame: coordinate, rate, effort and added inertia of its joint;
+    """Data of each body in the recursion, in its frame: coordinate, rate, effort and added inertia of its joint;
     pose in the parent, angular velocity, articulated inertia A and bias wrench P; U, d, u of the joint; angular
     acceleration, and linear acceleration of the frame's origin."""
 

@@ -15,7 +15,7 @@ from ..solvers import solve_symmetric
 
 @extends(classical.NewtonEuler)
 class CompositeBodies(NamedTuple):
-    """What the classical recursion holds of each body, for q'' = 0; effort and added inertia of its joint; the inertia
+    """Data of each body in the classical recursion, for q'' = 0; effort and added inertia of its joint; the inertia
     of the body with all that it carries; for each coordinate its effort, and the mass matrix."""
 
     tau: Scalar

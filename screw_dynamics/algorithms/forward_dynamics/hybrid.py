@@ -18,7 +18,7 @@ from ..inverse_dynamics.newton_euler import acceleration_matrix, moment
 
 
 class RigidBodies(NamedTuple):
-    """What recursions in hybrid twists hold of each body, resolved in the world frame: coordinate, rate, effort and
+    """Data of each body in recursions in hybrid twists, resolved in the world frame: coordinate, rate, effort and
     added inertia of its joint; the external wrench on it, about its origin, in its own frame; orientation, vector from
     the parent's origin, joint screw, angular velocity, derivative of the twist, S = w'~ + w~ w~, and the wrench that
     the motion with q'' = 0 requires."""

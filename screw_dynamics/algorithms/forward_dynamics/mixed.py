@@ -24,7 +24,7 @@ from screw_dynamics.screws.vectors import (
 
 
 class ArticulatedBodies(NamedTuple):
-    """What the recursion holds of each body, torques and rotations in its frame, forces and translation in the world:
+    """Data of each body in the recursion, torques and rotations in its frame, forces and translation in the world:
     coordinate, rate, effort and added inertia of its joint; orientation in the parent and in the world, lever in the
     parent of a force on the body, joint screw, angular velocity, velocity-dependent part of the twist's derivative,
     articulated inertia A and bias wrench P; U, d, u of the joint; derivative of the twist."""

@@ -15,7 +15,7 @@ from ..inverse_dynamics.newton_euler import balance
 
 
 class ArticulatedBodies(NamedTuple):
-    """What the recursion holds of each body, in the world frame: coordinate, rate, effort and added inertia of its
+    """Data of each body in the recursion, in the world frame: coordinate, rate, effort and added inertia of its
     joint; pose, joint screw, twist, derivative of the twist, articulated inertia A and bias wrench P; U, d, u of the
     joint."""
 

@@ -13,7 +13,7 @@ from .newton_euler import balance
 
 
 class NewtonEuler(NamedTuple):
-    """What the recursion holds of each body, in its frame: joint coordinate, rate and acceleration; pose in the parent,
+    """Data of each body in the recursion, in its frame: joint coordinate, rate and acceleration; pose in the parent,
     twist, its derivative, and the wrench through the joint."""
 
     q: Scalar

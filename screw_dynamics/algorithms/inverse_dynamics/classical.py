@@ -15,7 +15,7 @@ from .newton_euler import acceleration_matrix, moment
 
 
 class NewtonEuler(NamedTuple):
-    """What the recursion holds of each body, in its frame: joint coordinate, rate and acceleration; the external wrench
+    """Data of each body in the recursion, in its frame: joint coordinate, rate and acceleration; the external wrench
     on it; pose in the parent, angular velocity, its derivative, acceleration of the origin, S = w'~ + w~ w~, and the
     wrench through the joint."""
 

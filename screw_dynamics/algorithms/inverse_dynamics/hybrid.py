@@ -15,7 +15,7 @@ from .newton_euler import acceleration_matrix, euler
 
 
 class NewtonEuler(NamedTuple):
-    """What the recursion holds of each body, resolved in the world frame: joint coordinate, rate and acceleration;
+    """Data of each body in the recursion, resolved in the world frame: joint coordinate, rate and acceleration;
     orientation, vector from the parent's origin, joint screw, angular velocity, derivative of the twist,
     S = w'~ + w~ w~, and the wrench through the joint."""
 

@@ -15,7 +15,7 @@ from .newton_euler import acceleration_matrix, moment
 
 
 class NewtonEuler(NamedTuple):
-    """What the recursion holds of each body, rotations and torques in its frame, translations and forces in the world:
+    """Data of each body in the recursion, rotations and torques in its frame, translations and forces in the world:
     joint coordinate, rate and acceleration; pose in the parent, orientation, angular velocity, derivative of the twist,
     S = w'~ + w~ w~ in the body frame, and the wrench through the joint."""
 

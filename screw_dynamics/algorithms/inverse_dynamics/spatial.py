@@ -13,7 +13,7 @@ from .newton_euler import balance_at
 
 
 class NewtonEuler(NamedTuple):
-    """What the recursion holds of each body, in the world frame: joint coordinate, rate and acceleration; pose, joint
+    """Data of each body in the recursion, in the world frame: joint coordinate, rate and acceleration; pose, joint
     screw, twist, its derivative, and the wrench through the joint."""
 
     q: Scalar

@@ -1,4 +1,4 @@
-"""How far frames are from their goals, and how that changes with the joints.
+"""Errors of frames relative to their goals, and the derivatives of these with respect to the joints.
 
 The error of a frame at C with the goal G is (log R, p), angular part first, of G^-1 C = (R, p): what is left to turn, a
 logarithm on SO(3), and to move, resolved in the goal's frame. Positions and orientations are so independent of each

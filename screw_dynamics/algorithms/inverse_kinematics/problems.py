@@ -1,4 +1,4 @@
-"""What a search for configurations is given and keeps: its options, its problems, and the places that work on them."""
+"""Data of an inverse kinematics search: its options, its problems, and the lanes that work on them."""
 from typing import NamedTuple
 
 import numpy as np
@@ -27,8 +27,8 @@ STATES = 7
 
 
 class Search(NamedTuple):
-    """What is searched: tasks (T, 2), which coordinates move their frames (T, a), and the weights (T, 6) of their
-    errors; columns (n), in which a coordinate is, or -1; places in q (a) of those that move; slots of the bodies that
+    """The input of a search: tasks (T, 2), which coordinates move their frames (T, a), and the weights (T, 6) of their
+    errors; columns (n), in which a coordinate is, or -1; q indices (a) of those that move; slots of the bodies that
     they move; joints (JOINTS, a) and options as above; N problems: goals (N, T GOAL), and q0 (N, nq), the first start
     and what does not move; starts (attempts, a). Results: q (N, nq) and found (N, FOUND)."""
 
@@ -48,10 +48,11 @@ class Search(NamedTuple):
 
 
 class Places(NamedTuple):
-    """What each place is at: its problem, -1 for none; its attempt, from 0 on; and the least error of its problem so
-    far. Rows of lanes: the configuration q (nq), what moves of it one step before (a), the goals (T GOAL), and state
-    (STATES): the error to fall below, since how many steps it has not, steps made, and the length of the last; 1 where
-    the error must fall with each step, the error one step before, and by how much the damping is raised for that."""
+    """The state of each lane: its problem, -1 for none; its attempt, from 0 on; and the cost of the best configuration
+    of its problem so far. Rows of lanes: the configuration q (nq), what moves of it one step before (a), the goals
+    (T GOAL), and state (STATES): the error to fall below, since how many steps it has not, steps made, and the length
+    of the last; 1 where the error must fall with each step, the error one step before, and by how much the damping is
+    raised for that."""
 
     row: np.ndarray
     attempt: np.ndarray
@@ -71,7 +72,7 @@ def sizes(search: Search) -> tuple[int, int, int, int]:
 
 @kernel
 def memory_size(m: int, a: int, nq: int, goals: int) -> int:
-    """How many numbers a search needs for each place."""
+    """Return the count of numbers that a search needs for each lane."""
     return numbers(m, a) + nq + a + goals + STATES
 
 

@@ -93,7 +93,7 @@ def renew_placements(links: Link, memory: np.ndarray, slots: np.ndarray, q: list
 
 @kernel
 def is_needed(search: Search, e: list, place: int, i: int) -> bool:
-    """Whether a coordinate moves a frame that is not at its goal."""
+    """Return True if a coordinate moves a frame that is not at its goal."""
     for t in range(len(search.moves)):
         if search.moves[t, i]:
             for r in range(6):
@@ -168,8 +168,8 @@ def keep(search: Search, at: Places, place: int, within: bool, cost: float, angl
 
 @kernel
 def go_back(search: Search, at: Places, cost: Scalar) -> Scalar:
-    """Where the error must fall with each step but has not, return to the configuration before, and raise the damping;
-    else lower it. Returns 1 where that is so, else 0."""
+    """Return to the configuration before and raise the damping where the error must fall with each step but has not;
+    else lower it. Returns 1 where it went back, else 0."""
     descends, moving, state = at.state[DESCENDS] > 0.0, search.places, at.state
     worse = descends & (cost > state[BEFORE])
     for k in range(len(moving)):
@@ -270,8 +270,8 @@ SIGNATURE = (_NUMBERS, _NUMBERS, _WORD_ROWS, _WORD_ROWS, _READ, _WORDS, _WORDS, 
 
 
 def form(lanes: bool, on_groups: bool = False) -> Form:
-    """What is compiled of a search, for all robots with joints on groups, or for all without: for one problem at a
-    time, or on lanes."""
+    """Return the specialization of the search, for all robots with Lie-group joints, or for all without: for one
+    problem at a time, or on lanes."""
     Table = taking(JointScrews, ("q",))
     Table, fill, renew = ((ws.placed(Table), fill_placements, renew_placements) if on_groups else
                           (Table, fill_coordinates, renew_coordinates))

@@ -38,7 +38,7 @@ class Work(NamedTuple):
 
 @kernel
 def numbers(m: int, a: int) -> int:
-    """How many numbers Work has."""
+    """Return the count of numbers in Work."""
     return m + a * m + m * m + m + 6 * a
 
 
@@ -57,7 +57,7 @@ def work_in(like: Scalar, m: int, a: int, memory: np.ndarray) -> Work:
 
 @kernel
 def solve_one(work: Work, damping: Scalar) -> None:
-    """The same for the six rows of a single task, without memory for the matrix."""
+    """Fill work.s as `solve` does, for the six rows of a single task, without memory for the matrix."""
     e, J, d, free = work.e, work.J, work.d, work.free
     A, r = zero(Articulated, damping), -twist_at(e, 0)
     for k in range(len(J)):

@@ -11,7 +11,7 @@ from .twist import passed_on, third
 
 
 class NewtonEulerDerivatives(NamedTuple):
-    """What the recursion holds of each body, in its frame: joint coordinate and its derivatives; pose in the parent;
+    """Data of each body in the recursion, in its frame: joint coordinate and its derivatives; pose in the parent;
     twist and wrench through the joint, with the derivatives of their components."""
 
     q: Scalar

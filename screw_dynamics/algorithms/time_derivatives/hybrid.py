@@ -10,7 +10,7 @@ from screw_dynamics.screws.vectors import Symmetric3, Vec3, cross
 
 
 class NewtonEulerDerivatives(NamedTuple):
-    """What the recursion holds of each body, resolved in the world frame: joint coordinate and its derivatives;
+    """Data of each body in the recursion, resolved in the world frame: joint coordinate and its derivatives;
     orientation; vector from the parent's origin, with its derivatives; joint screw; angular velocity; the derivatives
     of the twist; wrench through the joint, with its derivatives."""
 

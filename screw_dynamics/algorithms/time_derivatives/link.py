@@ -76,8 +76,8 @@ def against_reference(order: int) -> Callable:
 
 @kernel
 def turning(representation: int, V: Twist, X: Twist) -> Twist:
-    """What the derivative of represent(representation, C, X) has beside X' if the frame has body-fixed twist V: with
-    this N, it is represent(representation, C, X' + N X)."""
+    """Return N X, with which the derivative of represent(representation, C, X) is represent(representation, C,
+    X' + N X) if the frame has body-fixed twist V."""
     if representation == SPATIAL:
         return ad(V, X)
     if representation == HYBRID:

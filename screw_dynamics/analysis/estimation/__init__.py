@@ -1,4 +1,4 @@
-"""What measured efforts say beyond the model: external torques and contacts, and what a link carries. No ROS.
+"""Estimation from measured efforts, beyond the model: external torques and contacts, and what a link carries. No ROS.
 May import robot and what is below it."""
 from .contact_wrench import ContactWrench, contact_wrench
 from .momentum_observer import MomentumObserver

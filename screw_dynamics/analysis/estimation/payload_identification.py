@@ -1,4 +1,4 @@
-"""What a link carries, from a recorded motion: linear regression in the inertial parameters of one body.
+"""Payload identification of a link, from a recorded motion: linear regression in the inertial parameters of a body.
 
 C. G. Atkeson, C. H. An, J. M. Hollerbach, "Estimation of inertial parameters of manipulator loads and links", Int. J.
 Robotics Research 5(3), 1986: the efforts of a rigid body are linear in phi = (m, m c, Theta), its mass, first moment

@@ -92,10 +92,10 @@ def pieces(t: np.ndarray, q: np.ndarray, tau: np.ndarray, window: float, degree:
 
 
 def fresh(t: np.ndarray, x: np.ndarray, longest: float) -> np.ndarray:
-    """Which samples (k,) of a signal x (k,) are not held from the one before, as a slower source leaves them: those
-    that are repeated for less than `longest` (s) between steps; of an encoder, whose steps are multiples of one,
-    between such of more than STEPS of that. So neither a signal that rests nor one that moves on by single steps counts
-    as held."""
+    """Return a mask (k,) of the samples of a signal x (k,) that are not held from the one before, as a slower source
+    leaves them. Held are those that are repeated for less than `longest` (s) between steps; of an encoder, whose steps
+    are multiples of one, between such of more than STEPS of that. Neither a signal that rests nor one that moves on by
+    single steps counts as held."""
     change = np.abs(np.diff(x))
     starts = np.flatnonzero(np.append(True, change != 0.0))
     ends = np.append(starts[1:], len(x)) - 1
@@ -157,7 +157,8 @@ def autocovariances(rest: np.ndarray, valid: np.ndarray, lags: int) -> np.ndarra
 
 
 def correlation_times(covariances: np.ndarray) -> np.ndarray:
-    """How many residuals say as much as one independent one, of each joint (n,), >= 1; by autocovariances (n, lags)."""
+    """Return the number (n,), >= 1, of residuals of each joint that count as one independent one, by autocovariances
+    (n, lags)."""
     times = np.ones(len(covariances))
     for j, row in enumerate(covariances):
         if row[0] > 0.0:

@@ -21,7 +21,7 @@ ROUNDING = 1e-9     # a coefficient below it is 0
 
 @dataclass(frozen=True)
 class BaseParameters:
-    """What efforts depend on: k combinations of P parameters."""
+    """The base parameters, on which efforts depend: k combinations of P parameters."""
 
     names: tuple[str, ...]      # (P,) of the parameters
     independent: np.ndarray     # (k,) the columns of the regressor that are kept, in order

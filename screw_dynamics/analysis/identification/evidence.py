@@ -1,5 +1,5 @@
-"""What recordings say of parameters, in triangular matrices that add up: those of all recordings together are as large
-as those of one, and the fit needs nothing else.
+"""Evidence of recordings for parameters, in triangular matrices that add up: those of all recordings together are as
+large as those of one, and the fit needs nothing else.
 
 The equations of each joint, [Y b], are Q R with an orthogonal Q, and least squares with any weights of the joints needs
 R alone. R of more equations is that of the stacked R: a tall and skinny QR decomposition by a tree; J. Demmel, L.
@@ -49,7 +49,7 @@ class Evidence(NamedTuple):
         return A, self.R[..., -1] - self.R[..., :P][..., known] @ unknowns.parameters[known]
 
     def errors(self, unknowns: Unknowns, weight: np.ndarray) -> np.ndarray:
-        """What noise is expected to add to A^T A of the weighted equations, (P, P)."""
+        """Return what noise is expected to add to A^T A of the weighted equations, (P, P)."""
         return np.einsum("j,jab->ab", weight, self.noise)
 
 
@@ -101,7 +101,7 @@ def directions(R: np.ndarray) -> np.ndarray:
 
 
 def _directions(R):
-    """The same, A V, and of which parameters (k,) something is not shown."""
+    """Return the directions V (k, s), A V, and a mask (k,) of the parameters that are not fully shown."""
     A = R[:, :-1]
     scale = np.maximum(np.linalg.norm(A, axis=0), np.finfo(float).tiny)
     U, s, Vt = np.linalg.svd(A / scale, full_matrices=False)

@@ -96,9 +96,9 @@ def _rotation(quaternion: Sequence[Fraction]) -> Rotation:
 
 
 def exact_base_parameters(robot: Robot, friction: bool = False, seed: int = 0) -> BaseParameters:
-    """As base_parameters, with a matrix of Fractions: exact for the robot whose lengths are those of the model to a
-    micrometre and directions to a microradian, where those are fractions, as in most data sheets. seed: of the random
-    states. ValueError for a mimic joint whose multiplier is not 1 or -1, and where the fractions have too many
+    """Compute base_parameters with a matrix of Fractions: exact for the robot whose lengths are those of the model to a
+    micrometer and directions to a microradian, where those are fractions, as in most data sheets. seed: of the random
+    states. Raises ValueError for a mimic joint whose multiplier is not 1 or -1, and where the fractions have too many
     digits."""
     names, random = parameter_names(robot, friction), Random(checks.whole("seed", seed, 0))
     states = -(-(len(names) + SPARE) // max(robot.n, 1)) if robot.n else 0

@@ -137,7 +137,8 @@ class _Search:
         return np.abs(effort).max(axis=0) / self.effort
 
     def cost(self, x: np.ndarray) -> float:
-        """What is minimised: minus half the logarithm of the determinant, or the logarithm of the condition."""
+        """Return the number to minimize: minus half the logarithm of the determinant, or the logarithm of the
+        condition, with a penalty on efforts beyond their limits."""
         q, qd, qdd = motion = self.trajectory(x)(self.t)
         Y, n = self.robot.torque_regressor(*motion, friction=self.friction), self.robot.n
         if self.friction:       # without the jumps of dry friction, which differences of the criterion would meet

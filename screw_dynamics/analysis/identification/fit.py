@@ -63,7 +63,7 @@ class Identification:
 
     @property
     def samples(self) -> int:
-        """How many states were recorded."""
+        """The number of states that were recorded."""
         return self.evidence.samples
 
     @property

@@ -1,4 +1,4 @@
-"""What a robot has of its own that an identification estimates anew, springs of drives, and friction beside that of its
+"""Forces of a robot's own that an identification estimates anew, springs of drives, and friction beside that of its
 model; and the robot with what was found of them."""
 from collections.abc import Sequence
 from dataclasses import replace

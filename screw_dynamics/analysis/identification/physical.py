@@ -1,4 +1,4 @@
-"""Which inertial parameters a rigid body can have, and coordinates of all that it can have.
+"""Inertial parameters that a rigid body can have, and coordinates of all that it can have.
 
 The pseudo-inertia of a body is the integral of r r^T dm over its points r = (x, y, z, 1): a body of positive mass that
 is not flat has a positive definite one, and any positive definite matrix belongs to some body; P. M. Wensing, S. Kim,
@@ -46,8 +46,8 @@ def of_pseudo_inertia(J: ArrayLike) -> np.ndarray:
 
 
 def is_physical(parameters: ArrayLike) -> np.ndarray:
-    """Whether some body that is not flat has the inertial parameters (..., 10): the pseudo-inertia is positive
-    definite."""
+    """Return True where some body that is not flat has the inertial parameters (..., 10): the pseudo-inertia is
+    positive definite."""
     J = pseudo_inertia(parameters)
     finite = np.isfinite(J).all(axis=(-2, -1))
     least = np.linalg.eigvalsh(np.where(finite[..., None, None], J, 0.0))[..., 0]

@@ -1,4 +1,4 @@
-"""What an identification found, as text and as a figure. matplotlib, an extra, is imported when a figure is drawn."""
+"""Text and figure of an identification's result. matplotlib, an extra, is imported when a figure is drawn."""
 from collections.abc import Iterator
 from math import ceil
 from typing import Any

@@ -1,4 +1,4 @@
-"""What is to be estimated of a robot, and where the fit begins: the robot as it is known."""
+"""Unknowns of an identification, and where the fit begins: the robot as it is known."""
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from itertools import compress
@@ -41,7 +41,7 @@ class Unknowns:
 
     @property
     def rubs(self) -> np.ndarray:
-        """Which velocities (n,) have friction that is estimated or taken off: at rest they tell nothing."""
+        """A mask (n,) of the velocities with friction that is estimated or taken off: at rest they tell nothing."""
         model = self.robot.model
         return {"estimate": _rubs(model), FALLING: _rubs(model), "model": model.friction > 0.0}.get(
             self.friction, np.zeros(model.n, bool))
@@ -95,7 +95,7 @@ def _joint_of(spring):
 
 
 def _estimated(robot, friction, armature, links):
-    """Which bodies (b,) are estimated, and which parameters (P,)."""
+    """Return masks of the bodies (b,) and the parameters (P,) that are estimated."""
     model, links = robot.model, (links,) if isinstance(links, str) else links
     for link in links or ():
         checks.one_of("links: link", link, [x for x, own in zip(model.body_names, model.is_link, strict=True) if own])
@@ -109,5 +109,5 @@ def _estimated(robot, friction, armature, links):
 
 
 def _rubs(model: Model) -> np.ndarray:
-    """Which velocities (n,) have friction: all but those of joints that are free."""
+    """Return a mask (n,) of the velocities that have friction: all but those of joints that are free."""
     return np.concatenate([np.full(len(motions(kind)), kind != "free") for kind in model.joint_kinds])

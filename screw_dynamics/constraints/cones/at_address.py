@@ -13,8 +13,8 @@ from .tables import Cones, cones, numbers
 
 
 def form_of_solver(lanes: bool) -> Form:
-    """What is compiled: of the address of a Cones, the numbers u, m, spins and rolls of its rows, 1 for impacts or 0,
-    and the threshold of these."""
+    """Return the Form of the solver, of the address of a Cones, the numbers u, m, spins and rolls of its rows, 1 for
+    impacts or 0, and the threshold of these."""
     like = lane if lanes else number
 
     @compiled(f"contacts.solver{BATCHES * lanes}")

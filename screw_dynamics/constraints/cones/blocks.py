@@ -1,4 +1,4 @@
-"""What each contact, and each pair of rows of rolling friction, needs of its own block of G, found once a problem."""
+"""Factors of the blocks of G of each contact, and of each pair of rows of rolling friction, computed once a problem."""
 from typing import NamedTuple
 
 import numpy as np
@@ -13,9 +13,8 @@ DEPENDENT = 1e-14       # of a row's inverse inertia: less is rounding, of a dir
 
 
 class Own(NamedTuple):
-    """What a contact needs of its 3 x 3 block: axes (c, s), (-s, c) along which G_tt - G_tn G_nt / G_nn is
-    diag(l1, l2); inverses w1, w2, wn of l1, l2, G_nn, 0 for directions that cannot move; k = G_tn / G_nn along
-    these axes."""
+    """Factors of the 3 x 3 block of a contact: axes (c, s), (-s, c) along which G_tt - G_tn G_nt / G_nn is diag(l1,
+    l2); inverses w1, w2, wn of l1, l2, G_nn, 0 for directions that cannot move; k = G_tn / G_nn along these axes."""
 
     c: Scalar
     s: Scalar
@@ -104,6 +103,6 @@ def factorize(given: Cones) -> None:
 
 @kernel
 def own_of(given: Cones, b: int) -> Own:
-    """What block b needs of its own."""
+    """Return the factors of block b."""
     o = given.own[b]
     return Own(o[0], o[1], o[2], o[3], o[4], o[5], o[6], o[7], o[8])

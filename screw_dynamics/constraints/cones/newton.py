@@ -153,7 +153,8 @@ def put_back(given: Cones) -> None:
 
 @outlined
 def back(given: Cones, b: int, i: int, dn: Scalar) -> None:
-    """The same of a pair of rows of block b."""
+    """Turn dx of rows i and i + 1, a pair of block b, to the axes of the rows, with what the change dn of the normal
+    impulse adds where they slide."""
     e1, e2, dx = given.axes[b, 0], given.axes[b, 1], given.fresh
     along, across = dx[i] + given.axes[b, 2] * dn, dx[i + 1]
     dx[i], dx[i + 1] = e1 * along - e2 * across, e2 * along + e1 * across
@@ -161,7 +162,7 @@ def back(given: Cones, b: int, i: int, dn: Scalar) -> None:
 
 @outlined
 def choose_disc(given: Cones, b: int, i: int, most: Scalar, on: Any) -> None:
-    """Whether the friction of rows i and i + 1, at most so much, slides, and where to; 0 where not on."""
+    """Let the friction of rows i and i + 1, at most `most`, stick or slide, and set where to; 0 where not on."""
     G, x, v = given.G, given.x, given.v
     none, g = null(most), 0.5 * (G[i, i] + G[i + 1, i + 1])
     one = none + 1.0
@@ -202,7 +203,7 @@ def choose(given: Cones) -> None:
 
 @kernel
 def share(given: Cones) -> Scalar:
-    """How much of the step fresh can be made until the first normal impulse is 0; at most 1."""
+    """Return the share of the step `fresh` that can be made until the first normal impulse is 0; at most 1."""
     x, dx, u = given.x, given.fresh, len(given.lower)
     most = null(given.found[0]) + 1.0
     for b in range(len(given.mu)):

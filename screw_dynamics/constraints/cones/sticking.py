@@ -41,7 +41,7 @@ def choose_rows(given: Cones) -> None:
 
 @kernel
 def allowed(given: Cones) -> Any:
-    """Where impulses are within bounds and cones."""
+    """Return True where impulses are within bounds and cones."""
     x, u, m, one = given.x, len(given.lower), len(given.mu), null(given.found[0]) + 1.0
     within = one
     for i in range(u):

@@ -1,5 +1,5 @@
-"""What steps with contacts call at addresses: detection and the solver, compiled once for all robots; and accelerations
-that leave M^-1 in the workspace, as contacts take it."""
+"""Functions that steps with contacts call at addresses: collision detection and the solver, compiled once for all
+robots; and accelerations that leave M^-1 in the workspace, as contacts take it."""
 from functools import cache
 
 import numpy as np
@@ -20,7 +20,7 @@ from .tables import FOUND, MISSED, contacts_in
 
 
 def form_of_detection(lanes: bool, simple: bool) -> Form:
-    """What is compiled of `list_touches`, for solids in their places in the workspace at an address; simple: as of
+    """Return the Form of `list_touches`, for colliders in their places in the workspace at an address; simple: as of
     `are_simple`."""
     like, list_touches = lane if lanes else number, lister(SIMPLE_KINDS if simple else ALL_KINDS)
 
@@ -33,7 +33,7 @@ def form_of_detection(lanes: bool, simple: bool) -> Form:
 
 
 def forms(lanes: bool) -> tuple[Form, ...]:
-    """What is compiled of both."""
+    """Return the Forms of detection, simple or not, and of the solver."""
     return form_of_detection(lanes, True), form_of_detection(lanes, False), form_of_solver(lanes)
 
 

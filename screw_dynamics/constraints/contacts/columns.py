@@ -41,7 +41,7 @@ def put_forces(given: ContactTables, count: int) -> None:
 
 @kernel
 def turning(given: ContactTables, count: int) -> tuple[int, int]:
-    """How many of the contacts have torsional, and how many rolling friction."""
+    """Return the numbers of contacts with torsional, and with rolling friction."""
     spins = rolls = 0
     if given.settings.turning[0] != 0:
         for k in range(count):
@@ -111,7 +111,7 @@ def entries(Y: np.ndarray, first: int, last: int) -> tuple[int, int]:
 
 @kernel
 def any_entry(row: np.ndarray, first: int, last: int) -> bool:
-    """Whether a row has entries in columns from the first to the last."""
+    """Return True if a row has entries in columns from the first to the last."""
     found = False
     for j in range(first, last + 1):
         found = found or some(row[j] != 0.0)

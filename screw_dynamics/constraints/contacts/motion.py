@@ -1,4 +1,4 @@
-"""Where bodies that touch are, how they move, and a contact with them: its axes, its velocity, its gap."""
+"""Positions and motion of bodies that touch, and the axes, the velocity and the gap of a contact."""
 from functools import cache
 from typing import Any, NamedTuple
 

@@ -1,4 +1,4 @@
-"""What a step reads of contacts, in the tables of a workspace behind those of constraints, and the memory it needs."""
+"""Tables of contacts, which a step reads in a workspace behind those of constraints, and the memory that it needs."""
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -28,9 +28,9 @@ from ..tables import COUNTS, LOOP, ROW, TERM, work
 
 
 class Settings(NamedTuple):
-    """How many contacts there are at most at once; gaps (m) up to which touches are looked for; the approach (m/s)
-    below which nothing rebounds, and 1 if some pair does; 1 if some pair has torsional or rolling friction; and for how
-    many servos there is room."""
+    """The largest number of contacts at once; gaps (m) up to which touches are looked for; the approach (m/s) below
+    which nothing rebounds, and 1 if some pair does; 1 if some pair has torsional or rolling friction; and the number of
+    servos for which there is room."""
 
     most: int
     margin: Scalar

@@ -22,8 +22,9 @@ from .tables import FOUND, MISSED, RESIDUALS, contacts_in
 
 
 def form_of_touches(on_groups: bool, lanes: bool) -> Form:
-    """What is compiled of detection for calls from Python: of workspace, addresses of which the first is that of
-    detection, configurations (N, 1, nq), and reports (N, 1, numbers) as of tables.py, without residuals and forces."""
+    """Return the Form of collision detection for calls from Python, of workspace, addresses of which the first is that
+    of detection, configurations (N, 1, nq), and reports (N, 1, numbers) as of tables.py, without residuals and
+    forces."""
     Table = with_motion(ConstraintKinematics)
     Table, fill = (ws.placed(Table), fill_placements) if on_groups else (Table, fill_coordinates)
     like = lane if lanes else number

@@ -149,8 +149,8 @@ def _check_times(terms, ends):
 
 
 def _check_stretching(program, x):
-    """The same of users' functions of the time and the state, forces and quantities: those that change with the time
-    alone, near a guess. Derivatives by the duration have nothing of that."""
+    """Raise ValueError if users' functions of the time and the state, forces and quantities, change with the time
+    alone, near a guess, where the duration is free. Derivatives by the duration do not include that."""
     if not program.free:
         return
     at, rng = program.state(x), np.random.default_rng(0)
@@ -216,7 +216,7 @@ def _motion(program, terms, found, limit_tolerance):
 
 
 def _binding(program, found, limit_tolerance):
-    """Where limits bind: by the names of their numbers."""
+    """Return masks of the nodes at which limits bind, by the names of their numbers."""
     binding: dict[str, np.ndarray] = {}
     first, r = len(program.lower) - sum(program.state(found.x).values[k].r.size for k in program.limits), \
         program.constraints(found.x)

@@ -55,7 +55,7 @@ class Iterate(NamedTuple):
 
 
 def violation(program: Program, x: np.ndarray) -> float:
-    """How far constraints are beyond their bounds at most, by their scales."""
+    """Return the largest violation of the constraints' bounds, by their scales."""
     r = program.constraints(x)
     return float(np.abs(r - np.clip(r, program.lower, program.upper)).max(initial=0.0))
 
@@ -96,7 +96,8 @@ class Interior:
         return found * self.scales / self.scale
 
     def pair(self, x: np.ndarray, s: np.ndarray, barrier: float) -> tuple[float, float]:
-        """How far constraints are from holding, and the cost with the barrier; infinite where there is none."""
+        """Return the violation of the constraints, and the cost with the barrier; both are infinite where there is no
+        finite cost."""
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):         # of a motion that is tried
             if self.program.split(x)[1] <= 0.0 or not np.isfinite(f := self.cost(x)):
                 return np.inf, np.inf

@@ -66,7 +66,7 @@ def _columns(x):
 
 def solve(program: Program, x: np.ndarray, tolerance: float, limit_tolerance: float, iterations: int,
           tell: Callable[[int, float], None]) -> Found:
-    """The same as `interior.solve`."""
+    """Solve a program as `interior.solve` does, by IPOPT."""
     size, m, history, raised = program.size, len(program.lower), [program.cost(x)], []
 
     def gradient(x, _):

@@ -71,7 +71,7 @@ class CollocatedMotion:
         return Moment(*z, tau)
 
     def report(self) -> str:
-        """What was found, in some lines."""
+        """Return a report of a few lines."""
         spline = self.program.spline
         lines = [f"motion of {self.duration:.6g} s on a spline of degree {spline.degree} and smoothness "
                  f"{spline.smoothness}, {spline.intervals} intervals, {self.program.size} unknowns: {self.stopped} "

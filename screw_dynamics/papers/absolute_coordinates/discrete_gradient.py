@@ -83,7 +83,8 @@ def spring_wrenches(springs: Any, ends: Ends, h: float) -> np.ndarray:
 
 
 def joint_spring_wrenches(springs: Any, ends: Ends, h: float) -> np.ndarray:
-    """The same of JointSprings: 1/2 k s^2 of the way or angle s from rest changes by k times the mean of s."""
+    """Return the wrenches (n + 1, 6) of JointSprings in a step of length h, as spring_wrenches does for Springs:
+    1/2 k s^2 of the way or angle s from rest changes by k times the mean of s."""
     s0, s1 = (springs._stretch(R, *springs._arms(R, r)) for R, r in ((ends.R0, ends.r0), (ends.R1, ends.r1)))
     slides = springs.slides
     by = [np.where(slides[:, None], a, b) for a, b in zip(

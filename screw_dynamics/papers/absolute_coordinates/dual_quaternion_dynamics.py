@@ -59,9 +59,9 @@ def dual_quaternion_accelerations(system: MultibodySystem, t: float, Q: np.ndarr
 def simulate_dual_quaternions(system: MultibodySystem, duration: float, dt: float, method: str = "rk4", every: int = 1,
                               record: Mapping[str, Callable[[np.ndarray, np.ndarray], ArrayLike]] | None = None
                               ) -> Motion:
-    """As `simulate_in`, with (Q, Q') for state: one vector-space Runge-Kutta method for the equations above. All bodies
-    are moved in SE(3); what `recorded` has besides is that of simulate_in. Poses are those of Q divided by its dual
-    norm, so that the drift of `quaternions.conditions` does not deform them."""
+    """Simulate as `simulate_in` does, with (Q, Q') for state: one vector-space Runge-Kutta method for the equations
+    above. All bodies are moved in SE(3); what `recorded` has besides is that of simulate_in. Poses are those of Q
+    divided by its dual norm, so that the drift of `quaternions.conditions` does not deform them."""
     moved = system.with_groups(SEMIDIRECT)
     poses, V = moved.initial(closed=True)
     Q = quaternions.of_poses(poses)

@@ -80,7 +80,7 @@ class ConfigurationGroup:
 
     @property
     def representations(self) -> tuple[str, ...]:
-        """What the velocity of each body is: BODY_FIXED in SE(3), MIXED in SO(3) x R^3."""
+        """The representation of the velocity of each body: BODY_FIXED in SE(3), MIXED in SO(3) x R^3."""
         return tuple(BODY_FIXED if kind == SEMIDIRECT else MIXED for kind in self.kinds)
 
     def _replace(self, vectors, others):

@@ -95,12 +95,12 @@ def shortest(B: np.ndarray, b: np.ndarray, rank: int) -> np.ndarray:
 
 
 def independent_rows(B: np.ndarray, rank: int) -> np.ndarray:
-    """Which rows `shortest` would take."""
+    """Return the indices of the rows that `shortest` would take, in increasing order."""
     return np.sort(lapack.dgeqp3(np.array(B.T, order="F"))[1][:rank] - 1) if rank else np.zeros(0, dtype=int)
 
 
 def dependent_rows(B: np.ndarray) -> np.ndarray:
-    """Which rows take part in a dependency (m,), as booleans."""
+    """Return a mask (m,) of the rows that take part in a dependency."""
     if not len(B):
         return np.zeros(0, dtype=bool)
     values, vectors = np.linalg.eigh(B @ B.T)

@@ -123,7 +123,8 @@ def _estimates(method):
 
 
 def _projected(system, taken, projection, with_energy):
-    """What the projection leaves of a step; with_energy: velocities as long as before, in kinetic energy's metric."""
+    """Return the poses and velocities of a step after the projection; with_energy: velocities are scaled to the kinetic
+    energy that they had before."""
     poses, velocities = taken.poses, taken.velocities
     if projection == "poses and velocities":
         poses = system.closed_poses(poses)
@@ -135,8 +136,8 @@ def _projected(system, taken, projection, with_energy):
 
 
 def _growth(taken, poses, velocities, rtol, atol):
-    """What the next step is longer by; less than 0 if this one is refused. By the root mean square of the estimated
-    error, in units of the tolerance, and SciPy's rule."""
+    """Return the factor by which the next step is longer, less than 0 if this one is refused. By the root mean square
+    of the estimated error, in units of the tolerance, and SciPy's rule."""
     X, dV = taken.error
     sizes = np.concatenate((np.ones_like(X[..., :3]), np.maximum(1.0, np.abs(poses[..., :3, 3]))), axis=-1)
     parts = [X / (atol + rtol * sizes), dV / (atol + rtol * np.maximum(np.abs(velocities), np.abs(taken.velocities)))]

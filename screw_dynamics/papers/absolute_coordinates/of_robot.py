@@ -38,8 +38,8 @@ class Freedom(NamedTuple):
 
 
 class RobotJoints:
-    """What leads from the poses and twists of a robot's bodies to its joints, and back; `bodies` are the links that
-    have inertia, in the order of model.body_names.
+    """The map from the poses and twists of a robot's bodies to its joints, and back; `bodies` are the links that have
+    inertia, in the order of model.body_names.
 
     ValueError for a robot with mimic joints."""
 

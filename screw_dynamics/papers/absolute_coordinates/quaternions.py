@@ -31,7 +31,7 @@ def dual_plus(Q: np.ndarray) -> np.ndarray:
 
 
 def dual_minus(Q: np.ndarray) -> np.ndarray:
-    """The same from the right."""
+    """Return (..., 8, 8) of dual quaternions (..., 8): the product with them from the right."""
     return _dual(Q, minus)
 
 

@@ -172,8 +172,8 @@ def _poses(R, r):
 def simulate_in(coordinates: Coordinates, system: MultibodySystem, duration: float, dt: float, method: str = "rk4",
                 every: int = 1, record: Mapping[str, Callable[[np.ndarray, np.ndarray], ArrayLike]] | None = None
                 ) -> Motion:
-    """As `simulate`, in steps of fixed length, with poses in other coordinates: one vector-space Runge-Kutta method for
-    (q, V), [MT] (14), (15). All bodies are moved in the group of the coordinates.
+    """Simulate as `simulate` does, in steps of fixed length, with poses in other coordinates: one vector-space
+    Runge-Kutta method for (q, V), [MT] (14), (15). All bodies are moved in the group of the coordinates.
 
     `recorded` has besides "coordinates" (k, n, ...) and "regularity" (k,), the least of all bodies. ArithmeticError
     where it falls below 1e-9."""

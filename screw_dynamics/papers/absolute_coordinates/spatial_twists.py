@@ -95,8 +95,9 @@ class SpatialSystem:
 
 def simulate_spatial(spatial: SpatialSystem, duration: float, dt: float, method: str = "rk4", every: int = 1,
                      record: Mapping[str, Callable[[np.ndarray, np.ndarray], ArrayLike]] | None = None) -> Motion:
-    """As `simulate`, in steps of fixed length by a Munthe-Kaas method, one of FIXED, from the initial state with closed
-    velocities: the motion's poses, and its states as `velocities`, which functions in `record` take too."""
+    """Simulate as `simulate` does, in steps of fixed length by a Munthe-Kaas method, one of FIXED, from the initial
+    state with closed velocities: the motion's poses, and its states as `velocities`, which functions in `record` take
+    too."""
     tableau = TABLEAUS[checks.one_of("method", method, FIXED)]
     duration, dt = checks.number("duration", duration, 0.0), checks.positive("dt", dt)
     every, steps, record = checks.whole("every", every, 1), max(1, round(duration / dt)), record or {}

@@ -85,7 +85,7 @@ class MultibodySystem:
                 if (count := int(involved[[name == joint.name for name in self.constraints.names]].sum()))}
 
     def with_groups(self, groups: str | Mapping[str, str]) -> "MultibodySystem":
-        """The same system with the configurations of all bodies, or of those named, in another group."""
+        """Return the system with the configurations of all bodies, or of those named, in another group."""
         chosen = dict.fromkeys(self.number, groups) if isinstance(groups, str) else groups
         for name in chosen:
             if name not in self.number:
@@ -95,7 +95,7 @@ class MultibodySystem:
         return MultibodySystem(bodies, self.joints, self.springs, self.gravity, self.wrenches, self.baumgarte)
 
     def resolved_in(self, frame: str) -> "MultibodySystem":
-        """The same system with the position constraints of all joints in HOLDS_A_POINT resolved in the frame, one of
+        """Return the system with the position constraints of all joints in HOLDS_A_POINT resolved in the frame, one of
         RESOLUTIONS; those of other joints stay as they are."""
         checks.one_of("resolved_in", frame, RESOLUTIONS)
         joints = [replace(joint, resolved_in=frame) if joint.kind in HOLDS_A_POINT else joint for joint in self.joints]
@@ -274,7 +274,8 @@ class MultibodySystem:
         return self.constraints.rates(*self._world(poses, velocities))
 
     def _lacking(self, rates, R, r, velocities, a):
-        """What J must change h'' by (m,), for accelerations a (n, 6) resolved in the body frames."""
+        """Return the change of h'' (m,) that is missing at accelerations a (n, 6), resolved in the body frames, with
+        Baumgarte's terms."""
         lacking = -self._second(rates, velocities, a)
         if any(self.baumgarte):
             alpha, beta = self.baumgarte

@@ -35,8 +35,8 @@ def inverse_dynamics(robot: Robot, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, 
 
 def inverse_dynamics_derivatives(robot: Robot, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, *rates: ArrayLike
                                  ) -> np.ndarray:
-    """As robot.inverse_dynamics_derivatives, (dtau/dq, dtau/dqd, M), with its time derivatives: (..., r + 1, 3, n, n)
-    along a motion with r further derivatives of q."""
+    """Return (dtau/dq, dtau/dqd, M), as robot.inverse_dynamics_derivatives does, with its time derivatives:
+    (..., r + 1, 3, n, n) along a motion with r further derivatives of q."""
     return _efforts_in_time(robot, INVERSE_DYNAMICS_DERIVATIVES, q, (qd, qdd, *rates))
 
 
@@ -73,7 +73,8 @@ def inverse_dynamics_along(robot: Robot, state: Sequence[ArrayLike], direction: 
 
 def forward_dynamics_along(robot: Robot, state: Sequence[ArrayLike], direction: Sequence[ArrayLike], order: int
                            ) -> np.ndarray:
-    """The same of the accelerations at state (q, qd, tau) along direction (dq, dqd, dtau)."""
+    """Return the derivatives d^k/ds^k of the accelerations at s = 0, k = 0, ..., order, (..., order + 1, n): at state
+    (q, qd, tau), along direction (dq, dqd, dtau)."""
     return _along(robot, _forward(robot), ("q", "qd", "tau"), state, direction, order)
 
 

@@ -1,4 +1,4 @@
-"""Where the body frames sit: the same robot with others, and with none to be chosen; [MD] 4.4.
+"""Robots with other body frames, and with none to be chosen; [MD] 4.4.
 
 Efforts, energies and the poses and Jacobians of links do not depend on it. What does are the arrays of `robot.model`
 and `robot.body_poses`, which are about body frames."""
@@ -15,7 +15,7 @@ RIGID = 1e-9        # largest entry of R R^T - I that passes for rounding
 
 
 def reframed(robot: Robot, poses: ArrayLike) -> Robot:
-    """The same robot whose body i has the frame C_i D_i in place of C_i: poses D (b, 4, 4), in the body frames so far.
+    """Return the robot whose body i has the frame C_i D_i in place of C_i: poses D (b, 4, 4), in the old body frames.
 
     X_i becomes Ad_D_i^-1 X_i, B_i becomes D_parent^-1 B_i D_i and M_i becomes Ad_D_i^T M_i Ad_D_i. ValueError if a
     D_i is not a pose."""
@@ -34,7 +34,7 @@ def reframed(robot: Robot, poses: ArrayLike) -> Robot:
 
 
 def in_construction_frame(robot: Robot) -> Robot:
-    """The same robot with every body frame where the world frame is at q = 0: A_i = B_i = I, X_i = Y_i; [MD] 4.4.
+    """Return the robot with every body frame where the world frame is at q = 0: A_i = B_i = I, X_i = Y_i; [MD] 4.4.
 
     The inertias are those of the drawing, all about the world's origin, and of the geometry only the axes are left: a
     direction and a point for each joint. Both products of exponentials become exp(Y_1 q_1) ... exp(Y_i q_i), which

@@ -71,7 +71,7 @@ def rate_of_screw(C: ArrayLike, V: ArrayLike, X: ArrayLike, Xd: ArrayLike) -> np
 
 
 def _parts(magnitude, e, p, h):
-    """What is along the axis, and the moment about the origin."""
+    """Return the part along the axis, and the moment about the origin."""
     e, p = checked(e=(e, 3), p=(p, 3))
     m, h = np.asarray(magnitude, dtype=float)[..., None], np.asarray(h, dtype=float)[..., None]
     finite = np.isfinite(h)

@@ -52,7 +52,7 @@ class Geodesics:
         return Z[..., 0, :] @ self.Q
 
     def density(self, Z: np.ndarray) -> np.ndarray:
-        """What the cost is the integral of, |V|^2 / 2."""
+        """Return the integrand of the cost, |V|^2 / 2."""
         V = Z[..., 0, :]
         return 0.5 * ((V @ self.Q) * V).sum(axis=-1)
 
@@ -91,6 +91,6 @@ class MinimumAcceleration(Geodesics):
         return Z[..., 2, :]
 
     def density(self, Z: np.ndarray) -> np.ndarray:
-        """What the cost is the integral of, |A|^2 / 2."""
+        """Return the integrand of the cost, |A|^2 / 2."""
         P = Z[..., 1, :]
         return 0.5 * ((P @ self._inverse) * P).sum(axis=-1)

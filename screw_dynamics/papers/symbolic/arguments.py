@@ -62,7 +62,7 @@ def rate(x: sympy.Symbol) -> sympy.Symbol:
 
 
 def _symbols(what, given, usual):
-    """As many symbols as the `usual` names: these, or those that are given, or numbered ones of a given name."""
+    """Return a symbol for each of the `usual` names: these, the given ones, or numbered ones of a given name."""
     names: list[Any] = []
     if given is None:
         for name in usual:

@@ -84,7 +84,7 @@ def equations_of_motion(robot: facade.Robot | Model | Sequence[Placed], gravity:
 
 
 class Mechanism(NamedTuple):
-    """What kernels read of a robot, all numbers Scalars of one algebra, and (name, kind) of its joints."""
+    """The data of a robot that kernels read, all numbers Scalars of one algebra, and (name, kind) of its joints."""
 
     links: list[Link]
     frames: Mapping[str, Frame]
@@ -201,7 +201,7 @@ class EquationsOfMotion:
         return printing.text(self, _results(results), digits)
 
     def latex(self, results: str | Iterable[str] = ("M", "C", "g"), digits: int = 15) -> str:
-        """The same as an align* environment of LaTeX."""
+        """Return the entries of these results as an align* environment of LaTeX; results and digits as for text."""
         return printing.latex(self, _results(results), digits)
 
     def python(self, name: str = "inverse_dynamics", results: str | Iterable[str] = "tau", module: str = "math") -> str:

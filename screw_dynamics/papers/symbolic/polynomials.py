@@ -65,7 +65,8 @@ class Polynomials:
         return element
 
     def _squares(self, generators):
-        """What the square of a generator is, where it is not free: of a sine, and of the root of a number."""
+        """Return the squares of the generators whose square is not free, {place: square}: of a sine, and of the root of
+        a number."""
         squares = {}
         for place, x in enumerate(generators):
             if x.func is sympy.sin and sympy.cos(x.args[0]) in self._place:
@@ -84,7 +85,7 @@ class Polynomials:
         return self.ring(QQ.from_sympy(x if getattr(x, "is_Rational", False) else fraction_of(x)))
 
     def scalar(self, x: Any) -> Scalar:
-        """The same as a Scalar."""
+        """Return a number, an expression or a Scalar, as a Scalar of this algebra."""
         return Scalar(self, self.element(x))
 
     add, subtract = staticmethod(lambda a, b: a + b), staticmethod(lambda a, b: a - b)

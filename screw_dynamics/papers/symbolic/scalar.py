@@ -80,7 +80,7 @@ class Expressions:
         return fraction_of(x) if isinstance(x, Number) and not isinstance(x, sympy.Basic) else x
 
     def scalar(self, x: Any) -> Scalar:
-        """The same as a Scalar."""
+        """Return a number, an expression or a Scalar, as a Scalar of this algebra."""
         return Scalar(self, self.element(x))
 
     def expression(self, x: sympy.Expr) -> sympy.Expr:

@@ -196,7 +196,7 @@ class ExternalTorque(StateOutput):
 
 
 def _lacking(state: RobotState) -> str:
-    """What the observer needs and the state does not have, or ""."""
+    """Return a text on what the observer needs and the state lacks, or ""."""
     if not state.stamps.all():
         return "joint_states are not stamped" if not state.joints.stamps.all() else "the base's state is not stamped"
     if state.joints.joint_names and not np.isfinite(state.joints.effort).any():

@@ -47,12 +47,12 @@ class JointRequest:
         return result
 
     def read_or_zero(self, values: Sequence[float], field: str) -> np.ndarray:
-        """As `read`, but zeros for an empty field."""
+        """Return the field like `read`, or zeros if it is empty."""
         return self.read(values, field) if len(values) else np.zeros(len(self._target))
 
     def of_others(self, values: Sequence[float], field: str) -> np.ndarray:
-        """What a field that was read has for the other velocities, where the request names them; else zeros. ValueError
-        naming one whose value is not finite, and one that is named twice."""
+        """Return the values of a field that was read for the other velocities, zeros where the request names none.
+        Raises ValueError naming one whose value is not finite, or one that is named twice."""
         found, seen = np.zeros(len(self._other_names)), set()
         for k, name in enumerate(self._names if len(values) else ()):
             if name in self._other_names:

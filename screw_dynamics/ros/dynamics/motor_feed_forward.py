@@ -1,4 +1,4 @@
-"""What motors must do for the links to follow a trajectory: the topic ~/motor_feed_forward, of robots with drives.
+"""Feed-forward for motors whose links follow a trajectory: the topic ~/motor_feed_forward, of robots with drives.
 
 The motors' motion takes four derivatives of the links', which a message does not have: the trajectory is taken as the
 smoothest motion through its points."""
@@ -62,7 +62,8 @@ class RigidDrives:
 
     def feed_forward(self, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray, qddd: np.ndarray, qdddd: np.ndarray, *,
                      friction: bool, neglect_damping: bool) -> MotorMotion:
-        """The same motion, and the efforts of inverse dynamics, less what forces of the robot's own give."""
+        """Return the motion of the links as that of the motors. Its efforts are those of inverse dynamics, less
+        `Robot.drive_torque`, with friction if asked for."""
         tau = self.robot.inverse_dynamics(q, qd, qdd) - self.robot.drive_torque(q, qd)
         if friction:
             tau = tau + self.robot.friction_torque(qd)
@@ -125,8 +126,8 @@ class MotorFeedForward(StateOutput):
 
     @property
     def needed(self) -> bool:
-        """Whether trajectories are for these motors: not those of a robot on a floating base, say, without springs,
-        whose efforts inverse dynamics has."""
+        """Return True if trajectories are for these motors: the robot has drives, and either motors behind springs or
+        neither a floating base nor other multi-DoF joints. Inverse dynamics has the efforts of others."""
         model = None if self._robot is None else self._robot.model
         return model is not None and bool(model.drives) and bool(model.motors or not model.on_groups)
 
@@ -173,7 +174,7 @@ class MotorFeedForward(StateOutput):
                              f"it is at {present[k]:g} then: give the point a later time, and the way to it is found")
 
     def _present(self, time: int) -> np.ndarray:
-        """Where a motion (5, n) that begins at a time leads on from."""
+        """Return the positions and derivatives (5, n) from which a motion that begins at a time, ns, leads on."""
         if self._followed:
             return self._at(time)
         _, q, qd = self._latest
@@ -188,7 +189,7 @@ class MotorFeedForward(StateOutput):
             raise ValueError(f"there is no feed-forward for this robot: {self._problem}")
 
     def _moved(self, motion: np.ndarray) -> MotorMotion:
-        """What motors do for a motion (5, ..., n) of the links."""
+        """Return the motion and efforts of the motors for a motion (5, ..., n) of the links."""
         return self._joints.feed_forward(*motion, friction=self._settings.feed_forward_friction,
                                          neglect_damping=self._settings.feed_forward_neglect_damping)
 

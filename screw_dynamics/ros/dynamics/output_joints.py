@@ -1,4 +1,4 @@
-"""Which joints the topics of dynamics_node list, and in what order: the parameters joints and joint_order."""
+"""The joints that the topics of dynamics_node list, and their order: the parameters joints and joint_order."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -31,7 +31,7 @@ class OutputJoints(NamedTuple):
 
 
 def follows_states(parameters: Parameters) -> bool:
-    """Whether outputs list the joints as joint_states does. ValueError when the parameter joints lists them, too."""
+    """Return True if outputs list joints as joint_states does. ValueError if the parameter joints lists them, too."""
     if parameters.joint_order == JOINT_STATES and any(parameters.joints):
         raise ValueError("parameters joints and joint_order: joint_states are both given: one of them says the order")
     return parameters.joint_order == JOINT_STATES

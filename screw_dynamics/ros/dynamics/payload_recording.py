@@ -1,4 +1,4 @@
-"""What a link carries, from the states that were recorded: the service ~/identify_payload."""
+"""Identification of a link's payload from recorded states: the service ~/identify_payload."""
 
 import numpy as np
 
@@ -116,7 +116,7 @@ class PayloadRecording(StateOutput):
         return (times[:, 0] - times[0, 0]) / SECOND, self._positions[rows], self._efforts[rows]
 
     def _nothing(self, count: int) -> str:
-        """Why there is nothing to identify from."""
+        """Return the reason why there are no states to identify from."""
         if not self._settings.payload_recording:
             return "nothing is recorded: the parameter payload_recording is 0"
         if count:
@@ -143,7 +143,7 @@ class PayloadRecording(StateOutput):
         _encode(found, response)
 
     def health(self) -> Report:
-        """How much is recorded."""
+        """Return the report with the number of recorded states."""
         return OK, "", {"recorded states": min(self._count, len(self._times))} if len(self._times) else {}
 
 

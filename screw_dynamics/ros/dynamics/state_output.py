@@ -1,4 +1,4 @@
-"""What dynamics_node does with each state of the joints beside torques; each is a `StateOutput` of its own."""
+"""The outputs of dynamics_node for each state of the joints beside torques; each is a `StateOutput` of its own."""
 
 from collections.abc import Callable
 
@@ -36,5 +36,5 @@ class StateOutput:
 
 
 def subscribed(publisher: LifecyclePublisher) -> bool:
-    """Whether the topic has a subscriber."""
+    """Return True if the topic has a subscriber."""
     return publisher.get_subscription_count() > 0

@@ -39,7 +39,7 @@ class Output:
 
     @property
     def subscribed(self) -> bool:
-        """Whether the topic has a subscriber."""
+        """Return True if the topic has a subscriber."""
         return self.publisher.get_subscription_count() > 0
 
     def publish(self, torque: np.ndarray, stamp: Time | ReceivedJointState) -> None:
@@ -62,7 +62,7 @@ class MultiDofOutput:
 
     @property
     def subscribed(self) -> bool:
-        """Whether the topic has a subscriber."""
+        """Return True if the topic has a subscriber."""
         return self.publisher.get_subscription_count() > 0
 
     def publish(self, torque: np.ndarray, stamp: Time | ReceivedJointState) -> None:

@@ -206,7 +206,7 @@ class TorqueStream:
 
     @property
     def withheld(self) -> str:
-        """Why subscribers of some torque got none for the latest state, or ""."""
+        """Return the reasons why subscribers of some torque got none for the latest state, or ""."""
         return "; ".join(self._withheld.values())
 
     def fresh_state(self, joints: bool = True, base: bool = True) -> StampedState:
@@ -235,7 +235,7 @@ class TorqueStream:
         return far_beyond_limits(self._robot, self._state.position)
 
     def _others_health(self) -> Report:
-        """What is to be said of the state of joints of several degrees of freedom."""
+        """Return the report on the state of multi-DoF joints."""
         others = self._state.others
         if others is None:
             return OK, "", {}
@@ -244,7 +244,7 @@ class TorqueStream:
         return self._aged(TOPIC, TOPIC, others.age(self._now()))
 
     def _base_health(self) -> Report:
-        """What is to be said of the state of a floating base."""
+        """Return the report on the state of a floating base."""
         base = self._state.base
         if base is None:
             return OK, "", {}
@@ -254,14 +254,14 @@ class TorqueStream:
         return self._aged(topic, "base state", age)
 
     def _aged(self, topic: str, what: str, age: float) -> Report:
-        """What is to be said of the age of what came on a topic, s."""
+        """Return the report on the age, in s, of the state from a topic."""
         limit, values = self._parameters.state_timeout, {f"{what} age [s]": f"{age:.3f}"}
         if age * SECOND > timeout(limit):
             return STALE, f"{topic} is stale: {age:.3f} s old, state_timeout is {limit} s", values
         return OK, "", values
 
     def _joints_health(self) -> Report:
-        """What is to be said of the state of the joints."""
+        """Return the report on the state of the joints."""
         state = self._state.joints
         if self._robot is not None and not state.joint_names:
             return OK, "publishing" if self._state.base or self._state.others else "the robot has no joints", {}

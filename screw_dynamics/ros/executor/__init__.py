@@ -1,1 +1,1 @@
-"""How callbacks of a node are carried out: in turns, guarded, fast for one subscription, or beside the executor."""
+"""Execution of the callbacks of a node: in turns, guarded, fast for one subscription, or beside the executor."""

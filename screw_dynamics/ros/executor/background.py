@@ -6,7 +6,7 @@ from typing import Any
 
 
 async def in_background(future: Callable[[], Any], work: Callable[[], Any]) -> Any:
-    """What work() returns, or raises, in a thread of its own: the executor goes on meanwhile.
+    """Run work() in a thread of its own; return its result or raise its exception. The executor goes on meanwhile.
 
     future(): one to await in a callback, whichever thread completes it."""
     done = future()

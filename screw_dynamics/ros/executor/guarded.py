@@ -1,4 +1,4 @@
-"""What no exception passes: the one place where a callback of a node, whichever it is, may fail."""
+"""A guard against exceptions: the one place where a callback of a node, whichever it is, may fail."""
 
 import time
 import traceback

@@ -43,13 +43,13 @@ class Aside(CallbackGroup):
     heard = -QUIET   # when a message came, in seconds of a steady clock
 
     def can_execute(self, entity: object) -> bool:
-        """Whether the executor may wait for it."""
+        """Return True if the executor may wait for an entity."""
         if self.left_to_executor:
             return True
         return not isinstance(entity, (Subscription, GuardCondition)) and time.monotonic() - self.heard > QUIET
 
     def beginning_execution(self, entity: object) -> bool:
-        """Whether the executor may begin with it."""
+        """Return True if the executor may begin with an entity."""
         return self.can_execute(entity)
 
     def ending_execution(self, entity: object) -> None:
@@ -57,7 +57,7 @@ class Aside(CallbackGroup):
 
 
 class Losses:
-    """How many messages of a topic did not arrive, by the sequence numbers that their publishers give them.
+    """A counter of the lost messages of a topic, by the sequence numbers that their publishers give them.
 
     A number is compared with the one before of the same publisher, so nothing is known of what was lost after the last
     message. A middleware that does not say who published is believed while there is one publisher."""
@@ -130,7 +130,7 @@ class HotSubscription:
 
     @property
     def closed(self) -> bool:
-        """Whether it calls back no more."""
+        """Return True if it calls back no more, after `stop` or `close`."""
         return self._closed
 
     def stop(self) -> None:
@@ -149,7 +149,7 @@ class HotSubscription:
 
     @property
     def ended(self) -> bool:
-        """Whether it has let go of its topic, after `close`: then another type may have it."""
+        """Return True if it has let go of its topic, after `close`: then another type may have it."""
         return self._closed and (self._thread is None or not self._thread.is_alive())
 
     def join(self) -> None:

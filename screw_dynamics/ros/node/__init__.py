@@ -1,2 +1,2 @@
-"""What both nodes are made of: lifecycle, parameters, diagnostics, the robot's description, messages.
-May import robot, but neither of the two nodes."""
+"""The parts that nodes share: lifecycle, parameters, diagnostics, the robot's description, messages.
+May import robot, but none of the nodes."""

@@ -57,7 +57,7 @@ def fixed_link(base: FloatingBase, name: str, field: str) -> str:
 
 
 def received_odometry(msg: Odometry) -> ReceivedOdometry:
-    """What is used of a message."""
+    """Return the fields of a message that are used."""
     stamp = msg.header.stamp
     return ReceivedOdometry(stamp.sec, stamp.nanosec, msg.header.frame_id, msg.child_frame_id,
                             messages.placement(msg.pose.pose), messages.twist(msg.twist.twist))
@@ -97,7 +97,7 @@ class BaseState:
         return tuple(topic for topic, time in self._received.items() if time < 0)
 
     def fresh(self, now: int, limit: int) -> bool:
-        """Whether every part has been received, `limit` ago at most."""
+        """Return True if every part was received at most `limit` ns ago."""
         oldest = min(self._received.values())
         return oldest >= 0 and now - oldest <= limit
 

@@ -111,8 +111,8 @@ def _numbers(data: bytes, at: int, order: str) -> tuple[np.ndarray, int]:
 
 
 class ReceivedOdometry(NamedTuple):
-    """What is used of a nav_msgs/Odometry: its stamp, frames, pose x y z, quaternion x y z w (7,), and twist (6,),
-    angular part first."""
+    """The fields of a nav_msgs/Odometry that are used: stamp, frames, pose x y z, quaternion x y z w (7,), and twist
+    (6,), angular part first."""
 
     sec: int
     nanosec: int

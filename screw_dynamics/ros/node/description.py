@@ -112,7 +112,7 @@ class RobotDescription:
 
     @property
     def loading(self) -> bool:
-        """Whether a description is being read, or the robot prepared."""
+        """Return True while a description is read or the robot is prepared."""
         return self._loading is not None
 
     @property

@@ -172,7 +172,7 @@ class Diagnostics:
 
 
 def _told(watch: Callable[[], str]) -> str:
-    """What a watch says: of the graph, say, which others may make unreadable."""
+    """Return the warning of a watch, or a line if it fails: other nodes may make the graph unreadable."""
     try:
         return watch()
     except Exception as error:  # noqa: BLE001  of whatever rclpy fails at; the node's diagnostics are to come

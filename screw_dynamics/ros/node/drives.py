@@ -61,7 +61,7 @@ class GivenDrives:
         self._given = drives(texts)
 
     def elastic(self, robot: Robot) -> bool:
-        """Whether a drive of a robot has a spring."""
+        """Return True if a drive of a robot, given or by its description, has a spring."""
         return any(drive.is_elastic for drive in self._all(robot).values())
 
     def on(self, robot: Robot) -> Robot:

@@ -1,5 +1,5 @@
-"""What a node has on the graph: its topics, services and actions, each stated once in a table that makes them and that
-the reference of the documentation is generated from. Imports no ROS."""
+"""The topics, services and actions of a node, each stated once in a table that makes them and that the reference of the
+documentation is generated from. Imports no ROS."""
 
 from importlib import import_module
 from typing import NamedTuple

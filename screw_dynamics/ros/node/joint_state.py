@@ -37,7 +37,7 @@ class Fault(ValueError):
 
 
 class Selection(NamedTuple):
-    """Where the joints of one list of names lie: entry source[k] of the list is joint target[k] of the model.
+    """The indices of the joints of one list of names: entry source[k] of the list is joint target[k] of the model.
 
     listed: the names of the list that are joints of the robot, those that follow others too, in its order."""
 
@@ -48,7 +48,7 @@ class Selection(NamedTuple):
 
     @property
     def complete(self) -> bool:
-        """Whether the list has every joint of the model."""
+        """Return True if the list has every joint of the model."""
         return not self.missing
 
 
@@ -199,7 +199,7 @@ class JointStateCache:
 
     @property
     def complete(self) -> bool:
-        """Whether every joint has been received."""
+        """Return True if every joint has been received."""
         return self._known is None
 
     @property
@@ -214,7 +214,7 @@ class JointStateCache:
         return now - self._oldest
 
     def fresh(self, now: int, limit: int) -> bool:
-        """Whether every joint has been received, `limit` ago at most."""
+        """Return True if every joint was received at most `limit` ns ago."""
         return self._known is None and now - self._oldest <= limit
 
     def update(self, msg: JointStateLike, stamp: int, now: int) -> bool:

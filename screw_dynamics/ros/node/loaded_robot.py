@@ -33,7 +33,7 @@ class LoadedRobot:
         return lost
 
     def describes(self, model: Model | None) -> bool:
-        """Whether a model is that of the description, without payloads."""
+        """Return True if a model is that of the description, without payloads."""
         return self._described is not None and model is self._described.model
 
     def set_payload(self, link: str, mass: float, com: np.ndarray, inertia: np.ndarray) -> None:

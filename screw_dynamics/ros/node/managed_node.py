@@ -1,4 +1,4 @@
-"""What both nodes are: managed, with a robot, parameters and diagnostics, and not to be stopped by a message."""
+"""The base class of nodes: managed, with a robot, parameters and diagnostics, and not to be stopped by a message."""
 
 import contextlib
 import sys
@@ -151,9 +151,9 @@ class ManagedNode(LifecycleNode):
         self, name: str, callback: Callable[[Any], None], qos: QoSProfile,
         work: Callable[[], None] | None = None, count_losses: bool = True, pause: float = 0.0, **parts: str,
     ) -> HotSubscription:
-        """As `subscribe` to a type of HOT, every message of which counts: in a thread of its own, and losses are
-        counted unless `count_losses` is False. The callback gets what HOT says. `work()` is called in that thread when
-        the subscription's `schedule` says so. pause: s between two looks at what has come."""
+        """Subscribe like `subscribe`, in a thread of its own, to a type of HOT, every message of which counts. Losses
+        are counted unless `count_losses` is False. The callback gets what HOT makes of a message. `work()` is called in
+        that thread when it is due by the subscription's `schedule`. pause: s between two looks at what has come."""
         row = self.interface.row("subscribes", name)
         kind, topic = row.type, row.named(**parts)
         reader, received = HOT[kind]
@@ -176,8 +176,8 @@ class ManagedNode(LifecycleNode):
 
     def subscribe_received(self, topic: str, callback: Callable[[Any], None], qos: QoSProfile,
                            pause: float = 0.0) -> None:
-        """As `subscribe_hot` to a type of HOT, without counting losses, and as `subscribe` to others: the callback gets
-        the same in every node."""
+        """Subscribe by `subscribe_hot`, without counting losses, to a type of HOT, and by `subscribe` to others. The
+        callback gets the same in every node."""
         if self.interface.row("subscribes", topic).type in HOT:
             self.subscribe_hot(topic, callback, qos, count_losses=False, pause=pause)
         else:
@@ -272,15 +272,15 @@ class ManagedNode(LifecycleNode):
 
 
 def received_joint_state(msg: JointState) -> ReceivedJointState:
-    """What is used of a message."""
+    """Return the fields of a message that are used."""
     header = msg.header
     return ReceivedJointState(
         header.stamp.sec, header.stamp.nanosec, header.frame_id, tuple(msg.name), *map(
             np.asarray, (msg.position, msg.velocity, msg.effort)))
 
 
-# By the type of messages: what makes a reader of their bytes, which returns None for an encoding that it does not know,
-# and what makes the same of a message that the middleware has read.
+# By the type of messages: a function that makes a reader of their bytes, which returns None for an unknown encoding,
+# and one that makes the same of a message that the middleware has read.
 HOT: Mapping[type, tuple[Callable, Callable]] = {
     JointState: (lambda: JointStateReader().read, received_joint_state),
     Odometry: (lambda: read_odometry, received_odometry),

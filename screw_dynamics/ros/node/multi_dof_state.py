@@ -52,7 +52,7 @@ class MultiDofState:
         return tuple(joint.name for joint, time in zip(self.joints, self._received, strict=True) if time < 0)
 
     def fresh(self, now: int, limit: int) -> bool:
-        """Whether every joint has been received, `limit` ago at most."""
+        """Return True if every joint was received at most `limit` ns ago."""
         return not self.missing and bool(now - self._received.min(initial=now) <= limit)
 
     def age(self, now: int) -> float:

@@ -88,7 +88,7 @@ def _check_number(setting: Setting, x: float) -> None:
 
 
 def descriptor(setting: Setting) -> ParameterDescriptor:
-    """What `ros2 param describe` shows of the row."""
+    """Return the descriptor of the row, which `ros2 param describe` shows."""
     unit = f" [{setting.unit}]" if setting.unit else ""
     row = ParameterDescriptor(
         name=setting.name, type=_type(setting).value, description=setting.description + unit,

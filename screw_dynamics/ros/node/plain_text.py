@@ -10,6 +10,6 @@ def printable(text: str) -> str:
 
 
 def indented(text: str) -> str:
-    """The same for text of several lines, which stay: those after the first are indented, so that none passes for one
-    that the node itself begins."""
+    """Return a text whose lines are escaped as by `printable`. Those after the first are indented, so that none passes
+    for one that the node itself begins."""
     return "\n  ".join(printable(line.expandtabs()) for line in text.splitlines()) if "\n" in text else printable(text)

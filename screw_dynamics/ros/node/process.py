@@ -1,4 +1,4 @@
-"""What a process of nodes is: rclpy from its start to the signal that ends it."""
+"""A process of nodes: rclpy from its start to the signal that ends it."""
 
 import contextlib
 import gc
@@ -48,7 +48,7 @@ def ros_process(args: Sequence[str] | None = None) -> Iterator[None]:
 
 
 def lives(context: Context) -> bool:
-    """Whether rclpy's context can be used; it refuses to say so itself once it is destroyed."""
+    """Return True if rclpy's context can be used; its own ok() raises once it is destroyed."""
     try:
         return context.ok()
     except InvalidHandle:

@@ -25,7 +25,7 @@ QUEUE = QoSProfile(depth=1000, reliability=QoSReliabilityPolicy.RELIABLE)   # of
 
 
 class Answers(NamedTuple):
-    """What gives the responses to requests of a service: to one in its turn, and to one that is refused."""
+    """The functions that make the responses of a service: to a request in its turn, and to one that is refused."""
 
     answer: Callable[[Any], Coroutine]
     refuse: Callable[[str], Any]

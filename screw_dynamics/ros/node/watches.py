@@ -1,4 +1,4 @@
-"""What a node watches beside its messages: the clock and the graph. Each watch returns a warning, or ""."""
+"""The watches of a node beside its messages: of the clock and the graph. Each watch returns a warning, or ""."""
 
 from collections.abc import Callable, Sequence
 
@@ -68,7 +68,7 @@ def publishers(node: Node, topic: str) -> list[str]:
 
 
 def subscribers(node: Node, topic: str) -> list[str]:
-    """The same of those that subscribe to a topic."""
+    """Return the full names of the nodes that subscribe to a topic: [UNREADABLE] if this node cannot see them."""
     return sorted(set(names(node.get_subscriptions_info_by_topic, node.resolve_topic_name(topic))))
 
 
@@ -88,7 +88,7 @@ def full_name(info: TopicEndpointInfo) -> str:
 
 
 def is_name(text: str) -> bool:
-    """Whether a full name is one that ROS gives to nodes: what others say of themselves need not be."""
+    """Return True if a full name is valid for a node in ROS; the names that others report need not be."""
     try:
         return bool(validate_full_topic_name(text))
     except InvalidTopicNameException:

@@ -12,7 +12,7 @@ FIELDS = "position", "velocity", "effort"
 
 
 class Column(NamedTuple):
-    """Where the commands of some joints are in an array: entry source[k] is that of joint target[k] of the model."""
+    """The indices of commands of some joints in an array: entry source[k] is that of joint target[k] of the model."""
 
     source: np.ndarray
     target: np.ndarray

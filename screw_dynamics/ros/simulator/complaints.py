@@ -1,4 +1,4 @@
-"""What a simulated robot was sent and did not use, and the strict mode in which that is an error."""
+"""The messages that the simulator received and did not use, and the strict mode in which these are errors."""
 
 from collections.abc import Callable, Collection
 from typing import NamedTuple
@@ -39,7 +39,7 @@ class Complaints:
         self._unused.clear()
 
     def tolerates(self, kind: str) -> bool:
-        """Whether a complaint of a kind is none of strict mode's errors."""
+        """Return True if a complaint of this kind is no error: strict mode is off, or `tolerate` lists the kind."""
         return not self._strict or kind in self._tolerated
 
     def hear(self, topic: str, fault: Fault, dropped: bool) -> None:
@@ -58,7 +58,7 @@ class Complaints:
             self._on_first(self.first)
 
     def reading(self) -> None:
-        """What is heard from now on is of one message."""
+        """Begin a message: all complaints from now on belong to it."""
         self._flawed = False
 
     def read(self, topic: str) -> None:
@@ -67,7 +67,7 @@ class Complaints:
             self._unused.pop(topic, None)
 
     def sent(self, topic: str) -> str:
-        """What came of a topic on which commands are missing, to follow "<node> publishes <topic>, "."""
+        """Return a text on the messages of a topic that lacks commands, to follow "<node> publishes <topic>, "."""
         count, refused, why = self._unused.get(topic, Unused())
         if not count:
             return "but sent none"

@@ -1,7 +1,7 @@
-"""Whether the nodes that are to exchange messages have found each other: discovery runs in each process by itself, and
-what a volatile publisher sends before it has found a subscription is lost, whoever else sees both.
+"""Discovery of the nodes that are to exchange messages. It runs in each process by itself, and what a volatile
+publisher sends before it has found a subscription is lost, whoever else sees both.
 
-Two facts, which together say that nothing will be lost between this node and another one:
+Two facts, which together ensure that nothing will be lost between this node and another one:
 
 * This node's view of the graph: an endpoint of another node that is in it has been matched with those of this node.
 * A client of this node, made after its subscriptions, has an answer from the other node. Endpoints become known in the
@@ -47,7 +47,7 @@ class Greeting:
         self._asked = 0.0
 
     def answered(self) -> bool:
-        """Whether all have answered, or had the time to."""
+        """Return True if all have answered, or had the time to; ask those that have not."""
         now = time.monotonic()
         silent = [client for client in self._clients if not any(future.done() for future in self._futures[client])]
         again, self._asked = now > self._asked + AGAIN, now if now > self._asked + AGAIN else self._asked

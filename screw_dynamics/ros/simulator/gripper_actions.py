@@ -17,7 +17,7 @@ from .trajectory_actions import TrajectoryGroups
 
 
 class Wanted(NamedTuple):
-    """What a goal asks for; max_effort and max_velocity are None where it gives none."""
+    """The target of a goal; max_effort and max_velocity are None where it gives none."""
 
     position: float
     max_effort: float | None = None

@@ -52,7 +52,7 @@ class GripperParameters(Parameters):
         return command_names(model).index(self.joint(group))
 
     def rules(self, group: str) -> GripperRules:
-        """When a gripper has arrived or is stalled."""
+        """Return the rules by which a gripper has arrived or is stalled."""
         return GripperRules(*(getattr(self, f"{group}.{name}") for name in GripperRules._fields))
 
     def unused(self, model: Model) -> list[str]:

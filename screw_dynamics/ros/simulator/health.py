@@ -1,4 +1,4 @@
-"""What the log and the diagnostics say of a simulated robot."""
+"""The log lines and the diagnostics of the simulator."""
 
 import math
 
@@ -146,7 +146,7 @@ def described(fault: Fault, simulation: Simulation) -> str:
 
 
 def without_commands(simulation: Simulation, node: Node, complaints: Complaints) -> str:
-    """Which joints are without commands, and who publishes some, as the node sees the graph."""
+    """Return a text on the joints without commands, and the nodes that publish some, as the node sees the graph."""
     first = simulation.robot.n - len(simulation.joint_names)
     joints = ", ".join(np.array(simulation.joint_names)[simulation.given_up[first:]])
     span = f"for {simulation.settings.command_timeout:g} s (command_timeout)"
@@ -157,7 +157,7 @@ def without_commands(simulation: Simulation, node: Node, complaints: Complaints)
 
 
 def source(topic: str, node: Node, complaints: Complaints) -> str:
-    """Which nodes publish a topic on which commands are missing, and what became of their messages."""
+    """Return a text on the nodes that publish a topic on which commands are missing, and the fate of their messages."""
     found = publishers(node, topic)
     if not found:
         return f"no node publishes {topic}"
@@ -165,7 +165,7 @@ def source(topic: str, node: Node, complaints: Complaints) -> str:
 
 
 def explained_timeout(simulation: Simulation, node: Node, complaints: Complaints) -> str:
-    """The same when commands have just ceased to come: what acts from now on, and what it may be due to."""
+    """Return the text of `without_commands` when they have just ceased, what acts from now on, and a possible cause."""
     timeout = simulation.settings.on_timeout
     silent = (
         ". The state equals the last commands, and ros2_control's JointStateTopicSystem sends nothing then: set its "

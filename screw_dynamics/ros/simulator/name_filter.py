@@ -4,14 +4,16 @@ from collections.abc import Callable
 
 MOST_FILTER = 1000      # characters of an expression
 MOST_REPEATS = 3        # in one: a search may take the length of a name to the power of these
-# Of an expression: an escape, a class, what begins a group, or a character.
-_PIECE = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\(\??|.", re.DOTALL)
+# Of an expression: an escape, a class, what begins a comment, comments by the flag x, or a group; or a character.
+_PIECE = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\(\?#|\(\?[a-zA-Z]*x[a-zA-Z-]*[:)]|\(\??|.", re.DOTALL)
 
 
 def matching(name: str, expression: str) -> Callable[[str], object]:
-    """What tells whether an expression, "" of all, is found in a text. ValueError, about `name`, for what is no
-    expression of Python, or too long; for more than MOST_REPEATS of * + ? {}, and for one of a group that has one, or
-    alternatives, in it: both can take longer than a node has."""
+    """Return a function that finds a regular expression in a text; "" is found in all.
+
+    Raises ValueError, about `name`, for what is no expression of Python, or too long; for more than MOST_REPEATS of
+    * + ? {}, and for one of a group that has one, or alternatives, in it: both can take longer than a node has; and for
+    comments, which could hide these."""
     if len(expression) > MOST_FILTER:
         raise ValueError(f"{name} has {len(expression)} characters, at most {MOST_FILTER} are taken")
     try:
@@ -20,6 +22,8 @@ def matching(name: str, expression: str) -> Callable[[str], object]:
         raise ValueError(f"{name} {expression!r} is no regular expression: {error}") from None
     count, several, closed = 0, [False], False  # ways of each open group, and of the one that has just been closed
     for piece in _PIECE.findall(expression):
+        if piece.startswith("(?") and piece != "(?":
+            raise ValueError(f"{name} {expression!r} has comments, {piece}, which are not taken")
         if piece in "*+?{":
             count += 1
             if count > MOST_REPEATS or closed:

@@ -116,7 +116,7 @@ class SimulatorNode(ManagedNode):
         return self._runner
 
     def clock_ns(self) -> int:
-        """What the clock shows that stamps are of: simulated time if it is published, else the system's."""
+        """Return the time of the clock of stamps, ns: simulated time if it is published, else the system's."""
         return self._runner.simulation.time_ns if self.settings.publish_clock else self._system_ns()
 
     def stamp_ns(self) -> int:
@@ -141,7 +141,7 @@ class SimulatorNode(ManagedNode):
 
     @property
     def restart_clock(self) -> bool:
-        """Whether a reset restarts simulated time at zero."""
+        """Return True if a reset restarts simulated time at zero."""
         return self.settings.reset_clock
 
     # --------------------------------------------------------------------------------------------- lifecycle

@@ -1,4 +1,4 @@
-"""What simulator_node publishes: joint_states, /clock, and the topics of its sensors and of its scene."""
+"""The topics that simulator_node publishes: joint_states, /clock, and those of its sensors and of its scene."""
 
 from collections.abc import Sequence
 from functools import partial

@@ -1,4 +1,4 @@
-"""What simulator_node publishes of a scene: contacts, bumpers, and where objects are."""
+"""The topics of a scene that simulator_node publishes: contacts, bumpers, and the states of objects."""
 
 import numpy as np
 from builtin_interfaces.msg import Time

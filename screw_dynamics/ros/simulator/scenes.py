@@ -85,7 +85,7 @@ def check_topics(objects: Iterable[SceneObject]) -> None:
 
 
 def unlimited_servos(simulation: Simulation, modes: Mapping[str, str]) -> str:
-    """What to say of joints that servos drive, by their modes, with no limit of effort, in a scene; "" of none."""
+    """Return a warning of joints in a scene that servos drive, by their modes, with no limit of effort; "" for none."""
     joints = [name for name, limit in zip(simulation.command_names, simulation.limits.effort, strict=True)
               if modes.get(name) in ("position", "velocity") and limit == np.inf]
     if simulation.surroundings is None or not joints:

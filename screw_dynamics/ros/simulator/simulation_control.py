@@ -17,7 +17,7 @@ NO_WORLD, LOADING_WORLD = 4, 5   # states that older versions of the package do 
 
 
 class Refusal(ValueError):
-    """Why a request is not carried out: a result code, and its text."""
+    """The reason why a request is not carried out: a result code, and its text."""
 
     def __init__(self, code: int, text: str):
         super().__init__(text)
@@ -178,7 +178,7 @@ class SimulationControl:
             goal.finish(False, self._steps.Result(result=self._result_of(error)))
 
     def _watch(self, runner: Runner, goal: RunningGoal):
-        """What sends feedback after each step."""
+        """Return the function that sends feedback after each step."""
         first, total = runner.simulation.steps, goal.request.steps
 
         def send() -> None:

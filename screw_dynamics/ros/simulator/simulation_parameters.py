@@ -1,4 +1,4 @@
-"""How a simulation of a robot is made of the parameters of simulator_node."""
+"""Construction of the simulation of a robot from the parameters of simulator_node."""
 
 from contextlib import suppress
 from dataclasses import fields

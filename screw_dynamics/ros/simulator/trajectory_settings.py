@@ -91,7 +91,7 @@ class GroupParameters(Parameters):
             *(f"parameter {name} does not exist, and is not used" for name in misnamed)]
 
     def rules(self, group: str, model: Model) -> GoalRules:
-        """What a group accepts."""
+        """Return the rules for the goals of a group."""
         return GoalRules(
             self.joints(group, model), getattr(self, f"{group}.allow_partial_joints_goal"),
             getattr(self, f"{group}.allow_nonzero_velocity_at_trajectory_end"))

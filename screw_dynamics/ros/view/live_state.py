@@ -1,4 +1,4 @@
-"""What is shown of a robot that is alive: the state of its joints, efforts, and the faults that diagnostics tell.
+"""The displayed state of a live robot: the state of its joints, efforts, and the faults that diagnostics report.
 
 Pure Python and NumPy; times are nanoseconds."""
 
@@ -57,7 +57,7 @@ class LiveState:
 
     @property
     def missing(self) -> tuple[str, ...]:
-        """What has not come yet: joints, or the topics of the base."""
+        """Return the joints that have not come yet; if all have, the topics of the base that have not."""
         return self.cache.missing or (self.state.base.missing if self.state.base is not None else ())
 
     def take_efforts(self, msg: JointStateLike) -> None:
@@ -82,6 +82,6 @@ class LiveState:
         return [f"{source}: {message}"[:200] for source, message in sorted(self._faults.items())]
 
     def taken(self) -> bool:
-        """Whether something came since the last call, and the state is complete."""
+        """Return True if something came since the last call, and the state is complete."""
         changed, self.changed = self.changed, False
         return changed and not self.missing

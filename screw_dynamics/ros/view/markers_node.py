@@ -51,7 +51,7 @@ class MarkersNode(showing_node.ShowingNode):
         del self._fixed.markers[0]      # which deletes what the last robot had
 
     def watched(self) -> bool:
-        """Whether somebody subscribes."""
+        """Return True if somebody subscribes."""
         return self._publisher.get_subscription_count() > 0
 
     def present(self) -> None:

@@ -19,7 +19,7 @@ LOOKS = 5       # looks at how many publishers there are, for one at who they ar
 
 
 class Offer(NamedTuple):
-    """What the publishers of one type offer: the type's name, how many they are, and whether all of them send reliably,
+    """The offer of the publishers of one type: the type's name, their number, and whether all of them send reliably,
     and all of them to those who come late."""
 
     kind: str
@@ -28,12 +28,12 @@ class Offer(NamedTuple):
     latched: bool = False
 
     def falls_short_of(self, other: "Offer") -> bool:
-        """Whether a subscription to all that another one offered would not hear some of these publishers."""
+        """Return True if a subscription to all that another one offered would not hear some of these publishers."""
         return other.reliable > self.reliable or other.latched > self.latched
 
 
 def offers(infos: Iterable[TopicEndpointInfo]) -> list[Offer]:
-    """What publishers offer, type by type."""
+    """Return the offers of publishers, one for each type."""
     of: dict[str, list[QoSProfile]] = {}
     for info in infos:
         of.setdefault(info.topic_type, []).append(info.qos_profile)
@@ -66,7 +66,7 @@ class RecordedTopic:
 
     @property
     def recorded(self) -> bool:
-        """Whether there is a subscription."""
+        """Return True if there is a subscription."""
         return self._subscription is not None and not self._subscription.closed
 
     def look(self) -> None:

@@ -1,4 +1,4 @@
-"""What nodes that show a robot have in common: its live state, looked at from time to time."""
+"""The base class of nodes that show a robot: its live state, polled at a rate."""
 
 from collections.abc import Callable
 from functools import partial
@@ -43,7 +43,7 @@ class ShowingNode(ManagedNode):
         raise NotImplementedError
 
     def watched(self) -> bool:
-        """Whether somebody sees what is shown."""
+        """Return True if somebody sees what is shown."""
         raise NotImplementedError
 
     def create_endpoints(self) -> None:

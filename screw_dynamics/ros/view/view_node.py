@@ -56,7 +56,7 @@ class ViewNode(showing_node.ShowingNode):
             self.log.warning(f"view: {note}")
 
     def watched(self) -> bool:
-        """Whether a page is open."""
+        """Return True if a page is open."""
         return self._view.watched
 
     def present(self) -> None:

@@ -9,7 +9,7 @@ from ..snapshot import Snapshot
 
 
 class ImuSample(NamedTuple):
-    """What an IMU reports. rotation (3, 3): of the link's frame in the root link's.
+    """A sample of an IMU. rotation (3, 3): of the link's frame in the root link's.
 
     angular_velocity (3,), rad/s, and linear_acceleration (3,), m/s^2, in the link's frame. The latter is the specific
     force, acceleration minus gravity: +9.81 m/s^2 upwards at rest, 0 in free fall. The variances are those of the noise

@@ -18,5 +18,5 @@ class OdometrySample(NamedTuple):
 
 
 def odometry(base: FloatingBase, snapshot: Snapshot) -> OdometrySample:
-    """What is reported of a snapshot."""
+    """Return the odometry of a snapshot."""
     return OdometrySample(base.pose(snapshot.q[:NUMBERS]), snapshot.qd[:RATES])

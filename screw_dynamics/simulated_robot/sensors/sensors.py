@@ -21,7 +21,7 @@ ODOMETRY = "odom"
 
 
 class JointState(NamedTuple):
-    """What the robot reports: the joints of the model, then those that mimic them; arrays (names,).
+    """The reported state of the joints: those of the model, then those that mimic them; arrays (names,).
 
     lost (names,): the joints whose sample is lost; their numbers are those that nobody got to see."""
 
@@ -33,7 +33,7 @@ class JointState(NamedTuple):
 
 
 class Sensors:
-    """What a robot reports of the Moments of a simulation.
+    """The sensors of a robot, which report the Snapshots of a simulation.
 
     imus (links) and force_torques (joints) are those of the settings; `names` those of all sensors but the joints', as
     faults name them. own: as in JointSensors; instrumented: as in ForceTorques. What is measured at a step is always
@@ -94,7 +94,7 @@ class Sensors:
 
     # --------------------------------------------------------------------------------------------- joints
     def joint_state(self, snapshot: Snapshot, step: int) -> JointState:
-        """What is reported of a snapshot at a step."""
+        """Return the joint state that is reported of a snapshot at a step."""
         measured, lost = self._measured_joints(snapshot), np.zeros(len(self._joint_names), dtype=bool)
         if self._faults.active or self._settings.sensor_dropout:
             lost[:] = self.lost(JOINT_STATES, step)
@@ -122,7 +122,7 @@ class Sensors:
 
     # --------------------------------------------------------------------------------------------- other sensors
     def imu(self, link: str, snapshot: Snapshot) -> ImuSample:
-        """What the IMU of a link reports of a snapshot."""
+        """Return the sample that the IMU of a link reports of a snapshot."""
         if IMU + link in self._held:
             return self._held[IMU + link]
         sample = self._imus[link].measure(snapshot)
@@ -137,7 +137,7 @@ class Sensors:
         return self._force_torques.measure(snapshot)[joint] + np.repeat([0.0, self._faults.offset(name)], 3)
 
     def odometry(self, snapshot: Snapshot) -> OdometrySample:
-        """What is reported of the pose and the twist of a floating base in a snapshot."""
+        """Return the pose and the twist of a floating base that are reported of a snapshot."""
         if ODOMETRY in self._held:
             return self._held[ODOMETRY]
         sample = odometry(self._base, snapshot)
@@ -148,7 +148,7 @@ class Sensors:
         return self._force_torques.child_links[joint]
 
     def lost(self, name: str, step: int) -> bool:
-        """Whether the sample of a step is lost, of one of `names` or of all joints."""
+        """Return True if the sample of a step is lost, of one of `names` or of all joints."""
         share, stream = self._settings.sensor_dropout, (JOINT_STATES, *self.names).index(name)
         if share > 0.0 and np.random.default_rng([self._settings.seed, 6, stream, step]).random() < share:
             return True

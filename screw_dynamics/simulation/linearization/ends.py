@@ -1,4 +1,4 @@
-"""What stops and dry friction make of the derivatives of a step at its end: those of simulation.plant.arrive.
+"""Derivatives of the end of a step, where stops and dry friction act: those of simulation.plant.arrive.
 
 Exact where no joint comes to rest, or begins to move, just at the end of the step: there a step has no derivative."""
 from typing import Any
@@ -37,9 +37,9 @@ def arrive(robot: Any, limits: bool, friction: np.ndarray, begin: np.ndarray, q:
 def push(robot: Any, limits: bool, acts: np.ndarray, q: np.ndarray, qd: np.ndarray, dq: np.ndarray, dqd: np.ndarray,
          threads: int | None, added: tuple[np.ndarray, np.ndarray] | None = None, by: np.ndarray | None = None
          ) -> np.ndarray:
-    """The same for impulses alone, at configurations within the stops; acts: of `resisting`; added: inertia (..., n)
-    and its derivatives (..., n, m), if a step adds any; by (..., n, m): derivatives of the bounds, if they change.
-    Returns the velocities after them."""
+    """Make dq and dqd (..., n, m), derivatives of a state (q, qd) within the stops, those of the state after impulses
+    alone, in place. acts: of `resisting`; added: inertia (..., n) and its derivatives (..., n, m), if a step adds any;
+    by (..., n, m): derivatives of the bounds, if they change. Returns the velocities after the impulses."""
     if limits:
         _put_stops(robot.model, q, acts)
     v, found = qd[..., None, :], qd.copy()
@@ -95,7 +95,7 @@ def _impelled(robot, q, qd, acts, dq, dqd, threads, added, by):
 
 
 def _impulses(inverse, v, acts):
-    """Which joints (n,) impulses bring to rest, and the impulses (n,)."""
+    """Return the mask (n,) of the joints that impulses bring to rest, and the impulses (n,)."""
     n = len(v)
     box = Box(inverse, np.empty((n, n)), v, acts[LOWER], acts[UPPER], inverse.diagonal(), np.empty(n), np.empty(n))
     solve_bounded(box)

@@ -73,7 +73,8 @@ class Actuation(NamedTuple):
         return robot.model.friction * self.friction
 
     def resisted(self, robot: Any, qd: np.ndarray) -> "Actuation":
-        """The same with dry friction, by the velocities (..., n) where a step starts, among the efforts."""
+        """Return the Actuation with dry friction, if it acts, by the velocities (..., n) where a step starts, among the
+        efforts."""
         return self._replace(tau=self.tau - robot.model.friction * np.sign(qd)) if self.friction else self
 
 
@@ -100,7 +101,7 @@ def over_a_step(robot: Any, integrator: str, q: np.ndarray, qd: np.ndarray, actu
 
 
 def are_euler_steps(robot: Any, integrator: str, impulses: bool) -> bool:
-    """Whether steps are qd+ = qd + h qdd, q+ = q + h qd+ of coordinates, and no impulses follow."""
+    """Return True if steps are qd+ = qd + h qdd, q+ = q + h qd+ of coordinates, and no impulses follow."""
     return INTEGRATORS[integrator].implicit and not (impulses or robot.model.on_groups)
 
 
@@ -126,7 +127,8 @@ def step_derivatives(robot: Any, integrator: str, q: np.ndarray, qd: np.ndarray,
 
 def before_arrival(robot: Any, integrator: str, q: np.ndarray, qd: np.ndarray, actuation: Actuation, h: float,
                    apart: bool = False) -> tuple[np.ndarray, list[Stage], np.ndarray, np.ndarray]:
-    """The same F and stages, before what acts at the end of a step, with its displacement and the velocities there."""
+    """Return F and the stages of `step_derivatives` before what acts at the end of a step, with its displacement and
+    the velocities there."""
     rule = INTEGRATORS[integrator]
     step = _semi_implicit_euler if rule.implicit else _runge_kutta
     return step(robot, rule.tableau, q, qd, actuation.resisted(robot, qd), h, apart)
@@ -162,7 +164,8 @@ def _semi_implicit_euler(robot, tableau, q, qd, actuation, h, apart):
 
 
 def _runge_kutta(robot, tableau, q, qd, actuation, h, apart):
-    """The same, with derivatives (..., 2n, 2n + n) or (..., 2n, 2n + stages n)."""
+    """Return the derivatives (..., 2n, 2n + n) or (..., 2n, 2n + stages n), padded with zeros, of the state after a
+    step, its stages, and displacement and velocity at its end."""
     model, n, count = robot.model, robot.n, len(tableau.c)
     by_q, by_qd = _columns(n, qd, count if apart else 1)
     stages, u_rates, accelerations, dk, dl = [], [], [], [], []
@@ -222,7 +225,7 @@ def _moved(robot, u, dq, du):
 
 
 def _accelerations(robot, q, qd, actuation, t, wanted=True):
-    """The same with force elements."""
+    """Return the accelerations of the Actuation and their derivatives by q, qd and tau, with force elements."""
     tau, external, total, threads = actuation.tau, actuation.external, actuation.total, actuation.threads
     if not total:
         return actuation.accelerations(robot, q, qd, tau, external, threads, None, wanted)
@@ -237,8 +240,8 @@ def _efforts(found):
 
 
 def implicit(robot: Any, q: np.ndarray, qd: np.ndarray, actuation: Actuation, h: float, wanted: bool = True) -> tuple:
-    """The same where force elements are taken at the end of a step h, and the added inertia h D + h^2 K (..., n) by
-    which they are, with its derivatives (..., n, 3n), or None."""
+    """Return the accelerations and derivatives of `_accelerations` with force elements taken at the end of a step h,
+    and the added inertia h D + h^2 K (..., n) by which they are, with its derivatives (..., n, 3n), or None."""
     tau, external, total, threads, t = (actuation.tau, actuation.external, actuation.total, actuation.threads,
                                         actuation.t)
     if not total:

@@ -161,7 +161,7 @@ class RolloutDerivatives:
             yield slice(start, min(start + size, steps))
 
     def _states(self, some):
-        """What steps begin with: q, qd, and the Actuation."""
+        """Return the inputs of steps: q, qd, and the Actuation."""
         q, qd, tau = (x[..., some, :] for x in (self.q, self.qd, self.tau))
         return q, qd, Actuation(tau, *self._options, self.t[some], self._friction)
 
@@ -176,7 +176,8 @@ class RolloutDerivatives:
         return Piece(some, F, P)
 
     def _costates(self, some, g):
-        """What the derivatives g of a cost are, with all that comes after, of some steps; and P of these."""
+        """Return the derivatives of a cost by states and efforts of some steps, with all that comes after, from the
+        derivatives g by each alone; and P of these steps, or None."""
         if self._euler:
             by = implicit(self._robot, *self._states(some), self._dt, False)[0][1:]
             return costates_of_euler_steps(*by, self._dt, g, self._options[-1]), None

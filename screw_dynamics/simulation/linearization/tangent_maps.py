@@ -1,4 +1,4 @@
-"""How deviations on groups pass through exp and dexp: matrices (..., n, n) of a model, joint by joint."""
+"""Tangent maps of exp and dexp on Lie groups: matrices (..., n, n) of a model, joint by joint."""
 from functools import cache
 from typing import NamedTuple
 
@@ -72,7 +72,7 @@ carry = efforts_on_groups(turned, moved)        # out (n) becomes Ad_exp(u)^T w
 
 
 def form_of_displacement() -> Form:
-    """What is compiled of a Displacement, of u (N, n): rows are Ad_exp(-u)^T e_k, ... memory (3, n)."""
+    """Return the Form that fills a Displacement of u (N, n) row by row: Ad_exp(-u)^T e_k, ... memory (3, n)."""
     @compiled("displacement.groups", nogil=True)
     def many(places, u, memory, T, E, F):
         joints, back, unit, row = joints_at(places), memory[0], memory[1], memory[2]
@@ -91,8 +91,8 @@ def form_of_displacement() -> Form:
 
 
 def form_of_trivialization() -> Form:
-    """What is compiled of G, of u and v (N, n), on dual numbers, for which there is `memory`: of all joints at once,
-    each along its own velocities."""
+    """Return the Form that fills G of a Trivialization of u and v (N, n), on dual numbers, for which there is `memory`:
+    of all joints at once, each along its own velocities."""
     @compiled("trivialization.groups", nogil=True)
     def many(places, u, v, memory, G):
         joints, like, n = joints_at(places), no_derivatives(), u.shape[1]

@@ -50,8 +50,8 @@ def euler_jourdain(robot: Robot, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, re
 
 def needed_wrenches(robot: Robot, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, representation: str = "body",
                     applied: ArrayLike | None = None) -> np.ndarray:
-    """What the motion of each body takes from its joints, (..., b, 6): M V' - ad_V^T M V - W^app, in which V' holds the
-    weight. The left side of [MD] (77) but for W^c."""
+    """Return the wrenches (..., b, 6) that the motion of each body takes from its joints: M V' - ad_V^T M V - W^app, in
+    which V' holds the weight. The left side of [MD] (77) but for W^c."""
     V, Vd = twists(robot, q, qd, qdd, representation)
     W = QUANTITIES[representation].wrench(robot.model.inertias, V, Vd, robot.body_poses(q))
     return W if applied is None else W - checked(applied=(applied, *W.shape[-2:]))[0]

@@ -1,4 +1,4 @@
-"""What descriptions of a configuration share: parents of bodies, motions of joints, products along branches."""
+"""Parts common to descriptions of a configuration: parents of bodies, motions of joints, products along branches."""
 from typing import NamedTuple
 
 import numpy as np

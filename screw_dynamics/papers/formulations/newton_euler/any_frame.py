@@ -52,7 +52,7 @@ def wrench(M: ArrayLike, V: ArrayLike, Vd: ArrayLike, C: ArrayLike, F: ArrayLike
 
 def wrench_resolved(M: ArrayLike, V: ArrayLike, Vd: ArrayLike, C: ArrayLike, F: ArrayLike, U: ArrayLike, K: ArrayLike,
                     T: ArrayLike) -> np.ndarray:
-    """The same measured in frame j and resolved in frame k, of pose K and body-fixed twist T; [MD] (63).
+    """Return W measured in frame j and resolved in frame k, of pose K and body-fixed twist T; [MD] (63).
 
     V is the body's twist in frame j, resolved in k; only the rotation of K and the angular part of T enter."""
     V, Vd, F, U, K, T = checked(V=(V, 6), Vd=(Vd, 6), F=(F, 4, 4), U=(U, 6), K=(K, 4, 4), T=(T, 6))

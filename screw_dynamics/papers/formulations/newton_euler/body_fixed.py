@@ -25,7 +25,7 @@ def wrench(M: ArrayLike, V: ArrayLike, Vd: ArrayLike) -> np.ndarray:
 
 
 def wrench_by_components(M: ArrayLike, V: ArrayLike, Vd: ArrayLike) -> np.ndarray:
-    """The same, torque and force apart; [MD] (42), (43), and (45), (46) at the centre of mass."""
+    """Return W^b with torque and force computed apart; [MD] (42), (43), and (45), (46) at the center of mass."""
     M, V, Vd = checked(M=(M, 6, 6), V=(V, 6), Vd=(Vd, 6))
     (w, v), (wd, vd) = split(V), split(Vd)
     m, h, Theta = screws.mass_moment_rotational(M)

@@ -40,7 +40,8 @@ def wrench(M: ArrayLike, V: ArrayLike, Vd: ArrayLike, C: ArrayLike) -> np.ndarra
 
 
 def wrench_by_components(M: ArrayLike, V: ArrayLike, Vd: ArrayLike, C: ArrayLike) -> np.ndarray:
-    """The same, torque and force apart; [MD] (54), (55), and (49), (50) at the centre of mass, where they decouple."""
+    """Return W^h with torque and force computed apart; [MD] (54), (55), and (49), (50) at the center of mass, where
+    they decouple."""
     V, Vd = checked(V=(V, 6), Vd=(Vd, 6))
     w, (wd, a) = V[..., :3], split(Vd)
     m, h, Theta = screws.mass_moment_rotational(inertia(M, C))

@@ -65,8 +65,8 @@ def acceleration(robot: Robot, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> n
 
 
 def acceleration_by_brackets(robot: Robot, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> np.ndarray:
-    """The same by J_ij' = [w_j, J_ij] + [J_ij, v], where v is the linear part of sum_(j < k <= i) J_ik q_k', the twist
-    of body i against body j at the origin of i; [MD] (26), (28) with the first term, which is missing there."""
+    """Return V_i' by J_ij' = [w_j, J_ij] + [J_ij, v], where v is the linear part of sum_(j < k <= i) J_ik q_k', the
+    twist of body i against body j at the origin of i; [MD] (26), (28) with the first term, which is missing there."""
     q, (u, ud) = motion(robot, q, qd, qdd)
     J = joint_screws(robot, q)
     reached = np.cumsum(scaled(J, u[..., None, :]), axis=-2)                    # V_j at the origin of i

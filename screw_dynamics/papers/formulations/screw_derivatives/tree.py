@@ -1,4 +1,4 @@
-"""What the representations share: joints of a tree, and derivatives of products.
+"""Parts common to all representations: joints of a tree, and derivatives of products.
 
 J_ij is the screw of joint j as body i sees it, an entry of an array (..., b, b, 6) that is 0 unless joint j moves body
 i. So a bracket of such screws vanishes by itself unless all its joints lie on the path from the root to body i. On a
