@@ -157,7 +157,7 @@ class RobotSimulator:
             process.check()
 
     def _load(self) -> None:
-        """Wait until the simulator has loaded the robot."""
+        """Wait until the simulator has loaded the robot; while it compiles kernels, its log grows."""
         answer = None
 
         def loaded():
@@ -167,7 +167,8 @@ class RobotSimulator:
                 raise LockstepError(f"simulator_node: {answer.message}")
             return answer.success
 
-        self._driver.wait(loaded, lambda: f"the robot: {answer.message}")
+        log = self.folder / "simulator.log"
+        self._driver.wait(loaded, lambda: f"the robot: {answer.message}", progress=lambda: log.stat().st_size)
 
     def _connect(self) -> None:
         """Wait until all endpoints have found each other, and record."""
