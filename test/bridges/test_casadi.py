@@ -90,7 +90,8 @@ def test_the_example_reaches_its_goal():
     command = [sys.executable, "-W", "ignore", ROOT / "examples" / "optimal_control.py",
                PATHS["panda_description/urdf/panda.urdf"]]
     printed = subprocess.run(command, capture_output=True, text=True, check=True, timeout=240).stdout
-    assert printed.startswith("Solve_Succeeded")
+    # Two successes of IPOPT: rounding, which depends on the processor, decides which tolerance is met first.
+    assert printed.startswith(("Solve_Succeeded", "Solved_To_Acceptable_Level"))
     off, speed = re.search(r"ends (\S+) m from the goal, joints at most (\S+) rad/s", printed).groups()
     assert float(off) < 1e-6 and float(speed) < 1e-6
     cost, standing = re.search(r"cost (\S+), of standing still (\S+)", printed).groups()
