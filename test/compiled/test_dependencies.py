@@ -17,7 +17,7 @@ from screw_dynamics.kernel_cache.fingerprint import fingerprint
 from screw_dynamics.kernel_cache.store import PACKAGE
 from screw_dynamics.numba_internals.compiler import PLAIN
 from screw_dynamics.numbers.tables import taking
-from support.paths import URDF
+from support.paths import ROOT, URDF
 
 COMPILES = pytest.mark.skipif(PLAIN, reason="NUMBA_DISABLE_JIT is set: nothing is compiled")
 GRAVITY, JACOBIAN = "screw_dynamics.algorithms.gravity", "screw_dynamics.algorithms.jacobian"
@@ -146,8 +146,8 @@ FORMS = "gravity_torque", "gravity_torque, batches", "jacobian", "inverse_dynami
 @COMPILES
 @pytest.mark.parametrize("parts", [FORMS, pytest.param((), marks=pytest.mark.slow)], ids=["some", "of a Robot"])
 def test_all_code_of_a_kernel_comes_from_modules_that_its_name_depends_on(parts):
-    done = subprocess.run([sys.executable, "-m", "support.lowered_modules", *parts], capture_output=True, text=True,
-                          check=True)
+    done = subprocess.run([sys.executable, "-m", "support.lowered_modules", *parts], cwd=ROOT / "test", text=True,
+                          capture_output=True, check=True)
     depends = dependencies.dependencies({path: ast.parse(text) for path, text in sources().items() if path[-1] == "y"})
     found = json.loads(done.stdout)
     assert len(found) >= len(FORMS)
