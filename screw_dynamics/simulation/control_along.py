@@ -22,12 +22,17 @@ def form() -> Form:
         begin(interrupt, False)
         now, x, v, effort = np.empty(1), np.empty(q.shape[1]), np.empty(qd.shape[1]), np.empty(qd.shape[1])
         for i in range(len(t)):
-            now[0], x[:], v[:], effort[:] = t[i], q[i], qd[i], 0.0
+            now[0] = t[i]
+            for k in range(len(x)):
+                x[k] = q[i, k]
+            for k in range(len(v)):
+                v[k], effort[k] = qd[i, k], 0.0
             attempt(calls[CONTROLLER], (at(memory), at(calls), at(now), at(x), at(v), at(effort)),
                     interrupt.failure)
             if failed(interrupt):
                 break
-            tau[i, :] = effort
+            for k in range(len(effort)):
+                tau[i, k] = effort[k]
         finish(interrupt)
     rows = ws.read_type(2)
     return Form(along, (ws.numbers_type(1), ws.read_type(1, dtype="int64"), ws.read_type(1), rows, rows,
