@@ -68,8 +68,8 @@ from screw_dynamics.numbers.values import PLAIN
 from screw_dynamics.simulation import control_along, driven, feedback
 from screw_dynamics.simulation.integrators import FIXED_STEPS, INTEGRATORS, LINEARIZED
 from screw_dynamics.simulation.linearization import tangent_maps
-from screw_dynamics.simulation.rollout import OTHER_METHODS
 from screw_dynamics.simulation.rollout_kernels import form_of
+from screw_dynamics.simulation.step_settings import OTHER_METHODS
 from screw_dynamics.sweeps import entries as sweeps
 
 # Parts, by what users need: a wheel has them all; what is missing is compiled at its first use. core: most methods of

@@ -4,7 +4,6 @@ Everything is counted in whole steps and integer nanoseconds, so that the same s
 steps give the same bits, however many steps are made at a time."""
 
 from collections.abc import Callable, Mapping, Sequence
-from types import MappingProxyType
 
 import numpy as np
 
@@ -15,16 +14,14 @@ from screw_dynamics.model.floating_base import (
     coordinate_joints,
     coordinates,
     floating_base,
-    in_numbers,
     velocity_names,
 )
 from screw_dynamics.robot import Robot
 from screw_dynamics.scene import Scene
 from screw_dynamics.simulation.conservation import beyond_limits
-from screw_dynamics.simulation.driven_joints import PAST
 
 from .acceptance import check_drives, check_inertia, check_settings
-from .actuators import Actuators, braked
+from .actuators import Actuators
 from .commands import Commands, Drive
 from .conservation import Account, Balance
 from .faults import Faults, Scheduled
@@ -33,21 +30,21 @@ from .home import Home, modes_of
 from .limits import EnforcedLimits
 from .loops import closed, residuals, with_loops
 from .measurements import Measurements
+from .motion import Motion
 from .motors import command_names
 from .objects import Objects
-from .pushes import Pushes, total
+from .pushes import Pushes
 from .reference import Reference, Tracking
 from .sensors.sensors import Sensors
 from .settings import Settings
-from .snapshot import Acting, Past, Stretch
+from .snapshot import Past
 from .surroundings import Surroundings
 from .windings import Windings, under_current_control
 
 AT_COMMAND = 1e-3   # rad, m, N m, ...: a hundred times ros2_control's trigger_joint_command_threshold
-CHUNK = 512   # steps of one rollout: many, so that the compiled loop takes most of the time, but few enough to store
 
 
-class Simulation(Objects, Measurements):
+class Simulation(Motion, Objects, Measurements):
     """A robot that moves under commands, gravity, friction and pushes.
 
     * q (nq,), qd (n,): the state; replaced, never changed in place. steps: made since the last reset.
@@ -288,114 +285,3 @@ class Simulation(Objects, Measurements):
         if not np.array_equal(locked, self._locked):
             self._locked, self._integrated = locked, None
         self.sensors.follow(self.faults, self.snapshot)
-
-    # --------------------------------------------------------------------------------------------- motion
-    def advance(self, steps: int) -> int:
-        """Make `steps` steps. Returns how many were made: fewer when the state would no longer be finite."""
-        first, last = self.steps, self.steps + steps
-        while self.steps < last and self.fault is None:
-            event = min(self._drives.until, self._pushes.until, self.faults.next_change(self.steps),
-                        self.heat.next(self.steps))
-            self._run(min(last, event, self.steps + CHUNK) - self.steps)
-            if self.steps == event:
-                self._update_drives()
-        return self.steps - first
-
-    def _run(self, steps: int) -> None:
-        """Make steps in which nothing but the state changes."""
-        first, efforts = self.steps, (self._drives.kind == Drive.EFFORT) & ~self._locked
-        if self.surroundings is not None:
-            self._move(steps)
-        elif self._locked.all():
-            before, self.qd = self.qd, np.zeros(self.robot.n)
-            self._record(self.q[None], self.qd[None])
-            self.heat.warm(np.zeros((steps, self.robot.n)))
-            if before.any():
-                self._count(np.stack([self.q, self.q]), np.stack([before, self.qd]), np.zeros((1, self.robot.n)))
-            self.steps += steps
-        elif ((efforts | self._locked).all() and not self._pushes.active and not self.robot.model.constraints
-              and not np.isfinite(self.limits.torque_speed).any() and not self.heat):
-            self._integrate(np.where(efforts, self._drives.value, 0.0), steps)
-            self.saturated += (self.steps - first) * self._drives.beyond
-        else:   # efforts follow the state: they are renewed each step, as a digital controller does
-            self._move(steps)
-
-    def _move(self, steps: int) -> None:
-        """Make steps with servos, gravity compensation and pushes, up to the last finite state."""
-        wanted = self._past.depth or self._balance is not None or self.heat
-        around, robot = self.surroundings, self.robot
-        q, qd = (self.q, self.qd) if around is None else around.with_robot(self.q, self.qd)
-        past = np.empty((steps if wanted else 0, PAST, len(q)))
-        samples = self._tracking.samples(self.time_ns, self.settings.dt_ns, steps)
-        wrenches = total(self._pushes.active)
-        made, q, qd, failing = self._actuators.move(
-            robot, self._drives, samples, self._time, q, qd, wrenches, steps, self.saturated, past,
-            None if around is None else around.touching)
-        if made:
-            n, done = len(qd), past[:made]
-            self._record(done[:, 0], done[:, 1, :n])
-            self.heat.warm(np.where(self._locked, 0.0, done[:, 2, :robot.n]))
-            if self._balance is not None:
-                self._count(np.vstack([done[:, 0], q]), np.vstack([done[:, 1, :n], qd]), done[:, 2, :n], wrenches)
-        if around is not None:
-            around.q, around.qd = q[robot.nq:], qd[robot.n:]
-        self.q, self.qd, self.steps = q[:robot.nq], qd[:robot.n], self.steps + made
-        self.unsolved = max(self.unsolved, self._actuators.unsolved)
-        if self._actuators.crowded:
-            self._stop(f"more would touch at once than max_contacts, {around.touching.max_contacts}")
-        elif made < steps:
-            not_finite = f"the effort on, or the state of, {self._names(failing)} is not finite"
-            self._stop(self._actuators.reason(robot, self.q, self.qd) or not_finite)
-
-    def _integrate(self, effort: np.ndarray, steps: int) -> None:
-        """Make steps under joint efforts, up to the last finite state; braked joints stay exactly where they were."""
-        if not np.isfinite(effort).all():   # position stops would turn it into a finite state
-            self._stop(f"the effort on {self._names(~np.isfinite(effort))} is not finite")
-            return
-        _, q, qd, *_ = self._with_brakes().rollouts.samples(   # without the warning of a divergence: a fault says so
-            self.q, self.qd, effort, self.settings.step, steps, self.settings.integrator, friction=True, limits=True,
-            forces=self.forces, start=self._time)
-        finite = np.isfinite(coordinates(q, len(self.qd))) & np.isfinite(qd)
-        if self.base is not None:
-            finite[:, :RATES] &= np.isfinite(q).all(axis=1)[:, None]
-        held = in_numbers(self._locked, self.robot.nq)
-        good = steps if finite.all() else int(np.argmin(finite.all(axis=1))) - 1
-        if good:
-            self._record(np.where(held, self.q, q[:good]), np.where(self._locked, 0.0, qd[:good]))
-            if self._balance is not None:
-                rates = np.vstack([self.qd, np.where(self._locked, 0.0, qd[1:good + 1])])
-                self._count(np.where(held, self.q, q[:good + 1]), rates, effort)
-        self.steps += good
-        if good < steps:
-            self._stop(f"the state of {self._names(~finite[good + 1])} is not finite")
-        self.q, self.qd = np.where(held, self.q, q[good]), np.where(self._locked, 0.0, qd[good])
-
-    def _with_brakes(self) -> Robot:
-        if self._integrated is None:
-            self._integrated = braked(self.robot, self._locked, self.position, self.limits, self.settings)
-        return self._integrated
-
-    def _names(self, mask: np.ndarray) -> str:
-        bodies = () if self.surroundings is None else self.surroundings.bodies
-        names = (*self.names, *(name for name in bodies for _ in range(RATES)))
-        return ", ".join(dict.fromkeys(f"'{names[i]}'" for i in np.flatnonzero(mask)))
-
-    def _stop(self, reason: str) -> None:
-        self.fault = f"stopped after {self.steps} steps, until a reset: {reason}"
-
-    def _record(self, q: np.ndarray, qd: np.ndarray) -> None:
-        """Keep the states (steps, nq) and (steps, n) from the present step on for sensors that lag behind."""
-        if self._past.depth:
-            self._past.record(Stretch(self.steps, q, qd, self._acting()))
-
-    def _count(self, q, qd, tau, wrenches=MappingProxyType({})) -> None:
-        """Tell the balance of steps, if there is one."""
-        if self._balance is not None:
-            braked = None if self._locked.all() else self._with_brakes()
-            self._balance.add(self._time, q, qd, tau, wrenches, self._locked, braked)
-
-    def _acting(self) -> Acting:
-        integrated = None if self._locked.all() else self._with_brakes()
-        return Acting(self.robot, self._drives, tuple(self._pushes.active), self._tracking.reference, self._locked,
-                      integrated, self.fault is not None,
-                      None if self.surroundings is None else self.surroundings.touching)

@@ -1,0 +1,186 @@
+"""Settings of steps, as the kernels of integrators read them: their options, and addresses of what they call."""
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from screw_dynamics.algorithms.choice import Choice
+from screw_dynamics.algorithms.energy import KINETIC_ENERGY, POTENTIAL_ENERGY
+from screw_dynamics.algorithms.jacobian import JACOBIAN, JACOBIAN_DERIVATIVE
+from screw_dynamics.algorithms.kinematics import FORWARD_KINEMATICS
+from screw_dynamics.checks import one_of
+from screw_dynamics.compiled.calls import Workspaces
+from screw_dynamics.compiled.entry import kind_of
+from screw_dynamics.compiled.records import word_of
+from screw_dynamics.constraints.contacts.calls import LEAVES_FACTORS, contact_addresses
+from screw_dynamics.constraints.projection import NEEDED, acts_at_ends, projection_address, with_room
+from screw_dynamics.forces import Element, ModelDamping, Total, friction_of
+from screw_dynamics.numbers.values import PLAIN
+
+from .acting import acting, stepped
+from .controllers import CompiledController, compiled_controller, plain_controller
+from .integrators import FIXED_STEPS, INTEGRATORS, check_elements, momenta_address
+from .plant import (
+    CONTROLLER,
+    DETECT,
+    ELEMENTS,
+    FACTORS,
+    FORCES,
+    FORWARD,
+    LEAST,
+    MOMENTA,
+    MOST,
+    PROJECT,
+    REST,
+    RESTORE,
+    SOLVE,
+    SPRING,
+)
+from .robot_methods import FRICTION, METHODS
+from .rollout_arguments import options
+from .rollout_kernels import one
+from .steps import JOINTS, OF_JOINT, SETTINGS
+
+OTHER_METHODS = {"kinetic_energy": KINETIC_ENERGY, "potential_energy": POTENTIAL_ENERGY,
+                 "forward_kinematics": FORWARD_KINEMATICS, "jacobian": JACOBIAN,
+                 "jacobian_derivative": JACOBIAN_DERIVATIVE}
+CALLS_AT = word_of(SETTINGS, "calls")
+
+
+class StepSettings:
+    """Settings of the steps of one robot, from the entry points of its algorithms, and workspaces.
+
+    projected: what is brought back after each step of a robot that keeps constraints, see constraints/projection.py,
+    or that touches something, whose workspaces hold that; None for a tree. projects: "joints", "loops", "contacts" or
+    "contacts and loops"; simple: what touches, as contact/detection.py has it."""
+
+    def __init__(self, robot: Any, entries: Choice, workspaces: Workspaces,
+                 projected: int | None = None, projects: str = "joints", simple: bool = True):
+        self._projected, self._projects, self._simple = projected, projects, simple
+        self.robot, self._model, self.entries, self._workspaces = robot, robot.model, entries, workspaces
+        self._with_room = workspaces if projected is not None else Workspaces(with_room(robot.tables))
+        self._checked: dict = {}            # by options: settings, and number of samples
+        self._steps: dict = {}              # by options: settings of one step
+        self._totals: dict[tuple[Element, ...], Total] = {}
+        self._alone = [self.stepped(None, own) for own in (False, True)]    # kept as long as the settings of steps
+        self._on_groups = self._model.on_groups
+        self._methods = {**entries._asdict(), **{
+            name: entry.of(self._model.structure) for name, entry in OTHER_METHODS.items()}}
+        self._no_effort = np.zeros(self._model.n)
+
+    def _settings(self, integrator, friction, limits, springs=None):
+        """New settings of one step, with friction, limits and springs or without, but no addresses. limits: None if
+        they do not act, but leaving them is to be noted."""
+        model, settings = self._model, np.zeros(JOINTS + OF_JOINT * self._model.n)
+        head = head_of(settings)
+        head.steps = head.every = 1
+        rows = settings[JOINTS:].reshape(OF_JOINT, model.n)
+        damping, dry, lower, upper, *others = rows
+        others[0][:], others[1][:], others[2][:] = model.damping, model.friction, model.places_in_q
+        lower[:], upper[:] = (model.lower, model.upper) if limits else (-np.inf, np.inf)
+        rows[LEAST], rows[MOST] = (model.lower, model.upper) if limits is None else (-np.inf, np.inf)
+        if friction:
+            damping[:], dry[:] = model.damping, model.friction
+        if springs is not None:
+            rows[SPRING], dampers, rows[REST] = springs
+            damping += dampers
+        return settings
+
+    def total(self, forces: Sequence[Element] | None, friction: bool = False, springs: Any = None) -> Total | None:
+        """The sum of elements of force on the robot, with the model's friction and springs at the joints if they act;
+        None for none."""
+        return self._sum_of(acting(self._model, forces, friction, springs))
+
+    def stepped(self, forces: Sequence[Element] | None, friction: bool) -> Total | None:
+        """The sum of what steps take as forces: without friction and springs of joints, which are in their settings."""
+        return self._sum_of(stepped(self._model, forces, friction))
+
+    def smooth(self, forces: Sequence[Element] | None, friction: bool) -> Total | None:
+        """Return the sum of `stepped` and the model's damping, if friction acts, but not its dry friction; None for
+        none."""
+        damped = bool(friction and self._model.damping.any())
+        return self._sum_of((*stepped(self._model, forces, friction), *[ModelDamping()] * damped))
+
+    def _sum_of(self, elements):
+        if not elements:
+            return None
+        if elements not in self._totals:
+            keep(self._totals, elements, Total(self._model, self.robot.tables, elements))
+        return self._totals[elements]
+
+    def _call_robot(self, settings, integrator, total, lanes):
+        """Write the addresses of what an integrator calls of the robot into settings. Returns all addresses."""
+        head = head_of(settings)
+        calls = head.calls
+        calls[FORWARD] = self.entries.acceleration.address(kind_of(lanes))
+        if total:
+            check_elements(integrator, total.elements)
+            calls[FORCES], calls[ELEMENTS] = total.address(lanes), total.where
+        if INTEGRATORS[integrator].momenta:
+            calls[MOMENTA] = momenta_address(self._model.structure, lanes)
+        if self._projected is not None or acts_at_ends(settings[JOINTS:].reshape(OF_JOINT, -1)):
+            calls[RESTORE] = NEEDED if self._projected is None else self._projected
+            calls[PROJECT] = projection_address(self._model.structure, self._projects, lanes)
+            if self._projects.startswith("contacts"):
+                calls[DETECT], calls[SOLVE] = contact_addresses(lanes, self._simple)
+                calls[FACTORS] = not PLAIN and self.entries.acceleration.name.startswith(LEAVES_FACTORS)
+        return calls
+
+    def _pool(self, words):
+        """The workspaces with what the functions read whose addresses are in the words of settings."""
+        return self._with_room if words.item(CALLS_AT + PROJECT) else self._workspaces
+
+    def _with_calls(self, settings, integrator, total, controller, lanes):
+        """A copy of settings with the addresses of what an integrator calls, of a controller and of what it calls."""
+        settings = settings.copy()
+        calls = self._call_robot(settings, integrator, total, lanes)
+        if controller:
+            head_of(settings).long = 1             # whatever it does
+            frames = tuple(self._model.frame_names)
+            found = (controller if isinstance(controller, CompiledController) else
+                     plain_controller(controller, self.robot) if PLAIN else
+                     compiled_controller(controller, lanes, frames, self._model.root))
+            calls[CONTROLLER] = found.address
+            if FRICTION in found.methods and friction_of(self._model):
+                raise ValueError(f"a compiled controller cannot call robot.{FRICTION} of a robot with friction of its "
+                                 "own as an element of force: robot.forces, or a rigid motor that several joints turn")
+            for name in found.methods.difference((FRICTION,)):
+                calls[METHODS[name]] = self._methods[name].address(kind_of(found.lanes))
+        return settings
+
+    def step_settings(self, integrator: str, friction: bool, limits: bool | None, springs: Any = None,
+                      total: Total | None = None, lanes: bool = False, start: float = 0.0
+                      ) -> tuple[np.ndarray, Workspaces]:
+        """The settings of one step, at the time `start` (s), and the workspaces for it. ValueError for an adaptive
+        integrator."""
+        one_of("integrator", integrator, FIXED_STEPS)
+        friction, limits = options(friction, limits)
+        key = integrator, friction, limits, total, lanes
+        known = self._steps.get(key) if springs is None else None
+        if known is None:
+            settings = self._settings(integrator, friction, limits, springs)
+            known = self._with_calls(settings, integrator, total or self._alone[friction], None, lanes)
+            if springs is None:
+                keep(self._steps, key, known)
+        settings = known.copy()
+        head_of(settings).start = start
+        return settings, self._pool(settings.view(np.int64))
+
+    def step_entry(self, integrator: str, friction: bool, limits: bool | None, springs: Any = None,
+                   total: Total | None = None) -> tuple[Callable, np.ndarray, Workspaces]:
+        """The entry point of one state, and `step_settings`."""
+        settings, pool = self.step_settings(integrator, friction, limits, springs, total)
+        return one(integrator, self._on_groups), settings, pool
+
+
+def keep(kept: dict, key: Any, value: Any) -> Any:
+    """Keep a value by its key, beside at most 100 others, and return it."""
+    if len(kept) > 100:
+        kept.clear()
+    kept[key] = value
+    return value
+
+
+def head_of(settings: np.ndarray) -> Any:
+    """Return the record of settings, for Python."""
+    return settings[:JOINTS].view(SETTINGS)[0]
