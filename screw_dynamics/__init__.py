@@ -4,6 +4,7 @@ Screws and twists are (angular, linear), wrenches (torque, force); SI units, rad
 import importlib
 from typing import Any
 
+from .kernel_cache import dependencies as _dependencies  # noqa: F401  first, as it takes the time of the import
 from .mjcf import MjcfWarning, read_mjcf
 from .model.builder import Limits, ModelBuilder
 from .model.drive import Drive

@@ -2,8 +2,8 @@
 
 A kernel is machine code for one algorithm, for a single state or for batches. It is compiled at its first use, which
 takes seconds, unless it came with the installed package or is in the user's cache. A line in a Dockerfile, after
-`ENV SCREW_DYNAMICS_CACHE_DIR=/opt/screw_dynamics`, compiles those of `core` once for every user of the image, and every
-kernel with `--parts all`."""
+`ENV SCREW_DYNAMICS_CACHE_DIR=/opt/screw_dynamics`, compiles those of `core` once for every user of the image, and
+those of every part with `--parts all`."""
 from __future__ import annotations
 
 import argparse
@@ -29,15 +29,13 @@ from screw_dynamics.algorithms.derivatives import (
     INVERSE_DYNAMICS_DERIVATIVES_BY_ROWS,
 )
 from screw_dynamics.algorithms.derivatives.second_derivatives import INVERSE_DYNAMICS_SECOND_DERIVATIVES
-from screw_dynamics.algorithms.energy import KINETIC_ENERGY, POTENTIAL_ENERGY
 from screw_dynamics.algorithms.external_wrenches import FORWARD_UNDER_LOAD, UNDER_LOAD
 from screw_dynamics.algorithms.forward_dynamics import FORWARD_DYNAMICS_IN
 from screw_dynamics.algorithms.hessian import HESSIAN
 from screw_dynamics.algorithms.hybrid_dynamics import HYBRID_DYNAMICS
 from screw_dynamics.algorithms.inverse_dynamics import INVERSE_DYNAMICS_IN
 from screw_dynamics.algorithms.inverse_kinematics import search
-from screw_dynamics.algorithms.jacobian import JACOBIAN, JACOBIAN_DERIVATIVE
-from screw_dynamics.algorithms.kinematics import BODY_POSES, BODY_POSES_SPATIAL, FORWARD_KINEMATICS
+from screw_dynamics.algorithms.kinematics import BODY_POSES, BODY_POSES_SPATIAL
 from screw_dynamics.algorithms.momenta import MOMENTA
 from screw_dynamics.algorithms.regressor import REGRESSORS
 from screw_dynamics.algorithms.time_derivatives import (
@@ -71,6 +69,7 @@ from screw_dynamics.simulation.linearization import tangent_maps
 from screw_dynamics.simulation.rollout_kernels import form_of
 from screw_dynamics.simulation.step_settings import OTHER_METHODS
 from screw_dynamics.sweeps import entries as sweeps
+from screw_dynamics.sweeps.responses import form_of_responses
 
 # Parts, by what users need: a wheel has them all; what is missing is compiled at its first use. core: most methods of
 # Robot, rollouts; floating_bases: the same for robots with joints on groups; derivatives: besides these regressors,
@@ -78,94 +77,91 @@ from screw_dynamics.sweeps import entries as sweeps
 # batches of core's algorithms.
 CORE, FLOATING_BASES, DERIVATIVES, LOOPS, CONTACTS, OPTIMAL_MOTIONS, SINGLE_PRECISION = PARTS = (
     "core", "floating_bases", "derivatives", "loops", "contacts", "optimal_motions", "single_precision")
-_NAMED = {"loops": LOOPS, "contacts": CONTACTS, ", derivatives": OPTIMAL_MOTIONS} | dict.fromkeys(
-    ("feedback", "riccati", "costates", "derivatives of steps", "efforts of a controller", "displacement",
-     "trivialization"), OPTIMAL_MOTIONS)
 
 
 def forms(*parts: str) -> dict[str, Form]:
-    """Return the kernels of these parts, by name: all that can be compiled before there is a robot. First what is for a
-    single state, then what is for batches, as kernels of a kind have parts in common."""
-    return {name: form for name, form in _known().items() if _part_of(name) in parts}
-
-
-def _part_of(name):
-    """Return the part that a kernel belongs to."""
-    if name in _forms(False, False):
-        return CORE
-    if name in _forms(False, True):
-        return FLOATING_BASES
-    if "single precision" in name:
-        return SINGLE_PRECISION
-    return next((part for said, part in _NAMED.items() if said in name), DERIVATIVES)
+    """Return the kernels of these parts, by name. For each kind of base first what is for a single state, then what is
+    for batches, as kernels of a kind have parts in common."""
+    return {name: form for name, (part, form) in _known().items() if part in parts}
 
 
 @cache
 def _known():
-    """Return the kernels of all parts, by name."""
-    found = {name: form for on_groups in (False, True) for name, form in _forms(True, on_groups).items()}
-    entries = (entry.form(SINGLE) for entry in _entries(False))
-    return found | {form.name: form for form in (*entries, *_transpositions(True))}
+    """Return the part and the kernel of each name; of two parts that have it the first."""
+    found: dict = {}
+    for on_groups in (False, True):
+        for lanes in (False, True):
+            for part, form in _forms(on_groups, lanes):
+                found.setdefault(form.name, (part, form))
+    for form in (*(entry.form(SINGLE) for entry in _entries()[CORE][2:]), *_transpositions(True)):
+        found[form.name] = SINGLE_PRECISION, form
+    return found
 
 
-def _entries(everything):
-    """Return the algorithms of methods of Robot: of core, or with those of other parts, for fixed bases."""
+def _entries():
+    """Return the algorithms of each part, for fixed bases."""
     chosen, mimic = choice(None, False), choice(None, True)
-    return list(dict.fromkeys((
-        *chosen[:-1], *mimic[:-1], FORWARD_KINEMATICS, JACOBIAN, JACOBIAN_DERIVATIVE,
-        KINETIC_ENERGY, POTENTIAL_ENERGY, *UNDER_LOAD.values(), *FORWARD_UNDER_LOAD.values(), *CENTROIDAL, BODY_POSES,
-        BODY_POSES_SPATIAL, *BODY_TWISTS_IN.values(), *BODY_JACOBIANS_IN.values(),
-        *(everything * (*INVERSE_DYNAMICS_IN.values(), *FORWARD_DYNAMICS_IN.values(), *HYBRID_DYNAMICS.values(),
-                        *choice(None, False, deep=True)[:-1],
-                        INVERSE_DYNAMICS_DERIVATIVES, *FORWARD_DYNAMICS_DERIVATIVES.values(), HESSIAN,
-                        *INVERSE_DYNAMICS_TIME_DERIVATIVES_IN.values(), INVERSE_DYNAMICS_SECOND_DERIVATIVES,
-                        *LINK_DERIVATIVES.values(), JACOBIAN_SECOND_DERIVATIVE, *REGRESSORS)))))
+    return {
+        # First those that integrators alone call.
+        CORE: (chosen.acceleration, mimic.acceleration, *chosen[:-1], *mimic[:-1], *OTHER_METHODS.values(),
+               *UNDER_LOAD.values(), *FORWARD_UNDER_LOAD.values(), *CENTROIDAL, BODY_POSES, BODY_POSES_SPATIAL,
+               *BODY_TWISTS_IN.values(), *BODY_JACOBIANS_IN.values()),
+        DERIVATIVES: (
+            MOMENTA, *INVERSE_DYNAMICS_IN.values(), *FORWARD_DYNAMICS_IN.values(), *HYBRID_DYNAMICS.values(),
+            *choice(None, False, deep=True)[:-1], INVERSE_DYNAMICS_DERIVATIVES, *FORWARD_DYNAMICS_DERIVATIVES.values(),
+            HESSIAN, *INVERSE_DYNAMICS_TIME_DERIVATIVES_IN.values(), INVERSE_DYNAMICS_SECOND_DERIVATIVES,
+            *LINK_DERIVATIVES.values(), JACOBIAN_SECOND_DERIVATIVE, *REGRESSORS),
+        LOOPS: [entry for entry, _ in (KINEMATICS, *loops.FORWARD_DYNAMICS.values(), *loops.ACCELERATION.values(),
+                                       *loops.ADMISSIBLE_VELOCITIES.values())],
+        CONTACTS: [contact_calls.ACCELERATION]}
 
 
 def _transpositions(single):
-    """Return what moves states to lanes and back."""
+    """Return the kernels that move states to lanes and back."""
     return [tiles.form_of_transposition(to, single) for to in ("lanes", "rows")]
 
 
-@cache
-def _forms(everything, on_groups):
-    """Return kernels by name: of core, or of all parts but single precision; on_groups: for robots with joints on
-    groups instead of others."""
-    chosen, mimic = choice(None, False), choice(None, True)
-    structures, entries = [Structure(shared, on_groups) for shared in (False, True)], _entries(everything)
-    called = [*dict.fromkeys((chosen.acceleration, mimic.acceleration, *chosen[:-1], *OTHER_METHODS.values(),
-                              *everything * (MOMENTA,)))]
-    if everything:
-        constrained = KINEMATICS, *loops.FORWARD_DYNAMICS.values(), *loops.ADMISSIBLE_VELOCITIES.values()
-        entries, called = entries + [entry for entry, _ in constrained], called + [
-            entry for entry, _ in loops.ACCELERATION.values()]
-    integrators = [name for name, integrator in INTEGRATORS.items() if everything or integrator.beforehand]
-    of_one = [INVERSE_DYNAMICS_DERIVATIVES_BY_ROWS] * everything
-    entries, called, of_one = ([entry.of(structures[0]) for entry in some] for some in (entries, called, of_one))
-    single, batches = ([
-        *(form_of(integrator, lanes, on_groups) for integrator in integrators),
-        *(entry.form(kind_of(lanes)) for entry in dict.fromkeys((*called, *entries))),
-        search.form(lanes, on_groups), *forces.forms(on_groups, lanes, everything),
-        *(projection.form_of_projection(structure, "joints", lanes) for structure in structures), *everything * (
-            projection.form_of_closing(on_groups, lanes),
-            *(projection.form_of_projection(structure, of, lanes) for structure in structures
-              for of in ("loops", "contacts")),
-            contact_calls.ACCELERATION.of(structures[0]).form(kind_of(lanes)),
-            touches.form_of_touches(on_groups, lanes),
-            *(feedback.form_of(integrator, lanes, on_groups) for integrator in LINEARIZED),
-            *contact_calls.forms(lanes))]
-        for lanes in (False, True))
-    batches += _transpositions(False)
-    single += [inputs.form_of_gathering(), *(entry.form(NUMBER) for entry in of_one),
-               *(driven.form(integrator, on_groups) for integrator in integrators if integrator in FIXED_STEPS),
-               *(hybrid_dynamics.form(structure) for structure in structures),
-               *([configurations.form_of_integrated(), configurations.form_of_difference(),
-                  *everything * (tangent_maps.form_of_displacement(), tangent_maps.form_of_trivialization())]
-                 * on_groups),
-               *everything * (*(hybrid_dynamics_of_loops.form(structure) for structure in structures),
-                              loop_derivatives.form_of_derivatives(on_groups)),
-               *([control_along.form(), *sweeps.forms()] * (everything and not on_groups))]
-    return {form.name: form for form in (*single, *batches)}
+def _forms(on_groups, lanes):
+    """Yield (part, kernel) for fixed bases, or for robots with joints on groups; of single states, or of batches."""
+    core, structures = FLOATING_BASES if on_groups else CORE, [Structure(shared, on_groups) for shared in (False, True)]
+    parts = {name: core if integrator.beforehand else DERIVATIVES for name, integrator in INTEGRATORS.items()}
+    for name, part in parts.items():
+        yield part, form_of(name, lanes, on_groups)
+    for part, entries in _entries().items():
+        for entry in entries:
+            yield core if part == CORE else part, entry.of(structures[0]).form(kind_of(lanes))
+    yield core, search.form(lanes, on_groups)
+    for structure in structures:
+        for part, of in (core, "joints"), (LOOPS, "loops"), (CONTACTS, "contacts"):
+            yield part, projection.form_of_projection(structure, of, lanes)
+    yield LOOPS, projection.form_of_closing(on_groups, lanes)
+    for form in (touches.form_of_touches(on_groups, lanes), *contact_calls.forms(lanes)):
+        yield CONTACTS, form
+    for integrator in LINEARIZED:
+        yield OPTIMAL_MOTIONS, feedback.form_of(integrator, lanes, on_groups)
+    for beforehand, form in forces.forms(on_groups, lanes):
+        yield core if beforehand else DERIVATIVES, form
+    if lanes:
+        yield from ((core, form) for form in _transpositions(False))
+        yield OPTIMAL_MOTIONS, sweeps.form_of_riccati(True)
+        return
+    yield core, inputs.form_of_gathering()
+    yield DERIVATIVES, INVERSE_DYNAMICS_DERIVATIVES_BY_ROWS.of(structures[0]).form(NUMBER)
+    for name in FIXED_STEPS:
+        yield parts[name], driven.form(name, on_groups)
+    for structure in structures:
+        yield core, hybrid_dynamics.form(structure)
+        yield LOOPS, hybrid_dynamics_of_loops.form(structure)
+    yield LOOPS, loop_derivatives.form_of_derivatives(on_groups)
+    yield LOOPS, form_of_responses()
+    for form in (sweeps.form_of_costates(), sweeps.form_of_euler_costates(), sweeps.form_of_euler_steps()):
+        yield DERIVATIVES, form
+    for form in (control_along.form(), sweeps.form_of_riccati(False)):
+        yield OPTIMAL_MOTIONS, form
+    if on_groups:
+        yield from ((core, form) for form in (configurations.form_of_integrated(), configurations.form_of_difference()))
+        for form in (tangent_maps.form_of_displacement(), tangent_maps.form_of_trivialization()):
+            yield DERIVATIVES, form
 
 
 def select(wanted: Sequence[str], standard: Sequence[str], known: Sequence[str]) -> list[str]:
@@ -208,7 +204,7 @@ def _end_with_parent():
 def _prepare_one(name):
     logging.getLogger("screw_dynamics").setLevel(logging.ERROR)     # that it takes a while is on show already
     started = time.monotonic()
-    address_of(form_of_words(_known()[name]))
+    address_of(form_of_words(_known()[name][1]))
     return time.monotonic() - started
 
 
@@ -241,7 +237,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m screw_dynamics.prepare", description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("names", nargs="*", metavar="name", help="what to compile: gravity_torque, rollout.rk45, ...; "
-                        "all that begins with a name; by default what a Robot uses")
+                        "all that begins with a name; by default all of the parts")
     parser.add_argument("-j", "--jobs", type=int, default=available_threads(), help="how many processes to use")
     parser.add_argument("--parts", default=CORE, help="the parts to compile, or from which names are taken first, "
                         f"with commas between: {', '.join(PARTS)}; or all")
@@ -263,9 +259,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"with this Numba kernels cannot be kept: every process compiles those that it calls; screw_dynamics is "
               f"tested with Numba {tested.span()}", file=sys.stderr)
         return 1
-    known, parts = _known(), PARTS if options.parts == "all" else options.parts.split(",")
+    known, parts = forms(*PARTS), PARTS if options.parts == "all" else options.parts.split(",")
     if wrong := [part for part in parts if part not in PARTS]:
-        parser.error(f"there is no part {wrong[0]!r}; parts are {', '.join(PARTS)}")
+        parser.error(f"there is no part {wrong[0]!r}; parts are {', '.join(PARTS)}; or all")
     try:
         names = select(options.names, list(forms(*parts)), list(known))
     except ValueError as error:

@@ -25,7 +25,7 @@ def run(mark, files):
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-@pytest.mark.timeout(3600)      # hundreds of tests, each with the time of one; beside a load they take half an hour
+@pytest.mark.timeout(3600)      # it runs hundreds of tests, which take half an hour on a busy machine
 @pytest.mark.parametrize("files", [OF_CONTACTS, [path for path in MARKED if path not in OF_CONTACTS]],
                          ids=["contacts", "others"])
 def test_in_plain_python(files):

@@ -66,7 +66,8 @@ def words_of(kinds: str, arguments: Sequence) -> tuple[np.ndarray, list]:
             if type(x) is np.ndarray and x.ndim <= AXES:
                 kept.append(view_of(x))
                 words[k] = kept[-1].ctypes.data
-        elif isinstance(x, (np.ndarray, str)) or (isinstance(x, (bool, np.bool_)) != (kind == "b") and kind != "d"):
+        elif isinstance(x, (np.ndarray, str, bytes, bytearray)) or (
+                isinstance(x, (bool, np.bool_)) != (kind == "b") and kind != "d"):
             raise TypeError(f"argument {k} is no {kind}")
         elif kind == "d":
             words[k:k + 1].view(float)[0] = float(x)

@@ -22,7 +22,8 @@ ARRAY = re.compile(r"Array\((\w+), (\d), '(\w)', readonly=(\w+)\)")      # see w
 @cache
 def function(form: Form) -> Callable[..., int]:
     """Return the function of a form, of arrays and numbers as its signature has them: the integer that it returns, or 0
-    where it returns nothing. Raises TypeError for other arguments, and for arrays of other axes, types or flags."""
+    where it returns nothing. Compiled, it raises TypeError for other arguments, and for arrays of other axes, types or
+    flags."""
     if PLAIN:
         run = prepare(*form).entry_point
         return lambda *arguments: run(*arguments) or 0

@@ -15,7 +15,7 @@ from screw_dynamics.algorithms.forward_dynamics.hybrid import follow, release, r
 from screw_dynamics.algorithms.group_rates import last_body
 from screw_dynamics.algorithms.space import put_vector, vector_at
 from screw_dynamics.model.links import Link
-from screw_dynamics.numbers.scalars import some, sqrt, where
+from screw_dynamics.numbers.scalars import larger, some, sqrt
 from screw_dynamics.numbers.tables import extends
 from screw_dynamics.numbers.values import Scalar, kernel, null, zero
 from screw_dynamics.screws.halves import Half, half, twist_up, wrench_down
@@ -38,12 +38,6 @@ class InverseFactors(NamedTuple):
     L: Half
     v: Vec3
     a: Twist
-
-
-@kernel
-def larger(a: Scalar, b: Scalar) -> Scalar:
-    """The larger of two numbers."""
-    return where(a > b, a, b)
 
 
 # ------------------------------------------------------------------------------------------------- free joints

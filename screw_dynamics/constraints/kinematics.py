@@ -211,7 +211,7 @@ def kinematics(links: Link, body: ConstraintKinematics, given: ConstraintTables,
 
 @kernel
 def kinematics_on_groups(links: Link, body: ConstraintKinematics, given: ConstraintTables, out: np.ndarray) -> None:
-    """Write what `kinematics` does for Lie-group joints; theta'' is less than qdd by the products."""
+    """Fill out as `kinematics` does, for Lie-group joints; theta'' is less than qdd by the products."""
     clear(body.product)
     add_products(links, body.q, body.qd, -1.0, body.product)
     fill(links, body, given, out)

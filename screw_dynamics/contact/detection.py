@@ -119,8 +119,7 @@ def detector(kinds: frozenset[tuple[int, int]]) -> Callable:
 
 def are_simple(kinds: frozenset[tuple[int, int]]) -> bool:
     """Return True if all kinds of pairs are SIMPLE: hulls touch planes alone, cylinders planes and spheres alone, and
-    no height fields touch. With the kernels of the others, compiling takes a third of a minute, three times as long as
-    without."""
+    no height fields touch. With the kernels of the others, compiling takes three times as long as without."""
     return kinds <= SIMPLE.keys()
 
 

@@ -41,6 +41,8 @@ from .laws import (
 
 ws.reserve(Bodies, kernel(lambda n, b: (TERMS, n)))
 
+WORK = 4 + TERMS        # vectors (nq) of dual numbers: see work_of
+
 
 # ------------------------------------------------------------------------------------------------- bodies
 @kernel
@@ -186,7 +188,7 @@ def form_of_states(kernels: Kernels, what: str, key: str | None) -> Form:
 
 def form_of_derivatives(kernels: Kernels, key: str | None) -> Form:
     """Terms and their derivatives by displacements of q along the joint twists and by qd, out (N, TERMS, n, 1 + 2n):
-    derivatives(workspace, p, t, ahead, q, qd, work, out). work: memory for (4 + TERMS) nq dual numbers."""
+    derivatives(workspace, p, t, ahead, q, qd, work, out). work: memory for WORK nq dual numbers."""
     terms, space = kernels.terms, kernels.space
 
     @compiled(f"{kernels.name}, derivatives", key=key)
@@ -208,5 +210,5 @@ def form_of_derivatives(kernels: Kernels, key: str | None) -> Form:
 @kernel
 def work_of(like: Any, work: np.ndarray, n: int, nq: int) -> tuple:
     """Vectors of dual numbers: two configurations (nq), a displacement and velocities (n), and terms (TERMS, n)."""
-    rows = block(like, (4 + TERMS, nq), work, 0)
+    rows = block(like, (WORK, nq), work, 0)
     return rows[0], rows[1], rows[2, :n], rows[3, :n], rows[4:, :n]

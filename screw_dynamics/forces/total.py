@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from math import prod
 from typing import Any, NamedTuple
@@ -24,7 +24,7 @@ from screw_dynamics.numbers.values import PLAIN
 
 from .custom import Custom, why_not_compiled
 from .element import KINDS, Element, Robot
-from .kernels import Kernels, form_of_derivatives, form_of_native, form_of_states, kernels_of
+from .kernels import WORK, Kernels, form_of_derivatives, form_of_native, form_of_states, kernels_of
 from .laws import ACCOUNT, COORDINATE, EFFORT, HEADER, LINK, OF_Y, TERMS, CoordinateLaw, Law, LinkLaw, PairLaw
 
 
@@ -131,9 +131,9 @@ class Total:
         return self.terms(q, qd, t)[..., EFFORT, :]
 
     def terms(self, q: ArrayLike, qd: ArrayLike, t: ArrayLike = 0.0, ahead: float = 0.0) -> np.ndarray:
-        """Return efforts, stiffnesses and dampings of the elements at joints, (..., 3, n), for implicit integrators.
-        ahead: s, how far along qd the coordinates of elements at one joint are; if > 0,
-        those at two do not resist."""
+        """Return the efforts of all elements, and stiffnesses and dampings of those at joints, (..., 3, n), which
+        implicit integrators use. ahead: s, how far along qd the coordinates of elements at one joint are; if > 0, those
+        at two do not resist."""
         return self._of_states("terms", t, q, qd, TERMS, self._model.n, ahead=checks.number("ahead", ahead))
 
     def link_wrenches(self, q: ArrayLike, qd: ArrayLike, t: ArrayLike = 0.0) -> dict[str, np.ndarray]:
@@ -156,7 +156,7 @@ class Total:
         ahead, (lead, (t, q, qd)) = checks.number("ahead", ahead), self._states(t, q, qd)
         n, nq = self._model.n, self._model.nq
         out = np.empty((len(t), TERMS, n, 1 + 2 * n))
-        size = (4 + TERMS) * nq
+        size = WORK * nq
         work = np.empty(size, dtype=object) if PLAIN else np.zeros((1 + WIDTH) * size)
         self._run(self._on_duals, form_of_derivatives, (), t, ahead, q, qd, work, out)
         out = out.reshape(*lead, TERMS, n, 1 + 2 * n)
@@ -253,10 +253,12 @@ def _numbers_of_place(law, row):
     return LINK * isinstance(law, LinkLaw)
 
 
-def forms(on_groups: bool, lanes: bool, everything: bool) -> list[Form]:
-    """Return the forms of this package's laws that are compiled beforehand: for balances of energy and momentum;
-    everything: for rollouts, linear models and wrenches too."""
+def forms(on_groups: bool, lanes: bool) -> Iterator[tuple[bool, Form]]:
+    """Yield the forms of this package's laws: True with those of balances of energy and momentum, False with those of
+    rollouts, linear models and wrenches."""
     kernels = kernels_of(_built_in().values(), on_groups, ())
-    of_states = [form_of_states(kernels, "terms", ""), form_of_states(kernels, "accounts", ""),
-                 *everything * [form_of_states(kernels, "wrenches", ""), form_of_derivatives(kernels, "")]]
-    return [*everything * [form_of_native(kernels, lanes, "")], *(not lanes) * of_states]
+    yield False, form_of_native(kernels, lanes, "")
+    if not lanes:
+        for what in ("terms", "accounts", "wrenches"):
+            yield what != "wrenches", form_of_states(kernels, what, "")
+        yield False, form_of_derivatives(kernels, "")

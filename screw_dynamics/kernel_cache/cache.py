@@ -40,8 +40,10 @@ def made_by() -> tuple:
     import llvmlite
     import numba
 
+    from screw_dynamics.numba_internals import kept_code
+
     return (platform.python_implementation(), platform.python_version_tuple()[:2], numba.__version__,
-            llvmlite.__version__, numba.config.OPT)
+            llvmlite.__version__, *kept_code.target())
 
 
 class Compiled:
@@ -65,6 +67,11 @@ class Compiled:
                 kept_code.keep_by(dispatcher, self.cache)
             let_compile(dispatcher, False)                    # an unforeseen type must raise, not compile for seconds
             return dispatcher
+
+    @lazy
+    def depends(self) -> Any:
+        """Key and all sources, or the fingerprint of the function. Raises TypeError if there is none."""
+        return (self.key, digest(EVERYTHING)) if self.key else fingerprint(self.function)
 
     @lazy
     def cache(self) -> _Cache:
@@ -91,10 +98,8 @@ class Form(NamedTuple):
     @property
     def is_kept(self) -> bool:
         """True if Numba would not have to compile it."""
-        from screw_dynamics.numba_internals.kept_code import context_of
-
-        context = context_of(self.compiled.dispatcher)
-        return self.compiled.cache.find(types_of(self.signature), context) is not None
+        start()
+        return self.compiled.cache.find(types_of(self.signature)) is not None
 
 
 def compiled(name: str = "", key: str | None = "", nogil: bool = False) -> Callable[[Callable], Any]:
@@ -115,7 +120,7 @@ def file_name(made: Compiled, *depends: Any) -> str | None:
     if made.key is None:
         return None
     try:
-        key = (made.key, digest(EVERYTHING)) if made.key else fingerprint(made.function)
+        key = made.depends
     except TypeError:
         return None
     hashed = hashlib.sha256(repr((made.name, key, *depends)).encode()).hexdigest()[:32]
@@ -127,11 +132,10 @@ def prepare(made: Compiled, signature: tuple[Any, ...]) -> Any:
     if PLAIN:
         return SimpleNamespace(entry_point=made)
     from screw_dynamics.numba_internals.dispatchers import let_compile
-    from screw_dynamics.numba_internals.kept_code import context_of
 
     dispatcher, kinds = made.dispatcher, types_of(signature)
     if kinds not in dispatcher.overloads:
-        with made.cache.turn(kinds, context_of(dispatcher)):
+        with made.cache.turn(kinds):
             let_compile(dispatcher, True)
             try:
                 dispatcher.compile(kinds)                     # nothing to do if another thread was first
@@ -187,17 +191,18 @@ class _Cache:
         """The folder to which new code is written."""
         return str(store.own().path)
 
-    def find(self, signature, target_context):
+    def find(self, signature):
         """Return the bytes of the code for these types; None if there is no file of them."""
-        name, folders = self._name(signature, target_context), (store.installed(), store.own())
-        return next((data for folder in folders if name and (data := folder.read(name)) is not None), None)
+        name = self._name(signature)
+        found = store.found(name, store.SUFFIX) if name else None
+        return found[1] if found else None
 
     def load_overload(self, signature, target_context):
         """The compile result for these types; None if it has to be compiled."""
         from screw_dynamics.numba_internals import kept_code
 
         of_user = self._made.key != "" or not self._made.function.__module__.startswith("screw_dynamics.")
-        data, self._found = self._found or self.find(signature, target_context), None
+        data, self._found = self._found or self.find(signature), None
         if data is not None:
             with suppress(Exception):                         # whatever unpickling makes of another version's file
                 kept_code.get_ready(target_context, of_user)
@@ -208,31 +213,21 @@ class _Cache:
         """Keep a compile result, unless there is no place for it, which is logged once."""
         from screw_dynamics.numba_internals import kept_code
 
-        name = self._name(signature, result.target_context)
-        data = name and are_as_imported() and kept_code.bytes_of(result)
-        if not data:
-            return
-        folder = store.own()
-        try:
-            folder.write(name, data)
-        except OSError as error:
-            store.say_not_kept(error)
+        name = self._name(signature)
+        if name and are_as_imported() and (data := kept_code.bytes_of(result)):
+            store.keep(name, data, store.SUFFIX)
 
     @contextmanager
-    def turn(self, signature, target_context) -> Iterator[None]:
+    def turn(self, signature) -> Iterator[None]:
         """Load a piece of code, or compile it in turn."""
         with lock:
-            self._found = self.find(signature, target_context)
+            self._found = self.find(signature)
             if self._found is not None:
                 yield
                 return
-            with compiling(self._made, self._name(signature, target_context)):
+            with compiling(self._made, self._name(signature)):
                 yield
 
-    def _name(self, signature, target_context):
+    def _name(self, signature):
         """Return the name of the file for the code; None if it cannot be kept."""
-        from screw_dynamics.numba_internals import kept_code
-
-        if not tested.in_use():
-            return None
-        return file_name(self._made, made_by(), signature, kept_code.processor(target_context))
+        return file_name(self._made, made_by(), signature) if tested.in_use() else None

@@ -7,6 +7,7 @@ import hashlib
 import json
 import time
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from functools import cache
 from importlib.util import resolve_name
 from pathlib import Path
@@ -20,7 +21,7 @@ COMPILED = ("numba_internals", "numbers", "screws", "model", "compiled", "algori
 # How kernels are compiled and linked: no import leads to all of it.
 ALWAYS = "numba_internals/", "numbers/", "kernel_cache/shared_objects.py", "kernel_cache/runtime.c"
 EVERYTHING = "*"
-_IMPORTED = time.time()
+_IMPORTED = time.time()             # before all others are imported: see the __init__.py of the package
 NAME = store.PACKAGE.name
 
 
@@ -33,24 +34,23 @@ def digest(module: str) -> str:
 
 @cache
 def _digests():
-    """Return `digests` of the source files as they are, which are kept from process to process."""
+    """Return `digests` of the source files as they are, which are kept from process to process. Raises TypeError, as
+    `fingerprint` of what is not known, if they are not what this process imported."""
+    if not are_as_imported():
+        raise TypeError("source files were edited since this process imported them")
     sources = sources_in(store.PACKAGE)
     name = "sources-" + _hash(sorted(sources.items()))
-    for folder in (store.installed(), store.own()):
-        if (data := folder.read(name, store.SOURCES)) is not None:
-            return json.loads(data)
+    if (kept := store.found(name, store.SOURCES)) is not None:
+        return json.loads(kept[1])
     found = digests(sources)
-    try:
-        store.own().write(name, json.dumps(found).encode(), store.SOURCES)
-    except OSError as error:
-        store.say_not_kept(error)
+    store.keep(name, json.dumps(found).encode(), store.SOURCES)
     return found
 
 
 def are_as_imported() -> bool:
-    """Return True if no source file was edited since this process imported the package: the code of one that was must
-    not be kept by the hashes of what it is now."""
-    return not any(_IMPORTED < path.stat().st_mtime < time.time() for path in _files(store.PACKAGE))
+    """Return True if no source file has changed since this process began to import the package. By the time of the
+    change itself: copies may come with the time of their last edit."""
+    return not any(_IMPORTED < path.stat().st_ctime < time.time() for path in _files(store.PACKAGE) if path.exists())
 
 
 def sources_in(package: Path) -> dict[str, bytes]:
@@ -59,14 +59,18 @@ def sources_in(package: Path) -> dict[str, bytes]:
 
 
 def _files(package):
-    """Return the files that kernels are compiled from."""
+    """Return the files that kernels are compiled from, without those that editors hide."""
     return [*package.glob("kernel_cache/*.[ch]"), *(path for name in (*COMPILED, "kernel_cache")
-                                                   for path in (package / name).rglob("*.py"))]
+                                                   for path in (package / name).rglob("[!.]*.py"))]
 
 
 def digests(sources: Mapping[str, bytes]) -> dict[str, str]:
     """Return the hash of each module with what it depends on, and of EVERYTHING, from the contents of files."""
-    trees = {path: ast.parse(text) for path, text in sources.items() if path.endswith(".py")}
+    trees = {}
+    for path, text in sources.items():
+        with suppress(SyntaxError, ValueError):         # a file in the middle of an edit, of which no kernel is made
+            if path.endswith(".py"):
+                trees[path] = ast.parse(text)
     syntax = {path: _hash(text) for path, text in sources.items() if path not in trees}
     depends = dependencies(trees, syntax)
     for path, tree in trees.items():
@@ -81,7 +85,8 @@ def dependencies(trees: Mapping[str, ast.AST], others: Iterable[str] = ()) -> di
     """Return the paths of the files that each compiled module depends on, and EVERYTHING, from the syntax trees by
     their paths, and the paths of other files."""
     paths = {_module(path): path for path in trees if path.startswith(COMPILED)}
-    imported = {path: {paths[name] for name in _imports(trees[path], _package(path), paths) if name in paths}
+    packages = {path: _module(path.rpartition("/")[0] + "/__init__.py") for path in paths.values()}
+    imported = {path: {paths[name] for name in _imports(trees[path], packages[path], paths) if name in paths}
                 for path in paths.values()}
     always = {path for path in (*trees, *others) if path.startswith(ALWAYS)}
     return {module: always | _reached({path, *always} & imported.keys(), imported) for module, path in paths.items()
@@ -96,11 +101,6 @@ def _module(path):
     """Return the name of the module in a file."""
     parts = [NAME, *Path(path).with_suffix("").parts]
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
-
-
-def _package(path):
-    """Return the name of the package to which imports in a file are relative."""
-    return ".".join([NAME, *Path(path).parts[:-1]])
 
 
 def _imports(tree, package, modules) -> Iterator[str]:

@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 
-from screw_dynamics.numba_internals.compiler import declare, types
 from screw_dynamics.numba_internals.dispatchers import is_jitted
 
 from .dependencies import digest
@@ -48,13 +47,16 @@ def _(x: np.ndarray):
 def _(x: type):
     # Tables that are derived from one have its name.
     columns = [(name, repr(kind)) for name, kind in getattr(x, "__annotations__", {}).items()]
-    return (x.__module__, x.__qualname__, columns,
-            digest(x.__module__) if x.__module__.startswith("screw_dynamics.") else "")
+    return x.__module__, x.__qualname__, columns, _digest(x.__module__)
 
 
 @fingerprint.register
 def _(x: ModuleType):
-    return x.__name__, digest(x.__name__) if x.__name__.startswith("screw_dynamics.") else ""
+    return x.__name__, _digest(x.__name__)
+
+
+def _digest(module):
+    return digest(module) if module.startswith("screw_dynamics.") else ""
 
 
 @fingerprint.register
@@ -65,8 +67,7 @@ def _(x: CodeType):
 @fingerprint.register
 def _(x: FunctionType):
     closure = [fingerprint(cell.cell_contents) for cell in x.__closure__ or ()]
-    return (x.__module__, x.__qualname__, digest(x.__module__), fingerprint(x.__code__),
+    # A docstring is a constant like others.
+    code = x.__code__.replace(co_consts=tuple(None if c is x.__doc__ else c for c in x.__code__.co_consts))
+    return (x.__module__, x.__qualname__, digest(x.__module__), fingerprint(code),
             fingerprint((x.__defaults__ or (), *sorted((x.__kwdefaults__ or {}).items()))), closure)
-
-
-declare(lambda: fingerprint.register(types.Type, lambda x: (type(x).__name__, repr(x))))

@@ -9,7 +9,7 @@ _V4 = _V3 | {"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"}
 LEVELS: dict[str, dict[str, set[str]]] = {
     "x86_64": {"x86-64-v4": _V4, "x86-64-v3": _V3}, "aarch64": {"generic": {"asimd"}}}
 # Settings of Numba for code of another kind, which it makes itself.
-OTHERS = "NUMBA_CPU_FEATURES", "NUMBA_LOOP_VECTORIZE", "NUMBA_OPT", "NUMBA_SLP_VECTORIZE"
+OTHERS = "NUMBA_BOUNDSCHECK", "NUMBA_CPU_FEATURES", "NUMBA_LOOP_VECTORIZE", "NUMBA_OPT", "NUMBA_SLP_VECTORIZE"
 
 
 @cache

@@ -4,16 +4,15 @@ A kernel that is called by its address is an ordinary shared object with one sym
 calls more than the C library and runtime.c, Numba makes machine code of it in each process: cache.py."""
 import ctypes
 import os
-import shlex
 import shutil
 import subprocess
 import sys
 import tempfile
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from screw_dynamics.numba_internals import tested
-from screw_dynamics.numba_internals.compiler import lock, types_of
+from screw_dynamics.numba_internals.compiler import lock, start, types_of
 
 from . import store
 from .cache import Form, compiling, file_name
@@ -25,7 +24,7 @@ RUNTIME = Path(__file__).with_name("runtime.c")
 
 def linker() -> list[str] | None:
     """Return the command of the C compiler that links kernels: $CC, cc, gcc or clang; None if there is none."""
-    commands = shlex.split(os.environ.get("CC", "")), ["cc"], ["gcc"], ["clang"]
+    commands = os.environ.get("CC", "").split(), ["cc"], ["gcc"], ["clang"]
     return next((command for command in commands if command and shutil.which(command[0])), None)
 
 
@@ -40,6 +39,7 @@ def address_of(form: Form) -> int:
     if not linker():
         store.say_once("there is no C compiler: Numba makes machine code of kernels, and is imported to load it")
         return 0
+    start()
     with lock:
         if not tested.in_use() or form.is_kept:     # in Numba's form
             return 0
@@ -55,14 +55,16 @@ def is_kept(form: Form) -> bool:
 
 def file_of(form: Form) -> Path | None:
     """Return the file of a kernel, if there is one to be trusted."""
-    folders = store.installed(), store.own()
-    return next((path for name in _names(form) for folder in folders if (path := folder.shared_object(name))), None)
+    return next((found[0] for name in _names(form) if (found := store.found(name, store.SHARED_OBJECT))), None)
 
 
 def _names(form):
     """Return the names of files that may hold a kernel, for the best level of instructions first. A user's function has
     NumPy's functions as Numba implements them, whose version counts then."""
-    versions = (version("numba"),) if form.compiled.key else ()
+    try:
+        versions = (version("numba"), version("llvmlite")) if form.compiled.key else ()
+    except PackageNotFoundError:
+        return []
     names = [file_name(form.compiled, form.signature, level, *versions) for level in levels()]
     return [name for name in names if name is not None]
 
@@ -86,7 +88,8 @@ def _built(form, name):
     try:
         with tempfile.TemporaryDirectory() as folder:
             whole = _linked(data, Path(folder))
-            return _kept(name, whole, whole.read_bytes())
+            kept = store.keep(name, whole.read_bytes(), store.SHARED_OBJECT) if are_as_imported() else None
+            return _address(kept or whole)
     except (OSError, subprocess.CalledProcessError) as error:
         reason = getattr(error, "stderr", "").strip() or error
         store.say_once(f"kernels cannot be linked, and every process compiles them: {reason}")
@@ -100,14 +103,3 @@ def _linked(data, folder):
     command = [*linker(), "-shared", "-O1", "-fPIC", "-fvisibility=hidden", "-s", "-o", whole, parts, RUNTIME, "-lm"]
     subprocess.run(command, check=True, capture_output=True, text=True, errors="replace")
     return whole
-
-
-def _kept(name, whole, contents):
-    """Return the address in a copy of a shared object in the user's cache; in itself where nothing can be kept."""
-    if not are_as_imported():
-        return _address(whole)
-    try:
-        return _address(store.own().write(name, contents, store.SHARED_OBJECT))
-    except OSError as error:
-        store.say_not_kept(error)
-        return _address(whole)

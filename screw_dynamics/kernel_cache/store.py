@@ -34,28 +34,15 @@ def say_once(text: str) -> None:
         _log.warning(text)
 
 
-def say_not_kept(error: OSError) -> None:
-    """Log, once, why code that was compiled is not kept."""
-    say_once(f"machine code cannot be kept in {own().path}, and every process compiles it anew: "
-             f"{error.strerror or error}. SCREW_DYNAMICS_CACHE_DIR chooses another folder")
-
-
 class Folder:
     """Files of machine code in a folder that one of these users (uid), and nobody else, may write."""
 
     def __init__(self, path: Path, owners: set[int]):
         self.path, self._owners = path, owners
 
-    def __contains__(self, name: str) -> bool:
-        return self.read(name) is not None
-
-    def shared_object(self, name: str) -> Path | None:
-        """Return the shared object of this name; None if there is none, or it is damaged or not to be trusted."""
-        return None if self.read(name, SHARED_OBJECT) is None else self._file(name, SHARED_OBJECT)
-
     def read(self, name: str, suffix: str = SUFFIX) -> bytes | None:
         """Return the data of a name; None if there is no such file, or it is damaged or not to be trusted."""
-        with suppress(OSError), open(self._file(name, suffix), "rb") as file:
+        with suppress(OSError), open(self.file(name, suffix), "rb") as file:
             for what, status in ((self.path, self.path.stat()), (file.name, os.fstat(file.fileno()))):
                 fault = self._fault(status)
                 if fault:
@@ -76,7 +63,7 @@ class Folder:
             with open(handle, "wb") as file:
                 os.fchmod(handle, 0o644)
                 file.write(data + hashlib.sha256(data).digest() + _MAGIC)
-            os.replace(temporary, self._file(name, suffix))
+            os.replace(temporary, self.file(name, suffix))
         except BaseException:
             os.unlink(temporary)
             raise
@@ -84,14 +71,14 @@ class Folder:
             with suppress(OSError):
                 if old.stat().st_mtime < time.time() - UNUSED:
                     old.unlink()
-        return self._file(name, suffix)
+        return self.file(name, suffix)
 
     @contextmanager
     def alone(self, name: str) -> Iterator[None]:
         """Let processes that are about to write the same file take turns, for PATIENCE at most."""
         try:
             self._make()
-            lock = open(f"{self._file(name)}.lock", "w")
+            lock = open(f"{self.file(name)}.lock", "w")
         except OSError:                                         # nowhere to write: each for itself
             yield
             return
@@ -115,7 +102,8 @@ class Folder:
             file.unlink(missing_ok=True)
         return sum(file.name.endswith((SUFFIX, SHARED_OBJECT)) for file in files)
 
-    def _file(self, name, suffix=SUFFIX):
+    def file(self, name: str, suffix: str = SUFFIX) -> Path:
+        """Return the path of a file, which need not exist."""
         return self.path / f"{name}{suffix}"
 
     def _files(self):
@@ -178,12 +166,31 @@ def own() -> Folder:
     first, refused = None, ""
     for path in places():
         folder = Folder(path, {0, os.geteuid()})
-        if refused:
-            say_once(f"{refused}; {path} is used instead")
         if not (fault := folder.unfit()):
+            if refused:
+                say_once(f"{refused}; {path} is used instead")
             return folder
         first, refused = first or folder, f"machine code in {path} is not used: {fault}"
     return first
+
+
+def found(name: str, suffix: str) -> tuple[Path, bytes] | None:
+    """Return a file of what came with the package, or of the user's, and its data; None if neither has it."""
+    for folder in (installed(), own()):
+        if (data := folder.read(name, suffix)) is not None:
+            return folder.file(name, suffix), data
+    return None
+
+
+def keep(name: str, data: bytes, suffix: str) -> Path | None:
+    """Write a file into the user's folder; None, with a line in the log, once, if that is not possible."""
+    folder = own()
+    try:
+        return folder.write(name, data, suffix)
+    except OSError as error:
+        say_once(f"machine code cannot be kept in {folder.path}, and every process compiles it anew: "
+                 f"{error.strerror or error}. SCREW_DYNAMICS_CACHE_DIR chooses another folder")
+        return None
 
 
 def places() -> Iterator[Path]:

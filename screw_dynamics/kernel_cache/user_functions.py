@@ -1,7 +1,7 @@
 """A user's function as it is compiled, with checks of bounds, and as plain Python, which tells where it fails.
 
-Numba checks no bounds by default: an index past the end reads and writes memory of somebody else. It does
-so for the function, and for the jitted functions that this calls, which may have been compiled without before: all are
+Numba checks no bounds by default: an index past the end reads and writes memory of somebody else. Here it checks
+them in the function, and in the jitted functions that this calls, which may have been compiled without before: all are
 compiled anew. numba.njit(boundscheck=False) on one of them leaves that one as it is."""
 from collections.abc import Callable
 from contextlib import suppress

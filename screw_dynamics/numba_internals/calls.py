@@ -1,11 +1,26 @@
-"""Compiled functions by their addresses. Numba documents `cfunc`, whose functions cannot raise, and nothing else."""
+"""Compiled functions by their addresses, intrinsics and conversions. Numba documents `cfunc`, whose functions cannot
+raise, and nothing else."""
 import ctypes
 from collections.abc import Sequence
 from typing import Any
 
 from numba import types
+from numba.extending import typeof_impl
 
 from .tested import required
+
+with required("convert numbers to lanes, and declare intrinsics"):
+    from numba.core.registry import cpu_target
+    from numba.core.typeconv import Conversion
+
+SAFE = Conversion.safe          # a conversion without loss
+
+
+def recognize(kind: type) -> None:
+    """Have compiled code that names an object of a class call the intrinsic `made` that this has."""
+    @typeof_impl.register(kind)
+    def _typeof(x, context):
+        return cpu_target.typing_context.resolve_value_type(x.made)
 
 
 @required("call compiled functions at their addresses")

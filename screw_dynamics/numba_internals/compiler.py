@@ -10,8 +10,9 @@ import os
 import sys
 from collections import deque
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from importlib import import_module
-from threading import RLock, Thread
+from threading import RLock
 from typing import Any
 
 # `fastmath=True` would also assume that nothing is infinite or NaN, and break the argument reduction of sincos.
@@ -81,13 +82,12 @@ def start() -> None:
     with lock:
         if _started:
             return
-        thread = Thread(target=import_module, args=("numba",))      # where Ctrl-C does not leave half of it behind
-        thread.start()
-        thread.join()
-        if import_module("numba").config.DISABLE_JIT:
+        with ThreadPoolExecutor(1) as thread:       # where Ctrl-C does not leave half of it behind
+            numba = thread.submit(import_module, "numba").result()
+        if numba.config.DISABLE_JIT:
             raise RuntimeError("Numba's JIT is disabled by a file .numba_config.yaml, or since screw_dynamics was "
                                "imported: set NUMBA_DISABLE_JIT=1 in the environment instead")
-        import_module("screw_dynamics.numba_internals.intrinsics").recognize(Intrinsic)
+        numba_calls.recognize(Intrinsic)
         _make_declarations()
         _started = True
         _make_declarations()                # what another thread has declared meanwhile
@@ -102,7 +102,7 @@ def _make_declarations():
             return
         try:
             declaration()
-        except BaseException:               # Ctrl-C, say: it is made next time
+        except BaseException:               # as Ctrl-C: it is made next time
             _declarations.appendleft(declaration)
             raise
 

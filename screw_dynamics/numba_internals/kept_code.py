@@ -27,14 +27,12 @@ def get_ready(target_context: Any, everything: bool) -> None:
         target_context.refresh()
 
 
-def processor(target_context: Any) -> tuple[str, str, str]:
-    """Return the target of machine code: triple, name and features of the processor."""
-    return target_context.codegen().magic_tuple()
-
-
-def context_of(dispatcher: Any) -> Any:
-    """The target context that a dispatcher compiles in."""
-    return dispatcher.targetctx
+def target() -> tuple:
+    """Return the target of machine code: triple, name and features of the processor; and Numba's settings for it."""
+    from numba import config
+    from numba.core.registry import cpu_target
+    return (*cpu_target.target_context.codegen().magic_tuple(), config.OPT, config.LOOP_VECTORIZE,
+            config.SLP_VECTORIZE, config.BOUNDSCHECK)
 
 
 def keep_by(dispatcher: Any, cache: Any) -> None:

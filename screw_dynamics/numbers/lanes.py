@@ -149,7 +149,7 @@ def splat_single(x: Any) -> Any:
 
 
 def places(x: Any) -> int:
-    """Return the count of numbers in x: WIDTH for a lane or mask, else one."""
+    """Return the count of numbers in x: WIDTH for a lane or mask, twice that in single precision, else one."""
     return 1
 
 

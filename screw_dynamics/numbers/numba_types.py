@@ -6,8 +6,8 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import lower_cast, models, register_model
 
+from screw_dynamics.numba_internals.calls import SAFE
 from screw_dynamics.numba_internals.compiler import FLAGS
-from screw_dynamics.numba_internals.conversions import SAFE
 
 from .lanes import WIDTH
 

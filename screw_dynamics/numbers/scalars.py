@@ -65,6 +65,12 @@ def _where(condition, a, b):
     return None
 
 
+@kernel
+def larger(a: Scalar, b: Scalar) -> Scalar:
+    """Return the larger of two numbers; NaN if one is."""
+    return where((a < b) | (b != b), b, a)
+
+
 @singledispatch
 def some(condition: bool) -> bool:
     """True if the condition holds; on lanes, if it holds in at least one place."""

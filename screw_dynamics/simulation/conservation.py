@@ -1,5 +1,5 @@
-"""Balances of energy and momentum along a motion, whose residuals are the error of its integrator; and residuals of
-configurations.
+"""Balances of energy and momentum along a motion, whose residuals are the errors of its integrator and of the
+integrals; and residuals of configurations.
 
 Work and impulses are integrals over the samples of a motion, by Simpson's rule from sample to sample, of order 4. In
 the middle the velocity is the one with which this rule gives the displacement between the samples, so that under

@@ -6,10 +6,10 @@ efforts of controllers are of the iteration before."""
 import numpy as np
 
 from screw_dynamics.algorithms.space import displace, trivialize
-from screw_dynamics.numbers.scalars import absolute, some, where
+from screw_dynamics.numbers.scalars import absolute, larger, some, where
 from screw_dynamics.numbers.values import Scalar, kernel, null, over
 
-from .iteration import ITERATIONS, SLOW, larger, spoil, unsettled
+from .iteration import ITERATIONS, SLOW, spoil, unsettled
 from .plant import Plant, Stages, load, solve
 from .runge_kutta import Tableau, weighted
 

@@ -19,12 +19,6 @@ def unsettled(active: Any, change: Scalar, last: Scalar, size: Scalar) -> Any:
 
 
 @kernel
-def larger(a: Scalar, b: Scalar) -> Scalar:
-    """The larger of two numbers."""
-    return where(a > b, a, b)
-
-
-@kernel
 def spoil(change: Scalar, size: Scalar, qd: list) -> None:
     """Make velocities NaN where the last change is too large: of a step that is too long there is no solution."""
     for k in range(len(qd)):

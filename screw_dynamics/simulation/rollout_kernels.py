@@ -42,10 +42,13 @@ class Views(NamedTuple):
     dt: float
 
 
+ADDRESSES = len(Views._fields) - 1
+
+
 @kernel
 def views_at(words: int) -> Views:
     """The arguments at an address."""
-    w, dt = array_at(0, words, (9,)), array_at(0.0, words + 64, (1,))
+    w, dt = array_at(0, words, (ADDRESSES,)), array_at(0.0, words + 8 * ADDRESSES, (1,))
     return Views(w[0], w[1], w[2], w[3], w[4], w[5], w[6], w[7], dt[0])
 
 
@@ -138,7 +141,7 @@ def form_of(integrator: str, lanes: bool, on_groups: bool = False) -> Form:
 @cache
 def one(integrator: str, on_groups: bool, without_gil: bool = False) -> Callable[..., int]:
     """The compiled form of an integrator for one state: its arguments are those of Views."""
-    return called(form_of(integrator, False, on_groups), "aaaaaaaad", without_gil)
+    return called(form_of(integrator, False, on_groups), "a" * ADDRESSES + "d", without_gil)
 
 
 @cache

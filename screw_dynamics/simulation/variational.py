@@ -15,10 +15,10 @@ import numpy as np
 
 from screw_dynamics.algorithms.space import displace, pull, push
 from screw_dynamics.compiled.native import array_at, at
-from screw_dynamics.numbers.scalars import absolute, some, where
+from screw_dynamics.numbers.scalars import absolute, larger, some, where
 from screw_dynamics.numbers.values import Scalar, kernel, null, over
 
-from .iteration import ITERATIONS, SLOW, larger, spoil, unsettled
+from .iteration import ITERATIONS, SLOW, spoil, unsettled
 from .plant import FORCES, SPRING, Plant, Stages, add_forces, momenta, renew, solve, stretch
 from .runge_kutta import Tableau
 

@@ -15,7 +15,6 @@ from screw_dynamics.numbers.lanes import WIDTH
 from .costates import costates, euler_costates
 from .euler_steps import euler_steps
 from .matrix_products import padded
-from .responses import form_of_responses
 from .riccati import sweep
 from .riccati_memory import TOLD, Feedback, Motions, sizes, work_numbers
 
@@ -153,9 +152,3 @@ def derivatives_of_euler_steps(by_q: np.ndarray, by_qd: np.ndarray, by_tau: np.n
              for x in (by_q, by_qd, by_tau))
     entry_of_euler_steps()(*given, h, F.reshape(-1, *F.shape[-2:]))
     return F
-
-
-def forms() -> tuple[Form, ...]:
-    """All that is compiled of sweeps."""
-    return (form_of_riccati(False), form_of_riccati(True), form_of_costates(), form_of_euler_costates(),
-            form_of_euler_steps(), form_of_responses())

@@ -37,7 +37,7 @@ def held(unit: int) -> int:
 
 @kernel
 def row_numbers(unit: int, b: int) -> int:
-    """Return the number of numbers that a row of b such entries has in memory."""
+    """Return the length in memory of a row of b such entries."""
     return (b + held(unit) - 1) // held(unit) * WIDTH
 
 

@@ -11,7 +11,7 @@ from functools import cache
 import pytest
 
 from screw_dynamics.algorithms.inverse_dynamics.classical import NewtonEuler
-from screw_dynamics.kernel_cache import dependencies
+from screw_dynamics.kernel_cache import dependencies, store
 from screw_dynamics.kernel_cache.dependencies import COMPILED, EVERYTHING, digests, sources_in
 from screw_dynamics.kernel_cache.fingerprint import fingerprint
 from screw_dynamics.kernel_cache.store import PACKAGE
@@ -92,6 +92,7 @@ def test_every_package_with_kernels_counts():
 
 def test_damaged_or_missing_hashes_are_found_anew(tmp_path, monkeypatch):
     monkeypatch.setenv("SCREW_DYNAMICS_CACHE_DIR", str(tmp_path))
+    monkeypatch.setattr(store, "installed", store.own)
     expected = digested()
     for _ in range(2):
         dependencies._digests.cache_clear()
@@ -108,6 +109,33 @@ def test_damaged_or_missing_hashes_are_found_anew(tmp_path, monkeypatch):
 def test_tables_that_are_derived_from_one_are_told_apart_by_their_columns():
     one, other = (taking(NewtonEuler, inputs) for inputs in (("q", "qd", "qdd"), ("q", "qdd", "qd")))
     assert one.__qualname__ == other.__qualname__ and fingerprint(one) != fingerprint(other)
+
+
+def test_docstrings_of_functions_do_not_count():
+    def made(text):
+        scope = {"__name__": __name__}
+        exec(f"def f(x):\n    {text}\n    return [2.0 * x, 'kept']", scope)
+        return scope["f"]
+    one, other = made('"Twice."'), made('"Twice x."')
+    assert one.__doc__ != other.__doc__ and fingerprint(one) == fingerprint(other)
+    assert fingerprint(one) != fingerprint(made('"Twice."\n    x = 3.0 * x'))
+
+
+def test_files_in_the_middle_of_an_edit_and_those_of_editors_are_no_sources(tmp_path):
+    (tmp_path / "contact").mkdir()
+    for name in "whole", "half", "._hidden":
+        (tmp_path / "contact" / f"{name}.py").write_text("x = 1\n" if name == "whole" else "def f(:\n")
+    (tmp_path / "contact" / ".#whole.py").symlink_to("nowhere")
+    found = digests(sources_in(tmp_path))
+    assert found.keys() == {"screw_dynamics.contact.whole", EVERYTHING}
+
+
+def test_sources_that_were_edited_since_they_were_imported_have_no_hashes(monkeypatch):
+    """A process of old code would find kernels of new code by them."""
+    monkeypatch.setattr(dependencies, "_IMPORTED", 0.0)
+    dependencies._digests.cache_clear()
+    with pytest.raises(TypeError, match="edited since"):
+        dependencies.digest(EVERYTHING)
 
 
 def test_defaults_of_arguments_count():
@@ -131,12 +159,13 @@ robot = sd.Robot.from_urdf({str(URDF / "double_pendulum.urdf")!r})
 se3 = Path(sd.__file__).with_name("screws") / "se3.py"
 if len(sys.argv) > 1:
     se3.write_text(se3.read_text() + "\\nEDITED = 1\\n")
-print(robot.potential_energy([0.1, 0.2]))"""
-    numbers = [subprocess.run([sys.executable, "-c", program, *edit], cwd=tmp_path, capture_output=True, text=True,
-                              check=True, env={**os.environ, "PYTHONPATH": str(tmp_path),
-                                               "SCREW_DYNAMICS_CACHE_DIR": str(cache)}).stdout
-               for edit in (["edit"], [])]
-    assert numbers[0] == numbers[1] and len([*cache.glob("*.kernel.so")]) == 1
+robot.potential_energy([0.1, 0.2])"""
+    kept = []
+    for edit in (["edit"], []):
+        subprocess.run([sys.executable, "-c", program, *edit], cwd=tmp_path, check=True, env={
+            **os.environ, "PYTHONPATH": str(tmp_path), "SCREW_DYNAMICS_CACHE_DIR": str(cache)})
+        kept.append(len([*cache.glob("*.kernel*")]))
+    assert kept == [0, 1]
 
 
 # ------------------------------------------------------------------------------------------------- what Numba compiles

@@ -14,7 +14,6 @@ from screw_dynamics.kernel_cache import dependencies, levels, shared_objects, st
 from screw_dynamics.kernel_cache.cache import Compiled, Form, compiled, file_name, prepare
 from screw_dynamics.numba_internals import compiler
 from screw_dynamics.numbers.values import PLAIN
-from screw_dynamics.prepare import PARTS, forms
 from support.paths import ROOT, URDF
 
 pytestmark = [pytest.mark.skipif(PLAIN, reason="nothing is compiled"),
@@ -137,12 +136,6 @@ def test_words_of_different_signatures_have_different_names():
     assert len({shared_objects._names(form_of_words(Form(made, (kind,))))[0] for kind in kinds}) == len(kinds)
 
 
-def test_what_is_prepared_needs_no_numba():
-    """None of them calls more than runtime.c has: those that are there are shared objects."""
-    kernels = {name: form_of_words(form) for name, form in forms(*PARTS).items()}
-    assert [name for name, form in kernels.items() if form.is_kept and shared_objects.file_of(form) is None] == []
-
-
 def test_memory_that_a_kernel_takes_it_gives_back(folder):
     """8 GB in all, if it does not."""
     @compiled("taking memory")
@@ -194,7 +187,8 @@ def test_files_of_others_are_left_alone(folder):
 def test_settings_of_numba_for_other_code_are_left_to_it(monkeypatch, name, value, found):
     here = levels.levels_with(levels._instructions())
     monkeypatch.setattr(levels.platform, "machine", lambda: "x86_64")
-    monkeypatch.delenv("NUMBA_CPU_NAME", raising=False)
+    for other in ("NUMBA_CPU_NAME", *levels.OTHERS):
+        monkeypatch.delenv(other, raising=False)
     monkeypatch.setenv(name, value)
     assert levels.levels.__wrapped__() == (here if found is None else found)
 
@@ -271,7 +265,6 @@ sd.Robot.from_urdf({str(URDF / "double_pendulum.urdf")!r}).potential_energy([0.0
 print("numba" in sys.modules)"""
     run(program, SCREW_DYNAMICS_CACHE_DIR=".")
     assert run(program, SCREW_DYNAMICS_CACHE_DIR=".") == ("False\n", "")
-    assert {path.name.partition("-")[0] for path in folder.iterdir()} == {"potential_energy", "sources"}
 
 
 PROGRAM = f"""

@@ -54,3 +54,12 @@ def test_compiled_and_plain_agree(rng):
     for i, (a, b) in enumerate(zip(x, y, strict=True)):
         expected = [*sincos(a), sqrt(absolute(a)), floor(a), atan2(a, b), where(a < b, a, b), some(a < b)]
         np.testing.assert_allclose(out[:, i], expected, rtol=4e-16)
+
+
+@pytest.mark.parametrize("where_from", ["plain", "compiled"])
+def test_the_larger_of_two_numbers_is_nan_if_one_is(where_from):
+    """What converges by the largest change of several velocities must not forget one that is not finite."""
+    found = larger if where_from == "plain" else jit(lambda a, b: larger(a, b), no_cpython_wrapper=False)
+    for a, b in (1.0, 2.0), (2.0, 1.0), (-np.inf, 0.0):
+        assert found(a, b) == max(a, b)
+    assert math.isnan(found(np.nan, 1.0)) and math.isnan(found(1.0, np.nan)) and math.isnan(found(np.nan, np.inf))

@@ -113,7 +113,8 @@ def test_a_late_description_is_taken_and_inactive_services_answer_without_a_stat
 
 
 def taken(driver):
-    """A state that the node has taken, as it has told its status since, from the same thread; its stamp."""
+    """Return the stamp of a state that the node has taken: one thread takes states and publishes diagnostics, two of
+    which came since."""
     stamp = driver.deliver()
     for _ in range(2):
         driver.status()

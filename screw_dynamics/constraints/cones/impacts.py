@@ -6,10 +6,10 @@ impulse goes through a row of balls one after the other. Then those that approac
 where friction would (Kane and Levinson, 1985), its impulses are mixed with those of e = 0, which takes some."""
 from typing import Any
 
-from screw_dynamics.numbers.scalars import some, sqrt, where
+from screw_dynamics.numbers.scalars import larger, some, sqrt, where
 from screw_dynamics.numbers.values import Scalar, kernel, null, outlined
 
-from .residuals import larger, slowness
+from .residuals import slowness
 from .solver import acting, solve_cones
 from .tables import DONE, LOST, SWEPT, Cones, velocities
 

@@ -3,7 +3,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from screw_dynamics.numbers.scalars import absolute, some, sqrt, where
+from screw_dynamics.numbers.scalars import absolute, larger, some, sqrt, where
 from screw_dynamics.numbers.values import Scalar, kernel, null, outlined
 
 from .tables import BOUND, COMPLEMENTARITY, CONE, DISSIPATION, DONE, LOST, SPEED, Cones
@@ -35,12 +35,6 @@ class Residual(NamedTuple):
     cone: Scalar
     dissipation: Scalar
     force: Scalar
-
-
-@kernel
-def larger(a: Scalar, b: Scalar) -> Scalar:
-    """The larger of two numbers."""
-    return where(a > b, a, b)
 
 
 @kernel

@@ -8,12 +8,12 @@ come back, though impulses that are less may have it. Impulses that cones do not
 method begins."""
 from typing import Any
 
-from screw_dynamics.numbers.scalars import absolute, some, where
+from screw_dynamics.numbers.scalars import absolute, larger, some, where
 from screw_dynamics.numbers.values import Scalar, kernel, null, outlined
 
 from .admm import clipped, factorize_added, on_circle, solve_added
 from .blocks import SOFT, put_units
-from .residuals import TOLERANCE, larger
+from .residuals import TOLERANCE
 from .tables import SPEED, Cones, velocities
 
 SOLVES = 4              # each takes away what the SOFT part added to the diagonal leaves of the one before

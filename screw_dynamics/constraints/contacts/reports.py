@@ -1,9 +1,8 @@
 """Reports of a step: its residuals and its contacts."""
-from screw_dynamics.numbers.scalars import where
+from screw_dynamics.numbers.scalars import larger, where
 from screw_dynamics.numbers.values import Scalar, kernel, null
 from screw_dynamics.screws.vectors import Vec3
 
-from ..cones.residuals import larger
 from ..cones.tables import COMPLEMENTARITY, CONE, DISSIPATION, LOST, Cones
 from .tables import EXCESS, OF_CONTACT, REPORTED, RESIDUALS, UNSOLVED, ContactTables
 

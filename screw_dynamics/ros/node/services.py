@@ -54,7 +54,7 @@ def serve(node: ManagedNode, subject: Callable[[], Any], services: Iterable[Serv
 
 
 class _Answering:
-    """Answers the requests of one service; `pending`: the number of requests in progress."""
+    """The answering of the requests of one service; `pending`: the number of requests in progress."""
 
     def __init__(self, node: ManagedNode, subject: Callable[[], Any], row: Service, kind: Any):
         self._node, self._subject, self._row, self._kind = node, subject, row, kind

@@ -165,7 +165,8 @@ def source(topic: str, node: Node, complaints: Complaints) -> str:
 
 
 def explained_timeout(simulation: Simulation, node: Node, complaints: Complaints) -> str:
-    """Return the text of `without_commands` when they have just ceased, what acts from now on, and a possible cause."""
+    """Return the text of `without_commands` when commands have just ceased, with what acts from now on, and a possible
+    cause."""
     timeout = simulation.settings.on_timeout
     silent = (
         ". The state equals the last commands, and ros2_control's JointStateTopicSystem sends nothing then: set its "

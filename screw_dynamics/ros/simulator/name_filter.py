@@ -23,7 +23,7 @@ def matching(name: str, expression: str) -> Callable[[str], object]:
     count, several, closed = 0, [False], False  # ways of each open group, and of the one that has just been closed
     for piece in _PIECE.findall(expression):
         if piece.startswith("(?") and piece != "(?":
-            raise ValueError(f"{name} {expression!r} has comments, {piece}, which are not taken")
+            raise ValueError(f"{name} {expression!r} has {piece}: comments, which the flag x allows, are not taken")
         if piece in "*+?{":
             count += 1
             if count > MOST_REPEATS or closed:
