@@ -7,7 +7,7 @@ import pytest
 from numba import njit
 
 from screw_dynamics.numba_internals.compiler import FLAGS, start
-from screw_dynamics.numbers.scalars import absolute, atan2, floor, sincos, some, sqrt, where
+from screw_dynamics.numbers.scalars import absolute, atan2, floor, larger, sincos, some, sqrt, where
 from support.sincos_samples import ARGUMENTS, ulps
 
 start()         # functions of these tests are njit's
@@ -56,10 +56,12 @@ def test_compiled_and_plain_agree(rng):
         np.testing.assert_allclose(out[:, i], expected, rtol=4e-16)
 
 
-@pytest.mark.parametrize("where_from", ["plain", "compiled"])
-def test_the_larger_of_two_numbers_is_nan_if_one_is(where_from):
+larger_compiled = njit(**FLAGS)(lambda a, b: larger(a, b))
+
+
+@pytest.mark.parametrize("found", [larger, larger_compiled], ids=["plain", "compiled"])
+def test_the_larger_of_two_numbers_is_nan_if_one_is(found):
     """What converges by the largest change of several velocities must not forget one that is not finite."""
-    found = larger if where_from == "plain" else jit(lambda a, b: larger(a, b), no_cpython_wrapper=False)
     for a, b in (1.0, 2.0), (2.0, 1.0), (-np.inf, 0.0):
         assert found(a, b) == max(a, b)
     assert math.isnan(found(np.nan, 1.0)) and math.isnan(found(1.0, np.nan)) and math.isnan(found(np.nan, np.inf))
