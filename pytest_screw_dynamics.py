@@ -1,7 +1,8 @@
 """The pytest plugin of screw_dynamics: tests of ROS 2 nodes against a simulated robot. docs/testing.md tells how.
 
-Beside the package and not in it, since pytest imports its plugins at every start, and importing screw_dynamics loads
-Numba. Nothing here imports more than pytest before a test asks for a fixture. PYTEST_DONT_REWRITE, it asserts nothing.
+Beside the package and not in it, since pytest imports its plugins at every start, and importing screw_dynamics takes
+NumPy and most of the package. Nothing here imports more than pytest before a test asks for a fixture.
+PYTEST_DONT_REWRITE, it asserts nothing.
 """
 
 import shlex

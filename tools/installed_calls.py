@@ -25,7 +25,6 @@ FORMS = "body", "spatial", "hybrid", "mixed"
 LEFT_OUT = {
     "specialize": "compiles a robot's own kernels, by design", "export_c": "writes C", "plot": "needs Matplotlib",
     "from_mjcf": "needs MuJoCo", "from_urdf": "is how the robots are made", "to_urdf": "writes text",
-    "with_armature": "has kernels of its own, which no wheel contains", "with_drives": "as with_armature",
     "total_force": "is called by those that take forces",
 }
 STATE = "q", "qd", "qdd", "qddd", "qdddd", "tau"
@@ -86,6 +85,7 @@ def results(robot, lead, floats=False):
             "cost": cost, "q0": q, "qd0": given["qd"], "steps": 4},
         "energy_balance": along, "momentum_balance": along, "random_configuration": {"rng": 1}, "neutral": {},
         "with_payload": {"link": tip, "mass": 1.0}, "with_gravity": {"gravity": (0, 0, -1.6)}, "with_root_inertia": {},
+        "with_armature": {"armature": {}}, "with_drives": {"drives": {}},
         "with_forces": {"forces": []}, "with_inertial_parameters": {"parameters": robot.inertial_parameters}}
     for name, method in inspect.getmembers(sd.Robot, inspect.isroutine):
         if name.startswith("_") or name in LEFT_OUT or name == "momentum_balance" and not floats:

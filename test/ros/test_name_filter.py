@@ -11,7 +11,8 @@ LONG = "a" * 100
 
 @pytest.mark.parametrize("expression", [
     "", "^ball$", "ball_[0-9]+", "(ball|box)_.*", r"\*\+\?\{x*", "[]*+?{]a+", r"[\]*+{]a+", "(?P<a>x)b*", "(ab)+",
-    "a{2}", "a*a*a*b", "(?P<x>x)b*", "(?:x)b", "(?i)BALL", "[(?#]x"])
+    "a{2}", "a*a*a*b", "(?P<x>x)b*", "(?:x)b", "(?i)BALL", "[(?#]x",
+    "a.*|b.*|c.*|x.*x", "(a*)b(a*)", "a*?b", "(?:ball|box)_(?:1|2|3)[0-9]+?", "|".join("abcde" * 20)])
 def test_what_is_found_is_what_python_finds(expression):
     found, start = matching("filter", expression), time.process_time()
     for name in ("ball", "ball_12", "box_a", "*+?{xx", "xbb", "abab", "aa", LONG):
@@ -21,8 +22,9 @@ def test_what_is_found_is_what_python_finds(expression):
 
 @pytest.mark.parametrize(("expression", "says"), [
     ("(a+)+$", "could take too long"), ("((a*)b)*", "too long"), ("(a|aa)+$", "a group that has one, or alternatives"),
-    ("(?:a?){50}", "too long"), (r"\(?" * 30 + "x", "at most 3 of"), (r"[\]a]*(a+)+", "too long"),
-    (".*.*.*.*x", "at most 3 of"), ("(", "is no regular expression: missing"),
+    ("(?:a?){50}", "too long"), (r"\(?" * 30 + "x", "at most three of"), (r"[\]a]*(a+)+", "too long"),
+    (".*.*.*.*x", "at most three of"), ("(a|aa)" * 24, "fewer with alternatives"),
+    ("(?:|a)" * 40, "too long"), ("(a|a)a*a*a*b", "too long"), ("(", "is no regular expression: missing"),
     ("(?#[)(a|a)*b(?#])", r"has \(\?#: comments"), ("(?x)(#[\na|a)*b#]", "comments, which"),
     ("(?ix:(#[\na|a)*b#]\n)", "comments, which"), ("(?x)#)\na*", "comments, which"),
     ("a{1,99999999999}", "no regular expression"), ("a" * 2000, "has 2000 characters, at most 1000")])

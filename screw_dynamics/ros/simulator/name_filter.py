@@ -3,35 +3,38 @@ import re
 from collections.abc import Callable
 
 MOST_FILTER = 1000      # characters of an expression
-MOST_REPEATS = 3        # in one: a search may take the length of a name to the power of these
-# Of an expression: an escape, a class, what begins a comment, comments by the flag x, or a group; or a character.
-_PIECE = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\(\?#|\(\?[a-zA-Z]*x[a-zA-Z-]*[:)]|\(\??|.", re.DOTALL)
+REPEAT = 32             # ways of one of * + ? {}, on the average: they take as many characters of a name as they like
+MOST_WAYS = REPEAT**3   # to try an expression at one place of a name: three in a row take up to 0.1 s
+# Of an expression: an escape, a class, what begins a comment, comments by the flag x, a group or a repeat; a character.
+_PIECE = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\(\?#|\(\?[a-zA-Z]*x[a-zA-Z-]*[:)]|\(\??|[*+?][?+]?|.", re.DOTALL)
 
 
 def matching(name: str, expression: str) -> Callable[[str], object]:
     """Return a function that finds a regular expression in a text; "" is found in all.
 
-    Raises ValueError, about `name`, for what is no expression of Python, or too long; for more than MOST_REPEATS of
-    * + ? {}, and for one of a group that has one, or alternatives, in it: both can take longer than a node has; and for
-    comments, which could hide these."""
+    Raises ValueError, about `name`, for what is no expression of Python, or too long; for one that there are more than
+    MOST_WAYS to try, which multiply along a sequence and add up over its alternatives, and for one of * + ? {} after a
+    group of several ways: both can take longer than a node has; and for comments, which could hide these."""
     if len(expression) > MOST_FILTER:
         raise ValueError(f"{name} has {len(expression)} characters, at most {MOST_FILTER} are taken")
     try:
         found = re.compile(expression).search
     except (re.error, OverflowError, RecursionError) as error:
         raise ValueError(f"{name} {expression!r} is no regular expression: {error}") from None
-    count, several, closed = 0, [False], False  # ways of each open group, and of the one that has just been closed
+    groups, last = [[1]], 1         # of each open group, the ways of its alternatives so far; those of the last piece
     for piece in _PIECE.findall(expression):
         if piece.startswith("(?") and piece != "(?":
             raise ValueError(f"{name} {expression!r} has {piece}: comments, which the flag x allows, are not taken")
-        if piece in "*+?{":
-            count += 1
-            if count > MOST_REPEATS or closed:
-                raise ValueError(f"{name} {expression!r} could take too long: at most {MOST_REPEATS} of * + ? and {{}} "
-                                 "are taken, and none of a group that has one, or alternatives, in it")
-        closed = piece == ")" and several.pop()
-        if closed or piece in "*+?{|":
-            several[-1] = True
+        repeats, before, last = piece[0] in "*+?{", last, 1
         if piece.startswith("("):
-            several.append(False)
+            groups.append([1])
+        elif piece == "|":
+            groups[-1].append(1)
+        else:
+            last = REPEAT if repeats else sum(groups.pop()) if piece == ")" else 1
+            groups[-1][-1] *= last
+            if sum(groups[-1]) > MOST_WAYS or repeats and before > 1:
+                raise ValueError(f"{name} {expression!r} could take too long: at most three of * + ? and {{}} are "
+                                 "taken in a row, fewer with alternatives, and none of a group that has one, or "
+                                 "alternatives, in it")
     return found
