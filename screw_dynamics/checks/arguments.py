@@ -2,6 +2,7 @@
 import math
 import os
 from collections.abc import Collection, Iterable, Mapping
+from decimal import Decimal
 from numbers import Real
 from typing import Any, TypeVar
 
@@ -196,12 +197,14 @@ def count(what: str, x: Any, least: int) -> int:
 
 def real(x: Any) -> float:
     """A real number, no truth value, as a float; NaN for what is none."""
-    if not isinstance(x, Real) or isinstance(x, bool):
+    if not isinstance(x, (Real, Decimal)) or isinstance(x, bool):
         return math.nan
     try:
         return float(x)
     except OverflowError:
         return math.inf
+    except ValueError:              # a Decimal's signalling NaN
+        return math.nan
 
 
 def flag(what: str, x: Any) -> bool:

@@ -163,14 +163,15 @@ def installed() -> Folder:
 def own() -> Folder:
     """Return the user's: the first of `places` that is trusted, made if it does not exist. Why others are not is logged
     once; without any, it is the first, of which `read` and `write` tell what is wrong."""
-    first, refused = None, ""
+    first, refused = None, []
     for path in places():
         folder = Folder(path, {0, os.geteuid()})
         if not (fault := folder.unfit()):
             if refused:
-                say_once(f"{refused}; {path} is used instead")
+                say_once(f"{'; '.join(refused)}; {path} is used instead")
             return folder
-        first, refused = first or folder, f"machine code in {path} is not used: {fault}"
+        first = first or folder
+        refused.append(f"machine code in {path} is not used: {fault}")
     return first
 
 

@@ -187,7 +187,10 @@ def test_without_a_home_too_it_is_put_into_a_folder_of_this_user_for_temporary_f
     assert value(entry(doubled)) == (2.0, False)
     assert value(entry(doubled)) == (2.0, True)
     found, = files(tmp_path)
-    assert found.parent.name == f"screw_dynamics_{os.geteuid()}" and len(caplog.messages) == 2
+    assert found.parent.name == f"screw_dynamics_{os.geteuid()}"
+    told, = caplog.messages
+    assert [f"{place} is not used" in told for place in (folder, tmp_path / "home/.cache/screw_dynamics")] == [True] * 2
+    assert told.endswith(f"{found.parent} is used instead")
 
 
 def test_a_folder_of_another_user_in_its_place_is_not_used(folder, tmp_path, caplog):

@@ -29,7 +29,7 @@ def test_a_step(kind):
     assert all(np.array_equal(a, b) for a, b in zip(found, expected, strict=True))
 
 
-@pytest.mark.parametrize("dt", [10**400, "1", None, 1j, np.ones(1), -1, 0])
+@pytest.mark.parametrize("dt", [10**400, "1", None, 1j, np.ones(1), -1, 0, Decimal("sNaN"), Decimal("Infinity")])
 def test_what_is_no_length_is_refused_by_name(dt):
     for call in (lambda: ROBOT.rollout(Q, QD, dt=dt, steps=2), lambda: ROBOT.step(Q, QD, np.zeros(2), dt)):
         with pytest.raises(ValueError, match="dt"):
