@@ -1,6 +1,7 @@
 """Checks of arguments: each returns the value to use, or raises a ValueError that names the argument and the value."""
 import math
 import os
+import sys
 from collections.abc import Collection, Iterable, Mapping
 from decimal import Decimal
 from numbers import Real
@@ -41,10 +42,15 @@ def lead(name: str, shape: tuple[int, ...], inner: tuple[int, ...]) -> tuple[int
     return shape[:axes]
 
 
+def is_masked(x: Any) -> bool:
+    """Whether x is a masked array of NumPy, without an import of numpy.ma, which takes as long as a robot."""
+    return "numpy.ma" in sys.modules and isinstance(x, np.ma.MaskedArray)
+
+
 def plain(name: str, x: Any) -> None:
     """ValueError for an array-like of which NumPy would drop a part in silence: masks of entries, and names of them, as
     pandas has; also in lists."""
-    if isinstance(x, np.ma.MaskedArray):
+    if is_masked(x):
         masked = np.ma.getmaskarray(x)
         if masked.any():
             raise ValueError(f"{name} is masked at {np.argwhere(masked)[0].tolist()}, {np.count_nonzero(masked)} of "
@@ -136,7 +142,7 @@ def filled(out: Any, result: np.ndarray) -> np.ndarray:
 
 def _takes(out, shape, dtype):
     """Return True if results of this shape and dtype can be written to `out`. ValueError if its numbers overlap."""
-    fits = (isinstance(out, np.ndarray) and not isinstance(out, np.ma.MaskedArray) and out.dtype == dtype
+    fits = (isinstance(out, np.ndarray) and not is_masked(out) and out.dtype == dtype
             and out.shape == shape and out.flags.writeable)
     if fits and not out.flags.forc and _overlaps_itself(out):
         raise ValueError(f"out must have memory of its own for each number, but overlaps itself: shape {out.shape}, "
@@ -321,6 +327,6 @@ def known_link(name: str, links: Collection[str], joints: Collection[str] = ()) 
 def described(x: Any) -> str:
     """The description of an argument in an error message."""
     if isinstance(x, np.ndarray):
-        return f"{'masked ' * isinstance(x, np.ma.MaskedArray)}{x.dtype} of shape {x.shape}"
+        return f"{'masked ' * is_masked(x)}{x.dtype} of shape {x.shape}"
     text = repr(x.item() if isinstance(x, np.generic) else x)
     return text if len(text) <= LONGEST else f"{text[:LONGEST]}..."

@@ -5,6 +5,7 @@ imports it. It takes seconds to tell, and is therefore kept beside the kernels u
 import ast
 import hashlib
 import json
+import os
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
@@ -39,7 +40,8 @@ def _digests():
     if not are_as_imported():
         raise TypeError("source files were edited since this process imported them")
     sources = sources_in(store.PACKAGE)
-    name = "sources-" + _hash(sorted(sources.items()))
+    contents = b"\0".join(part for path, text in sorted(sources.items()) for part in (path.encode(), text))
+    name = f"sources-{hashlib.sha256(contents).hexdigest()[:32]}"
     if (kept := store.found(name, store.SOURCES)) is not None:
         return json.loads(kept[1])
     found = digests(sources)
@@ -60,8 +62,10 @@ def sources_in(package: Path) -> dict[str, bytes]:
 
 def _files(package):
     """Return the files that kernels are compiled from, without those that editors hide."""
-    return [*package.glob("kernel_cache/*.[ch]"), *(path for name in (*COMPILED, "kernel_cache")
-                                                   for path in (package / name).rglob("[!.]*.py"))]
+    kinds = {name: ".py" for name in COMPILED} | {"kernel_cache": (".py", ".c", ".h")}
+    return [Path(folder, name) for package_name, endings in kinds.items()
+            for folder, _, names in os.walk(package / package_name)
+            for name in names if name.endswith(endings) and not name.startswith(".")]
 
 
 def digests(sources: Mapping[str, bytes]) -> dict[str, str]:

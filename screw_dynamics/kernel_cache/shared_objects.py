@@ -8,7 +8,6 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from screw_dynamics.numba_internals import tested
@@ -61,10 +60,14 @@ def file_of(form: Form) -> Path | None:
 def _names(form):
     """Return the names of files that may hold a kernel, for the best level of instructions first. A user's function has
     NumPy's functions as Numba implements them, whose version counts then."""
-    try:
-        versions = (version("numba"), version("llvmlite")) if form.compiled.key else ()
-    except PackageNotFoundError:
-        return []
+    versions = ()
+    if form.compiled.key:
+        from importlib.metadata import PackageNotFoundError, version  # takes as long as all of kernel_cache to import
+
+        try:
+            versions = version("numba"), version("llvmlite")
+        except PackageNotFoundError:
+            return []
     names = [file_name(form.compiled, form.signature, level, *versions) for level in levels()]
     return [name for name in names if name is not None]
 

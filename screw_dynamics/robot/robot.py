@@ -26,9 +26,7 @@ from screw_dynamics.urdf import read_urdf
 from screw_dynamics.urdf.constraints import left_open
 from screw_dynamics.urdf.error import issue
 from screw_dynamics.urdf.file import opened, save
-from screw_dynamics.urdf.model_alone import urdf_text
 from screw_dynamics.urdf.source import Source, kept, path_of
-from screw_dynamics.urdf.writer import written
 
 from .configurations import Configurations
 from .inverse_kinematics import InverseKinematics
@@ -146,6 +144,9 @@ class Robot(InertialParameters, Linearization, TimeDerivatives, InverseKinematic
 
         ValueError names what a URDF has no word for, a source that is not there any more or not that of this robot, and
         a path that cannot be; OSError where nothing can be written."""
+        from screw_dynamics.urdf.model_alone import urdf_text  # when it is called: few robots are written
+        from screw_dynamics.urdf.writer import written
+
         source = urdf_text(undriven(self.model)) if self.source is None else self.source
         text, notes = written(self.model, source)
         issue(notes)

@@ -2,9 +2,9 @@
 import contextlib
 import os
 import re
+from html import unescape
 from pathlib import Path
 from urllib.parse import unquote
-from xml.sax.saxutils import unescape
 
 from .error import UrdfError, quote
 
@@ -73,7 +73,7 @@ def with_located_meshes(text: str, path: Path) -> str:
     folder = Path(os.path.abspath(path)).parent
 
     def located(found):
-        name = unescape(found[2][1:-1], {"&quot;": '"', "&apos;": "'"})
+        name = unescape(found[2][1:-1])
         with contextlib.suppress(UrdfError):
             if os.path.isfile(resolve(name)) and _ADDRESS.fullmatch(name):
                 return found[0]
@@ -88,7 +88,7 @@ def lost_meshes(text: str, path: Path, at: Path) -> list[str]:
     """The meshes that the text of a URDF at a path names, which are found beside it, and would not be beside `at`."""
     lost = []
     for found in _MESH.finditer(text):
-        name = unescape(found[2][1:-1], {"&quot;": '"', "&apos;": "'"})
+        name = unescape(found[2][1:-1])
         with contextlib.suppress(UrdfError, OSError):
             locate_beside(name, path.parent)
             try:

@@ -5,13 +5,19 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from xml.parsers import expat
-from xml.sax.saxutils import quoteattr
 
 _DECLARATION = re.compile(r"\s*<\?xml\s[^>]*\?>")
 _ATTRIBUTE = re.compile(r"""\s([^\s=]+)\s*=\s*("[^"]*"|'[^']*')""")
 _END = re.compile(r"\s*/?>\Z")
 _START_OF_LINE = re.compile(rb"(\r?\n[ \t]*)[^\n]*\Z")
 INDENT = "  "
+
+
+def _quoted(value):
+    """The text of an attribute, in quotes."""
+    from xml.sax.saxutils import quoteattr  # when something is written: it imports urllib and ssl
+
+    return quoteattr(value)
 
 
 class Element:
@@ -23,7 +29,7 @@ class Element:
                  opening: str = "", indent: str = "\n") -> None:
         self.tag, self.attributes, self.indent = tag, dict(attributes or {}), indent
         self.content: list[str | Element] = [*parts]
-        given = "".join(f" {name}={quoteattr(value)}" for name, value in self.attributes.items())
+        given = "".join(f" {name}={_quoted(value)}" for name, value in self.attributes.items())
         self.opening, self.closing = opening or f"<{tag}{given}{'' if parts else '/'}>", f"</{tag}>" if parts else ""
 
     def __str__(self) -> str:
@@ -41,10 +47,10 @@ class Element:
         """Give an attribute another value, one that it has or a new one."""
         found = next((x for x in _ATTRIBUTE.finditer(self.opening) if x[1] == name), None)
         if found:
-            start, end, text = *found.span(2), quoteattr(value)
+            start, end, text = *found.span(2), _quoted(value)
         else:
             start = end = _END.search(self.opening).start()         # type: ignore[union-attr]
-            text = f" {name}={quoteattr(value)}"
+            text = f" {name}={_quoted(value)}"
         self.opening = self.opening[:start] + text + self.opening[end:]
         self.attributes[name] = value
 
