@@ -14,7 +14,7 @@ from screw_dynamics.compiled.specialize import straight_line
 from screw_dynamics.compiled.workspace import Tables, workspace
 
 from . import algorithms
-from .structures import rows
+from .structures import GRAVITY, rows
 
 FULL, QUICK = Effort(repeats=101, seconds=1.0, least=11), Effort(repeats=3, seconds=0.05, least=3)
 LENGTHS, FEW_LENGTHS = (2, 3, 5, 10, 20, 50, 100), (2, 10)
@@ -140,7 +140,7 @@ def ratio(measurement, form):
 
 def of_model(model, read):
     """What a workspace holds of a model with these rows, as Robot fills it."""
-    return Tables(read.links, read.frames, model.n, model.nq)
+    return Tables(read.links, read.frames, model.n, model.nq, model.all_pose_sources(GRAVITY))
 
 
 def _target(entry, read):

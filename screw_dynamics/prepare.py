@@ -72,16 +72,16 @@ from screw_dynamics.sweeps import entries as sweeps
 from screw_dynamics.sweeps.responses import form_of_responses
 
 # Parts, by what users need: a wheel has them all; what is missing is compiled at its first use. core: most methods of
-# Robot, rollouts; floating_bases: the same for robots with joints on groups; derivatives: besides these regressors,
-# hybrid dynamics, dynamics in each representation of twists, rates of efforts, implicit integrators; single_precision:
-# batches of core's algorithms.
+# Robot, rollouts; floating_bases: batches of these for robots with joints on groups; derivatives: besides these
+# regressors, hybrid dynamics, dynamics in each representation of twists, rates of efforts, implicit integrators;
+# single_precision: batches of core's algorithms.
 CORE, FLOATING_BASES, DERIVATIVES, LOOPS, CONTACTS, OPTIMAL_MOTIONS, SINGLE_PRECISION = PARTS = (
     "core", "floating_bases", "derivatives", "loops", "contacts", "optimal_motions", "single_precision")
 
 
 def forms(*parts: str) -> dict[str, Form]:
-    """Return the kernels of these parts, by name. For each kind of base first what is for a single state, then what is
-    for batches, as kernels of a kind have parts in common."""
+    """Return the kernels of these parts, by name. First what is for a single state, then what is for batches of each
+    kind of base, as kernels of a kind have parts in common."""
     return {name: form for name, (part, form) in _known().items() if part in parts}
 
 
@@ -89,10 +89,8 @@ def forms(*parts: str) -> dict[str, Form]:
 def _known():
     """Return the part and the kernel of each name; of two parts that have it the first."""
     found: dict = {}
-    for on_groups in (False, True):
-        for lanes in (False, True):
-            for part, form in _forms(on_groups, lanes):
-                found.setdefault(form.name, (part, form))
+    for part, form in (*_of_single_states(), *_of_batches(False), *_of_batches(True)):
+        found.setdefault(form.name, (part, form))
     for form in (*(entry.form(SINGLE) for entry in _entries()[CORE][2:]), *_transpositions(True)):
         found[form.name] = SINGLE_PRECISION, form
     return found
@@ -122,11 +120,10 @@ def _transpositions(single):
 
 
 def _forms(on_groups, lanes):
-    """Yield (part, kernel) for fixed bases, or for robots with joints on groups; of single states, or of batches."""
+    """Yield (part, kernel) of what has one for a single state, and on lanes for each kind of base."""
     core, structures = FLOATING_BASES if on_groups else CORE, [Structure(shared, on_groups) for shared in (False, True)]
-    parts = {name: core if integrator.beforehand else DERIVATIVES for name, integrator in INTEGRATORS.items()}
-    for name, part in parts.items():
-        yield part, form_of(name, lanes, on_groups)
+    for name, integrator in INTEGRATORS.items():
+        yield core if integrator.beforehand else DERIVATIVES, form_of(name, lanes, on_groups)
     for part, entries in _entries().items():
         for entry in entries:
             yield core if part == CORE else part, entry.of(structures[0]).form(kind_of(lanes))
@@ -141,27 +138,34 @@ def _forms(on_groups, lanes):
         yield OPTIMAL_MOTIONS, feedback.form_of(integrator, lanes, on_groups)
     for beforehand, form in forces.forms(on_groups, lanes):
         yield core if beforehand else DERIVATIVES, form
-    if lanes:
-        yield from ((core, form) for form in _transpositions(False))
+
+
+def _of_batches(on_groups):
+    """Yield (part, kernel) for batches of robots of fixed bases, or of robots with joints on groups."""
+    yield from _forms(on_groups, True)
+    if not on_groups:
+        yield from ((CORE, form) for form in _transpositions(False))
         yield OPTIMAL_MOTIONS, sweeps.form_of_riccati(True)
-        return
-    yield core, inputs.form_of_gathering()
-    yield DERIVATIVES, INVERSE_DYNAMICS_DERIVATIVES_BY_ROWS.of(structures[0]).form(NUMBER)
+
+
+def _of_single_states():
+    """Yield (part, kernel) for single states."""
+    yield from _forms(False, False)
+    for form in (inputs.form_of_gathering(), configurations.form_of_integrated(), configurations.form_of_difference()):
+        yield CORE, form
+    yield DERIVATIVES, INVERSE_DYNAMICS_DERIVATIVES_BY_ROWS.form(NUMBER)
     for name in FIXED_STEPS:
-        yield parts[name], driven.form(name, on_groups)
-    for structure in structures:
-        yield core, hybrid_dynamics.form(structure)
-        yield LOOPS, hybrid_dynamics_of_loops.form(structure)
-    yield LOOPS, loop_derivatives.form_of_derivatives(on_groups)
-    yield LOOPS, form_of_responses()
-    for form in (sweeps.form_of_costates(), sweeps.form_of_euler_costates(), sweeps.form_of_euler_steps()):
+        yield CORE if INTEGRATORS[name].beforehand else DERIVATIVES, driven.form(name)
+    for shared in (False, True):
+        yield CORE, hybrid_dynamics.form(shared)
+        yield LOOPS, hybrid_dynamics_of_loops.form(shared)
+    for form in (loop_derivatives.form_of_derivatives(), form_of_responses()):
+        yield LOOPS, form
+    for form in (sweeps.form_of_costates(), sweeps.form_of_euler_costates(), sweeps.form_of_euler_steps(),
+                 tangent_maps.form_of_displacement(), tangent_maps.form_of_trivialization()):
         yield DERIVATIVES, form
     for form in (control_along.form(), sweeps.form_of_riccati(False)):
         yield OPTIMAL_MOTIONS, form
-    if on_groups:
-        yield from ((core, form) for form in (configurations.form_of_integrated(), configurations.form_of_difference()))
-        for form in (tangent_maps.form_of_displacement(), tangent_maps.form_of_trivialization()):
-            yield DERIVATIVES, form
 
 
 def select(wanted: Sequence[str], standard: Sequence[str], known: Sequence[str]) -> list[str]:

@@ -10,10 +10,10 @@ import numpy as np
 
 from screw_dynamics.compiled import workspace as ws
 from screw_dynamics.compiled.entry import Entry
-from screw_dynamics.compiled.inputs import load_input, load_placements, wrench_at
+from screw_dynamics.compiled.inputs import load_placements, wrench_at
 from screw_dynamics.compiled.native import address_of, array_at
 from screw_dynamics.kernel_cache.cache import Form, compiled
-from screw_dynamics.model.links import Link, Structure
+from screw_dynamics.model.links import Link
 from screw_dynamics.numbers.scalars import where
 from screw_dynamics.numbers.tables import extends, taking
 from screw_dynamics.numbers.values import Scalar, kernel, null
@@ -122,7 +122,7 @@ for _, _, _Body in _ALGORITHMS.values():
     ws.reserve(taking(_Body, LOADED), per_joint_twice)
 
 
-def _native(load_q, name, algorithm, Table):
+def _native(name, algorithm, Table):
     @compiled(name)
     def native(workspace, q, inputs, wrenches, out):
         memory = ws.memory_at(workspace)
@@ -130,7 +130,7 @@ def _native(load_q, name, algorithm, Table):
         n = head.coordinates
         x, F = array_at(0.0, inputs, (INPUTS, n)), array_at(0.0, wrenches, (head.slots, 6))
         results, k = array_at(0.0, out, (2, n)), links.coordinate
-        load_q((links, memory, 0.0), q, body.q)
+        load_placements((links, memory, 0.0), q, body.q)
         for i in range(1, len(k)):
             body.qd[i], body.tau[i], body.driven[i], body.added[i] = x[0, k[i]], x[1, k[i]], x[2, k[i]], x[3, k[i]]
             body.F[i] = wrench_at(F[i], 0)
@@ -139,19 +139,15 @@ def _native(load_q, name, algorithm, Table):
     return native
 
 
-def form(structure: Structure) -> Form:
-    """Return the specialization for calls from compiled code."""
-    name, algorithm, Table = _ALGORITHMS[structure.shares_coordinates]
-    name, Table = f"driven.{name}", taking(Table, LOADED)
-    if structure.on_groups:
-        name, algorithm, Table = f"{name}.groups", on_groups(algorithm), ws.placed(Table)
-    load_q = load_placements if structure.on_groups else load_input
-    return Form(_native(load_q, name, algorithm, Table), ("intp",) * 5)
+def form(shares_coordinates: bool) -> Form:
+    """Return the specialization for calls from compiled code, by Structure.shares_coordinates."""
+    name, algorithm, Table = _ALGORITHMS[shares_coordinates]
+    return Form(_native(f"driven.{name}", on_groups(algorithm), ws.placed(taking(Table, LOADED))), ("intp",) * 5)
 
 
 @cache
-def address(structure: Structure) -> int:
+def address(shares_coordinates: bool) -> int:
     """The address of the compiled function of `form`. Its arguments are addresses of arrays: workspace; q (nq);
     inputs (INPUTS, n); external wrenches (slots, 6) on the bodies, in their frames; and qdd and tau (2, n), which it
     sets."""
-    return address_of(form(structure))
+    return address_of(form(shares_coordinates))

@@ -82,7 +82,7 @@ def _evaluated(constraints, inputs, of_gradient, shape, threads):
     robot, lead = constraints.robot, inputs[0].shape[:-1]
     count = prod(lead)
     given = [np.ascontiguousarray(x, dtype=float).reshape(count, x.shape[-1]) for x in inputs]
-    found, change = np.zeros((count, *shape)), derivatives(robot.model.on_groups)
+    found, change = np.zeros((count, *shape)), derivatives()
 
     def work(starts):
         chain = np.zeros(chain_numbers(len(robot.tables.links)))
@@ -115,20 +115,20 @@ def second_differentials(constraints: Constraints, q: np.ndarray, qd: np.ndarray
 def _jacobian_and_drift(constraints, Q, Qd):
     """J^T (n, m) and J' qd (m,) of configurations and velocities of any numbers: parts of constraints.kinematics."""
     robot, m = constraints.robot, constraints.m
-    bodies, sources = robot.tables.links, robot.tables.pose_sources
+    bodies, on_groups = robot.tables.links, robot.model.on_groups
     links, body = columns(type(bodies[0]), bodies), table(ConstraintKinematics, None, len(bodies))
     given, Y, drift = (constraints_in(constraints.memory, 0.0), np.zeros((robot.n, m), dtype=object),
                        np.zeros(m, dtype=object))
     given = given._replace(F=np.zeros((6, m), dtype=object))
-    if sources:
-        configure(links, columns(PoseSource, sources), Q, body.q)
+    if on_groups:
+        configure(links, columns(PoseSource, robot.tables.pose_sources), Q, body.q)
     else:
         gather(links.coordinate, Q, body.q)
         body.q[0] = null(Q[0])
     gather(links.coordinate, Qd, body.qd)
     body.qd[0] = null(Qd[0])
     clear(body.product)
-    if sources:
+    if on_groups:
         add_products(links, body.q, body.qd, -1.0, body.product)
     compute_poses(links, body)
     add_drift(links, body, given, drift)

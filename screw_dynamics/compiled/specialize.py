@@ -84,7 +84,7 @@ def shortest(entries: Iterable[Entry], links: Links, frames: Sequence[Frame] = (
     kernel = _kernel(lines_of(straight), entry.targeted)
     Table, load_q = (Configuration, load_pairs) if pose_sources else (Inputs, load_input)
     return Entry(kernel, Table, " ".join(Table._fields[:entry.inputs]), entry.shape, entry.targeted,
-                 f"{entry.name}{'.groups' if pose_sources else ''}, specialized", load_q=load_q)
+                 f"{entry.name}, specialized", load_q=load_q, suffix="")
 
 
 class Straight(NamedTuple):

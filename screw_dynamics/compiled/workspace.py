@@ -11,7 +11,7 @@ import numpy as np
 
 from screw_dynamics.model.group_joints import PoseSource
 from screw_dynamics.model.links import Frame, Link, Links
-from screw_dynamics.numbers.tables import block, derived, packed, size, table
+from screw_dynamics.numbers.tables import block, derived, packed, size, table, width
 from screw_dynamics.numbers.values import kernel
 from screw_dynamics.screws.joint import Placement
 
@@ -41,7 +41,7 @@ def read_type(ndim: int, layout: str = "C", dtype: str = "float64") -> str:
 
 class Tables(NamedTuple):
     """A robot as compiled code reads it: a Link for each body, a Frame for each frame; n velocities and
-    nq numbers in q; a PoseSource for each body where some joint's configuration is an element of a group. names: the
+    nq numbers in q; a PoseSource for each body. names: the
     index of a frame by its name, a dict that lives as long as its workspaces are used. For algorithms that need more:
     tables, numbers that they read; work, how many they need as memory for one state."""
 
@@ -49,7 +49,7 @@ class Tables(NamedTuple):
     frames: Sequence[Frame]
     n: int
     nq: int
-    pose_sources: Sequence[PoseSource] = ()
+    pose_sources: Sequence[PoseSource]
     tables: np.ndarray = np.empty(0)
     work: int = 0
     names: dict | None = None
@@ -58,12 +58,12 @@ class Tables(NamedTuple):
 def workspace(robot: Tables, lanes: int = 1) -> np.ndarray:
     """The array that every entry point takes first: header, links, frames, sources of poses, memory for `lanes` states
     at once."""
-    parts = [packed(rows).ravel() if rows else np.empty(0) for rows in (robot.links, robot.frames, robot.pose_sources)]
+    parts = [packed(rows).ravel() for rows in (robot.links, robot.frames, robot.pose_sources)]
     parts.append(robot.tables)
     frames, pose_sources, tables, start = np.cumsum([HEADER, *(part.size for part in parts)])[1:]
     slots, n, nq = len(robot.links), robot.n, robot.nq
     start += -start % 8                                       # on a cache line
-    result = start + lanes * max(size(placed(Table) if robot.pose_sources else Table, slots) for Table, _ in _needs)
+    result = start + lanes * (max(size(Table, slots) for Table, _ in _needs) + width(Placement) * slots)
     numbers = max(math.prod(shape(max(n, nq), slots - 1)) for _, shape in _needs)
     on_lanes = result + lanes * min(numbers, LARGE)
     work = on_lanes + lanes * nq
@@ -79,7 +79,7 @@ def workspace(robot: Tables, lanes: int = 1) -> np.ndarray:
 
 @cache
 def placed(Table: type) -> type:
-    """The table whose column q holds Placements in place of numbers, for joints on groups."""
+    """The table whose column q holds Placements in place of numbers."""
     kinds = {name: Placement if name == "q" else kind for name, kind in get_type_hints(Table).items()}
     return derived(f"Placed{Table.__name__}", Table, kinds)
 
@@ -123,7 +123,7 @@ def frames_in(memory: np.ndarray) -> Frame:
 
 @kernel
 def pose_sources_in(memory: np.ndarray) -> PoseSource:
-    """Return the sources of the poses of bodies, of a robot with joints on groups."""
+    """Return the sources of the poses of bodies."""
     head = header(memory)
     return table(PoseSource, 0.0, head.slots, memory, head.pose_sources)
 

@@ -9,7 +9,7 @@ import numpy as np
 from screw_dynamics.compiled import workspace as ws
 from screw_dynamics.compiled.across import taken
 from screw_dynamics.compiled.functions import function
-from screw_dynamics.compiled.inputs import gather_coordinates, gather_placements
+from screw_dynamics.compiled.inputs import gather_placements
 from screw_dynamics.kernel_cache.cache import Form, compiled
 from screw_dynamics.model.links import Link
 from screw_dynamics.numbers.dual import dual, slope, value_of
@@ -120,19 +120,18 @@ def add_loop(links: Link, body: ConstraintKinematics, given: ConstraintTables, c
 
 
 # ------------------------------------------------------------------------------------------------- entry points
-def form_of_derivatives(on_groups: bool) -> Form:
+def form_of_derivatives() -> Form:
     """Of states q (N, nq), qd (N, n), accelerations qdd (N, n) and multipliers lambda (N, m): adds the derivatives (N,
     n + m, n or 2 n) of J^T lambda and of J qdd + J' qd, along the joint twists and, as far as there are columns, by qd;
     of_gradient: (N, n, n) of G^T lambda alone, G the gradient of residuals. Those of couplings are 0. work: memory for
     chain_numbers."""
-    Table, take = ((ws.placed(ConstraintKinematics), gather_placements) if on_groups else
-                   (ConstraintKinematics, gather_coordinates))
+    Table = ws.placed(ConstraintKinematics)
 
-    @compiled(f"loops.derivatives{'.groups' * on_groups}", nogil=True)
+    @compiled("loops.derivatives", nogil=True)
     def many(memory, q, qd, qdd, multipliers, of_gradient, work, out):
         links, body, given = ws.links_in(memory), ws.body_on_lanes(Table, memory, 0.0), constraints_in(memory, 0.0)
         for i in range(len(q)):
-            take(links, memory, q[i], body.q)
+            gather_placements(links, memory, q[i], body.q)
             compute_poses(links, body)
             for c in range(given.loops):
                 if given.loop.kind[c] != COUPLING:
@@ -142,6 +141,6 @@ def form_of_derivatives(on_groups: bool) -> Form:
 
 
 @cache
-def derivatives(on_groups: bool) -> Callable:
+def derivatives() -> Callable:
     """The entry point derivatives(workspace, q, qd, qdd, multipliers, of_gradient, work, out)."""
-    return function(form_of_derivatives(on_groups))
+    return function(form_of_derivatives())

@@ -14,10 +14,10 @@ from screw_dynamics.algorithms.group_rates import add_products, complete
 from screw_dynamics.algorithms.hybrid_dynamics import INPUTS
 from screw_dynamics.compiled import workspace as ws
 from screw_dynamics.compiled.entry import per_joint
-from screw_dynamics.compiled.inputs import load_input, load_placements, wrench_at
+from screw_dynamics.compiled.inputs import load_placements, wrench_at
 from screw_dynamics.compiled.native import address_of, array_at
 from screw_dynamics.kernel_cache.cache import Form, compiled
-from screw_dynamics.model.links import Link, Structure
+from screw_dynamics.model.links import Link
 from screw_dynamics.numbers.tables import taking
 from screw_dynamics.numbers.values import Scalar, kernel
 
@@ -102,7 +102,7 @@ def algorithm(by: ModuleType) -> Callable:
                 out[1, links.coordinate[i]] -= products[i]
         hybrid_dynamics(links, body, given, x, out)
         complete(links, body, out[0])
-    return hybrid_dynamics, on_groups
+    return on_groups
 
 
 # ------------------------------------------------------------------------------------------------- entry points
@@ -111,20 +111,19 @@ for _by in (articulated, mass_matrix):
     ws.reserve(taking(_by.InverseFactors, LOADED), per_joint)
 
 
-def form(structure: Structure) -> Form:
-    """Return the Form of hybrid dynamics for calls from compiled code."""
-    by = mass_matrix if structure.shares_coordinates else articulated
-    hybrid_dynamics, Table = algorithm(by)[structure.on_groups], taking(by.InverseFactors, LOADED)
-    Table, load_q = (ws.placed(Table), load_placements) if structure.on_groups else (Table, load_input)
+def form(shares_coordinates: bool) -> Form:
+    """Return the Form of hybrid dynamics for calls from compiled code, by Structure.shares_coordinates."""
+    by = mass_matrix if shares_coordinates else articulated
+    hybrid_dynamics, Table = algorithm(by), ws.placed(taking(by.InverseFactors, LOADED))
 
-    @compiled(f"loops.hybrid_dynamics.{by.__name__.rpartition('.')[2]}{'.groups' * structure.on_groups}")
+    @compiled(f"loops.hybrid_dynamics.{by.__name__.rpartition('.')[2]}")
     def native(workspace, q, inputs, wrenches, out):
         memory = ws.memory_at(workspace)
         head, links, body = ws.header(memory), ws.links_in(memory), ws.body_in(Table, memory)
         n = head.coordinates
         x, F = array_at(0.0, inputs, (INPUTS, n)), array_at(0.0, wrenches, (head.slots, 6))
         results = array_at(0.0, out, (2, n))
-        load_q((links, memory, 0.0), q, body.q)
+        load_placements((links, memory, 0.0), q, body.q)
         for i in range(1, len(body.F)):
             body.F[i] = wrench_at(F[i], 0)
         for k in range(n):
@@ -134,7 +133,7 @@ def form(structure: Structure) -> Form:
 
 
 @cache
-def address(structure: Structure) -> int:
+def address(shares_coordinates: bool) -> int:
     """Return the address of the compiled function of `form`, for a workspace with constraints. Its arguments are those
     of algorithms.hybrid_dynamics.address."""
-    return address_of(form(structure))
+    return address_of(form(shares_coordinates))

@@ -21,12 +21,12 @@ from screw_dynamics.algorithms.space import (
     without_turning,
 )
 from screw_dynamics.compiled import workspace as ws
-from screw_dynamics.compiled.entry import lane, number, per_joint
+from screw_dynamics.compiled.entry import ending, lane, number, per_joint
 from screw_dynamics.compiled.functions import function
 from screw_dynamics.compiled.native import address_of, array_at
 from screw_dynamics.compiled.samples import load_rows, store_rows
 from screw_dynamics.compiled.tiles import gather
-from screw_dynamics.kernel_cache.cache import BATCHES, Form, compiled
+from screw_dynamics.kernel_cache.cache import Form, compiled
 from screw_dynamics.model.links import Link, Structure
 from screw_dynamics.numbers.lanes import places
 from screw_dynamics.numbers.scalars import absolute, some, sqrt, where
@@ -272,10 +272,10 @@ def form_of_projection(structure: Structure, of: str, lanes: bool) -> Form:
     by = mass_matrix if structure.shares_coordinates else articulated
     Table = taking(by.InverseFactors, OF_STEPS)
     Table = with_motion(Table) if of.startswith("contacts") else Table
-    Table, fill, space = ((ws.placed(Table), fill_placements, groups) if structure.on_groups else
+    Table, fill, space = ((ws.placed(Table), fill_placements, groups) if structure.on_groups or not lanes else
                          (Table, fill_coordinates, coordinates_alone))
     project, like = PROJECTING[of](by), lane if lanes else number
-    name = (f"{of}.project.{by.__name__.rpartition('.')[2]}{'.groups' * structure.on_groups}{BATCHES * lanes}")
+    name = f"{of}.project.{by.__name__.rpartition('.')[2]}{ending(lanes, structure.on_groups)}"
 
     @compiled(name)
     def native(where_, what, calls, acts, start, begin, span, q, qd, moved):
@@ -315,11 +315,11 @@ def with_room(rows: ws.Tables) -> ws.Tables:
 def form_of_closing(on_groups: bool, lanes: bool) -> Form:
     """Return the Form of `close` for calls from Python, of workspace, configurations (N, 1, nq), which change, free
     (n,), tolerance, steps, and the norms of the residuals that are left (N, 1, 1)."""
-    Table, fill, space = ((ws.placed(ConstraintKinematics), fill_placements, groups) if on_groups else
+    Table, fill, space = ((ws.placed(ConstraintKinematics), fill_placements, groups) if on_groups or not lanes else
                           (ConstraintKinematics, fill_coordinates, coordinates_alone))
     like = lane if lanes else number
 
-    @compiled(f"loops.close{'.groups' * on_groups}{BATCHES * lanes}", nogil=True)
+    @compiled(f"loops.close{ending(lanes, on_groups)}", nogil=True)
     def closing_of(memory, configurations, free, tolerance, steps, left):
         tree, scratch = tree_in(Table, space, like(), memory), scratch_in(like(), memory)
         rows_ = block(like(), (2, len(scratch)), memory, ws.header(memory).result)

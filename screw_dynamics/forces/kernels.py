@@ -4,13 +4,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from screw_dynamics.algorithms.space import coordinates_alone, groups, vary
+from screw_dynamics.algorithms.space import groups, vary
 from screw_dynamics.compiled import workspace as ws
-from screw_dynamics.compiled.entry import lane, number
+from screw_dynamics.compiled.entry import ending, lane, number
 from screw_dynamics.compiled.inputs import gather_coordinates, gather_placements
 from screw_dynamics.compiled.native import array_at
 from screw_dynamics.compiled.tiles import gather
-from screw_dynamics.kernel_cache.cache import BATCHES, Form, compiled
+from screw_dynamics.kernel_cache.cache import Form, compiled
 from screw_dynamics.model.links import Link
 from screw_dynamics.numbers.dual import along, no_derivatives, value_of
 from screw_dynamics.numbers.lanes import WIDTH
@@ -82,13 +82,13 @@ LOOPS = {CoordinateLaw: loops_on_coordinates, PairLaw: loops_on_pairs, LinkLaw: 
 class Kernels(NamedTuple):
     """Of a combination of laws, for robots of a structure: terms(memory, p, like, state, out) makes out (TERMS, n) what
     elements add up to at a State, of numbers like `like`; accounts(...) makes out (ACCOUNT,) their energy and power,
-    and wrenches(...) out (slots, 6) the wrenches on bodies, in the frames of their links; space: of the robots,
-    algorithms/space.py; name: by which messages tell them."""
+    and wrenches(...) out (slots, 6) the wrenches on bodies, in the frames of their links; on_groups: whether they serve
+    robots with joints on groups, also; name: by which messages tell them."""
 
     terms: Callable
     accounts: Callable
     wrenches: Callable
-    space: Callable
+    on_groups: bool
     name: str
 
 
@@ -141,8 +141,7 @@ def kernels_of(laws: Iterable[Law], on_groups: bool, own: Iterable[str]) -> Kern
             add(p, state, bodies, found)
             for i in range(1, len(links.parent)):
                 put_wrench(Ad_dual_inv(C[i] @ frames.C[i], W[i]), out[i])
-    name = f"forces{''.join(f'+{name}' for name in own)}{'.groups' * on_groups}"
-    return Kernels(terms, accounts, wrenches, groups if on_groups else coordinates_alone, name)
+    return Kernels(terms, accounts, wrenches, on_groups, "forces" + "".join(f"+{name}" for name in own))
 
 
 # ------------------------------------------------------------------------------------------------- entry points
@@ -151,7 +150,7 @@ def form_of_native(kernels: Kernels, lanes: bool, key: str | None) -> Form:
     numbers of one state, or on lanes; p: at its address how many numbers it has, and then these."""
     terms, like = kernels.terms, lane if lanes else number
 
-    @compiled(f"{kernels.name}{BATCHES * lanes}", key=key)
+    @compiled(f"{kernels.name}{ending(lanes, kernels.on_groups)}", key=key)
     def native(memory, p, t, ahead, q, qd, out):
         memory, zero_ = ws.memory_at(memory), like()
         head = ws.header(memory)
@@ -189,7 +188,7 @@ def form_of_states(kernels: Kernels, what: str, key: str | None) -> Form:
 def form_of_derivatives(kernels: Kernels, key: str | None) -> Form:
     """Terms and their derivatives by displacements of q along the joint twists and by qd, out (N, TERMS, n, 1 + 2n):
     derivatives(workspace, p, t, ahead, q, qd, work, out). work: memory for WORK nq dual numbers."""
-    terms, space = kernels.terms, kernels.space
+    terms = kernels.terms
 
     @compiled(f"{kernels.name}, derivatives", key=key)
     def many(memory, p, t, ahead, q, qd, work, out):
@@ -197,7 +196,7 @@ def form_of_derivatives(kernels: Kernels, key: str | None) -> Form:
         here, x, u, v, found = work_of(zero_, work, n, nq)
         for i in range(len(t)):
             for first in range(0, 2 * n, WIDTH):
-                vary(space(memory), zero_, q[i], qd[i], first, here, u, x, v)
+                vary(groups(memory), zero_, q[i], qd[i], first, here, u, x, v)
                 terms(memory, p, zero_, State(t[i], ahead, x, v), found)
                 for row in range(TERMS):
                     for k in range(n):

@@ -52,25 +52,25 @@ class Derivatives(NamedTuple):
 
 
 class MachineCode:
-    """Compiled forms of a combination of laws, made at first use."""
+    """Compiled forms of a combination of laws, made at first use: of Kernels for one state, and for lanes."""
 
-    def __init__(self, kernels: Kernels, key: str | None, functions: Sequence[Callable]):
-        self._kernels, self._key, self._functions = kernels, key, functions
+    def __init__(self, on_one: Kernels, on_lanes: Kernels, key: str | None, functions: Sequence[Callable]):
+        self._on_one, self._on_lanes, self._key, self._functions = on_one, on_lanes, key, functions
         self._made: dict[tuple, Any] = {}
 
     def address(self, lanes: bool) -> int:
         """Return the address of the kernel that integrators call."""
-        return self._code(address_of, form_of_native, lanes)
+        return self._code(address_of, self._on_lanes if lanes else self._on_one, form_of_native, lanes)
 
     def entry_point(self, form_of: Callable[..., Form], *options: Hashable) -> Callable:
         """Return the function of a form of kernels.py with these options, for Python."""
-        return self._code(function, form_of, *options)
+        return self._code(function, self._on_one, form_of, *options)
 
-    def _code(self, make, form_of, *options):
+    def _code(self, make, kernels, form_of, *options):
         """make(a form with these options); ValueError names the user's function that cannot be compiled."""
         what = form_of, *options
         if what not in self._made:
-            form = form_of(self._kernels, *options, self._key)
+            form = form_of(kernels, *options, self._key)
             try:
                 self._made[what] = make(form)
             except Exception as error:          # Numba has errors of its own
@@ -85,7 +85,8 @@ class MachineCode:
 def machine_code(laws: tuple[Law, ...], on_groups: bool, key: str | None,
                  functions: tuple[Callable, ...]) -> MachineCode:
     """The MachineCode of laws, shared by all robots with joints on groups, or by all without."""
-    return MachineCode(kernels_of(laws, on_groups, [function.__name__ for function in functions]), key, functions)
+    own = [function.__name__ for function in functions]
+    return MachineCode(kernels_of(laws, True, own), kernels_of(laws, on_groups, own), key, functions)
 
 
 class Total:

@@ -59,7 +59,7 @@ def motions(kind: str) -> tuple[str, ...]:
 
 class PoseSource(NamedTuple):
     """Of the body of a Link: the kind, where in q its numbers begin, and the constant parts of its pose in its parent,
-    left g right; of an INNER one left; and Placement.inner."""
+    left g right; of an INNER one left; and Placement.inner. Of one coordinate Link.E tells."""
 
     kind: int
     start: int
@@ -72,8 +72,11 @@ def pose_sources(bodies: Sequence[Placed], axes: Sequence[Pose], kinds: Sequence
                  frames: Sequence[Pose]) -> list[PoseSource]:
     """The PoseSource of each Placed body: of the pose in it of the Link's frame, its kind, the first of its numbers in
     q, and the pose in it of the joint frame of its group."""
-    found = []
+    found, unused = [], compose(axes[0], inverse(axes[0]))
     for i, (body, kind, start, F) in enumerate(zip(bodies, kinds, starts, frames, strict=True)):
+        if kind == COORDINATE:
+            found.append(PoseSource(kind, start, unused, unused))
+            continue
         left = compose(inverse(axes[body.parent]), body.B)
         if kind >= 0:
             found.append(PoseSource(kind, start, compose(left, F), compose(inverse(F), axes[i])))

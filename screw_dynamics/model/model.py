@@ -228,8 +228,10 @@ class Model:
 
     def pose_sources(self, gravity: ArrayLike) -> list[PoseSource]:
         """One PoseSource for each slot, the world's frame as in `links`; none for a robot without joints on groups."""
-        if not self.on_groups:
-            return []
+        return self.all_pose_sources(gravity) if self.on_groups else []
+
+    def all_pose_sources(self, gravity: ArrayLike) -> list[PoseSource]:
+        """One PoseSource for each slot of any robot, for kernels that take Placements."""
         bodies, (kinds, starts, frames) = self.placed(gravity), self.joints_in_q()
         return group_joints.pose_sources(bodies, axis_frames(bodies), kinds, starts, [arrays.pose(F) for F in frames])
 

@@ -39,7 +39,7 @@ class Evaluation:
         self._frame = {name: i for i, name in enumerate(model.frame_names) if name is not None}
         self._root = Target(0, self._frame[model.root]).packed       # of all bodies, in the frame of the root
         self.tables = Tables(model.links(self.gravity), model.frame_rows(self.gravity), self.n, self.nq,
-                           model.pose_sources(self.gravity), names=self._frame)
+                           model.all_pose_sources(self.gravity), names=self._frame)
         self._memory, self._on_lanes = workspace(self.tables), Workspaces(self.tables)
         self._bound: dict[Entry, Any] = {}
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from screw_dynamics.algorithms import hybrid_dynamics
 from screw_dynamics.algorithms.choice import choice
-from screw_dynamics.algorithms.space import coordinates_alone, displace, groups, place_in_q, sizes
+from screw_dynamics.algorithms.space import displace, groups, place_in_q, sizes
 from screw_dynamics.compiled import workspace as ws
 from screw_dynamics.compiled.entry import NUMBER
 from screw_dynamics.compiled.functions import function
@@ -189,21 +189,20 @@ def finite(x: np.ndarray) -> bool:
 
 
 @kernel
-def driven_steps(implicit: bool, step: Callable, tableau: Any, space: Callable, memory: np.ndarray, calls: np.ndarray,
+def driven_steps(implicit: bool, step: Callable, tableau: Any, memory: np.ndarray, calls: np.ndarray,
                  joints: np.ndarray, wrenches: np.ndarray, reference: np.ndarray, steps: int, start: float, h: float,
                  q: np.ndarray, qd: np.ndarray, tau: np.ndarray, clipped: np.ndarray, lost: np.ndarray,
                  past: np.ndarray) -> int:
     """Make steps of length h from the time `start` on, and from q (nq) and qd (n), which become the last finite state.
     Returns how many were made.
 
-    space: as of prepare_plant; reference (1 or steps, REFERENCE, n); wrenches (slots, 6), in the frames of the bodies;
-    calls: see FORWARD. tau (n) becomes the efforts in the last step, or without steps
-    those at the state; clipped (n) counts the steps in which a command or an effort was; lost (2, n): the accelerations
-    and the state, as a sum, that are not finite, if any; past (0 or steps, PAST, nq): q and the n numbers of qd at the
-    start of each step, and the n efforts in it."""
+    reference (1 or steps, REFERENCE, n); wrenches (slots, 6), in the frames of the bodies; calls: see FORWARD. tau (n)
+    becomes the efforts in the last step, or without steps those at the state; clipped (n) counts the steps in which a
+    command or an effort was; lost (2, n): the accelerations and the state, as a sum, that are not finite, if any; past
+    (0 or steps, PAST, nq): q and the n numbers of qd at the start of each step, and the n efforts in it."""
     n, nq = len(qd), len(q)
     where_ = at(memory)
-    x, v, plant, stages = prepare_plant(tableau, 0.0, space, calls, joints, memory)
+    x, v, plant, stages = prepare_plant(tableau, 0.0, groups, calls, joints, memory)
     work = Work(np.empty((hybrid_dynamics.INPUTS, n)), np.empty((2, n)), np.empty(n), np.empty(n),
                 np.zeros(n), np.empty((2, n)))
     beyond, pushes = np.zeros(n, dtype=np.bool_), pushing(wrenches)
@@ -269,15 +268,14 @@ SIGNATURE = (_VECTOR, ws.read_type(1, dtype="int64"), ws.read_type(2), ws.read_t
              "float64", "float64", _VECTOR, _VECTOR, _VECTOR, _WORDS, _ROWS, ws.numbers_type(3))
 
 
-def form(integrator: str, on_groups: bool = False) -> Form:
-    """Return the Form of an integrator for driven motion, for all robots with Lie-group joints, or for all without."""
+def form(integrator: str) -> Form:
+    """Return the Form of an integrator for driven motion."""
     _, step, tableau, implicit, *_ = INTEGRATORS[integrator]
-    space = groups if on_groups else coordinates_alone
 
-    @compiled(f"driven.{integrator}{'.groups' * on_groups}", nogil=True)
+    @compiled(f"driven.{integrator}", nogil=True)
     def run(memory, calls, joints, wrenches, reference, steps, start, h, q, qd, tau, clipped, lost, past):
         begin(ws.interrupt_at(at(memory)), False)
-        made = driven_steps(implicit, step, tableau, space, memory, calls, joints, wrenches, reference, steps, start, h,
+        made = driven_steps(implicit, step, tableau, memory, calls, joints, wrenches, reference, steps, start, h,
                             q, qd, tau, clipped, lost, past)
         finish(ws.interrupt_at(at(memory)))
         return made
@@ -285,8 +283,8 @@ def form(integrator: str, on_groups: bool = False) -> Form:
 
 
 @cache
-def _entry_point(integrator, on_groups):
-    return function(form(integrator, on_groups))
+def _entry_point(integrator):
+    return function(form(integrator))
 
 
 class Driven:
@@ -302,12 +300,12 @@ class Driven:
         self._total = robot.rollouts.stepped(forces, friction)
         self._links, self._frames = model.links(robot.gravity), model.frame_rows(robot.gravity)
         self._place = {name: i for i, name in enumerate(model.frame_names) if name is not None}
-        self._run = _entry_point(integrator, model.on_groups)
+        self._run, shared = _entry_point(integrator), model.shares_coordinates
         entries, self.lost = choice(None, model.shares_coordinates), np.zeros((2, model.n))
         statics, acceleration = entries.gravity_torque.of(structure), entries.acceleration.of(structure)
-        hybrid, restored, tables, projects = hybrid_dynamics.address(structure), NEEDED, robot.tables, "joints"
+        hybrid, restored, tables, projects = hybrid_dynamics.address(shared), NEEDED, robot.tables, "joints"
         if constraints:
-            hybrid, acceleration = loops_hybrid_dynamics.address(structure), constraints.acceleration
+            hybrid, acceleration = loops_hybrid_dynamics.address(shared), constraints.acceleration
             restored, tables, projects = CONFIGURATIONS, constraints.in_workspaces, "loops"
         if touching is not None:
             restored = restored if constraints else NOTHING

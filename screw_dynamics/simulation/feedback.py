@@ -11,7 +11,7 @@ import numpy as np
 
 from screw_dynamics.algorithms.space import coordinates_alone, displace, groups, separate
 from screw_dynamics.compiled import workspace as ws
-from screw_dynamics.compiled.entry import lane, number
+from screw_dynamics.compiled.entry import ending, lane, number
 from screw_dynamics.compiled.functions import function
 from screw_dynamics.compiled.interrupt import begin, ended, finish
 from screw_dynamics.compiled.native import array_at, at
@@ -19,7 +19,7 @@ from screw_dynamics.compiled.samples import load_rows, store_rows
 from screw_dynamics.compiled.threads import on_threads, thread_count
 from screw_dynamics.compiled.workspace import header, interrupt_at
 from screw_dynamics.constraints.projection import BEGIN, NEEDED
-from screw_dynamics.kernel_cache.cache import BATCHES, Form, compiled
+from screw_dynamics.kernel_cache.cache import Form, compiled
 from screw_dynamics.numbers.lanes import WIDTH, places
 from screw_dynamics.numbers.scalars import where
 from screw_dynamics.numbers.tables import block
@@ -169,11 +169,11 @@ def feedback_steps(step: Callable, tableau: Any, like: Any, space: Callable, mem
 
 
 def form_of(integrator: str, lanes: bool, on_groups: bool) -> Form:
-    """Return the Form of an integrator under feedback: for one motion after another, or on lanes."""
+    """Return the Form of an integrator under feedback: for one motion after another, of all robots, or on lanes."""
     _, step, tableau, *_ = INTEGRATORS[integrator]
-    space, like = groups if on_groups else coordinates_alone, lane if lanes else number
+    space, like = groups if on_groups or not lanes else coordinates_alone, lane if lanes else number
 
-    @compiled(f"feedback.{integrator}{'.groups' * on_groups}{BATCHES * lanes}", nogil=True)
+    @compiled(f"feedback.{integrator}{ending(lanes, on_groups)}", nogil=True)
     def entry(memory, settings, dt, q, qd, u, d, K, gaps, part, lower, upper, driven, new_q, new_qd, new_u, stop, room,
               main):
         interrupt = ws.interrupt_at(at(memory))

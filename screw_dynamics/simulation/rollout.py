@@ -170,7 +170,7 @@ class Rollouts(StepSettings):
             head_of(settings).report = report.ctypes.data
         try:
             with watch(q[1:], report) if watch else nullcontext():
-                run = one(integrator, self._on_groups, bool(words.item(LONG)))
+                run = one(integrator, bool(words.item(LONG)))
                 done = run(memory, settings, q0, qd0, self._no_effort if effort is None else effort, t, q, qd, dt)
         except Exception as error:
             self._tell_line(error, controller, memory, 1)

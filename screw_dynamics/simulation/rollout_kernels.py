@@ -8,6 +8,7 @@ from screw_dynamics.algorithms.space import coordinates_alone, groups
 from screw_dynamics.compiled import workspace as ws
 from screw_dynamics.compiled.array_views import READABLE, WRITABLE, array_in, data_at, is_array
 from screw_dynamics.compiled.calls import kernel as called
+from screw_dynamics.compiled.entry import GROUPS
 from screw_dynamics.compiled.functions import function
 from screw_dynamics.compiled.interrupt import begin, finish
 from screw_dynamics.compiled.native import array_at, at
@@ -119,16 +120,16 @@ MANY = (ws.numbers_type(1), ws.read_type(1), STATES, STATES, STATES, NUMBERS, NU
 
 
 def form_of(integrator: str, lanes: bool, on_groups: bool = False) -> Form:
-    """Return the Form of an integrator, for all robots with Lie-group joints, or for all without, for one state, or on
-    lanes."""
+    """Return the Form of an integrator: for one state, of all robots; or on lanes, for all robots with Lie-group
+    joints, or for all without."""
     advance, step, tableau, *_ = INTEGRATORS[integrator]
-    space, name = groups if on_groups else coordinates_alone, f"rollout.{integrator}{'.groups' * on_groups}"
+    space, name = groups if on_groups else coordinates_alone, f"rollout.{integrator}"
 
     @compiled(name)
     def one(words):
-        return roll_one(advance, step, tableau, space, views_at(words))
+        return roll_one(advance, step, tableau, groups, views_at(words))
 
-    @compiled(f"{name}{BATCHES}", nogil=True)
+    @compiled(f"{name}{GROUPS * on_groups}{BATCHES}", nogil=True)
     def many(memory, settings, q0, qd0, effort, q, qd, dt, report, stop, notes, main):
         interrupt = ws.interrupt_at(at(memory))
         begin(interrupt, main)
@@ -139,9 +140,9 @@ def form_of(integrator: str, lanes: bool, on_groups: bool = False) -> Form:
 
 
 @cache
-def one(integrator: str, on_groups: bool, without_gil: bool = False) -> Callable[..., int]:
+def one(integrator: str, without_gil: bool = False) -> Callable[..., int]:
     """The compiled form of an integrator for one state: its arguments are those of Views."""
-    return called(form_of(integrator, False, on_groups), "a" * ADDRESSES + "d", without_gil)
+    return called(form_of(integrator, False), "a" * ADDRESSES + "d", without_gil)
 
 
 @cache

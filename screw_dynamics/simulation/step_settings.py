@@ -170,7 +170,7 @@ class StepSettings:
                    total: Total | None = None) -> tuple[Callable, np.ndarray, Workspaces]:
         """The entry point of one state, and `step_settings`."""
         settings, pool = self.step_settings(integrator, friction, limits, springs, total)
-        return one(integrator, self._on_groups), settings, pool
+        return one(integrator), settings, pool
 
 
 def keep(kept: dict, key: Any, value: Any) -> Any:

@@ -8,10 +8,10 @@ from functools import cache
 import numpy as np
 
 from screw_dynamics.compiled import workspace as ws
-from screw_dynamics.compiled.entry import lane, number
+from screw_dynamics.compiled.entry import ending, lane, number
 from screw_dynamics.compiled.functions import function
 from screw_dynamics.compiled.tiles import gather
-from screw_dynamics.kernel_cache.cache import BATCHES, Form, compiled
+from screw_dynamics.kernel_cache.cache import Form, compiled
 from screw_dynamics.model.group_joints import configure
 from screw_dynamics.model.links import Link
 from screw_dynamics.numbers.lanes import extract, insert, places
@@ -270,14 +270,14 @@ SIGNATURE = (_NUMBERS, _NUMBERS, _WORD_ROWS, _WORD_ROWS, _READ, _WORDS, _WORDS, 
 
 
 def form(lanes: bool, on_groups: bool = False) -> Form:
-    """Return the specialization of the search, for all robots with Lie-group joints, or for all without: for one
-    problem at a time, or on lanes."""
+    """Return the specialization of the search: for one problem at a time, of all robots; or on lanes, for all robots
+    with Lie-group joints, or for all without."""
     Table = taking(JointScrews, ("q",))
-    Table, fill, renew = ((ws.placed(Table), fill_placements, renew_placements) if on_groups else
+    Table, fill, renew = ((ws.placed(Table), fill_placements, renew_placements) if on_groups or not lanes else
                           (Table, fill_coordinates, renew_coordinates))
     like = lane if lanes else number
 
-    @compiled(f"inverse_kinematics{'.groups' * on_groups}{BATCHES * lanes}", nogil=True)
+    @compiled(f"inverse_kinematics{ending(lanes, on_groups)}", nogil=True)
     def search(memory, work, tasks, moves, weights, columns, places, slots, joints, options, goals, q0, starts, q,
                found):
         run(Table, fill, renew, like(), memory, work, Search(

@@ -3,10 +3,10 @@ from collections.abc import Callable
 from functools import cache
 
 from screw_dynamics.compiled import workspace as ws
-from screw_dynamics.compiled.entry import lane, number, per_joint
+from screw_dynamics.compiled.entry import ending, lane, number, per_joint
 from screw_dynamics.compiled.functions import function
 from screw_dynamics.compiled.samples import load_rows, store_rows
-from screw_dynamics.kernel_cache.cache import BATCHES, Form, compiled
+from screw_dynamics.kernel_cache.cache import Form, compiled
 from screw_dynamics.numbers.lanes import places
 from screw_dynamics.numbers.tables import block
 from screw_dynamics.numbers.values import null, zero
@@ -26,10 +26,10 @@ def form_of_touches(on_groups: bool, lanes: bool) -> Form:
     of detection, configurations (N, 1, nq), and reports (N, 1, numbers) as of tables.py, without residuals and
     forces."""
     Table = with_motion(ConstraintKinematics)
-    Table, fill = (ws.placed(Table), fill_placements) if on_groups else (Table, fill_coordinates)
+    Table, fill = (ws.placed(Table), fill_placements) if on_groups or not lanes else (Table, fill_coordinates)
     like = lane if lanes else number
 
-    @compiled(f"contacts.touches{'.groups' * on_groups}{BATCHES * lanes}", nogil=True)
+    @compiled(f"contacts.touches{ending(lanes, on_groups)}", nogil=True)
     def touches(memory, calls, configurations, reports):
         links, body, given = ws.links_in(memory), ws.body_on_lanes(Table, memory, like()), contacts_in(memory, like())
         q = block(like(), (configurations.shape[2],), memory, ws.header(memory).lanes)
