@@ -52,19 +52,19 @@ def _digests():
 def are_as_imported() -> bool:
     """Return True if no source file has changed since this process began to import the package. By the time of the
     change itself: copies may come with the time of their last edit."""
-    return not any(_IMPORTED < path.stat().st_ctime < time.time() for path in _files(store.PACKAGE) if path.exists())
+    return not any(_IMPORTED < os.stat(path).st_ctime < time.time() for path in _files(store.PACKAGE)
+                   if os.path.exists(path))
 
 
 def sources_in(package: Path) -> dict[str, bytes]:
     """Return the contents of the files that kernels are compiled from, by their paths in the folder of a package."""
-    return {path.relative_to(package).as_posix(): path.read_bytes() for path in _files(package)}
+    return {path[len(str(package)) + 1:]: Path(path).read_bytes() for path in _files(package)}
 
 
 def _files(package):
     """Return the files that kernels are compiled from, without those that editors hide."""
     kinds = {name: ".py" for name in COMPILED} | {"kernel_cache": (".py", ".c", ".h")}
-    return [Path(folder, name) for package_name, endings in kinds.items()
-            for folder, _, names in os.walk(package / package_name)
+    return [f"{folder}/{name}" for part, endings in kinds.items() for folder, _, names in os.walk(f"{package}/{part}")
             for name in names if name.endswith(endings) and not name.startswith(".")]
 
 
