@@ -17,20 +17,15 @@ pytest_plugins = ["pytest_screw_dynamics"]   # by its name as an entry point: wh
 
 
 # Half a minute to three each, and hardly in parts: begun last they would end alone.
-LONGEST = ("test_readme.py", "test_in_plain_python.py", "test_quadrotor.py", "test_pinocchio.py",
+LONGEST = ("test_readme.py", "test_quadrotor.py", "test_pinocchio.py",
            "test_motion_under_forces.py", "test_driven_loops.py", "test_site.py", "test_array_arguments.py",
            "test_tutorials.py", "test_signals.py", "test_many_robots.py", "test_armature.py", "test_options.py",
            "test_diagnostics.py", "test_recorded_types.py", "test_ros2_control.py", "test_strict_simulator.py")
 
 
 def pytest_collection_modifyitems(items):
-    """Leave to test_in_plain_python.py what is marked so, and mix the files that wait for nodes evenly with those that
-    compute, after the longest: processors idle where all workers wait."""
-    from screw_dynamics.numbers.values import PLAIN  # not before the environment is set
-
-    for item in items:
-        if not PLAIN and item.get_closest_marker("plain"):
-            item.add_marker(pytest.mark.slow)
+    """Mix the files that wait for nodes evenly with those that compute, after the longest: processors idle where all
+    workers wait."""
     files = list(dict.fromkeys(item.path for item in items))
     of_nodes = [path for path in files if path.parent.name == "ros"]
     place = {path: k / len(some) for some in (of_nodes, [path for path in files if path not in of_nodes])

@@ -228,7 +228,7 @@ def test_batches_of_what_few_call(pair):
     pair.near(lambda r: r.rollout(q, qd, x, dt=1e-3, steps=20, integrator="variational", limits=False)[2], 1e-9)
 
 
-@pytest.mark.plain
+@pytest.mark.slow
 @pytest.mark.parametrize("representation", REPRESENTATIONS)
 def test_representations(representation):
     pair = Pair("tree")

@@ -16,7 +16,7 @@ from support.matrices import error
 from support.paths import ROOT
 from support.random_trees import model_of, random_tree
 
-pytestmark = pytest.mark.plain     # with armature, in batches
+pytestmark = pytest.mark.slow     # with armature, in batches
 
 
 @pytest.mark.parametrize("mimics", [0, 2])

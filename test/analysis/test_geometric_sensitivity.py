@@ -13,7 +13,7 @@ from support.matrices import error
 from support.plain import ENTRIES
 from support.random_trees import model_of, random_tree
 
-pytestmark = pytest.mark.plain     # under loads, with armature, in batches
+pytestmark = pytest.mark.slow     # under loads, with armature, in batches
 
 
 @pytest.fixture(params=["tree", "1 mimic, armature"])

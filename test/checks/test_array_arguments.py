@@ -196,7 +196,7 @@ def within_itself(shape):
 
 
 @pytest.mark.parametrize("call, lead", [
-    pytest.param(call, lead, marks=rare(WITH_OUT[call][0]) or [pytest.mark.plain] * (
+    pytest.param(call, lead, marks=rare(WITH_OUT[call][0]) or [pytest.mark.slow] * (
         bool(lead) and call not in BEFOREHAND)) for call in WITH_OUT for lead in ((), (3,))])
 def test_an_out_that_overlaps_itself_is_refused(rng, call, lead):
     name, names, options = WITH_OUT[call]

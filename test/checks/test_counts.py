@@ -10,7 +10,7 @@ from screw_dynamics.paths import time_optimal
 from support import planar_arm
 from support.host_cuda import HostCuda
 
-pytestmark = pytest.mark.plain
+pytestmark = pytest.mark.slow
 ARM, ZERO = sd.Robot.from_urdf(planar_arm.urdf()), np.zeros(2)
 
 

@@ -11,7 +11,7 @@ from support.closed_states import MECHANISMS, close, deviated, enough, moving, s
 from support.differences import slopes
 from support.linkages import four_bar
 
-pytestmark = pytest.mark.plain          # of kernels that few others call
+pytestmark = pytest.mark.slow          # of kernels that few others call
 SLOW = pytest.mark.slow
 CHEAP = "four-bar", "geared arm"
 NAMES = [name if name in CHEAP else pytest.param(name, marks=SLOW) for name in MECHANISMS]

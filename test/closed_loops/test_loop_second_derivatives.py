@@ -11,7 +11,7 @@ from support.differences import bend, slopes
 from support.linkages import four_bar
 from support.random_trees import GROUPS, KINDS, model_of, random_tree
 
-pytestmark = pytest.mark.plain          # of kernels that few others call
+pytestmark = pytest.mark.slow          # of kernels that few others call
 # Of second differences: what a projection leaves open, some 1e-15, is divided by the square, and the rod's curves need
 # short ones.
 STEP, STEPS = 1.5e-2, {"rod": 7e-3}

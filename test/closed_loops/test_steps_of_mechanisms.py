@@ -10,7 +10,7 @@ from support.closed_states import MECHANISMS, close, deviated, moving, stands_in
 from support.differences import slopes
 from support.floating_robots import hopper
 
-pytestmark = pytest.mark.plain          # of kernels that few others call
+pytestmark = pytest.mark.slow          # of kernels that few others call
 SLOW = pytest.mark.slow
 H = 1e-2                                    # of differences
 AWAY = 1e-3                                 # s: of steps that open loops by a millionth, whose third power is nothing

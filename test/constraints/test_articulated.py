@@ -88,7 +88,7 @@ def test_the_other_half_takes_them_to_the_inverse(halves):
     assert out.astype(float) == pytest.approx(inverse, rel=1e-9, abs=1e-9)
 
 
-@pytest.mark.plain
+@pytest.mark.slow
 def test_what_sticks_to_a_free_body_that_is_carried_pushes_it_back():
     """A cart of 2 kg carries 1 kg, on six motions with dry friction, none of which slides."""
     builder, inertia = sd.ModelBuilder("world"), sd.inertia_matrix(1.0, (0.0, 0.0, 0.0), 0.1 * np.eye(3))

@@ -150,7 +150,7 @@ def test_rows_within_bounds_are_those_of_pivoting(rng, u):
         np.testing.assert_allclose(found.x, box.x, atol=1e-8 * abs(box.x).max())
 
 
-@pytest.mark.plain     # the solver on lanes: half a minute to compile
+@pytest.mark.slow     # the solver on lanes: half a minute to compile
 def test_each_lane_is_solved_by_itself(rng):
     """Bit for bit, whatever the other lanes are, and however long these take; and as one state."""
     made = [heap(rng, 3, 5) for _ in range(20)]
@@ -167,7 +167,7 @@ def test_each_lane_is_solved_by_itself(rng):
         np.testing.assert_allclose(one.v, found.v[k], atol=1e-10 * abs(c[k]).max())
 
 
-@pytest.mark.plain
+@pytest.mark.slow
 @pytest.mark.skipif(PLAIN, reason="there are no lanes in plain Python")
 def test_lanes_with_fewer_contacts_do_not_know_how_long_others_take():
     """Bit for bit, of dependent contacts at which methods lose their way, half of which have no part in every second
@@ -184,7 +184,7 @@ def test_lanes_with_fewer_contacts_do_not_know_how_long_others_take():
         np.testing.assert_array_equal(other.x, found.x[order])
 
 
-@pytest.mark.plain
+@pytest.mark.slow
 def test_lanes_that_stick_stay_so_beside_one_that_slides():
     lanes = [stack([1.0]), stack([1.0], gravity=(6.0, 1.0, -9.81))]
     G, c, mu = (np.array([getattr(scene, name) for scene in lanes]) for name in ("G", "c", "mu"))
@@ -199,7 +199,7 @@ def test_a_contact_that_is_not_active_has_no_impulse():
     assert not found.x[3:].any()
 
 
-@pytest.mark.plain
+@pytest.mark.slow
 def test_contacts_that_are_not_active_have_no_part(rng):
     scene = heap(rng, 3, 6)
     active = np.array((1.0, 0.0, 1.0, 1.0, 0.0, 1.0))

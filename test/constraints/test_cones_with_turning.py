@@ -60,7 +60,7 @@ def test_what_turns_is_braked_by_the_friction_of_its_contact(rng):
     assert (slides > 2).all() and np.median(steps) <= 5.0       # of Newton's method, which squares errors
 
 
-@pytest.mark.plain
+@pytest.mark.slow
 def test_on_lanes_each_is_solved_by_itself(rng):
     """Bit for bit, whatever the other lanes are; also where contacts of some have no part."""
     many = [problem(rng) for _ in range(9)]

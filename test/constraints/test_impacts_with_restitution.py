@@ -70,7 +70,7 @@ def test_slow_contacts_do_not_bounce():
     assert solve_impacts(scene.G, scene.c, scene.mu, 1.0, threshold=0.005).x.any()
 
 
-@pytest.mark.plain       # on lanes, which take 20 s to compile
+@pytest.mark.slow       # on lanes, which take 20 s to compile
 @pytest.mark.parametrize("e", [0.0, 0.5, 1.0])
 def test_energy_never_grows_and_friction_stays_in_its_cone(rng, e):
     given = [heap(rng, 4, 6) for _ in range(24)]
@@ -88,7 +88,7 @@ def test_energy_never_grows_and_friction_stays_in_its_cone(rng, e):
     assert (found.v[done, 2::3] >= -1e-9 * abs(c).max()).all()
 
 
-@pytest.mark.plain
+@pytest.mark.slow
 def test_each_lane_has_its_own_rounds(rng):
     given = [heap(rng, 3, 4) for _ in range(9)]
     G, c, mu = (np.array([getattr(scene, name) for scene in given]) for name in ("G", "c", "mu"))
@@ -97,7 +97,7 @@ def test_each_lane_has_its_own_rounds(rng):
     np.testing.assert_array_equal(solve_impacts(G[order], c[order], mu[order], 0.7).x, found.x[order])
 
 
-@pytest.mark.plain
+@pytest.mark.slow
 def test_lanes_with_fewer_contacts_have_fewer_rounds():
     """A ball goes to and fro between a wall and a ball of 10000 kg that comes, more often than there are rounds: 8 and
     one for each contact of a lane that acts. A third contact strikes once, if it acts."""

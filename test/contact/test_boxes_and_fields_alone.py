@@ -15,7 +15,7 @@ from screw_dynamics.numbers.tables import table
 from screw_dynamics.screws.vectors import Vec3
 from support.touching import Shapes
 
-pytestmark = pytest.mark.plain
+pytestmark = pytest.mark.slow
 
 
 def at(*p, turn=(0.0, 0.0, 0.0)):

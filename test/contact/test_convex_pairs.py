@@ -13,7 +13,7 @@ from screw_dynamics.contact.shapes import Box, Capsule, ConvexHull, Cylinder, Me
 from support.solids import CORNERS, at, block, prism
 from support.touching import Shapes
 
-pytestmark = pytest.mark.plain
+pytestmark = pytest.mark.slow
 
 TABLE = Box((2.0, 2.0, 0.2))
 

@@ -9,7 +9,7 @@ from screw_dynamics.numbers.lanes import WIDTH
 from screw_dynamics.numbers.values import PLAIN
 from support.touching import Shapes
 
-pytestmark = pytest.mark.plain
+pytestmark = pytest.mark.slow
 
 HULL = ConvexHull(np.vstack([np.eye(3), np.zeros(3)]))
 SHAPES = [Box((0.2, 0.2, 0.2)), Sphere(0.1), Plane(), Sphere(0.2)]

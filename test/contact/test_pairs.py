@@ -13,7 +13,7 @@ from screw_dynamics.screws import so3
 from screw_dynamics.screws.vectors import Vec3
 from support.touching import Shapes
 
-pytestmark = pytest.mark.plain
+pytestmark = pytest.mark.slow
 
 MAKE = {
     "sphere": lambda rng: Sphere(rng.uniform(0.1, 0.5)),

@@ -46,7 +46,7 @@ def test_springs_are_mujocos_tendons(rng):
         assert abs(stored - data.energy[0]) <= BOUND * abs(stored)
 
 
-@pytest.mark.parametrize("kinds", [KINDS, pytest.param((*GROUPS, *KINDS), marks=pytest.mark.plain)])
+@pytest.mark.parametrize("kinds", [KINDS, pytest.param((*GROUPS, *KINDS), marks=pytest.mark.slow)])
 def test_a_wrench_on_a_link_is_an_external_wrench(rng, kinds):
     """External wrenches of dynamics are in recursions of their own."""
     robot = sd.Robot(model_of(random_tree(rng, 6, 0, kinds)))
@@ -61,7 +61,7 @@ def test_a_wrench_on_a_link_is_an_external_wrench(rng, kinds):
         assert abs(found - expected).max() <= 1e-12
 
 
-@pytest.mark.plain
+@pytest.mark.slow
 def test_wrenches_on_links_at_many_states_are_those_at_each_and_give_the_same_efforts(rng):
     """What their joint efforts are, external_torque says."""
     robot = sd.Robot(model_of(random_tree(rng, 5, 0, (*GROUPS, *KINDS))))
@@ -107,7 +107,7 @@ def test_drag_opposes_the_motion_through_the_fluid(rng):
         assert abs(account.given - (force @ (u + flow) - force @ u)) <= 1e-12       # what the fluid's flow gives
 
 
-@pytest.mark.plain
+@pytest.mark.slow
 @pytest.mark.parametrize("drag", [{"linear": 0.7}, {"quadratic": 1.3}, {"turning": 0.2}])
 def test_a_fluid_at_rest_never_gives_power(rng, drag):
     robot = sd.Robot(model_of(random_tree(rng, 6, 0, (*GROUPS, *KINDS))))

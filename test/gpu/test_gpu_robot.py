@@ -15,7 +15,7 @@ from support.floating_robots import hopper
 from support.host_cuda import HostCuda
 from support.real_robots import real_robot
 
-pytestmark = pytest.mark.plain          # of Robot's methods, with which these are compared
+pytestmark = pytest.mark.slow          # of Robot's methods, with which these are compared
 TOLERANCE = {"float64": 1e-12, "float32": 2e-4}
 PANDA, ANYMAL = "panda_description/urdf/panda.urdf", "anymal_b_simple_description/robots/anymal.urdf"
 ARM = sd.Robot.from_urdf(planar_arm.urdf())

@@ -57,14 +57,14 @@ def state(parts):
     return [np.concatenate(x) for x in zip(*each, strict=True)], each
 
 
-@pytest.mark.plain
+@pytest.mark.slow
 def test_the_mass_matrix_is_that_of_the_parts(parts, state):
     robot, alone = parts
     expected = block_diag(*(part.mass_matrix(q) for part, (q, *_) in zip(alone, state[1], strict=True)))
     assert error(robot.mass_matrix(state[0][0]), expected) < 1e-13
 
 
-@pytest.mark.plain
+@pytest.mark.slow
 def test_motion_under_gravity_is_that_of_the_parts(parts, state):
     robot, alone = parts
     for method in "forward_dynamics", "inverse_dynamics":
@@ -72,7 +72,7 @@ def test_motion_under_gravity_is_that_of_the_parts(parts, state):
         assert error(getattr(robot, method)(*state[0]), expected) < 1e-11
 
 
-@pytest.mark.plain
+@pytest.mark.slow
 def test_energies_are_the_sums_of_those_of_the_parts(parts, state):
     robot, alone = parts
     (q, qd, _), each = state

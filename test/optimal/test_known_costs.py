@@ -10,7 +10,7 @@ from screw_dynamics.optimal.terms import gradient
 from screw_dynamics.simulation.feedback import Motion
 from support.floating_robots import hopper
 
-pytestmark = pytest.mark.plain
+pytestmark = pytest.mark.slow
 N, H = 4, 0.1
 ALL, RUN = range(N + 1), range(N)
 

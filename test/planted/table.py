@@ -1,9 +1,8 @@
 """The table of faults: pieces of the package's source, what becomes of each, and the tests that should notice.
 
 The files in faults/ look like a patch. A line `plain` or `compiled` has names of test files, run with NUMBA_DISABLE_JIT
-or as usual, one line after the other until a test fails; they hold for the faults below. A line that names a test,
-file::test, runs slow ones too: without the JIT many are quick. A fault is a piece of a line, or of lines, which is in
-the package exactly once, wherever that is: a file may move, a function get another name.
+or as usual, one line after the other until a test fails; they hold for the faults below. A fault is a piece of a line,
+or of lines, which is in the package exactly once, wherever that is: a file may move, a function get another name.
 
     plain test_laws.py test_energy.py
     compiled test_batch.py

@@ -56,8 +56,7 @@ class Tree:
     def run(self, stage: Stage, cache: Path) -> str:
         """The first test of a stage that fails, or how else it ends, with machine code in a folder; "" if all pass."""
         names = " ".join(stage.tests)
-        slow_too = ["-m", ""] * any("::" in name for name in stage.tests)
-        command = [sys.executable, "-m", "pytest", "-x", "-q", "-rfE", "-p", "no:cacheprovider", *slow_too,
+        command = [sys.executable, "-m", "pytest", "-x", "-q", "-rfE", "-p", "no:cacheprovider", "-m", "",
                    *(str(self._file(name)) + "".join(name.partition("::")[1:]) for name in stage.tests)]
         with tempfile.TemporaryFile("w+", errors="replace") as log:        # no pipe, which children may keep open
             process = subprocess.Popen(command, cwd=self._path, env=self._environment(stage, cache), stdout=log,

@@ -1,5 +1,5 @@
-"""Kernels of contacts take a minute or two to compile: tests that compile many are slow ones. Those that are marked
-`plain` run among the fast ones all the same, by ../test_in_plain_python.py."""
+"""Kernels of contacts take a minute or two to compile: tests that compile many are slow ones, but in plain
+Python."""
 import pytest
 
 from screw_dynamics.numbers.values import PLAIN

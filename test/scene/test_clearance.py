@@ -104,7 +104,7 @@ def test_gradients_of_distances(panda):
     assert np.abs(found.gap) == pytest.approx(np.linalg.norm(found.first - found.second, axis=-1), abs=1e-12)
 
 
-@pytest.mark.plain
+@pytest.mark.slow
 @pytest.mark.parametrize("apart", [0.5, 0.25])
 def test_nearest_points_of_balls_are_on_the_line_of_their_centres(apart):
     """Each on the ball that is named, apart and where they overlap; closed form."""

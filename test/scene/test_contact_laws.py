@@ -14,7 +14,7 @@ from screw_dynamics.contact.shapes import Sphere
 from screw_dynamics.numbers.values import PLAIN
 from screw_dynamics.simulation.integrators import FIXED_STEPS
 
-pytestmark = pytest.mark.plain
+pytestmark = pytest.mark.slow
 heavy = pytest.mark.skipif(PLAIN, reason="takes too many steps for plain Python")
 G = 9.81
 WORLD = sd.Robot(sd.ModelBuilder("world").build())

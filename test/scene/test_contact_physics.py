@@ -1,7 +1,6 @@
 """What bodies that touch do: laws of physics and closed forms, by steps of a scene.
 
-Compiled they are slow tests, since kernels of contacts take a minute to compile; ../test_in_plain_python.py runs them
-without Numba's JIT, with fewer steps."""
+In plain Python, NUMBA_DISABLE_JIT=1, with fewer steps."""
 import math
 
 import numpy as np
@@ -13,7 +12,7 @@ from screw_dynamics.contact.shapes import Box, Plane, Sphere
 from screw_dynamics.numbers.values import PLAIN
 from screw_dynamics.simulation.integrators import FIXED_STEPS
 
-pytestmark = pytest.mark.plain
+pytestmark = pytest.mark.slow
 G = 9.81
 STEPS = 40 if PLAIN else 1000
 WORLD = sd.ModelBuilder("world").build()

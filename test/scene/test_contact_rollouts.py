@@ -12,7 +12,7 @@ from screw_dynamics.scene import ContactWarning
 from screw_dynamics.scene.touching import Touching
 from screw_dynamics.simulation.divergence import DivergenceWarning
 
-pytestmark = pytest.mark.plain
+pytestmark = pytest.mark.slow
 WORLD = sd.ModelBuilder("world").build()
 
 

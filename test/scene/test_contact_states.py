@@ -12,7 +12,7 @@ from screw_dynamics.contact.shapes import Plane, Sphere
 from screw_dynamics.numbers.values import PLAIN
 from screw_dynamics.scene import ContactWarning
 
-pytestmark = pytest.mark.plain
+pytestmark = pytest.mark.slow
 WORLD = sd.ModelBuilder("world").build()
 G, STEPS = 9.81, 15 if PLAIN else 300
 

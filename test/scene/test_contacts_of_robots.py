@@ -9,7 +9,7 @@ import screw_dynamics as sd
 from screw_dynamics.contact.shapes import Sphere
 from support.paths import ROOT
 
-pytestmark = pytest.mark.plain
+pytestmark = pytest.mark.slow
 G = 9.81
 MASS = 3.0          # of what the lift carries
 BOTH = pytest.mark.parametrize("integrator", ["semi_implicit_euler", "rk4"])

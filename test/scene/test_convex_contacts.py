@@ -1,6 +1,6 @@
 """What hulls and cylinders do on boxes and on each other: laws of physics, and what boxes do where they are these.
 
-Compiled they are slow tests; ../test_in_plain_python.py runs them without Numba's JIT, with fewer steps."""
+In plain Python, NUMBA_DISABLE_JIT=1, with fewer steps."""
 import math
 
 import numpy as np

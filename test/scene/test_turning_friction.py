@@ -7,7 +7,7 @@ import pytest
 import screw_dynamics as sd
 from support.closed_states import close
 
-pytestmark = pytest.mark.plain
+pytestmark = pytest.mark.slow
 G, RADIUS, H = 9.81, 0.1, 5e-3
 BALL = 0.4 * RADIUS ** 2            # moment of inertia of 1 kg
 WORLD = sd.ModelBuilder("world").build()

@@ -1,7 +1,7 @@
 """Servos against what they touch: they hold loads where they were told to, give way at their limits, and measure what
 they give; also of robots with closed loops.
 
-Compiled these are slow tests; in plain Python they are among the fast ones, test/test_in_plain_python.py."""
+Compiled these are slow tests; in plain Python they take fewer steps."""
 import numpy as np
 import pytest
 

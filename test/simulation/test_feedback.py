@@ -47,7 +47,7 @@ def test_motions_on_lanes(integrator):
     check(arm(), 11, [0, 2, 5], integrator)
 
 
-@pytest.mark.plain
+@pytest.mark.slow
 @pytest.mark.parametrize("P", [1, 9])
 def test_joints_on_groups(P):
     builder, inertia = sd.ModelBuilder("world"), sd.inertia_matrix(1.3, (0.1, 0.05, -0.02), np.diag([0.02, 0.03, 0.04]))
@@ -67,7 +67,7 @@ def alone(q, qd, N, m):
                   np.ones((1, 1, 1)), -most, most, np.arange(m))
 
 
-@pytest.mark.plain      # compiles a force
+@pytest.mark.slow      # compiles a force
 def test_forces_see_the_time_of_each_step():
     """A mass on which t^2 acts from the time t0 on: rk4 is exact."""
     robot, t0, dt, N = slider(), 0.6, 0.1, 5
@@ -82,7 +82,7 @@ def test_forces_see_the_time_of_each_step():
     assert found.qd[0, :, 0] == pytest.approx(qd, abs=1e-14) and found.q[0, :, 0] == pytest.approx(q, abs=1e-14)
 
 
-@pytest.mark.plain      # compiles a mechanism
+@pytest.mark.slow      # compiles a mechanism
 def test_loops_stay_closed():
     """Of a linkage some of whose constraints are redundant; also from velocities on that it cannot have."""
     loops = four_bar(0.4).closed(("C",))

@@ -152,4 +152,4 @@ RARE = {"momentum_balance", "inverse_dynamics_second_derivatives", "forward_dyna
 
 def rare(name):
     """The mark of a test that calls this method."""
-    return [pytest.mark.plain] * (name in RARE)
+    return [pytest.mark.slow] * (name in RARE)
