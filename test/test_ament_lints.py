@@ -26,6 +26,7 @@ def test_flake8():
     assert ended.returncode == 0, ended.stdout.partition("Checked files")[0] + ended.stderr[-1000:]
 
 
+@pytest.mark.slow
 def test_pep257(capsys):
     lint = pytest.importorskip("ament_pep257.main")
     assert lint.main(argv=["--add-ignore", *NOT_OURS, "--", *PYTHON[:2]]) == 0, capsys.readouterr()

@@ -5,6 +5,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
+import pytest
+
 from support.paths import ROOT
 
 CHECKS = {"raises", "warns", "fail"}        # of pytest
@@ -78,6 +80,7 @@ def without_assertion(files: Iterable[Path]) -> list[str]:
                   if f.name.startswith("test_") and not f.asserts and not f.calls & asserting)
 
 
+@pytest.mark.slow
 def test_every_test_asserts_something():
     assert without_assertion((ROOT / "test").rglob("*.py")) == []
 

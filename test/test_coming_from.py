@@ -67,6 +67,7 @@ def checked(page, late):
     assert len(found) == len(pairs) and not wrong
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", PAGES)
 def test_both_sides_of_each_row_agree(page):
     checked(page, late=False)

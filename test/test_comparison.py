@@ -72,6 +72,7 @@ def of_tree(column):
     return shape(parents)._asdict(), column, lambda kind: robot_of(kind, parents)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("table, entries, robot", [
     (written.counted, algorithms.ALL, of_chain), (written.of_joints, algorithms.ALL, of_joints),
     (written.of_trees, algorithms.ON_TREES, of_tree),

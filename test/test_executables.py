@@ -44,6 +44,7 @@ def run(program, *hidden, folder="/"):
                           text=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("program", MODULES)
 def test_an_executable_without_ros_says_what_to_install(program):
     done = run(program, "rclpy", "builtin_interfaces", "screw_dynamics_interfaces")
@@ -53,6 +54,7 @@ def test_an_executable_without_ros_says_what_to_install(program):
         "the .venv of make setup (docs/installation.md)\n")
 
 
+@pytest.mark.slow
 @needs_ros
 @pytest.mark.parametrize("program", ["dynamics_node", "simulator_node"])
 def test_a_node_without_its_services_says_what_builds_them(program):
@@ -61,6 +63,7 @@ def test_a_node_without_its_services_says_what_builds_them(program):
     assert done.stderr.startswith(f"{program} needs the package screw_dynamics_interfaces, which is not built: ")
 
 
+@pytest.mark.slow
 @needs_ros
 def test_a_folder_of_that_name_is_not_taken_for_the_services(tmp_path):
     """In a checkout Python takes it for a namespace package, which is empty."""

@@ -117,6 +117,7 @@ def test_a_model_of_43_degrees_of_freedom_that_comes_with_mujoco(rng):
     np.testing.assert_allclose(T.T @ robot.gravity_torque(q), data.qfrc_bias, atol=1e-12 * np.abs(M).max())
 
 
+@pytest.mark.slow
 def test_equalities_hold_in_plain_python_what_they_hold_in_mujoco():
     """The same kernels, not compiled: those of loops in trees with joints on groups are of no other fast test."""
     subprocess.run([sys.executable, "-m", "pytest", "-q", "-x", "-m", "slow", "-p", "no:cacheprovider", "-k",

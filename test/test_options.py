@@ -77,6 +77,7 @@ def test_the_arguments_of_the_calls_are_right(function, given):
         assert "samples" in str(error) or "equations" in str(error)     # recordings that are too short to fit
 
 
+@pytest.mark.slow
 def test_the_arguments_of_heavy_calls_are_right_in_plain_python():
     """The same kernels, not compiled: in two seconds."""
     done = subprocess.run([sys.executable, "-c", IN_PLAIN_PYTHON], cwd=ROOT / "test", capture_output=True, text=True,

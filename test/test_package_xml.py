@@ -79,6 +79,7 @@ def keys(names):
     return {KEYS.get(name, name) for name in names - OWN - BESIDE - BY_PIP - IF_THERE}
 
 
+@pytest.mark.slow
 def test_what_is_imported_and_launched_is_named():
     run = imported(ROOT / "screw_dynamics", ROOT / "launch", ROOT / "pytest_screw_dynamics.py")
     assert {"rclpy", "nav_msgs", "tf2_msgs", "control_msgs", "sympy"} < run, "the search finds less than there is"
@@ -86,6 +87,7 @@ def test_what_is_imported_and_launched_is_named():
     assert keys(run) | launched() == declared("depend", "exec_depend")
 
 
+@pytest.mark.slow
 def test_what_tests_import_is_named():
     tests = imported(ROOT / "test")
     assert {"pinocchio", "hypothesis", "launch_testing"} < tests
@@ -93,6 +95,7 @@ def test_what_tests_import_is_named():
     assert keys(tests) - declared("depend", "exec_depend") | {"launch_testing_ros"} == declared("test_depend")
 
 
+@pytest.mark.slow
 def test_what_comes_by_pip_is_optional():
     """Nothing that is imported when the package, or one of its nodes, is imported."""
     at_the_top = {

@@ -49,6 +49,7 @@ def import_without_ros(*modules):
     return subprocess.run([sys.executable, "-c", IMPORT_WITHOUT_ROS, *modules], capture_output=True, text=True)
 
 
+@pytest.mark.slow
 def test_core_imports_without_ros():
     modules = core_modules()
     assert {"screw_dynamics.model", "screw_dynamics.urdf"} <= set(modules)
@@ -56,6 +57,7 @@ def test_core_imports_without_ros():
     assert result.returncode == 0, result.stderr
 
 
+@pytest.mark.slow
 def test_import_without_ros_would_notice():
     assert " is not here" in import_without_ros("screw_dynamics.ros.dynamics.node").stderr
 
@@ -104,6 +106,7 @@ def test_a_wheel_contains_all_of_the_package_that_is_tracked(tmp_path):
     assert built == files(tmp_path / "tree") and "screw_dynamics/c_code/templates/ros2_control/law.hpp" in built
 
 
+@pytest.mark.slow
 def test_an_editable_install_is_found_by_scripts_beside_the_checkout(tmp_path):
     """The checkout's folder has the package's name: on sys.path it is a namespace package, which is empty."""
     wheels, site = tmp_path / "wheels", tmp_path / "site"
@@ -169,6 +172,7 @@ def test_tests_of_nodes_are_skipped_where_there_is_no_ros_alone(tmp_path, monkey
     assert reason_to_skip(lambda name: None, "aarch64") is not None
 
 
+@pytest.mark.slow
 def test_files_of_tests_of_nodes_are_skipped_with_the_reason(tmp_path):
     """None is imported, and none is left out in silence."""
     (tmp_path / "no_ros.py").write_text("from support import ros; ros.REASON = 'there is no ROS in this trial'")
@@ -180,6 +184,7 @@ def test_files_of_tests_of_nodes_are_skipped_with_the_reason(tmp_path):
     assert done.returncode == pytest.ExitCode.NO_TESTS_COLLECTED
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("set_up, code, says", [
     (False, pytest.ExitCode.NO_TESTS_COLLECTED, "sympy is not installed"),
     (True, pytest.ExitCode.INTERRUPTED, "import of sympy halted")])

@@ -102,6 +102,7 @@ def test_a_wrong_part_is_refused(folder, capsys):
     assert "there is no part 'legs'; parts are core, floating_bases, " in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_a_wrong_name_is_refused(folder):
     done = run("gravity_force")
     assert done.returncode == 2 and "no kernel is called 'gravity_force'; known are " in done.stderr

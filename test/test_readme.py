@@ -24,20 +24,14 @@ PAGES = {str(path.relative_to(ROOT)): path.read_text(encoding="utf-8")
 README, MODELS, SPEED = (PAGES[page] for page in ("README.md", "docs/models.md", "docs/speed.md"))
 BLOCKS = [(page, language, text) for page in sorted(PAGES)
           for language, text in re.findall(r"^```(\w*)\n(.*?)^```", PAGES[page], re.DOTALL | re.MULTILINE)]
-# What programs have whose kernels no other fast test needs, more than a minute of them.
-HEAVY = ("loops.simulate(", "delta = ClosedLoopRobot(", "def magnet(", "scene.linearize(", "scene.rollout_gradient(",
-         "scene.inverse_kinematics(", "scene.view(",
-         "loops.forward_dynamics_second_derivatives(")
 WITHOUT = {f"import {name}": [pytest.mark.skip(reason=f"{name} is not installed")]
            for name in ("jax", "dask", "xarray") if importlib.util.find_spec(name) is None}
 if importlib.util.find_spec("mcap_ros2_support_fast") is None:
     WITHOUT["sd.logs.read("] = [pytest.mark.skip(reason="the extra [logs] is not installed")]
 PROGRAMS = [pytest.param(text, id=f"{page}, {k}", marks=[
                 *next((marks for line, marks in WITHOUT.items() if line in text), []),
-                *[pytest.mark.slow] * any(call in text for call in HEAVY)])
+                *[pytest.mark.slow] * (page != "README.md")])
             for k, (page, language, text) in enumerate(BLOCKS) if language == "python"]
-IN_PLAIN_PYTHON = [pytest.param(program.values[0], id=program.id) for program in PROGRAMS
-                   if any(call in program.values[0] for call in HEAVY)]
 
 
 def block(start):
@@ -69,19 +63,7 @@ def test_each_program_runs_by_itself(run, program):
     run(program)
 
 
-@pytest.fixture(scope="module")
-def plain_python():
-    """An interpreter without Numba's JIT."""
-    with Interpreter(ROOT, "screw_dynamics", plain=True) as interpreter:
-        yield interpreter
-
-
-@pytest.mark.parametrize("program", IN_PLAIN_PYTHON)
-def test_heavy_programs_run_in_plain_python(plain_python, program):
-    """The same kernels, not compiled."""
-    plain_python.run(program)
-
-
+@pytest.mark.slow
 def test_the_first_program_computes_what_it_says(values):
     """Of the README's three joints; forward dynamics inverts inverse dynamics, and the controller holds the robot."""
     program = block('robot = sd.Robot.from_urdf("urdf/spherical_arm.urdf")       # a path')
@@ -180,6 +162,7 @@ def test_launch_files_and_their_arguments_exist():
     assert {name for _, name in arguments} - of_xacro <= set(ast.literal_eval(known))
 
 
+@pytest.mark.slow
 def test_modules_and_options_of_command_lines_exist():
     modules = every(r"python -m ((?:screw_dynamics|benchmarks|comparison)[\w.]*)")
     assert ("README.md", "screw_dynamics.prepare") in modules

@@ -65,6 +65,7 @@ def interpreter():
         yield interpreter
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", sorted(path.stem for path in FOLDER.glob("*.py")))
 def test_examples_run(interpreter, page):
     pytest.importorskip(NEEDS.get(page, "numpy"))

@@ -42,6 +42,7 @@ def colcon(*arguments, **options):
                           stdout=subprocess.PIPE, **options).stdout
 
 
+@pytest.mark.slow
 def test_catkin_pkg_finds_both(tree):
     packages = pytest.importorskip("catkin_pkg.packages")
     assert {package.name for package in packages.find_packages(str(tree)).values()} == set(BOTH)
@@ -103,6 +104,7 @@ def test_a_release_has_all_that_is_tracked_and_a_licence_in_each_package(written
     assert {"package.xml", "CMakeLists.txt", "LICENSE", "CHANGELOG.rst"} < names
 
 
+@pytest.mark.slow
 def test_the_same_files_give_the_same_bytes(written, tmp_path):
     _, *again = release.write(tmp_path)
     for before, after in zip(written[1:], again, strict=True):

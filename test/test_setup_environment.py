@@ -240,6 +240,7 @@ def test_failing_step_shows_its_end(tmp_path, capfd):
     assert "what went wrong" in capfd.readouterr().err
 
 
+@pytest.mark.slow
 def test_silent_step_shows_that_it_lives(tmp_path, capfd, monkeypatch):
     monkeypatch.setattr(progress, "HEARTBEAT", 0.1)
     command = [sys.executable, "-c", "import time; print('compiling', flush=True); time.sleep(1)"]

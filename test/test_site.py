@@ -33,6 +33,7 @@ def site(tmp_path_factory):
     return folder
 
 
+@pytest.mark.slow
 def test_every_public_name_is_in_the_reference(site):
     reference = "".join(path.read_text() for path in (site / "reference").glob("*.html"))
     anchors = set(re.findall(r'id="(screw_dynamics\.[\w.]+)"', reference))
@@ -90,6 +91,7 @@ def test_make_docs_executes_the_tutorials(tmp_path):
         assert shown.count('class="cell docutils container"') == len(cells(page)) and "cell_output" in shown, page
 
 
+@pytest.mark.slow
 def test_a_cell_that_fails_fails_the_site(tmp_path):
     """So the checks of the tutorials do."""
     pages = tmp_path / "pages"
@@ -101,6 +103,7 @@ def test_a_cell_that_fails_fails_the_site(tmp_path):
     assert done.returncode != 0 and re.search("AssertionError.*: too far", done.stderr)     # between them colours
 
 
+@pytest.mark.slow
 def test_the_page_of_the_nodes_is_the_same_without_ros():
     """Its tables import message packages, for which there are stand-ins."""
     pytest.importorskip("rclpy")

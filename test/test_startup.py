@@ -28,6 +28,7 @@ def test_importing_the_package_imports_nothing_foreign():
     assert not {module for module in modules for name in FOREIGN if f"{module}.".startswith(f"{name}.")}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("node", ["dynamics", "simulator"])
 def test_a_node_starts_without_what_few_calls_need(node):
     pytest.importorskip("rclpy")
@@ -35,6 +36,7 @@ def test_a_node_starts_without_what_few_calls_need(node):
     assert "rclpy" in modules and not {"scipy.signal", "scipy.stats", "scipy.interpolate", "matplotlib"} & {*modules}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("node", ["DynamicsNode", "SimulatorNode"])
 def test_kernels_of_a_node_come_without_linear_algebra_of_scipy(node):
     """It takes half as long to import as the whole package, and Numba does so for a kernel that calls np.any."""
@@ -50,6 +52,7 @@ print("scipy.linalg" in sys.modules)"""
     assert run(script) == ["False"]
 
 
+@pytest.mark.slow
 def test_formulations_are_imported_when_they_are_used():
     """By name, as an attribute of the package or from it; and dir() lists them before."""
     assert run("""
@@ -62,6 +65,7 @@ print("sympy" in sys.modules)""") == [
         "False", "True", "operations", "mass_matrix", "False"]
 
 
+@pytest.mark.slow
 def test_short_names_are_the_modules_themselves():
     """As attributes, in imports of what lies in them, with their own specification, and run by python -m."""
     assert run("""
@@ -81,6 +85,7 @@ print(importlib.util.find_spec("screw_dynamics.nowhere"))""") == [
     assert said.returncode == 0 and said.stdout.startswith("usage: "), said.stderr
 
 
+@pytest.mark.slow
 def test_reading_a_robot_compiles_nothing_and_starts_no_thread(tmp_path):
     """Where the cache is empty too."""
     assert run(f"""
@@ -92,6 +97,7 @@ with event.install_recorder("numba:compile") as compiled:
 print(len(compiled.buffer), threading.active_count())""", NUMBA_CACHE_DIR=str(tmp_path)) == ["0", "1"]
 
 
+@pytest.mark.slow
 def test_import_cost_in_imports_of_numpy(capsys):
     """A figure for the log, of processor time; what a busy machine takes is no fact to assert."""
     script = """
@@ -129,6 +135,7 @@ print(len(compiled.buffer))
 """
 
 
+@pytest.mark.slow
 def test_a_second_process_compiles_nothing():
     """Not the smallest helper: the first process has left everything in the cache."""
     run(EVERYTHING)

@@ -31,6 +31,7 @@ def largest(motions, name, dt):
     return {key: float(values.max()) for key, values in motions[name, dt][1].items()}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_lemma_2_and_corollary_1(name, motions):
     """Where the motion belongs to a subgroup errors are of rounding whatever the step; elsewhere of order 4, the same

@@ -2,7 +2,11 @@
 import ast
 import re
 
+import pytest
+
 from support.paths import ROOT
+
+pytestmark = pytest.mark.slow
 
 PAGE = (ROOT / "docs" / "troubleshooting.md").read_text(encoding="utf-8")
 

@@ -23,6 +23,7 @@ def test_tutorials_run(interpreter, page):
     interpreter.run("\n".join(cells(page)))
 
 
+@pytest.mark.slow
 def test_a_check_that_fails_fails_the_test(interpreter):
     with pytest.raises(AssertionError, match="AssertionError: too far"):
         interpreter.run("\n".join([*cells("symbolic_equations"), "assert 1 == 2, 'too far'"]))

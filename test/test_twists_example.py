@@ -4,10 +4,12 @@ import subprocess
 import sys
 
 import numpy as np
+import pytest
 
 from support.paths import ROOT
 
 
+@pytest.mark.slow
 def test_it_prints_and_draws_the_four_twists(tmp_path):
     picture = tmp_path / "twists.png"
     printed = subprocess.run([sys.executable, ROOT / "examples/twists.py", "--picture", picture], capture_output=True,

@@ -138,6 +138,7 @@ def test_a_wheel_fits_an_index():
     assert wheels.BUDGET < 100e6
 
 
+@pytest.mark.slow
 def test_missing_kernels_are_named(tmp_path, monkeypatch):
     """`prepare --list` of a wheel with nothing in it."""
     monkeypatch.setattr(wheels, "BUILD", tmp_path)

@@ -64,6 +64,7 @@ def test_external_wrenches_turn_with_their_links(robot, motion):
          along(robot, lambda q: robot.inverse_dynamics(q, qd, qdd, external), q, 1e-2), 1e-10)
 
 
+@pytest.mark.slow
 def test_forward_dynamics_is_the_inverse_of_inverse_dynamics(robot, motion):
     """With q'' = f(q, q', tau): dtau/dq + M df/dq = 0, dtau/dq' + M df/dq' = 0, and M df/dtau = 1."""
     q, qd, tau, external = motion

@@ -175,6 +175,7 @@ def test_robots_made_of_a_robot_keep_its_representation(both):
             assert error(other.inverse_dynamics(*state), make(reference).inverse_dynamics(*state)) < TOLERANCE
 
 
+@pytest.mark.slow
 def test_straight_line_kernels_of_another_representation():
     model = model_of(random_tree(np.random.default_rng(14), 2))
     robot, state = sd.Robot(model, representation="spatial"), np.random.default_rng(15).uniform(-2, 2, (3, 2))

@@ -24,6 +24,7 @@ def motion(robot, rng):
     return q, qd, qdd, robot.inverse_dynamics(q, qd, qdd, external), external
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("share", [0.0, 0.3, 0.7, 1.0])
 def test_what_is_found_is_what_was_left_out(robot, motion, rng, share):
     q, qd, qdd, tau, external = motion

@@ -15,6 +15,7 @@ NOTHING = 1e-3          # and what counts as none at all: errors are never taken
 EPS = np.finfo(float).eps
 SINGULAR = 1e14         # the condition of a mass matrix from which on there is no forward dynamics to compare
 STATES, TREES, FEW, TREE_STATES, LINKS = 100, 200, 60, 10, 4
+ROBOTS = [pytest.param(name, marks=[pytest.mark.slow] * (k % 10 > 0)) for k, name in enumerate(LOADED)]
 
 
 class State(NamedTuple):
@@ -80,13 +81,13 @@ def compare(robot, oracle, count):
     return errors[largest], largest + remark
 
 
-@pytest.mark.parametrize("name", LOADED)
+@pytest.mark.parametrize("name", ROBOTS)
 def test_real_robot(name, report):
     robot = real_robot(name)
     report(name, robot.n, *compare(robot, oracle_of_urdf(PATHS[name], robot), STATES))
 
 
-@pytest.mark.parametrize("name", LOADED)
+@pytest.mark.parametrize("name", ROBOTS)
 def test_real_robot_with_a_floating_base(name, report):
     robot = real_robot(name, floating_base=True)
     report(f"{name}, floating", robot.n, *compare(robot, oracle_of_urdf(PATHS[name], robot), STATES // 10))

@@ -10,6 +10,8 @@ from support.plain import plain
 from support.random_trees import GROUPS, KINDS, model_of, random_tree
 from support.real_robots import real_robot
 
+pytestmark = pytest.mark.slow
+
 
 def exact(robot, *motion):
     """The four blocks, by two infinitesimals."""
@@ -41,7 +43,6 @@ def along(robot, f, q, h=1e-2):
 
 
 # The rest takes kernels that compile for half a minute.
-@pytest.mark.slow
 @pytest.mark.parametrize("name", ["coordinates", "groups", "ANYmal"])
 def test_they_are_the_derivatives_of_the_first(name, rng):
     """Along joint twists, and by rates, of which the first derivatives are a polynomial."""
@@ -62,7 +63,6 @@ def test_they_are_the_derivatives_of_the_first(name, rng):
     assert error(found.by_qd_qd, np.stack(by_rates, axis=-1) / 2.0) < 1e-12
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", ["ur_description/urdf/ur5_robot.urdf", "panda_description/urdf/panda.urdf"])
 def test_real_robots(name, rng):
     robot = real_robot(name)
@@ -75,7 +75,6 @@ def test_real_robots(name, rng):
     assert error(found.by_q_qdd, np.swapaxes(found.by_q_qdd, -1, -3)) < 1e-13       # as M is symmetric
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("kinds", [KINDS, (*GROUPS, *KINDS)], ids=["coordinates", "groups"])
 def test_batches_are_the_same(kinds, rng):
     robot = sd.Robot(model_of(random_tree(rng, 6, 0, kinds)))

@@ -30,6 +30,7 @@ def blocks_of(f, n, *state):
     return found[:, :n, :n], found[:, :n, n:2 * n], found[:, n:, n:2 * n], found[:, :n, 2 * n:]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mimics", [0, 1])
 def test_identities_against_infinitesimals_in_forward_dynamics(mimics, rng):
     """In plain Python: the second derivatives of inverse dynamics and the first of forward dynamics, put together."""

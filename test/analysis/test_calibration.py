@@ -35,6 +35,7 @@ def changed(robot, **arrays):
     return sd.Robot(replace(robot.model, **arrays), robot.gravity)
 
 
+@pytest.mark.slow
 def test_sensitivities_are_the_derivatives_of_the_pose(robot, rng):
     model, q, link = robot.model, rng.uniform(-2, 2, (3, robot.n)), robot.link_names[-1]
     found, (body, F), b = geometric_sensitivities(robot, q, link), model.frames[link], len(model.parents)

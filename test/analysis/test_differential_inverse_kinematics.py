@@ -168,6 +168,7 @@ def test_bad_arguments_are_refused(panda, home, changes, message):
         dik.velocities(**{"robot": panda, "q": home, "tasks": [], "dt": DT} | changes)
 
 
+@pytest.mark.slow
 @needs_daqp
 def test_the_example_follows_its_path(tmp_path):
     picture = tmp_path / "eight.png"

@@ -22,6 +22,7 @@ def bridge(name):
     return robot, CasadiRobot(robot)
 
 
+@pytest.mark.slow
 @EACH_ROBOT
 @pytest.mark.parametrize("function", NAMES)
 def test_values_jacobians_and_gradients(name, function, rng):
@@ -55,6 +56,7 @@ def test_second_derivatives(function, bound, rng):
     near(found, derivatives(gradient, [np.concatenate(inputs)])[0], bound)
 
 
+@pytest.mark.slow
 def test_a_nonlinear_program_finds_the_least_efforts_that_hold_a_point(rng):
     robot, bridged = bridge("fixed")
     q, zero, tip = casadi.MX.sym("q", 6), np.zeros(6), robot.link_names[-1]

@@ -7,6 +7,7 @@ import pytest
 from support.paths import ROOT
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("module, name", [("jax", "JAX"), ("casadi", "CasADi")])
 def test_without_its_library_it_names_the_extra(module, name):
     program = f"import sys; sys.modules[{module!r}] = None; import screw_dynamics.bridges.{module}"

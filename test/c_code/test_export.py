@@ -67,6 +67,7 @@ def pendulum():
     return sd.Robot(builder.build())
 
 
+@pytest.mark.slow
 def test_dynamics_of_an_arm_are_those_of_pinocchio(arm, built):
     oracle = oracle_of_urdf(PATHS[UR5], arm)
     for seed in range(3):
@@ -186,6 +187,7 @@ def folder(pendulum, tmp_path_factory):
     return folder
 
 
+@pytest.mark.slow
 def test_the_test_of_an_export_passes_under_sanitizers(folder, tmp_path):
     program = tmp_path / "self_test"
     run("gcc", *STRICT, "-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover", "-I", folder / "include",
@@ -359,6 +361,7 @@ def test_a_reader_finds_bodies_joints_and_the_algorithm(folder):
     assert "Gravity is (0, 0, -9.81) m/s^2 in the frame of root." in " ".join(header.replace("\n *", "").split())
 
 
+@pytest.mark.slow
 def test_a_reader_finds_what_follows_and_what_has_several_numbers():
     builder = sd.ModelBuilder("root")
     body = sd.inertia_matrix(1.0, [0.1, 0, 0], np.eye(3))
@@ -477,6 +480,7 @@ def test_forces_of_a_robot_s_own(pendulum, tmp_path):
         forces.LinkWrench("arm", (1.0, 2.0, 3.0, 4.0, 5.0, 6.0), frame="root")]), tmp_path)
 
 
+@pytest.mark.slow
 def test_forces_on_a_floating_base(tmp_path):
     robot = sd.Robot.from_urdf(hopper(), floating_base=True)
     check_drives(robot.with_forces([sd.forces.PointSpring("shin", 30.0, 1.5, 0.1, (0.0, 0.0, 0.1), "imu"),

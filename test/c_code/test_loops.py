@@ -62,6 +62,7 @@ def short(monkeypatch):
     monkeypatch.setattr("screw_dynamics.c_code.export.LONGEST", 0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("precision", TOLERANCE)
 @pytest.mark.parametrize("name", ROBOTS)
 def test_loops_answer_as_the_robot(short, name, precision, tmp_path):
@@ -74,6 +75,7 @@ def test_loops_answer_as_the_robot(short, name, precision, tmp_path):
     assert not wrong
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ALIKE)
 def test_what_all_links_have_in_common_adds_up_from_body_to_body(short, name, tmp_path):
     """Masses and moments are sums, and gravity is the world's: constants there are no constants of each body."""
@@ -83,6 +85,7 @@ def test_what_all_links_have_in_common_adds_up_from_body_to_body(short, name, tm
     assert not wrong
 
 
+@pytest.mark.slow
 def test_the_text_is_one_body_s_whatever_their_number(short):
     """Of robots of one kind the loops are the same, and only the table is longer."""
     lines = [re.sub(r"\d+(?=[;\]])", "N", re.sub(r"static const struct [^;]*;", "", texts(

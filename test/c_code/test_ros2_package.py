@@ -99,6 +99,7 @@ def said(library, names, numbers):
     return text.value.decode(), numbers
 
 
+@pytest.mark.slow
 def test_efforts_are_gravity_of_pinocchio_and_pd_within_limits(arm, library):
     oracle, rng = oracle_of_urdf(PATHS[UR5], arm), np.random.default_rng(1)
     reached = 0
@@ -174,6 +175,7 @@ def wheel_of(joint="spin", base="base"):
         f'link="{base}"/><child link="rim"/><axis xyz="0 0 1"/></joint></robot>')
 
 
+@pytest.mark.slow
 def test_continuous_joints_take_the_shorter_way_and_have_no_limit(tmp_path):
     """A wheel on a vertical axis, where gravity is nothing."""
     wheel = wheel_of()

@@ -188,6 +188,7 @@ def arrays(library):
     return [np.ctypeslib.as_array(getattr(library, name)(), (N,)) for name in ("positions", "velocities", "written")]
 
 
+@pytest.mark.slow
 def test_without_gains_gravity_is_carried(controller, oracle):
     q, qd, efforts = arrays(controller)
     for seed in range(5):
@@ -313,6 +314,7 @@ def test_states_whose_efforts_overflow_are_told(controller, arm):
         f"the state of joint {arm.joint_names[3]} gives no finite effort: position -1e+300, velocity 1e+300")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", [".h", ".hpp"])
 def test_solver_in_both_orders_with_the_headers_of_each_version(folder, arm, oracle, ending):
     headers = write_solver_headers(folder / f"solver{ending}", ending)

@@ -35,6 +35,7 @@ def kept(tmp_path_factory):
     return sd.campaign(decay, PARAMETERS, {"low": below_one}, 12, seed=4, out=folder, workers=1, together=4), folder
 
 
+@pytest.mark.slow
 def test_workers_compute_what_this_process_does(kept):
     found, folder = kept
     here = sd.campaign(decay, PARAMETERS, {"low": below_one}, 12, seed=4)
@@ -55,6 +56,7 @@ def test_a_folder_is_the_campaign(kept):
     assert [case[:-1] for case in again.cases] == [case[:-1] for case in found.cases] and again.replay(3).same_bits
 
 
+@pytest.mark.slow
 def test_one_command_runs_a_failure_again_with_the_same_bits(kept, tmp_path):
     found, folder = kept
     index = found.failures[0]
@@ -153,6 +155,7 @@ def test_what_dies_or_hangs_is_a_failure_that_says_so(tmp_path):
     assert again.returncode == 1 and "RuntimeError: told to" in again.stdout and "same bits" in again.stdout
 
 
+@pytest.mark.slow
 def test_a_scene_that_was_used_goes_to_workers(tmp_path):
     scene = sd.Scene(sd.Robot(sd.ModelBuilder("world").build()), ground=True)
     scene.add_sphere("ball", 0.1, 1.0)
@@ -167,6 +170,7 @@ def test_a_scene_that_was_used_goes_to_workers(tmp_path):
     assert found.cases[0].passed, found.cases[0]
 
 
+@pytest.mark.slow
 def test_what_this_package_breaks_is_no_verdict(tmp_path, monkeypatch):
     """In this process, and where workers cannot load the scenario."""
     robot = sd.Robot(sd.ModelBuilder("world").build())

@@ -148,6 +148,7 @@ def pushing(t, q, qd, p, tau):
     raise IndexError("no such row")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scenario, error", [
     (lambda p, rng: bob().rollout([1.0], [0.0], failing, dt=1e-3, steps=2), "IndexError: .*no such row"),
     (lambda p, rng: bob().rollout(np.ones((9, 1)), [0.0], failing, dt=1e-3, steps=2), "IndexError: .*no such row"),
@@ -256,6 +257,7 @@ def histogram(heights):
     return stats.rv_histogram((np.array(heights), np.arange(4.0)), density=False)()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("one, other", [
     (dict(scenario=partial(decay, rng=1)), dict(scenario=partial(decay, rng=2))),
     (dict(scenario=bound(1.0)), dict(scenario=bound(2.0))), (dict(scenario=Thrown(1.0)), dict(scenario=Thrown(2.0))),
@@ -289,6 +291,7 @@ def test_the_table_has_all_columns():
     assert f"{len(found.failures)} failed: {found.failures[0]}, " in repr(found)
 
 
+@pytest.mark.slow
 def test_choices_that_are_no_numbers_of_the_table_are_texts_there(tmp_path):
     """Parquet has neither complex numbers nor such of more than 64 bits."""
     pq = pytest.importorskip("pyarrow.parquet")
@@ -307,6 +310,7 @@ def test_failures_depend_on_what_they_depend_on():
     assert dependences(sd.campaign(decay, HEIGHTS, {"x": lambda motion: True}, 5)) == []
 
 
+@pytest.mark.slow
 def test_the_report_has_failures_and_pictures():
     pytest.importorskip("matplotlib")
     found = sd.campaign(decay, HEIGHTS, {"low": below_one}, 12)

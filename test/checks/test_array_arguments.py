@@ -23,6 +23,7 @@ def test_masked_entries_are_refused_by_name(function, given, name, value):
         assert name in str(caught.value)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("function, given, name, value", [case for case in CASES if case[0].__name__ in (
     "inverse_dynamics", "mass_matrix", "jacobian", "rollout", "friction_torque", "hybrid_dynamics")],
     ids=lambda x: label(x) if callable(x) else x if isinstance(x, str) else "")

@@ -21,6 +21,7 @@ Q = np.array([0.1, 0.2, 0.3])
 
 
 # ------------------------------------------------------------------------------------------------- names of others
+@pytest.mark.slow
 @pytest.mark.parametrize("name, ours", [
     ("rnea", "robot.inverse_dynamics(q, qd, qdd)"), ("aba", "robot.forward_dynamics(q, qd, tau)"),
     ("crba", "robot.mass_matrix(q)"), ("gravload", "robot.gravity_torque(q)"),
@@ -71,6 +72,7 @@ def test_a_method_that_robot_has_itself_is_not_hidden():
 
 
 # ------------------------------------------------------------------------------------------------- immutability
+@pytest.mark.slow
 @pytest.mark.parametrize("name, instead", [
     ("gravity", r"robot.with_gravity\(gravity\) returns another Robot"),
     ("model", r"Robot\(model, robot.gravity\) is another"),
@@ -139,6 +141,7 @@ def test_external_wrenches_are_a_mapping(robot, external):
         robot.external_torque(Q, external)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("jacobians", [["link 0"], "link 0", ("link 0", "body"), [("link 0",)], ["ab"],
                                        [("link 0", "body"), "link 0"], 3, [("link 0", "body", None, 1)]])
 def test_jacobians_to_specialize_are_pairs(robot, jacobians):
@@ -150,6 +153,7 @@ def test_jacobians_to_specialize_are_pairs(robot, jacobians):
 LOCAL_WORLD_ALIGNED = "what others call LOCAL_WORLD_ALIGNED is \"hybrid\" here, and angular rows come first"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("given, message", [
     ("LOCAL_WORLD_ALIGNED", LOCAL_WORLD_ALIGNED), (SimpleNamespace, "must be one of body, spatial, hybrid, mixed$"),
     ("LOCAL", '"body" here, and'), ("WORLD", '"spatial" here, and'), ("Body", 'mixed; did you mean "body"\\?$'),

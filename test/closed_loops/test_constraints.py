@@ -156,6 +156,7 @@ def test_a_distance_is_as_long_as_it_is_given_or_where_it_is_closed(rng):
     assert found == pytest.approx((end - 0.4, end - start), abs=1e-14)
 
 
+@pytest.mark.slow
 def test_what_contradicts_each_other_is_named():
     tree = four_bar().closed(("D",)).robot
     frame = np.eye(4)

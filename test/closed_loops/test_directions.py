@@ -39,6 +39,7 @@ def test_rounding_is_no_constraint(rng):
     assert at.admissible @ np.swapaxes(at.admissible, -1, -2) == pytest.approx(np.broadcast_to(np.eye(3), (2, 3, 3)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("change", [
     lambda J: None, lambda J: np.subtract(J[1, 0], J[1, 1], out=J[1, 2]), lambda J: np.copyto(J[2, 1:], 0.0),
     lambda J: np.add(J[0, 0], 1e-13 * J[0, 2], out=J[0, 2]), lambda J: np.multiply(1e-12, J[1, 1], out=J[1, 1]),

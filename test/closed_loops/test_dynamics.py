@@ -227,6 +227,7 @@ for loops in (four_bar().closed(("D",)), bennett()):
 """
 
 
+@pytest.mark.slow
 def test_energy_and_constraints_are_kept_in_plain_python():
     """The same kernels, not compiled: in two seconds instead of a minute. What starts lost is refused."""
     subprocess.run([sys.executable, "-c", IN_PLAIN_PYTHON], cwd=ROOT / "test", check=True,
@@ -345,6 +346,7 @@ def followed(rng):
     return (mimics, q, qd, np.delete(tau, E)), (geared, at, rate, tau), E
 
 
+@pytest.mark.slow
 def test_loops_of_robots_with_mimic_joints_in_plain_python():
     """The same kernels, not compiled: in a second instead of a quarter of a minute."""
     subprocess.run([sys.executable, "-m", "pytest", "-q", "-m", "slow", "-p", "no:cacheprovider",

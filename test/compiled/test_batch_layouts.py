@@ -119,6 +119,7 @@ def test_results_may_replace_the_inputs(rng, overlap, threads):
     assert (out == expected).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shift", [0, 1, 7, 7 * 20, 7 * 199, 7 * 200 - 1])
 @pytest.mark.parametrize("name, dtype", [("inverse_dynamics", float), ("gravity_torque", np.float32)])
 @pytest.mark.parametrize("threads", [1, None])

@@ -61,6 +61,7 @@ def test_workers_work_where_they_are_asked_to_and_sleep_otherwise(rng):
     assert seconds_of_others() - asleep < 2e-3
 
 
+@pytest.mark.slow
 def test_a_process_ends_while_workers_look_out_for_work():
     script = f"""
 import numpy, screw_dynamics
@@ -85,6 +86,7 @@ def test_the_environment_limits_the_threads(monkeypatch, settings, expected):
     assert available_threads() == expected
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["NUMBA_NUM_THREADS", "OMP_NUM_THREADS"])
 def test_a_process_with_one_thread_starts_no_other(name):
     script = f"""

@@ -279,6 +279,7 @@ def test_what_is_loaded_or_compiled_quickly_is_not_worth_a_word(folder, caplog, 
 
 
 # ------------------------------------------------------------------------------------------------- several at once
+@pytest.mark.slow
 @pytest.mark.parametrize("was_on", [True, False])
 def test_the_garbage_collector_rests_while_compiling_and_goes_on_as_it_was(folder, monkeypatch, was_on):
     """After an error too."""
@@ -366,6 +367,7 @@ def outcome(process):
     return float(number), compiled == "True"
 
 
+@pytest.mark.slow
 def test_an_edit_of_a_callee_in_another_file_is_never_stale(package):
     number, compiled = outcome(start(package))
     assert compiled
@@ -377,12 +379,14 @@ def test_an_edit_of_a_callee_in_another_file_is_never_stale(package):
     assert outcome(start(package)) == (2 * number, True)
 
 
+@pytest.mark.slow
 def test_processes_that_start_together_compile_once(package):
     (one, compiled), (other, also) = map(outcome, [start(package), start(package)])
     assert one == other and sorted((compiled, also)) == [False, True]
     assert outcome(start(package)) == (one, False)
 
 
+@pytest.mark.slow
 def test_code_is_kept_in_the_users_cache_and_not_in_the_package(package):
     """Or pip uninstall would leave it behind."""
     home = package.parents[1] / "home"
@@ -426,6 +430,7 @@ def test_code_for_a_level_of_processors_is_used_by_those_that_have_it(package):
     assert outcome(start(package, **older)) == (number, True)
 
 
+@pytest.mark.slow
 def test_nowhere_to_write_is_no_error(package):
     nowhere = package.parents[1] / "nowhere"
     nowhere.write_text("a file")

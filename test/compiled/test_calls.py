@@ -31,6 +31,7 @@ found = [robot.gravity_torque(q), robot.gravity_torque(rows), robot.external_tor
 print(json.dumps([[x.tolist() for x in found], [line for line in lines if "extension" in line]]))"""
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(PLAIN, reason="plain Python needs no extension")
 def test_without_the_extension_results_are_the_same_and_a_line_says_what_is_missing():
     done = [subprocess.run([sys.executable, "-c", SCRIPT, way], capture_output=True, text=True, check=True)

@@ -42,22 +42,26 @@ def edited(path, old, new):
     return {module for module, digest in digested().items() if after[module] != digest}
 
 
+@pytest.mark.slow
 def test_comments_docstrings_and_layout_do_not_count():
     text = sources()["numbers/lanes.py"].decode()
     other = re.sub(r'^(\s*)"""', r'\1"""In other words: ', text, flags=re.MULTILINE).replace(", ", ",  ")
     assert edited("numbers/lanes.py", text, "# A comment.\n\n" + other) == set()
 
 
+@pytest.mark.slow
 def test_an_edit_counts_for_what_imports_the_file():
     found = edited("algorithms/jacobian.py", "return ", "return 2 * ")
     assert {JACOBIAN, EVERYTHING} <= found and not {GRAVITY, LANES} & found
     assert GRAVITY in edited("screws/se3.py", "W.torque @ V.angular", "V.angular @ W.torque")
 
 
+@pytest.mark.slow
 def test_an_edit_of_what_numba_is_told_about_numbers_counts_for_all():
     assert edited("numbers/dual.py", "return ", "return 2 * ") >= {GRAVITY, JACOBIAN, LANES, EVERYTHING}
 
 
+@pytest.mark.slow
 def test_an_edit_of_how_kernels_are_linked_counts_for_all_and_one_of_how_they_are_kept_for_users_functions():
     for path, old in ("kernel_cache/runtime.c", "int"), ("kernel_cache/shared_objects.py", '"-O1"'):
         assert edited(path, old, old[::-1]) == digested().keys()
@@ -90,6 +94,7 @@ def test_every_package_with_kernels_counts():
     assert "constraints" in compiling and compiling <= {*COMPILED, "kernel_cache"}
 
 
+@pytest.mark.slow
 def test_damaged_or_missing_hashes_are_found_anew(tmp_path, monkeypatch):
     monkeypatch.setenv("SCREW_DYNAMICS_CACHE_DIR", str(tmp_path))
     monkeypatch.setattr(store, "installed", store.own)
@@ -146,6 +151,7 @@ def test_defaults_of_arguments_count():
     assert len({repr(fingerprint(made(*given))) for given in ((1.0, 2.0), (1.0, 3.0), (2.0, 2.0))}) == 3
 
 
+@pytest.mark.slow
 @COMPILES
 def test_code_of_a_source_that_was_edited_since_it_was_imported_is_not_kept(tmp_path):
     """It would be found by the hash of what the source is now."""

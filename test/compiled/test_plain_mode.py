@@ -136,6 +136,7 @@ def test_forward_dynamics_undoes_inverse_dynamics_to_40_digits(name):
 
 
 # ------------------------------------------------------------------------------------------------- symbols
+@pytest.mark.slow
 def test_double_pendulum_is_the_book_s():
     """Two point masses on massless rods, q2 relative to the first rod, gravity along -y."""
     m1, m2, l1, l2, g, q1, q2, v1, v2, a1, a2 = sympy.symbols("m1 m2 l1 l2 g q1 q2 v1 v2 a1 a2", positive=True)

@@ -136,6 +136,7 @@ def test_words_of_different_signatures_have_different_names():
     assert len({shared_objects._names(form_of_words(Form(made, (kind,))))[0] for kind in kinds}) == len(kinds)
 
 
+@pytest.mark.slow
 def test_memory_that_a_kernel_takes_it_gives_back(folder):
     """8 GB in all, if it does not."""
     @compiled("taking memory")
@@ -216,6 +217,7 @@ def run(program, **environment):
     return done.stdout, done.stderr
 
 
+@pytest.mark.slow
 def test_a_fork_waits_until_nothing_is_compiled():
     """Numba is imported by then, too, which a child could not go on with."""
     assert run("""
@@ -250,11 +252,13 @@ print(robot.total_force([sd.forces.Custom(pushed)]).efforts(np.zeros(robot.n), n
 """
 
 
+@pytest.mark.slow
 def test_code_with_addresses_of_one_process_is_not_loaded_by_another(folder):
     """Of a large array, or one with strides, which a function reads as a constant: Numba writes its address."""
     assert [run(CONSTANT)[0] for _ in range(2)] == ["6.0\n"] * 2
 
 
+@pytest.mark.slow
 def test_a_folder_may_be_named_as_it_lies_here(folder):
     folder.mkdir()
     program = f"""

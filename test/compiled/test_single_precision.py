@@ -71,6 +71,7 @@ def sines_and_cosines(memory):
     lanes[0], lanes[1] = sincos(lanes[0])
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(PLAIN, reason="lanes exist in compiled code only")
 @pytest.mark.parametrize("reach", [1e-3, 1.0, 100.0, 8000.0, 1e6])
 def test_sines_and_cosines_of_single_precision(rng, reach):

@@ -84,6 +84,7 @@ def test_rollouts(panda, integrator):
             same(a, b)
 
 
+@pytest.mark.slow
 def test_jacobian_that_was_asked_for(tree):
     link, reference = tree.link_names[-1], tree.link_names[2]
     special = tree.specialize([(link, "mixed", reference)])
@@ -94,6 +95,7 @@ def test_jacobian_that_was_asked_for(tree):
     assert own is not general and own(target, q[0], None, None).shape == (6, tree.n)
 
 
+@pytest.mark.slow
 def test_payload_and_gravity_are_those_of_the_robot_it_was_made_of(tree):
     loaded = tree.with_payload(tree.link_names[-1], 2.0, (0.0, 0.0, 0.1)).with_gravity((1.0, 2.0, -3.0))
     q = np.linspace(-1.0, 1.0, tree.n)
@@ -102,6 +104,7 @@ def test_payload_and_gravity_are_those_of_the_robot_it_was_made_of(tree):
     same(special.with_gravity(tree.gravity).gravity_torque(q), loaded.with_gravity(tree.gravity).gravity_torque(q))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name, form", [
     ("ur_description/urdf/ur5_robot.urdf", "mass_matrix.body"),
     ("solo_description/robots/solo.urdf", "body"),

@@ -11,6 +11,8 @@ from support.every_method import results
 from support.matrices import error
 from support.paths import ROOT
 
+pytestmark = pytest.mark.slow
+
 
 def run(script):
     """What a script prints in a process without Numba's JIT."""
@@ -29,7 +31,6 @@ def plain(tmp_path_factory):
     return dict(np.load(path))
 
 
-@pytest.mark.slow
 def test_every_method_gives_the_same_in_plain_python(plain):
     compiled = results()
     assert plain.keys() == compiled.keys()
@@ -43,7 +44,6 @@ BUILDERS = {"with_drives", "with_forces", "with_inertial_parameters"}        # w
 PROPERTIES = {name for name in dir(sd.Robot) if not callable(getattr(sd.Robot, name))}
 
 
-@pytest.mark.slow
 def test_every_method_is_called(plain):
     called = {word for name in plain for word in name.replace(",", " ").split()}
     assert {name for name in dir(sd.Robot) if not name.startswith("_")} - PROPERTIES - BUILDERS <= called

@@ -78,6 +78,7 @@ def all_agree_with_clarabel(given):
     assert np.mean(np.array(apart) < 1e-8) > 0.65, np.sort(apart)       # of the others ours are the better ones
 
 
+@pytest.mark.slow
 def test_solutions_are_those_of_cone_programs(rng):
     all_agree_with_clarabel(scenes(rng, 40))
 

@@ -45,6 +45,7 @@ def robots():
             marks=[pytest.mark.slow] * floating)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("make", list(robots()))
 @pytest.mark.parametrize("share", [0.0, 0.4, 1.0])
 def test_it_is_what_the_equation_of_motion_and_the_loops_say(make, share, rng):

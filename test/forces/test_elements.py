@@ -137,6 +137,7 @@ def test_friction_by_numbers():
     assert abs(rising[0, 0] + 2.0) < 1e-6 and rising[1, 0] < -2.7
 
 
+@pytest.mark.slow
 def test_the_models_friction_is_what_friction_means():
     robot = one_joint(damping=0.4, friction=1.5)
     found = sum_of(robot, friction=True).efforts([0.0], [0.3])
@@ -170,6 +171,7 @@ def magnet(t, q, qd, p, tau):
     tau[0] -= p[2] * np.tanh(qd[0] / 0.01) + np.sin(t)
 
 
+@pytest.mark.slow
 def test_a_users_force_is_its_function(rng):
     robot = sd.Robot(model_of(random_tree(rng, 4)))
     total = sum_of(robot, forces.Custom(magnet, (0.3, 0.2, 0.1)), forces.Custom(magnet, (0.1, 0.5, 0.0)))
@@ -188,6 +190,7 @@ def pulls(t, q, qd, p, tau):
     tau[0] = p[len(p) - 1]
 
 
+@pytest.mark.slow
 def test_machine_code_of_one_sum_is_never_that_of_another():
     """The same function in other company, and with other numbers: what is kept on disk is told apart."""
     robot, q, still = one_joint(), [0.1], [0.0]

@@ -86,6 +86,7 @@ def test_what_no_robot_can_have_of_its_own_is_refused(robot):
             robot.with_forces(wrong)
 
 
+@pytest.mark.slow
 def test_a_compiled_controller_is_told_that_it_would_not_have_all_friction(robot, state):
     from screw_dynamics.numbers.values import PLAIN
 

@@ -77,6 +77,7 @@ def test_derivatives_are_those_of_differences(tree):
     assert (many.by_q[0] == found.by_q).all() and (many.terms[1] != found.terms).any()
 
 
+@pytest.mark.slow
 def test_a_users_force_moves_and_has_derivatives_as_any_other():
     tree = Tree(KINDS)
     robot, q, qd, n, h = tree.robot, tree.q, tree.qd, tree.robot.n, 2e-3
@@ -145,6 +146,7 @@ def test_gradients_of_rollouts_are_those_of_differences(tree, integrator):
     assert abs(gradient - expected).max() <= 1e-9 * abs(expected).max()
 
 
+@pytest.mark.slow
 @WITH_INTEGRATORS
 def test_energy_balances_close_with_the_order_of_the_integrator(tree, integrator):
     elements = [x for x in tree.all if INTEGRATORS[integrator].dry_friction or not x.is_dry]

@@ -269,6 +269,7 @@ def test_a_joint_on_a_group_has_no_spring_stop_or_friction(rng, kind, element):
         robot.total_force([element(robot.joint_names[0], 1.0)])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("entry", [
     *(x for x in ENTRIES if x not in ("momentum_balance", "total_force", "Simulation")), "efforts", "derivatives",
     "account", "step of many"])
@@ -283,6 +284,7 @@ def test_an_error_of_a_users_force_has_its_name(robot, entry):
             getattr(robot.total_force(given), entry)(Q, Q)
 
 
+@pytest.mark.slow
 def test_what_a_users_force_does_wrong_is_said(robot):
     q = np.zeros(3)
     with pytest.raises(ValueError, match=r"force rebinding.* assigns to the name tau, .*tau\[:\] = .*\n.*: tau = -q"):
@@ -293,6 +295,7 @@ def test_what_a_users_force_does_wrong_is_said(robot):
         robot.total_force([forces.Custom(returning)]).efforts(q, q)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("function", [moving_the_robot, stopping_the_robot, changing_its_numbers, accumulating])
 def test_a_users_force_writes_efforts_alone(robot, function):
     """Not the state that it is given, nor its own numbers, which other elements and steps read, nor a constant."""

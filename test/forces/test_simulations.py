@@ -65,6 +65,7 @@ def test_servos_compensate_what_acts():
     assert abs(free.snapshot().effort - held.snapshot().effort - f).max() <= 0.05 * abs(f).max()
 
 
+@pytest.mark.slow
 def test_sensors_feel_what_acts():
     """The accelerations of a step, and the efforts at rest under a spring alone."""
     simulated = simulation()
@@ -89,6 +90,7 @@ def test_the_account_of_energy_closes():
     assert abs(account.energy_residual) <= 1e-6 * (abs(account.work) + account.friction)
 
 
+@pytest.mark.slow
 def test_closed_loops_have_forces():
     loops = ClosedLoopRobot.from_urdf(four_bar())
     robot, joint = loops.robot, loops.robot.joint_names[0]

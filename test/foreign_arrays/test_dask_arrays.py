@@ -65,6 +65,7 @@ def test_a_method_is_lazy_and_gives_what_it_gives_on_numpy(rng, name):
     assert_equal_to_rounding(found.compute(), expected)
 
 
+@pytest.mark.slow
 @EACH_OTHER
 def test_methods_of_several_results_and_calls(rng, name):
     inputs, options = OTHERS[name]
@@ -134,6 +135,7 @@ def test_inverse_kinematics(rng):
             assert a.dtype == b.dtype and np.allclose(a.compute(), b, atol=1e-9)
 
 
+@pytest.mark.slow
 def test_robots_on_groups(rng):
     robot = sd.Robot.from_urdf(hopper(), floating_base=True)
     q, qd = robot.random_configuration(rng, 6), rng.normal(size=(6, robot.n))

@@ -106,6 +106,7 @@ def test_two_calls_do_not_share_a_folder(client, tmp_path):
             other(1)
 
 
+@pytest.mark.slow
 def test_a_worker_that_hangs_is_ended_and_the_rest_goes_on(tmp_path):
     """Also where the interpreter's lock is held; the row says where it was."""
     items = [("harmless", 0), ("spins", 1), ("harmless", 2)]

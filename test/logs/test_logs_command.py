@@ -54,6 +54,7 @@ def report(out):
     return text
 
 
+@pytest.mark.slow
 def test_residuals(scheduler, logs, tmp_path, capsys):
     from pyarrow import parquet
     assert run(scheduler, "residuals", logs, tmp_path) == 1
@@ -74,6 +75,7 @@ def test_residuals(scheduler, logs, tmp_path, capsys):
     assert "truncated.npz" in page and page.count("<img") == 4 and "episode_5.npz" in page
 
 
+@pytest.mark.slow
 def test_what_is_done_is_not_done_again(scheduler, logs, tmp_path):
     """With a file that changed, and one that was mended, these alone are."""
     folder = tmp_path / "logs"
@@ -91,6 +93,7 @@ def test_what_is_done_is_not_done_again(scheduler, logs, tmp_path):
     assert len(summary(out)) == EPISODES + 1
 
 
+@pytest.mark.slow
 def test_identify(scheduler, logs, tmp_path):
     assert run(scheduler, "identify", logs, tmp_path) == 1
     found = json.loads((tmp_path / "parameters.json").read_text())

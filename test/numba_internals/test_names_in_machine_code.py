@@ -3,6 +3,8 @@ import os
 import subprocess
 import sys
 
+import pytest
+
 from support.paths import ROOT
 
 # Its arguments: factors. It loads or compiles a function for each, and asks for their addresses when all are there.
@@ -45,6 +47,7 @@ def run(folder, *factors):
     return done.stdout.splitlines()
 
 
+@pytest.mark.slow
 def test_an_address_is_that_of_the_function_whenever_it_is_asked_for(tmp_path):
     """Both functions are the first of their process, which is all that Numba's names tell; a third one loads both, and
     looks for addresses later, as another thread may have loaded a namesake meanwhile."""

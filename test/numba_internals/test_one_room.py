@@ -37,6 +37,7 @@ def sources():
     return {str(path.relative_to(PACKAGE)): ast.parse(path.read_text()) for path in files}
 
 
+@pytest.mark.slow
 def test_nobody_else_imports_what_numba_does_not_document(sources):
     found = {(path, module) for path, tree in sources.items() for module in modules(tree)
              if module.partition(".")[0] in ("numba", "llvmlite") and module not in DOCUMENTED}

@@ -61,6 +61,7 @@ def test_the_way_is_chosen_by_the_version_a_trial_and_the_environment(tmp_path, 
     assert len([*tmp_path.glob("*.kernel")]) == (kind == "Whole")
 
 
+@pytest.mark.slow
 def test_a_choice_that_is_none_is_an_error():
     program = "from screw_dynamics.numba_internals.compiler import start; start()"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True,
@@ -68,6 +69,7 @@ def test_a_choice_that_is_none_is_an_error():
     assert f"ValueError: {tested.VARIABLE} must be 0 or 1, not 'yes'" in done.stderr
 
 
+@pytest.mark.slow
 def test_nothing_is_prepared_where_nothing_can_be_kept(tmp_path):
     environment = {"PYTHONPATH": str(ROOT), tested.VARIABLE: "0", "SCREW_DYNAMICS_CACHE_DIR": str(tmp_path)}
     done = subprocess.run([sys.executable, "-m", "screw_dynamics.prepare", "gravity_torque"], capture_output=True,

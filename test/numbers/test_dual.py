@@ -58,6 +58,7 @@ def derivative(f):
         return float(f(mpmath.mpf(X))), float(mpmath.diff(f, mpmath.mpf(X)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_functions_have_their_derivatives(name):
     functions, oracle = FUNCTIONS[name]

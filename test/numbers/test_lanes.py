@@ -90,6 +90,7 @@ NUMPY = dict(where=np.where, sqrt=np.sqrt, floor=np.floor, absolute=np.abs, atan
              operator=operator, updated=updated, number=lambda mask: np.where(mask, 1.0, 0.0))
 
 
+@pytest.mark.slow
 def test_lanes_calculate_as_ieee_says():
     """Infinities, NaN, zeros of both signs, subnormal and huge numbers among them. Not a / x: by FLAGS a division of
     several places by one number may become a product with its reciprocal."""
@@ -223,6 +224,7 @@ def algebra_of_lanes(count, given, found):
     algebra(table(Given, splat(0.0), count, given, 0), table(Found, splat(0.0), count, found, 0))
 
 
+@pytest.mark.slow
 def test_values_of_lanes_are_values_of_numbers(rng):
     rows = packed([Given(*random_values(rng, *fields(Given))) for _ in range(3 * WIDTH)])
     count = len(rows)

@@ -89,6 +89,7 @@ def assert_close(found, expected, bound):
         assert error(numbers(a), numbers(b)) < bound, name
 
 
+@pytest.mark.slow
 def test_compiled_and_plain_give_the_same(rng):
     rows = given_rows(rng, SMALL + BELOW_PI + [4.0, 6.0])
     given, found = packed(rows), np.empty((len(rows), width(Found)))
@@ -177,6 +178,7 @@ def test_a_table_is_as_large_as_is_said(n):
     assert sorted(memory[7:-9]) == list(range(int(count))) and {*memory[:7], *memory[-9:]} == {-1.0}
 
 
+@pytest.mark.slow
 def test_floats_are_as_good_as_50_digits(rng):
     rows = given_rows(rng, SMALL + BELOW_PI + [4.0])
     with mpmath.workdps(50):

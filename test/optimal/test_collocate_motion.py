@@ -179,6 +179,7 @@ def reaching():
             Cost(LinkVelocity("lower"), 0.01)]
 
 
+@pytest.mark.slow
 def test_the_minimum_is_that_of_dynamic_programming_with_short_steps(pendulum):
     """Whose sums over steps are off by their length squared, which two of them tell."""
     found = collocate_motion(pendulum, reaching(), 0.0, duration=0.9, intervals=30)
@@ -339,6 +340,7 @@ def test_refusals(changed, says):
         collocate_motion(slider(), **arguments)
 
 
+@pytest.mark.slow
 def test_what_depends_on_the_time_is_refused_where_that_is_to_be_found():
     """Users' functions, of which the derivatives by the duration know nothing; of other states they may be."""
     def of_time(t, q, qd, p, tau):

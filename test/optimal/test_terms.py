@@ -54,6 +54,7 @@ def test_the_certificate_is_0_where_bounds_hold_efforts():
     assert before.stationarity == pytest.approx(slopes.max(), rel=1e-3) and not before.converged
 
 
+@pytest.mark.slow
 def test_forces_that_depend_on_the_time_act_at_theirs():
     """Against a push that is known each effort is less by it: the motion is that without, also later in time."""
     terms = [Cost(Configuration([0.5, 0.2]), 50.0, "final"), Cost(Effort(lambda t: np.stack(
@@ -114,6 +115,7 @@ def test_distances_are_of_the_robot_and_of_pairs_that_there_are(pairs, of_others
         optimize_motion(robot, [Cost(Effort()), Limit(Distance(scene, pairs), 0.1)], robot.neutral(), steps=2)
 
 
+@pytest.mark.slow
 def test_distances_of_the_first_of_several_robots_are_its_own():
     robots = {name: slider() for name in ("left_", "right_")}
     scene = sd.Scene(robots, shapes={"left_cart": Sphere(0.1)}, poses={"right_": sd.se3.exp(np.r_[0, 0, 0, 0, 9.0, 0])})
@@ -127,6 +129,7 @@ def away(t, q, qd, p, tau):
     tau[0] = 30.0 * qd[0] * abs(qd[0])
 
 
+@pytest.mark.slow
 def test_a_trial_that_diverges_is_a_step_to_shorten():
     """A force that grows as the square of the speed takes trials to infinity, where pairs have no distances."""
     scene, forces = sd.Scene(rails(), shapes={"pen": Sphere(0.1)}), [CustomForce(away)]
@@ -153,6 +156,7 @@ def test_a_motion_that_is_not_finite_costs_infinitely_much_and_others_what_they_
             assert getattr(found, name).tolist() == [getattr(expected, name)[0], np.inf]
 
 
+@pytest.mark.slow
 def test_a_motion_is_drawn(tmp_path):
     pytest.importorskip("matplotlib")
     found = optimize_motion(rails(), [Cost(Configuration([0.5, 0.2]), 50.0, "final"), Cost(Effort(), 1.0)], [0.0, 0.0],

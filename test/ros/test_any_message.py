@@ -5,6 +5,7 @@ import struct
 from types import SimpleNamespace
 
 import numpy as np
+import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
@@ -22,6 +23,7 @@ TIMES = st.integers(-2**63, 2**63 - 1)
 STATES = st.builds(SimpleNamespace, name=NAMES, position=NUMBERS, velocity=NUMBERS, effort=NUMBERS)
 
 
+@pytest.mark.slow
 @settings(max_examples=300, deadline=None)
 @given(st.lists(st.tuples(STATES, TIMES, TIMES), max_size=4), st.sampled_from(["zero", "error"]))
 def test_states_are_merged_or_refused(messages, fallback):
@@ -42,6 +44,7 @@ def test_states_are_merged_or_refused(messages, fallback):
         assert cache.complete == bool(np.isfinite(cache.position).all() and np.isfinite(cache.velocity).all())
 
 
+@pytest.mark.slow
 @settings(max_examples=300, deadline=None)
 @given(st.lists(STATES, max_size=3), st.sampled_from(["position", "velocity", "effort"]))
 def test_commands_are_numbers_of_the_message_or_none(messages, interface):
@@ -60,6 +63,7 @@ def test_commands_are_numbers_of_the_message_or_none(messages, interface):
 POINTS = st.lists(st.builds(SimpleNamespace, positions=NUMBERS, velocities=NUMBERS, accelerations=NUMBERS), max_size=3)
 
 
+@pytest.mark.slow
 @settings(max_examples=200, deadline=None)
 @given(st.lists(st.builds(SimpleNamespace, joint_names=NAMES, points=POINTS), max_size=4))
 def test_desired_accelerations_are_finite_or_refused(messages):

@@ -15,6 +15,8 @@ sys.path.insert(0, str(ROOT / "tools"))
 
 from setup_environment import DEMO_KERNELS  # noqa: E402
 
+pytestmark = pytest.mark.slow
+
 ROBOTS = [PATHS["panda_description/urdf/panda.urdf"], ROOT / "urdf" / "double_pendulum.urdf"]
 # What the nodes prepare, in the order in which they do, without a warning that a user could not mend.
 NODES = """
@@ -74,7 +76,6 @@ def test_bad_urdf_ends_it_with_one_line_that_names_the_fault(tmp_path, text, mes
     assert ended.stderr.strip().startswith("demo: ") and message in ended.stderr and "Traceback" not in ended.stderr
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("robot", [None, ROBOTS[1]])
 def test_robot_falls_is_held_and_falls_again(tmp_path, robot, as_set_up):
     picture = tmp_path / "demo.png"

@@ -83,6 +83,7 @@ def pushed(tmp_path_factory, ros):
         yield driver
 
 
+@pytest.mark.slow
 def test_a_push_is_estimated_as_torques_as_wrench_and_as_contact(pushed, robot):
     pushed.estimate(0.0, atol=1e-6)
     pushed.wait(lambda: pushed.contacts and not pushed.contacts[-1].data, "no contact")
@@ -107,6 +108,7 @@ def test_a_push_is_estimated_as_torques_as_wrench_and_as_contact(pushed, robot):
     pushed.wait(lambda: pushed.contacts and not pushed.contacts[-1].data, "no contact")
 
 
+@pytest.mark.slow
 def test_while_the_robot_moves_the_estimate_stays_near_zero(pushed):
     """Where the servo starts its effort jumps by some 10 N m between two messages, and no one knows when."""
     goal = np.array(list(START.values())) + 0.5
@@ -126,6 +128,7 @@ def test_while_the_robot_moves_the_estimate_stays_near_zero(pushed):
     assert 0.0 < max(largest) < 2.0, "no contact is seen"
 
 
+@pytest.mark.slow
 def test_parameters_are_followed_and_checked_against_the_robot(pushed, robot):
     pushed.push()
     expected = robot.external_torque(pushed.position(), {"tool0": WRENCH})

@@ -15,6 +15,7 @@ def rig(tmp_path_factory, ros):
     assert rig.stop() == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fault", [fault for fault in FAULTS if fault.quick], ids=lambda fault: fault.name)
 def test_a_fault_is_survived_and_said(rig, fault):
     outcome = happen(rig, fault._replace(within=60.0))   # how fast depends on what else the machine does

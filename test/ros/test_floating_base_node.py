@@ -53,6 +53,7 @@ def close(got, expected):
 
 
 # The first test of the file: nothing has come yet.
+@pytest.mark.slow
 def test_without_odometry_it_computes_nothing_and_names_the_topic(driver, state):
     q, v = state
     driver.send_joints(q, v)
@@ -93,6 +94,7 @@ BAD = [
 ]
 
 
+@pytest.mark.slow
 def test_bad_odometry_is_dropped_and_counted(driver, robot, state):
     q, v = state
     driver.settle(q, v)
@@ -376,6 +378,7 @@ def test_another_robot_has_the_same_topics_whatever_the_rate(driver, robot, stat
     assert driver.node.count_publishers(topic) == 1
 
 
+@pytest.mark.slow
 def test_the_pose_and_the_twist_on_topics_of_their_own(tmp_path, ros, robot):
     """Of a quadrotor, which has no joints: torques come with its base."""
     quadrotor = sd.Robot.from_urdf(robots.quadrotor(), floating_base=True)

@@ -71,6 +71,7 @@ def driven():
         "elbow": sd.Drive(1e-4, 40.0, sd.drive.LeverArm(**ELBOW["stiffness"]["LeverArm"]))})
 
 
+@pytest.mark.slow
 def test_efforts_are_of_motors_whose_springs_do_not_give_way(driver):
     qdd = np.array([0.5, -0.2])
     with driver.parameter("acceleration_source", "finite_difference", afterwards="zero"):
@@ -84,6 +85,7 @@ def test_efforts_are_of_motors_whose_springs_do_not_give_way(driver):
     np.testing.assert_allclose(reply.friction, [(0.3 + 0.3) * QD[0], 0.2 * QD[1] - 0.1], rtol=1e-6)
 
 
+@pytest.mark.slow
 def test_links_follow_a_trajectory_by_what_comes_for_their_states(driver):
     """Through the simulation of the robot with its springs."""
     assert driver.set_parameter("feed_forward_friction", False) == ""
@@ -131,6 +133,7 @@ def test_the_efforts_of_points_are_those_of_motors_on_the_smoothest_way(driver):
     assert error(np.array([point.effort for point in reply.trajectory.points])[:, ::-1], expected) < 1e-9
 
 
+@pytest.mark.slow
 def test_a_trajectory_that_is_refused_leaves_the_node_at_work(driver):
     publisher, before = driver.publisher(JointTrajectory, "~/trajectory"), driver.drops().get("bad trajectory", 0)
     driver.drops(lambda counts: counts.get("bad trajectory", 0) > before,

@@ -12,6 +12,8 @@ from support.graph import NodeProcess
 from support.shared_memory import left_in_memory
 from support.simulator_driver import MODULE, Simulator
 
+pytestmark = pytest.mark.slow
+
 RAISE = "import os, signal, time, rclpy; from screw_dynamics.ros.node.process import ros_process\n"
 
 # rclpy makes an object of a message while the signal arrives: Python's handler runs inside that constructor.
@@ -109,7 +111,6 @@ def test_a_node_starts_wherever_its_logs_can_be_kept(given, told, tmp_path, ros)
         assert f"log files go to {folder}: {told} cannot be written" in ended.stderr and list(folder.iterdir())
 
 
-@pytest.mark.slow       # it compiles all that the node needs
 def test_a_simulator_comes_up_without_a_home_and_with_a_cache_that_anybody_may_write(tmp_path, ros):
     cache = tmp_path / "cache"
     cache.mkdir()

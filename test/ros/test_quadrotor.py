@@ -35,6 +35,7 @@ def quadrotor(ros_domain, ros, tmp_path_factory):
         yield simulator
 
 
+@pytest.mark.slow
 def test_a_quadrotor_takes_off_flies_to_a_point_and_hovers(quadrotor):
     recording = quadrotor.advance(4.0)
     assert len(recording.odometry) == len(recording.wrenches) == 401 and not recording.commands.messages
@@ -86,6 +87,7 @@ def hopper(ros, tmp_path_factory):
         yield driver
 
 
+@pytest.mark.slow
 def test_base_and_joints_move_together_as_without_ros(hopper):
     hopper.reset()
     twin = Simulation(sd.Robot.from_urdf(robots.hopper(), floating_base=True), Settings(
@@ -137,6 +139,7 @@ def test_a_state_to_start_from(hopper, rng):
     assert not answer.success and answer.message.startswith("base[0].pose: the quaternion")
 
 
+@pytest.mark.slow
 def test_a_trajectory_releases_the_base_too(hopper):
     hopper.reset()
     trajectory = JointTrajectory(joint_names=robots.JOINTS)
@@ -152,6 +155,7 @@ def test_a_trajectory_releases_the_base_too(hopper):
     assert odometry.pose.pose.position.z < -0.9, "it fell for half a second"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("frame, force, reason", [
     ("shin", 1.0, "unknown frame"), ("trunk", np.nan, "non-finite value")])
 def test_a_bad_wrench_is_dropped_and_counted(hopper, frame, force, reason):
@@ -172,6 +176,7 @@ def test_it_is_there_again_after_a_cleanup(hopper):
         messages.placement(hopper.odometry[-1].pose.pose), PARAMETERS["initial_base_pose"], atol=1e-15)
 
 
+@pytest.mark.slow
 def test_a_robot_without_a_floating_base_has_no_state_of_it(tmp_path, ros):
     with RobotSimulator(robots.hopper(), [], namespace="bolted", folder=tmp_path, patience=PATIENCE) as simulator:
         with pytest.raises(LockstepError, match="base: the robot has no floating base, must be empty"):

@@ -12,6 +12,8 @@ from support.real_robots import PATHS, real_robot
 from support.ros2_control import ControllerManager, EffortTrajectory, Forward, Joint, TopicSystem
 from support.simulator_driver import MODULE, Simulator, nanoseconds
 
+pytestmark = pytest.mark.slow
+
 UR5, PANDA = "ur_description/urdf/ur5_robot.urdf", "panda_description/urdf/panda.urdf"
 TIMEOUT = 3.0       # s: more than a busy machine keeps a process waiting
 GRIP, FINGER = "panda_finger_joint1", "panda_finger_joint2"

@@ -87,6 +87,7 @@ def node(running):
     return running
 
 
+@pytest.mark.slow
 def test_features_are_those_that_are_there(node):
     features = node.call(srv.GetSimulatorFeatures, "~/get_simulator_features").features
     entities = [0, 1, 8, 9, 10, 11, 12] if hasattr(srv, "SpawnEntity") else []
@@ -225,6 +226,7 @@ def test_client_that_waits_on_the_clock_between_steps_is_not_locked_out(node):
         node.wait(lambda k=k: nanoseconds(node.clock[-1].clock) == start + 10 * k * MS, "the clock")
 
 
+@pytest.mark.slow
 def test_without_a_robot_there_is_no_world(ros, tmp_path):
     with process("empty", tmp_path / "log", robot_description="''"):
         node = Controlled("empty")
@@ -235,6 +237,7 @@ def test_without_a_robot_there_is_no_world(ros, tmp_path):
         assert refused.result == Result.RESULT_INCORRECT_STATE and "no robot" in refused.error_message
 
 
+@pytest.mark.slow
 def test_quitting_ends_the_process_well(ros, tmp_path):
     with process("quitting", tmp_path / "log") as quitting:
         node = Controlled("quitting")

@@ -15,6 +15,8 @@ from support import planar_arm as arm
 from support.graph import PATIENCE, NodeProcess
 from support.simulator_driver import MODULE, Simulator, nanoseconds
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def process(tmp_path_factory):

@@ -67,6 +67,7 @@ def running(request, ros, tmp_path_factory):
         yield driver
 
 
+@pytest.mark.slow
 def test_states_are_exactly_dt_apart(running):
     """And semi-implicit Euler's velocities are the differences of positions over those of stamps. Where a busy machine
     fell behind by more than is caught up, whole steps are skipped."""
@@ -97,6 +98,7 @@ def test_whatever_is_measured_at_a_step_has_its_stamp(running):
     assert {name: since(name) for name in topics} == expected
 
 
+@pytest.mark.slow
 def test_a_pause_leaves_stamps_on_the_grid_of_steps(running):
     running.pause(False)
     start, paused = nanoseconds(running.fresh().header.stamp), 0

@@ -40,6 +40,7 @@ def test_a_quadruped_that_is_pushed_comes_back_and_slides_on_ice():
     assert found["slid"] > 20.0                             # mm
 
 
+@pytest.mark.slow
 def test_a_gripper_carries_a_box_if_friction_does_and_drops_it_in_free_fall():
     found = example("gripper")["main"]()
     assert found["height"] == pytest.approx(0.2, abs=5e-3)  # the lift's servo gives a little
@@ -48,6 +49,7 @@ def test_a_gripper_carries_a_box_if_friction_does_and_drops_it_in_free_fall():
     assert found["loose"] < 1e-9
 
 
+@pytest.mark.slow
 def test_wheels_roll_on_a_floor_and_spin_on_ice():
     found = example("drive")["main"]()
     assert abs(found["slip"]) < 1e-9

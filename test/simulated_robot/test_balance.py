@@ -27,6 +27,7 @@ def hopper():
     return sd.Robot.from_urdf(robots.hopper(), floating_base=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("integrator, order", [("semi_implicit_euler", 1), ("rk4", 4)])
 @pytest.mark.parametrize("mode", ["effort", "velocity", "position"])
 @pytest.mark.parametrize("friction", [False, True])
@@ -58,6 +59,7 @@ def test_what_is_left_of_momentum_under_a_wrench_and_a_push(hopper):
         assert np.abs(hopper.centroidal_momentum(simulation.q, simulation.qd)[3:]).max() > 0.5
 
 
+@pytest.mark.slow
 def test_an_error_of_the_integrator_is_seen(hopper):
     left = []
     for dt in (2e-3, 1e-3):

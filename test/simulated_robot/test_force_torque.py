@@ -164,6 +164,7 @@ def test_a_fixed_joint_in_motion_agrees_with_mujoco():
     assert np.allclose(measured, -np.concatenate([data.sensordata[3:], data.sensordata[:3]]), atol=1e-9)
 
 
+@pytest.mark.slow
 def test_errors_of_the_sensor():
     simulation = sensing(force_noise=0.2, torque_noise=0.05, force_bias=(1.0, 0.0, 0.0), torque_bias=(0.0, 0.5, 0.0))
     exact = {joint: sensing().force_torque(joint) for joint in CARRIED}

@@ -44,6 +44,7 @@ class Recorded(Runner):
             wait = self.work()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("factor", [1.0, 0.25, 3.0])
 def test_paced_steps_follow_the_wall_clock_without_drift_however_late_it_is_called(robot, factor):
     rng = np.random.default_rng(0)

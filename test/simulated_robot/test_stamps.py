@@ -44,6 +44,7 @@ class Stamped:
         return np.diff(self.stamps)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("factor", [1.0, 0.5, 4.0])
 def test_stamps_are_exactly_a_step_apart_however_late_states_are_published(robot, factor):
     rng = np.random.default_rng(0)

@@ -95,6 +95,7 @@ FAILING = [(writes, IndexError, "tau[200_000_000] = 1.0", "index 200000000 is ou
            (too_many, ValueError, "tau[:] = np.ones(3)", "could not broadcast", 0.0)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("controller, kind, code, reason, when, lead", [
     *(pytest.param(*row, (), id=row[0].__name__) for row in FAILING),
     *(pytest.param(*row, (9,), id=f"{row[0].__name__} in a batch") for row in FAILING

@@ -378,6 +378,7 @@ def test_a_controller_that_rebinds_tau_is_refused(controller, line, lead):
     assert where in str(caught.value)
 
 
+@pytest.mark.slow
 def test_operators_that_write_into_tau_set_efforts():
     for lead in ((), (9,)):
         q0 = np.full((*lead, 7), 0.1)
@@ -385,6 +386,7 @@ def test_operators_that_write_into_tau_set_efforts():
             into_the_array, by_operators)), rtol=0.0, atol=1e-15)
 
 
+@pytest.mark.slow
 def test_parameters_are_found_by_name():
     """In whatever order: efforts -q for what is called q."""
     def controller(tau, q, qd, t):
@@ -405,6 +407,7 @@ def of_a_short_acceleration(robot, t, q, qd, tau):
     tau[:] = robot.inverse_dynamics(q, qd, qd[:3])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("controller, name, call", [
     (of_a_short_configuration, "q", r"gravity_torque\(q\[:3\]\)"),
     (of_a_short_acceleration, "qdd", r"inverse_dynamics\(q, qd, qd\[:3\]\)")])

@@ -45,6 +45,7 @@ def test_rk45_takes_springs_to_its_tolerance():
     assert error(found, exact) < 1e-8
 
 
+@pytest.mark.slow
 def test_a_spring_too_stiff_for_rk4_is_none_for_sdirk2():
     """A period of 4 ms against steps of 20, 10 and 5 ms: rk4 diverges, sdirk2 has its order, by SciPy's Radau."""
     start = QD0 * (1.0, 0.0, 1.0, 1.0)          # the stiff joint is at rest

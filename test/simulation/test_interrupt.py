@@ -36,6 +36,7 @@ def interrupted_after(seconds, call):
     return end - sent[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("effort", [None, control], ids=["free", "controlled"])
 @pytest.mark.parametrize("lead, threads", [((), None), ((9,), 1), ((40,), 2)], ids=["one", "many", "many, threads"])
 @pytest.mark.parametrize("method", ["semi_implicit_euler", "rk45"])
@@ -52,6 +53,7 @@ def test_ctrl_c_ends_a_rollout(ctrl_c, method, lead, threads, effort):
     assert np.isfinite(q).all() and len(t) == 4
 
 
+@pytest.mark.slow
 def test_another_handler_may_let_it_go_on():
     """Who handles the signal without raising loses nothing."""
     seen, q0, qd0 = [], *states(PENDULUM)

@@ -95,6 +95,7 @@ def test_efforts_may_be_constant_or_one_for_each_interval(arm, figures):
     assert curve(ax).get_ydata().tolist() == [0.0, 3.0, 6.0, 9.0, 12.0, 12.0]
 
 
+@pytest.mark.slow
 def test_a_humanoid_fits_and_a_file_is_written(tmp_path, figures):
     talos = real_robot("talos_data/robots/talos_full_v2.urdf")
     t, q = np.array([0.0, 1.0]), np.zeros((2, talos.n))
@@ -126,6 +127,7 @@ def test_what_does_not_fit_is_named(arm, given, says):
         arm.plot(**given)
 
 
+@pytest.mark.slow
 def test_matplotlib_is_imported_when_a_picture_is_drawn_and_its_absence_said():
     program = """
 import sys

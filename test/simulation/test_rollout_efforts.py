@@ -59,6 +59,7 @@ def test_a_controller_closes_the_loop(method, dt, bound):
         assert error((q[i], qd[i]), solved(PENDULUM, q0[i], qd0[i], t, control_of_arrays)) < bound
 
 
+@pytest.mark.slow
 @EACH_METHOD
 def test_a_controller_may_be_jitted_already(method):
     q0, qd0 = states(PENDULUM, 9)

@@ -15,15 +15,13 @@ from support.paths import ROOT
 
 
 class Interpreter:
-    """Runs programs in a folder, after imports of these modules; plain: without Numba's JIT. A context: the process
-    ends with the block."""
+    """Runs programs in a folder, after imports of these modules. A context: the process ends with the block."""
 
-    def __init__(self, folder: Path, *modules: str, plain: bool = False):
+    def __init__(self, folder: Path, *modules: str):
         path = f"{ROOT}:{ROOT / 'test'}"
         self._process = subprocess.Popen(
             [sys.executable, "-m", "support.forked", *modules], cwd=folder, text=True, stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE, env={**os.environ, "PYTHONPATH": path, "MPLBACKEND": "agg",
-                                         **({"NUMBA_DISABLE_JIT": "1"} if plain else {})})
+            stdout=subprocess.PIPE, env={**os.environ, "PYTHONPATH": path, "MPLBACKEND": "agg"})
 
     def __enter__(self):
         return self

@@ -5,7 +5,11 @@ import shlex
 import subprocess
 import sys
 
+import pytest
+
 from support.paths import ROOT
+
+pytestmark = pytest.mark.slow
 
 TESTS = """
 import pytest

@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 
+import pytest
 import yaml
 
 from support.paths import ROOT
@@ -43,6 +44,7 @@ def test_it_moves_the_arm_to_zero_and_holds_it(robot_simulator):
 """
 
 
+@pytest.mark.slow
 @needs_ros
 def test_the_example_catches_a_sign_error_and_shows_it(tmp_path):
     """The test fails with joint, value and time; the report has a picture of the run and the end of each log."""

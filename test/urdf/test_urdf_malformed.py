@@ -167,6 +167,7 @@ GIANTS = {
 }
 
 
+@pytest.mark.slow
 def test_long_chain_of_mimics_is_read(tmp_path):
     """Neither a refusal nor a hang: none of the steps is quadratic, or recursive, in the chain's length."""
     path = tmp_path / "chain.urdf"
@@ -183,6 +184,7 @@ def giants(tmp_path_factory):
     return verdicts(paths)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", GIANTS)
 def test_giant_description_is_refused(name, giants):
     kind, message = giants[name]

@@ -135,6 +135,7 @@ def test_a_bad_file_is_one_line_and_exit_code_1(text, says, tmp_path, capsys):
         assert name.endswith("xacro") or says in error
 
 
+@pytest.mark.slow
 def test_the_command_as_a_user_runs_it(tmp_path):
     """A file that does not exist, and a reader that leaves early."""
     command = [sys.executable, "-m", "screw_dynamics.viewer.inspect"]

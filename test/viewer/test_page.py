@@ -73,6 +73,7 @@ def test_sliders_have_the_limits_and_move_the_robot(show, arm):
     assert page.q.tolist() == [0.0, 0.0, 0.0]
 
 
+@pytest.mark.slow
 def test_a_range_without_zero_begins_in_its_middle_and_a_position_beyond_a_limit_is_shown(show):
     panda = real_robot("panda_description/urdf/panda.urdf")
     page = show(panda, warn="ignore")
@@ -270,6 +271,7 @@ def test_robots_made_of_a_robot_remember_where_its_shapes_are(arm):
     assert sd.Robot(arm.model).source is None
 
 
+@pytest.mark.slow
 def test_a_part_of_a_robot_shows_its_own_shapes_alone(show):
     path = PATHS["talos_data/robots/talos_full_v2.urdf"]
     with warnings.catch_warnings():

@@ -3,10 +3,13 @@ import re
 import subprocess
 import sys
 
+import pytest
+
 from support.paths import ROOT
 from support.real_robots import PATHS
 
 
+@pytest.mark.slow
 def test_the_example_finds_push_and_load():
     command = [sys.executable, "-W", "ignore", ROOT / "examples" / "contact_and_payload.py",
                PATHS["panda_description/urdf/panda.urdf"]]

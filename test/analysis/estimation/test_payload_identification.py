@@ -120,6 +120,7 @@ def test_one_joint_about_the_vertical_shows_neither_mass_nor_height(panda, carry
         found.require_physical()
 
 
+@pytest.mark.slow
 def test_a_simulated_robot_under_a_controller(panda, carrying, rng):
     goal, stiffness, damping = motion(SLOW)[1][0], 60.0, 15.0
 

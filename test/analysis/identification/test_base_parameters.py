@@ -89,6 +89,7 @@ def test_trees_of_any_joints(kinds):
     assert not (base.matrix[:, np.repeat(~robot.model.is_link, 10)]).any()
 
 
+@pytest.mark.slow
 def test_mimic_joints():
     robot = real_robot(PANDA)                                               # one finger mimics the other
     base, exact = base_parameters(robot), exact_base_parameters(robot)

@@ -70,6 +70,7 @@ def test_without_noise_it_is_exact(drawn, built):
     assert (found.residual() < 1e-7).all() and (found.residual(found.prior_parameters) > 0.1).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("given", [True, False])
 def test_forces_that_are_known_change_nothing(drawn, built, given):
     """A spring at a joint, and a force on the tip that turns with it, by the formulas of both."""
@@ -88,6 +89,7 @@ def test_forces_that_are_known_change_nothing(drawn, built, given):
     assert unaware.residual().max() > 0.5 and abs(unaware.base_parameters - free.base_parameters).max() > 0.1
 
 
+@pytest.mark.slow
 def test_of_a_noisy_recording_intervals_hold_the_truth(drawn, built):
     outside, total = 0, 0
     for seed in range(4):
@@ -128,6 +130,7 @@ def test_errors_are_as_large_as_is_said_also_where_noise_lasts(drawn, built, sam
     assert 0.3 < np.mean(squares) < 3.0
 
 
+@pytest.mark.slow
 def test_no_joint_counts_while_one_that_rubs_turns_back(drawn):
     """Then the accelerations of all jump. In the middle of the recording the elbow turns back, and no other joint."""
     t = np.arange(400) / 200.0
@@ -143,6 +146,7 @@ def test_no_joint_counts_while_one_that_rubs_turns_back(drawn):
     assert np.all(list(found["none"].values()))
 
 
+@pytest.mark.slow
 def test_what_a_motion_does_not_show_stays_as_it_was(drawn, built, rng):
     found = sd.identify(drawn, *record(built, rng, joints=[0, 1]))
     hidden = np.isinf(found.base_deviations)
@@ -165,6 +169,7 @@ def test_some_links_alone(drawn, rng):
     assert found.estimated.sum() == 10 and not found.robot.model.friction.any()
 
 
+@pytest.mark.slow
 def test_armature_and_efforts_that_are_missing(drawn, built, rng):
     t, q, qd, qdd = motion(drawn.n, rate=25.0)
     tau = built.inverse_dynamics(q, qd, qdd) + built.friction_torque(qd) + 0.2 * qdd
@@ -196,6 +201,7 @@ def test_positions_that_are_held_between_samples_are_left_out_with_a_note(drawn,
                                 "slower source, and are left out" for name in drawn.joint_names)
 
 
+@pytest.mark.slow
 def test_a_mimic_joint(rng):
     """One finger of the hand mimics the other; friction as the recording has none."""
     drawn = real_robot("panda_description/urdf/panda.urdf")
@@ -243,6 +249,7 @@ def test_wrong_arguments_are_named(drawn, built):
         sd.identify(drawn, t, q, tau[:, :3])
 
 
+@pytest.mark.slow
 def test_the_report_shows_what_was_found(drawn, built, rng, tmp_path):
     pytest.importorskip("matplotlib", reason="pictures need matplotlib, the extra [plot]").use("Agg")
     found = sd.identify(drawn, *record(built, rng))
@@ -355,6 +362,7 @@ LAWS = {"Stribeck": lambda qd, tau: np.sign(qd) * (3.0 + 3.0 / (1.0 + (qd / 0.05
         "saturating": lambda qd, tau: 5.0 * np.tanh(qd / 0.3), "one way": lambda qd, tau: np.where(qd > 0.0, 3.0, -1.0)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("law", LAWS)
 def test_friction_that_the_model_does_not_have_is_noted_and_intervals_hold_the_truth(drawn, rng, law):
     """Those of the links, which friction of any law leaves as they are."""

@@ -49,6 +49,7 @@ def test_the_weight_s_integral_is_one_and_its_ends_are_flat():
     assert np.abs(weight(np.array([-1.0, 1.0]), half)).max() < 1e-12
 
 
+@pytest.mark.slow
 def test_velocities_without_accelerations(drawn, built):
     """Exact to the smoothing of signals without noise, also through turns of joints that rub; surer with noise than
     what positions alone say."""
@@ -69,6 +70,7 @@ def test_velocities_without_accelerations(drawn, built):
     assert len(found.equations.t) < len(t) / 10
 
 
+@pytest.mark.slow
 def test_white_noise_is_noise_over_any_window(drawn, built, rng):
     """Of the robot's own efforts, whose residuals a long window correlates."""
     t, q, qd, qdd = motion(drawn.n, seconds=60.0, rate=50.0)
@@ -99,6 +101,7 @@ def test_columns_between_stribeck_velocities():
     assert interpolation(VELOCITIES[5])[5] == pytest.approx(1.0)
 
 
+@pytest.mark.slow
 def test_friction_that_falls_with_speed(drawn, built, rng):
     t, q, qd, qdd = motion(drawn.n, seconds=40.0)
     expected = np.array([[2.0, 0.05], [3.0, 0.06], [2.0, 0.1], [0.5, 0.08], [0.5, 0.2], [0.3, 0.15]])
@@ -162,6 +165,7 @@ def test_a_spring_between_motor_and_link_and_one_to_the_base(rng):
             sd.identify(robot, t, q, tau, springs=wrong)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("given", [{}, {"motor_damping": 0.5, "motor_friction": 0.2}])
 def test_the_drive_that_was_found_computes_with_all_of_it(rng, given):
     """Spong's equations of a link on a spring, theta = q + tau / K, B theta'' + K (theta - q) = the motor's effort;
@@ -203,6 +207,7 @@ def _arm():
     return builder.build()
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:.*meshes are found beside")
 def test_the_circle_of_simulation_identification_and_urdf(drawn, built, rng, tmp_path):
     """What was found, written and read, computes with the same bits."""

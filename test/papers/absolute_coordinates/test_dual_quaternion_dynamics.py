@@ -213,6 +213,7 @@ def test_multipliers_are_the_forces_of_the_joints():
     assert np.abs(found.joints - (0.0, 0.0, -2.0 * 9.81)).max() < 1e-13
 
 
+@pytest.mark.slow
 def test_motion_in_dual_quaternions():
     """Of two bodies with a spring: order 4 to the motion of the Munthe-Kaas method, both conditions drift with it, and
     what is recorded is of the motion."""

@@ -96,6 +96,7 @@ def test_projected_velocities_keep_the_energy_and_the_order():
     assert abs(np.log2(errors[0] / errors[1]) - 2.0) < 0.15
 
 
+@pytest.mark.slow
 def test_dampers_and_wrenches_do_the_work_that_is_missed(rng):
     def push(t, poses, twists):
         return np.array([(0.3, 0.1, -0.2, np.sin(5.0 * t), 2.0, 0.5)]) - 0.1 * twists

@@ -71,6 +71,7 @@ def test_59_is_the_angular_part():
     assert np.abs(B[3:, :3] - R.T).max() < 1e-15 and np.abs(B[3:, 3:]).max() < 1e-15
 
 
+@pytest.mark.slow
 def test_order_and_subgroups():
     """The motion of the top has order 4; its pivot stays closed to rounding where the last three screws are turns about
     it, and opens with order 4 otherwise."""

@@ -16,6 +16,7 @@ def robot():
     return sd.Robot(builder.build())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("function, states, says", [
     (tree.tree_of, 0, "tree_of"), (lagrange.coriolis_matrix, 2, "coriolis_matrix"),
     (lagrange.coriolis_matrix_of_energy, 2, "coriolis_matrix_of_energy"),

@@ -170,6 +170,7 @@ def test_cyclic_momentum_stays_and_energy_is_bounded_over_thousands_of_steps(pen
     assert abs(late - early) < 0.1 * abs(early) and late_rk4 / early_rk4 > 2.5
 
 
+@pytest.mark.slow
 def test_more_gauss_points_keep_the_energy_too(pendulum):
     robot, k, q0, qd0 = pendulum
     p0, start = conjugate_momentum(robot, q0, qd0), robot.kinetic_energy(q0, qd0) + robot.potential_energy(q0)
@@ -181,6 +182,7 @@ def test_more_gauss_points_keep_the_energy_too(pendulum):
     assert worst[0] > 100 * worst[1] and worst[2] < BOUND * abs(start)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("order, dt", [(2, 0.004), (4, 0.02)])
 @pytest.mark.parametrize("points", [1, 2])
 def test_order_of_convergence_and_the_motion_of_rollout(pendulum, order, dt, points):

@@ -85,6 +85,7 @@ def Ad(C):
     return Matrix(sympy.BlockMatrix([[R, zeros(3)], [Matrix([[0, -c, b], [c, 0, -a], [-b, a, 0]]) * R, R]]))
 
 
+@pytest.mark.slow
 def test_rcm_reference_poses_and_body_3_are_as_printed(motion):
     """[MK] (11), and C_3 of (10)."""
     assert equal(motion.forward_kinematics("body 3"), C_3)
@@ -98,6 +99,7 @@ def test_rcm_reference_poses_and_body_3_are_as_printed(motion):
     assert equal(C_3.subs(at_zero), example.reference_poses(g)[2])
 
 
+@pytest.mark.slow
 def test_rcm_screws_are_as_printed_but_one(motion):
     """[MK] (12): only the first entry of Y_4 is not, where a stroke of a fraction is missing; e_4 is a unit vector."""
     for i, (found, printed) in enumerate(zip(example.spatial_screws(g), Y, strict=True), 1):
@@ -123,6 +125,7 @@ def test_rcm_body_fixed_jacobian_is_misprinted_in_two_columns(motion):
         assert equal(Ad(inverse(C_j3)) * X[j], column)
 
 
+@pytest.mark.slow
 def test_rcm_spatial_jacobian_is_misprinted_in_one_entry(motion):
     """[MK] 3.6: J^s_j = (dC_3/dq_j C_3^-1)^vee, (28). Column 3 has s_23 in the place of s_12; 1, 2 and 4 are right."""
     J = motion.jacobian("body 4", "spatial")

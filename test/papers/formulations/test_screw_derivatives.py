@@ -53,6 +53,7 @@ def test_derivatives_of_the_twist(case, representation):
         assert_close(found[order], case.twist(representation, order))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("coordinates", [(), (2,), (3, 0), (0, 2, 3), (3, 2, 0), (2, 0, 2), (3, 3, 1), (4, 2, 0, 3),
                                          (0, 2, 0, 2), (1, 4)], ids=str)
 def test_partial_derivatives_of_any_order_14_23(case, representation, coordinates):

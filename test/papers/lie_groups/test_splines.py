@@ -96,6 +96,7 @@ def test_splines_cost_less_than_those_of_scipy(rotations):
     assert abs(own - rotations.cost) < 1e-4 * own < 0.01 * (cost - own)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_21_curves_aside_cost_more_by_the_square_of_the_distance(curves, kind, rng):
     """Those with the same velocities at the ends; for any metric on SE(3)."""
@@ -121,6 +122,7 @@ def test_ends_and_momentum_of_curves_on_se3(curves, kind):
     assert np.ptp(momentum, axis=0).max() < 1e-5 * np.abs(momentum).max()
 
 
+@pytest.mark.slow
 def test_covariant_splines_of_split_metrics_are_rotations_beside_cubic_splines():
     """In closed form, and as the boundary problem on SE(3) finds them."""
     X, ends = way(lg.SE3)
@@ -139,6 +141,7 @@ def test_covariant_splines_of_split_metrics_are_rotations_beside_cubic_splines()
     assert abs(curve.cost - cost_aside(curve, SPLIT, np.zeros(6), of="covariant")) < 1e-7 * curve.cost
 
 
+@pytest.mark.slow
 def test_splines_are_left_invariant_or_right_invariant(rotations, rng):
     X, T, t = way(lg.SO3)[0], lg.SO3.exp(rng.normal(size=3)), np.linspace(0.0, 3.0, 7)
     moved = lg.spline(lg.SO3, T @ X, TIMES, tolerance=1e-7)

@@ -129,6 +129,7 @@ def spherical_arm():
     return equations_of_motion(robot, "g", named_parameters(robot)[0], coordinates="q")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("equations", [pendulum, spherical_arm, lambda: equations_of_motion(*heavy_top()[:1]), lambda: (
     equations_of_motion(floating_arm())), lambda: equations_of_motion(cart())],
     ids=["pendulum", "spherical arm", "heavy top", "floating arm", "cart"])
@@ -169,6 +170,7 @@ def test_numbers_come_out_exact():
     assert [x.is_Float for x in simple([0.3, 1.0], fractions=False)] == [True, False]
 
 
+@pytest.mark.slow
 def test_symbols_go_through_kernels_as_they_are():
     """Where a kernel takes the root or the larger of two forms too: the spatial product of exponentials."""
     robot, q, state = tree(1, 3), symbols("q_1:4", real=True), (0.4, -0.3, 1.2)

@@ -27,6 +27,7 @@ def of(robot, result, q, v, a):
     return plain(robot, name, *inputs)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name, settings", [*((name, {}) for name in ROBOTS), ("mimic joint", {"simplify": False}),
                                             ("spherical_arm", {"exact": False}), ("cart", {"exact": False}),
                                             ("floating arm", {"simplify": False})])

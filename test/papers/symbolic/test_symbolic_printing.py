@@ -51,6 +51,7 @@ def test_numbers_read_like_the_model_s():
     assert len(long.text("M", digits=4)) < len(long.text("M"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("robot", [lambda: urdf_robot("double_pendulum"), lambda: tree(5, 3, 1), cart])
 def test_latex_is_typeset(robot):
     equations, parser = equations_of_motion(robot()), MathTextParser("path")
@@ -150,6 +151,7 @@ def test_errors_of_methods_and_bodies():
             call()
 
 
+@pytest.mark.slow
 def test_import_without_sympy_says_what_to_install():
     script = "import sys; sys.modules['sympy'] = None\nimport screw_dynamics\nscrew_dynamics.symbolic"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)

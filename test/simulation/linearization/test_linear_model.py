@@ -140,6 +140,7 @@ def test_continuous_is_the_limit_of_short_steps(robot, rng, friction):
     near(found.qdd, robot.forward_dynamics(q, qd, tau - load, external), 1e-13)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", GROUPS)
 @pytest.mark.parametrize("size", [1e-9, 0.1, 1.0, 3.0, 5.0])
 def test_deviations_pass_through_displacements_of_any_angle(kind, size, rng):
@@ -186,6 +187,7 @@ def test_results_go_to_out(robot, rng):
     assert all(map(np.array_equal, found, expected))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("arguments, message", [
     (dict(dt=0.0), r"dt 0\.0 must be finite and > 0"), (dict(integrator="rk45"), "integrator 'rk45' must be one of"),
     (dict(dt=None, limits=True), "a linear model with limits requires dt"),
