@@ -59,7 +59,7 @@ def folder(tmp_path, monkeypatch):
 
 def files(folder):
     """The files of code in the place."""
-    return sorted(folder.glob("**/*.kernel"))
+    return sorted([*folder.glob("**/*.kernel"), *folder.glob("**/*.kernel.so")])
 
 
 # ------------------------------------------------------------------------------------------------- kept

@@ -16,6 +16,8 @@ from screw_dynamics.ros.node.joint_state import Fault, JointStateCache
 from screw_dynamics.ros.simulator.command_reader import CommandReader
 from support import planar_arm as arm
 
+pytestmark = pytest.mark.slow
+
 MODEL = sd.Robot.from_urdf(arm.urdf()).model
 NAMES = st.lists(st.sampled_from([*arm.NAMES, "finger", "wheel"]) | st.text(max_size=3), max_size=5)
 NUMBERS = st.lists(st.floats(), max_size=5).map(np.array)
@@ -23,7 +25,6 @@ TIMES = st.integers(-2**63, 2**63 - 1)
 STATES = st.builds(SimpleNamespace, name=NAMES, position=NUMBERS, velocity=NUMBERS, effort=NUMBERS)
 
 
-@pytest.mark.slow
 @settings(max_examples=300, deadline=None)
 @given(st.lists(st.tuples(STATES, TIMES, TIMES), max_size=4), st.sampled_from(["zero", "error"]))
 def test_states_are_merged_or_refused(messages, fallback):
@@ -44,7 +45,6 @@ def test_states_are_merged_or_refused(messages, fallback):
         assert cache.complete == bool(np.isfinite(cache.position).all() and np.isfinite(cache.velocity).all())
 
 
-@pytest.mark.slow
 @settings(max_examples=300, deadline=None)
 @given(st.lists(STATES, max_size=3), st.sampled_from(["position", "velocity", "effort"]))
 def test_commands_are_numbers_of_the_message_or_none(messages, interface):
@@ -63,7 +63,6 @@ def test_commands_are_numbers_of_the_message_or_none(messages, interface):
 POINTS = st.lists(st.builds(SimpleNamespace, positions=NUMBERS, velocities=NUMBERS, accelerations=NUMBERS), max_size=3)
 
 
-@pytest.mark.slow
 @settings(max_examples=200, deadline=None)
 @given(st.lists(st.builds(SimpleNamespace, joint_names=NAMES, points=POINTS), max_size=4))
 def test_desired_accelerations_are_finite_or_refused(messages):

@@ -69,7 +69,6 @@ def big_endian(msg):
     return bytes(data)
 
 
-@pytest.mark.slow
 @settings(deadline=None)    # the first message loads what rclpy reads it with
 @given(st.lists(joint_states(), min_size=1, max_size=6))
 def test_a_reader_reads_what_rclpy_reads(messages):

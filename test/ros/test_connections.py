@@ -24,7 +24,6 @@ def spin(executor, seconds, until=lambda: False):
         executor.spin_once(timeout_sec=0.05)
 
 
-@pytest.mark.slow
 def test_a_view_of_topics_comes_when_the_others_have_answered(nodes):
     asking, asked = nodes
     asked.create_subscription(Float64, "shared", print, 1)

@@ -24,6 +24,8 @@ from support.arm_driver import MODULE, ArmDriver
 from support.foreign_types import Stranger, participant
 from support.graph import Driver, NodeProcess
 
+pytestmark = pytest.mark.slow
+
 OK, WARN, STALE = DiagnosticStatus.OK, DiagnosticStatus.WARN, DiagnosticStatus.STALE
 REPORTS = 6         # in which a line of log would come again
 DESCRIPTION = {"robot_description": f"'{arm.urdf()}'"}
@@ -41,7 +43,6 @@ def says(driver, level, text, while_waiting=lambda: None):
     return driver.status(lambda status, values: status.level == level and text in status.message, while_waiting)
 
 
-@pytest.mark.slow
 def test_joints_of_another_robot_are_named_beside_those_expected(driver):
     says(driver, WARN, "no joint_states yet")
     says(driver, WARN, "joint_states have no joint of the robot: left_shoulder, left_elbow arrive, shoulder, elbow are",
@@ -49,7 +50,6 @@ def test_joints_of_another_robot_are_named_beside_those_expected(driver):
     says(driver, OK, "publishing", driver.send)
 
 
-@pytest.mark.slow
 def test_what_lasts_is_logged_once_for_those_who_do_not_look_at_diagnostics(tmp_path, ros):
     with NodeProcess(MODULE, "lasting", tmp_path / "log", DESCRIPTION) as process:
         driver, left = ArmDriver("lasting"), ("left_shoulder", "left_elbow")
@@ -60,7 +60,6 @@ def test_what_lasts_is_logged_once_for_those_who_do_not_look_at_diagnostics(tmp_
         assert process.output().count(words) == 1
 
 
-@pytest.mark.slow
 def test_a_reason_that_follows_another_is_logged_too(tmp_path, ros):
     """A node that waits for states gets those of another robot, then of some of its joints, then all."""
     with NodeProcess(MODULE, "one_after_another", tmp_path / "log", DESCRIPTION) as process:
@@ -81,7 +80,6 @@ def without_origin(log):
     return re.sub(r"(\[\w+\]) \[[\d.]+\] \[[^]]+\]:", r"\1", log)
 
 
-@pytest.mark.slow
 def test_positions_in_degrees_are_said_once_and_torques_go_on(tmp_path, ros):
     with NodeProcess(MODULE, "degrees", tmp_path / "log", DESCRIPTION) as process:
         driver = ArmDriver("degrees")
@@ -100,7 +98,6 @@ def test_positions_in_degrees_are_said_once_and_torques_go_on(tmp_path, ros):
         says(driver, OK, "publishing", driver.send)
 
 
-@pytest.mark.slow
 def test_states_that_end_are_logged_when_they_are_stale(tmp_path, ros):
     """As soon as the diagnostics have it: no status that says so comes before the line."""
     with NodeProcess(MODULE, "ended", tmp_path / "log", {**DESCRIPTION, "state_timeout": 0.2}) as process:
@@ -111,7 +108,6 @@ def test_states_that_end_are_logged_when_they_are_stale(tmp_path, ros):
         assert "joint_states are stale" in process.output()
 
 
-@pytest.mark.slow
 def test_a_torque_that_cannot_be_published_is_said(driver):
     def payload(mass):
         inertia = Inertia(m=mass, com=Vector3(x=0.3), ixx=0.0, iyy=0.0, izz=0.0)
@@ -123,7 +119,6 @@ def test_a_torque_that_cannot_be_published_is_said(driver):
     says(driver, OK, "publishing", driver.send)
 
 
-@pytest.mark.slow
 def test_an_acceleration_that_does_not_come_is_said(driver):
     with driver.parameter("acceleration_source", "topic", "zero"):
         says(driver, WARN, "inverse_dynamics waits for fresh accelerations of every joint on ~/desired", driver.send)
@@ -134,7 +129,6 @@ def test_an_acceleration_that_does_not_come_is_said(driver):
         says(driver, OK, "publishing", lambda: (publisher.publish(desired), driver.send()))
 
 
-@pytest.mark.slow
 def test_a_clock_that_stands_still_is_said(driver):
     with driver.parameter("use_sim_time", True, False):
         says(driver, WARN, "no time has come on /clock", driver.send)
@@ -155,7 +149,6 @@ def test_a_clock_that_stands_still_is_said(driver):
         driver.node.destroy_publisher(clock)
 
 
-@pytest.mark.slow
 def test_a_node_of_the_same_name_is_said(driver):
     double = rclpy.create_node("screw_dynamics", namespace="watched")
     says(driver, WARN, "2 nodes are named /watched/screw_dynamics", driver.send)
@@ -163,7 +156,6 @@ def test_a_node_of_the_same_name_is_said(driver):
     says(driver, OK, "publishing", driver.send)
 
 
-@pytest.mark.slow
 def test_two_simulators_on_one_topic_are_said(tmp_path, ros):
     with NodeProcess(simulator_driver.MODULE, "rivals", tmp_path / "log", DESCRIPTION, end=signal.SIGTERM):
         simulator = simulator_driver.Simulator("rivals")
@@ -186,7 +178,6 @@ def test_two_simulators_on_one_topic_are_said(tmp_path, ros):
         assert "simulates" not in status.message
 
 
-@pytest.mark.slow
 def test_names_that_are_no_text_end_no_diagnostics(driver, tmp_path):
     """rclpy cannot tell who publishes a topic then, nor which topics there are."""
     with participant("stranger") as node, Stranger(node) as stranger:

@@ -16,6 +16,8 @@ from support import planar_arm as arm
 from support.arm_driver import MODULE, ArmDriver, Q
 from support.graph import PATIENCE, NodeProcess
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def process(tmp_path_factory):
@@ -60,7 +62,6 @@ def elbow(driver):
     return torques["elbow"]
 
 
-@pytest.mark.slow
 def test_without_autostart_a_manager_configures_it(driver):
     assert state(driver) == State.PRIMARY_STATE_UNCONFIGURED
     clock, times = driver.publisher(Clock, "/clock"), itertools.count(1)
@@ -80,7 +81,6 @@ def test_qos_overrides_reach_the_endpoints(driver):
         assert driver.get_parameter(f"qos_overrides./managed/{endpoint}.reliability") is not None
 
 
-@pytest.mark.slow
 def test_it_waits_for_a_description_and_says_so(driver):
     waiting = "waiting for robot_description on /managed/robot_description"
     status, _ = driver.status(lambda status, values: waiting in status.message)
@@ -89,7 +89,6 @@ def test_it_waits_for_a_description_and_says_so(driver):
     assert not reply.success and "no robot yet" in reply.message
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "text, says",
     [
@@ -106,7 +105,6 @@ def test_a_malformed_description_is_refused_with_the_reason(driver, text, says):
     assert status.level == (DiagnosticStatus.ERROR if text else DiagnosticStatus.WARN)
 
 
-@pytest.mark.slow
 def test_a_late_description_is_taken_and_inactive_services_answer_without_a_state(driver):
     driver.describe(arm.urdf())
     driver.status(lambda status, values: values["robot_description"] == "robot loaded")
@@ -125,7 +123,6 @@ def taken(driver):
     return stamp
 
 
-@pytest.mark.slow
 def test_an_inactive_node_publishes_nothing_and_an_active_one_does(driver):
     ignored = taken(driver)
     assert change(driver, Transition.TRANSITION_ACTIVATE)
@@ -138,7 +135,6 @@ def test_an_inactive_node_publishes_nothing_and_an_active_one_does(driver):
     assert driver.output("gravity", ignored) is None
 
 
-@pytest.mark.slow
 def test_a_changed_description_is_used_and_a_bad_one_is_not(driver):
     driver.describe(arm.urdf(m2=3.0))
     driver.wait(lambda: np.isclose(elbow(driver), arm.gravity(Q, m2=3.0)[1], rtol=1e-12), "the heavier forearm")
@@ -185,7 +181,6 @@ def test_shutdown_is_final(driver):
     assert state(driver) == State.PRIMARY_STATE_FINALIZED
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "name, value, says",
     [
@@ -201,14 +196,12 @@ def test_a_bad_parameter_at_the_start_ends_it_with_one_line(tmp_path, name, valu
     assert says in process.output() and "Traceback" not in process.output()
 
 
-@pytest.mark.slow
 def test_a_bad_description_in_the_parameter_does_not_end_it_and_a_signal_does_quietly(tmp_path, driver):
     parameters = {"robot_description": "<robot/>"}
     with NodeProcess(MODULE, "alive", tmp_path / "log", parameters, end=signal.SIGTERM) as process:
         driver.wait(lambda: "refused" in process.output(), "a line of log")
 
 
-@pytest.mark.slow
 def test_a_robot_comes_from_a_file_with_any_text(tmp_path, driver):
     """An apostrophe ends what a shell can quote for rcl, which reads parameters as YAML."""
     file = tmp_path / "its.urdf"
@@ -220,7 +213,6 @@ def test_a_robot_comes_from_a_file_with_any_text(tmp_path, driver):
         assert own.get_parameter("robot_description") == file.read_text()
 
 
-@pytest.mark.slow
 def test_a_robot_is_given_once(tmp_path):
     process = NodeProcess(MODULE, "twice", tmp_path / "log", {"urdf": "arm.urdf", "robot_description": "<robot/>"})
     assert process.process.wait(PATIENCE) == 1

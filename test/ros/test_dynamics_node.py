@@ -29,7 +29,6 @@ def driver(tmp_path_factory, ros):
         yield driver
 
 
-@pytest.mark.slow
 def test_the_torques_are_those_of_the_closed_form(driver):
     for topic, expected in (
         ("gravity", arm.gravity(Q)),
@@ -92,7 +91,6 @@ def test_the_acceleration_by_finite_difference(driver):
         np.testing.assert_allclose([torques[name] for name in arm.NAMES], expected, rtol=1e-12)
 
 
-@pytest.mark.slow
 def test_the_acceleration_of_the_topic(driver):
     desired = driver.publisher(JointTrajectory, "~/desired")
 
@@ -152,7 +150,6 @@ BAD = [
 ]
 
 
-@pytest.mark.slow
 def test_bad_messages_are_dropped_and_counted(driver):
     driver.drops()   # what the tests before sent may be dropped only now: the report after the next has it all
     expected = Counter(driver.drops())
@@ -164,7 +161,6 @@ def test_bad_messages_are_dropped_and_counted(driver):
     driver.drops(lambda counts: counts == expected)
 
 
-@pytest.mark.slow
 def test_time_backwards_clears_the_caches(driver):
     driver.answer()
     old = driver.send(names=["elbow"], position=[0.1], velocity=[], stamp=1)
@@ -176,7 +172,6 @@ def test_time_backwards_clears_the_caches(driver):
     driver.status(lambda status, values: int(values.get("noticed: time backwards", 0)) > 0)
 
 
-@pytest.mark.slow
 def test_a_missing_joint_is_named(driver):
     driver.answer()
     driver.send(names=["elbow"], position=[0.1], velocity=[], stamp=1)
@@ -185,7 +180,6 @@ def test_a_missing_joint_is_named(driver):
     driver.answer()
 
 
-@pytest.mark.slow
 def test_a_stale_state_stops_everything(driver):
     assert driver.set_parameter("publish_rate", 100) == "", "an integer is taken for a float"
     stamp, gravity = driver.send(), driver.torques["gravity"]
@@ -203,7 +197,6 @@ def test_a_stale_state_stops_everything(driver):
     driver.answer()
 
 
-@pytest.mark.slow
 def test_diagnostics_of_a_healthy_node(driver):
     status, values = driver.status(
         lambda status, values: status.level == DiagnosticStatus.OK and float(values["state age [s]"]) < 0.5
@@ -216,7 +209,6 @@ def test_diagnostics_of_a_healthy_node(driver):
     assert "stamp age p50 [us]" not in values, "the driver's stamps count from 1: another clock"
 
 
-@pytest.mark.slow
 def test_the_age_of_stamps_is_reported_where_clocks_agree(driver):
     def send():
         msg = driver.state()

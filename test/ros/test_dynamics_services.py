@@ -88,7 +88,6 @@ def flange_jacobian(q):
     return np.array([np.array([-np.sin(a), np.cos(a)]) * arm.L1 + forearm, forearm]).T
 
 
-@pytest.mark.slow
 def test_gravity_in_the_order_of_the_request(driver):
     reply = good(driver.call(srv.GetGravity, "~/get_gravity", **given()))
     assert list(reply.joint_names) == ["elbow", "shoulder"]
@@ -381,7 +380,6 @@ def test_a_payload_counts_in_topics_and_services_until_it_is_taken_off(driver):
     np.testing.assert_allclose(driver.answer(), arm.gravity(Q), rtol=1e-12)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("frame", ["", "base", "world", "table"])
 def test_gravity_can_be_set_in_any_frame_that_does_not_move(driver, frame):
     down = {"table": Vector3(y=1.62)}.get(frame, Vector3(z=1.62))   # the table's y axis is the base's z axis

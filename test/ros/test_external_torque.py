@@ -14,6 +14,8 @@ from screw_dynamics_interfaces.srv import ApplyWrench
 from support.graph import PATIENCE, Driver, NodeProcess
 from support.real_robots import PATHS, real_robot
 
+pytestmark = pytest.mark.slow
+
 UR5 = "ur_description/urdf/ur5_robot.urdf"
 START = dict(zip(
     ("shoulder_pan_joint", "shoulder_lift_joint", "elbow_joint", "wrist_1_joint", "wrist_2_joint", "wrist_3_joint"),
@@ -83,7 +85,6 @@ def pushed(tmp_path_factory, ros):
         yield driver
 
 
-@pytest.mark.slow
 def test_a_push_is_estimated_as_torques_as_wrench_and_as_contact(pushed, robot):
     pushed.estimate(0.0, atol=1e-6)
     pushed.wait(lambda: pushed.contacts and not pushed.contacts[-1].data, "no contact")
@@ -108,7 +109,6 @@ def test_a_push_is_estimated_as_torques_as_wrench_and_as_contact(pushed, robot):
     pushed.wait(lambda: pushed.contacts and not pushed.contacts[-1].data, "no contact")
 
 
-@pytest.mark.slow
 def test_while_the_robot_moves_the_estimate_stays_near_zero(pushed):
     """Where the servo starts its effort jumps by some 10 N m between two messages, and no one knows when."""
     goal = np.array(list(START.values())) + 0.5
@@ -128,7 +128,6 @@ def test_while_the_robot_moves_the_estimate_stays_near_zero(pushed):
     assert 0.0 < max(largest) < 2.0, "no contact is seen"
 
 
-@pytest.mark.slow
 def test_parameters_are_followed_and_checked_against_the_robot(pushed, robot):
     pushed.push()
     expected = robot.external_torque(pushed.position(), {"tool0": WRENCH})

@@ -6,6 +6,8 @@ from campaign.rig import Rig
 from campaign.run import happen, ready
 from campaign.table import FAULTS
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def rig(tmp_path_factory, ros):
@@ -15,7 +17,6 @@ def rig(tmp_path_factory, ros):
     assert rig.stop() == []
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("fault", [fault for fault in FAULTS if fault.quick], ids=lambda fault: fault.name)
 def test_a_fault_is_survived_and_said(rig, fault):
     outcome = happen(rig, fault._replace(within=60.0))   # how fast depends on what else the machine does

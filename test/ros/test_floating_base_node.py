@@ -25,6 +25,8 @@ from support.arm_driver import MODULE
 from support.floating_driver import FloatingDriver, base
 from support.graph import PATIENCE, NodeProcess
 
+pytestmark = pytest.mark.slow
+
 NAMES = [*robots.BASE_NAMES, *robots.JOINTS]
 NOTHING = "no fresh base state: nothing on /hopper/odom yet, where the state of the floating base comes"
 
@@ -53,7 +55,6 @@ def close(got, expected):
 
 
 # The first test of the file: nothing has come yet.
-@pytest.mark.slow
 def test_without_odometry_it_computes_nothing_and_names_the_topic(driver, state):
     q, v = state
     driver.send_joints(q, v)
@@ -94,7 +95,6 @@ BAD = [
 ]
 
 
-@pytest.mark.slow
 def test_bad_odometry_is_dropped_and_counted(driver, robot, state):
     q, v = state
     driver.settle(q, v)
@@ -378,7 +378,6 @@ def test_another_robot_has_the_same_topics_whatever_the_rate(driver, robot, stat
     assert driver.node.count_publishers(topic) == 1
 
 
-@pytest.mark.slow
 def test_the_pose_and_the_twist_on_topics_of_their_own(tmp_path, ros, robot):
     """Of a quadrotor, which has no joints: torques come with its base."""
     quadrotor = sd.Robot.from_urdf(robots.quadrotor(), floating_base=True)

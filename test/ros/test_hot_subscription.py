@@ -30,6 +30,8 @@ from support.flood import POSITION, flood
 from support.graph import NodeProcess
 from support.simulator_driver import nanoseconds
 
+pytestmark = pytest.mark.slow
+
 
 # --------------------------------------------------------------------------------------------------------- the parts
 def info(number, publisher=b"a"):
@@ -188,7 +190,6 @@ def torque(driver):
     return driver.torques["gravity"][-1].effort
 
 
-@pytest.mark.slow
 def test_every_state_is_answered_once_and_in_order(driver):
     driver.torques["gravity"].clear()
     driver.wait(lambda: len(driver.torques["gravity"]) > 500, "torques")
@@ -222,7 +223,6 @@ def test_services_are_answered_and_the_robot_changes_under_a_flood(driver):
     torque(driver)
 
 
-@pytest.mark.slow
 def test_what_does_not_arrive_is_counted(driver, process):
     """The process is stopped until its queue is full many times over."""
     driver.status(lambda status, values: status.message == "publishing")
@@ -244,7 +244,6 @@ def test_what_does_not_arrive_is_counted(driver, process):
     driver.status(lambda status, values: status.message == "publishing")
 
 
-@pytest.mark.slow
 def test_simulated_time_under_a_flood(tmp_path, ros):
     """A jump backwards clears the state in the middle of messages; the next one completes it again. SIGINT ends it."""
     parameters = {"robot_description": f"'{arm.urdf()}'", "use_sim_time": "true"}

@@ -160,7 +160,6 @@ def test_a_stream_of_ever_new_names_does_not_fill_the_memory():
     assert len(joints._selections) <= KNOWN_NAME_LISTS
 
 
-@pytest.mark.slow
 def test_long_lists_and_long_names_do_not_fill_the_memory_either():
     joints = JointMap(JOINTS)
     tracemalloc.start()

@@ -62,7 +62,6 @@ def step(driver, robot, steps):
     return answer.stamp.sec * 10**9 + answer.stamp.nanosec, dict(zip(states[-1].name, states[-1].position, strict=True))
 
 
-@pytest.mark.slow
 def test_each_has_its_services_parameters_and_time(driver):
     before = {robot: step(driver, robot, 0) for robot in ROBOTS}
     assert before["right"][1]["elbow"] == 0.5 and before["left"][1]["elbow"] == 0.0

@@ -50,7 +50,6 @@ def test_efforts_are_shares_of_the_limits_and_of_nothing_there_is_no_arrow():
     assert [m.action for m in found] == [Marker.ADD, Marker.ADD, Marker.DELETE]
 
 
-@pytest.mark.slow
 def test_the_node_marks_the_robot_of_the_graph(ros, tmp_path):
     with NodeProcess("screw_dynamics.ros.view.markers_node", "rviz", tmp_path / "log", {"length": 0.4},
                      params_file=ROOT / "config" / "markers.yaml"):

@@ -32,6 +32,8 @@ from support.matrices import error
 from support.paths import ROOT
 from support.real_robots import PATHS
 
+pytestmark = pytest.mark.slow
+
 SHOULDER, ELBOW = ({"rotor_inertia": 1e-4, "ratio": 50.0, "stiffness": 400.0, "motor_damping": 0.3},
                    {"rotor_inertia": 1e-4, "ratio": 40.0, "stiffness": {"LeverArm": {
                        "coefficients": [300.0, 0.0, 0.0], "inertia": 0.1, "lower": 0.0, "upper": 1.0}}})
@@ -71,7 +73,6 @@ def driven():
         "elbow": sd.Drive(1e-4, 40.0, sd.drive.LeverArm(**ELBOW["stiffness"]["LeverArm"]))})
 
 
-@pytest.mark.slow
 def test_efforts_are_of_motors_whose_springs_do_not_give_way(driver):
     qdd = np.array([0.5, -0.2])
     with driver.parameter("acceleration_source", "finite_difference", afterwards="zero"):
@@ -85,7 +86,6 @@ def test_efforts_are_of_motors_whose_springs_do_not_give_way(driver):
     np.testing.assert_allclose(reply.friction, [(0.3 + 0.3) * QD[0], 0.2 * QD[1] - 0.1], rtol=1e-6)
 
 
-@pytest.mark.slow
 def test_links_follow_a_trajectory_by_what_comes_for_their_states(driver):
     """Through the simulation of the robot with its springs."""
     assert driver.set_parameter("feed_forward_friction", False) == ""
@@ -133,7 +133,6 @@ def test_the_efforts_of_points_are_those_of_motors_on_the_smoothest_way(driver):
     assert error(np.array([point.effort for point in reply.trajectory.points])[:, ::-1], expected) < 1e-9
 
 
-@pytest.mark.slow
 def test_a_trajectory_that_is_refused_leaves_the_node_at_work(driver):
     publisher, before = driver.publisher(JointTrajectory, "~/trajectory"), driver.drops().get("bad trajectory", 0)
     driver.drops(lambda counts: counts.get("bad trajectory", 0) > before,

@@ -224,7 +224,6 @@ def test_messages_merge_until_stamps_go_back(driver, state):
 
 # ------------------------------------------------------------------------------------------------- over DDS
 # Nothing has come yet.
-@pytest.mark.slow
 def test_it_names_what_has_not_come(driver):
     one = JointState(name=["hip", "lift"], position=[0.0, 0.0])
     status, _ = driver.status(lambda status, values: "nothing on multi_dof_joint_states yet of drift, slip" in

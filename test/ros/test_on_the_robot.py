@@ -13,6 +13,8 @@ from screw_dynamics_interfaces.msg import JointMatrix
 from support.graph import PATIENCE, Driver, NodeProcess
 from support.real_robots import PATHS, real_robot
 
+pytestmark = pytest.mark.slow
+
 UR5 = "ur_description/urdf/ur5_robot.urdf"
 LINK = "ee_link"
 MASS, COM, INERTIA = 2.5, np.array([0.06, 0.01, -0.02]), np.diag([0.004, 0.006, 0.005])
@@ -77,7 +79,6 @@ def matrix(message):
     return np.reshape(message.data, (message.rows, message.cols))
 
 
-@pytest.mark.slow
 def test_the_mass_matrix_has_the_joints_of_the_outputs(ur5):
     message = answered(ur5, ur5.collect(JointMatrix, "~/mass_matrix"))
     np.testing.assert_allclose(matrix(message), ur5.robot.mass_matrix(Q)[np.ix_(SUBSET, SUBSET)], rtol=1e-12)
@@ -97,7 +98,6 @@ def test_jacobians_are_those_of_the_representation(ur5):
     assert "must be one of" in ur5.set_parameter("jacobian_representation", "left")
 
 
-@pytest.mark.slow
 def test_a_link_that_the_robot_does_not_have_is_reported(ur5):
     status, _ = ur5.status(lambda status, values: status.level == DiagnosticStatus.WARN and "nose" in status.message,
                            lambda: ur5.send(0.0, Q, QD))
@@ -141,7 +141,6 @@ def test_a_trajectory_comes_back_with_its_efforts(ur5, rng):
     assert message.joint_names[-1] == "gripper" and message.points[0].effort[-1] == 0.0
 
 
-@pytest.mark.slow
 def test_efforts_beyond_limits_are_said_and_not_clipped(ur5):
     hasty = [(Q, QD, QD), (Q, QD, np.array([0.0, 300.0, 0.0, 0.0, 0.0, 0.0]))]
     answer = ur5.call(srv.FillTrajectoryEfforts, "~/fill_trajectory_efforts", trajectory=trajectory(hasty))
@@ -212,7 +211,6 @@ def identify(ur5, **request):
     return ur5.call(srv.IdentifyPayload, "~/identify_payload", **({"link": LINK} | request))
 
 
-@pytest.mark.slow
 def test_a_payload_is_identified_and_applied(ur5, rng):
     assert "payload_recording is 0" in identify(ur5).message
     record(ur5, 0.3, rng)
@@ -232,7 +230,6 @@ def test_a_payload_is_identified_and_applied(ur5, rng):
     assert ur5.call(srv.SetPayload, "~/set_payload", link=LINK).success
 
 
-@pytest.mark.slow
 def test_a_slow_motion_gives_mass_and_centre(ur5, rng):
     record(ur5, 0.03, rng)
     answer = identify(ur5)
@@ -241,7 +238,6 @@ def test_a_slow_motion_gives_mass_and_centre(ur5, rng):
     assert abs(answer.inertia.m - MASS) < 3.0 * answer.standard_deviations[0] and answer.inertia.ixx == 0.0
 
 
-@pytest.mark.slow
 def test_what_cannot_be_identified_is_said(ur5):
     for request, says in (
         ({"link": ""}, "link: empty"),

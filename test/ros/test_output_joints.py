@@ -51,7 +51,6 @@ def driver(tmp_path_factory, ros):
         yield driver
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("names", [*itertools.permutations(("elbow", "finger", "shoulder", "wheel"))], ids=" ".join)
 def test_torques_come_in_the_order_of_the_states_and_give_the_power(driver, names):
     listed = [name for name in names if name != "wheel"]

@@ -111,6 +111,7 @@ def test_a_node_starts_wherever_its_logs_can_be_kept(given, told, tmp_path, ros)
         assert f"log files go to {folder}: {told} cannot be written" in ended.stderr and list(folder.iterdir())
 
 
+@pytest.mark.slow       # it compiles all that the node needs
 def test_a_simulator_comes_up_without_a_home_and_with_a_cache_that_anybody_may_write(tmp_path, ros):
     cache = tmp_path / "cache"
     cache.mkdir()

@@ -22,6 +22,8 @@ from support.graph import PATIENCE
 from support.paths import ROOT
 from support.simulator_driver import Simulator
 
+pytestmark = pytest.mark.slow
+
 URDF = str(ROOT / "urdf" / "quadrotor.urdf")
 CONTROLLER = [sys.executable, str(ROOT / "examples" / "quadrotor.py"), URDF]
 TARGET = (1.0, -0.5, 1.5)
@@ -35,7 +37,6 @@ def quadrotor(ros_domain, ros, tmp_path_factory):
         yield simulator
 
 
-@pytest.mark.slow
 def test_a_quadrotor_takes_off_flies_to_a_point_and_hovers(quadrotor):
     recording = quadrotor.advance(4.0)
     assert len(recording.odometry) == len(recording.wrenches) == 401 and not recording.commands.messages
@@ -51,7 +52,6 @@ def test_a_quadrotor_takes_off_flies_to_a_point_and_hovers(quadrotor):
     assert "401 commands; last: base at " in str(recording)
 
 
-@pytest.mark.slow
 def test_the_same_flight_has_the_same_bits(quadrotor):
     flights = set()
     for _ in range(3):
@@ -61,7 +61,6 @@ def test_the_same_flight_has_the_same_bits(quadrotor):
     assert len(flights) == 1
 
 
-@pytest.mark.slow
 def test_it_recovers_from_any_attitude_and_from_a_push(quadrotor):
     quadrotor.reset(base_pose=(1.0, -0.5, 1.5, 1.0, 0.0, 0.0, 0.0), base_twist=(0.0, 0.0, 3.0, 0.0, 0.0, 0.0))
     recording = quadrotor.advance(0.01)
@@ -87,7 +86,6 @@ def hopper(ros, tmp_path_factory):
         yield driver
 
 
-@pytest.mark.slow
 def test_base_and_joints_move_together_as_without_ros(hopper):
     hopper.reset()
     twin = Simulation(sd.Robot.from_urdf(robots.hopper(), floating_base=True), Settings(
@@ -139,7 +137,6 @@ def test_a_state_to_start_from(hopper, rng):
     assert not answer.success and answer.message.startswith("base[0].pose: the quaternion")
 
 
-@pytest.mark.slow
 def test_a_trajectory_releases_the_base_too(hopper):
     hopper.reset()
     trajectory = JointTrajectory(joint_names=robots.JOINTS)
@@ -155,7 +152,6 @@ def test_a_trajectory_releases_the_base_too(hopper):
     assert odometry.pose.pose.position.z < -0.9, "it fell for half a second"
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("frame, force, reason", [
     ("shin", 1.0, "unknown frame"), ("trunk", np.nan, "non-finite value")])
 def test_a_bad_wrench_is_dropped_and_counted(hopper, frame, force, reason):
@@ -176,7 +172,6 @@ def test_it_is_there_again_after_a_cleanup(hopper):
         messages.placement(hopper.odometry[-1].pose.pose), PARAMETERS["initial_base_pose"], atol=1e-15)
 
 
-@pytest.mark.slow
 def test_a_robot_without_a_floating_base_has_no_state_of_it(tmp_path, ros):
     with RobotSimulator(robots.hopper(), [], namespace="bolted", folder=tmp_path, patience=PATIENCE) as simulator:
         with pytest.raises(LockstepError, match="base: the robot has no floating base, must be empty"):

@@ -24,6 +24,8 @@ from support.foreign_types import Stranger, participant  # noqa: E402
 from support.graph import Driver, NodeProcess  # noqa: E402
 from support.recordings import messages  # noqa: E402
 
+pytestmark = pytest.mark.slow
+
 GRIP = "gripper_msgs" + "/msg/Grip"      # of no package that these tests import
 MODULE = "screw_dynamics.ros.view.recorder_node"
 BEST_EFFORT = QoSProfile(depth=100, reliability=ReliabilityPolicy.BEST_EFFORT)
@@ -58,7 +60,6 @@ class Recording:
         return self.driver.status(lambda status, values: text in status.message)
 
 
-@pytest.mark.slow
 def test_a_stranger_of_another_type_on_joint_states_hides_no_state(ros, tmp_path):
     """The stranger is there first, and is recorded until ours comes, as the type of our nodes is known."""
     with participant("stranger") as stranger, \
@@ -77,7 +78,6 @@ def test_a_stranger_of_another_type_on_joint_states_hides_no_state(ros, tmp_path
                       "sensor_msgs/msg/JointState is recorded") == 1
 
 
-@pytest.mark.slow
 def test_of_a_topic_of_others_the_type_with_most_publishers_is_recorded(ros, tmp_path):
     with participant("few") as few, Recording("most", tmp_path, topics="['number']") as recording:
         one = few.create_publisher(String, "/most/number", 10)
@@ -93,7 +93,6 @@ NAMES = {   # of types, as a stranger on the network gives them, and how they ar
     (b"\x1b[31m::msg", b"X"): "\\x1b[31m/msg/X", (b"a\xff", b"X"): "(not text)"}
 
 
-@pytest.mark.slow
 def test_types_of_any_name_are_refused_and_the_others_recorded(ros, tmp_path):
     """`import this` prints a poem. Ours of that topic, and the topics after it in the list, are recorded."""
     topics = [f"t{k}" for k in range(len(NAMES))]
@@ -112,7 +111,6 @@ def test_types_of_any_name_are_refused_and_the_others_recorded(ros, tmp_path):
     assert "Zen" not in said and "\x1b" not in said
 
 
-@pytest.mark.slow
 def test_a_publisher_that_offers_less_is_heard_too(ros, tmp_path):
     """A reliable subscription would not match it."""
     with Recording("less", tmp_path, topics="['number']") as recording:
@@ -122,7 +120,6 @@ def test_a_publisher_that_offers_less_is_heard_too(ros, tmp_path):
     assert {message.data for message in messages(recording.path)["/less/number"]} == {1.0, 2.0}
 
 
-@pytest.mark.slow
 def test_a_name_that_is_no_topic_is_told_at_the_start(tmp_path):
     done = subprocess.run([sys.executable, "-m", MODULE, "--ros-args", "-p", f"file:={tmp_path}/run.mcap", "-p",
                            "topics:=['no topic']"], capture_output=True, text=True)

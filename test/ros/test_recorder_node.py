@@ -22,10 +22,11 @@ from support.graph import Driver, NodeProcess  # noqa: E402
 from support.paths import ROOT  # noqa: E402
 from support.recordings import messages  # noqa: E402
 
+pytestmark = pytest.mark.slow
+
 MODULE = "screw_dynamics.ros.view.recorder_node"
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGTERM])
 def test_what_is_published_is_in_the_file_after_a_signal(ros, tmp_path, end):
     namespace = f"record_{end.name.lower()}"
@@ -51,7 +52,6 @@ def test_what_is_published_is_in_the_file_after_a_signal(ros, tmp_path, end):
     assert any(status.message == "recording" for array in found["/diagnostics"] for status in array.status)
 
 
-@pytest.mark.slow
 def test_a_full_disk_ends_the_recording_and_is_told(ros, tmp_path):
     """By the limit of a file's size, which the system reports as the disk's end is: no signal, an OSError."""
     program = (f"import resource, signal, sys; signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
@@ -78,7 +78,6 @@ def test_a_full_disk_ends_the_recording_and_is_told(ros, tmp_path):
     assert code == 1 and "Traceback" not in said and said.count("ended after") == 1
 
 
-@pytest.mark.slow
 def test_a_file_that_cannot_be_made_is_one_line(tmp_path):
     done = subprocess.run([sys.executable, "-m", MODULE, "--ros-args", "-p", f"file:={tmp_path}/none/run.mcap"],
                           capture_output=True, text=True)

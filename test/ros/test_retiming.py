@@ -71,7 +71,6 @@ def test_a_joint_may_go_to_its_limit_and_another_may_rest_beyond(upper):
             retiming.retimed(robot, q + by, 0.0, limits, names, 0.1)
 
 
-@pytest.mark.slow
 def test_the_fastest_motion_is_within_the_limits_of_urdf_and_parameters(driver):
     answer = retimed(driver, velocity_scaling=0.4, effort_scaling=0.3, sample_period=0.004)
     assert answer.success and answer.message == ""

@@ -26,6 +26,8 @@ from screw_dynamics.testing.processes import LONG, Process
 from support import planar_arm as arm
 from support.paths import ROOT
 
+pytestmark = pytest.mark.slow
+
 START = {"shoulder": 0.3, "elbow": -0.4}
 TOOL = ROOT / "tools" / "repeat_lockstep.py"
 
@@ -88,7 +90,6 @@ def same_state(recording, k, twin):
     return state
 
 
-@pytest.mark.slow
 def test_the_loop_is_that_of_the_core_bit_for_bit(simulator, spring):
     """A command acts from the very step on whose state it answers."""
     recording = simulator.advance(0.3)
@@ -118,7 +119,6 @@ def test_it_advances_until_a_condition_holds_or_the_deadline_is_over(simulator):
     assert simulator.recording.time[-1] - simulator.recording.time[0] == pytest.approx(0.05) and begin < simulator.time
 
 
-@pytest.mark.slow
 def test_who_does_not_answer_is_named_with_the_time(simulator, spring, monkeypatch):
     simulator.advance(0.1)
     spring.silent_from = simulator.time + 0.045
@@ -149,7 +149,6 @@ def test_only_whole_periods(simulator, duration):
         simulator.advance(duration)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("trigger", ["joint_states", "clock"])
 def test_runs_give_the_same_bits(trigger):
     """With a controller that remembers how often it was called, in a process of its own each time."""
@@ -158,27 +157,23 @@ def test_runs_give_the_same_bits(trigger):
     assert done.returncode == 0 and "1 different: [10]" in done.stdout, done.stdout
 
 
-@pytest.mark.slow
 def test_a_process_that_ends_is_named_with_its_last_words(tmp_path):
     command = [sys.executable, "-c", "import sys; print('no motor found'); sys.exit(3)"]
     with pytest.raises(LockstepError, match="has ended with exit code 3:\nno motor found"):
         RobotSimulator(arm.urdf(), [command], folder=tmp_path, namespace="ends").start()
 
 
-@pytest.mark.slow
 def test_a_single_command_line_is_one_controller(tmp_path):
     with pytest.raises(LockstepError, match="no_such_controller does not start: .*No such file"):
         RobotSimulator(arm.urdf(), "no_such_controller --fast", folder=tmp_path, namespace="alone").start()
     assert [log.name for log in tmp_path.glob("controller_*.log")] == ["controller_0.log"]
 
 
-@pytest.mark.slow
 def test_a_command_that_is_not_there_is_named(tmp_path):
     with pytest.raises(LockstepError, match="no_such_controller does not start: .*No such file"):
         RobotSimulator(arm.urdf(), ["no_such_controller --fast"], folder=tmp_path, namespace="not_there").start()
 
 
-@pytest.mark.slow
 def test_nothing_outlives_a_run_that_is_killed(tmp_path):
     """Or it would answer in the next run's domain."""
     script = tmp_path / "run.py"
@@ -213,7 +208,6 @@ def test_a_long_command_line_is_cut(tmp_path):
     assert str(process).endswith("xxx...") and len(str(process)) == LONG + len("...")
 
 
-@pytest.mark.slow
 def test_a_service_whose_answer_is_lost_is_asked_again(ros, monkeypatch):
     driver, lost, second = Driver("asking", [], lambda: None, 10.0), Future(), Future()
     second.set_result("an answer")
@@ -251,13 +245,11 @@ def test_time_has_advanced_when_every_state_is_recorded():
     assert len(simulator.recording.states.messages) == 61
 
 
-@pytest.mark.slow
 def test_a_robot_that_is_refused_is_named(tmp_path):
     with pytest.raises(LockstepError, match="robot_description refused: .*joint 'shoulder'"):
         RobotSimulator(arm.urdf(), initial_positions={"shoulder": 9.0}, folder=tmp_path, namespace="refused").start()
 
 
-@pytest.mark.slow
 def test_a_reader_of_states_that_commands_nothing(tmp_path, ros):
     """Each state is published once all the same; the awaited topic answers it."""
     node = Spring("reader", "nowhere")
@@ -269,7 +261,6 @@ def test_a_reader_of_states_that_commands_nothing(tmp_path, ros):
     node.destroy_node()
 
 
-@pytest.mark.slow
 def test_sensors_measure_the_first_state_too(tmp_path, ros):
     parameters = {"imus": ["forearm"], "imu_rate": 100.0}
     with RobotSimulator(arm.urdf(), [], awaits={"imu/forearm": Imu}, parameters=parameters, namespace="first",
@@ -279,7 +270,6 @@ def test_sensors_measure_the_first_state_too(tmp_path, ros):
     assert stamps.tolist() == list(range(0, 101, 10))
 
 
-@pytest.mark.slow
 def test_a_temporary_folder_goes_with_a_run_that_ends_well(monkeypatch, tmp_path, ros):
     """One that fails leaves its logs."""
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
@@ -292,7 +282,6 @@ def test_a_temporary_folder_goes_with_a_run_that_ends_well(monkeypatch, tmp_path
     assert "robot of 2 joints" in next(tmp_path.glob("*/simulator.log")).read_text()
 
 
-@pytest.mark.slow
 def test_a_timer_on_simulated_time_acts_on_the_state_of_its_tick(tmp_path, ros):
     """The first tick is one period after the start; until then brakes hold the robot."""
     node = Spring("timer", timer=0.02, parameter_overrides=[Parameter("use_sim_time", value=True)])

@@ -22,6 +22,8 @@ from support.graph import Driver
 from support.paths import ROOT
 from support.shared_memory import left_in_memory
 
+pytestmark = pytest.mark.slow
+
 INT, TERM = signal.SIGINT, signal.SIGTERM
 VOLLEYS = (INT, INT), (TERM, TERM), (INT, TERM), (INT, INT, TERM, INT)
 GAP = 1e-3      # s, as ros2 launch sends them
@@ -120,20 +122,17 @@ def at_random_moments(name, folder, rng, count, memory=True):
         whole(path)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", MODULES)
 def test_signals_at_random_moments_end_an_executable_in_order(name, tmp_path, ros_domain):
     """From its first line on: imports take most of the time until it is ready."""
     at_random_moments(name, tmp_path, random.Random(), 2, memory=False)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", MODULES)
 def test_signals_at_many_random_moments(name, tmp_path, ros_domain):
     at_random_moments(name, tmp_path, random.Random(), 20)
 
 
-@pytest.mark.slow
 def test_signals_while_it_compiles(tmp_path, ros_domain):
     """The compiler's thread is left alone: nothing waits for it, and it aborts nothing."""
     cache = tmp_path / "cache"
@@ -144,7 +143,6 @@ def test_signals_while_it_compiles(tmp_path, ros_domain):
     run.ends()
 
 
-@pytest.mark.slow
 def test_signals_while_a_service_runs(tmp_path, ros):
     run = Run(executable("simulator_node", tmp_path, "serving", start_paused=True), tmp_path / "log")
     driver = Driver("serving", "screw_simulator")
@@ -162,7 +160,6 @@ def flood(publisher, message, count):
             publisher.publish(message)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("volley", VOLLEYS, ids=lambda volley: "".join(number.name[3] for number in volley))
 def test_a_recording_is_whole_whatever_comes_while_it_is_written(tmp_path, ros, volley):
     run = Run(executable("recorder_node", tmp_path, "written", topics="['joint_states']"), tmp_path / "log")
@@ -177,7 +174,6 @@ def test_a_recording_is_whole_whatever_comes_while_it_is_written(tmp_path, ros, 
     assert whole(tmp_path / "run.mcap") == int(said[1]) > 100
 
 
-@pytest.mark.slow
 def test_an_example_ends_in_order(tmp_path, ros):
     run = Run([sys.executable, ROOT / "examples" / "watch.py", "--ros-args", "-r", "__ns:=/watch"], tmp_path / "log")
     driver = Driver("watch", "watch")
@@ -209,7 +205,6 @@ def test_a_signal_that_is_put_off_does_at_the_end_what_it_would_have_done(number
         signal.signal(number, before)
 
 
-@pytest.mark.slow
 def test_an_interrupted_demo_leaves_no_node_behind(tmp_path, ros_domain):
     """It says by its exit code that it has not shown what it claims."""
     run = Run([sys.executable, ROOT / "examples" / "demo.py", "--picture", tmp_path / "demo.png"], tmp_path / "log")

@@ -53,7 +53,6 @@ def fallen(running, load, known=0.0):
     return np.stack([recording.position(joint) for joint in START], axis=-1)
 
 
-@pytest.mark.slow
 def test_the_motion_is_that_of_a_robot_that_is_heavier_by_its_description(running):
     """The controller knows the arm alone."""
     twin = Simulation(sd.Robot.from_urdf(arm.urdf(m2=arm.M2 + LOAD)), Settings(), START)

@@ -13,6 +13,8 @@ from support.action_client import Actions
 from support.graph import PATIENCE, NodeProcess
 from support.simulator_driver import MODULE, MS, Simulator, nanoseconds
 
+pytestmark = pytest.mark.slow
+
 REASON = "simulation_interfaces is not installed"
 msg = pytest.importorskip("simulation_interfaces.msg", reason=REASON)
 srv = pytest.importorskip("simulation_interfaces.srv", reason=REASON)
@@ -87,7 +89,6 @@ def node(running):
     return running
 
 
-@pytest.mark.slow
 def test_features_are_those_that_are_there(node):
     features = node.call(srv.GetSimulatorFeatures, "~/get_simulator_features").features
     entities = [0, 1, 8, 9, 10, 11, 12] if hasattr(srv, "SpawnEntity") else []
@@ -226,7 +227,6 @@ def test_client_that_waits_on_the_clock_between_steps_is_not_locked_out(node):
         node.wait(lambda k=k: nanoseconds(node.clock[-1].clock) == start + 10 * k * MS, "the clock")
 
 
-@pytest.mark.slow
 def test_without_a_robot_there_is_no_world(ros, tmp_path):
     with process("empty", tmp_path / "log", robot_description="''"):
         node = Controlled("empty")
@@ -237,7 +237,6 @@ def test_without_a_robot_there_is_no_world(ros, tmp_path):
         assert refused.result == Result.RESULT_INCORRECT_STATE and "no robot" in refused.error_message
 
 
-@pytest.mark.slow
 def test_quitting_ends_the_process_well(ros, tmp_path):
     with process("quitting", tmp_path / "log") as quitting:
         node = Controlled("quitting")

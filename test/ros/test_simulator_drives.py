@@ -68,7 +68,6 @@ def test_a_text_that_is_none_is_refused_by_its_name(texts, reason):
         drives(texts)
 
 
-@pytest.mark.slow
 def test_commands_move_motors_and_both_sides_of_the_springs_are_published(tmp_path, ros):
     """As the simulation without ROS, to the last bit; sensors are on either side. One drive is in the description."""
     shoulder = sd.Robot.from_urdf(arm.urdf()).with_drives({"shoulder": DRIVES["shoulder"]}).to_urdf()
@@ -101,7 +100,6 @@ def test_commands_move_motors_and_both_sides_of_the_springs_are_published(tmp_pa
     assert (np.array(motors[-1].effort) == [3.0, -0.5]).all() and abs(reported.effort[0]) > 0.1
 
 
-@pytest.mark.slow
 def test_a_drive_that_does_not_fit_the_robot_is_said(tmp_path, ros):
     parameters = {"robot_description": f"'{arm.urdf()}'", "drives": json.dumps(['{"tail": {"rotor_inertia": 1.0}}'])}
     with NodeProcess(simulator_driver.MODULE, "tailless_drive", tmp_path / "log", parameters, end=signal.SIGTERM):

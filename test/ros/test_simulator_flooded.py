@@ -12,6 +12,8 @@ from support.flood import flood
 from support.graph import NodeProcess
 from support.simulator_driver import MODULE, MS, START, Simulator, nanoseconds
 
+pytestmark = pytest.mark.slow
+
 PARAMETERS = {"robot_description": f"'{arm.urdf()}'", "publish_rate": 1000.0, "publish_clock": "true",
               "initial_positions.shoulder": START["shoulder"], "initial_positions.elbow": START["elbow"]}
 
@@ -31,7 +33,6 @@ def change(driver, transition):
     assert driver.call(ChangeState, "~/change_state", transition=Transition(id=transition)).success
 
 
-@pytest.mark.slow
 def test_states_come_in_order_a_step_apart_and_commands_all_arrive(driver):
     driver.states.clear()
     driver.wait(lambda: len(driver.states) > 500, "states")
@@ -68,7 +69,6 @@ def test_transitions_and_another_robot(driver):
         assert np.isclose(driver.get_parameter(f"initial_positions.{joint}"), position)
 
 
-@pytest.mark.slow
 def test_an_interrupt_ends_it_quietly(tmp_path, ros):
     with (flood("ended_arm", "joint_commands", fields=["effort"]),
           NodeProcess(MODULE, "ended_arm", tmp_path / "log", PARAMETERS, end=signal.SIGINT)):

@@ -46,7 +46,6 @@ def test_a_text_that_is_none_is_refused_by_its_name(text, reason):
         elements([text])
 
 
-@pytest.mark.slow
 def test_the_node_moves_as_the_simulation_without_ros(tmp_path, ros):
     parameters = {"robot_description": f"'{arm.urdf()}'", "start_paused": True, "publish_clock": True,
                   "hold_until_first_command": False, "forces": json.dumps(TEXTS)}
@@ -62,7 +61,6 @@ def test_the_node_moves_as_the_simulation_without_ros(tmp_path, ros):
     assert abs(twin.q - still.q).max() > 1e-2
 
 
-@pytest.mark.slow
 def test_an_element_that_does_not_fit_the_robot_is_said(tmp_path, ros):
     parameters = {"robot_description": f"'{arm.urdf()}'", "forces": json.dumps(['{"Drag": {"link": "tail"}}'])}
     with NodeProcess(simulator_driver.MODULE, "tailless", tmp_path / "log", parameters, end=signal.SIGTERM):

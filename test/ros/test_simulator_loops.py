@@ -30,7 +30,6 @@ def simulator(process, ros):
     return simulator
 
 
-@pytest.mark.slow
 def test_the_simulator_closes_the_loop_and_says_how_well(process, simulator):
     robot = sd.Robot(model_of(four_bar()))
     twin = Simulation(robot, Settings(**SETTINGS), {"A": 0.2})
@@ -64,7 +63,6 @@ def test_a_joint_of_the_loop_may_be_driven_instead(simulator):
     assert simulator.set_parameter("command_interfaces.C", "passive") == ""
 
 
-@pytest.mark.slow
 def test_dynamics_node_names_the_loop_that_it_leaves_open(ros, tmp_path):
     with NodeProcess("screw_dynamics.ros.dynamics.node", "open_loop", tmp_path / "log",
                      {"robot_description": PARAMETER}) as process:

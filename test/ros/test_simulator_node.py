@@ -11,7 +11,6 @@ from support.simulator_driver import MS, nanoseconds, twin
 
 
 # ------------------------------------------------------------------------------------------------- states and time
-@pytest.mark.slow
 def test_states_name_every_joint_mimics_too_and_come_reliably(simulator):
     state = simulator.fresh()
     assert list(state.name) == ["shoulder", "elbow", "finger"] and state.header.frame_id == "base"
@@ -75,7 +74,6 @@ def test_step_is_refused_while_it_runs(simulator):
     assert not answer.success and "running" in answer.message
 
 
-@pytest.mark.slow
 def test_lockstep_gives_the_bits_of_the_simulation_without_ros(simulator):
     for _ in range(2):   # and the same again after a reset
         simulator.reset()
@@ -105,14 +103,12 @@ def test_many_steps_block_only_their_caller(simulator):
 
 
 # ------------------------------------------------------------------------------------------------- pace
-@pytest.mark.slow
 def test_it_keeps_pace_with_the_wall_clock(simulator):
     simulator.pause(False)
     status, values = simulator.status(lambda status, values: 0.9 < float(values["real-time factor"]) < 1.1)
     assert status.message == "running" or "real_time_factor 1 is not kept" in status.message
 
 
-@pytest.mark.slow
 def test_what_cannot_be_kept_is_told_with_the_factor_that_was_reached(simulator):
     """No machine steps a million times faster than the wall clock."""
     simulator.pause(False)
@@ -124,7 +120,6 @@ def test_what_cannot_be_kept_is_told_with_the_factor_that_was_reached(simulator)
     assert simulator.set_parameter("real_time_factor", 1.0) == ""
 
 
-@pytest.mark.slow
 def test_as_fast_as_possible_still_answers_and_steps_are_the_same(simulator):
     simulator.pause(False)
     assert simulator.set_parameter("real_time_factor", 0.0) == ""

@@ -20,6 +20,8 @@ from support import tool_arm as tool
 from support.graph import NodeProcess
 from support.simulator_driver import MODULE, MS, Simulator, nanoseconds
 
+pytestmark = pytest.mark.slow
+
 JOINTS = ("shoulder", "elbow", "tool_to_blade")
 SENSED = {
     "imus": ["tool", "upper_arm"], "imu_rate": 200.0, "force_torques": ["flange_to_tool"], "force_torque_rate": 500.0,
@@ -76,7 +78,6 @@ def inject(driver, kind, target="", value=0.0, seconds=0.0):
     return driver.call(InjectFault, "~/inject_fault", kind=kind, target=target, value=value, duration=duration)
 
 
-@pytest.mark.slow
 def test_at_rest_the_imu_reads_gravity_upwards_and_the_tool_hangs_on_its_joint(arm, robot):
     stamp = arm.step(7).header.stamp
     imu = arm.wait(lambda: at(arm.imu, stamp), "a sample at the end of the steps")
@@ -140,7 +141,6 @@ def test_newtons_law_from_what_is_published(arm, robot):
     assert np.abs(momentum[3:]).max() > 0.2
 
 
-@pytest.mark.slow
 def test_a_scheduled_fault_acts_in_its_time_is_reported_and_starts_anew_after_a_reset(arm):
     for _ in range(2):
         arm.command(JOINTS, effort=[9.0, 3.0, 0.0])
@@ -165,7 +165,6 @@ def test_a_lying_sensor_and_lost_messages_of_the_schedule(arm):
     assert steps - {690} == {750, 760, 770, 780, 790, 800}
 
 
-@pytest.mark.slow
 def test_injected_faults_end_when_cleared_and_bad_ones_are_refused_by_name(arm):
     answer = inject(arm, InjectFault.Request.JOINT_STUCK, "knee")
     assert not answer.success and "unknown joint 'knee', the robot has shoulder, elbow" in answer.message
@@ -204,7 +203,6 @@ def test_samples_come_with_the_state_that_steps_end_in_and_with_others_when_they
     assert found == [[False], [False], [], [], [True], [False]]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "value", "message"),
     [
@@ -221,7 +219,6 @@ def test_what_the_robot_does_not_have_is_refused_with_what_it_has(ros, tmp_path,
         assert message in status.message
 
 
-@pytest.mark.slow
 def test_lockstep_does_not_wait_for_the_answer_to_a_state_that_is_not_published(ros, tmp_path):
     """The samples of all joints that joint_states has are lost, those of other joints are not."""
     parameters = {"robot_description": f"'{tool.urdf()}'", "start_paused": "true", "lockstep": "joint_states",

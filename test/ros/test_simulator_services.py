@@ -13,7 +13,6 @@ NAN = float("nan")
 
 
 # ------------------------------------------------------------------------------------------------- commands
-@pytest.mark.slow
 def test_arm_is_held_until_its_first_command_and_then_falls(simulator):
     start = simulator.step(200)
     assert np.array_equal(start.velocity, (0, 0, 0))
@@ -33,7 +32,6 @@ def test_commands_in_any_order_with_extra_joints_nan_and_empty_fields(simulator)
     simulator.fresh(lambda state: list(state.effort[:2]) == [-2.0, 1.5])
 
 
-@pytest.mark.slow
 def test_faulty_commands_are_dropped_and_counted_by_reason(simulator):
     simulator.effort(3.0, 1.0)
     faults = {
@@ -53,7 +51,6 @@ def test_stale_command_ends_at_its_step(simulator):
     assert list(simulator.step(1).effort[:2]) == [0.0, 0.0]
 
 
-@pytest.mark.slow
 def test_efforts_beyond_the_limit_are_cut_and_counted(simulator):
     simulator.command(effort=[1e4, 0.0])
     simulator.fresh(lambda state: state.effort[0] == 100.0)
@@ -116,7 +113,6 @@ def test_wrench_pushes_a_link_for_its_duration(simulator):
     assert np.array_equal(simulator.step(5).velocity, reference.joint_state().velocity)
 
 
-@pytest.mark.slow
 def test_state_that_is_not_finite_stops_it_until_a_reset(simulator):
     wrench = WrenchStamped(header=Header(frame_id="flange"), wrench=Wrench(force=Vector3(z=-1.7e308)))
     wrench.wrench.torque.y = 1.7e308   # and their sum at a joint overflows

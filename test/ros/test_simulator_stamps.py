@@ -11,6 +11,8 @@ from support import floating_robots as robots
 from support.graph import NodeProcess
 from support.simulator_driver import MODULE, MS, Simulator, nanoseconds
 
+pytestmark = pytest.mark.slow
+
 MANY = 10_000       # messages that wait for a busy test
 SAMPLES = 400
 CAUGHT_UP = 190 * MS    # and a little more
@@ -67,7 +69,6 @@ def running(request, ros, tmp_path_factory):
         yield driver
 
 
-@pytest.mark.slow
 def test_states_are_exactly_dt_apart(running):
     """And semi-implicit Euler's velocities are the differences of positions over those of stamps. Where a busy machine
     fell behind by more than is caught up, whole steps are skipped."""
@@ -98,7 +99,6 @@ def test_whatever_is_measured_at_a_step_has_its_stamp(running):
     assert {name: since(name) for name in topics} == expected
 
 
-@pytest.mark.slow
 def test_a_pause_leaves_stamps_on_the_grid_of_steps(running):
     running.pause(False)
     start, paused = nanoseconds(running.fresh().header.stamp), 0

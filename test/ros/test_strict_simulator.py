@@ -9,6 +9,8 @@ from trajectory_msgs.msg import JointTrajectory
 from screw_dynamics.testing import LockstepError, RobotSimulator
 from support import planar_arm as arm
 
+pytestmark = pytest.mark.slow
+
 NAN, INF = float("nan"), float("inf")
 NAMES = ["shoulder", "elbow"]
 WRONG = {
@@ -64,7 +66,6 @@ def tolerant(ros_domain, ros, tmp_path_factory):
                           initial_positions={"knee": 0.1}, parameters={"command_timeot": 1.0})
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("case", WRONG)
 def test_a_controller_that_commands_wrongly_fails_with_names_and_values(strict, case):
     simulator, node = strict
@@ -81,7 +82,6 @@ def test_a_controller_that_commands_wrongly_fails_with_names_and_values(strict, 
     assert len(simulator.advance(0.1).time) == 11
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("case", WRONG)
 def test_what_is_tolerated_goes_on(tolerant, case):
     """And a message that was refused is an answer, or time would not go on."""
@@ -92,7 +92,6 @@ def test_what_is_tolerated_goes_on(tolerant, case):
     assert len(simulator.advance(0.05).time) == 6 and node.answered == 6
 
 
-@pytest.mark.slow
 def test_one_kind_alone_is_tolerated(ros_domain, ros, tmp_path_factory):
     for simulator, node in simulators("other", tmp_path_factory, tolerate=["unknown joint"]):
         node.command, *_ = WRONG["one name misspelt"]
@@ -114,7 +113,6 @@ def test_a_trajectory_that_is_refused_fails_the_test(strict):
         simulator.advance_until(lambda recording: False, deadline=60.0)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("options", "says"),
     [
@@ -158,7 +156,6 @@ def lenient(ros_domain, ros, tmp_path_factory):
     yield from simulators("lenient", tmp_path_factory, parameters=settings, answers=0)
 
 
-@pytest.mark.slow
 def test_commands_that_are_all_refused_are_not_called_none(lenient):
     """The robot is without commands, and who sent them is told what became of them, in diagnostics and log."""
     simulator, node = lenient

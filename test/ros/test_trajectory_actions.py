@@ -83,7 +83,6 @@ def is_near(state, shoulder, elbow, within=1e-3):
 
 
 # ------------------------------------------------------------------------------------------------- success
-@pytest.mark.slow
 def test_goal_in_any_joint_order_is_reached_at_its_time_with_feedback(simulator):
     sent = simulator.follow(trajectory([0.3, 0.2], [0.5, 0.4]))
     state = simulator.step(990)
@@ -113,7 +112,6 @@ def test_two_groups_at_once_one_of_a_single_joint_as_a_gripper(simulator):
     assert is_near(simulator.step(200), 0.5, 0.2) and lift.result()[0] == "succeeded"
 
 
-@pytest.mark.slow
 def test_topic_does_without_an_action(simulator):
     simulator.publisher(JointTrajectory, f"{ALL}/joint_trajectory", 10).publish(trajectory([0.3, 0.2]))
     simulator.status(lambda status, values: values["trajectories"] == ALL)
@@ -277,7 +275,6 @@ def test_joint_that_mimics_and_parameters_without_meaning_have_a_line_of_log(pro
 
 
 # ------------------------------------------------------------------------------------------------- MoveIt 2
-@pytest.mark.slow
 def test_what_moveit_sends_for_a_panda_and_its_gripper(ros, tmp_path):
     """Time-parameterised points in an order of its own, stamp zero, frame_id set, tolerances left at zero."""
     text = PATHS["panda_description/urdf/panda.urdf"].read_text()
@@ -318,7 +315,6 @@ def test_what_moveit_sends_for_a_panda_and_its_gripper(ros, tmp_path):
         assert end["panda_finger_joint1"] == pytest.approx(0.03, abs=1e-3) == end["panda_finger_joint2"]
 
 
-@pytest.mark.slow
 def test_where_packages_are_missing_a_line_says_so_and_the_topic_is_there(ros, tmp_path, monkeypatch):
     for package in ("control_msgs", "simulation_interfaces"):
         (tmp_path / f"{package}.py").write_text("raise ImportError('not installed')")

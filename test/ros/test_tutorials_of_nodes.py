@@ -4,6 +4,8 @@ import pytest
 from support.forked import Interpreter
 from support.tutorials import FOLDER, OF_NODES, cells
 
+pytestmark = pytest.mark.slow
+
 
 # Its tests are those of examples/ci, which others run too.
 @pytest.mark.parametrize("page", [pytest.param(page, marks=[pytest.mark.slow] * (page == "robot_in_ci"))

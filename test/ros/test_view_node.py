@@ -25,6 +25,8 @@ from support.graph import Driver, NodeProcess  # noqa: E402
 from support.paths import ROOT  # noqa: E402
 from support.web_page import open_page  # noqa: E402
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def node(ros):
@@ -64,7 +66,6 @@ def shows(node, q):
     return lambda: node._view.q == pytest.approx(q)
 
 
-@pytest.mark.slow
 def test_the_page_follows_states_that_come_in_parts_and_efforts_of_a_topic(node, driver, send):
     robot = sd.Robot.from_urdf(arm.urdf())
     q, qd = dict(zip(arm.NAMES, (0.3, -0.7), strict=True)), dict(zip(arm.NAMES, (1.0, 2.0), strict=True))
@@ -98,7 +99,6 @@ def test_messages_that_are_odd_move_nothing(node, driver, send):
     driver.wait(shows(node, [0.5, 0.5]), "the next state")
 
 
-@pytest.mark.slow
 def test_faults_of_other_nodes_are_told_and_forgotten(node, driver):
     def tell(level):
         driver.publisher(DiagnosticArray, "/diagnostics").publish(DiagnosticArray(status=[DiagnosticStatus(
@@ -126,7 +126,6 @@ def test_another_description_gives_another_robot_and_a_bad_one_keeps_the_last(no
     driver.wait(shows(node, [0.4, 0.6]), "a state of the first robot")
 
 
-@pytest.mark.slow
 def test_a_robot_on_a_floating_base_is_where_its_odometry_says(node, driver, send):
     """Its bodies but the last of the base's are no links: the arrows of efforts are the joints'."""
     driver.describe(robots.hopper(robots.FLOATING))
@@ -175,7 +174,6 @@ def test_a_page_that_nobody_has_open_takes_no_work_and_shows_the_latest_to_who_o
         node.end()
 
 
-@pytest.mark.slow
 def test_the_process_serves_its_page_and_ends_on_a_signal(tmp_path, ros):
     with NodeProcess("screw_dynamics.ros.view.view_node", "process", tmp_path / "log", {
             "robot_description": f"'{arm.urdf()}'", "port": 8720}) as process:
