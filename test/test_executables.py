@@ -73,6 +73,7 @@ def test_a_folder_of_that_name_is_not_taken_for_the_services(tmp_path):
     assert "screw_dynamics_interfaces, which is not built: " in done.stderr
 
 
+@pytest.mark.slow
 @needs_ros
 def test_a_message_package_that_is_missing_is_named():
     done = run("dynamics_node", "nav_msgs")

@@ -49,6 +49,7 @@ def test_catkin_pkg_finds_both(tree):
     assert {package.name for package in packages.find_packages(str(ROOT)).values()} == {"screw_dynamics"}
 
 
+@pytest.mark.slow
 def test_colcon_finds_both_and_builds_the_interfaces_first(tree, tmp_path):
     pytest.importorskip("colcon_ros")
     environment = {**os.environ, "COLCON_LOG_PATH": str(tmp_path)}

@@ -45,6 +45,7 @@ def test_every_public_name_is_in_the_reference(site):
     assert "screw_dynamics.analysis.identification.identify" in anchors
 
 
+@pytest.mark.slow
 def test_signatures_have_names_that_users_know(site):
     """Not how Sphinx, NumPy and Python write an alias out."""
     text = "".join(re.sub(r"<[^>]+>", "", path.read_text()) for path in (site / "reference").glob("*.html"))

@@ -57,6 +57,7 @@ def test_corollary_1_holds_for_any_method(options):
     assert max(np.abs(top.residuals(g)).max() for g in motion.poses) < ROUNDING
 
 
+@pytest.mark.slow
 def test_both_formulations_have_the_same_order_and_size_elsewhere(motions):
     """Corollary 3, for joint 2 of the pendulum and of the Cardan transmission, and for the energy of pendulums."""
     for name, figure in (("double_pendulum", "12"), ("double_pendulum", "13"), ("double_pendulum_other_body", "13"),

@@ -3,7 +3,6 @@ import math
 import os
 import sys
 from collections.abc import Collection, Iterable, Mapping
-from decimal import Decimal
 from numbers import Real
 from typing import Any, TypeVar
 
@@ -43,7 +42,7 @@ def lead(name: str, shape: tuple[int, ...], inner: tuple[int, ...]) -> tuple[int
 
 
 def is_masked(x: Any) -> bool:
-    """Whether x is a masked array of NumPy, without an import of numpy.ma, which takes as long as a robot."""
+    """Return True for a masked array of NumPy, without an import of numpy.ma, which takes as long as a robot."""
     return "numpy.ma" in sys.modules and isinstance(x, np.ma.MaskedArray)
 
 
@@ -203,14 +202,12 @@ def count(what: str, x: Any, least: int) -> int:
 
 def real(x: Any) -> float:
     """A real number, no truth value, as a float; NaN for what is none."""
-    if not isinstance(x, (Real, Decimal)) or isinstance(x, bool):
+    if not isinstance(x, Real) or isinstance(x, bool):
         return math.nan
     try:
         return float(x)
     except OverflowError:
         return math.inf
-    except ValueError:              # a Decimal's signalling NaN
-        return math.nan
 
 
 def flag(what: str, x: Any) -> bool:

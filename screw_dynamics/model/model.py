@@ -238,10 +238,10 @@ class Model:
     def joints_in_q(self) -> tuple[list[int], list[int], list[np.ndarray]]:
         """Of the joint of each slot: kind, as in PoseSource, where its numbers in q begin, and joint frame (4, 4)."""
         kinds, starts, frames = [group_joints.INNER], [0], [np.eye(4)]
-        for before, joint in pairwise(("", *self.body_joints)):
+        for (before, joint), coordinate in zip(pairwise(("", *self.body_joints)), self.coordinates, strict=True):
             leader = self.mimics.get(joint, (joint,))[0]
             kinds.append(group_joints.INNER if joint == before else group_joints.index(self.kind_of(joint)))
-            starts.append(self.q_slices[leader].start)
+            starts.append(self.q_slices[leader].start if self.on_groups else int(coordinate))
             frames.append(self.joint_frames.get(joint, np.eye(4)))
         return kinds, starts, frames
 

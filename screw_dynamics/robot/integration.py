@@ -185,7 +185,8 @@ class Integration(Evaluation):
         """The state (q, qd) a time dt (s) later, under efforts tau: one step of `rollout` with the same options, for
         loops in Python, as to friction and limits too. integrator: any but "rk45". t: the time at which
         it begins, for forces of time. out: arrays (q, qd) for it; may be the inputs."""
-        if springs is None and forces is None and threads is None and type(t) is float and t == 0.0:
+        if (springs is None and forces is None and threads is None and type(t) is float and t == 0.0
+                and isinstance(dt, float)):
             key = integrator if friction is False and limits is None else (integrator, *options(friction, limits))
             try:
                 here, rate = (empty(self.nq), empty(self.n)) if out is None else out

@@ -39,6 +39,7 @@ def exact(robot, target, *motion):
     return twists, time_derivative(jacobian, *numbers[:3])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("representation", REPRESENTATIONS)
 @pytest.mark.parametrize("seen_from", [None, 3])
 def test_recursions_against_infinitesimals(robot, motion, representation, seen_from):

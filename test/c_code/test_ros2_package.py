@@ -114,6 +114,7 @@ def test_efforts_are_gravity_of_pinocchio_and_pd_within_limits(arm, library):
     assert reached
 
 
+@pytest.mark.slow
 def test_an_arm_that_is_held_stays_at_rest_and_comes_back(arm, library):
     """By the forward dynamics of Robot, over two seconds."""
     zero, reference = np.zeros(6), np.array([0.3, -1.2, 0.8, 0.2, 0.4, -0.1])

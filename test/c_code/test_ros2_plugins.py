@@ -198,6 +198,7 @@ def test_without_gains_gravity_is_carried(controller, oracle):
         assert controller.deactivate() == 0 and not efforts.any()
 
 
+@pytest.mark.slow
 def test_gains_in_another_order_hold_where_the_robot_was_or_the_reference(controller, oracle):
     q, qd, efforts = arrays(controller)
     rng = np.random.default_rng(5)

@@ -50,6 +50,7 @@ def test_workers_compute_what_this_process_does(kept):
         assert found.command(index) in report
 
 
+@pytest.mark.slow
 def test_a_folder_is_the_campaign(kept):
     found, folder = kept
     again = load(folder)

@@ -55,6 +55,7 @@ EXPANDING = {
     "x.npz": _zeros_in_arrays, "x.parquet": _zeros_in_parquet}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", EXPANDING)
 def test_a_small_file_that_becomes_a_large_one_is_refused_with_the_limit(name, tmp_path):
     EXPANDING[name](tmp_path / name)
@@ -133,6 +134,7 @@ def test_a_file_that_was_compressed_as_a_whole_counts_once(tmp_path):
         sd.logs.read(path, max_bytes=plain.stat().st_size - 1)
 
 
+@pytest.mark.slow
 def test_the_journal_of_a_database_is_part_of_its_size(tmp_path):
     """One of a few kB, and more than FLOOR in its write-ahead log, which a recorder that was killed has left."""
     small, large = state(START, ("a",), (1.0,)), state(START + MS, ("a",), (2.0,), frame="a" * (1 << 20))

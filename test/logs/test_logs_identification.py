@@ -71,6 +71,7 @@ def test_it_is_least_squares_of_all_equations_at_once(drawn, recordings, found):
     assert (1.0 - 1e-4 < times).all() and (times < 3.0).all()
 
 
+@pytest.mark.slow
 def test_it_is_nearly_that_of_one_recording_with_gaps(drawn, recordings, found):
     """All in one, a second apart; only the correlation of residuals is estimated otherwise."""
     t = np.concatenate([x.t + 5.0 * k for k, x in enumerate(recordings)])

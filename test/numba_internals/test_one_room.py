@@ -44,6 +44,7 @@ def test_nobody_else_imports_what_numba_does_not_document(sources):
     assert found == set()
 
 
+@pytest.mark.slow
 def test_nobody_else_reads_what_numba_s_objects_hide(sources):
     found = {(path, node.attr) for path, tree in sources.items() for node in ast.walk(tree)
              if isinstance(node, ast.Attribute) and node.attr in ATTRIBUTES}

@@ -72,6 +72,7 @@ def test_functions_have_their_derivatives(name):
             assert abs(z.x - y) <= BOUND and abs(z.dx - 2.0 * dy) <= BOUND
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("k", range(10))
 def test_programs_have_their_derivatives(k):
     f = list(programs())[k]

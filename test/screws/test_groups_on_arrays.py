@@ -107,6 +107,7 @@ def test_the_functions_are_found_documented_and_pickled():
     assert pickle.loads(pickle.dumps(sd.se3.Ad)) is sd.se3.Ad
 
 
+@pytest.mark.slow
 def test_compiled_code_calls_the_kernel():
     @njit
     def there_and_back(a, b):

@@ -88,6 +88,7 @@ def test_factors_are_of_joints_along_z_whose_numbers_are_known():
     assert joint_factors.turn(E._replace(R0=E.R0._replace(x=E.R0.x._replace(z=np.float64(0.0)))), 0.3) is None
 
 
+@pytest.mark.slow
 def test_compiled_code_applies_the_rotation(rng):
     """The same meaning, whatever B is: nothing about it is known there."""
     E, (A,) = joint_of("about x", "revolute"), random_values(rng, Articulated)

@@ -10,7 +10,7 @@ from support.paths import URDF
 
 ROBOT = sd.Robot.from_urdf(URDF / "double_pendulum.urdf")
 Q, QD = np.array([0.3, 0.4]), np.array([0.1, -0.2])
-KINDS = int, np.int64, np.int32, np.uint8, np.float32, np.longdouble, Fraction, Decimal
+KINDS = int, np.int64, np.int32, np.uint8, np.float32, np.longdouble, Fraction
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
@@ -29,8 +29,10 @@ def test_a_step(kind):
     assert all(np.array_equal(a, b) for a, b in zip(found, expected, strict=True))
 
 
-@pytest.mark.parametrize("dt", [10**400, "1", None, 1j, np.ones(1), -1, 0, Decimal("sNaN"), Decimal("Infinity")])
+@pytest.mark.parametrize("dt", [10**400, "1", None, 1j, np.ones(1), -1, 0, Decimal(1)])
 def test_what_is_no_length_is_refused_by_name(dt):
+    """Also where a number that equals it was taken before."""
+    ROBOT.rollout(Q, QD, dt=1.0, steps=2), ROBOT.step(Q, QD, np.zeros(2), 1.0)
     for call in (lambda: ROBOT.rollout(Q, QD, dt=dt, steps=2), lambda: ROBOT.step(Q, QD, np.zeros(2), dt)):
         with pytest.raises(ValueError, match="dt"):
             call()

@@ -56,6 +56,7 @@ def test_real_robot_is_read_as_pinocchio_reads_it(name):
         assert_close(ours.inertias[i], inertia(theirs.inertias[k]))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", LOADED)
 def test_links_of_real_robots_are_where_pinocchio_has_them(name):
     ours, theirs = read_urdf(LOADED[name]), pinocchio.buildModelFromUrdf(str(LOADED[name]))

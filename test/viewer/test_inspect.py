@@ -22,6 +22,7 @@ def section(text, start):
     return text.split(f"\n\n{start}")[1].split("\n\n")[0].splitlines()[1:]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", LOADED)
 def test_every_real_robot_is_told_in_lines_that_fit_with_the_mass_of_its_file(name):
     model = model_of(LOADED[name])

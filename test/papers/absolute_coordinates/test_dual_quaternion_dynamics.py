@@ -140,6 +140,7 @@ def test_se3_keeps_a_joint_closed_with_body_fixed_velocities_alone():
         assert largest_error(TOP, simulate_in(coordinates, TOP, 0.2, 1e-2)) < 1e-13, coordinates.name
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["revolute", "prismatic", "cylindrical", "spherical", "planar", "helical"])
 def test_which_joints_to_the_ground_stay_closed(kind):
     """The table of docs/integration.md. In SE(3), by Munthe-Kaas methods and in screw coordinates, all lower pairs. The

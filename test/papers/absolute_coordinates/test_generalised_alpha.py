@@ -17,6 +17,7 @@ SYSTEMS = {e.name: e.system for e in examples()}
 TOP = SYSTEMS["heavy_top"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("group", (SEMIDIRECT, DIRECT))
 @pytest.mark.parametrize("name", ("heavy_top", "cardan"))
 def test_order_2_and_joints_that_stay_closed(name, group):

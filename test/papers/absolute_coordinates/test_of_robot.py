@@ -64,6 +64,7 @@ def test_accelerations_are_those_of_forward_dynamics(seed, of, group):
     assert np.abs(joints.rates(poses, system.twists(poses, V)) - qd).max() < 1e-12
 
 
+@pytest.mark.slow
 def test_motion_is_that_of_a_rollout():
     """Over a fifth of a second, under constant efforts."""
     robot, q, qd, tau = random_state(5, KINDS, joints=4)

@@ -42,6 +42,7 @@ def test_88_89_spatial_twists_are_of_increments_from_the_left(rng):
     assert error(matrices.Ad(right[0]) @ body_twist(*right), by_X) > 0.1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("momenta", [False, True])
 @pytest.mark.parametrize("method", ["euler", "heun", "rk4"])
 def test_motion_of_the_same_system_in_body_fixed_twists(method, momenta):

@@ -194,6 +194,7 @@ def test_momentum_of_a_free_system_and_of_springs_between_bodies():
     assert np.diff(motion.recorded["E"]).max() < 1e-9            # dampers take energy
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("group", GROUPS)
 @pytest.mark.parametrize("kind", ("revolute", "prismatic"))
 def test_springs_in_joints_have_their_energy_and_power(kind, group):

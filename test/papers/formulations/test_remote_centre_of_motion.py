@@ -111,6 +111,7 @@ def test_rcm_screws_are_as_printed_but_one(motion):
         assert equal(motion.jacobian(f"body {i}", "body")[:, i - 1], printed)           # J_(i,i) = X_i, the kernel's
 
 
+@pytest.mark.slow
 def test_rcm_body_fixed_jacobian_is_misprinted_in_two_columns(motion):
     """[MK] 3.6: J^b_(3,j) = (C_3^-1 dC_3/dq_j)^vee, (16). Printed are Ad_C(1,3) X_1 and Ad_C(2,3) X_2, with the inverse
     of the right pose, for columns 1 and 2."""
@@ -180,6 +181,7 @@ def test_rcm_point_stays_where_it_is():
     assert np.abs(matrices.hat(robot.jacobian(state, "body 5", "spatial").T[2]) @ carried[2]).max() > 0.1
 
 
+@pytest.mark.slow
 def test_the_example_prints_the_pose_of_body_3(capsys):
     example.main()
     printed = capsys.readouterr().out

@@ -25,6 +25,7 @@ def representation(request):
 
 
 # ------------------------------------------------------------------------------------------------- any order
+@pytest.mark.slow
 def test_time_derivatives_of_the_jacobian_of_any_order(case, representation):
     found = FORMS[representation].jacobian_derivatives(case.robot, *case.state[:ORDERS[-1] + 1])
     assert len(found) == len(ORDERS)

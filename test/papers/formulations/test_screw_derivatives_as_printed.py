@@ -23,6 +23,7 @@ def relative_pose(case, i, j):
     return lambda q: plain(case.robot, "forward_kinematics", q, target=target_of(case.robot, names[j], names[i]))
 
 
+@pytest.mark.slow
 def test_derivative_of_relative_poses_3_4(case):
     J, L = body_fixed.joint_screws(case.robot, case.q), support(case.robot.model)
     drives = case.robot.model.coordinates

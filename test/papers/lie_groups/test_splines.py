@@ -107,6 +107,7 @@ def test_21_curves_aside_cost_more_by_the_square_of_the_distance(curves, kind, r
         assert near > 1e-4 and 3.7 < far / near < 4.3
 
 
+@pytest.mark.slow
 def test_both_kinds_differ_where_the_metric_is_not_bi_invariant(curves):
     """Each costs less by its own measure."""
     for kind, other in (KINDS, KINDS[::-1]):
