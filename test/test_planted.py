@@ -17,7 +17,6 @@ def texts():
     return sources(ROOT / "screw_dynamics")
 
 
-@pytest.mark.slow
 def test_every_fault_can_be_planted(texts):
     """Where one cannot, the line it is in has changed: so should its rows in the table."""
     wrong, tests = [], {file.name for file in (ROOT / "test").rglob("test_*.py")}
