@@ -10,6 +10,7 @@ import screw_dynamics as sd
 from support.paths import ROOT
 from support.tutorials import TUTORIALS, cells
 
+pytestmark = pytest.mark.slow
 PLAIN = "-D", "html_theme=basic"        # the theme of the site takes a third of the time
 
 
@@ -27,13 +28,13 @@ def build(*arguments):
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory):
+    """As `make docs` builds it, with the tutorials executed as notebooks."""
     pytest.importorskip("sphinx")
-    folder = tmp_path_factory.mktemp("site")
-    build(ROOT / "docs", folder, *PLAIN, "-D", "nb_execution_mode=off")
+    folder, notebooks = (tmp_path_factory.mktemp(name) for name in ("site", "notebooks"))
+    build(ROOT / "docs", folder, "-j", "auto", "-D", f"nb_execution_cache_path={notebooks}")
     return folder
 
 
-@pytest.mark.slow
 def test_every_public_name_is_in_the_reference(site):
     reference = "".join(path.read_text() for path in (site / "reference").glob("*.html"))
     anchors = set(re.findall(r'id="(screw_dynamics\.[\w.]+)"', reference))
@@ -45,7 +46,6 @@ def test_every_public_name_is_in_the_reference(site):
     assert "screw_dynamics.analysis.identification.identify" in anchors
 
 
-@pytest.mark.slow
 def test_signatures_have_names_that_users_know(site):
     """Not how Sphinx, NumPy and Python write an alias out."""
     text = "".join(re.sub(r"<[^>]+>", "", path.read_text()) for path in (site / "reference").glob("*.html"))
@@ -82,17 +82,12 @@ def test_links_lead_somewhere(site):
     assert not lost
 
 
-@pytest.mark.slow
-def test_make_docs_executes_the_tutorials(tmp_path):
-    """As notebooks, all of them, in the theme of the site, and without a warning."""
-    build(ROOT / "docs", tmp_path / "site", "-j", "auto", "-D", f"nb_execution_cache_path={tmp_path / 'notebooks'}")
-    assert needed_from_the_network(tmp_path / "site") == set()
+def test_the_tutorials_are_executed(site):
     for page in TUTORIALS:
-        shown = (tmp_path / "site" / "tutorials" / f"{page}.html").read_text()
+        shown = (site / "tutorials" / f"{page}.html").read_text()
         assert shown.count('class="cell docutils container"') == len(cells(page)) and "cell_output" in shown, page
 
 
-@pytest.mark.slow
 def test_a_cell_that_fails_fails_the_site(tmp_path):
     """So the checks of the tutorials do."""
     pages = tmp_path / "pages"
@@ -104,7 +99,6 @@ def test_a_cell_that_fails_fails_the_site(tmp_path):
     assert done.returncode != 0 and re.search("AssertionError.*: too far", done.stderr)     # between them colours
 
 
-@pytest.mark.slow
 def test_the_page_of_the_nodes_is_the_same_without_ros():
     """Its tables import message packages, for which there are stand-ins."""
     pytest.importorskip("rclpy")

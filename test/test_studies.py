@@ -103,6 +103,7 @@ def test_printed_velocities_of_the_four_bar():
         system.velocity_residuals(poses, printed)).max()
 
 
+@pytest.mark.slow
 def test_table_and_pictures(motions, tmp_path):
     text = page.with_numbers(f"a\n{page.BEGIN}\nold\n{page.END}\nb", motions)
     assert text.startswith("a\n") and text.endswith("\nb") and "old" not in text

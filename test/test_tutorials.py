@@ -17,6 +17,7 @@ def interpreter():
 LONG = "robots_that_touch", "closed_loops", "drives"    # kernels that no other fast test needs
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", [pytest.param(page, marks=[*[pytest.mark.slow] * (page in LONG)])
                                   for page in TUTORIALS if page not in OF_NODES])
 def test_tutorials_run(interpreter, page):

@@ -25,6 +25,7 @@ def bridge(name):
     return robot, JaxRobot(robot)
 
 
+@pytest.mark.slow
 @EACH_ROBOT
 @pytest.mark.parametrize("function", NAMES)
 def test_values_and_derivatives_of_both_modes(name, function, rng):

@@ -176,10 +176,13 @@ robot.potential_energy([0.1, 0.2])"""
 
 # ------------------------------------------------------------------------------------------------- what Numba compiles
 FORMS = "gravity_torque", "gravity_torque, batches", "jacobian", "inverse_dynamics.classical", "integrate.groups"
+LARGE = ("rollout.semi_implicit_euler, batches", "inverse_kinematics", "joints.project.articulated", "forces, terms",
+         "driven.hybrid_dynamics", "center_of_mass, batches")
 
 
+@pytest.mark.slow
 @COMPILES
-@pytest.mark.parametrize("parts", [FORMS, pytest.param((), marks=pytest.mark.slow)], ids=["some", "of a Robot"])
+@pytest.mark.parametrize("parts", [FORMS, LARGE], ids=["small", "large"])
 def test_all_code_of_a_kernel_comes_from_modules_that_its_name_depends_on(parts):
     done = subprocess.run([sys.executable, "-m", "support.lowered_modules", *parts], cwd=ROOT / "test", text=True,
                           capture_output=True, check=True)

@@ -9,6 +9,8 @@ from screw_dynamics.simulation.integrators import FIXED_STEPS, INTEGRATORS
 from support.differences import of_a_state, slopes
 from support.random_trees import GROUPS, KINDS, model_of, random_tree
 
+pytestmark = pytest.mark.slow
+
 TREES = {"tree": KINDS, "groups": (*GROUPS, *KINDS)}
 
 
@@ -77,7 +79,6 @@ def test_derivatives_are_those_of_differences(tree):
     assert (many.by_q[0] == found.by_q).all() and (many.terms[1] != found.terms).any()
 
 
-@pytest.mark.slow
 def test_a_users_force_moves_and_has_derivatives_as_any_other():
     tree = Tree(KINDS)
     robot, q, qd, n, h = tree.robot, tree.q, tree.qd, tree.robot.n, 2e-3
@@ -146,7 +147,6 @@ def test_gradients_of_rollouts_are_those_of_differences(tree, integrator):
     assert abs(gradient - expected).max() <= 1e-9 * abs(expected).max()
 
 
-@pytest.mark.slow
 @WITH_INTEGRATORS
 def test_energy_balances_close_with_the_order_of_the_integrator(tree, integrator):
     elements = [x for x in tree.all if INTEGRATORS[integrator].dry_friction or not x.is_dry]
@@ -260,7 +260,6 @@ def floating(rng, gravity=(0.0, 0.0, -9.81)):
         part._replace(parent=first.link) if part.parent == "root" else part for part in others)]), gravity)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("integrator", ["rk4", "variational"])
 def test_springs_within_a_floating_robot_leave_its_momentum_alone(integrator):
     rng = np.random.default_rng(7)

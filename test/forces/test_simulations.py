@@ -38,6 +38,7 @@ def test_efforts_move_it_as_a_rollout():
     assert abs(simulated.q - q[-1]).max() <= 1e-13 and abs(simulated.qd - qd[-1]).max() <= 1e-12
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("integrator", ["semi_implicit_euler", "rk4"])
 def test_a_push_makes_the_loop_of_motors_take_the_same_steps(integrator):
     """Under a push of 0 N each step has efforts of its own, by another kernel."""

@@ -46,6 +46,7 @@ def run(folder, *command, **environment):
     return done.stdout, done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("before, environment, kind, told", [
     ("", {}, "Whole", ""),
     pytest.param("", {tested.VARIABLE: "0"}, "JITCodeLibrary", "", marks=pytest.mark.slow),

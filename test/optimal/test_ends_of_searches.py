@@ -82,6 +82,7 @@ def test_a_rod_that_cannot_reach_points_at_its_goal(away):
     assert found.cost == pytest.approx(20.0 * 0.25 * (away - 1.0)**2, rel=1e-6)
 
 
+@pytest.mark.slow
 def test_no_iteration_makes_the_cost_more(monkeypatch):
     """With what limits add for the multipliers that they have, on whichever sides they bind: one of these motions comes
     to where sides do not settle, and the model expects an increase."""

@@ -69,6 +69,7 @@ def terms():
     return [Cost(Configuration([1.2, -0.7]), 40.0, "final"), Cost(Velocity(), 4.0, "final"), Cost(Effort(), 0.3)]
 
 
+@pytest.mark.slow
 def test_both_methods_find_the_same_motion_of_a_pendulum():
     """Steps keep to the line as they begin, and so are off by their length, which two of them tell."""
     robot = pendulum().with_drives({"shoulder": motor(6.0, 4.0), "elbow": motor(3.0, 8.0)})

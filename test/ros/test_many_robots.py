@@ -18,6 +18,8 @@ from screw_dynamics_interfaces.srv import Step
 from support import planar_arm as arm
 from support.graph import PATIENCE
 
+pytestmark = pytest.mark.slow
+
 ROBOTS = ("left", "middle", "right")
 GEARED = arm.urdf(armature=(2.0, 0.5))
 PARAMETERS = {

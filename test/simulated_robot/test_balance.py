@@ -102,6 +102,7 @@ def test_closed_loops_do_no_work():
     assert left[1] < 0.1 and 1.7 < left[0] / left[1] < 2.3, left
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", ["effort", "position"])
 def test_it_changes_no_bit_of_the_motion_and_does_not_depend_on_how_many_steps_are_made_at_once(robot, mode):
     counted, plain, single = (commanded(robot, command_mode=mode) for _ in range(3))

@@ -91,6 +91,7 @@ def forms():
     return [key[1] for key in controllers._kept]
 
 
+@pytest.mark.slow
 @EACH
 def test_compiled_as_in_plain_python(controller):
     q0 = HOME + 0.1

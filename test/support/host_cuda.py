@@ -8,7 +8,7 @@ import numpy as np
 
 from screw_dynamics import checks
 
-OPTIONS = "-std=c++17", "-O1", "-Wall", "-Werror", "-Wno-unused", "-pthread", "-shared", "-fPIC"
+OPTIONS = "-std=c++17", "-O0", "-Wall", "-Werror", "-Wno-unused", "-pthread", "-shared", "-fPIC"
 THREADS = 4             # of a block: they run at a time, and wait for each other
 # What CUDA's language has and C++ has not.
 LANGUAGE = f"""

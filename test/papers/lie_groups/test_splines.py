@@ -114,6 +114,7 @@ def test_both_kinds_differ_where_the_metric_is_not_bi_invariant(curves):
         assert curves[kind].cost < 0.999 * cost_aside(curves[other], METRIC, np.zeros(6), of=kind)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_ends_and_momentum_of_curves_on_se3(curves, kind):
     X, (V0, V1) = way(lg.SE3)
