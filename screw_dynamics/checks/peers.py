@@ -95,6 +95,9 @@ _OURS = {
     "model.damping and robot.model.friction": "damping friction dof_damping dof_frictionloss",
     "armature and robot.with_armature({joint: value})": "dof_armature rotor_inertia reflected_inertia rotorInertia",
     "model.root": "root base root_link base_link base_name",
+    "model.screws_spatial and robot.model.screws_body": "screws joint_screws screw_axes screw_axis S Slist Blist",
+    "model.reference_poses": "home_poses home_configuration Mlist",
+    "from_urdf(source, xacro_args={name: value}), a classmethod": "from_xacro xacro",
 }
 
 # Names that stand for something else, and what that is.
@@ -109,6 +112,8 @@ _OTHERWISE = {
         "use np.linalg.solve(robot.mass_matrix(q), b)",
     "constraintDynamics initConstraintDynamics AddWeldConstraint AddBallConstraint AddDistanceConstraint":
         "a Robot is a tree; screw_dynamics.closed_loops.ClosedLoopRobot(robot, constraints) closes loops",
+    "forwardDynamicsContact contact_dynamics computeCollisions collision collisions self_collision contacts":
+        "a Robot touches nothing; screw_dynamics.Scene(robot, ...) has contacts, docs/contacts.md",
     "operational_space_inertia cartesian_inertia inertia_x computeOSIM":
         "with M = robot.mass_matrix(q) and J = robot.jacobian(q, link) it is "
         "np.linalg.inv(J @ np.linalg.solve(M, J.T))",
@@ -116,10 +121,8 @@ _OTHERWISE = {
 
 # What does not exist yet, and the way round.
 _NOT_YET = {
-    "from_sdf SDF buildModelFromSdf from_usd from_xacro":
-        "only URDF and MJCF are read; convert the description, then Robot.from_urdf(source)",
-    "forwardDynamicsContact contact_dynamics computeCollisions collision self_collision":
-        "contacts and collisions are no part of this package",
+    "from_sdf SDF buildModelFromSdf from_usd":
+        "only URDF, xacro and MJCF are read; convert the description, then Robot.from_urdf(source)",
 }
 
 

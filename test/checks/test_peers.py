@@ -33,7 +33,8 @@ Q = np.array([0.1, 0.2, 0.3])
     ("computeRNEADerivatives", "robot.inverse_dynamics_derivatives(q, qd, qdd)"),
     ("computeJointTorqueRegressor", "robot.torque_regressor(q, qd, qdd)"),
     ("ikine", "robot.inverse_kinematics(pose, link)"), ("com", "robot.center_of_mass(q)"),
-    ("from_sdf", "does not exist yet"), ("constraintDynamics", "ClosedLoopRobot")])
+    ("from_sdf", "does not exist yet"), ("constraintDynamics", "ClosedLoopRobot"), ("computeCollisions", "Scene"),
+    ("screw_axes", "robot.model.screws_spatial"), ("from_xacro", "xacro_args")])
 def test_a_name_of_another_library_says_ours(robot, name, ours):
     for given in (robot, robot.specialize(), sd.Robot):
         with pytest.raises(AttributeError, match=f"^'Robot' has no attribute '{name}'; .*{re.escape(ours)}"):
