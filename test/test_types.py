@@ -44,6 +44,16 @@ def test_a_typed_script_of_derivatives_runs():
     robot = typed_user.read(URDF / "double_pendulum.urdf")
     typed_user.along_a_motion(robot, *[[0.1] * robot.n] * 2)
     typed_user.parameters(robot, *[[0.1] * robot.n] * 2)
+    assert typed_user.scene(robot) == (robot.nq + 7, 1.0)
+
+
+def test_what_is_imported_at_its_first_use_has_types():
+    """Under the names by which it is found then, and from there."""
+    tree = ast.parse(MODULES["screw_dynamics/__init__.py"].read_text(encoding="utf-8"))
+    block, = (node for node in tree.body if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING")
+    typed = {alias.asname: f"{line.module or ''}.{alias.name}".strip(".")
+             for line in block.body for alias in line.names}
+    assert typed == sd._MODULES | {name: f"{module}.{name}" for name, module in sd._FUNCTIONS.items()}
 
 
 @pytest.mark.parametrize("kind", [sd.Robot, sd.ModelBuilder])

@@ -35,13 +35,17 @@ TUNED, WITH_REST = _tuned(40, 4, inf), _tuned(200, 20, 1e-6)    # a preferred po
 
 class InverseKinematicsResult(NamedTuple):
     """Of each problem: the configuration q (..., nq), the best that was found; whether it solves the problem; its
-    errors, m and rad, the largest of all links; and how many starts were tried."""
+    errors, m and rad, the largest of all links; and how many starts were tried. Of one problem it is true if that is
+    solved: `if found := robot.inverse_kinematics(...)`."""
 
     q: np.ndarray
     success: np.ndarray
     position_error: np.ndarray
     orientation_error: np.ndarray
     attempts: np.ndarray
+
+    def __bool__(self) -> bool:
+        return bool(self.success)
 
 
 class Goals(NamedTuple):

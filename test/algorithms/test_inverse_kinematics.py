@@ -105,6 +105,12 @@ def test_one_pose_and_a_batch_are_the_same(panda):
     single = [panda.inverse_kinematics(C, PANDA[1]) for C in pose]
     assert single[0].q.shape == (panda.n,) and single[0].success.shape == ()
     assert [int(x.attempts) for x in single] == batch.attempts.tolist()
+    assert list(map(bool, single)) == batch.success.tolist()
+    far = pose[0].copy()
+    far[:3, 3] = 9.0
+    assert single[0] and not panda.inverse_kinematics(far, PANDA[1], attempts=1)
+    with pytest.raises(ValueError, match="ambiguous"):
+        bool(batch)
     apart = [np.abs(x.q - y).max() for x, y in zip(single, batch.q, strict=True)]
     assert np.median(apart) < 1e-12 and max(apart) < 1e-5                   # the largest at a singularity
 

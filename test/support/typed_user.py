@@ -231,3 +231,10 @@ def use(path: Path) -> None:
     kinematics(robot, q, q)
     configurations(robot, q, q)
     motion(robot, q, q)
+
+
+def scene(robot: sd.Robot) -> tuple[int, float]:
+    """What the package imports when it is first used has its types too."""
+    made: sd.Scene = sd.Scene(robot)
+    made.add_sphere("ball", radius=0.1, mass=1.0, pose=sd.se3.exp([0.0, 0.0, 0.0, 0.0, 0.0, 5.0]))
+    return made.nq, float(sd.se3.exp(np.zeros(6))[0, 0])
