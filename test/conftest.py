@@ -16,11 +16,12 @@ isolate()
 pytest_plugins = ["pytest_screw_dynamics"]   # by its name as an entry point: where both are there it is loaded once
 
 
-# Half a minute to three each, and hardly in parts: begun last they would end alone.
-LONGEST = ("test_readme.py", "test_quadrotor.py", "test_pinocchio.py",
-           "test_motion_under_forces.py", "test_driven_loops.py", "test_site.py", "test_array_arguments.py",
-           "test_tutorials.py", "test_signals.py", "test_many_robots.py", "test_armature.py", "test_options.py",
-           "test_diagnostics.py", "test_recorded_types.py", "test_ros2_control.py", "test_strict_simulator.py")
+# A minute to five each, with slow tests, and hardly in parts: begun last they would end alone.
+LONGEST = ("test_site.py", "test_pairs.py", "test_real_robots.py", "test_motion_under_forces.py", "test_dynamics.py",
+           "test_readme.py", "test_armature.py", "test_gpu_robot.py", "test_convex_pairs.py", "test_quadrotor.py",
+           "test_signals.py", "test_specialize.py", "test_dependencies.py", "test_each.py", "test_tutorials.py",
+           "test_cache.py", "test_diagnostics.py", "test_pinocchio.py", "test_robot_simulator.py", "test_fit.py",
+           "test_driven_loops.py")
 
 
 def pytest_collection_modifyitems(items):
