@@ -218,7 +218,7 @@ setup(
     packages=find_packages(include=[NAME, f"{NAME}.*"]),
     ext_modules=extensions(),
     py_modules=["pytest_screw_dynamics", "screw_dynamics_nodes"],
-    package_data={NAME: ["py.typed"], f"{NAME}.kernel_cache": ["runtime.c"], f"{NAME}.testing": ["*.xml"],
+    package_data={NAME: ["py.typed", "*.pyi"], f"{NAME}.kernel_cache": ["runtime.c"], f"{NAME}.testing": ["*.xml"],
                   f"{NAME}.c_code": ["templates/*/*"]},
     entry_points={
         "console_scripts": [

@@ -47,13 +47,14 @@ def test_a_typed_script_of_derivatives_runs():
     assert typed_user.scene(robot) == (robot.nq + 7, 1.0)
 
 
-def test_what_is_imported_at_its_first_use_has_types():
-    """Under the names by which it is found then, and from there."""
-    tree = ast.parse(MODULES["screw_dynamics/__init__.py"].read_text(encoding="utf-8"))
-    block, = (node for node in tree.body if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING")
+def test_the_stub_has_what_the_package_has():
+    """Under the names by which it is found, and what is imported at its first use from there."""
+    lines = ast.parse((ROOT / "screw_dynamics" / "__init__.pyi").read_text(encoding="utf-8")).body
     typed = {alias.asname: f"{line.module or ''}.{alias.name}".strip(".")
-             for line in block.body for alias in line.names}
-    assert typed == sd._MODULES | {name: f"{module}.{name}" for name, module in sd._FUNCTIONS.items()}
+             for line in lines if isinstance(line, ast.ImportFrom) for alias in line.names}
+    assert {*typed, "__version__"} == {*sd.__all__}
+    first_used = sd._MODULES | {name: f"{module}.{name}" for name, module in sd._FUNCTIONS.items()}
+    assert {name: typed[name] for name in first_used} == first_used
 
 
 @pytest.mark.parametrize("kind", [sd.Robot, sd.ModelBuilder])
