@@ -9,6 +9,9 @@ import zipfile
 import pytest
 
 from screw_dynamics import prepare
+from screw_dynamics.forces.kernels import form_of_derivatives, form_of_native, form_of_states
+from screw_dynamics.forces.total import _built_in, machine_code
+from screw_dynamics.kernel_cache.cache import file_name
 from support.paths import ROOT
 from support.real_robots import PATHS
 
@@ -94,6 +97,17 @@ def test_every_kernel_belongs_to_one_part():
                        "loops.response": "loops", "mass_matrix, single precision, batches": "single_precision",
                        "to lanes, single precision, batches": "single_precision"}.items():
         assert name in prepare.forms(part), name
+
+
+@pytest.mark.parametrize("on_groups", [False, True])
+def test_forces_are_prepared_as_robots_call_them(on_groups):
+    prepared = {file_name(form.compiled, form.signature) for name, form in prepare.forms(*prepare.PARTS).items()
+                if name.startswith("forces")}
+    code = machine_code(tuple(_built_in().values()), on_groups, "", ())
+    called = [form_of_native(code._on_lanes, True, ""), form_of_native(code._on_one, False, ""),
+              form_of_derivatives(code._on_one, ""),
+              *(form_of_states(code._on_one, what, "") for what in ("terms", "accounts", "wrenches"))]
+    assert {file_name(form.compiled, form.signature) for form in called} <= prepared
 
 
 def test_a_wrong_part_is_refused(folder, capsys):

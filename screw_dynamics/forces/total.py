@@ -84,7 +84,7 @@ class MachineCode:
 @lru_cache(64)
 def machine_code(laws: tuple[Law, ...], on_groups: bool, key: str | None,
                  functions: tuple[Callable, ...]) -> MachineCode:
-    """The MachineCode of laws, shared by all robots with joints on groups, or by all without."""
+    """The MachineCode of laws: for one state of all robots, on lanes of those with joints on groups, or without."""
     own = [function.__name__ for function in functions]
     return MachineCode(kernels_of(laws, True, own), kernels_of(laws, on_groups, own), key, functions)
 
@@ -257,7 +257,7 @@ def _numbers_of_place(law, row):
 def forms(on_groups: bool, lanes: bool) -> Iterator[tuple[bool, Form]]:
     """Yield the forms of this package's laws: True with those of balances of energy and momentum, False with those of
     rollouts, linear models and wrenches."""
-    kernels = kernels_of(_built_in().values(), on_groups, ())
+    kernels = kernels_of(_built_in().values(), on_groups or not lanes, ())
     yield False, form_of_native(kernels, lanes, "")
     if not lanes:
         for what in ("terms", "accounts", "wrenches"):

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 MOST_FILTER = 1000      # characters of an expression
 REPEAT = 32             # ways of one of * + ? {}, on the average: they take as many characters of a name as they like
-MOST_WAYS = REPEAT**3   # to try an expression at one place of a name: three in a row take up to 0.1 s
+MOST_WAYS = REPEAT**3   # to try an expression at one place of a name: 0.1 s for a name of 100 characters
 # Of an expression: an escape, a class, what begins a comment, comments by the flag x, a group or a repeat; a character.
 _PIECE = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\(\?#|\(\?[a-zA-Z]*x[a-zA-Z-]*[:)]|\(\??|[*+?][?+]?|.", re.DOTALL)
 
@@ -35,6 +35,6 @@ def matching(name: str, expression: str) -> Callable[[str], object]:
             groups[-1][-1] *= last
             if sum(groups[-1]) > MOST_WAYS or repeats and before > 1:
                 raise ValueError(f"{name} {expression!r} could take too long: at most three of * + ? and {{}} are "
-                                 "taken in a row, fewer with alternatives, and none of a group that has one, or "
+                                 "taken in a sequence, fewer with alternatives, and none of a group that has one, or "
                                  "alternatives, in it")
     return found
