@@ -62,6 +62,32 @@ def pytest_pycollect_makemodule(module_path, parent):
     return OptionalFile.from_parent(parent, path=module_path) if type(module) in (type(None), pytest.Module) else module
 
 
+IN_EVERYDAY_TESTS = {"riccati"}     # a kernel beside those of make setup, without which its package has no such tests
+
+
+@pytest.fixture(scope="session", autouse=True)
+def compiling_little(pytestconfig):
+    """Let a test fail that is not slow and compiles a kernel that `make setup` does not: one takes up to 30 s."""
+    if pytestconfig.option.markexpr != "not slow":
+        yield
+        return
+    from screw_dynamics.kernel_cache import shared_objects
+
+    build = shared_objects._built
+
+    def build_if_few(form, name):
+        from screw_dynamics import prepare
+
+        known, ready = (set(prepare.forms(*parts)) for parts in (prepare.PARTS, (prepare.CORE,)))
+        if form.name in known - ready - IN_EVERYDAY_TESTS:
+            pytest.fail(f"a test that compiles {form.name} must be marked as slow: make setup compiles the part "
+                        f"{prepare.CORE} alone")
+        return build(form, name)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(shared_objects, "_built", build_if_few)
+        yield
+
+
 @pytest.fixture
 def rng():
     """A generator of each test's own: its numbers do not depend on which tests ran before."""

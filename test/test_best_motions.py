@@ -11,6 +11,7 @@ from studies.best_motions import FAR, LIFTED, REACH, REACHES, WEAK, G, Problem, 
 from support.paths import ROOT
 
 
+@pytest.mark.slow
 def test_what_falls_short_is_the_flight_s_distance_with_its_derivatives():
     """Against the flight itself, and differences."""
     robot, rng = thrower(False), np.random.default_rng(0)
@@ -35,6 +36,7 @@ def test_the_load_cannot_be_held_with_the_arm_stretched_out():
     assert abs(lift().robot.gravity_torque(level)[0]) == pytest.approx(by_hand, rel=1e-12) and by_hand > 1.4 * WEAK[0]
 
 
+@pytest.mark.slow
 def test_slsqp_finds_the_same_motion():
     problem = Problem(arm(), REACHES["least effort"], REACH | dict(intervals=3))
     exact = problem.best()

@@ -26,6 +26,7 @@ def used(arm):
     return scene
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", WAYS)
 def test_a_scene_that_was_used(used, way):
     found, expected = way(used), used.rollout(used.neutral(), steps=20)
@@ -36,6 +37,7 @@ def test_a_scene_that_was_used(used, way):
     assert way(used.touching).most == used.touching.most
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", WAYS)
 def test_a_solver_that_was_used_goes_on(arm, way):
     """Each goes on from where it was, whatever the other does."""

@@ -10,7 +10,7 @@ import sys
 import numpy as np
 import pytest
 
-from support.calls import calls, label
+from support.calls import calls, label, rare
 from support.paths import ROOT
 
 NAN = math.nan
@@ -36,8 +36,9 @@ CASES = [(function, given, name, kind) for function, given in calls() for name, 
 FREE_TEXT = {"source": 3, "joint": "", "name": "", "root": ""}      # what the caller chooses, and what it may not be
 
 
-@pytest.mark.parametrize("function, given, name, kind", CASES,
-                         ids=[f"{label(function)}, {name}" for function, _, name, _ in CASES])
+@pytest.mark.parametrize("function, given, name, kind", [
+    pytest.param(*case, id=f"{label(case[0])}, {case[2]}", marks=rare(case[0].__name__))
+    for case in CASES])
 def test_an_option_that_is_none_is_refused_by_name(function, given, name, kind):
     new_link = function.__name__.startswith("add_") and name == "link" and "joint" in given or (
         function.__name__ == "add_fixed" and name == "link")
@@ -67,7 +68,7 @@ for function, given in calls():
 
 
 @pytest.mark.parametrize("function, given", [
-    pytest.param(f, g, marks=[pytest.mark.slow] * (label(f) == HEAVY))
+    pytest.param(f, g, marks=[pytest.mark.slow] * (label(f) == HEAVY) or rare(f.__name__))
     for f, g in {id(f): (f, g) for f, g, *_ in CASES}.values()], ids=lambda x: label(x) if callable(x) else "")
 def test_the_arguments_of_the_calls_are_right(function, given):
     """Else they would be refused for another reason."""

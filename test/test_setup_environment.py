@@ -134,18 +134,24 @@ def test_copied_venv_without_marks_is_noticed(venv):
 @pytest.mark.parametrize(("done", "wanted"), [(["dev"], ["demo"]), (["demo", "interfaces"], ["demo"])])
 def test_packages_that_are_there_are_not_installed_again(venv, monkeypatch, done, wanted):
     (venv / "setup.py").touch()
-    setup.mark(packages=setup.fingerprint(venv / "setup.py"), extras=done)
+    (venv / "tools").mkdir()
+    (venv / "tools" / "build_backend.py").touch()
+    setup.mark(packages=setup.fingerprint(venv / "setup.py", venv / "tools" / "build_backend.py"), extras=done)
     monkeypatch.setattr(setup, "run", lambda *_: pytest.fail("pip was called"))
-    setup.install_packages(wanted)
+    setup.install_package()
+    setup.install_extras(wanted)
 
 
 def test_packages_are_installed_when_setup_py_has_changed(venv, monkeypatch):
     (venv / "setup.py").touch()
+    (venv / "tools").mkdir()
+    (venv / "tools" / "build_backend.py").touch()
     setup.mark(packages="that of an older setup.py", extras=["dev"])
     commands = []
     monkeypatch.setattr(setup, "run", lambda command, *_: commands.append(command))
-    setup.install_packages(["demo"])
-    assert commands[-1][-1] == f"{venv}[demo]"
+    setup.install_package()
+    setup.install_extras(["demo"])
+    assert [command[-1] for command in commands] == ["pip>=25", venv, "screw_dynamics[demo]"]
     assert setup.read_state()["extras"] == ["demo"]
 
 
@@ -249,10 +255,10 @@ def test_silent_step_shows_that_it_lives(tmp_path, capfd, monkeypatch):
 
 
 @pytest.mark.parametrize(("extras", "steps"), [
-    (["plot"], ["install_packages"]),
-    (["bench"], ["install_packages", "kernels begin", "build_interfaces", "kernels end"])])
+    (["plot"], ["install_extras"]),
+    (["bench"], ["kernels begin", "install_extras", "build_interfaces", "kernels end"])])
 def test_studies_that_are_plain_numpy_wait_for_no_interfaces_and_kernels(venv, monkeypatch, extras, steps):
-    """Others have the interfaces built while the kernels are compiled."""
+    """Others have extras installed and the interfaces built while the kernels are compiled."""
     done = []
 
     @contextmanager
@@ -261,10 +267,10 @@ def test_studies_that_are_plain_numpy_wait_for_no_interfaces_and_kernels(venv, m
         yield
         done.append("kernels end")
     monkeypatch.setattr(setup, "compiling_kernels", compiling_kernels)
-    for step in ("make_venv", "install_packages", "build_interfaces"):
+    for step in ("make_venv", "install_package", "install_extras", "build_interfaces"):
         monkeypatch.setattr(setup, step, lambda *_, step=step: done.append(step))
     setup.set_up(extras, False, False)
-    assert done == ["make_venv", *steps]
+    assert done == ["make_venv", "install_package", *steps]
 
 
 def test_kernels_are_compiled_again_when_a_source_changes_and_not_for_bytecode(venv, monkeypatch):

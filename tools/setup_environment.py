@@ -16,6 +16,7 @@ import hashlib
 import json
 import os
 import platform
+import shlex
 import shutil
 import signal
 import subprocess
@@ -113,7 +114,7 @@ def check_compilers():
     if not has_ros_wheels():
         return
     for variable, language, names in (("CC", "C", ("cc", "gcc", "clang")), ("CXX", "C++", ("c++", "g++", "clang++"))):
-        chosen = os.environ.get(variable, "").split()
+        chosen = shlex.split(os.environ.get(variable, ""))
         if not any(map(shutil.which, chosen[:1] or names)):
             raise SetupError(
                 f"no {language} compiler: {' '.join(chosen) or ', '.join(names)} not found "
@@ -190,27 +191,39 @@ def make_venv(chosen):
     mark(root=str(ROOT))
 
 
-def install_packages(extras):
-    """Install this package in place, with extras, and all they need from the Python registry."""
+def install_package():
+    """Install this package in place, with what it needs at run time: all that kernels are compiled with."""
     extension = sorted((ROOT / PACKAGE.name).rglob("*.c"))
     key = fingerprint(ROOT / "setup.py", ROOT / "tools" / "build_backend.py", *extension)
-    state = read_state()
-    before = state.get("extras", []) if state.get("packages") == key else []
-    if "dev" in before or set(extras) <= set(before):  # dev holds all others
+    if read_state().get("packages") == key:
         return
     check_compilers()  # before the long download, not after it
+    say("Installing the package")
+    pip("pip>=25")  # that of Python 3.10 gets lost among the versions that could fit
+    pip("--editable", ROOT)
+    mark(packages=key, extras=[])
+
+
+def install_extras(extras):
+    """Install what these extras of the installed package need from the Python registry, as far as it is not there."""
+    before = read_state().get("extras", [])
+    if "dev" in before or set(extras) <= set(before):  # dev holds all others
+        return
     extras = sorted({*before, *extras})
-    size = "" if "extras" in state else ", a few hundred megabytes"
-    say(f"Installing the Python packages of [{', '.join(extras)}]{size}")
+    say(f"Installing the Python packages of [{', '.join(extras)}]{'' if before else ', a few hundred megabytes'}")
+    pip(f"{PACKAGE.name}[{','.join(extras)}]")
+    mark(extras=extras)
+
+
+def pip(*wanted):
+    """Install packages."""
     # Bytecode is made when a module is first imported: of these packages most never are, and it takes a quarter.
-    pip = [PYTHON, "-m", "pip", "install", "--no-compile", "--disable-pip-version-check", "--progress-bar", "off",
-           "--no-input"]
+    command = [PYTHON, "-m", "pip", "install", "--no-compile", "--disable-pip-version-check", "--progress-bar", "off",
+               "--no-input", "--prefer-binary", *wanted]
     try:
-        run([*pip, "pip>=25"], environment(), LOG)  # that of Python 3.10 gets lost among the versions that could fit
-        run([*pip, "--prefer-binary", "--editable", f"{ROOT}[{','.join(extras)}]"], environment(), LOG)
+        run(command, environment(), LOG)
     except StepFailed as failure:
         raise SetupError(f"pip could not install the packages. {pip_hint(failure.output)}") from failure
-    mark(packages=key, extras=extras)
 
 
 def pip_hint(output):
@@ -321,11 +334,12 @@ def set_up(extras, chosen, again):
             fcntl.flock(lock, fcntl.LOCK_EX)
         before = read_state()
         make_venv(chosen)
+        install_package()
         if extras == PLAIN and not again:
-            install_packages(extras)
+            install_extras(extras)
         else:
-            install_packages(["interfaces", *extras])
-            with compiling_kernels(extras):     # each of the two leaves processors idle at its end
+            with compiling_kernels(extras):     # pip waits for the network, compilers leave cores idle at their ends
+                install_extras(["interfaces", *extras])
                 build_interfaces(again)
         if read_state() != before:
             say(f"The environment is ready, after {time.monotonic() - started:.0f} s")

@@ -50,10 +50,13 @@ def _digests():
 
 
 def are_as_imported() -> bool:
-    """Return True if no source file has changed since this process began to import the package. By the time of the
-    change itself: copies may come with the time of their last edit."""
-    return not any(_IMPORTED < os.stat(path).st_ctime < time.time() for path in _files(store.PACKAGE)
-                   if os.path.exists(path))
+    """Return True if no source file has changed since this process began to import the package; log the first that has.
+    By the time of the change itself: copies may come with the time of their last edit."""
+    for path in _files(store.PACKAGE):
+        if os.path.exists(path) and _IMPORTED < os.stat(path).st_ctime < time.time():
+            store.say_once(f"{path} has changed since this process imported it: kernels that it compiles are not kept")
+            return False
+    return True
 
 
 def sources_in(package: Path) -> dict[str, bytes]:

@@ -4,6 +4,7 @@ A kernel that is called by its address is an ordinary shared object with one sym
 calls more than the C library and runtime.c, Numba makes machine code of it in each process: cache.py."""
 import ctypes
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -23,7 +24,7 @@ RUNTIME = Path(__file__).with_name("runtime.c")
 
 def linker() -> list[str] | None:
     """Return the command of the C compiler that links kernels: $CC, cc, gcc or clang; None if there is none."""
-    commands = os.environ.get("CC", "").split(), ["cc"], ["gcc"], ["clang"]
+    commands = shlex.split(os.environ.get("CC", "")), ["cc"], ["gcc"], ["clang"]
     return next((command for command in commands if command and shutil.which(command[0])), None)
 
 

@@ -121,6 +121,7 @@ def derivatives_of(plain, a, q, qd, qdd):
     return inverse, -np.linalg.solve(inverse[2], np.stack((*by, -np.eye(len(a)))))
 
 
+@pytest.mark.slow
 def test_matrices_by_rows_and_every_solver_of_derivatives(rng):
     """In plain Python, of a robot that takes others."""
     plain, geared, a = chain(5, rng)
@@ -177,6 +178,7 @@ def test_derivatives(pair):
             q, qd, qdd, pair.qddd, pair.qdddd), 1e-11)
 
 
+@pytest.mark.slow
 def test_regressors_have_a_column_for_it(pair):
     """With the friction columns: inverse dynamics, and forward dynamics as they depend on it."""
     robot, q, qd, qdd = pair.geared, pair.q, pair.qd, pair.qdd
@@ -325,6 +327,7 @@ def test_symbols_stand_for_it():
     assert np.allclose(np.array(sympy.Matrix(plain.M).subs(values), dtype=float), robot.mass_matrix(q))
 
 
+@pytest.mark.slow
 def test_identification_finds_it(rng):
     """And keeps what it is told to keep."""
     robot = sd.Robot(arm().build()).with_armature({"turn": 0.4, "slide": 0.9})
@@ -342,6 +345,7 @@ def test_identification_finds_it(rng):
 
 
 # ------------------------------------------------------------------------------------------------- oracles
+@pytest.mark.slow
 @pytest.mark.parametrize("name, floating", [
     ("ur_description/urdf/ur5_robot.urdf", False), ("anymal_b_simple_description/robots/anymal.urdf", False),
     pytest.param("anymal_b_simple_description/robots/anymal.urdf", True, marks=pytest.mark.slow)])

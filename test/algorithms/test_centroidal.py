@@ -130,6 +130,7 @@ def test_gravity_acts_at_the_centre_of_mass(robot, rng):
     assert np.allclose(-weight @ robot.center_of_mass_jacobian(q), robot.gravity_torque(q))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("integrator, dt, bound", [
     ("rk4", 2e-4, 2e-12), pytest.param("rk4", 2e-3, 2e-8, marks=pytest.mark.slow),
     pytest.param("semi_implicit_euler", 1e-4, 2e-3, marks=pytest.mark.slow)])
@@ -142,6 +143,7 @@ def test_angular_momentum_over_a_long_fall(anymal, rng, integrator, dt, bound):
     assert np.abs(angular - angular[0]).max() < bound * np.linalg.norm(angular[0])
 
 
+@pytest.mark.slow
 def test_free_fall_of_a_floating_robot(anymal, rng):
     robot = anymal
     q0, v0 = robot.random_configuration(rng), rng.standard_normal(robot.n)

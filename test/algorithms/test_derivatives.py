@@ -58,6 +58,7 @@ def test_inverse_dynamics_against_infinitesimals(robot, motion):
     near(by_q, np.stack([mixed_derivative(positions, q, [step]) for step in np.eye(robot.n)], axis=-1), 1e-13)
 
 
+@pytest.mark.slow
 def test_external_wrenches_turn_with_their_links(robot, motion):
     q, qd, qdd, external = motion
     near(robot.inverse_dynamics_derivatives(q, qd, qdd, external).by_q,
@@ -100,6 +101,7 @@ def test_gravity_torque_is_the_gradient_of_an_energy(robot, motion):
         assert np.abs(by_qd).max() == 0.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("representation", ["body", "spatial", "hybrid", "mixed"])
 def test_hessian_makes_the_derivative_of_the_jacobian(robot, motion, representation):
     q, qd, _, _ = motion

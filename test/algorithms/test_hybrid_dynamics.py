@@ -38,6 +38,7 @@ def test_what_is_found_is_what_was_left_out(robot, motion, rng, share):
         assert np.abs(left).max() < 1e-12 * np.abs(robot.mass_matrix(q)).max() * max(1.0, np.abs(found[0]).max())
 
 
+@pytest.mark.slow
 def test_what_is_given_comes_back_to_the_bit_under_wrenches_of_any_size(robot, rng):
     q, (qd, qdd, tau) = robot.random_configuration(rng), rng.standard_normal((3, robot.n))
     driven = np.arange(robot.n) % 2 == 0
@@ -45,6 +46,7 @@ def test_what_is_given_comes_back_to_the_bit_under_wrenches_of_any_size(robot, r
     assert np.array_equal(found[0][driven], qdd[driven]) and np.array_equal(found[1][~driven], tau[~driven])
 
 
+@pytest.mark.slow
 def test_its_ends_are_forward_and_inverse_dynamics(robot, motion):
     q, qd, qdd, tau, _ = motion
     forward = robot.forward_dynamics(q, qd, tau)
@@ -67,6 +69,7 @@ def test_batches(robot, rng):
             assert np.allclose(a, b[k], rtol=1e-10, atol=1e-12 * np.abs(found[0]).max())
 
 
+@pytest.mark.slow
 def test_names_and_out(robot, rng):
     q, (qd, qdd, tau) = robot.random_configuration(rng), rng.standard_normal((3, robot.n))
     names = robot.joint_names[::2]

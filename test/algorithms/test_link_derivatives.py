@@ -10,6 +10,8 @@ from support.matrices import error
 from support.plain import plain, target_of
 from support.random_trees import GROUPS, KINDS, model_of, random_tree
 
+pytestmark = pytest.mark.slow
+
 REPRESENTATIONS = "body", "spatial", "hybrid", "mixed"
 ROBOTS = {"fixed": (0, KINDS), "groups": (0, (*GROUPS, *KINDS)), "mimics": (2, KINDS)}
 METHODS = {1: "link_acceleration", 2: "link_jerk", 3: "link_snap"}
@@ -39,7 +41,6 @@ def exact(robot, target, *motion):
     return twists, time_derivative(jacobian, *numbers[:3])
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("representation", REPRESENTATIONS)
 @pytest.mark.parametrize("seen_from", [None, 3])
 def test_recursions_against_infinitesimals(robot, motion, representation, seen_from):
@@ -82,12 +83,10 @@ def test_jerk(rng):
         robot.link_jerk(*np.zeros((3, robot.n)), np.zeros(99), robot.link_names[-1])
 
 
-@pytest.mark.slow
 def test_methods(robot, motion):
     check_methods(robot, motion, METHODS)
 
 
-@pytest.mark.slow
 def test_batches_are_the_same(robot, rng):
     q, rates, link = robot.random_configuration(rng, (3, 5)), rng.standard_normal((4, 3, 5, robot.n)), "link 5"
     for name, orders in (("jacobian_second_derivative", 2), *((name, k + 1) for k, name in METHODS.items())):

@@ -24,6 +24,7 @@ def deep_robot(of=KINDS):
     return sd.Robot(model_of(parts))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("of", [KINDS, pytest.param((*GROUPS, "revolute"), marks=pytest.mark.slow)])
 def test_rows_are_those_of_the_recursions_in_body_frames_also_in_batches(of):
     robot, rng = deep_robot(of), np.random.default_rng(4)
@@ -39,6 +40,7 @@ def test_rows_are_those_of_the_recursions_in_body_frames_also_in_batches(of):
         assert error(getattr(robot, method)(*(x[0] for x in given.values())), expected[0]) < 1e-13
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("of", [KINDS, pytest.param((*GROUPS, "revolute"), marks=pytest.mark.slow)])
 def test_derivatives_of_one_state_by_rows_are_those_of_batches(of):
     robot, rng = deep_robot(of), np.random.default_rng(5)
@@ -50,6 +52,7 @@ def test_derivatives_of_one_state_by_rows_are_those_of_batches(of):
             assert error(found, block) < 1e-13 and found.any()
 
 
+@pytest.mark.slow
 def test_the_mass_matrix_is_exactly_symmetric():
     robot = deep_robot()
     M = robot.mass_matrix(np.linspace(-1.0, 1.0, robot.n))

@@ -87,7 +87,8 @@ def test_real_robot(name, report):
     report(name, robot.n, *compare(robot, oracle_of_urdf(PATHS[name], robot), STATES))
 
 
-@pytest.mark.parametrize("name", ROBOTS)
+@pytest.mark.parametrize("name", [pytest.param(name, marks=[pytest.mark.slow] * (real_robot(name).n > 18))
+                                  for name in LOADED])
 def test_real_robot_with_a_floating_base(name, report):
     robot = real_robot(name, floating_base=True)
     report(f"{name}, floating", robot.n, *compare(robot, oracle_of_urdf(PATHS[name], robot), STATES // 10))

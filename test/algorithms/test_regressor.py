@@ -41,6 +41,7 @@ def near(found, expected, bound=1e-13):
     assert np.abs(found - expected).max(initial=0.0) <= bound * np.abs(expected).max(initial=1.0)
 
 
+@pytest.mark.slow
 def test_products_with_the_parameters_of_any_links(robot, motion, rng):
     """Regressors are those of the state alone: they serve a robot of other links."""
     q, qd, qdd = motion
@@ -61,6 +62,7 @@ def test_efforts_of_joints_on_groups_are_linear_in_the_parameters(rng):
     near(Y @ robot.inertial_parameters, robot.inverse_dynamics(q, qd, qdd))
 
 
+@pytest.mark.slow
 def test_friction_and_armature_are_columns(robot, motion, rng):
     q, qd, qdd = motion
     Y, friction = robot.torque_regressor(q, qd, qdd, friction=True), robot.friction_parameters
@@ -140,6 +142,7 @@ def test_batches_are_the_same(robot, rng):
     assert robot.torque_regressor(q[0], qd, qdd, True, out) is out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("floating", [False, pytest.param(True, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", [UR5, *(pytest.param(name, marks=pytest.mark.slow) for name in LOADED if name != UR5)])
 def test_real_robots_against_pinocchio(name, floating, rng):

@@ -48,6 +48,7 @@ def test_recursions_against_infinitesimals(robot, motion, representation, order)
 
 
 # Kernels for hybrid twists, and below those for batches and joints on groups, take their time to compile.
+@pytest.mark.slow
 @pytest.mark.parametrize("representation", ["body", pytest.param("hybrid", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("mimics", [0, 2])
 def test_compiled(representation, mimics, rng):

@@ -136,6 +136,7 @@ def test_without_passive_joints_contacts_relieve_the_motors(rng):
     assert np.allclose(swinging.tau, arm.inverse_dynamics(q, v, 0.0 * vd)) and swinging.wrenches == {}
 
 
+@pytest.mark.slow
 def test_what_cannot_be_met_is_refused_with_the_stance(robot, motion):
     q, v, vd = motion
     one, two = [[0, 0, 0]], [[0, 0, 0], [0.1, 0, 0]]

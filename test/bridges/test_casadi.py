@@ -42,7 +42,8 @@ def test_values_jacobians_and_gradients(name, function, rng):
         near(found[1 + len(inputs) + k][:, 0], np.tensordot(weights, by, weights.ndim), 1e-9)
 
 
-@pytest.mark.parametrize("function, bound", [("inverse_dynamics", 1e-9), ("forward_dynamics", 1e-5)])
+@pytest.mark.parametrize("function, bound", [
+    pytest.param("inverse_dynamics", 1e-9, marks=pytest.mark.slow), ("forward_dynamics", 1e-5)])
 def test_second_derivatives(function, bound, rng):
     """Exact ones of inverse dynamics, and differences of exact first ones."""
     robot, bridged = bridge("fixed")

@@ -88,6 +88,7 @@ def test_times_of_a_recording_may_be_those_of_a_table():
     assert all(np.array_equal(a, b) for a, b in zip(found, expected, strict=True))
 
 
+@pytest.mark.slow
 def test_names_in_columns_efforts_and_elements_are_refused():
     pd, da = pytest.importorskip("pandas"), pytest.importorskip("dask.array")
     efforts, wrench = pd.Series([1.0, 2.0, 3.0], ["c", "a", "b"]), pd.Series(np.ones(6), list("fedcba"))

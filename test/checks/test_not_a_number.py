@@ -43,7 +43,8 @@ def test_what_depends_on_a_nan_is_nan(function, given, name, value):
 
 
 @pytest.mark.parametrize("function, given, name, value", [
-    pytest.param(*case, id=f"{label(case[0])}, {case[2]}") for case in CASES
+    pytest.param(*case, marks=[pytest.mark.slow] * label(case[0]).startswith("ClosedLoopRobot"),
+                 id=f"{label(case[0])}, {case[2]}") for case in CASES
     if case[0].__name__ in REFUSING or (case[0].__name__, case[2]) in RECORDED])
 def test_what_searches_or_builds_refuses_a_nan_by_name(function, given, name, value):
     lost = value.copy()

@@ -42,6 +42,7 @@ def slope(f, robot, q, h=1e-6):
                     axis=-1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("kind", "on_groups"), ON_TREES)
 def test_rates_are_those_of_the_residual_and_of_the_jacobian(kind, on_groups, rng):
     loops, q = two_branches(kind, on_groups, rng)
@@ -57,6 +58,7 @@ def test_rates_are_those_of_the_residual_and_of_the_jacobian(kind, on_groups, rn
     assert np.linalg.matrix_rank(np.vstack((G, J)), 1e-9) == np.linalg.matrix_rank(J, 1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("kind", "on_groups"), ON_TREES)
 def test_projection_closes_what_was_opened(kind, on_groups, rng):
     loops, q = two_branches(kind, on_groups, rng)
@@ -86,6 +88,7 @@ def test_a_joint_is_closed_along_its_own_motions(kind, rng):
     assert (found.degrees, found.rank, found.redundant) == (degrees, 0, 6 - degrees)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("cut", "tilt"), [("A", 0.0), ("C", 0.4), ("D", 1.1)])
 def test_a_planar_four_bar_has_three_redundant_rows(cut, tilt):
     loops = four_bar(tilt).closed((cut,))
@@ -102,6 +105,7 @@ def test_a_planar_four_bar_has_three_redundant_rows(cut, tilt):
     assert loops.project(turned, held=(crank,))[0] == turned[0]
 
 
+@pytest.mark.slow
 def test_a_skew_loop_that_only_moves_by_its_lengths(rng):
     """Off the closed configurations no row of Bennett's linkage is redundant, on them three of five are."""
     loops, stretched = bennett(), bennett(1.05)
@@ -112,6 +116,7 @@ def test_a_skew_loop_that_only_moves_by_its_lengths(rng):
             stretched.project(start)
 
 
+@pytest.mark.slow
 def test_a_flat_parallelogram_is_singular():
     """Two motions meet where all bars lie on a line."""
     builder = sd.ModelBuilder("ground")
@@ -147,6 +152,7 @@ def test_the_platform_of_a_delta_robot_does_not_turn(rng):
     assert np.abs(loops.robot.forward_kinematics(q, "platform")[:3, :3] - np.eye(3)).max() < 1e-9
 
 
+@pytest.mark.slow
 def test_a_distance_is_as_long_as_it_is_given_or_where_it_is_closed(rng):
     tree, q = four_bar().closed(("D",)).robot, rng.normal(size=(2, 3))
     point, on = rng.normal(size=(2, 3))
@@ -177,6 +183,7 @@ def test_what_contradicts_each_other_is_named():
         hasty.project(tree.neutral() + 0.3, steps=1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("beyond", [0.05, 0.8, 3.0])
 def test_a_rod_out_of_reach_is_inconsistent_wherever_the_search_starts(beyond, rng):
     """What is left open is what the stretched bars of the four-bar lack; 5 m in the last case."""

@@ -66,6 +66,7 @@ def test_states_of_any_ranks_respond_each_as_alone(change, rng):
         assert J[k].T @ response(M[k], J[k]).multipliers(push) == pytest.approx(push, rel=1e-8, abs=1e-9)
 
 
+@pytest.mark.slow
 def test_a_response_holds_no_more_than_it_may(rng):
     J, M = rng.normal(size=(2, 3, 5)), np.eye(5)
     J[:, 2] = J[:, 0] + 1e-2 * J[:, 2]                      # loops that are open a little
@@ -75,6 +76,7 @@ def test_a_response_holds_no_more_than_it_may(rng):
         assert found.rank.tolist() == most and found.K == pytest.approx(np.array(free), abs=1e-10)
 
 
+@pytest.mark.slow
 def test_what_moves_no_inertia_along_what_is_held_responds(rng):
     """A mass matrix that is singular: where constraints leave it none of its null space."""
     J, M = np.array([[0.0, 0.0, 1.0]]), np.diag([2.0, 4.0, 0.0])

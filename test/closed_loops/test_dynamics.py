@@ -16,6 +16,8 @@ from screw_dynamics.screws.groups import se3
 from support.linkages import Linkage, Pair, Part, bennett, delta, four_bar, stewart
 from support.paths import ROOT
 
+pytestmark = pytest.mark.slow
+
 BALLS = [f"ball_{k}" for k in range(6)]
 LEGS = [f"leg_{k}" for k in range(6)]
 
@@ -116,7 +118,6 @@ def test_accelerations_are_those_of_absolute_coordinates(linkage, cut, rng):
     assert np.abs(found - expected).max() < 1e-9 * max(1.0, np.abs(expected).max())
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "fixed"])
 def test_a_free_body_in_a_joint_moves_as_one_that_hangs_on_it(kind, rng):
     """The joint as a constraint, and as the macro joint of the same name; both on a link that moves."""
@@ -169,7 +170,6 @@ def test_gears_and_racks_move_as_mimic_joints(slides, rng):
     assert not found.wrenches and loops.mobility(full).degrees == 2
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("linkage", "cuts"), [(four_bar(), [("A",), ("B",), ("C",), ("D",)]),
                                                (stewart(), [BALLS[1:], [*BALLS[:4], "leg_4"]])])
 def test_motion_does_not_depend_on_the_cut_joint(linkage, cuts, rng):
@@ -192,7 +192,6 @@ def test_motion_does_not_depend_on_the_cut_joint(linkage, cuts, rng):
     assert np.ptp(ends, axis=0).max() < 1e-7
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", ("four-bar", "delta robot", "floating four-bar", "Bennett's linkage"))
 def test_energy_and_constraints_are_kept(name, rng):
     loops = MECHANISMS[name]()
@@ -227,14 +226,12 @@ for loops in (four_bar().closed(("D",)), bennett()):
 """
 
 
-@pytest.mark.slow
 def test_energy_and_constraints_are_kept_in_plain_python():
     """The same kernels, not compiled: in two seconds instead of a minute. What starts lost is refused."""
     subprocess.run([sys.executable, "-c", IN_PLAIN_PYTHON], cwd=ROOT / "test", check=True,
                    env=os.environ | {"NUMBA_DISABLE_JIT": "1", "PYTHONPATH": str(ROOT)})
 
 
-@pytest.mark.slow
 def test_momentum_of_a_floating_mechanism_is_kept(rng):
     loops = floating_four_bar().closed(("C",), gravity=(0.0, 0.0, 0.0))
     q, qd = moving(loops, rng)
@@ -265,7 +262,6 @@ def test_efforts_of_redundant_actuation_cause_the_motion(rng):
     assert np.abs(left).max() < 1e-9 and np.abs(pushed.tau - least).max() > 0.1
 
 
-@pytest.mark.slow
 def test_the_legs_of_a_stewart_platform_hold_it(rng):
     loops = stewart().closed(BALLS[1:])
     robot, q = loops.robot, loops.robot.neutral()
@@ -276,7 +272,6 @@ def test_the_legs_of_a_stewart_platform_hold_it(rng):
         loops.inverse_dynamics(q, rest, rest, LEGS[:5])
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", ("four-bar", "Stewart platform", "floating four-bar", "Bennett's linkage"))
 def test_batches_are_single_states(name, rng):
     loops = MECHANISMS[name]()
@@ -296,7 +291,6 @@ def test_batches_are_single_states(name, rng):
         assert np.abs(efforts.tau[k] - loops.inverse_dynamics(q[k], qd[k], batch.qdd[k]).tau).max() < 1e-9 * scale
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", ("four-bar", "floating four-bar", "Bennett's linkage"))
 def test_motions_of_a_batch_are_those_of_its_states(name, rng):
     """Lanes whose ranks and pivots differ, and controllers of every kind: compiled, Python, and constant."""
@@ -346,7 +340,6 @@ def followed(rng):
     return (mimics, q, qd, np.delete(tau, E)), (geared, at, rate, tau), E
 
 
-@pytest.mark.slow
 def test_loops_of_robots_with_mimic_joints_in_plain_python():
     """The same kernels, not compiled: in a second instead of a quarter of a minute."""
     subprocess.run([sys.executable, "-m", "pytest", "-q", "-m", "slow", "-p", "no:cacheprovider",
@@ -354,7 +347,6 @@ def test_loops_of_robots_with_mimic_joints_in_plain_python():
                    env=os.environ | {"NUMBA_DISABLE_JIT": "1"})
 
 
-@pytest.mark.slow
 def test_loops_of_robots_with_mimic_joints(followed):
     """By the mass matrix, where the other is solved by articulated bodies."""
     (mimics, *state), (geared, *other), E = followed
@@ -364,7 +356,6 @@ def test_loops_of_robots_with_mimic_joints(followed):
     assert np.abs(wrenches["F"] - expected.wrenches["F"]).max() < 1e-9 * np.abs(wrenches["F"]).max()
 
 
-@pytest.mark.slow
 def test_motions_and_batches_of_loops_with_mimic_joints(followed):
     (mimics, q, qd, tau), (geared, at, rate, _), E = followed
     motions = [x.simulate(*state, dt=1e-3, steps=50) for x, state in ((mimics, (q, qd)), (geared, (at, rate)))]
@@ -424,7 +415,6 @@ def test_wrong_settings_are_refused():
         loops.inverse_dynamics(q, rest, rest, ("Z",))
 
 
-@pytest.mark.slow
 def test_simulations_that_fail_say_why():
     loops = MECHANISMS["four-bar"]()
     q, rest = loops.robot.neutral(), np.zeros(3)

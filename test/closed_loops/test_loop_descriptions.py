@@ -70,6 +70,7 @@ def same(one, other, rng):
             assert np.abs(J[rows].T @ J[rows] - expected[rows].T @ expected[rows]).max() < 1e-12
 
 
+@pytest.mark.slow
 def test_elements_are_the_constraints_that_they_are_named_after(rng):
     y, at, on = along((0, 1, 0)), np.eye(4), np.eye(4)
     at[2, 3], on[0, 3] = -0.5, 0.8
@@ -85,6 +86,7 @@ def test_elements_are_the_constraints_that_they_are_named_after(rng):
     same(loops, more, rng)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_joint_frame_is_where_its_links_and_its_axis_place_it(kind, rng):
     (roll, pitch, yaw), axis = rng.normal(size=(2, 3))
@@ -121,6 +123,7 @@ def test_other_readers_of_urdf_load_the_file(capfd):
     capfd.readouterr()                              # urdf_parser_py prints that it does not know them
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("change", [
     lambda r: r.with_payload("coupler", 2.0), lambda r: r.with_gravity((0, 0, 0)),
     lambda r: r.with_inertial_parameters(1.1 * r.inertial_parameters), lambda r: pickle.loads(pickle.dumps(r)),
@@ -161,6 +164,7 @@ def test_a_loop_on_a_floating_base_is_closed_where_it_was():
     assert np.abs(floating.residual(floating.robot.neutral())[floating.rows["D"]]).max() < 1e-15
 
 
+@pytest.mark.slow
 def test_locked_joints_keep_loops_and_leave_gears():
     text = robot(*TREE, own(D, GEAR))
     whole, q = ClosedLoopRobot.from_urdf(text), np.array((0.4, 0.2, -0.3, 0.15))
@@ -228,6 +232,7 @@ def built():
     return builder
 
 
+@pytest.mark.slow
 def test_a_builder_hands_its_constraints_to_the_model(rng):
     builder, frame = built(), along((0, 1, 0))
     expected = [LoopJoint("D", "revolute", "coupler", "ground", frame), Gear("G", {"A": 1.0, "B": -1.0}, 0.2),

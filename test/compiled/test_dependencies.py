@@ -168,9 +168,11 @@ if len(sys.argv) > 1:
 robot.potential_energy([0.1, 0.2])"""
     kept = []
     for edit in (["edit"], []):
-        subprocess.run([sys.executable, "-c", program, *edit], cwd=tmp_path, check=True, env={
-            **os.environ, "PYTHONPATH": str(tmp_path), "SCREW_DYNAMICS_CACHE_DIR": str(cache)})
+        result = subprocess.run([sys.executable, "-c", program, *edit], cwd=tmp_path, check=True, env={
+            **os.environ, "PYTHONPATH": str(tmp_path), "SCREW_DYNAMICS_CACHE_DIR": str(cache)},
+            capture_output=True, text=True)
         kept.append(len([*cache.glob("*.kernel*")]))
+        assert ("se3.py has changed since this process imported it" in result.stderr) == bool(edit)
     assert kept == [0, 1]
 
 

@@ -1,6 +1,7 @@
 """Kernels as shared objects: built once, loaded without Numba, and never trusted blindly."""
 import os
 import resource
+import shutil
 import subprocess
 import sys
 
@@ -95,6 +96,13 @@ def test_a_linker_that_fails_is_reported(folder, monkeypatch, caplog):
     monkeypatch.setattr(shared_objects, "linker", lambda: ["false"])
     assert shared_objects.address_of(kernel()) == 0
     assert "kernels cannot be linked" in caplog.text
+
+
+def test_a_compiler_may_have_a_space_in_its_path(monkeypatch, tmp_path):
+    compiler = tmp_path / "a compiler"
+    compiler.symlink_to(shutil.which(shared_objects.linker()[0]))
+    monkeypatch.setenv("CC", f"'{compiler}' -O1")
+    assert shared_objects.linker() == [str(compiler), "-O1"]
 
 
 def test_a_system_that_loads_none_is_reported_and_numba_makes_the_code(folder, monkeypatch, caplog):

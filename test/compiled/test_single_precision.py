@@ -35,6 +35,7 @@ def in_single(f, arrays, **options):
     return out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lead", [(), (1,), (2 * WIDTH - 1,), (2 * WIDTH,), (4 * WIDTH + 1,), (3, 7), (0,)])
 @pytest.mark.parametrize("layout", ["float32", "float64", "backwards", "Fortran", "lists"])
 def test_results_are_those_of_double_precision_to_a_millionth(rng, lead, layout):
@@ -49,6 +50,7 @@ def test_results_are_those_of_double_precision_to_a_millionth(rng, lead, layout)
     assert not wide[..., 1::2].any()
 
 
+@pytest.mark.slow
 def test_threads_do_not_change_a_bit(rng):
     q = rng.normal(size=(20_000, 2)).astype(np.float32)
     one, two = (PENDULUM.gravity_torque(q, out=np.empty_like(q), threads=threads) for threads in (1, 2))
@@ -98,6 +100,7 @@ def test_real_robots_are_within_the_bound(rng, robot, name):
     assert np.abs(found - expected).max() < bound
 
 
+@pytest.mark.slow
 def test_kernels_of_one_robot_are_there_in_single_precision_too(rng):
     robot = sd.Robot(PENDULUM.model)
     assert in_single(robot.gravity_torque, states(rng, robot, 1, 5)).dtype == np.float32

@@ -34,7 +34,7 @@ def through_lanes(states, out):
 @pytest.mark.skipif(PLAIN, reason="plain Python has no lanes")
 @pytest.mark.parametrize("count", COUNTS)
 @pytest.mark.parametrize("n", [1, 2, 7, 8, 9, 16, 19])
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("dtype", [np.float64, pytest.param(np.float32, marks=pytest.mark.slow)])
 def test_rows_go_in_and_out_of_lanes(rng, count, n, dtype):
     """Of any length, and nothing is written around them."""
     states, memory = rng.normal(size=(count, n)).astype(dtype), np.full((count + 2) * n, 9.0, dtype)

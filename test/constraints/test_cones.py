@@ -88,6 +88,7 @@ def test_a_thousand_solutions_are_those_of_cone_programs(rng):
     all_agree_with_clarabel(scenes(rng, 1000))
 
 
+@pytest.mark.slow
 def test_solutions_are_those_of_alternating_directions_in_pinocchio(rng):
     pin = pytest.importorskip("pinocchio")
     if not hasattr(pin, "ADMMSolverSettings"):
@@ -136,6 +137,7 @@ def test_alternating_directions_come_near(rng):
     assert abs(scene.G @ (x - expected)).max() < 1e-4 * abs(scene.c).max()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("u", [1, 4, 9])
 def test_rows_within_bounds_are_those_of_pivoting(rng, u):
     for _ in range(20):
@@ -194,6 +196,7 @@ def test_lanes_that_stick_stay_so_beside_one_that_slides():
     np.testing.assert_array_equal(found.x[0], alone.x[0])
 
 
+@pytest.mark.slow
 def test_a_contact_that_is_not_active_has_no_impulse():
     found = solve_contacts(np.eye(6), (0.0, 0.0, -1.0) * 2, [0.5, 0.5], active=[1.0, 0.0])
     np.testing.assert_allclose(found.x, (0.0, 0.0, 1.0, 0.0, 0.0, 0.0), atol=1e-15)

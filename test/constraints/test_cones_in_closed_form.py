@@ -5,6 +5,8 @@ import pytest
 from screw_dynamics.constraints.cones.problems import solve_contacts
 from support.contact_scenes import STEP, Boxes, holds, stack
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize("slope", [0.1, 0.3, 0.4999999, 0.5000001, 0.7, 2.0])
 def test_a_block_sticks_below_the_angle_of_friction_and_slides_above(slope):

@@ -48,6 +48,7 @@ def holds(found, G, c, spin_mu, roll_mu, small=1e-9):
         opposes(x[i:i + 2], v[i:i + 2], mu * x[NORMAL[of]], small)
 
 
+@pytest.mark.slow
 def test_what_turns_is_braked_by_the_friction_of_its_contact(rng):
     slides, steps = np.zeros(2), []
     for _ in range(12):
@@ -125,6 +126,7 @@ def test_residuals_are_what_they_are_said_to_be(rng):
     assert given.found[DISSIPATION] == pytest.approx(np.hypot(*expected), rel=1e-12)
 
 
+@pytest.mark.slow
 def test_what_leaves_fast_does_not_make_the_rest_rough():
     """A block comes to rest, as another contact opens by 1e9 m/s: what is left is of the velocity that is stopped."""
     found = solve_contacts(np.eye(6), (0.0, 0.0, -1e-4, 0.0, 0.0, 1e9), [0.5, 0.5])

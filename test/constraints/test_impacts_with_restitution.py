@@ -8,6 +8,7 @@ from screw_dynamics.constraints.cones.tables import cones, numbers
 from support.contact_scenes import heap, row_of_balls, stack
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [2, 3, 5])
 @pytest.mark.parametrize("backwards", [False, True])
 def test_a_row_of_equal_balls_hands_the_momentum_to_the_last(n, backwards):
@@ -19,6 +20,7 @@ def test_a_row_of_equal_balls_hands_the_momentum_to_the_last(n, backwards):
     np.testing.assert_allclose(after, -velocities if backwards else velocities[::-1], atol=1e-14)
 
 
+@pytest.mark.slow
 def test_two_balls_go_apart_as_newton_says():
     for e in (0.0, 0.3, 1.0):
         scene, v = row_of_balls((1.0, 3.0), (2.0, -1.0))
@@ -27,6 +29,7 @@ def test_two_balls_go_apart_as_newton_says():
         np.testing.assert_allclose(after, (-0.25 - 2.25 * e, -0.25 + 0.75 * e), atol=1e-15)
 
 
+@pytest.mark.slow
 def test_a_box_that_lands_flat_bounces_flat():
     scene = stack([2.0], mu=0.0, v=(0.0, 0.0, -3.0), gravity=(0.0, 0.0, 0.0))
     found = solve_impacts(scene.G, scene.c, scene.mu, 0.5)
@@ -34,6 +37,7 @@ def test_a_box_that_lands_flat_bounces_flat():
     assert found.sweeps == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sign", [1.0, -1.0])
 def test_dry_friction_gives_in_all_rounds_together_what_it_can(sign):
     """Three balls of 1, 1 and 0.5 kg, the second of which is braked by 0.1 N s: it goes on after it has hit the third,
@@ -64,6 +68,7 @@ def test_what_is_given_stays(rng):
     assert (given.active == 1.0).all() and (given.x[:2] >= given.lower).all() and (given.x[:2] <= given.upper).all()
 
 
+@pytest.mark.slow
 def test_slow_contacts_do_not_bounce():
     scene, _ = row_of_balls((1.0, 1.0), (0.01, 0.0))
     assert not solve_impacts(scene.G, scene.c, scene.mu, 1.0, threshold=0.02).x.any()

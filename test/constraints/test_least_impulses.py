@@ -7,6 +7,8 @@ from screw_dynamics.constraints.cones.problems import solve_contacts
 from screw_dynamics.constraints.cones.solver import STEPS
 from support.contact_scenes import axes, holds, row_of_boxes, stack
 
+pytestmark = pytest.mark.slow
+
 optimize = pytest.importorskip("scipy.optimize")
 
 

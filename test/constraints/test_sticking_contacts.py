@@ -6,6 +6,8 @@ import pytest
 from screw_dynamics.constraints.cones.problems import solve_contacts
 from support.contact_scenes import stack
 
+pytestmark = pytest.mark.slow
+
 
 class Redundant:
     """Seventeen rows of every kind on six velocities, which three contacts that press may stop."""

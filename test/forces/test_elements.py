@@ -156,6 +156,7 @@ def test_a_stop_pushes_back_never_pulls_and_knows_the_models_limits():
     assert sum_of(one_joint(), forces.Stop("joint", 1.0, upper=0.3)).efforts([0.5], [0.0])[0] == -0.2
 
 
+@pytest.mark.slow
 def test_an_impact_on_a_stop_gives_back_what_hunt_and_crossley_say():
     """The speed after a slow impact at v is (1 - 2/3 loss v) v, to first order in the loss."""
     robot, v, loss = one_joint(), 1e-2, 1.0

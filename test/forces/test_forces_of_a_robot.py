@@ -24,6 +24,7 @@ def state(rng, robot):
     return rng.uniform(-0.3, 0.3, (2, robot.n))
 
 
+@pytest.mark.slow
 def test_they_act_as_if_they_were_given(robot, state):
     own = robot.with_forces(OWN)
     assert own.forces == tuple(OWN) and robot.forces == () and own.with_forces([]).model.digest == robot.model.digest
@@ -37,6 +38,7 @@ def test_they_act_as_if_they_were_given(robot, state):
     np.testing.assert_array_equal(own.drive_energy(state[0]), robot.total_force(OWN).potential_energy(state[0]))
 
 
+@pytest.mark.slow
 def test_the_energy_balance_of_a_motion_with_them_closes(robot, state):
     own = robot.with_forces([*OWN, FALLING])
     motion = own.rollout(*state, dt=1e-4, steps=2000, integrator="rk4", limits=False, friction=True, record="energy")
@@ -44,6 +46,7 @@ def test_the_energy_balance_of_a_motion_with_them_closes(robot, state):
     assert energy.friction[-1] > 0.01 and abs(energy.residual).max() < 1e-9
 
 
+@pytest.mark.slow
 def test_friction_among_them_is_that_of_hess_and_soom_and_acts_where_friction_does(robot, state):
     own, qd = robot.with_forces([FALLING]), np.array([0.3, -0.04, 0.1])
     expected = 0.2 * 0.04 + 0.5 + 0.4 / (1.0 + (0.04 / 0.05) ** 2)

@@ -10,6 +10,8 @@ from screw_dynamics.simulated_robot.simulation import Simulation
 from support import planar_arm as arm
 from support.loop_robots import four_bar
 
+pytestmark = pytest.mark.slow
+
 START = {"shoulder": 0.3, "elbow": -0.4}
 DT = 1e-3
 
@@ -38,7 +40,6 @@ def test_efforts_move_it_as_a_rollout():
     assert abs(simulated.q - q[-1]).max() <= 1e-13 and abs(simulated.qd - qd[-1]).max() <= 1e-12
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("integrator", ["semi_implicit_euler", "rk4"])
 def test_a_push_makes_the_loop_of_motors_take_the_same_steps(integrator):
     """Under a push of 0 N each step has efforts of its own, by another kernel."""
@@ -66,7 +67,6 @@ def test_servos_compensate_what_acts():
     assert abs(free.snapshot().effort - held.snapshot().effort - f).max() <= 0.05 * abs(f).max()
 
 
-@pytest.mark.slow
 def test_sensors_feel_what_acts():
     """The accelerations of a step, and the efforts at rest under a spring alone."""
     simulated = simulation()
@@ -91,7 +91,6 @@ def test_the_account_of_energy_closes():
     assert abs(account.energy_residual) <= 1e-6 * (abs(account.work) + account.friction)
 
 
-@pytest.mark.slow
 def test_closed_loops_have_forces():
     loops = ClosedLoopRobot.from_urdf(four_bar())
     robot, joint = loops.robot, loops.robot.joint_names[0]

@@ -107,6 +107,7 @@ def integrated(drive, spring, end, start=(0.0, 0.0, 0.0, 0.0), tau=0.0):
     return solve_ivp(rates, (0.0, end), start, "DOP853", rtol=1e-11, atol=1e-13, max_step=1e-3).y[:, -1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("spring", [400.0, HARD])
 def test_a_pendulum_on_a_spring_moves_as_its_equations_say(spring):
     drive = sd.Drive(1e-4, 50.0, spring, 0.2)
@@ -126,6 +127,7 @@ ALL = {"linear": sd.Drive(1e-4, 50.0, 400.0, 0.2), "hardening": sd.Drive(1e-4, 5
        "rigid electric": sd.Drive(1e-4, 50.0, electric=Electric(0.4, 1e-3, 0.05))}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("drive", ALL.values(), ids=ALL)
 def test_energies_of_drives_close_in_motions_on_lanes_and_of_one_state(drive, rng):
     robot = pendulum(drive)
@@ -142,6 +144,7 @@ def test_energies_of_drives_close_in_motions_on_lanes_and_of_one_state(drive, rn
     assert abs(fine.residual[:, -1]).max() < 0.7 * abs(coarse.residual[:, -1]).max()     # of order 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("drive", [ALL[name] for name in ("hardening", "antagonistic", "lever", "electric")])
 def test_derivatives_of_motions_are_those_of_the_springs(drive, rng):
     robot = pendulum(drive)
@@ -156,6 +159,7 @@ def test_derivatives_of_motions_are_those_of_the_springs(drive, rng):
     assert abs(found.qdd - accelerations(x)).max() <= 1e-12 * abs(found.qdd).max()
 
 
+@pytest.mark.slow
 def test_a_stiffer_spring_is_nearer_to_the_rigid_robot_as_one_over_its_stiffness():
     """From the equilibrium, released by the motor's torque: the oscillation of the spring has that amplitude, too."""
     rigid, errors = pendulum(sd.Drive(1e-4, 50.0)), []
@@ -182,6 +186,7 @@ def test_springs_that_cannot_be_are_refused(element, message):
         pendulum(ALL["linear"]).total_force([element])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("spring", [HARD, TABLE])
 def test_a_spring_at_rest_has_its_first_slope(spring):
     robot = pendulum(sd.Drive(1e-4, 50.0, spring))
@@ -190,6 +195,7 @@ def test_a_spring_at_rest_has_its_first_slope(spring):
     assert abs(slope - K).max() < 1e-6
 
 
+@pytest.mark.slow
 def test_an_electric_motor_has_the_torque_of_its_speed_and_the_lag_of_its_winding():
     """A wheel without weight on a geared motor, at a voltage and under a load: its final speed is V / k less load R /
     k^2, and what it does before is SciPy's."""

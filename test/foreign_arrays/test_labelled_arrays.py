@@ -41,6 +41,7 @@ def test_axes_are_taken_by_name_too(rng):
     assert_equal_to_rounding(found.transpose("time", "run", "joint").values, ROBOT.coriolis_torque(q[:, None], qd))
 
 
+@pytest.mark.slow
 def test_derivatives_wrenches_and_several_results(rng):
     q, qd, tau = rng.normal(size=(3, 5, 2))
     lazy = labelled(q, JOINTS[::-1]), labelled(qd), labelled(tau)

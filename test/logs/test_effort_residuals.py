@@ -74,6 +74,7 @@ def test_a_spring_that_is_known_is_taken_off(robot):
     assert residuals(recording, robot, forces=[spring]).rms.max() < 1e-3 < residuals(recording, robot).rms.max()
 
 
+@pytest.mark.slow
 def test_torque_sensors_behind_springs_measure_what_acts_already(robot):
     """Of a robot on springs: efforts of joints as a sensor has them, none, or missing are the same; nothing is
     external, and identification finds what the robot carries."""

@@ -11,6 +11,8 @@ from screw_dynamics.analysis.identification.unknowns import unknowns
 from screw_dynamics.logs import Recording, identify
 from support.episodes import arm, episode, save
 
+pytestmark = pytest.mark.slow
+
 NOISE = 0.3
 
 
@@ -53,7 +55,6 @@ def test_of_one_recording_it_is_that_of_identify(drawn, recordings):
     assert str(found.found) == str(expected)
 
 
-@pytest.mark.slow
 def test_it_is_least_squares_of_all_equations_at_once(drawn, recordings, found):
     """By NumPy, of 1e-10; weights are those of the residuals, as many as are independent."""
     Y, b, valid = stacked(drawn, recordings)
@@ -71,7 +72,6 @@ def test_it_is_least_squares_of_all_equations_at_once(drawn, recordings, found):
     assert (1.0 - 1e-4 < times).all() and (times < 3.0).all()
 
 
-@pytest.mark.slow
 def test_it_is_nearly_that_of_one_recording_with_gaps(drawn, recordings, found):
     """All in one, a second apart; only the correlation of residuals is estimated otherwise."""
     t = np.concatenate([x.t + 5.0 * k for k, x in enumerate(recordings)])
@@ -88,7 +88,6 @@ def test_it_finds_the_robot_within_its_intervals(built, found):
     assert found.failed == [] and str(found).startswith("30 recordings\n24000 samples, ")
 
 
-@pytest.mark.slow
 def test_sums_do_not_depend_on_how_they_are_taken(drawn, recordings):
     """The products of the triangles add up, whatever the tree."""
     parts = [identify([x], drawn).found.evidence for x in recordings[:20]]
@@ -99,7 +98,6 @@ def test_sums_do_not_depend_on_how_they_are_taken(drawn, recordings):
     assert np.array_equal(whole.counts, sum(x.counts for x in parts)) and whole.samples == 20 * 800
 
 
-@pytest.mark.slow
 def test_left_out_is_what_all_others_say(drawn, recordings, found):
     fit = base_fit(found.found.evidence, unknowns(drawn))
     root = np.sqrt(fit.weight)[:, None]
@@ -146,7 +144,6 @@ def test_recordings_that_cannot_be_used_are_rows(drawn, recordings):
             identify(wrong, drawn)
 
 
-@pytest.mark.slow
 def test_workers_change_no_bit(drawn, recordings, tmp_path):
     """Of files, by one and by three; and numbers of files are those of recordings."""
     pytest.importorskip("distributed")

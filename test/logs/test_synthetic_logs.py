@@ -26,6 +26,7 @@ def test_messages_are_those_that_rosbags_decodes(widths, names, rng):
             assert np.array_equal(found, x[i])
 
 
+@pytest.mark.slow
 def test_an_episode_is_what_its_truth_says(tmp_path):
     """Efforts are those of its robot, but for noise; others than those of the URDF."""
     synthetic = Synthetic(ARM, 3, SHORT, seed=4)
@@ -43,6 +44,7 @@ def test_an_episode_is_what_its_truth_says(tmp_path):
     assert np.abs(model - tau[1:-1]).max() < 1e-3 < 0.1 < np.abs(drawn - tau[1:-1]).max()
 
 
+@pytest.mark.slow
 def test_other_readers_find_topics_and_types(tmp_path):
     episode = Synthetic(ARM, 12, SHORT).write(7, tmp_path)
     assert episode.address.endswith("episode_07.mcap")
@@ -51,6 +53,7 @@ def test_other_readers_find_topics_and_types(tmp_path):
             "/robot_description": (TEXT, 1), "/joint_states": (STATE, 50), "/joint_commands": (STATE, 50)}
 
 
+@pytest.mark.slow
 def test_an_episode_depends_on_seed_and_number_alone(tmp_path):
     first, second = Synthetic(ARM, 5, SHORT, seed=1), Synthetic(ARM, 5, SHORT, seed=1)
     second.signals(0)

@@ -49,6 +49,7 @@ def cart():
 D, T = 3.0, 2.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("terms, shape, cost", [
     ([Cost(Acceleration())], lambda s: 3.0 * s**2 - 2.0 * s**3, 0.5 * 12.0 * D**2 / T**3),
     ([Cost(Effort())], lambda s: 3.0 * s**2 - 2.0 * s**3, 4.0 * 0.5 * 12.0 * D**2 / T**3),
@@ -62,6 +63,7 @@ def test_a_mass_moves_on_the_polynomials_of_least_acceleration_effort_and_jerk(t
     assert np.abs(found.tau - 2.0 * found.qdd).max() < 1e-12
 
 
+@pytest.mark.slow
 def test_it_does_not_matter_what_costs_are_measured_in(pendulum):
     """Weights of 1e-10 of others: it had converged at once, at a cost that was a third more."""
     costs = [collocate_motion(pendulum, Cost(Effort(), 0.02 * unit), 0.0, q1=[0.8, -0.5], duration=1.5, intervals=4
@@ -69,6 +71,7 @@ def test_it_does_not_matter_what_costs_are_measured_in(pendulum):
     assert costs[1] == pytest.approx(costs[0], rel=1e-5)
 
 
+@pytest.mark.slow
 def test_least_acceleration_below_a_largest_velocity():
     """Parabolas of the velocity up to V and down from it, of t1 = 3 (V T - D) / 2 V each: cubic splines have these."""
     V, t1 = 1.8, 0.5
@@ -86,6 +89,7 @@ def test_least_acceleration_below_a_largest_velocity():
     assert smooth.between == pytest.approx((fine.max() - V) / 4.0, rel=0.05) and smooth.between > 1e-4
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shortest, guess, cost", [(1e-6, None, 1e14), (1e-3, [[0.0], [1e4], [-1e4], [1.0]], 1e8)])
 def test_effort_against_time_from_a_hasty_guess_on(shortest, guess, cost):
     """24 / T^3 of the cubic, and T itself: the least is at T^4 = 72, with three quarters of the cost. The search begins
@@ -96,6 +100,7 @@ def test_effort_against_time_from_a_hasty_guess_on(shortest, guess, cost):
     assert found.cost == pytest.approx(4.0 / 3.0 * 72.0**0.25, rel=1e-9) and found.stationarity < 1e-6
 
 
+@pytest.mark.slow
 def test_least_time_within_bounds_of_effort():
     """2 sqrt(m d / F), by full effort to and fro, which jumps at a knot; smooth splines take longer, and less so the
     finer they are."""
@@ -109,6 +114,7 @@ def test_least_time_within_bounds_of_effort():
     assert smooth[0] > 1.8 * smooth[1] > 1.8**2 * smooth[2] > 0.0
 
 
+@pytest.mark.slow
 def test_least_time_is_that_along_a_path():
     """Of a pendulum's shoulder alone, whose only path is its circle."""
     builder = sd.ModelBuilder("base")
@@ -121,6 +127,7 @@ def test_least_time_is_that_along_a_path():
     assert found.converged and found.duration == pytest.approx(path.duration, rel=1e-3)
 
 
+@pytest.mark.slow
 def test_what_repeats_itself_without_effort_swings_as_a_pendulum_does():
     """With the period 4 K(sin^2(a / 2)) / w of the amplitude a, by Legendre's integral; and goes on so."""
     builder = sd.ModelBuilder("base")
@@ -137,6 +144,7 @@ def test_what_repeats_itself_without_effort_swings_as_a_pendulum_does():
     assert max(np.abs(x[0] - x[1]).max() for x in ends) < 1e-6
 
 
+@pytest.mark.slow
 def test_what_goes_on_takes_no_effort():
     found = collocate_motion(slider(), Cost(Effort()), 0.0, periodic=1.0, duration=2.0, intervals=4)
     t = np.array([[-1.0, 0.5], [5.0, 8.2]])
@@ -144,6 +152,7 @@ def test_what_goes_on_takes_no_effort():
 
 
 # ------------------------------------------------------------------------------------------------- other methods
+@pytest.mark.slow
 @pytest.mark.parametrize("smoothness", [1, 2, 4])
 def test_derivatives_are_those_of_differences(pendulum, smoothness):
     """Of cost, constraints, and the gradient of the Lagrangian, with forces, a joint without motor and a free
@@ -188,6 +197,7 @@ def test_the_minimum_is_that_of_dynamic_programming_with_short_steps(pendulum):
     assert found.converged and found.cost == pytest.approx((4.0 * fine - coarse) / 3.0, rel=1e-5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("smoothness", [None, 1])
 def test_ipopt_finds_the_same_motion(pendulum, cart, smoothness):
     pytest.importorskip("casadi", reason="CasADi is not installed: pip install screw_dynamics[casadi]")
@@ -201,6 +211,7 @@ def test_ipopt_finds_the_same_motion(pendulum, cart, smoothness):
 
 
 # ------------------------------------------------------------------------------------------------- motions
+@pytest.mark.slow
 def test_a_pole_swings_up_as_the_robot_does_under_these_efforts(cart):
     """Replayed by steps of rk4, it ends upright: the better the finer the spline, by its order; so does the effort
     that the hinge would take between nodes."""
@@ -216,6 +227,7 @@ def test_a_pole_swings_up_as_the_robot_does_under_these_efforts(cart):
     assert missed[1] < missed[0] / 2.0**4 and residuals[1] < residuals[0] / 2.0**3 and missed[1] < 5e-3
 
 
+@pytest.mark.slow
 def test_orthogonal_collocation_has_no_effort_at_gauss_points(cart):
     found = collocate_motion(cart, [Cost(Effort())], 0.0, 0.0, [1.0, np.pi], 0.0, duration=2.0, driven=["slide"],
                              degree=4, smoothness=1)
@@ -224,6 +236,7 @@ def test_orthogonal_collocation_has_no_effort_at_gauss_points(cart):
     assert np.abs(tau[weights > 0.0]).max() < 1e-8 < 1e-3 < found.residual
 
 
+@pytest.mark.slow
 def test_power_is_what_energy_grows_by(pendulum):
     found = collocate_motion(pendulum, [Cost(Power()), Cost(Effort(), 1e-3)], 0.0, 0.0, [0.8, -0.3], [0.5, 0.0],
                              duration=1.0)
@@ -233,6 +246,7 @@ def test_power_is_what_energy_grows_by(pendulum):
     assert work == pytest.approx(energy[-1] - energy[0], rel=1e-5)
 
 
+@pytest.mark.slow
 def test_limits_of_paths_and_of_the_model_are_kept(pendulum):
     """A hand that must not sink below a height, and velocities that must not be exceeded."""
     tip = dict(point=(0.0, 0.0, -0.5))
@@ -247,6 +261,7 @@ def test_limits_of_paths_and_of_the_model_are_kept(pendulum):
     assert pendulum.forward_kinematics(free.q, "lower", **tip)[:, 2, 3].min() < -0.91
 
 
+@pytest.mark.slow
 def test_ends_can_be_free_joint_by_joint(cart):
     found = collocate_motion(cart, [Cost(Effort())], 0.0, 0.0, [np.nan, np.pi], 0.0, duration=2.0, driven=["slide"])
     given = collocate_motion(cart, [Cost(Effort())], 0.0, 0.0, [found.q[-1, 0], np.pi], 0.0, duration=2.0,
@@ -257,6 +272,7 @@ def test_ends_can_be_free_joint_by_joint(cart):
     assert elsewhere.cost > found.cost
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("free", [None, np.nan, [np.nan]])
 def test_a_free_end_does_not_rest(free):
     """A mass that shall be quick at the end: a constant acceleration a of 1 s, with least (2 a)^2 + (a - 3)^2."""
@@ -265,12 +281,14 @@ def test_a_free_end_does_not_rest(free):
     assert found.qd[:, 0] == pytest.approx(0.6 * found.t, abs=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("periodic", [True, np.True_])
 def test_what_repeats_itself_comes_back(periodic):
     found = collocate_motion(slider(), Cost(Effort()), 0.5, periodic=periodic, duration=1.0, intervals=3)
     assert found.converged and np.abs(found.q - 0.5).max() < 1e-9
 
 
+@pytest.mark.slow
 def test_report_and_progress(cart, capsys):
     seen = []
     arguments = dict(q0=0.0, q1=[1.0, np.pi], duration=2.0, driven=["slide"], intervals=15)
@@ -287,6 +305,7 @@ def test_report_and_progress(cart, capsys):
     assert capsys.readouterr().err.startswith("iteration 1: cost ")
 
 
+@pytest.mark.slow
 def test_plot(cart):
     matplotlib = pytest.importorskip("matplotlib")
     matplotlib.use("Agg")
@@ -297,6 +316,7 @@ def test_plot(cart):
     assert fourth.get_ylabel() == "cost" and len(fourth.lines[0].get_ydata()) == found.iterations + 1
 
 
+@pytest.mark.slow
 def test_ctrl_c_ends_it(cart):
     def stop(number, cost):
         raise KeyboardInterrupt
@@ -312,6 +332,7 @@ def test_ctrl_c_ends_it(cart):
                              solver=solver, progress=stop)
 
 
+@pytest.mark.slow
 def test_what_cannot_be_is_stuck_or_exhausted():
     found = collocate_motion(slider(effort=1.0), Cost(Effort()), 0.0, 0.0, 3.0, 0.0, duration=1.0, iterations=60)
     assert not found.converged and found.stopped != "converged" and found.violation > 1e-3
@@ -362,6 +383,7 @@ def test_what_depends_on_the_time_is_refused_where_that_is_to_be_found():
     assert 1.0 <= found.duration <= 2.0
 
 
+@pytest.mark.slow
 def test_other_robots_and_times_are_refused(pendulum):
     ball = sd.ModelBuilder("base")
     ball.add_group_joint("spherical", "socket", "ball", "base", None, rod(1.0))

@@ -23,6 +23,8 @@ from support.paths import ROOT
 from support.pendulums import pendulum, rod
 from support.sliders import MASS, slider
 
+pytestmark = pytest.mark.slow
+
 
 def plotter():
     """Two masses on rails at a right angle, with motors of their own."""
@@ -82,7 +84,6 @@ def test_a_rod_that_cannot_reach_points_at_its_goal(away):
     assert found.cost == pytest.approx(20.0 * 0.25 * (away - 1.0)**2, rel=1e-6)
 
 
-@pytest.mark.slow
 def test_no_iteration_makes_the_cost_more(monkeypatch):
     """With what limits add for the multipliers that they have, on whichever sides they bind: one of these motions comes
     to where sides do not settle, and the model expects an increase."""
@@ -200,7 +201,6 @@ def test_windings_have_voltages_and_joints_before_them_nothing():
     assert [robot.joint_names[k] for k in solver.dynamics.driven] == ["slide_current"]
 
 
-@pytest.mark.slow
 def test_guesses_on_groups_are_normalized_and_bounds_have_all_their_names():
     builder, inertia = sd.ModelBuilder("world"), sd.inertia_matrix(1.3, (0.1, 0.05, 0.0), np.diag([0.02, 0.03, 0.04]))
     builder.add_group_joint("spherical", "ball", "link", "world", inertia=inertia)

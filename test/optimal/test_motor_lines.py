@@ -37,6 +37,7 @@ def within(robot, found):
     return min((upper - found.tau).min(), (found.tau - lower).min())
 
 
+@pytest.mark.slow
 def test_a_mass_that_shall_go_far_takes_all_that_its_motor_gives():
     """m (v' - v) = h stall (1 - v / fastest) of each step: v falls short of the fastest by a geometric sequence."""
     N, h = 30, 0.02
@@ -49,6 +50,7 @@ def test_a_mass_that_shall_go_far_takes_all_that_its_motor_gives():
     assert found.q[-1, 0] == pytest.approx(h * v[1:].sum(), rel=1e-7) and within(robot, found) > -1e-7
 
 
+@pytest.mark.slow
 def test_least_time_from_rest_to_rest_by_the_line():
     """Full voltage to and fro: v = V (1 - exp(-t / T)) on and v = (v1 + V) exp(-t / T) - V back, T = m V / stall."""
     robot, way, T = driven(), 1.0, MASS * FASTEST / STALL
@@ -85,6 +87,7 @@ def test_both_methods_find_the_same_motion_of_a_pendulum():
     assert within(robot, free) < -0.5
 
 
+@pytest.mark.slow
 def test_bounds_that_are_given_have_no_line_and_a_limit_of_ones_own_has():
     robot, far = driven(), [Cost(Configuration([50.0]), 1.0, "final")]
     free = optimize_motion(robot, far, [0.0], dt=0.02, steps=10, effort_limits=(-STALL, STALL))
@@ -93,6 +96,7 @@ def test_bounds_that_are_given_have_no_line_and_a_limit_of_ones_own_has():
     assert half.tau[0, 0] == pytest.approx(0.5 * STALL, abs=1e-5)
 
 
+@pytest.mark.slow
 def test_predictive_control_keeps_to_the_line_as_it_learns_it():
     robot = driven()
     solver = Solver(robot, [Cost(Configuration([3.0]), 10.0), Cost(Effort(), 1e-3)], [0.0], dt=0.05, steps=15)

@@ -76,6 +76,7 @@ def test_squares_are_one_model_of_second_order(rng):
     np.testing.assert_allclose(gradient(S, g, W)[..., :W], slope, atol=1e-12)
 
 
+@pytest.mark.slow
 def test_a_point_is_led_past_others_at_nodes_that_are_listed():
     """A mass on rails: efforts cost next to nothing."""
     robot = rails()

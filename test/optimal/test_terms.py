@@ -24,6 +24,7 @@ def push(t, q, qd, p, tau):
     tau[0] = 4.0 * np.sin(5.0 * t)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sign", [1.0, -1.0])
 def test_limits_of_the_model_are_kept_on_both_sides(sign):
     robot = rails(limits=sd.Limits(lower=-0.4, upper=0.6, velocity=1.2))
@@ -35,6 +36,7 @@ def test_limits_of_the_model_are_kept_on_both_sides(sign):
     assert set(found.binding) == {"JointPosition x", "JointPosition y", "Velocity x", "Velocity y"}
 
 
+@pytest.mark.slow
 def test_a_limit_is_exceeded_by_its_scale():
     """What cannot be kept: an end that is 1 m too far, measured by 0.25 m."""
     found = optimize_motion(rails(), [Cost(Effort()), Limit(Configuration([1.0, 0.0]), 0.0, 0.0, "final", scale=0.25)],
@@ -42,6 +44,7 @@ def test_a_limit_is_exceeded_by_its_scale():
     assert not found.converged and found.violation == pytest.approx(4.0)
 
 
+@pytest.mark.slow
 def test_the_certificate_is_0_where_bounds_hold_efforts():
     """A derivative by an effort counts only where it may go that way: at a bound it is large, inwards."""
     terms = [Cost(Configuration([1.0, -1.0]), 1e3, "final"), Cost(Effort(), 1e-3)]
@@ -142,6 +145,7 @@ def test_a_trial_that_diverges_is_a_step_to_shorten():
     assert np.abs(rails().rollout(q0, qd0, found.tau, H, 16, forces=forces)[1] - found.q).max() < 1e-9
 
 
+@pytest.mark.slow
 def test_a_motion_that_is_not_finite_costs_infinitely_much_and_others_what_they_do():
     solver = Solver(rails(), [Cost(Configuration([1.0, 0.1]), 100.0), Cost(Effort(), 1e-4)],
                     [[0.1, 0.2], [0.3, 0.4]], dt=H, steps=4)

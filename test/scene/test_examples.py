@@ -6,6 +6,8 @@ import pytest
 
 from support.paths import ROOT
 
+pytestmark = pytest.mark.slow
+
 
 def example(name):
     """The names of an example."""
@@ -23,14 +25,12 @@ def test_a_tower_of_ten_blocks_is_at_rest():
     assert carried == pytest.approx(98.1, rel=1e-9)
 
 
-@pytest.mark.slow
 def test_a_tower_of_ten_blocks_is_at_rest_for_a_minute():
     moved, carried = example("tower")["main"](60.0)
     assert moved < 1e-6
     assert carried == pytest.approx(98.1, rel=1e-9)
 
 
-@pytest.mark.slow     # of a robot with groups: kernels of its own
 def test_a_quadruped_that_is_pushed_comes_back_and_slides_on_ice():
     found = example("quadruped_pushed")["main"]()
     assert found["carried"] == pytest.approx(found["weight"], rel=1e-5)
@@ -40,7 +40,6 @@ def test_a_quadruped_that_is_pushed_comes_back_and_slides_on_ice():
     assert found["slid"] > 20.0                             # mm
 
 
-@pytest.mark.slow
 def test_a_gripper_carries_a_box_if_friction_does_and_drops_it_in_free_fall():
     found = example("gripper")["main"]()
     assert found["height"] == pytest.approx(0.2, abs=5e-3)  # the lift's servo gives a little
@@ -49,7 +48,6 @@ def test_a_gripper_carries_a_box_if_friction_does_and_drops_it_in_free_fall():
     assert found["loose"] < 1e-9
 
 
-@pytest.mark.slow
 def test_wheels_roll_on_a_floor_and_spin_on_ice():
     found = example("drive")["main"]()
     assert abs(found["slip"]) < 1e-9
@@ -58,7 +56,6 @@ def test_wheels_roll_on_a_floor_and_spin_on_ice():
     assert found["speed"] < 0.6 * found["rim"]
 
 
-@pytest.mark.slow     # of a robot without groups: kernels of its own
 def test_an_arm_presses_with_the_force_that_it_is_told():
     found = example("press_on_table")["main"]()
     assert found["force"].mean() == pytest.approx(10.0, rel=1e-3)

@@ -19,6 +19,7 @@ def scene():
 
 
 # On lanes kernels of contacts take a minute to compile.
+@pytest.mark.slow
 @pytest.mark.parametrize("states", [(), pytest.param((3,), marks=pytest.mark.slow)])
 def test_motions_that_are_watched_are_the_same(scene, states):
     q, told = np.broadcast_to(scene.neutral(), (*states, scene.nq)).copy(), []
@@ -49,6 +50,7 @@ def test_what_a_function_of_progress_raises_is_raised():
             time.sleep(0.1)
 
 
+@pytest.mark.slow
 def test_a_line_tells_it(scene, capsys):
     scene.rollout(scene.neutral(), steps=10, progress=True)
     assert "rollout: 100 %" in capsys.readouterr().err

@@ -117,6 +117,7 @@ def test_it_changes_no_bit_of_the_motion_and_does_not_depend_on_how_many_steps_a
     assert plain.account() is None
 
 
+@pytest.mark.slow
 def test_it_begins_anew_with_a_reset_and_with_other_gravity(robot):
     simulation = commanded(robot)
     simulation.advance(100)

@@ -37,6 +37,7 @@ def test_names_of_commands_are_those_of_joints_and_of_what_stiffens_them():
     assert command_names(ARM.model) == actuated_joints(ARM.model) == ARM.joint_names
 
 
+@pytest.mark.slow
 def test_motors_start_where_springs_carry_the_links():
     robot = ARM.with_drives({"lift": sd.Drive(1e-4, 80.0, HARD),
                              "slide": sd.Drive(1e-4, 80.0, LeverArm((5000.0, 0.0, 100.0), 0.1, 0.0, 1.0))})
@@ -46,6 +47,7 @@ def test_motors_start_where_springs_carry_the_links():
     assert abs(Simulation(robot, Settings(), START).q - expected).max() < 1e-15
 
 
+@pytest.mark.slow
 def test_held_by_its_motors_a_robot_hangs_still_on_its_springs():
     """The spring's torque is what a torque sensor in the joint measures, and the motor's is the same at rest."""
     made = simulation(command_mode="position", command_timeout=0.0)
@@ -60,6 +62,7 @@ def test_held_by_its_motors_a_robot_hangs_still_on_its_springs():
         assert state.effort[motor] == pytest.approx(weight[joint], rel=1e-6)
 
 
+@pytest.mark.slow
 def test_motors_that_several_joints_turn_are_commanded_by_their_own_names():
     """A differential: at rest where its springs carry the links, whose weight is what sensors in the joints measure."""
     robot = ARM.with_drives({"lift": sd.Drive(1e-4, 80.0, HARD, coupling={"waist": 1.0}),
@@ -81,6 +84,7 @@ def test_motors_that_several_joints_turn_are_commanded_by_their_own_names():
                                                                   rel=1e-15)
 
 
+@pytest.mark.slow
 def test_an_effort_on_a_joint_is_its_motors_and_energies_are_accounted_for():
     """As in a rollout of the robot with drives."""
     made = simulation(energy_balance=True, joint_friction=False)
@@ -96,6 +100,7 @@ def test_an_effort_on_a_joint_is_its_motors_and_energies_are_accounted_for():
     assert abs(finer.residual[-1]) < 0.2 * abs(account.energy_residual)     # of order 1
 
 
+@pytest.mark.slow
 def test_modes_and_faults_of_a_joint_are_those_of_its_motor():
     made = simulation()
     made.set_modes({"lift": "position"})
@@ -139,6 +144,7 @@ def test_a_motor_speeds_up_as_its_line_of_torque_over_speed_says(mode):
     assert free.qd[0] == pytest.approx(500.0 / inertia * 1e-3, rel=1e-12)
 
 
+@pytest.mark.slow
 def test_a_motor_warms_up_and_gives_what_it_can_for_ever():
     """R C T' = ambient + R (u / k)^2 - T, until it would be too warm; brakes let it cool, and so does a reset."""
     thermal = Thermal(motor_constant=0.1, resistance=2.0, capacity=4.0, highest=100.0, ambient=20.0)
@@ -196,6 +202,7 @@ def test_what_limits_a_motor_limits_each_of_two_on_a_joint():
     assert heat.temperatures - 25.0 == pytest.approx(warmed, rel=1e-3)
 
 
+@pytest.mark.slow
 def test_a_step_of_the_motor_makes_the_link_swing_at_its_resonance():
     """With a stiff position servo of the motor: the frequency is that with locked motors."""
     robot = ARM.with_drives({"lift": sd.Drive(1e-4, 80.0, 3000.0)})
@@ -227,6 +234,7 @@ def test_a_joint_with_the_name_of_a_link_behind_a_spring_is_refused():
         Simulation(robot, Settings())
 
 
+@pytest.mark.slow
 def test_positions_that_a_joint_cannot_have_are_clipped_or_refused_though_a_motor_has_no_ends():
     made = simulation(command_mode="position")
     upper, effort = ARM.model.upper[LIFT], ARM.model.effort_limit[LIFT]
@@ -243,6 +251,7 @@ def test_positions_that_a_joint_cannot_have_are_clipped_or_refused_though_a_moto
         read_points(msg, GoalRules(("lift",)), SOFT.model, made.limits)
 
 
+@pytest.mark.slow
 def test_a_link_is_held_at_its_limit_by_a_motor_beyond_it():
     """There the spring carries it: the motor may be as far beyond as that takes."""
     upper = ARM.model.upper[LIFT]
@@ -289,6 +298,7 @@ def test_noise_and_resets_leave_motors_where_springs_carry_the_links():
         made.reset_to(["lift_link"], [0.0])
 
 
+@pytest.mark.slow
 def test_friction_of_a_robots_own_acts_where_friction_does():
     robot, falling = sd.Robot.from_urdf("urdf/spherical_arm.urdf"), sd.forces.Friction("lift", 0.2, 0.5, 0.9, 0.05)
     ends = []

@@ -53,6 +53,7 @@ def test_without_effort_it_moves_as_the_mechanism_does(loops):
     assert closed(loops, simulation)
 
 
+@pytest.mark.slow
 def test_it_is_held_until_its_motor_is_commanded_and_passive_joints_are_free_then(loops):
     simulation = simulate(loops)
     start = simulation.q
@@ -69,6 +70,7 @@ def test_it_is_held_until_its_motor_is_commanded_and_passive_joints_are_free_the
     np.testing.assert_allclose(simulation.qd, 1e-3 * expected, rtol=1e-4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", ["position", "velocity"])
 def test_servos_do_what_the_mechanism_takes(loops, mode):
     simulation = simulate(loops, command_mode=mode)
@@ -85,6 +87,7 @@ def test_servos_do_what_the_mechanism_takes(loops, mode):
     assert closed(loops, simulation)
 
 
+@pytest.mark.slow
 def test_a_servo_that_is_too_weak_gives_its_limit(loops):
     simulation = simulate(loops, command_mode="position", servo_bandwidth=400.0)
     simulation.command(command(loops, A=-0.5))
@@ -94,6 +97,7 @@ def test_a_servo_that_is_too_weak_gives_its_limit(loops):
     np.testing.assert_allclose(simulation.snapshot().effort[1:], 0.0)
 
 
+@pytest.mark.slow
 def test_gravity_compensation_of_all_joints_holds_the_mechanism(loops):
     simulation = simulate(loops, {"A": 0.2}, dict.fromkeys("ABC", "effort"), command_timeout=0.01,
                           on_timeout="gravity_compensation")
@@ -104,6 +108,7 @@ def test_gravity_compensation_of_all_joints_holds_the_mechanism(loops):
     assert 0.0 < np.abs(simulation.qd).max() < 1.5 * speed
 
 
+@pytest.mark.slow
 def test_brakes_stop_it_and_let_it_be(loops):
     simulation = simulate(loops, command_timeout=0.1, on_timeout="hold")
     simulation.command(command(loops, A=5.0))
@@ -116,6 +121,7 @@ def test_brakes_stop_it_and_let_it_be(loops):
     assert not simulation.qd[0] and np.abs(simulation.qd).max() < 1e-9
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("effort", "stop"), [(20.0, 0.5), (-20.0, -0.6)])
 def test_a_stop_takes_the_velocity_of_the_whole_mechanism(loops, effort, stop):
     simulation = simulate(loops, joint_friction=False)
@@ -141,6 +147,7 @@ def test_simulations_stick_slip_and_stop_too(method):
     assert stopped.q[-1, 0] == 0.5 and np.abs(stopped.qd[-1]).max() < 1e-12 and stopped.residual.max() < 2e-12
 
 
+@pytest.mark.slow
 def test_a_push_moves_it(loops):
     simulation = simulate(loops, **FREE)
     wrench = np.array((0.0, 1.0, 0.0, 10.0, 0.0, 5.0))
@@ -151,6 +158,7 @@ def test_a_push_moves_it(loops):
     assert closed(loops, simulation)
 
 
+@pytest.mark.slow
 def test_friction_is_taken_at_the_end_of_the_step():
     loops = ClosedLoopRobot.from_urdf(four_bar('<dynamics damping="1e5" friction="2"/>'))
     simulation = simulate(loops)
@@ -159,6 +167,7 @@ def test_friction_is_taken_at_the_end_of_the_step():
     assert np.abs(simulation.qd).max() < 1e-3 and closed(loops, simulation)
 
 
+@pytest.mark.slow
 def test_a_start_in_motion_is_closed_and_admissible(loops):
     simulation = simulate(loops, **FREE)
     simulation.reset_to(["A"], [-0.3], [1.5])
@@ -167,6 +176,7 @@ def test_a_start_in_motion_is_closed_and_admissible(loops):
     assert simulation.q[0] == 0.0 and not simulation.qd.any()
 
 
+@pytest.mark.slow
 def test_the_same_commands_give_the_same_bits_however_many_steps_are_made_at_a_time(loops):
     ends = []
     for stride in (1, 7, 60):
@@ -178,6 +188,7 @@ def test_the_same_commands_give_the_same_bits_however_many_steps_are_made_at_a_t
     assert len(set(ends)) == 1
 
 
+@pytest.mark.slow
 def test_joints_of_loops_without_an_effort_limit_are_passive_and_modes_say_otherwise(loops):
     assert simulate(loops)._commands.passive.tolist() == [False, True, True]
     assert simulate(loops, modes={"B": "effort"})._commands.passive.tolist() == [False, False, True]
@@ -209,6 +220,7 @@ def test_integrators_keep_their_order_in_a_driven_mechanism(loops, integrator):
     assert errors[0] / errors[1] > 0.8 * 2 ** order and errors[2] < (1e-6 if order == 4 else 1e-3)
 
 
+@pytest.mark.slow
 def test_force_torque_sensors_do_not_know_where_the_loop_is_cut():
     """The same mechanism cut at D and cut at C: what the motor's joint transmits is the same, at rest and in motion."""
     found = []
@@ -234,12 +246,14 @@ def test_force_torque_sensors_do_not_know_where_the_loop_is_cut():
     np.testing.assert_allclose(moving[1:], moving[[0, 0]], atol=2e-2)       # which differ by dt qd'' between cuts
 
 
+@pytest.mark.slow
 def test_loops_that_cannot_be_closed_are_named():
     far = ClosedLoopRobot.from_urdf(four_bar().replace('xyz="0.8 0 0"/><axis', 'xyz="5 0 0"/><axis'))
     with pytest.raises(ValueError, match="the constraints are inconsistent .* it is left in 'D' .3.26."):
         simulate(far)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("dt", "effort", "says"), [
     (0.9, 1e5, "loops opened in a step, a shorter dt may help: .*'D'"), (1e-3, 1e300, "loops opened|is not finite")])
 def test_what_tears_it_apart_is_a_fault(loops, dt, effort, says):

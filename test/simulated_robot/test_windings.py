@@ -20,6 +20,7 @@ def robot():
     return sd.Robot(builder.build())
 
 
+@pytest.mark.slow
 def test_a_motor_that_gives_all_it_can_approaches_its_no_load_speed_as_one_of_direct_current(robot):
     """J w' = k V / R - k^2 / R w, at the joint: w = no-load speed (1 - exp(-t / tau)), without inductance."""
     driven = robot.with_drives({"waist": sd.Drive(INERTIA, RATIO, electric=WINDING)})
@@ -64,6 +65,7 @@ def test_within_its_voltage_a_torque_is_what_is_commanded(robot):
     assert high[0] == pytest.approx(STALL * (1.0 - simulation.qd[0] / NO_LOAD), rel=1e-12) and low[0] < -STALL
 
 
+@pytest.mark.slow
 def test_behind_a_spring_it_holds_and_brakes_as_other_motors_do(robot):
     driven = robot.with_drives({"waist": sd.Drive(INERTIA, RATIO, 500.0, 1.0, electric=WINDING)})
     simulation = Simulation(driven, Settings(hold_until_first_command=False), modes={"waist": "position"})

@@ -8,7 +8,7 @@ import screw_dynamics as sd
 from screw_dynamics.closed_loops import ClosedLoopRobot
 from screw_dynamics.simulated_robot.settings import Settings
 from screw_dynamics.simulated_robot.simulation import Simulation
-from screw_dynamics.simulation.integrators import FIXED_STEPS
+from screw_dynamics.simulation.integrators import FIXED_STEPS, INTEGRATORS
 from support.differences import slopes
 from support.floating_robots import hopper
 from support.linkages import four_bar
@@ -16,6 +16,11 @@ from support.wheels import GRAVITY, TREES, Pair, arm
 
 ORDERS = {"semi_implicit_euler": 1, "rk4": 4, "variational": 2, "implicit_midpoint": 2, "sdirk2": 2}
 START = np.array([0.4, 0.3]), np.array([1.0, -0.5])
+
+
+def marked(integrator):
+    """The parameter of a test, slow for those whose kernels make setup does not compile."""
+    return pytest.param(integrator, marks=[pytest.mark.slow] * (not INTEGRATORS[integrator].beforehand))
 
 
 @pytest.fixture(scope="module", params=[pytest.param(name, marks=[pytest.mark.slow] * (name != "tree"))
@@ -36,7 +41,7 @@ def geared():
 
 
 # ------------------------------------------------------------------------------------------------- rollouts
-@pytest.mark.parametrize("integrator", [*FIXED_STEPS, "rk45"])
+@pytest.mark.parametrize("integrator", [*map(marked, FIXED_STEPS), "rk45"])
 def test_motion(pair, integrator):
     q0, qd0, tau = pair.q, 0.3 * pair.qd, pair.qdd
     pair.near(lambda r: r.rollout(q0, qd0, tau, dt=1e-3, steps=30, integrator=integrator, limits=False)[1:], 1e-9)
@@ -53,7 +58,7 @@ def energy_drift(robot, integrator, dt, seconds=0.8):
     return np.abs(energy - energy[0]).max()
 
 
-@pytest.mark.parametrize("integrator", ORDERS)
+@pytest.mark.parametrize("integrator", [marked(name) for name in ORDERS])
 def test_energy_is_kept_to_the_order_of_the_integrator(geared, integrator):
     coarse, fine = (energy_drift(geared, integrator, dt) for dt in (0.02, 0.01))
     assert np.log2(coarse / fine) > ORDERS[integrator] - 0.3 and fine < 0.3

@@ -39,6 +39,7 @@ def motion(robot, record, effort, dt, integrator, **options):
     return robot.rollout(q, qd, effort, dt, round(SPAN / dt), integrator, record=record, **options)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("integrator, order", [
     ("semi_implicit_euler", 1), ("rk4", 4),
     *(pytest.param(name, 2, marks=pytest.mark.slow) for name in FIXED_STEPS[2:])])
@@ -55,6 +56,7 @@ def test_what_is_left_falls_with_the_order_of_the_integrator(robot, record, effo
     assert (left[-1] < (1.0, 1e-2, 1e-6)[order // 2]).all(), left
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("robot", [ARM, pytest.param(HOPPER, marks=pytest.mark.slow)], ids=["arm", "hopper"])
 def test_nothing_is_left_of_an_exact_motion(robot):
     """Work and losses are as large as the energy itself; samples between steps of adaptive length."""
@@ -161,6 +163,7 @@ def test_configurations_beyond_limits_and_off_unit_length():
     assert HOPPER.configuration_residual(q) == 0.5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("robot, record, integrator", [
     (ARM, ("energy", "residual"), "semi_implicit_euler"),
     pytest.param(HOPPER, ("energy", "momentum", "residual"), "rk4", marks=pytest.mark.slow)], ids=["arm", "hopper"])

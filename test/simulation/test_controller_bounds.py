@@ -119,6 +119,7 @@ def test_the_state_of_the_failure_is_told():
     assert f"q = {q[k].tolist()}, qd = {qd[k].tolist()}" in str(caught.value)
 
 
+@pytest.mark.slow
 def test_efforts_along_a_motion_are_checked_too():
     """Those of an energy balance."""
     motion = ROBOT.rollout(np.zeros(2), np.zeros(2), steps=9)

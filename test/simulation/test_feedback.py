@@ -9,6 +9,8 @@ from support.linkages import four_bar
 from support.real_robots import real_robot
 from support.sliders import MASS, slider
 
+pytestmark = pytest.mark.slow
+
 
 def check(robot, P, driven, integrator="semi_implicit_euler", N=4, dt=0.02):
     """Compare with Robot.step, clip, difference and integrate."""
@@ -41,13 +43,11 @@ def test_one_motion():
     check(arm(), 1, [0, 2, 5])
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("integrator", ["semi_implicit_euler", "rk4"])
 def test_motions_on_lanes(integrator):
     check(arm(), 11, [0, 2, 5], integrator)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("P", [1, 9])
 def test_joints_on_groups(P):
     builder, inertia = sd.ModelBuilder("world"), sd.inertia_matrix(1.3, (0.1, 0.05, -0.02), np.diag([0.02, 0.03, 0.04]))
@@ -67,7 +67,6 @@ def alone(q, qd, N, m):
                   np.ones((1, 1, 1)), -most, most, np.arange(m))
 
 
-@pytest.mark.slow      # compiles a force
 def test_forces_see_the_time_of_each_step():
     """A mass on which t^2 acts from the time t0 on: rk4 is exact."""
     robot, t0, dt, N = slider(), 0.6, 0.1, 5
@@ -82,7 +81,6 @@ def test_forces_see_the_time_of_each_step():
     assert found.qd[0, :, 0] == pytest.approx(qd, abs=1e-14) and found.q[0, :, 0] == pytest.approx(q, abs=1e-14)
 
 
-@pytest.mark.slow      # compiles a mechanism
 def test_loops_stay_closed():
     """Of a linkage some of whose constraints are redundant; also from velocities on that it cannot have."""
     loops = four_bar(0.4).closed(("C",))

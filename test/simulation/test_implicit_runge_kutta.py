@@ -57,6 +57,7 @@ def test_a_spring_too_stiff_for_rk4_is_none_for_sdirk2():
     assert np.abs(np.diff(np.log2(errors)) + 2.0).max() < 0.05 and errors[-1] < 5e-5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stiffness", [1e4, 1e8, 1e12])
 def test_what_is_too_fast_dies_out_in_sdirk2_and_swings_on_in_the_others(stiffness):
     """A mass of 2 kg on a spring without damping, that starts at 1 m/s. The midpoint rule keeps the energy of a linear
@@ -77,6 +78,7 @@ def test_semi_implicit_euler_takes_springs_at_the_end_of_the_step():
     assert np.isclose(q[1], 0.1 + h * qd[1], rtol=1e-15)
 
 
+@pytest.mark.slow
 def test_efforts_move_the_rest_of_a_spring():
     """tau = K q_d is a spring whose rest is q_d: a servo of any gain along a path."""
     def follow(t, q, qd, tau):
@@ -90,6 +92,7 @@ def test_efforts_move_the_rest_of_a_spring():
         assert np.abs(qd - 0.9 * np.cos(3.0 * t)[:, None]).max() < 3e-3
 
 
+@pytest.mark.slow
 def test_controllers_act_within_implicit_steps():
     def damp(t, q, qd, tau):
         tau[0] = np.sin(20.0 * t) - 3.0 * q[0] - 0.5 * qd[1]
@@ -107,6 +110,7 @@ def test_controllers_act_within_implicit_steps():
         assert abs(np.log2(errors[0] / errors[1]) - 2.0) < 0.1
 
 
+@pytest.mark.slow
 def test_stops_hold_in_implicit_steps():
     cart = slider(2.0, limits=sd.Limits(-1.0, 0.05))
     for integrator in IMPLICIT:

@@ -6,6 +6,8 @@ from scipy.special import ellipj, ellipk
 
 import screw_dynamics as sd
 
+pytestmark = pytest.mark.slow
+
 I1, I2, I3 = 1.0, 2.0, 3.0              # kg m^2
 WEIGHT, A, C = 9.81 * 0.5 * 0.3, 0.06, 0.02        # N m: of 0.5 kg at 0.3 m; A and C about the point that stays, kg m^2
 
@@ -88,7 +90,6 @@ def test_a_heavy_top_nods_as_lagrange_has_it(integrator, options):
     assert np.abs(energy / energy[0] - 1.0).max() < 1e-9
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("body, exact", [(free_body, lambda robot, t, q, v: v[:, :3] - euler(t, v[0, :3])), (
     heavy_top, lambda robot, t, q, v: robot.forward_kinematics(q, "top")[:, 2, 2] - nutation(t, np.cos(0.5), 40.0))],
     ids=["free body", "heavy top"])
@@ -103,7 +104,6 @@ def test_semi_implicit_euler_is_of_the_first_order(body, exact):
     assert [errors[0] / errors[1], drifts[0] / drifts[1]] == pytest.approx([2.0, 2.0], rel=0.05)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("integrator", ["semi_implicit_euler", "rk4"])
 @pytest.mark.parametrize("body, spin", [(free_body, 1.0), (heavy_top, 0.1)])
 def test_quaternions_are_of_unit_length_after_a_million_steps(body, spin, integrator):
@@ -112,7 +112,6 @@ def test_quaternions_are_of_unit_length_after_a_million_steps(body, spin, integr
     assert np.abs(np.linalg.norm(q[:, -4:], axis=1) - 1.0).max() < 4e-16
 
 
-@pytest.mark.slow
 def test_a_top_that_spins_too_fast_for_the_steps_diverges_with_a_warning():
     """Gyroscopic terms enter at the start of a step: h (A - C) / A times the spin must be small."""
     robot, q0, v0 = heavy_top()

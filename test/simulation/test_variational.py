@@ -6,6 +6,8 @@ import screw_dynamics as sd
 from support.random_trees import model_of, random_tree
 from support.rollouts import MIMICS, PENDULUM, error, solved, states
 
+pytestmark = pytest.mark.slow
+
 KINDS = ("free", "revolute", "spherical", "helical", "planar", "prismatic")
 
 
@@ -64,7 +66,6 @@ def test_steps_obey_the_discrete_euler_lagrange_equations(robot):
     assert np.abs(robot.mass_matrix(end) @ rate - after).max() < 1e-9 * size
 
 
-@pytest.mark.slow       # the kernel of groups
 @pytest.mark.parametrize("dt", [1e-3, 1e-2, 3e-2])
 def test_momentum_of_a_floating_robot_is_kept_whatever_the_step(dt):
     robot = FLOATING.with_gravity((0.0, 0.0, 0.0))
@@ -73,7 +74,6 @@ def test_momentum_of_a_floating_robot_is_kept_whatever_the_step(dt):
     assert np.abs(found - found[0]).max() < 1e-12 * np.abs(found).max()
 
 
-@pytest.mark.slow
 def test_gravity_changes_the_momentum_by_the_weight():
     dt, steps, mass = 1e-2, 100, FLOATING.composite_inertia(FLOATING.neutral())[5, 5]
     t, q, qd = FLOATING.rollout(*start(FLOATING), dt=dt, steps=steps, integrator="variational")
@@ -132,7 +132,6 @@ def test_a_step_that_is_too_long_is_told():
         PENDULUM.rollout([1.0, 0.5], [0.0, 9.0], dt=3.0, steps=5, integrator="variational")
 
 
-@pytest.mark.slow       # compiles kernels that no other test needs
 def test_lanes_and_single_states_are_the_same():
     q0, qd0 = states(PENDULUM, 11)
     many = PENDULUM.rollout(q0, qd0, dt=1e-2, steps=50, integrator="variational")

@@ -110,6 +110,7 @@ def test_where_they_begin_does_not_matter():
     assert (free.side == from_bounds.side).all() and np.abs(free.z - from_bounds.z).max() < 1e-12
 
 
+@pytest.mark.slow
 def test_many_motions_are_each_as_alone():
     parts = [problem(seed, 6, 4, 3, 0.2)[-1]._replace(shift=np.array([0.3 * seed])) for seed in range(13)]
     *arrays, _ = zip(*parts, strict=True)
@@ -189,6 +190,7 @@ def test_what_is_added_to_the_cost_of_efforts_is_none_of_what_the_change_makes_o
         assert found.told[0, CHANGE] == pytest.approx(cost + b @ u + 0.5 * u @ A @ u, rel=1e-11)
 
 
+@pytest.mark.slow
 def test_costates_are_the_gradient_of_the_whole():
     """Of a linear cost: products of all steps, one effort after the other."""
     F, _, g, _, given = problem(6, 6, 4, 3)
@@ -204,6 +206,7 @@ def test_costates_are_the_gradient_of_the_whole():
         assert np.abs(found[0, k, :w] - by).max() < 1e-12 * np.abs(by).max()
 
 
+@pytest.mark.slow
 def test_costates_of_euler_steps_are_those_of_their_matrices():
     """Of several motions, and derivatives by efforts that are the same in all steps."""
     rng, P, N, n, h = np.random.default_rng(0), 3, 5, 4, 0.1
@@ -215,6 +218,7 @@ def test_costates_of_euler_steps_are_those_of_their_matrices():
     assert (found[:, -1] == g[:, -1]).all()
 
 
+@pytest.mark.slow
 def test_derivatives_of_steps_are_those_of_a_linear_system():
     """q'' = A q + B q' + C tau, whose steps of semi-implicit Euler are linear."""
     n, h = 3, 0.1

@@ -8,6 +8,8 @@ import screw_dynamics as sd
 from screw_dynamics.analysis.identification import base_parameters, exciting_trajectory
 from support.real_robots import real_robot
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def arm():
@@ -34,7 +36,6 @@ def test_it_starts_and_ends_at_rest_and_its_derivatives_are_its_own(arm):
     assert [len(x) for x in trajectory.samples(50.0)] == [200] * 4
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("criterion", ["determinant", "condition"])
 def test_it_shows_more_than_it_did_at_the_start_within_the_limits(arm, criterion):
     base = base_parameters(arm)

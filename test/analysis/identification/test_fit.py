@@ -60,6 +60,7 @@ def links(robot):
     return robot.inertial_parameters.reshape(-1, 10)
 
 
+@pytest.mark.slow
 def test_without_noise_it_is_exact(drawn, built):
     t, q, qd, qdd = motion(drawn.n, rate=25.0)
     tau = built.inverse_dynamics(q, qd, qdd) + built.friction_torque(qd)
@@ -107,6 +108,7 @@ def test_of_a_noisy_recording_intervals_hold_the_truth(drawn, built):
     assert wrong(found.robot) < 0.01 * wrong(drawn)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("level", [0.5, 0.95, 0.999])
 def test_intervals_are_those_of_a_normal_distribution(drawn, built, rng, level):
     """SciPy's, that hold a share of `level` of it."""
@@ -117,6 +119,7 @@ def test_intervals_are_those_of_a_normal_distribution(drawn, built, rng, level):
     np.testing.assert_allclose(found.intervals[shown], np.stack(expected, axis=1)[shown], rtol=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("samples", [1, 10])
 def test_errors_are_as_large_as_is_said_also_where_noise_lasts(drawn, built, samples):
     """Noise that stays the same for some samples, as ripple does: squares of standardised errors are 1 in the mean."""
@@ -159,6 +162,7 @@ def test_what_a_motion_does_not_show_stays_as_it_was(drawn, built, rng):
     assert "not shown by this motion" in str(found)
 
 
+@pytest.mark.slow
 def test_some_links_alone(drawn, rng):
     carrying = drawn.with_payload(TIP, 1.0, (0.02, 0.0, 0.05), 2e-3 * np.eye(3))
     t, q, tau = record(carrying, rng)
@@ -183,6 +187,7 @@ def test_armature_and_efforts_that_are_missing(drawn, built, rng):
     assert not found.equations.valid[::7, 2].any()
 
 
+@pytest.mark.slow
 def test_noise_that_a_window_does_not_take_off_is_noted(drawn, built, rng):
     t, q, tau = record(built, rng)
     found = sd.identify(drawn, t, q + 3e-4 * rng.standard_normal(q.shape), tau)
@@ -191,6 +196,7 @@ def test_noise_that_a_window_does_not_take_off_is_noted(drawn, built, rng):
                zip(drawn.joint_names, found.notes, strict=True))
 
 
+@pytest.mark.slow
 def test_positions_that_are_held_between_samples_are_left_out_with_a_note(drawn, built):
     """Positions of 125 Hz in a recording of efforts at 250 Hz: held they lag by 4 ms in every other row."""
     t, q, tau = record(built, seconds=8.0)
@@ -212,6 +218,7 @@ def test_a_mimic_joint(rng):
     assert np.array_equal(found.robot.model.damping, drawn.model.damping)
 
 
+@pytest.mark.slow
 def test_a_model_that_no_body_could_be_is_replaced_and_named(drawn, built, rng):
     p = links(drawn).copy()
     p[2, 4:] = 0.0                                                          # a mass without inertia
@@ -222,6 +229,7 @@ def test_a_model_that_no_body_could_be_is_replaced_and_named(drawn, built, rng):
     assert physical.is_physical(links(found.robot)).all() and found.notes[0] in str(found)
 
 
+@pytest.mark.slow
 def test_wrong_arguments_are_named(drawn, built):
     t, q, tau = record(built, seconds=4.0)
     for change, says in (
@@ -336,6 +344,7 @@ def test_intervals_of_a_floating_base_hold_the_truth(rng, noise):
     assert np.mean(np.abs(errors) < 1.96) == pytest.approx(0.95, abs=0.025)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("armature", [0.0, 4.0])
 def test_noise_of_positions_does_not_make_inertias_look_smaller(rng, armature):
     """A wheel, and a rotor that is known: the least squares of NumPy are less by the share of noise in the

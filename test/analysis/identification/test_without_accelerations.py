@@ -78,6 +78,7 @@ def test_white_noise_is_noise_over_any_window(drawn, built, rng):
     assert sd.identify(drawn, t, q, tau, qd, window=1.0).notes == ()
 
 
+@pytest.mark.slow
 def test_a_joint_that_is_stuck_tells_nothing():
     """Held by dry friction, against an effort of the drive."""
     builder = sd.ModelBuilder("base")
@@ -129,6 +130,7 @@ def test_friction_that_falls_with_speed(drawn, built, rng):
                                   + found.robot.friction_torque(qd))
 
 
+@pytest.mark.slow
 def test_a_spring_between_motor_and_link_and_one_to_the_base(rng):
     """A motor drives an arm through a spring, both are measured, and the motor's effort: theta = q + tau / K."""
     builder = sd.ModelBuilder("base")

@@ -29,7 +29,7 @@ def both(model):
 
 @EACH_ROBOT
 @EACH_STEP
-@pytest.mark.parametrize("friction", [False, True])
+@pytest.mark.parametrize("friction", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_it_is_the_derivative_of_a_step(robot, rng, integrator, friction):
     q, qd, tau = state(robot, rng)
     for dt in (1e-3, 5e-3 if friction else 0.1):                # no velocity comes to 0 meanwhile, where friction jumps
@@ -38,6 +38,7 @@ def test_it_is_the_derivative_of_a_step(robot, rng, integrator, friction):
         near(both(robot.linearize(q, qd, tau, dt, integrator=integrator, friction=friction)), expected, 1e-10)
 
 
+@pytest.mark.slow
 @EACH_ROBOT
 @EACH_STEP
 def test_joints_that_stick_slip_and_come_to_rest(robot, rng, integrator):
@@ -59,6 +60,7 @@ def test_joints_that_stick_slip_and_come_to_rest(robot, rng, integrator):
          of_a_state(robot, step, 1e-4), 1e-9)
 
 
+@pytest.mark.slow
 @EACH_ROBOT
 def test_a_joint_that_turns_round_in_a_step(robot, rng):
     """Friction turns with it, at the time that constant accelerations say."""
@@ -74,6 +76,7 @@ def test_a_joint_that_turns_round_in_a_step(robot, rng):
     near(both(robot.linearize(q, qd, tau, 1e-3, integrator="rk4", friction=True)), of_a_state(robot, step, 1e-5), 1e-8)
 
 
+@pytest.mark.slow
 def test_what_sticks_beside_stiff_forces(rng):
     """Of a soft stop whose damping rises with depth: the inertia that a step adds depends on the state too."""
     robot, (q, qd, tau) = robot_called("fixed"), state(robot_called("fixed"), rng)
@@ -89,6 +92,7 @@ def test_what_sticks_beside_stiff_forces(rng):
     near(both(robot.linearize(q, qd, tau, 1e-3, friction=True, forces=stops)), of_a_state(robot, step, 1e-4), 1e-9)
 
 
+@pytest.mark.slow
 @EACH_ROBOT
 @EACH_STEP
 def test_joints_that_stop_at_their_limits(robot, rng, integrator):
@@ -109,6 +113,7 @@ def test_joints_that_stop_at_their_limits(robot, rng, integrator):
          of_a_state(robot, step, 1e-4), 1e-9)       # by ten times that one joint more would leave its limit
 
 
+@pytest.mark.slow
 @EACH_ROBOT
 def test_wrenches_stay_the_same_in_their_links(robot, rng):
     (q, qd, tau), external = state(robot, rng), {robot.link_names[-1]: rng.standard_normal(6),
@@ -122,6 +127,7 @@ def test_wrenches_stay_the_same_in_their_links(robot, rng):
     assert np.allclose(model.qdd, (step(*np.zeros((3, robot.n)))[1] - qd) / 5e-3, rtol=1e-10)
 
 
+@pytest.mark.slow
 @EACH_ROBOT
 @pytest.mark.parametrize("friction", [False, True])
 def test_continuous_is_the_limit_of_short_steps(robot, rng, friction):

@@ -23,6 +23,7 @@ def case(name, friction, rng, *lead):
     return robot, q, qd, rng.standard_normal((*lead, STEPS, robot.n)), 1e-3 if friction else 1e-2
 
 
+@pytest.mark.slow
 @EACH_CASE
 def test_it_is_the_derivative_of_the_rollout(name, integrator, friction, rng):
     robot, q, qd, tau, dt = case(name, friction, rng)
@@ -85,6 +86,7 @@ def test_derivatives_by_inertial_parameters(name, integrator, friction, rng):
     near(back.by_effort, plain.by_effort, 1e-13)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("integrator", ["semi_implicit_euler", "rk4"])
 def test_the_gradient_of_a_cost(integrator, rng):
     """A quadratic one, of efforts too, by constant efforts."""
@@ -103,6 +105,7 @@ def test_the_gradient_of_a_cost(integrator, rng):
     near(np.r_[gradient.by_q0, gradient.by_qd0, gradient.by_effort.sum(axis=0)], slopes(value, 3 * robot.n, 1e-3), 1e-9)
 
 
+@pytest.mark.slow
 def test_energy_that_stays_the_same_has_the_same_gradient(rng):
     """Along a motion without efforts the gradient of the last state's energy, by the first state, is that of the
     first."""
@@ -136,6 +139,7 @@ def test_many_rollouts_are_the_same(name, rng):
                 near(x[k], y, 1e-10)
 
 
+@pytest.mark.slow
 def test_no_steps_and_a_rest_of_a_piece(rng):
     robot, q, qd, _, _ = case("fixed", False, rng)
     none = robot.rollout_derivatives(q, qd, None, 1e-3, 0)
