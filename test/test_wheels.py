@@ -212,19 +212,3 @@ def test_a_wheel_takes_any_numba(tmp_path, targets):
     setup("egg_info", "--egg-base", str(tmp_path), SCREW_DYNAMICS_TARGETS=targets)
     needed = (tmp_path / "screw_dynamics.egg-info" / "requires.txt").read_text().partition("\n[")[0].split("\n")
     assert not [line for line in needed if line.startswith(("numba<=", "llvmlite"))]
-
-
-@pytest.mark.slow
-@pytest.mark.timeout(7200)
-def test_a_wheel_compiles_nothing_and_computes_the_same_at_every_level():
-    """For this Python: as `make wheels` builds and tries it; kernels of an earlier run are taken again."""
-    if not (ROOT / ".git").exists():
-        pytest.skip("this is no repository of git")
-    version = "{}.{}".format(*sys.version_info)
-    assert wheels.interpreter(version), f"python{version} is not on the path"
-    assert wheels.main([version]) == 0
-    wheel, = wheels.BUILD.glob(f"*-cp{version.replace('.', '')}-*.whl")
-    assert "-manylinux_" in wheel.name
-    names = zipfile.ZipFile(wheel).namelist()
-    kernels = len(prepare.forms(*prepare.PARTS)) * len(wheels.LEVELS[wheels.platform.machine()])
-    assert sum(name.endswith(".kernel.so") for name in names) == kernels

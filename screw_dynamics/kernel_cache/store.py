@@ -177,7 +177,8 @@ def own() -> Folder:
 
 def found(name: str, suffix: str) -> tuple[Path, bytes] | None:
     """Return a file of what came with the package, or of the user's, and its data; None if neither has it."""
-    for folder in (installed(), own()):
+    for place in (installed, own):          # of the user's folder nothing is logged where the other serves
+        folder = place()
         if (data := folder.read(name, suffix)) is not None:
             return folder.file(name, suffix), data
     return None
