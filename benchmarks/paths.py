@@ -43,6 +43,7 @@ class Curve(toppra.interpolator.AbstractGeometricPath):
 def theirs(robot, path, s):
     """toppra's velocities along the path."""
     between = constraint.DiscretizationType.Interpolation
+
     def both(limit):
         return np.stack([-limit, limit], axis=-1)
     limits = [constraint.JointVelocityConstraint(both(VELOCITY)),

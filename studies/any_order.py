@@ -35,6 +35,7 @@ class Counted:
     def __init__(self, x):
         self.x = float(x)
 
+
 def _number(x):
     return x.x if isinstance(x, Counted) else x
 

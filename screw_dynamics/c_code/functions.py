@@ -79,4 +79,3 @@ def at_run_time(options: Options, external: bool = True, gravity: bool = True) -
     found += [Array(f"payload_{link}", (10,), f"load on {link}, in its frame: mass (kg); centre of mass x y z (m); "
                     "inertia about that xx xy yy xz yz zz (kg m^2)") for link in options.payload]
     return tuple(found)
-

@@ -145,4 +145,3 @@ def chain_of(links: Link, body: Any, loop: Loop, c: int, at: Ends, qd: np.ndarra
         put_twist(by, RATE_BY_QD, k, ad(joint.V[joint.first[k]] - behind, A))
         by[MOVED, k] = joint.moved[k]
     return Chain(joint, by)
-

@@ -310,8 +310,6 @@ def with_room(rows: ws.Tables) -> ws.Tables:
     return rows._replace(tables=pack([], [], []), work=work(rows.n, 0))
 
 
-
-
 def form_of_closing(on_groups: bool, lanes: bool) -> Form:
     """Return the Form of `close` for calls from Python, of workspace, configurations (N, 1, nq), which change, free
     (n,), tolerance, steps, and the norms of the residuals that are left (N, 1, 1)."""

@@ -74,8 +74,8 @@ class MachineCode:
             try:
                 self._made[what] = make(form)
             except Exception as error:          # Numba has errors of its own
-                for function in self._functions:
-                    if refusal := why_not_compiled(function, error):
+                for own in self._functions:
+                    if refusal := why_not_compiled(own, error):
                         raise ValueError(refusal) from error
                 raise
         return self._made[what]

@@ -226,4 +226,3 @@ def _description(found, notes):
     texts = [text for sample in found for text in sample.texts]
     notes.add("several descriptions", "the last one is taken", len(texts) if len(texts) > 1 else 0)
     return texts[-1] if texts else None
-

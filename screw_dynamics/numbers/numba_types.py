@@ -187,5 +187,3 @@ def _as_array(context, builder, source, target, value):
 def array_of(view: View) -> types.Array:
     """Numba's own type of arrays for the memory of a View."""
     return types.Array(view.dtype, view.ndim, view.layout, readonly=not view.mutable, aligned=view.aligned)
-
-

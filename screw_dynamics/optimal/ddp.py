@@ -22,8 +22,9 @@ from .dynamics import Dynamics
 from .objective import Objective
 from .terms import run
 
-SHARE = 0.25            # of the expected decrease of the merit, which a part must reach: next to none lets motions go
-                        # from one side of a valley to the other, where the cost curves more than squares of terms
+# Of the expected decrease of the merit, which a part must reach: next to none lets motions go from one side of a valley
+# to the other, where the cost curves more than squares of terms.
+SHARE = 0.25
 PARTS = 0.5 ** np.arange(10)
 SHIFTS = 1e-6, 100.0, 1e12           # the first one, how they grow, and where it ends
 ROUNDS = 10             # in which limits change sides

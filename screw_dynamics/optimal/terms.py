@@ -201,4 +201,3 @@ def run(which: np.ndarray) -> slice | np.ndarray:
     if which[-1] - which[0] + 1 == len(which):
         return slice(int(which[0]), int(which[-1]) + 1)
     return which
-

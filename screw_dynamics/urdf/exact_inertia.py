@@ -77,4 +77,3 @@ def agree(a: np.ndarray, b: np.ndarray) -> bool:
     mass, second = max(abs(a[0]), abs(b[0])), max(np.abs(a[4:]).max(), np.abs(b[4:]).max())
     size = np.array([mass, *[np.sqrt(mass * second)] * 3, *[second] * 6])
     return bool((np.abs(a - b) <= ROUNDING * size).all())
-

@@ -35,6 +35,7 @@ def test_moments_are_the_integrals_over_the_shapes():
     dumbbell = SceneObject("dumbbell", [(Box((0.2, 0.1, 0.3)), shifted(0.4, 0.1, 0)),
                                         (Box((0.1, 0.1, 0.1)), shifted(-0.2, 0, 0.3))], 2.0)
     volume = 0.2 * 0.1 * 0.3 + 0.001
+
     def over(f):
         return 2.0 / volume * (tplquad(lambda z, y, x: f(x, y, z), 0.3, 0.5, 0.05, 0.15, -0.15, 0.15)[0]
                                + tplquad(lambda z, y, x: f(x, y, z), -0.25, -0.15, -0.05, 0.05, 0.25, 0.35)[0])

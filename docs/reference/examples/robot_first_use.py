@@ -32,10 +32,12 @@ A, B, acceleration = robot.linearize(q, qd, tau, dt=1e-3)                       
 rolled = robot.rollout_derivatives(q, qd, tau, dt=1e-3, steps=10)
 rolled.final().by_state                                                         # (6, 6), of the end by the start
 
+
 # %% Robot.rollout_gradient
 def cost(t, q, qd, tau):
     """The value, and its derivatives by q, qd and tau."""
     return 0.5 * (qd * qd).sum(), None, qd, None
+
 
 value, gradient = robot.rollout_gradient(cost, q, qd, tau, dt=1e-3, steps=10)
 gradient.by_effort                                                              # (10, 3)

@@ -23,7 +23,7 @@ class Evidence(NamedTuple):
 
     R: np.ndarray           # (n, w, w), w = P + G + K + 1, triangular: R^T R = [Y S b]^T [Y S b] of its equations
     counts: np.ndarray      # (n,) how many these are
-    covariances: np.ndarray # (n, LAGS) sums of products of residuals that lie as many samples apart
+    covariances: np.ndarray  # (n, LAGS) sums of products of residuals that lie as many samples apart
     largest: float          # of the efforts, in magnitude
     samples: int            # recorded states
     noise: np.ndarray       # (n, P, P) what noise of positions is expected to add to Y^T Y

@@ -44,5 +44,3 @@ def solve_contacts_at(solver: int, given: Cones) -> None:
 def solve_impacts_at(solver: int, given: Cones, threshold: float) -> None:
     """`solve_impacts`, at an address."""
     call(solver, (at(given.G), len(given.lower), len(given.mu), len(given.spin_of), len(given.roll_of), 1, threshold))
-
-

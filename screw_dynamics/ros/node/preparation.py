@@ -29,6 +29,7 @@ STEPS: dict[str, Step] = {
     "friction": lambda robot, q, v, link: robot.friction_torque(v),
 }
 
+
 def _of_batch(step: Step) -> Step:
     return lambda robot, q, v, link: step(robot, np.stack([q, q]), np.stack([v, v]), link)
 
