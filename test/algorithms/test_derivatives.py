@@ -11,6 +11,8 @@ from support.plain import plain
 from support.random_trees import GROUPS, KINDS, model_of, random_tree
 from support.real_robots import PATHS, real_robot
 
+pytestmark = pytest.mark.slow
+
 ROBOTS = {"fixed": (0, KINDS), "groups": (0, (*GROUPS, *KINDS)), "mimics": (2, KINDS)}
 
 
@@ -58,14 +60,12 @@ def test_inverse_dynamics_against_infinitesimals(robot, motion):
     near(by_q, np.stack([mixed_derivative(positions, q, [step]) for step in np.eye(robot.n)], axis=-1), 1e-13)
 
 
-@pytest.mark.slow
 def test_external_wrenches_turn_with_their_links(robot, motion):
     q, qd, qdd, external = motion
     near(robot.inverse_dynamics_derivatives(q, qd, qdd, external).by_q,
          along(robot, lambda q: robot.inverse_dynamics(q, qd, qdd, external), q, 1e-2), 1e-10)
 
 
-@pytest.mark.slow
 def test_forward_dynamics_is_the_inverse_of_inverse_dynamics(robot, motion):
     """With q'' = f(q, q', tau): dtau/dq + M df/dq = 0, dtau/dq' + M df/dq' = 0, and M df/dtau = 1."""
     q, qd, tau, external = motion
@@ -101,7 +101,6 @@ def test_gravity_torque_is_the_gradient_of_an_energy(robot, motion):
         assert np.abs(by_qd).max() == 0.0
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("representation", ["body", "spatial", "hybrid", "mixed"])
 def test_hessian_makes_the_derivative_of_the_jacobian(robot, motion, representation):
     q, qd, _, _ = motion
@@ -113,7 +112,6 @@ def test_hessian_makes_the_derivative_of_the_jacobian(robot, motion, representat
         near(hessian, along(robot, lambda q, s=seen_from: robot.jacobian(q, tip, representation, s), q, 1e-2), 1e-10)
 
 
-@pytest.mark.slow
 def test_how_far_a_robot_is_from_the_origin_costs_no_digits(rng):
     robot = real_robot("anymal_b_simple_description/robots/anymal.urdf", floating_base=True)
     here, (v, x) = robot.random_configuration(rng), rng.standard_normal((2, robot.n))
@@ -127,7 +125,6 @@ def test_how_far_a_robot_is_from_the_origin_costs_no_digits(rng):
     near(robot.torque_regressor(there, v, x), robot.torque_regressor(here, v, x), 1e-14)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("kinds", [KINDS, (*GROUPS, *KINDS)])
 def test_a_deep_robot_is_solved_by_articulated_bodies(kinds, rng):
     """For one state and many; its columns do not fill the last lane. A factorization finds the same."""
@@ -147,7 +144,6 @@ def test_a_deep_robot_is_solved_by_articulated_bodies(kinds, rng):
             near(batch[k], expected, bound)
 
 
-@pytest.mark.slow
 def test_batches_are_the_same(robot, rng):
     q, (qd, x) = robot.random_configuration(rng, (3, 5)), rng.standard_normal((2, 3, 5, robot.n))
     external = {robot.link_names[-1]: rng.standard_normal((5, 6))}
@@ -161,7 +157,6 @@ def test_batches_are_the_same(robot, rng):
                 near(many[k], one, 1e-11)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("floating", [False, True])
 @pytest.mark.parametrize("name", ["panda_description/urdf/panda.urdf", "anymal_b_simple_description/robots/anymal.urdf",
                                   "talos_data/robots/talos_reduced.urdf"])

@@ -76,6 +76,7 @@ def test_friction_and_armature_are_columns(robot, motion, rng):
     near(Y[:, -3 * robot.n:] @ friction, robot.friction_torque(qd) + armature * qdd)
 
 
+@pytest.mark.slow
 def test_accelerations_by_parameters(robot, motion, rng):
     """Two robots at the same efforts: M(p2) (q''(p2) - q''(p1)) = M dq''/dp (p2 - p1), for any difference of p."""
     q, qd, tau = motion

@@ -76,6 +76,7 @@ def test_batches_and_single_states_are_exact(robot, rng, representation, order):
         assert error([tau[k] for tau in batch], expected) < 1e-13 and error(one, expected) < 1e-13
 
 
+@pytest.mark.slow
 def test_under_external_wrenches_they_are_the_derivatives_of_inverse_dynamics(rng):
     """Of a robot of joints of one degree of freedom, by central differences; second derivatives are slower to test."""
     robot = sd.Robot(model_of(random_tree(rng, 7)))

@@ -11,6 +11,7 @@ from support.graph import Driver, NodeProcess
 from support.loop_robots import four_bar
 from support.simulator_driver import MODULE, Simulator
 
+pytestmark = pytest.mark.slow
 SETTINGS = {"command_timeout": 0.0}
 PARAMETER = "'{}'".format(four_bar().replace("'", '"'))
 

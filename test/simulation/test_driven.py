@@ -53,7 +53,7 @@ def robots():
 
 ROBOTS = list(robots())
 GROUP_JOINTS = ROBOTS[-2]
-SLOW = {ROBOTS[-3], ROBOTS[-1]}                 # kernels of their own
+SLOW = {GROUP_JOINTS, ROBOTS[-1]}                # kernels of their own
 EACH = pytest.mark.parametrize("robot", [pytest.param(robot, marks=[pytest.mark.slow] * (robot in SLOW))
                                          for robot in ROBOTS], ids=lambda robot: f"{robot.n} velocities")
 

@@ -121,7 +121,7 @@ def test_many_motions_are_each_as_alone():
 
 
 @pytest.mark.parametrize("bound", [np.inf, 0.1])
-@pytest.mark.parametrize("P", [1, 3])
+@pytest.mark.parametrize("P", [1, pytest.param(3, marks=pytest.mark.slow)])
 def test_steps_of_which_accelerations_alone_are_given(P, bound):
     """q+ = q + h v+ and v+ = A z, as rows of the whole F."""
     N, n, m, h = 5, 3, 2, 0.1

@@ -387,6 +387,7 @@ def test_friction_that_the_model_does_not_have_is_noted_and_intervals_hold_the_t
     assert found.notes[0] in str(found)
 
 
+@pytest.mark.slow
 def test_efforts_that_are_infinite_are_refused_by_name(drawn, built):
     t, q, tau = record(built, seconds=4.0)
     tau[17, 2] = np.inf
