@@ -54,7 +54,7 @@ interfaces:
 release:
 	@$(or $(PYTHON),python3) tools/release.py
 
-# Of what is tracked, for Python 3.10 to 3.14 as far as they are here; about an hour of a core for each.
+# Of what is tracked, for Python 3.10 to 3.14 as far as they are here; half an hour of a core for each.
 wheels:
 	@$(or $(PYTHON),python3) tools/wheels.py $(PYTHONS) $(if $(JOBS),--jobs $(JOBS)) $(if $(LEVELS),--levels $(LEVELS))
 

@@ -24,15 +24,19 @@ LONGEST = ("test_site.py", "test_pairs.py", "test_real_robots.py", "test_motion_
            "test_driven_loops.py")
 
 
-def pytest_collection_modifyitems(items):
+def pytest_collection_modifyitems(config, items):
     """Mix the files that wait for nodes evenly with those that compute, after the longest: processors idle where all
-    workers wait."""
+    workers wait. A test of nodes that fails is run once more: if it passes then, the last lines list it, as RERUN."""
     files = list(dict.fromkeys(item.path for item in items))
     of_nodes = [path for path in files if path.parent.name == "ros"]
     place = {path: k / len(some) for some in (of_nodes, [path for path in files if path not in of_nodes])
              for k, path in enumerate(some)}
     items.sort(key=lambda item: (LONGEST.index(item.path.name) if item.path.name in LONGEST else len(LONGEST),
                                  place[item.path]))
+    if config.pluginmanager.has_plugin("rerunfailures"):
+        for item in items:
+            if item.path.parent.name == "ros":
+                item.add_marker(pytest.mark.flaky(reruns=1))
 
 
 @pytest.hookimpl(wrapper=True)
