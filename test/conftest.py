@@ -7,6 +7,7 @@ import pytest
 
 from pytest_screw_dynamics import isolate
 from support.oracle_report import pytest_terminal_summary, report  # noqa: F401  a hook and a fixture
+from support.shared_memory import remove_what_was_left
 from support.skipped import OptionalFile, skipped_file
 
 # OpenBLAS's threads wait for each other longer than a small matrix takes. Before anything imports NumPy.
@@ -37,6 +38,17 @@ def pytest_collection_modifyitems(config, items):
         for item in items:
             if item.path.parent.name == "ros":
                 item.add_marker(pytest.mark.flaky(reruns=1))
+
+
+def pytest_sessionstart(session):
+    """Remove what nodes that were killed have left in shared memory, once and not in each worker."""
+    if not hasattr(session.config, "workerinput"):
+        remove_what_was_left()
+
+
+def pytest_sessionfinish(session):
+    """As at the start: tests kill nodes."""
+    pytest_sessionstart(session)
 
 
 @pytest.hookimpl(wrapper=True)
