@@ -256,14 +256,15 @@ def descriptions(rig):
     describe(rig, arm.urdf(), pause=0.5)
 
 
-@fault("a chain of 1,500 joints", "joint_states have no joint of the robot", within=30.0)
+@fault("a chain of 1,500 joints", "joint_states have no joint of the robot", within=30.0, growth=500.0)
 def chain(rig):
     links = "".join(
         f"<link name='l{i + 1}'><inertial><mass value='0.1'/>"
         "<inertia ixx='1e-3' iyy='1e-3' izz='1e-3' ixy='0' ixz='0' iyz='0'/></inertial></link>"
         f"<joint name='j{i}' type='continuous'><axis xyz='{i % 2} {1 - i % 2} 0'/>"
         f"<parent link='l{i}'/><child link='l{i + 1}'/></joint>" for i in range(1500))
-    describe(rig, f"<robot name='chain'><link name='l0'/>{links}</robot>", pause=8.0)
+    rig.describe(f"<robot name='chain'><link name='l0'/>{links}</robot>")
+    rig.status(lambda status, values: "joint_states have no joint of the robot" in status.message)
     describe(rig, arm.urdf(), pause=1.0)
 
 
@@ -392,7 +393,7 @@ def flip(path):
     path.write_bytes(data)
 
 
-@fault("a corrupt cache", within=120.0)
+@fault("a corrupt cache", within=120.0, growth=400.0)
 def corrupt_cache(rig):
     restarted(rig, environment=cache_of(rig, flip))
 

@@ -9,7 +9,6 @@ from .rig import MODULES
 
 LINES, LINES_PER_SECOND = 130, 26   # of log: both nodes may write 20 of info, of warnings and of errors in 5 s
 REPORTED = 8.0                      # seconds in which diagnostics, once a second, must tell
-GROWTH = 150.0                      # MB that a fault may leave behind: the middleware keeps its largest message
 
 
 class Outcome(NamedTuple):
@@ -70,7 +69,7 @@ def happen(rig, fault):
     if written > LINES + LINES_PER_SECOND * (time.monotonic() - start):
         wrong.append(f"{written} lines of log")
     growth = rig.memory() - memory
-    if growth > GROWTH:
+    if growth > fault.growth:
         wrong.append(f"{growth:.0f} MB more")
     return Outcome(fault.name, seconds, said, written, growth, wrong)
 

@@ -9,18 +9,20 @@ from .rig import Rig
 class Fault(NamedTuple):
     """says: a text in a message of the diagnostics, or a value of them that counts up; "": nothing went wrong.
 
-    within: seconds until both nodes must be right again. quick: among the tests too."""
+    within: seconds until both nodes must be right again. quick: among the tests too. growth: MB that it may leave
+    behind: the middleware keeps its largest message; a node that compiles a kernel imports Numba."""
 
     name: str
     inject: Callable[[Rig], None]
     says: str
     within: float
     quick: bool
+    growth: float
 
 
 FAULTS: list[Fault] = []
 
 
-def fault(name, says="", within=1.0, quick=False):
+def fault(name, says="", within=1.0, quick=False, growth=150.0):
     """Decorates a function that does something to a Rig."""
-    return lambda inject: FAULTS.append(Fault(name, inject, says, within, quick)) or inject
+    return lambda inject: FAULTS.append(Fault(name, inject, says, within, quick, growth)) or inject
