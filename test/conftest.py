@@ -78,7 +78,9 @@ def pytest_pycollect_makemodule(module_path, parent):
     return OptionalFile.from_parent(parent, path=module_path) if type(module) in (type(None), pytest.Module) else module
 
 
-IN_EVERYDAY_TESTS = {"riccati"}     # a kernel beside those of make setup, without which its package has no such tests
+# Kernels beside those of make setup: one without which its package has no such tests, and those that nodes and commands
+# compile, of which tests may find them or not.
+IN_EVERYDAY_TESTS = {"riccati", "torque_regressor", "inverse_dynamics_derivatives", "forward_dynamics_derivatives"}
 
 
 @pytest.fixture(scope="session", autouse=True)
