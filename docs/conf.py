@@ -24,7 +24,6 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "docs"))
 
 from examples_of_reference import examples, opening  # noqa: E402
-from ros_reference import ros_reference  # noqa: E402
 
 ziamath.config.svg2, ziamath.config.precision = False, 2        # no glyph by an id, which would be that of many
 EXAMPLES = examples()
@@ -137,7 +136,7 @@ def other_names() -> str:
     return f"```{{eval-rst}}\n.. currentmodule:: screw_dynamics\n\n{listed}\n```\n"
 
 
-GENERATED = {"reference/robot": methods_of_robot, "reference/models": other_names, "reference/ros": ros_reference}
+GENERATED = {"reference/robot": methods_of_robot, "reference/models": other_names}
 
 
 def formula(translator, node):

@@ -1,7 +1,9 @@
-"""The ROS page of the site, made of the tables in the code from which the nodes make their endpoints and parameters.
+"""Writes the lists of docs/reference/ros.md from the tables by which the nodes make their endpoints and parameters.
 
-These import message packages: where ROS is not installed, stand-ins are enough, as only names, texts and numbers are
-read."""
+    PYTHONPATH=. python docs/ros_reference.py
+
+The tables import message packages: where ROS is not installed, stand-ins are enough, as only names, texts and numbers
+are read."""
 import json
 import re
 from pathlib import Path
@@ -12,6 +14,8 @@ ROOT = Path(__file__).resolve().parent.parent
 # In the repository; beside it, in the tree of a release.
 INTERFACES = next(folder / "screw_dynamics_interfaces" for folder in (ROOT, ROOT.parent)
                   if (folder / "screw_dynamics_interfaces").is_dir())
+PAGE = ROOT / "docs" / "reference" / "ros.md"
+BEGIN = "<!-- docs/ros_reference.py writes all that follows. -->\n"
 OF_ROS = ("builtin_interfaces", "diagnostic_msgs", "geometry_msgs", "launch", "launch_ros", "lifecycle_msgs",
           "nav_msgs", "rcl_interfaces", "rclpy", "rosgraph_msgs", "screw_dynamics_interfaces", "sensor_msgs",
           "std_msgs", "std_srvs", "trajectory_msgs", "visualization_msgs")
@@ -22,7 +26,7 @@ TYPES = {bool: "bool", int: "integer", float: "double", str: "string"}
 
 def listed(rows: list[tuple[str, str]]) -> str:
     """A list of terms with what each is: tables would be too wide for a phone."""
-    return "".join(f"{term}\n: {words}\n\n" for term, words in rows)
+    return "".join(f"- {term}: {words}\n" for term, words in rows) + "\n"
 
 
 def marked_up(text: str) -> str:
@@ -137,3 +141,12 @@ def ros_reference() -> str:
     parts.append("## Launch files\n\n`dynamics.launch.py`, `simulation.launch.py` and `ros2_control.launch.py` have "
                  f"these arguments:\n\n{listed(launch)}")
     return "\n" + "".join(parts) + "\n## Types\n\n" + definitions()
+
+
+def page() -> str:
+    """The text of the page: what stands before BEGIN, and the lists."""
+    return PAGE.read_text(encoding="utf-8").partition(BEGIN)[0] + BEGIN + ros_reference().rstrip("\n") + "\n"
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(), encoding="utf-8")

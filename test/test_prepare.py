@@ -173,6 +173,19 @@ print(sd.__file__, len(compiled.buffer))"""
     assert done.stdout.split() == [str(site / "screw_dynamics" / "__init__.py"), "0"] and done.stderr == ""
 
 
+def test_pip_compiles_parts_that_exist():
+    parts, = re.findall(r'"SCREW_DYNAMICS_PARTS"\) or "(.*?)"', (ROOT / "setup.py").read_text())
+    assert parts.split() == ["core", "floating_bases"] and set(parts.split()) < set(prepare.PARTS)
+
+
+def test_an_everyday_test_compiles_no_kernel_of_other_parts(pytestconfig):
+    """See compiling_little in conftest.py."""
+    if pytestconfig.option.markexpr != "not slow":
+        pytest.skip("slow tests compile what they need")
+    with pytest.raises(pytest.fail.Exception, match="compiles loops.close must be marked as slow"):
+        shared_objects._built(prepare.forms("loops")["loops.close"], "none")
+
+
 def test_batches_of_joints_on_groups_have_kernels_of_their_own():
     groups = prepare.forms("floating_bases")
     assert {"rollout.rk4.groups, batches", "jacobian.groups, batches"} <= groups.keys()

@@ -63,6 +63,12 @@ def test_missing_compiler_is_named(monkeypatch, variable, language):
         setup.check_compilers()
 
 
+def test_a_compiler_whose_quotes_are_not_closed_is_named(monkeypatch):
+    monkeypatch.setenv("CC", "'gcc -O1")
+    with pytest.raises(setup.SetupError, match="CC='gcc -O1 is no command .No closing quotation"):
+        setup.check_compilers()
+
+
 @pytest.fixture
 def aarch64(monkeypatch):
     """Another machine, without compilers and headers."""
@@ -153,6 +159,20 @@ def test_packages_are_installed_when_setup_py_has_changed(venv, monkeypatch):
     setup.install_extras(["demo"])
     assert [command[-1] for command in commands] == ["pip>=25", venv, "screw_dynamics[demo]"]
     assert setup.read_state()["extras"] == ["demo"]
+
+
+def test_how_much_is_downloaded_is_printed_the_first_time_alone(venv, monkeypatch, capsys):
+    (venv / "setup.py").touch()
+    (venv / "tools").mkdir()
+    (venv / "tools" / "build_backend.py").touch()
+    monkeypatch.setattr(setup, "run", lambda *_: None)
+    said = []
+    for text in ("", "an edit"):
+        (venv / "setup.py").write_text(text)
+        setup.install_package()
+        setup.install_extras(["demo"])
+        said.append("[demo], a few hundred megabytes" in capsys.readouterr().out)
+    assert said == [True, False]
 
 
 def test_marks_survive_a_damaged_file(venv):

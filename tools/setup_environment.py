@@ -114,7 +114,10 @@ def check_compilers():
     if not has_ros_wheels():
         return
     for variable, language, names in (("CC", "C", ("cc", "gcc", "clang")), ("CXX", "C++", ("c++", "g++", "clang++"))):
-        chosen = shlex.split(os.environ.get(variable, ""))
+        try:
+            chosen = shlex.split(os.environ.get(variable, ""))
+        except ValueError as error:
+            raise SetupError(f"{variable}={os.environ[variable]} is no command ({error})") from None
         if not any(map(shutil.which, chosen[:1] or names)):
             raise SetupError(
                 f"no {language} compiler: {' '.join(chosen) or ', '.join(names)} not found "
@@ -201,16 +204,18 @@ def install_package():
     say("Installing the package")
     pip("pip>=25")  # that of Python 3.10 gets lost among the versions that could fit
     pip("--editable", ROOT)
-    mark(packages=key, extras=[])
+    mark(packages=key, **({"extras": []} if "extras" in read_state() else {}))      # which may need others now
 
 
 def install_extras(extras):
     """Install what these extras of the installed package need from the Python registry, as far as it is not there."""
-    before = read_state().get("extras", [])
+    state = read_state()
+    before = state.get("extras", [])
     if "dev" in before or set(extras) <= set(before):  # dev holds all others
         return
     extras = sorted({*before, *extras})
-    say(f"Installing the Python packages of [{', '.join(extras)}]{'' if before else ', a few hundred megabytes'}")
+    size = "" if "extras" in state else ", a few hundred megabytes"
+    say(f"Installing the Python packages of [{', '.join(extras)}]{size}")
     pip(f"{PACKAGE.name}[{','.join(extras)}]")
     mark(extras=extras)
 

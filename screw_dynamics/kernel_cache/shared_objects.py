@@ -24,7 +24,13 @@ RUNTIME = Path(__file__).with_name("runtime.c")
 
 def linker() -> list[str] | None:
     """Return the command of the C compiler that links kernels: $CC, cc, gcc or clang; None if there is none."""
-    commands = shlex.split(os.environ.get("CC", "")), ["cc"], ["gcc"], ["clang"]
+    chosen = os.environ.get("CC", "")
+    try:
+        chosen = shlex.split(chosen)
+    except ValueError as error:         # a quote that is not closed
+        store.say_once(f"CC={chosen!r} is no command ({error}): kernels are linked by cc, gcc or clang")
+        chosen = []
+    commands = chosen, ["cc"], ["gcc"], ["clang"]
     return next((command for command in commands if command and shutil.which(command[0])), None)
 
 

@@ -22,7 +22,7 @@ from screw_dynamics_interfaces.srv import GetGravity, InverseDynamics
 from support import planar_arm as arm
 
 from .rig import DYNAMICS, INJECTED, MODULES, SIMULATOR
-from .table import fault
+from .table import WITH_NUMBA, fault
 
 NAN, INF = float("nan"), float("inf")
 
@@ -256,7 +256,7 @@ def descriptions(rig):
     describe(rig, arm.urdf(), pause=0.5)
 
 
-@fault("a chain of 1,500 joints", "joint_states have no joint of the robot", within=30.0, growth=500.0)
+@fault("a chain of 1,500 joints", "joint_states have no joint of the robot", within=30.0, growth=WITH_NUMBA)
 def chain(rig):
     links = "".join(
         f"<link name='l{i + 1}'><inertial><mass value='0.1'/>"
@@ -393,7 +393,7 @@ def flip(path):
     path.write_bytes(data)
 
 
-@fault("a corrupt cache", within=120.0, growth=400.0)
+@fault("a corrupt cache", within=120.0, growth=WITH_NUMBA)
 def corrupt_cache(rig):
     restarted(rig, environment=cache_of(rig, flip))
 

@@ -105,6 +105,13 @@ def test_a_compiler_may_have_a_space_in_its_path(monkeypatch, tmp_path):
     assert shared_objects.linker() == [str(compiler), "-O1"]
 
 
+def test_a_compiler_whose_quotes_are_not_closed_is_named(monkeypatch, caplog):
+    monkeypatch.setattr(store, "_said", set())
+    monkeypatch.setenv("CC", "'gcc -O1")
+    assert shared_objects.linker() in (["cc"], ["gcc"], ["clang"])
+    assert "is no command (No closing quotation)" in caplog.text and "'gcc -O1" in caplog.text
+
+
 def test_a_system_that_loads_none_is_reported_and_numba_makes_the_code(folder, monkeypatch, caplog):
     """As of a folder that is mounted without the right to execute."""
     def refuse(name):

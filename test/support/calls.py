@@ -147,8 +147,8 @@ CASES = list(arrays())
 # Methods whose kernels make setup does not compile.
 RARE = {"torque_regressor", "acceleration_regressor", "momentum_regressor", "inverse_dynamics_derivatives",
         "forward_dynamics_derivatives", "linearize", "rollout_gradient", "base_parameters", "exciting_trajectory",
-        "identify", "project",
-        "momentum_balance", "inverse_dynamics_second_derivatives", "forward_dynamics_second_derivatives",
+        "identify", "project", "momentum_balance", "inverse_dynamics_second_derivatives",
+        "forward_dynamics_second_derivatives",
         "hybrid_dynamics", "inverse_dynamics_time_derivatives", "link_acceleration", "link_jerk", "link_snap",
         "jacobian_second_derivative", "kinetic_energy_regressor", "potential_energy_regressor", "kinematic_hessian"}
 
