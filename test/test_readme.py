@@ -178,7 +178,8 @@ def test_pip_is_told_of_this_folder_and_of_extras_that_exist():
     """The package is on no registry."""
     extras = set(re.findall(r'^        "(\w+)": ', (ROOT / "setup.py").read_text(), re.MULTILINE))
     installed = every(r'pip install ((?:-\S+ )*\S+)')
-    assert {("README.md", "./screw_dynamics"), ("README.md", '".[view,plot]"'), ("docs/papers.md", '".[symbolic]"')} <= installed
+    assert {("README.md", "./screw_dynamics"), ("README.md", '".[view,plot]"'),
+            ("docs/papers.md", '".[symbolic]"')} <= installed
     for page, what in installed:
         found = re.fullmatch(r'"?\.(?:/screw_dynamics)?(?:\[([\w,]+)\])?"?', what.split()[-1])
         assert found and (found[1] is None or set(found[1].split(",")) <= extras), (page, what)
