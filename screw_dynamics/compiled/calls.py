@@ -34,7 +34,7 @@ if not PLAIN:
         from . import _calls as calls  # type: ignore[no-redef]
     except ImportError as error:
         say_once(f"the extension of screw_dynamics is not there, and calls take longer: {error}. With a C compiler, "
-                 "`pip install screw_dynamics` builds it")
+                 "`pip install` of the sources, with a C compiler, builds it")
 
 TILE = 1 << 12          # states that are copied at once where an array cannot be read in place
 calls.configure(width=WIDTH, large=LARGE, threads=partial(thread_count, None),
