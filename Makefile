@@ -33,7 +33,7 @@ help:
 	@echo "make test-all          the same with the slow tests, 50 minutes and 21 GB on two cores"
 	@echo "make test-numba        run some tests of the core with the oldest and the newest Numba supported; VERSIONS=0.60 for others"
 	@echo "make test-arm          run some tests of the core on an emulated AArch64, ten minutes; TESTS=path for others"
-	@echo "make planted           plant faults in copies of the package, and tell which no test notices; NAMES=part for some"
+	@echo "make planted           change N=200 expressions drawn with SEED=1 in copies of the package, and tell which changes no test notices"
 	@echo "make faults            do to both nodes all that can happen, ten minutes; NAMES=part of a fault's name for some"
 	@echo "make soak              run both nodes at 1 kHz for MINUTES=10, with a picture of latency and memory"
 	@echo "make fuzz              fuzz the URDF reader for SECONDS=600, guided by coverage"
@@ -124,9 +124,9 @@ test: lint-and-collect
 test-all: lint-and-collect
 	$(BIN)/python -m pytest $(PARALLEL) -m "slow or not slow"
 
-# An interrupted run goes on where it was; build/planted.txt has the outcome.
+# An interrupted run goes on where it was; build/planted/report.txt has the outcome.
 planted: setup
-	PYTHONPATH=$(CURDIR):$(CURDIR)/test $(BIN)/python -m planted $(NAMES)
+	PYTHONPATH=$(CURDIR):$(CURDIR)/test $(BIN)/python -m mutations -n $(or $(N),200) --seed $(or $(SEED),1) $(NAMES)
 
 # Namespaces do not separate /clock and /diagnostics: no other node should run in this domain.
 faults: setup
