@@ -121,7 +121,9 @@ lint-and-collect: setup
 test: lint-and-collect
 	$(BIN)/python -m pytest $(PARALLEL)
 
+# Kernels of all parts beforehand: what a process of tests compiles stays in its memory.
 test-all: lint-and-collect
+	$(BIN)/python -m screw_dynamics.prepare --parts all
 	$(BIN)/python -m pytest $(PARALLEL) -m "slow or not slow"
 
 # An interrupted run goes on where it was; build/planted/report.txt has the outcome.

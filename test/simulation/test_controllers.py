@@ -472,8 +472,8 @@ def ends(*gains, **environment):
 
 @pytest.mark.slow
 def test_without_numba_s_internals_controllers_lead_to_the_same_ends(tmp_path):
-    """Compiled by two processes and by a third one: nothing is there that it could load."""
-    plain = dict(SCREW_DYNAMICS_NUMBA_INTERNALS="0", SCREW_DYNAMICS_CACHE_DIR=str(tmp_path))
+    """Compiled by two processes and by a third one: of controllers nothing is there that it could load."""
+    plain = dict(SCREW_DYNAMICS_NUMBA_INTERNALS="0", **cache_with(prepare.forms("core"), tmp_path))
     apart = ends("20", **plain) + ends("30", **plain)
     assert ends("20", "30", **plain) == apart == ends("20", "30") and apart[0] != apart[1].replace("30", "20", 1)
     assert not [*tmp_path.glob("*.kernel")]

@@ -15,8 +15,8 @@ from rclpy.parameter import Parameter
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from std_msgs.msg import String
 
-# Seconds: what is waited for takes milliseconds, unless the machine is busy, or compiling. Where the package was changed
-# (test/mutations) it may never come, and hundreds of tests wait for less.
+# Seconds: what is waited for takes milliseconds, unless the machine is busy, or compiling. Where the package was
+# changed (test/mutations) it may never come, and hundreds of tests wait for less.
 PATIENCE = float(os.environ.get("TEST_PATIENCE", "480"))
 PACE = 2e-3        # seconds between two messages that are sent while waiting: no flood
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
