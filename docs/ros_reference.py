@@ -107,7 +107,7 @@ def ros_reference() -> str:
         from screw_dynamics.ros.simulator import trajectory_settings
         from screw_dynamics.ros.view import interface as view
         from screw_dynamics.ros.view import markers_node, recorder_node, view_node
-        from screw_dynamics.simulated_robot.sensor_settings import OF_JOINTS
+        from screw_dynamics.simulator.sensor_settings import OF_JOINTS
     by_joint = [row._replace(name=f"{row.name}.<joint>", description=row.description.format(joint="the joint"),
                              default=default)
                 for row, default in ((simulator_settings.INITIAL_POSITIONS, 0.0),

@@ -8,7 +8,7 @@ import numpy as np
 from demo_graph import LOOK_BACK
 
 import screw_dynamics as sd
-from screw_dynamics.simulated_robot.simulation import Simulation
+from screw_dynamics.simulator.simulation import Simulation
 from screw_dynamics.urdf.file import read_urdf_file
 
 # Seconds in which joint damping takes a factor e off the speed of a coasting joint, and when the robot is caught. The

@@ -12,18 +12,21 @@ from .model.mimic import Mimic
 from .model.model import Model
 from .robot import Robot
 from .screws.arrays import inertia_matrix
-from .short_names import MODULES
 from .simulation.controllers import ControllerError
 from .simulation.divergence import DivergenceWarning
 from .simulation.limits_left import LimitsWarning
 from .simulation.springs import Springs
 from .urdf import UrdfError, UrdfWarning, read_urdf
 
-# Modules that are offered under a short name, imported when they are first used: few need them, and symbolic takes
+# Modules that are attributes of the package, imported when they are first used: few need them, and symbolic takes
 # SymPy, which is an extra and long to import.
-_MODULES = {**MODULES, **{name.rpartition(".")[2]: name for name in (
-    "algorithms.forward_dynamics", "algorithms.inverse_dynamics", "algorithms.twists", "campaigns", "closed_loops",
-    "compiled.counting", "forces", "logs", "model.drive", "model.macro_joints", "optimal", "paths", "screws.arrays")}}
+_MODULES = {name.rpartition(".")[2]: name for name in (
+    "algorithms.forward_dynamics", "algorithms.inverse_dynamics", "algorithms.twists", "analysis.calibration",
+    "analysis.contacts", "analysis.differential_inverse_kinematics", "analysis.elastic_joints", "analysis.estimation",
+    "analysis.geometric_sensitivity", "analysis.identification", "analysis.smooth_motion", "campaigns", "closed_loops",
+    "compiled.counting", "forces", "logs", "model.drive", "model.macro_joints", "optimal",
+    "papers.absolute_coordinates", "papers.formulations", "papers.lie_groups", "papers.symbolic", "paths",
+    "screws.arrays", "screws.groups.se3", "screws.groups.so3")}
 
 # Functions of modules that are imported when they are first used, since they take extras.
 _FUNCTIONS = {"Scene": "scene", "on_gpu": "gpu", "optimize_motion": "optimal", "collocate_motion": "optimal",

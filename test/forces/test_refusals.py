@@ -7,7 +7,7 @@ import pytest
 
 import screw_dynamics as sd
 from screw_dynamics import forces
-from screw_dynamics.simulated_robot.simulation import Simulation
+from screw_dynamics.simulator.simulation import Simulation
 from support.random_trees import GROUPS, model_of, random_tree
 
 ARM = """<mujoco><worldbody><body name="upper"><joint name="first" axis="0 1 0"/>

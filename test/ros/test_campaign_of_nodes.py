@@ -6,8 +6,8 @@ import pytest
 
 import screw_dynamics as sd
 from screw_dynamics.campaigns.cases import generator
-from screw_dynamics.simulated_robot.settings import Settings
-from screw_dynamics.simulated_robot.simulation import Simulation
+from screw_dynamics.simulator.settings import Settings
+from screw_dynamics.simulator.simulation import Simulation
 from support import planar_arm as arm
 from support.campaign_of_nodes import all_answered, damped_arm, slow_enough, start_of
 

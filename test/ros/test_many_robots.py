@@ -10,8 +10,8 @@ from sensor_msgs.msg import JointState
 from std_srvs.srv import Trigger
 
 import screw_dynamics as sd
-from screw_dynamics.simulated_robot.settings import Settings
-from screw_dynamics.simulated_robot.simulation import Simulation
+from screw_dynamics.simulator.settings import Settings
+from screw_dynamics.simulator.simulation import Simulation
 from screw_dynamics.testing.driver import Driver
 from screw_dynamics.testing.processes import Process
 from screw_dynamics_interfaces.srv import Step

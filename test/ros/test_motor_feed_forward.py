@@ -21,8 +21,8 @@ from screw_dynamics.ros.dynamics.trajectory_efforts import TrajectoryEfforts
 from screw_dynamics.ros.node.diagnostics import OK
 from screw_dynamics.ros.node.drives import GivenDrives
 from screw_dynamics.ros.node.robot_state import RobotState
-from screw_dynamics.simulated_robot.settings import Settings
-from screw_dynamics.simulated_robot.simulation import Simulation
+from screw_dynamics.simulator.settings import Settings
+from screw_dynamics.simulator.simulation import Simulation
 from screw_dynamics_interfaces import srv
 from support import floating_robots as robots
 from support import planar_arm as arm

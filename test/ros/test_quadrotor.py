@@ -12,8 +12,8 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 import screw_dynamics as sd
 from screw_dynamics.ros.node import messages
-from screw_dynamics.simulated_robot.settings import Settings
-from screw_dynamics.simulated_robot.simulation import Simulation
+from screw_dynamics.simulator.settings import Settings
+from screw_dynamics.simulator.simulation import Simulation
 from screw_dynamics.testing import LockstepError, RobotSimulator
 from screw_dynamics_interfaces.srv import ResetTo
 from support import floating_robots as robots

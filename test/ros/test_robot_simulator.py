@@ -18,8 +18,8 @@ from std_msgs.msg import Float64
 from std_srvs.srv import Trigger
 
 import screw_dynamics as sd
-from screw_dynamics.simulated_robot.settings import Settings
-from screw_dynamics.simulated_robot.simulation import Simulation
+from screw_dynamics.simulator.settings import Settings
+from screw_dynamics.simulator.simulation import Simulation
 from screw_dynamics.testing import DeadlineError, LockstepError, RobotSimulator
 from screw_dynamics.testing.driver import Driver
 from screw_dynamics.testing.processes import LONG, Process

@@ -3,8 +3,8 @@ import pytest
 
 import screw_dynamics as sd
 from screw_dynamics.ros.simulator.scenes import unlimited_servos
-from screw_dynamics.simulated_robot.settings import Settings
-from screw_dynamics.simulated_robot.simulation import Simulation
+from screw_dynamics.simulator.settings import Settings
+from screw_dynamics.simulator.simulation import Simulation
 
 MODES = {"a": "position", "b": "velocity", "c": "effort"}
 

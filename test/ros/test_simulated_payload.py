@@ -7,8 +7,8 @@ from sensor_msgs.msg import JointState
 import screw_dynamics as sd
 from screw_dynamics.ros.node.loaded_robot import LoadedRobot
 from screw_dynamics.ros.simulator.node import SimulatorNode
-from screw_dynamics.simulated_robot.settings import Settings
-from screw_dynamics.simulated_robot.simulation import Simulation
+from screw_dynamics.simulator.settings import Settings
+from screw_dynamics.simulator.simulation import Simulation
 from screw_dynamics.testing import LockstepError, RobotSimulator
 from support import planar_arm as arm
 

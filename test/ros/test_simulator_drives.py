@@ -10,8 +10,8 @@ from sensor_msgs.msg import JointState
 import screw_dynamics as sd
 from screw_dynamics.model.drive import Antagonistic, Hardening, LeverArm, Table
 from screw_dynamics.ros.node.drives import GivenDrives, drives
-from screw_dynamics.simulated_robot.settings import Settings
-from screw_dynamics.simulated_robot.simulation import Simulation
+from screw_dynamics.simulator.settings import Settings
+from screw_dynamics.simulator.simulation import Simulation
 from support import planar_arm as arm
 from support import simulator_driver
 from support.graph import NodeProcess

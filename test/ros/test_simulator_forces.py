@@ -9,8 +9,8 @@ import screw_dynamics as sd
 from screw_dynamics import forces
 from screw_dynamics.model.drive import Hardening
 from screw_dynamics.ros.simulator.force_elements import elements
-from screw_dynamics.simulated_robot.settings import Settings
-from screw_dynamics.simulated_robot.simulation import Simulation
+from screw_dynamics.simulator.settings import Settings
+from screw_dynamics.simulator.simulation import Simulation
 from support import planar_arm as arm
 from support import simulator_driver
 from support.graph import NodeProcess

@@ -4,8 +4,8 @@ import pytest
 
 import screw_dynamics as sd
 from screw_dynamics.closed_loops import ClosedLoopRobot
-from screw_dynamics.simulated_robot.settings import Settings
-from screw_dynamics.simulated_robot.simulation import Simulation
+from screw_dynamics.simulator.settings import Settings
+from screw_dynamics.simulator.simulation import Simulation
 from screw_dynamics.urdf.reader import model_of
 from support.graph import Driver, NodeProcess
 from support.loop_robots import four_bar

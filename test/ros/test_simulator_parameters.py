@@ -9,7 +9,7 @@ from rclpy.parameter import Parameter
 import screw_dynamics as sd
 from screw_dynamics.ros.simulator.settings import SETTINGS
 from screw_dynamics.ros.simulator.trajectory_settings import GroupParameters
-from screw_dynamics.simulated_robot.settings import Settings
+from screw_dynamics.simulator.settings import Settings
 from support import planar_arm as arm
 from support.paths import ROOT
 

@@ -13,8 +13,8 @@ from std_srvs.srv import Trigger
 import screw_dynamics as sd
 from screw_dynamics.ros.node import messages
 from screw_dynamics.ros.simulator import outputs
-from screw_dynamics.simulated_robot.settings import Settings
-from screw_dynamics.simulated_robot.simulation import Simulation
+from screw_dynamics.simulator.settings import Settings
+from screw_dynamics.simulator.simulation import Simulation
 from screw_dynamics_interfaces.srv import ApplyWrench, InjectFault, Step
 from support import tool_arm as tool
 from support.graph import NodeProcess

@@ -6,9 +6,9 @@ import pytest
 
 import screw_dynamics as sd
 from screw_dynamics.closed_loops import ClosedLoopRobot
-from screw_dynamics.simulated_robot.settings import Settings
-from screw_dynamics.simulated_robot.simulation import Simulation
 from screw_dynamics.simulation.integrators import FIXED_STEPS, INTEGRATORS
+from screw_dynamics.simulator.settings import Settings
+from screw_dynamics.simulator.simulation import Simulation
 from support.differences import slopes
 from support.floating_robots import hopper
 from support.linkages import four_bar

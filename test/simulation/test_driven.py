@@ -166,8 +166,8 @@ import sys; sys.path.insert(0, 'test')
 import numpy as np
 from support.planar_arm import urdf
 import screw_dynamics as sd
-from screw_dynamics.simulated_robot.settings import Settings
-from screw_dynamics.simulated_robot.simulation import Simulation
+from screw_dynamics.simulator.settings import Settings
+from screw_dynamics.simulator.simulation import Simulation
 for integrator in ("semi_implicit_euler", "rk4"):
     s = Simulation(sd.Robot.from_urdf(urdf()), Settings(integrator=integrator), modes={"elbow": "position"})
     s.command(np.array([2.0, 0.4]))

@@ -1,8 +1,8 @@
 """Simulations of a robot without ROS."""
 import numpy as np
 
-from screw_dynamics.simulated_robot.settings import Settings
-from screw_dynamics.simulated_robot.simulation import Simulation
+from screw_dynamics.simulator.settings import Settings
+from screw_dynamics.simulator.simulation import Simulation
 
 NAN = float("nan")
 FREE = {"hold_until_first_command": False, "joint_friction": False, "enforce_limits": False}

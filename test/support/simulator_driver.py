@@ -3,8 +3,8 @@ from sensor_msgs.msg import JointState
 from std_srvs.srv import SetBool, Trigger
 
 import screw_dynamics as sd
-from screw_dynamics.simulated_robot.settings import Settings
-from screw_dynamics.simulated_robot.simulation import Simulation
+from screw_dynamics.simulator.settings import Settings
+from screw_dynamics.simulator.simulation import Simulation
 from screw_dynamics_interfaces.srv import ResetTo, Step
 from support import planar_arm as arm
 from support.graph import Driver

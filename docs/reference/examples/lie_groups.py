@@ -1,10 +1,10 @@
 """Examples of matrix Lie groups and optimal curves."""
 import numpy as np
-from screw_dynamics.lie_groups import SE3, SO3
 
 import screw_dynamics as sd
 from screw_dynamics import lie_groups, se3
 
+SE3, SO3 = lie_groups.SE3, lie_groups.SO3
 X0, X1 = np.eye(4), SE3.exp((0.9, 0.2, 0.3, 1.0, 0.0, 0.5))     # poses
 inertia = sd.inertia_matrix(2.0, (0.0, 0.0, 0.2), 0.1 * np.eye(3))
 

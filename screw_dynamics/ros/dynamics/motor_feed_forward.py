@@ -14,7 +14,7 @@ from screw_dynamics.analysis.smooth_motion import SmoothMotion
 from screw_dynamics.checks import coordinates_alone
 from screw_dynamics.model.model import Model
 from screw_dynamics.robot import Robot
-from screw_dynamics.simulated_robot.motors import command_names
+from screw_dynamics.simulator.motors import command_names
 
 from ..node import messages
 from ..node.cdr import joint_state_template

@@ -23,7 +23,7 @@ from screw_dynamics.model.inertial_parameters import COUNT
 from screw_dynamics.model.model import Model
 from screw_dynamics.model.multi_dof_joints import multi_dof_joints, places, without_joints
 from screw_dynamics.robot import Robot
-from screw_dynamics.simulated_robot.actuators import singular_joint
+from screw_dynamics.simulator.actuators import singular_joint
 
 from ..executor.background import in_background
 from ..node import messages

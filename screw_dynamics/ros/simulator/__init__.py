@@ -1,2 +1,2 @@
 """simulator_node: the simulated robot on topics and services.
-May import ros.node, simulated_robot and robot."""
+May import ros.node, simulator and robot."""

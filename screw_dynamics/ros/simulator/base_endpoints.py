@@ -8,7 +8,7 @@ from geometry_msgs.msg import TransformStamped, WrenchStamped
 from nav_msgs.msg import Odometry
 
 from screw_dynamics.model.floating_base import RATES, FloatingBase
-from screw_dynamics.simulated_robot.simulation import Simulation
+from screw_dynamics.simulator.simulation import Simulation
 
 from ..endpoints import STREAM
 from ..node import messages

@@ -7,8 +7,8 @@ from builtin_interfaces.msg import Time
 from geometry_msgs.msg import TwistStamped
 from nav_msgs.msg import Odometry
 
-from screw_dynamics.simulated_robot.differential_drive import DifferentialDrive, Travelled
-from screw_dynamics.simulated_robot.simulation import Simulation
+from screw_dynamics.simulator.differential_drive import DifferentialDrive, Travelled
+from screw_dynamics.simulator.simulation import Simulation
 
 from ..endpoints import STREAM
 from ..node import messages

@@ -10,9 +10,9 @@ from types import ModuleType
 import numpy as np
 
 from screw_dynamics.model.configuration_space import rotated
-from screw_dynamics.simulated_robot.runner import Runner
-from screw_dynamics.simulated_robot.simulation import Simulation
-from screw_dynamics.simulated_robot.surroundings import Entity, checked_pose
+from screw_dynamics.simulator.runner import Runner
+from screw_dynamics.simulator.simulation import Simulation
+from screw_dynamics.simulator.surroundings import Entity, checked_pose
 from screw_dynamics.urdf.xml import parse_xml
 
 from ..node import messages

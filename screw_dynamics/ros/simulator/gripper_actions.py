@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 from sensor_msgs.msg import JointState
 
 from screw_dynamics.model.mimic import Mimic
-from screw_dynamics.simulated_robot.gripper import GripperGoal
-from screw_dynamics.simulated_robot.trajectory_goal import Code, Outcome
+from screw_dynamics.simulator.gripper import GripperGoal
+from screw_dynamics.simulator.trajectory_goal import Code, Outcome
 
 from ..node.actions import Action, RunningGoal
 from .gripper_settings import GripperParameters

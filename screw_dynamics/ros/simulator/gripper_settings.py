@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from rclpy.node import Node
 
 from screw_dynamics.model.model import Model
-from screw_dynamics.simulated_robot.gripper import GripperRules
-from screw_dynamics.simulated_robot.motors import actuated_joints, command_names
+from screw_dynamics.simulator.gripper import GripperRules
+from screw_dynamics.simulator.motors import actuated_joints, command_names
 
 from ..node.joint_state import listed
 from ..node.parameters import Parameters, Setting

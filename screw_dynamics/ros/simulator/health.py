@@ -5,11 +5,11 @@ import math
 import numpy as np
 from rclpy.node import Node
 
-from screw_dynamics.simulated_robot.faults import Fault
-from screw_dynamics.simulated_robot.lockstep import Lockstep
-from screw_dynamics.simulated_robot.runner import Runner
-from screw_dynamics.simulated_robot.simulation import Simulation
 from screw_dynamics.simulation.conservation import momentum_and_moment
+from screw_dynamics.simulator.faults import Fault
+from screw_dynamics.simulator.lockstep import Lockstep
+from screw_dynamics.simulator.runner import Runner
+from screw_dynamics.simulator.simulation import Simulation
 
 from ..node.diagnostics import ERROR, OK, WARN, Report
 from ..node.joint_state import listed

@@ -6,7 +6,7 @@ from typing import Any
 from rclpy.node import Node
 
 from screw_dynamics.model.model import Model
-from screw_dynamics.simulated_robot.sensor_settings import OF_JOINTS
+from screw_dynamics.simulator.sensor_settings import OF_JOINTS
 
 from ..node.parameters import Parameters, Setting
 

@@ -16,16 +16,16 @@ from rclpy.utilities import remove_ros_args
 
 from screw_dynamics.model.floating_base import coordinate_joints
 from screw_dynamics.robot import Robot
-from screw_dynamics.simulated_robot.conservation import prepare_balance
-from screw_dynamics.simulated_robot.lockstep import Lockstep
-from screw_dynamics.simulated_robot.loops import prepare_loops
-from screw_dynamics.simulated_robot.motors import motor_mask
-from screw_dynamics.simulated_robot.moving import driven
-from screw_dynamics.simulated_robot.runner import IDLE, Runner
-from screw_dynamics.simulated_robot.simulation import Simulation
-from screw_dynamics.simulated_robot.stamps import Stamps
-from screw_dynamics.simulated_robot.windings import under_current_control
 from screw_dynamics.simulation.conservation import momentum_and_moment
+from screw_dynamics.simulator.conservation import prepare_balance
+from screw_dynamics.simulator.lockstep import Lockstep
+from screw_dynamics.simulator.loops import prepare_loops
+from screw_dynamics.simulator.motors import motor_mask
+from screw_dynamics.simulator.moving import driven
+from screw_dynamics.simulator.runner import IDLE, Runner
+from screw_dynamics.simulator.simulation import Simulation
+from screw_dynamics.simulator.stamps import Stamps
+from screw_dynamics.simulator.windings import under_current_control
 
 from ..endpoints import LINGER, STEADY, STREAM
 from ..node.cdr import ReceivedJointState

@@ -8,10 +8,10 @@ from builtin_interfaces.msg import Time
 from rclpy.lifecycle import LifecyclePublisher
 from rosgraph_msgs.msg import Clock
 
-from screw_dynamics.simulated_robot.lockstep import Lockstep
-from screw_dynamics.simulated_robot.runner import Runner
-from screw_dynamics.simulated_robot.sensors.sensors import JointState as Reported
-from screw_dynamics.simulated_robot.settings import Settings
+from screw_dynamics.simulator.lockstep import Lockstep
+from screw_dynamics.simulator.runner import Runner
+from screw_dynamics.simulator.sensors.sensors import JointState as Reported
+from screw_dynamics.simulator.settings import Settings
 
 from ..node import messages
 from ..node.cdr import joint_state_template

@@ -5,8 +5,8 @@ from builtin_interfaces.msg import Time
 from geometry_msgs.msg import Point, PoseStamped
 from std_msgs.msg import Bool
 
-from screw_dynamics.simulated_robot.simulation import Simulation
-from screw_dynamics.simulated_robot.surroundings import Surroundings, Touch
+from screw_dynamics.simulator.simulation import Simulation
+from screw_dynamics.simulator.surroundings import Surroundings, Touch
 from screw_dynamics_interfaces.msg import Contacts, ObjectStates
 
 from ..node import messages

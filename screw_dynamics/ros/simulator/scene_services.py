@@ -8,8 +8,8 @@ from typing import Any
 
 from geometry_msgs.msg import Pose
 
-from screw_dynamics.simulated_robot.runner import Runner
-from screw_dynamics.simulated_robot.surroundings import checked_pose, matrix
+from screw_dynamics.simulator.runner import Runner
+from screw_dynamics.simulator.surroundings import checked_pose, matrix
 
 from ..node import messages
 from ..node.joint_state import Fault

@@ -12,8 +12,8 @@ from screw_dynamics.scene.file import SceneFile, read_scene
 from screw_dynamics.scene.objects import SceneObject
 from screw_dynamics.scene.robots import touches_nothing
 from screw_dynamics.scene.yaml_text import dumped, parsed
-from screw_dynamics.simulated_robot.loops import with_loops
-from screw_dynamics.simulated_robot.simulation import Simulation
+from screw_dynamics.simulator.loops import with_loops
+from screw_dynamics.simulator.simulation import Simulation
 from screw_dynamics.urdf.collisions import collisions_of
 
 from ..node.joint_state import listed

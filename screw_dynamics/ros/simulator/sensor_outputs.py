@@ -10,10 +10,10 @@ from geometry_msgs.msg import WrenchStamped
 from rclpy.lifecycle import LifecyclePublisher
 from sensor_msgs.msg import Imu
 
-from screw_dynamics.simulated_robot.runner import Runner
-from screw_dynamics.simulated_robot.sensors.sensors import FORCE_TORQUE, IMU
-from screw_dynamics.simulated_robot.settings import Settings
-from screw_dynamics.simulated_robot.simulation import Simulation
+from screw_dynamics.simulator.runner import Runner
+from screw_dynamics.simulator.sensors.sensors import FORCE_TORQUE, IMU
+from screw_dynamics.simulator.settings import Settings
+from screw_dynamics.simulator.simulation import Simulation
 
 from ..node import messages
 from ..node.managed_node import ManagedNode

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 import numpy as np
 from sensor_msgs.msg import JointState
 
-from screw_dynamics.simulated_robot.runner import Runner
-from screw_dynamics.simulated_robot.simulation import Simulation
+from screw_dynamics.simulator.runner import Runner
+from screw_dynamics.simulator.simulation import Simulation
 from screw_dynamics_interfaces.msg import BaseState
 
 from ..node import messages

@@ -3,8 +3,8 @@
 from dataclasses import fields
 
 from screw_dynamics.scene.touching import MAX_CONTACTS
-from screw_dynamics.simulated_robot.lockstep import TRIGGERS
-from screw_dynamics.simulated_robot.settings import JOINT_MODES, Settings
+from screw_dynamics.simulator.lockstep import TRIGGERS
+from screw_dynamics.simulator.settings import JOINT_MODES, Settings
 
 from ..node.drives import DRIVES
 from ..node.parameters import FLOATING_BASE, SHARED, Setting

@@ -4,7 +4,7 @@ The comments of that package are the specification; docs/simulator_interfaces.md
 
 from types import ModuleType
 
-from screw_dynamics.simulated_robot.runner import Runner
+from screw_dynamics.simulator.runner import Runner
 
 from ..node.actions import Action, RunningGoal
 from ..node.services import Service, serve

@@ -8,11 +8,11 @@ from screw_dynamics.model.floating_base import coordinate_joints
 from screw_dynamics.model.model import Model
 from screw_dynamics.robot import Robot
 from screw_dynamics.scene.objects import SceneObject
-from screw_dynamics.simulated_robot.home import default_modes
-from screw_dynamics.simulated_robot.motors import motor_mask
-from screw_dynamics.simulated_robot.settings import Settings
-from screw_dynamics.simulated_robot.simulation import Simulation
-from screw_dynamics.simulated_robot.windings import under_current_control
+from screw_dynamics.simulator.home import default_modes
+from screw_dynamics.simulator.motors import motor_mask
+from screw_dynamics.simulator.settings import Settings
+from screw_dynamics.simulator.simulation import Simulation
+from screw_dynamics.simulator.windings import under_current_control
 from screw_dynamics.urdf.reader import model_of
 
 from ..node.drives import GivenDrives

@@ -10,12 +10,12 @@ from rclpy.duration import Duration as RclpyDuration
 from std_msgs.msg import Header
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
-from screw_dynamics.simulated_robot.gripper import GripperGoal
-from screw_dynamics.simulated_robot.motors import command_names
-from screw_dynamics.simulated_robot.runner import Runner
-from screw_dynamics.simulated_robot.simulation import Simulation
-from screw_dynamics.simulated_robot.trajectory_following import Goal, TrajectoryFollower
-from screw_dynamics.simulated_robot.trajectory_goal import (
+from screw_dynamics.simulator.gripper import GripperGoal
+from screw_dynamics.simulator.motors import command_names
+from screw_dynamics.simulator.runner import Runner
+from screw_dynamics.simulator.simulation import Simulation
+from screw_dynamics.simulator.trajectory_following import Goal, TrajectoryFollower
+from screw_dynamics.simulator.trajectory_goal import (
     Code,
     GoalError,
     Outcome,

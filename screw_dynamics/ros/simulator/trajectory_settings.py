@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from rclpy.node import Node
 
 from screw_dynamics.model.model import Model
-from screw_dynamics.simulated_robot.motors import actuated_joints, command_names
-from screw_dynamics.simulated_robot.trajectory_goal import GoalRules, Tolerances, enforced
+from screw_dynamics.simulator.motors import actuated_joints, command_names
+from screw_dynamics.simulator.trajectory_goal import GoalRules, Tolerances, enforced
 
 from ..node.parameters import Parameters, Setting
 from ..timing import SECOND

@@ -9,12 +9,12 @@ import screw_dynamics as sd
 from screw_dynamics.analysis.elastic_joints import ElasticJoints
 from screw_dynamics.analysis.spring_laws import give
 from screw_dynamics.model.drive import Antagonistic, Hardening, LeverArm, Table, Thermal, TorqueSpeed
-from screw_dynamics.simulated_robot.heat import Heat
-from screw_dynamics.simulated_robot.limits import EnforcedLimits
-from screw_dynamics.simulated_robot.motors import actuated_joints, at_rest, command_names
-from screw_dynamics.simulated_robot.settings import Settings
-from screw_dynamics.simulated_robot.simulation import Simulation
-from screw_dynamics.simulated_robot.trajectory_goal import GoalError, GoalRules, read_points
+from screw_dynamics.simulator.heat import Heat
+from screw_dynamics.simulator.limits import EnforcedLimits
+from screw_dynamics.simulator.motors import actuated_joints, at_rest, command_names
+from screw_dynamics.simulator.settings import Settings
+from screw_dynamics.simulator.simulation import Simulation
+from screw_dynamics.simulator.trajectory_goal import GoalError, GoalRules, read_points
 from support.paths import ROOT
 
 ARM = sd.Robot.from_urdf(ROOT / "urdf/spherical_arm.urdf")

@@ -2,7 +2,7 @@
 import numpy as np
 import pytest
 
-from screw_dynamics.simulated_robot.reference import Sample
+from screw_dynamics.simulator.reference import Sample
 from support.simulations import DT, NAN, simulate
 
 W = 40.0

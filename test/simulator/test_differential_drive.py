@@ -4,10 +4,10 @@ import pytest
 from scipy.linalg import expm
 
 import screw_dynamics as sd
-from screw_dynamics.simulated_robot.differential_drive import DifferentialDrive, Travelled
-from screw_dynamics.simulated_robot.settings import Settings
-from screw_dynamics.simulated_robot.simulation import Simulation
 from screw_dynamics.simulation.conservation import momentum_and_moment
+from screw_dynamics.simulator.differential_drive import DifferentialDrive, Travelled
+from screw_dynamics.simulator.settings import Settings
+from screw_dynamics.simulator.simulation import Simulation
 from support.touching_robots import CAR, RADIUS, SEPARATION, STANDING, WHEELS
 
 DRIVE = DifferentialDrive(WHEELS[:1], WHEELS[1:], RADIUS, SEPARATION)

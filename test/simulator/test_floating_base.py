@@ -5,8 +5,8 @@ from scipy.spatial.transform import Rotation
 
 import screw_dynamics as sd
 from screw_dynamics.model.floating_base import floating_base
-from screw_dynamics.simulated_robot.settings import Settings
-from screw_dynamics.simulated_robot.simulation import Simulation
+from screw_dynamics.simulator.settings import Settings
+from screw_dynamics.simulator.simulation import Simulation
 from screw_dynamics.urdf.reader import model_of
 from support import floating_robots as robots
 from support.simulations import FREE, NAN

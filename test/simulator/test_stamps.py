@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from screw_dynamics.simulated_robot.lockstep import Lockstep
-from screw_dynamics.simulated_robot.runner import Runner
-from screw_dynamics.simulated_robot.settings import Settings
-from screw_dynamics.simulated_robot.simulation import Simulation
-from screw_dynamics.simulated_robot.stamps import Stamps
+from screw_dynamics.simulator.lockstep import Lockstep
+from screw_dynamics.simulator.runner import Runner
+from screw_dynamics.simulator.settings import Settings
+from screw_dynamics.simulator.simulation import Simulation
+from screw_dynamics.simulator.stamps import Stamps
 
 MS = 1_000_000
 SECOND = 1000 * MS

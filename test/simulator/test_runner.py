@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from screw_dynamics.simulated_robot.pacing import Pacer
-from screw_dynamics.simulated_robot.runner import IDLE, SLICE, Runner
-from screw_dynamics.simulated_robot.settings import Settings
-from screw_dynamics.simulated_robot.simulation import Simulation
+from screw_dynamics.simulator.pacing import Pacer
+from screw_dynamics.simulator.runner import IDLE, SLICE, Runner
+from screw_dynamics.simulator.settings import Settings
+from screw_dynamics.simulator.simulation import Simulation
 
 MS = 1_000_000
 SECOND = 1000 * MS

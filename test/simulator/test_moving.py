@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 
 from screw_dynamics.constraints.contacts.tables import RESIDUALS
-from screw_dynamics.simulated_robot import moving
-from screw_dynamics.simulated_robot.moving import Moving
+from screw_dynamics.simulator import moving
+from screw_dynamics.simulator.moving import Moving
 
 STEPS = 5
 

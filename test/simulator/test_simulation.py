@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 
 import screw_dynamics as sd
-from screw_dynamics.simulated_robot.settings import Settings
-from screw_dynamics.simulated_robot.simulation import Simulation
+from screw_dynamics.simulator.settings import Settings
+from screw_dynamics.simulator.simulation import Simulation
 from support import planar_arm as arm
 from support.simulations import DT, FREE, NAN, simulate
 

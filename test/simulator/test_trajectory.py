@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 from scipy.interpolate import BPoly, CubicHermiteSpline, interp1d
 
-from screw_dynamics.simulated_robot.trajectory import Desired, Points, Trajectory
+from screw_dynamics.simulator.trajectory import Desired, Points, Trajectory
 
 SECOND = 1_000_000_000
 T0 = 7 * SECOND + 123   # of all trajectories here

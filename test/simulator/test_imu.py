@@ -4,8 +4,8 @@ import pinocchio as pin
 import pytest
 
 import screw_dynamics as sd
-from screw_dynamics.simulated_robot.settings import Settings
-from screw_dynamics.simulated_robot.simulation import Simulation
+from screw_dynamics.simulator.settings import Settings
+from screw_dynamics.simulator.simulation import Simulation
 from support import planar_arm as arm
 from support.real_robots import PATHS, real_robot
 from support.simulations import DT, FREE, NAN, simulate

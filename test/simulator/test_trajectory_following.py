@@ -2,11 +2,11 @@
 import numpy as np
 import pytest
 
-from screw_dynamics.simulated_robot.limits import EnforcedLimits
-from screw_dynamics.simulated_robot.runner import Runner
-from screw_dynamics.simulated_robot.trajectory import Points
-from screw_dynamics.simulated_robot.trajectory_following import TrajectoryFollower
-from screw_dynamics.simulated_robot.trajectory_goal import Code, Tolerances
+from screw_dynamics.simulator.limits import EnforcedLimits
+from screw_dynamics.simulator.runner import Runner
+from screw_dynamics.simulator.trajectory import Points
+from screw_dynamics.simulator.trajectory_following import TrajectoryFollower
+from screw_dynamics.simulator.trajectory_goal import Code, Tolerances
 from support.real_robots import real_robot
 from support.simulations import simulate
 

@@ -1,10 +1,10 @@
 """Time waits for the commands that answer what was published, however long they take."""
 import pytest
 
-from screw_dynamics.simulated_robot.lockstep import Lockstep
-from screw_dynamics.simulated_robot.runner import IDLE, Runner
-from screw_dynamics.simulated_robot.settings import Settings
-from screw_dynamics.simulated_robot.simulation import Simulation
+from screw_dynamics.simulator.lockstep import Lockstep
+from screw_dynamics.simulator.runner import IDLE, Runner
+from screw_dynamics.simulator.settings import Settings
+from screw_dynamics.simulator.simulation import Simulation
 
 MS = 1_000_000
 

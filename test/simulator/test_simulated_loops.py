@@ -8,10 +8,10 @@ import pytest
 
 import screw_dynamics as sd
 from screw_dynamics.closed_loops import ClosedLoopRobot
-from screw_dynamics.simulated_robot.home import default_modes
-from screw_dynamics.simulated_robot.settings import Settings
-from screw_dynamics.simulated_robot.simulation import Simulation
 from screw_dynamics.simulation.integrators import INTEGRATORS
+from screw_dynamics.simulator.home import default_modes
+from screw_dynamics.simulator.settings import Settings
+from screw_dynamics.simulator.simulation import Simulation
 from screw_dynamics.urdf.reader import model_of
 from support.loop_robots import LOOP, four_bar, four_bar_cut_at_c
 from support.paths import ROOT

@@ -2,8 +2,8 @@
 import numpy as np
 import pytest
 
-from screw_dynamics.simulated_robot.faults import KINDS, Faults, Scheduled, scheduled
-from screw_dynamics.simulated_robot.settings import Settings
+from screw_dynamics.simulator.faults import KINDS, Faults, Scheduled, scheduled
+from screw_dynamics.simulator.settings import Settings
 from support import planar_arm as arm
 from support.simulations import DT, FREE, NAN, simulate
 

@@ -3,9 +3,9 @@ import numpy as np
 import pytest
 
 import screw_dynamics as sd
-from screw_dynamics.simulated_robot.settings import Settings
-from screw_dynamics.simulated_robot.simulation import Simulation
-from screw_dynamics.simulated_robot.windings import Windings, under_current_control
+from screw_dynamics.simulator.settings import Settings
+from screw_dynamics.simulator.simulation import Simulation
+from screw_dynamics.simulator.windings import Windings, under_current_control
 
 WINDING = sd.drive.Electric(resistance=0.4, inductance=2e-5, torque_constant=0.05, voltage=48.0)
 RATIO, INERTIA = 60.0, 1e-4

@@ -4,8 +4,8 @@ import pinocchio as pin
 import pytest
 
 import screw_dynamics as sd
-from screw_dynamics.simulated_robot.settings import Settings
-from screw_dynamics.simulated_robot.simulation import Simulation
+from screw_dynamics.simulator.settings import Settings
+from screw_dynamics.simulator.simulation import Simulation
 from screw_dynamics.urdf.reader import model_of
 from support import tool_arm as tool
 from support.real_robots import PATHS, real_robot

@@ -6,8 +6,8 @@ import screw_dynamics as sd
 from screw_dynamics.contact.shapes import Box, Plane, Sphere
 from screw_dynamics.scene.objects import SceneObject
 from screw_dynamics.scene.touching import Touching
-from screw_dynamics.simulated_robot.settings import Settings
-from screw_dynamics.simulated_robot.simulation import Simulation
+from screw_dynamics.simulator.settings import Settings
+from screw_dynamics.simulator.simulation import Simulation
 from screw_dynamics.urdf.reader import model_of
 from support.simulations import NAN
 from support.touching_robots import FOOT, GRIPPER, HIPS, LEG, at, gripper, gripper_scene, press_scene, quadruped

@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 
 import screw_dynamics as sd
-from screw_dynamics.simulated_robot.limits import EnforcedLimits
-from screw_dynamics.simulated_robot.trajectory_goal import (
+from screw_dynamics.simulator.limits import EnforcedLimits
+from screw_dynamics.simulator.trajectory_goal import (
     Code,
     GoalError,
     GoalRules,

@@ -3,11 +3,11 @@ import numpy as np
 import pytest
 
 import screw_dynamics as sd
-from screw_dynamics.simulated_robot.gripper import GripperGoal, GripperRules
-from screw_dynamics.simulated_robot.settings import Settings
-from screw_dynamics.simulated_robot.simulation import Simulation
-from screw_dynamics.simulated_robot.trajectory_following import TrajectoryFollower
-from screw_dynamics.simulated_robot.trajectory_goal import Code, Tolerances
+from screw_dynamics.simulator.gripper import GripperGoal, GripperRules
+from screw_dynamics.simulator.settings import Settings
+from screw_dynamics.simulator.simulation import Simulation
+from screw_dynamics.simulator.trajectory_following import TrajectoryFollower
+from screw_dynamics.simulator.trajectory_goal import Code, Tolerances
 from support import planar_arm as arm
 
 RULES = GripperRules(goal_tolerance=0.01, stall_velocity_threshold=0.001, stall_timeout=0.5, allow_stalling=False)

@@ -9,8 +9,8 @@ import screw_dynamics as sd
 from screw_dynamics.closed_loops import ClosedLoopRobot
 from screw_dynamics.contact.shapes import Box
 from screw_dynamics.numbers.values import PLAIN
-from screw_dynamics.simulated_robot.settings import Settings
-from screw_dynamics.simulated_robot.simulation import Simulation
+from screw_dynamics.simulator.settings import Settings
+from screw_dynamics.simulator.simulation import Simulation
 from support.loop_robots import four_bar, standing_four_bar
 from support.touching_robots import at, gripper, press_scene
 
