@@ -69,8 +69,8 @@ def our_accuracy(case):
         if not here.any():
             continue
         v = np.zeros((*here.shape, 3))
-        for sign, solid in ((1.0, pair.first), (-1.0, pair.second)):
-            link = scene.touching.solids[solid].link
+        for sign, collider in ((1.0, pair.first), (-1.0, pair.second)):
+            link = scene.touching.colliders[collider].link
             twist = np.einsum("kij,kj->ki", scene.robot.jacobian(q, link, "hybrid"), qd)
             arm = touches.point - scene.robot.forward_kinematics(q, link)[:, None, :3, 3]
             v += sign * (twist[:, None, 3:] + np.cross(twist[:, None, :3], arm))

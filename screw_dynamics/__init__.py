@@ -14,7 +14,7 @@ from .robot import Robot
 from .screws.arrays import inertia_matrix
 from .simulation.controllers import ControllerError
 from .simulation.divergence import DivergenceWarning
-from .simulation.limits_left import LimitsWarning
+from .simulation.limit_violations import LimitsWarning
 from .simulation.springs import Springs
 from .urdf import UrdfError, UrdfWarning, read_urdf
 

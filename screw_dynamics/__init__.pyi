@@ -45,7 +45,7 @@ from .screws.groups import se3 as se3
 from .screws.groups import so3 as so3
 from .simulation.controllers import ControllerError as ControllerError
 from .simulation.divergence import DivergenceWarning as DivergenceWarning
-from .simulation.limits_left import LimitsWarning as LimitsWarning
+from .simulation.limit_violations import LimitsWarning as LimitsWarning
 from .simulation.springs import Springs as Springs
 from .urdf import UrdfError as UrdfError
 from .urdf import UrdfWarning as UrdfWarning

@@ -11,7 +11,7 @@ from screw_dynamics.algorithms.jacobian import put_twist
 from screw_dynamics.compiled.entry import per_body_twist
 from screw_dynamics.numbers.values import Scalar, compiled_as, kernel, zero
 from screw_dynamics.screws.joint import pose
-from screw_dynamics.screws.joint_factors import carried_back, composed, offset, oriented, turn, turned_back
+from screw_dynamics.screws.joint_factors import composed, motion_to_child, offset, oriented, turn, turned_back
 from screw_dynamics.screws.se3 import Ad, Ad_inv, Pose, Twist, ad, identity
 from screw_dynamics.screws.so3 import Rotation
 from screw_dynamics.screws.vectors import Vec3, cross
@@ -84,12 +84,12 @@ def body_fixed(order: int) -> Callable:
                                      body.qddd[i])
         C = pose(E, q)
         K, Kd = qd * X, qdd * X
-        A, Ad1 = carried_back(E, q, C, body.V[p]), carried_back(E, q, C, body.Vd[p])
+        A, Ad1 = motion_to_child(E, q, C, body.V[p]), motion_to_child(E, q, C, body.Vd[p])
         body.V[i] = A + K                                                               # (66b)
         step = Ad1 - ad(K, A)
         body.Vd[i] = step + Kd                                                          # (66c)
         if order > 1:
-            Ad2 = carried_back(E, q, C, body.Vdd[p])
+            Ad2 = motion_to_child(E, q, C, body.Vdd[p])
             body.Vdd[i] = Ad2 - ad(K, Ad1 + step) - ad(Kd, A) + qddd * X
     return move
 

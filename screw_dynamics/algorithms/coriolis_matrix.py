@@ -8,7 +8,7 @@ from screw_dynamics.model.links import Link
 from screw_dynamics.numbers.values import Scalar, infix, kernel, linear, over, zero
 from screw_dynamics.screws.inertia import Inertia
 from screw_dynamics.screws.joint import Joint, Placement, inner, pose
-from screw_dynamics.screws.joint_factors import carried, carried_wrench, turned, turned_matrix
+from screw_dynamics.screws.joint_factors import carried, force_to_parent, turned, turned_matrix
 from screw_dynamics.screws.se3 import Ad, Ad_inv, Pose, Twist, Wrench, ad, dot
 from screw_dynamics.screws.vectors import Matrix3, Vec3, cross, cross_rows, full, multiple_of_identity, outer
 
@@ -92,7 +92,7 @@ def coriolis_matrix(links: Link, body: Gyrations, H: np.ndarray) -> None:
         H[k[i], k[i]] += dot(rate, X[i])
         j = i
         while parent[j] > 0:
-            rate, momentum = (carried_wrench(E[j], q[j], C[j], rate), carried_wrench(E[j], q[j], C[j], momentum))
+            rate, momentum = (force_to_parent(E[j], q[j], C[j], rate), force_to_parent(E[j], q[j], C[j], momentum))
             torque = turned(E[j], q[j], C[j].R, torque)
             j = parent[j]
             H[k[j], k[i]] += dot(rate, X[j])                                # effect of q_i' on joint j ...

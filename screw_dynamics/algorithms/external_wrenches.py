@@ -7,7 +7,7 @@ from screw_dynamics.compiled.entry import Entry, per_joint
 from screw_dynamics.model.links import Link
 from screw_dynamics.numbers.values import Scalar, kernel, zero
 from screw_dynamics.screws.joint import pose
-from screw_dynamics.screws.joint_factors import carried_wrench
+from screw_dynamics.screws.joint_factors import force_to_parent
 from screw_dynamics.screws.se3 import Wrench, dot
 
 from .forward_dynamics import composite_bodies, hybrid
@@ -30,7 +30,7 @@ def external_torque(links: Link, body: CarriedWrenches, tau: np.ndarray) -> None
     F[0] = zero(Wrench, q[0])
     for i in range(len(parent) - 1, 0, -1):
         tau[k[i]] += dot(F[i], X[i])
-        F[parent[i]] += carried_wrench(E[i], q[i], pose(E[i], q[i]), F[i])
+        F[parent[i]] += force_to_parent(E[i], q[i], pose(E[i], q[i]), F[i])
 
 
 # The last input is wrenches on the bodies, compiled/inputs.py. Forward dynamics by whether joints share coordinates.

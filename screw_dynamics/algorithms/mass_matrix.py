@@ -8,7 +8,7 @@ from screw_dynamics.model.links import Link
 from screw_dynamics.numbers.values import Scalar, kernel, over
 from screw_dynamics.screws.inertia import Inertia
 from screw_dynamics.screws.joint import pose
-from screw_dynamics.screws.joint_factors import carried, carried_wrench
+from screw_dynamics.screws.joint_factors import carried, force_to_parent
 from screw_dynamics.screws.se3 import Pose, dot
 
 
@@ -44,7 +44,7 @@ def add_mass_matrix(links: Link, body: CompositeInertias, H: np.ndarray) -> None
         H[k[i], k[i]] += dot(W, X[i]) + links.armature[i]
         j = i
         while parent[j] > 0:
-            W = carried_wrench(E[j], q[j], C[j], W)
+            W = force_to_parent(E[j], q[j], C[j], W)
             j = parent[j]
             h = dot(W, X[j])
             H[k[i], k[j]] += h

@@ -8,7 +8,7 @@ import numpy as np
 from screw_dynamics import checks
 from screw_dynamics.constraints import projection as keeping
 from screw_dynamics.robot.evaluation import Forces
-from screw_dynamics.simulation.limits_left import warn_of_limits
+from screw_dynamics.simulation.limit_violations import warn_of_limits
 from screw_dynamics.simulation.python_controllers import PythonController
 from screw_dynamics.simulation.rollout import Rollouts
 

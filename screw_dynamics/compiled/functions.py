@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from screw_dynamics.kernel_cache.cache import Form, compiled, prepare
-from screw_dynamics.numba_internals.compiler import cgutils, intrinsic, ir, numba_arrays, outlined, overload, types
+from screw_dynamics.numba_internals.compiler import cgutils, intrinsic, ir, noinline, numba_arrays, overload, types
 from screw_dynamics.numbers.structs import numba_types
 from screw_dynamics.numbers.values import PLAIN
 
@@ -52,7 +52,7 @@ def form_of_words(form: Form) -> Form:
     scope = {"__name__": __name__, "array_at": array_at, "view_at": view_at, "strided": strided, "integer": integer,
              "REFUSED": REFUSED}
     exec(f"def make(function):\n    def native(address):\n        {body}\n    return native", scope)
-    native = scope["make"](outlined(form.compiled.function))        # type: ignore[operator]
+    native = scope["make"](noinline(form.compiled.function))        # type: ignore[operator]
     key = form.compiled.key and f"{form.compiled.key}, {form.signature}"
     return Form(compiled(form.name, key, form.compiled.nogil)(native), ("intp",))
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from screw_dynamics.numba_internals.compiler import cgutils, intrinsic, ir, overload, types
 from screw_dynamics.numbers.structs import numba_types
-from screw_dynamics.numbers.values import kernel, outlined
+from screw_dynamics.numbers.values import kernel, noinline
 
 from .native import fail
 from .records import WORD, record
@@ -100,7 +100,7 @@ def failed(interrupt: Any) -> bool:
     return interrupt.failure[0] != 0
 
 
-@outlined
+@noinline
 def _look(interrupt, stop):
     """Read the clock and the flag, and ask for signals if it is time."""
     moment = now()

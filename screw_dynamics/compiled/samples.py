@@ -4,7 +4,7 @@ import numpy as np
 from screw_dynamics.numba_internals.compiler import overload
 from screw_dynamics.numbers.lanes import WIDTH, extract, insert, places
 from screw_dynamics.numbers.structs import numba_types
-from screw_dynamics.numbers.values import outlined
+from screw_dynamics.numbers.values import noinline
 
 from .tiles import contiguous, load_square, store_square
 
@@ -19,21 +19,21 @@ def store_rows(rows: np.ndarray, first: int, sample: int, column: list) -> None:
     _store(rows, first, sample, column)
 
 
-@outlined
+@noinline
 def _load(rows, first, sample, column):
     for k in range(len(column)):
         for place in range(places(column[k])):
             column[k] = insert(column[k], place, rows[min(first + place, len(rows) - 1), sample, k])
 
 
-@outlined
+@noinline
 def _store(rows, first, sample, column):
     for k in range(len(column)):
         for place in range(min(places(column[k]), len(rows) - first)):
             rows[first + place, sample, k] = extract(column[k], place)
 
 
-@outlined
+@noinline
 def _load_squares(rows, first, sample, column):
     some = rows[:, sample, :len(column)]
     if contiguous(some):
@@ -43,7 +43,7 @@ def _load_squares(rows, first, sample, column):
         _load(rows, first, sample, column)
 
 
-@outlined
+@noinline
 def _store_squares(rows, first, sample, column):
     some = rows[:, sample, :len(column)]
     if contiguous(some) and len(rows) - first >= WIDTH:

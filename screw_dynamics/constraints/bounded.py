@@ -12,7 +12,7 @@ import numpy as np
 from screw_dynamics.numbers.lanes import places
 from screw_dynamics.numbers.scalars import absolute, some, where
 from screw_dynamics.numbers.tables import block
-from screw_dynamics.numbers.values import Scalar, kernel, null, outlined
+from screw_dynamics.numbers.values import Scalar, kernel, noinline, null
 
 DEPENDENT = 1e-14       # of a row's inverse inertia: less is rounding, of a row that others hold
 ROUNDING = 1e-12        # of the largest velocity: a row at its bound that is slower than this stays there
@@ -131,7 +131,7 @@ def change_sides(given: Box, one: bool) -> Any:
     return changed > 0.0
 
 
-@outlined
+@noinline
 def solve_bounded(given: Box) -> None:
     """Fill x and side from the others."""
     guess(given)

@@ -15,7 +15,7 @@ from screw_dynamics.model.links import Link
 from screw_dynamics.numbers.dual import dual, slope, value_of
 from screw_dynamics.numbers.lanes import WIDTH, extract
 from screw_dynamics.numbers.scalars import where
-from screw_dynamics.numbers.values import kernel, outlined, over, zero
+from screw_dynamics.numbers.values import kernel, noinline, over, zero
 from screw_dynamics.screws.se3 import Pose, Twist, Wrench, ad_dual, dot
 from screw_dynamics.screws.so3 import Rotation
 from screw_dynamics.screws.vectors import Vec3, cross
@@ -99,7 +99,7 @@ def add_to_accelerations(given: ConstraintTables, c: int, D: Pose, V: Twist, rat
         add_columns(chain, first, slope(h), out[given.loop.first[c] + k])
 
 
-@outlined
+@noinline
 def add_loop(links: Link, body: ConstraintKinematics, given: ConstraintTables, c: int, qd: np.ndarray, qdd: np.ndarray,
              multipliers: np.ndarray, of_gradient: bool, work: np.ndarray, out: np.ndarray) -> None:
     """Add what loop c has of the derivatives of a state: see form_of_derivatives."""

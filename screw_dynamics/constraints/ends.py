@@ -5,7 +5,7 @@ costs no digits."""
 from typing import Any, NamedTuple
 
 from screw_dynamics.model.links import Link
-from screw_dynamics.numbers.values import kernel, outlined, zero
+from screw_dynamics.numbers.values import kernel, noinline, zero
 from screw_dynamics.screws.joint import pose
 from screw_dynamics.screws.se3 import Pose, Twist, identity
 from screw_dynamics.screws.so3 import Rotation, inverse
@@ -56,7 +56,7 @@ def sums(parent: list[int], column: list[Vec3], i: int, j: int) -> tuple[Vec3, V
     return a, b
 
 
-@outlined
+@noinline
 def ends(links: Link, body: Any, loop: Loop, c: int) -> Ends:
     """The Ends of loop c, for bodies in their places."""
     i, j, R, C, B = loop.link[c], loop.on[c], body.R, loop.C[c], loop.B[c]
@@ -67,7 +67,7 @@ def ends(links: Link, body: Any, loop: Loop, c: int) -> Ends:
     return Ends(own, Pose(inverse(other) @ own, apart @ other), a, b + apart)
 
 
-@outlined
+@noinline
 def relative_twist(links: Link, body: Any, loop: Loop, c: int, at: Ends) -> Twist:
     """The twist of the link's joint frame relative to the other, resolved in it."""
     i, j, w = loop.link[c], loop.on[c], body.w
@@ -76,7 +76,7 @@ def relative_twist(links: Link, body: Any, loop: Loop, c: int, at: Ends) -> Twis
     return Twist((w[i] - w[j]) @ at.R, velocity @ at.R)
 
 
-@outlined
+@noinline
 def relative_acceleration(links: Link, body: Any, loop: Loop, c: int, at: Ends) -> Twist:
     """The derivative of `relative_twist`. The derivatives of the bodies' twists are the sums of columns Vd and a."""
     i, j, w = loop.link[c], loop.on[c], body.w

@@ -31,7 +31,7 @@ from screw_dynamics.model.links import Link, Structure
 from screw_dynamics.numbers.lanes import places
 from screw_dynamics.numbers.scalars import absolute, some, sqrt, where
 from screw_dynamics.numbers.tables import block, taking
-from screw_dynamics.numbers.values import Scalar, kernel, null, outlined
+from screw_dynamics.numbers.values import Scalar, kernel, noinline, null
 
 from . import articulated, mass_matrix, rows
 from .contacts.impulses import of_contacts
@@ -67,7 +67,7 @@ class Tree(NamedTuple):
     space: Any
 
 
-@outlined
+@noinline
 def close(fill: Callable, tree: Tree, free: np.ndarray, tolerance: float, steps: int, q: np.ndarray,
           scratch: np.ndarray) -> Scalar:
     """Move q (nq) to where the constraints hold, in the velocities in which free (n) is not 0. Returns the norm of the
@@ -141,7 +141,7 @@ def projecting_loops(by: ModuleType) -> Callable:
     """The kernel `project` for robots that keep constraints."""
     add_impulses_to = of_loops_and_joints(by)
 
-    @outlined
+    @noinline
     def impulses_at(fill, tree, acts, most, q, qd):
         links, body, given, memory, space = tree
         fill(links, memory, q, body.q)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from screw_dynamics.numbers.scalars import nearest, sqrt
-from screw_dynamics.numbers.values import kernel, outlined, over, zero
+from screw_dynamics.numbers.values import kernel, noinline, over, zero
 from screw_dynamics.screws import so3
 from screw_dynamics.screws.se3 import Pose, Twist, Wrench, dexp_inv, dot, log
 from screw_dynamics.screws.so3 import Rotation
@@ -149,10 +149,10 @@ def by_kind(kernels: list[Callable]) -> Callable:
     return choose
 
 
-put_residual = outlined(by_kind([kind.residual for kind in KINDS.values()]))
+put_residual = noinline(by_kind([kind.residual for kind in KINDS.values()]))
 row = by_kind([kind.row for kind in KINDS.values()])
 row_rate = by_kind([kind.rate for kind in KINDS.values()])
-gradient_of = outlined(by_kind([kind.gradient for kind in KINDS.values()]))         # of sums of multiples of rows
+gradient_of = noinline(by_kind([kind.gradient for kind in KINDS.values()]))         # of sums of multiples of rows
 
 
 @kernel

@@ -11,7 +11,7 @@ from screw_dynamics.compiled.across import at_once, put, taken
 from screw_dynamics.numbers.lanes import extract, places
 from screw_dynamics.numbers.scalars import some, sqrt, where
 from screw_dynamics.numbers.tables import block
-from screw_dynamics.numbers.values import Scalar, kernel, null, outlined
+from screw_dynamics.numbers.values import Scalar, kernel, noinline, null
 
 RANK = 1e-9         # of the longest column, or of the least length that counts: what is shorter counts as 0
 
@@ -86,7 +86,7 @@ def entry(Y: np.ndarray, i: int, column: Scalar) -> Scalar:
     return found
 
 
-@outlined
+@noinline
 def take_out(given: Problem, k: int, start: int) -> None:
     """Take direction k, and the part of x along it, out of the columns from `start` on."""
     Y, b, Q, w = given.Y, given.b, given.Q, given.w
@@ -103,7 +103,7 @@ def take_out(given: Problem, k: int, start: int) -> None:
         put(b, 0, first, taken(b, 0, first) - w[k] * r)
 
 
-@outlined
+@noinline
 def orthogonalize(given: Problem, found: int, first: int, last: int, least: Scalar, most: Scalar
                   ) -> tuple[int, Scalar]:
     """Fill Q, R and w with directions after those `found`, of the columns from `first` until `last`; they are taken out
@@ -133,7 +133,7 @@ def orthogonalize(given: Problem, found: int, first: int, last: int, least: Scal
     return count, rank
 
 
-@outlined
+@noinline
 def orthogonalize_independent(given: Problem, count: int) -> None:
     """Fill Q, R and w for columns of which the first `count` are independent, or 0, and the others do not count."""
     Y = given.Y
@@ -148,7 +148,7 @@ def orthogonalize_independent(given: Problem, count: int) -> None:
         given.R[k, k] = scale * square
 
 
-@outlined
+@noinline
 def combine(given: Problem, count: int) -> None:
     """Fill x, the combination of `count` directions with the products w; corrected where directions are not quite
     perpendicular, as Bjoerck (1994) does."""
@@ -163,7 +163,7 @@ def combine(given: Problem, count: int) -> None:
             x[i] += change * Q[k, i]
 
 
-@outlined
+@noinline
 def least_squares(given: Problem, count: int, wanted: np.ndarray, x: np.ndarray) -> None:
     """x (count) becomes the vector with the least |Y x - wanted|, for `count` independent columns of Y, which is used
     up; and given.x the shortest vector z with Y^T z = x."""

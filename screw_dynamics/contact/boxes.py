@@ -8,13 +8,13 @@ from typing import NamedTuple
 
 from screw_dynamics.numbers.lanes import places
 from screw_dynamics.numbers.scalars import absolute, sqrt
-from screw_dynamics.numbers.values import Scalar, kernel, outlined
+from screw_dynamics.numbers.values import Scalar, kernel, noinline
 from screw_dynamics.screws.se3 import Pose
 from screw_dynamics.screws.so3 import Rotation
 from screw_dynamics.screws.vectors import Vec3, cross
 
+from .colliders import FAR, Geometry, Touch
 from .segments import Segment, crossing, point
-from .solids import FAR, Geometry, Touch
 from .spheres import from_box
 from .writing import box_corner, column, component, pose_at, write_far, write_place
 
@@ -183,7 +183,7 @@ def box_edge(j: int, C: Pose, h: Vec3) -> Segment:
     return Segment(C @ middle, column(C.R, i), component(h, i))
 
 
-@outlined
+@noinline
 def write_nearest(touch: Touch, row: int, k: int, A: Pose, g: Vec3, B: Pose, h: Vec3) -> None:
     """Write the nearest points of boxes that are apart: of all corners and edges."""
     best, on_first, n = FAR, A.p, Vec3(0.0, 0.0, 1.0)
@@ -232,7 +232,7 @@ def write_boxes(touch: Touch, row: int, k: int, A: Pose, g: Vec3, B: Pose, h: Ve
 @kernel
 def box_box(given: Geometry, a: int, b: int, touch: Touch, row: int, margin: Scalar) -> None:
     """The points of a face, or one."""
-    g, h, like = given.solid.size[a], given.solid.size[b], given.place.C[a].p.x
+    g, h, like = given.collider.size[a], given.collider.size[b], given.place.C[a].p.x
     for j in range(BOX_POINTS):
         write_far(touch, row + j, like)
     for k in range(places(like)):

@@ -5,8 +5,8 @@ from screw_dynamics.numbers.values import Scalar, kernel, null
 from screw_dynamics.screws.se3 import Pose
 from screw_dynamics.screws.vectors import Vec3, cross
 
+from .colliders import FAR, Geometry, Touch
 from .segments import Segment, beside, crossing, point
-from .solids import FAR, Geometry, Touch
 from .spheres import from_box
 from .writing import axis_x, axis_z, clamped, component, direction, pose_at, unit, write_far, write_place, write_spheres
 
@@ -18,7 +18,7 @@ SHALLOW = 1e-12         # m: an axis nearer to a box is inside
 @kernel
 def capsule_capsule(given: Geometry, a: int, b: int, touch: Touch, row: int, margin: Scalar) -> None:
     """Two ends, and the crossing; along x of the second where axes meet at an end."""
-    A, B, p, q = given.place.C[a], given.place.C[b], given.solid.size[a], given.solid.size[b]
+    A, B, p, q = given.place.C[a], given.place.C[b], given.collider.size[a], given.collider.size[b]
     first, second = Segment(A.p, axis_z(A.R), null(A.p.x) + p.z), Segment(B.p, axis_z(B.R), null(A.p.x) + q.z)
     lower, upper, same = beside(first, second)
     cross_at, crosses = crossing(first, second)
@@ -166,7 +166,7 @@ def write_capsule_on_box(touch: Touch, row: int, k: int, B: Pose, h: Vec3, of: S
 @kernel
 def capsule_box(given: Geometry, a: int, b: int, touch: Touch, row: int, margin: Scalar) -> None:
     """On a face the ends of what is above it; on an edge, or a corner, as two capsules."""
-    size, h, like = given.solid.size[a], given.solid.size[b], given.place.C[a].p.x
+    size, h, like = given.collider.size[a], given.collider.size[b], given.place.C[a].p.x
     for j in range(CAPSULE_POINTS):
         write_far(touch, row + j, like)
     for k in range(places(like)):

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from .colliders import Touch
 from .shapes import HeightField, Mesh, Shape
-from .solids import Touch
 
 MOST = 64               # touches of a pair
 ITERATIONS = 1000

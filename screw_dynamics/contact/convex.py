@@ -10,8 +10,8 @@ from screw_dynamics.numbers.values import Scalar, kernel
 from screw_dynamics.screws.se3 import Pose
 from screw_dynamics.screws.vectors import Vec3
 
+from .colliders import CAPSULE, CYLINDER, FAR, SPHERE, Geometry
 from .polyhedra import BEFORE_FACES, EDGE, FACE
-from .solids import CAPSULE, CYLINDER, FAR, SPHERE, Geometry
 from .writing import TINY
 
 NONE = -1               # number of a face that does not exist
@@ -54,13 +54,13 @@ class Edge(NamedTuple):
 
 @kernel
 def convex(given: Geometry, i: int, C: Pose) -> Convex:
-    """Solid i, at a pose C."""
-    solid, data = given.solid, given.data
-    first, vertices, faces, kind = solid.first[i], solid.count[i], solid.columns[i], solid.kind[i]
+    """Collider i, at a pose C."""
+    collider, data = given.collider, given.data
+    first, vertices, faces, kind = collider.first[i], collider.count[i], collider.columns[i], collider.kind[i]
     of_faces = first + 3 * vertices + BEFORE_FACES
     edges = int(data[of_faces - 1])
     of_edges = of_faces + FACE * faces
-    radius = solid.size[i].x
+    radius = collider.size[i].x
     return Convex(C, vertices, faces, edges, first, of_faces, of_edges, of_edges + EDGE * edges,
                   radius if kind == CYLINDER else 0.0, radius if kind == SPHERE or kind == CAPSULE else 0.0)
 

@@ -10,16 +10,16 @@ import numpy as np
 
 from screw_dynamics.numbers.lanes import extract, insert, places
 from screw_dynamics.numbers.scalars import absolute, sqrt
-from screw_dynamics.numbers.values import Scalar, kernel, outlined
+from screw_dynamics.numbers.values import Scalar, kernel, noinline
 from screw_dynamics.screws.se3 import Pose, identity, inverse
 from screw_dynamics.screws.vectors import Vec3, cross
 
+from .colliders import FAR, Touch
 from .convex import NONE, Convex, axis_of, convex, disc_towards, edge_of, face_of, farthest, separation, towards, vertex
+from .face_clipping import ENDS, ON_EDGE, ONE, POINTS, meet, put
 from .gjk import Direction, farthest_apart
-from .outlines import ENDS, ON_EDGE, ONE, POINTS, meet, put
 from .segments import Segment, beside, crossing, point
 from .separating import Axis, by_edges, by_faces
-from .solids import FAR, Touch
 from .writing import pose_at, vector_at, write_far, write_place
 
 NEAR = 1e-4             # of the shapes' size: so near to each other, or overlapping, edges that cross are looked for
@@ -145,7 +145,7 @@ def clear(touch: Touch, row: int, points: int, k: int) -> None:
         touch.gap[row + j] = insert(touch.gap[row + j], k, FAR)
 
 
-@outlined
+@noinline
 def note(touch: Touch, row: int, points: int, k: int, data: np.ndarray, A: Convex, B: Convex, size: float,
          margin: float) -> tuple[Vec3, bool]:
     """Note the points where shapes touch, without their balls, in place k. Returns the normal from the second to the
@@ -213,7 +213,7 @@ def touching(points: int) -> Callable:
         for k in range(places(like)):
             A, B = pose_at(given.place.C[a], k), pose_at(given.place.C[b], k)
             first, second = convex(given, a, inverse(B) @ A), convex(given, b, identity(0.0))
-            balls, size = first.ball + second.ball, given.solid.radius[a] + given.solid.radius[b]
+            balls, size = first.ball + second.ball, given.collider.radius[a] + given.collider.radius[b]
             n, of_first = note(touch, row, points, k, data, first, second, size, margin + balls)
             write_noted(touch, row, points, k, B, n, of_first, first.ball, balls)
     return kernel(write)

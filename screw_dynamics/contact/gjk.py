@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from screw_dynamics.numbers.scalars import absolute, sqrt
-from screw_dynamics.numbers.values import Scalar, kernel, outlined
+from screw_dynamics.numbers.values import Scalar, kernel, noinline
 from screw_dynamics.screws.se3 import Pose
 from screw_dynamics.screws.vectors import Vec3, cross
 
@@ -66,7 +66,7 @@ def on_segment(p: Corner, q: Corner) -> Reduced:
     return Reduced(v, p.a + t * (q.a - p.a), v @ v, p, q, q)
 
 
-@outlined
+@noinline
 def on_triangle(p: Corner, q: Corner, r: Corner) -> Reduced:
     """The nearest point of a triangle: inside, or of its sides."""
     n = cross(q.w - p.w, r.w - p.w)
@@ -93,7 +93,7 @@ def corner_towards(data: np.ndarray, A: Convex, B: Convex, n: Vec3) -> Corner:
     return Corner(on_first - (b + disc_towards(B, n)), on_first, a - b, a)
 
 
-@outlined
+@noinline
 def nearest(data: np.ndarray, A: Convex, B: Convex, n: Vec3, most: float) -> Reduced:
     """The nearest points of shapes that are apart, from a direction n on, not too far from that of B to A: to a
     distance that is at most by `most` too long."""
@@ -116,7 +116,7 @@ def nearest(data: np.ndarray, A: Convex, B: Convex, n: Vec3, most: float) -> Red
     return at
 
 
-@outlined
+@noinline
 def refined(A: Convex, B: Convex, at: Reduced, way: Vec3) -> tuple[bool, Direction]:
     """The direction in which two vertices, or an edge and a vertex, of nearest points that were moved apart by `way`
     are farthest apart with the discs about them, by Newton's method; and whether there is one."""
@@ -168,7 +168,7 @@ def bend(A: Convex, B: Convex, n: Vec3, s: Vec3, t: Vec3) -> Scalar:
     return bent
 
 
-@outlined
+@noinline
 def farthest_apart(data: np.ndarray, A: Convex, B: Convex, n: Vec3, size: float) -> Direction:
     """The direction in which shapes are farthest apart, among those around n: where they are apart, that of their
     nearest points; else that of the least way out."""

@@ -8,14 +8,14 @@ from collections.abc import Callable
 from screw_dynamics.numbers.dual import value_of
 from screw_dynamics.numbers.lanes import extract, places
 from screw_dynamics.numbers.scalars import floor, sqrt
-from screw_dynamics.numbers.values import Scalar, kernel, outlined
+from screw_dynamics.numbers.values import Scalar, kernel, noinline
 from screw_dynamics.screws.se3 import Pose
 from screw_dynamics.screws.vectors import Vec3, cross
 
+from .colliders import FAR, Geometry, Touch
 from .on_plane import lowest_direction
 from .polyhedra import BEFORE_FACES, FACE
 from .segments import Segment, point
-from .solids import FAR, Geometry, Touch
 from .spheres import from_box, from_cylinder
 from .writing import axis_z, box_corner, clamped, direction, pose_at, vector_at, write_far, write_place
 
@@ -28,10 +28,10 @@ UPWARDS = 0.1                   # the least height of the normal of a peak that 
 @kernel
 def vertex(given: Geometry, b: int, i: int, j: int) -> Vec3:
     """The vertex in row i and column j, in the frame of the field."""
-    solid = given.solid
-    size, rows, columns = solid.size[b], solid.count[b], solid.columns[b]
+    collider = given.collider
+    size, rows, columns = collider.size[b], collider.count[b], collider.columns[b]
     return Vec3(size.x * (j / (columns - 1.0) - 0.5), size.y * (i / (rows - 1.0) - 0.5),
-                given.data[solid.first[b] + i * columns + j])
+                given.data[collider.first[b] + i * columns + j])
 
 
 @kernel
@@ -45,9 +45,9 @@ def cell(x: float, size: float, count: int) -> int:
 def below(given: Geometry, b: int, x: Vec3) -> tuple[bool, float, Vec3]:
     """Of the triangle above or below a point x of the field's frame: whether there is one, the distance of x from its
     plane, and its upward normal."""
-    solid = given.solid
-    size = solid.size[b]
-    i, j = cell(x.y, size.y, solid.count[b]), cell(x.x, size.x, solid.columns[b])
+    collider = given.collider
+    size = collider.size[b]
+    i, j = cell(x.y, size.y, collider.count[b]), cell(x.x, size.x, collider.columns[b])
     low, high = vertex(given, b, i, j), vertex(given, b, i + 1, j + 1)
     right = (x.x - low.x) * (high.y - low.y) >= (x.y - low.y) * (high.x - low.x)
     third = vertex(given, b, i if right else i + 1, j + 1 if right else j)
@@ -123,7 +123,7 @@ def over_ridge(x: Vec3, a: Vec3, b: Vec3, left: Vec3, right: Vec3) -> tuple[bool
 def over_peak(given: Geometry, b: int, i: int, j: int, x: Vec3) -> tuple[bool, Vec3]:
     """Return whether a vertex below x is nearer to x than all triangles that meet there, and the vector to x."""
     v = vertex(given, b, i, j)
-    e, rows, columns, over = x - v, given.solid.count[b], given.solid.columns[b], True
+    e, rows, columns, over = x - v, given.collider.count[b], given.collider.columns[b], True
     length = sqrt(e @ e)
     for k in range(6):
         p = i + (-1 if k == 0 or k == 1 else 1 if k == 3 or k == 4 else 0)
@@ -138,12 +138,12 @@ def over_peak(given: Geometry, b: int, i: int, j: int, x: Vec3) -> tuple[bool, V
 @kernel
 def opposite(given: Geometry, b: int, i: int, j: int, outwards: Vec3, a: Vec3) -> Vec3:
     """The vertex (i, j), or where the field ends beside an edge through a the point `outwards` beyond it, far below."""
-    if 0 <= i < given.solid.count[b] and 0 <= j < given.solid.columns[b]:
+    if 0 <= i < given.collider.count[b] and 0 <= j < given.collider.columns[b]:
         return vertex(given, b, i, j)
     return a + outwards
 
 
-@outlined
+@noinline
 def write_ball(given: Geometry, b: int, touch: Touch, row: int, k: int, B: Pose, x: Vec3, r: float,
                margin: float) -> None:
     """Write the touches of a ball about x, in the field's frame: where the field is nearer than all around."""
@@ -151,8 +151,8 @@ def write_ball(given: Geometry, b: int, touch: Touch, row: int, k: int, B: Pose,
     if there and gap < 0.0:                         # the centre is below the surface
         write_place(touch, row, k, B @ (x - r * n), gap - r, B.R @ n)
         return
-    solid = given.solid
-    size, rows, columns, count = solid.size[b], solid.count[b], solid.columns[b], 0
+    collider = given.collider
+    size, rows, columns, count = collider.size[b], collider.count[b], collider.columns[b], 0
     top, bottom = window(x.y, r + margin, size.y, rows)
     left, right = window(x.x, r + margin, size.x, columns)
     down = Vec3(0.0, 0.0, -1.0)
@@ -186,7 +186,7 @@ def write_ball(given: Geometry, b: int, touch: Touch, row: int, k: int, B: Pose,
 @kernel
 def sphere_on_height_field(given: Geometry, a: int, b: int, touch: Touch, row: int, margin: Scalar) -> None:
     """Up to BALL touches."""
-    like, r = given.place.C[a].p.x, given.solid.size[a].x
+    like, r = given.place.C[a].p.x, given.collider.size[a].x
     for j in range(BALL):
         write_far(touch, row + j, like)
     for k in range(places(like)):
@@ -199,7 +199,7 @@ def sphere_on_height_field(given: Geometry, a: int, b: int, touch: Touch, row: i
 @kernel
 def is_peak(given: Geometry, b: int, i: int, j: int) -> bool:
     """Return True if a vertex is higher than the line through its neighbors in some direction, or on the rim."""
-    rows, columns = given.solid.count[b], given.solid.columns[b]
+    rows, columns = given.collider.count[b], given.collider.columns[b]
     if i == 0 or j == 0 or i == rows - 1 or j == columns - 1:
         return True
     height = vertex(given, b, i, j).z
@@ -223,9 +223,9 @@ def from_capsule(x: Vec3, r: float, half: float) -> tuple[float, Vec3]:
 def from_hull(given: Geometry, a: int, x: Vec3) -> tuple[float, Vec3]:
     """The distance of a point x from the face of hull a beyond which it is farthest, or inside nearest, and the normal
     of that; FAR where x is beyond a rim of the face."""
-    solid, data = given.solid, given.data
-    first, gap, n = solid.first[a] + 3 * solid.count[a] + BEFORE_FACES, -FAR, Vec3(0.0, 0.0, 1.0)
-    for k in range(solid.columns[a]):
+    collider, data = given.collider, given.data
+    first, gap, n = collider.first[a] + 3 * collider.count[a] + BEFORE_FACES, -FAR, Vec3(0.0, 0.0, 1.0)
+    for k in range(collider.columns[a]):
         i = first + FACE * k
         outwards = Vec3(data[i], data[i + 1], data[i + 2])
         above = outwards @ x - data[i + 3]
@@ -233,7 +233,7 @@ def from_hull(given: Geometry, a: int, x: Vec3) -> tuple[float, Vec3]:
             gap, n = above, outwards
     if gap > 0.0:
         foot = x - gap * n
-        for k in range(solid.columns[a]):
+        for k in range(collider.columns[a]):
             i = first + FACE * k
             if Vec3(data[i], data[i + 1], data[i + 2]) @ foot - data[i + 3] > SAME:
                 return FAR, n
@@ -244,11 +244,11 @@ def peaks_under(distance: Callable) -> Callable:
     """The kernel (given, a, b, touch, row, k, A, B, margin) that writes up to PEAKS touches of peaks in place k, by the
     distance(given, a, x) of a point from shape a, with its gradient."""
     def write(given, a, b, touch, row, k, A, B, margin):
-        solid, count = given.solid, 0
-        size, reach = solid.size[b], solid.radius[a] + margin
+        collider, count = given.collider, 0
+        size, reach = collider.size[b], collider.radius[a] + margin
         x = (A.p - B.p) @ B.R
-        top, bottom = window(x.y, reach, size.y, solid.count[b])
-        left, right = window(x.x, reach, size.x, solid.columns[b])
+        top, bottom = window(x.y, reach, size.y, collider.count[b])
+        left, right = window(x.x, reach, size.x, collider.columns[b])
         up = axis_z(B.R)
         for i in range(top, bottom + 1):
             for j in range(left, right + 1):
@@ -258,14 +258,14 @@ def peaks_under(distance: Callable) -> Callable:
                     n = -1.0 * (A.R @ gradient)
                     if n @ up > UPWARDS and gap < margin:
                         count = offer(touch, row, PEAKS, count, k, v + gap * n, gap, n)
-    return outlined(write)
+    return noinline(write)
 
 
-_under_capsule = peaks_under(kernel(lambda given, a, x: from_capsule(x, given.solid.size[a].x,
-                                                                     given.solid.size[a].z)))
-_under_box = peaks_under(kernel(lambda given, a, x: from_box(x, given.solid.size[a])))
-_under_cylinder = peaks_under(kernel(lambda given, a, x: from_cylinder(x, given.solid.size[a].x,
-                                                                       given.solid.size[a].z)))
+_under_capsule = peaks_under(kernel(lambda given, a, x: from_capsule(x, given.collider.size[a].x,
+                                                                     given.collider.size[a].z)))
+_under_box = peaks_under(kernel(lambda given, a, x: from_box(x, given.collider.size[a])))
+_under_cylinder = peaks_under(kernel(lambda given, a, x: from_cylinder(x, given.collider.size[a].x,
+                                                                       given.collider.size[a].z)))
 _under_hull = peaks_under(from_hull)
 CAPSULE_POINTS, BOX_POINTS, CYLINDER_POINTS = 2 * BALL + PEAKS, 8 + PEAKS, 5 + PEAKS
 
@@ -273,7 +273,7 @@ CAPSULE_POINTS, BOX_POINTS, CYLINDER_POINTS = 2 * BALL + PEAKS, 8 + PEAKS, 5 + P
 @kernel
 def capsule_on_height_field(given: Geometry, a: int, b: int, touch: Touch, row: int, margin: Scalar) -> None:
     """Touches of the balls at its ends, and of peaks under it."""
-    like, h = given.place.C[a].p.x, given.solid.size[a]
+    like, h = given.place.C[a].p.x, given.collider.size[a]
     for j in range(CAPSULE_POINTS):
         write_far(touch, row + j, like)
     for k in range(places(like)):
@@ -287,7 +287,7 @@ def capsule_on_height_field(given: Geometry, a: int, b: int, touch: Touch, row: 
 @kernel
 def box_on_height_field(given: Geometry, a: int, b: int, touch: Touch, row: int, margin: Scalar) -> None:
     """Its eight corners, numbered as on a plane, and peaks under it."""
-    like, h = given.place.C[a].p.x, given.solid.size[a]
+    like, h = given.place.C[a].p.x, given.collider.size[a]
     for j in range(BOX_POINTS):
         write_far(touch, row + j, like)
     for k in range(places(like)):
@@ -300,7 +300,7 @@ def box_on_height_field(given: Geometry, a: int, b: int, touch: Touch, row: int,
 @kernel
 def cylinder_on_height_field(given: Geometry, a: int, b: int, touch: Touch, row: int, margin: Scalar) -> None:
     """The points of its rims as on the plane of the triangle below its centre, and peaks under it."""
-    like, h = given.place.C[a].p.x, given.solid.size[a]
+    like, h = given.place.C[a].p.x, given.collider.size[a]
     for j in range(CYLINDER_POINTS):
         write_far(touch, row + j, like)
     for k in range(places(like)):
@@ -321,7 +321,7 @@ def cylinder_on_height_field(given: Geometry, a: int, b: int, touch: Touch, row:
 @kernel
 def hull_on_height_field(given: Geometry, a: int, b: int, touch: Touch, row: int, margin: Scalar) -> None:
     """All vertices, and peaks under it."""
-    like, first, data, count = given.place.C[a].p.x, given.solid.first[a], given.data, given.solid.count[a]
+    like, first, data, count = given.place.C[a].p.x, given.collider.first[a], given.data, given.collider.count[a]
     for j in range(count + PEAKS):
         write_far(touch, row + j, like)
     for k in range(places(like)):

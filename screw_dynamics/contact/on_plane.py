@@ -4,7 +4,7 @@ from screw_dynamics.numbers.values import Scalar, kernel, null
 from screw_dynamics.screws.so3 import Rotation
 from screw_dynamics.screws.vectors import Vec3, cross
 
-from .solids import Geometry, Touch
+from .colliders import Geometry, Touch
 from .writing import axis_x, axis_y, axis_z, box_corner, write
 
 UPRIGHT = 1e-9          # a cylinder tilted by less stands: the points of its rim are those of its frame
@@ -20,7 +20,7 @@ def write_height(touch: Touch, row: int, point: Vec3, origin: Vec3, n: Vec3) -> 
 @kernel
 def sphere_on_plane(given: Geometry, a: int, b: int, touch: Touch, row: int, margin: Scalar) -> None:
     """The lowest point."""
-    A, B, r = given.place.C[a], given.place.C[b], given.solid.size[a].x
+    A, B, r = given.place.C[a], given.place.C[b], given.collider.size[a].x
     n = axis_z(B.R)
     write(touch, row, A.p - r * n, n @ (A.p - B.p) - r, n)
 
@@ -28,7 +28,7 @@ def sphere_on_plane(given: Geometry, a: int, b: int, touch: Touch, row: int, mar
 @kernel
 def capsule_on_plane(given: Geometry, a: int, b: int, touch: Touch, row: int, margin: Scalar) -> None:
     """The lowest points of the balls at its ends."""
-    A, B, size = given.place.C[a], given.place.C[b], given.solid.size[a]
+    A, B, size = given.place.C[a], given.place.C[b], given.collider.size[a]
     n, half = axis_z(B.R), size.z * axis_z(A.R)
     write(touch, row, A.p - half - size.x * n, n @ (A.p - half - B.p) - size.x, n)
     write(touch, row + 1, A.p + half - size.x * n, n @ (A.p + half - B.p) - size.x, n)
@@ -37,7 +37,7 @@ def capsule_on_plane(given: Geometry, a: int, b: int, touch: Touch, row: int, ma
 @kernel
 def box_on_plane(given: Geometry, a: int, b: int, touch: Touch, row: int, margin: Scalar) -> None:
     """The eight corners."""
-    A, B, h = given.place.C[a], given.place.C[b], given.solid.size[a]
+    A, B, h = given.place.C[a], given.place.C[b], given.collider.size[a]
     n = axis_z(B.R)
     for k in range(8):
         write_height(touch, row + k, A @ box_corner(k, h), B.p, n)
@@ -60,7 +60,7 @@ def lowest_direction(R: Rotation, n: Vec3) -> Vec3:
 def cylinder_on_plane(given: Geometry, a: int, b: int, touch: Touch, row: int, margin: Scalar) -> None:
     """The lowest points of the rims at the lower and upper end of its z axis, between which it lies; and the three
     others of the lower rim, a quarter turn apart, on which it stands."""
-    A, B, size = given.place.C[a], given.place.C[b], given.solid.size[a]
+    A, B, size = given.place.C[a], given.place.C[b], given.collider.size[a]
     n, u = axis_z(B.R), axis_z(A.R)
     out = size.x * lowest_direction(A.R, n)
     across, half = cross(u, out), size.z * u
@@ -75,8 +75,8 @@ def cylinder_on_plane(given: Geometry, a: int, b: int, touch: Touch, row: int, m
 @kernel
 def hull_on_plane(given: Geometry, a: int, b: int, touch: Touch, row: int, margin: Scalar) -> None:
     """All vertices."""
-    A, B, first, data = given.place.C[a], given.place.C[b], given.solid.first[a], given.data
+    A, B, first, data = given.place.C[a], given.place.C[b], given.collider.first[a], given.data
     n = axis_z(B.R)
-    for k in range(given.solid.count[a]):
+    for k in range(given.collider.count[a]):
         i = first + 3 * k
         write_height(touch, row + k, A @ Vec3(data[i], data[i + 1], data[i + 2]), B.p, n)

@@ -6,13 +6,13 @@ from typing import NamedTuple
 from screw_dynamics.numbers.values import kernel
 
 from . import boxes, capsules, convex_pairs, on_height_field, on_plane, spheres
-from .solids import BOX, CAPSULE, CONVEX_HULL, CYLINDER, HEIGHT_FIELD, NUMBERS, PLANE, SPHERE, Solid
+from .colliders import BOX, CAPSULE, CONVEX_HULL, CYLINDER, HEIGHT_FIELD, NUMBERS, PLANE, SPHERE, Collider
 
 KINDS = len(NUMBERS)
 
 
 class Touching(NamedTuple):
-    """touches(given, a, b, touch, row) writes the touches of solid a with b from a row on, `points` of them, and
+    """touches(given, a, b, touch, row) writes the touches of collider a with b from a row on, `points` of them, and
     `of_vertices` for each vertex of the first: each one with a place of its own among them, FAR where it does not
     exist."""
 
@@ -51,8 +51,8 @@ TOUCHING = {
 }
 
 
-def most_points(a: Solid, b: Solid) -> int:
-    """Return the largest number of points of two solids, the first of the lower kind; ValueError if no kernel knows
+def most_points(a: Collider, b: Collider) -> int:
+    """Return the largest number of points of two colliders, the first of the lower kind; ValueError if no kernel knows
     them."""
     if (a.kind, b.kind) not in TOUCHING:
         names = {number: name.replace("_", " ") for name, number in NUMBERS.items()}
@@ -79,11 +79,11 @@ def _dispatch(cases):
 
 @cache
 def writer(kinds: frozenset[tuple[int, int]]) -> Callable:
-    """The kernel (given, a, b, touch, row, margin) that writes the touches of solid a with b from a row on, for pairs
-    of these kinds, each with the lower first: what is left out takes no time to compile."""
+    """The kernel (given, a, b, touch, row, margin) that writes the touches of collider a with b from a row on, for
+    pairs of these kinds, each with the lower first: what is left out takes no time to compile."""
     chosen = [(KINDS * a + b, case.touches) for (a, b), case in TOUCHING.items() if (a, b) in kinds]
     by_kinds = _dispatch(chosen)
 
     def write(given, a, b, touch, row, margin):
-        by_kinds(KINDS * given.solid.kind[a] + given.solid.kind[b], given, a, b, touch, row, margin)
+        by_kinds(KINDS * given.collider.kind[a] + given.collider.kind[b], given, a, b, touch, row, margin)
     return kernel(write)

@@ -9,12 +9,12 @@ from typing import NamedTuple
 import numpy as np
 
 from screw_dynamics.numbers.scalars import absolute, sqrt
-from screw_dynamics.numbers.values import Scalar, kernel, outlined
+from screw_dynamics.numbers.values import Scalar, kernel, noinline
 from screw_dynamics.screws.vectors import Vec3, cross
 
+from .colliders import FAR
 from .convex import NONE, Convex, Edge, axis_of, centre, edge_of, face_of, height_over, local, towards, vertex
 from .polyhedra import FACE
-from .solids import FAR
 
 PARALLEL = 1e-6         # sine of the angle between edges that have no common normal
 FACES_FIRST, EDGES_LAST = 1e-10, 1e-9       # of the shapes' size: how much more another axis must separate
@@ -69,7 +69,7 @@ def best_face(data: np.ndarray, X: Convex, Y: Convex, guess: Scalar, more: Scala
     return at, best
 
 
-@outlined
+@noinline
 def by_faces(data: np.ndarray, A: Convex, B: Convex, size: float, margin: float) -> Axis:
     """The face's normal along which the shapes are farthest apart, the first's before the second's; or the first that
     is found with more than the margin. Without faces, a gap of -FAR."""
@@ -113,7 +113,7 @@ def is_common(s: Scalar, t: Scalar, u: Scalar, v: Scalar, arcs: bool, others: bo
     return u * v < 0.0 if arcs else True
 
 
-@outlined
+@noinline
 def by_edges(data: np.ndarray, A: Convex, B: Convex, best: Axis, size: float, x: Vec3, y: Vec3) -> Axis:
     """The axis across edges along which the shapes are farther apart than along the best one; that one, where there is
     none. x: a point of A, and y of B, the nearer to where they touch the better."""

@@ -6,7 +6,7 @@ from screw_dynamics.screws.se3 import Pose
 from screw_dynamics.screws.so3 import Rotation
 from screw_dynamics.screws.vectors import Vec3
 
-from .solids import FAR, Touch
+from .colliders import FAR, Touch
 
 TINY = 1e-30            # m: points so close have no direction from one to the other
 

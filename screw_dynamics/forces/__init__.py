@@ -13,11 +13,11 @@ from .of_model import friction_of, of_drive, of_model, without_friction
 from .point_spring import PointSpring
 from .spring import JointSprings, Spring
 from .stop import Stop
-from .total import Account, Derivatives, Total, check_fits
+from .total import Account, Derivatives, ForceSum, check_fits
 from .variable_spring import VariableSpring
 from .winding import Winding
 
-__all__ = ["KINDS", "Account", "Custom", "Derivatives", "Drag", "Element", "Friction", "GearLoss", "JointSprings",
-           "LinkWrench", "ModelDamping", "ModelFriction", "NonlinearSpring", "PointSpring", "Spring", "Stop", "Total",
-           "VariableSpring", "Winding", "check_fits", "elements_of", "friction_of", "of_drive", "of_model",
+__all__ = ["KINDS", "Account", "Custom", "Derivatives", "Drag", "Element", "ForceSum", "Friction", "GearLoss",
+           "JointSprings", "LinkWrench", "ModelDamping", "ModelFriction", "NonlinearSpring", "PointSpring", "Spring",
+           "Stop", "VariableSpring", "Winding", "check_fits", "elements_of", "friction_of", "of_drive", "of_model",
            "without_friction"]

@@ -89,7 +89,7 @@ def machine_code(laws: tuple[Law, ...], on_groups: bool, key: str | None,
     return MachineCode(kernels_of(laws, True, own), kernels_of(laws, on_groups, own), key, functions)
 
 
-class Total:
+class ForceSum:
     """The sum of force elements on a robot. ValueError names an element that does not fit the robot."""
 
     def __init__(self, model: Model, rows: Tables, elements: tuple[Element, ...]):
@@ -190,7 +190,7 @@ class Total:
         return lead, [np.ascontiguousarray(x, dtype=float) for x in rows]
 
 
-def name_force(error: Exception, total: Total | None) -> None:
+def name_force(error: Exception, total: ForceSum | None) -> None:
     """Raise an error that a user's force in a sum raised again, with its name."""
     functions = dict.fromkeys(e.function.__name__ for e in (total.elements if total else ()) if isinstance(e, Custom))
     try:

@@ -125,7 +125,7 @@ class LoopPhase(TreePhase):
 
     def entry(self, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
         """Derivatives (k, 2 n, 2 n) of the states after the impulse by those before."""
-        from screw_dynamics.closed_loops.arrival import after_impulse
+        from screw_dynamics.closed_loops.projection_derivatives import after_impulse
 
         found, n, constraints = super().entry(q, qd), self.robot.n, self.mechanism.constraints
         found[:, n:] = after_impulse(constraints, q, constraints.jacobian(q), qd, found[:, :n], found[:, n:],
@@ -145,8 +145,8 @@ class LoopPhase(TreePhase):
     def derivatives(self, q: np.ndarray, qd: np.ndarray, tau: np.ndarray, t: np.ndarray, whole: bool = True,
                     most: np.ndarray | None = None) -> np.ndarray:
         """Derivatives as of TreePhase, along the constraints."""
-        from screw_dynamics.closed_loops.arrival import after_impulse, arrive
         from screw_dynamics.closed_loops.derivatives import accelerations
+        from screw_dynamics.closed_loops.projection_derivatives import after_impulse, arrive
 
         h, integrator, friction, limits, forces, threads, projection = self.steps
         if friction or limits:

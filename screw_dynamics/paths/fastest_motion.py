@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from screw_dynamics import checks
-from screw_dynamics.forces import Total, of_model
+from screw_dynamics.forces import ForceSum, of_model
 from screw_dynamics.robot import Robot
-from screw_dynamics.simulation.limits_left import warn_of_limits
+from screw_dynamics.simulation.limit_violations import warn_of_limits
 
 from . import report
 from .limits import Given, LinkSpeeds, path_limits
@@ -194,7 +194,7 @@ def _problem(robot, path, limits, friction, external) -> Problem:
     return Problem(robot, path, limits, friction, external, _forces(robot, path, friction))
 
 
-def _forces(robot, path, friction) -> Total | None:
+def _forces(robot, path, friction) -> ForceSum | None:
     """The sum of the robot's own elements of force, None if it has none. ValueError for one that is not linear in
     velocities along a path, as friction that acts."""
     if not (elements := of_model(robot.model, friction)):
@@ -202,13 +202,13 @@ def _forces(robot, path, friction) -> Total | None:
     at = path.derivatives(np.linspace(path.start, path.end, LOOKS))
     way = at.first / np.abs(at.first).max()
     for element in elements:
-        one = Total(robot.model, robot.tables, (element,))
+        one = ForceSum(robot.model, robot.tables, (element,))
         back, rest, on, faster = (one.efforts(at.q, v * way) for v in (-1.0, 0.0, 1.0, 2.0))
         largest = max(np.abs(x).max() for x in (back, rest, on, faster))
         if max(np.abs(back + on - 2.0 * rest).max(), np.abs(faster + rest - 2.0 * on).max()) > LINEAR * largest:
             raise ValueError(f"time_optimal: {element} of the robot's own forces is not linear in velocities, as what "
                              "acts along a path must be; friction=False leaves friction out, with_forces others")
-    return Total(robot.model, robot.tables, elements)
+    return ForceSum(robot.model, robot.tables, elements)
 
 
 def _refuse_kinks(path) -> None:

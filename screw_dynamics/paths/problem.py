@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from screw_dynamics.forces import Total
+from screw_dynamics.forces import ForceSum
 from screw_dynamics.robot import Robot
 
 from .limits import PathLimits
@@ -43,7 +43,7 @@ class Problem:
     limits: PathLimits
     friction: bool
     external: Mapping[str, ArrayLike] | None
-    forces: Total | None = None
+    forces: ForceSum | None = None
 
     def rows(self, s: np.ndarray, signs_at: np.ndarray | None = None) -> Rows:
         """The rows of limits at parameters s (...). signs_at: parameters at which velocities have the directions of

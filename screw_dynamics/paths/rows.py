@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from screw_dynamics.forces import Total
+from screw_dynamics.forces import ForceSum
 from screw_dynamics.robot import Robot
 
 from .limits import PathLimits
@@ -64,7 +64,7 @@ class Efforts(NamedTuple):
 
 
 def efforts(robot: Robot, path: Derivatives, signs: np.ndarray, friction: bool,
-            external: Mapping[str, ArrayLike] | None, forces: Total | None = None) -> Efforts:
+            external: Mapping[str, ArrayLike] | None, forces: ForceSum | None = None) -> Efforts:
     """Those that a motion takes at points (..., n) of a path.
 
     signs (..., n): the directions in which velocities go, for Coulomb's friction. external: wrenches on links, as in

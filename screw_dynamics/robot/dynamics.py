@@ -14,7 +14,7 @@ from screw_dynamics import checks
 from screw_dynamics.algorithms.external_wrenches import FORWARD_UNDER_LOAD, UNDER_LOAD
 from screw_dynamics.algorithms.friction import friction_torque
 from screw_dynamics.algorithms.hybrid_dynamics import HYBRID_DYNAMICS
-from screw_dynamics.forces import Total, friction_of
+from screw_dynamics.forces import ForceSum, friction_of
 from screw_dynamics.foreign_arrays import any_foreign
 from screw_dynamics.model import configuration_space
 from screw_dynamics.model.model import Model
@@ -173,5 +173,5 @@ class Dynamics(Kinematics):
         qd = checks.real_numbers("qd", qd, self.n)
         found = friction_torque(self.model.damping, self.model.friction, qd)
         if own := friction_of(self.model):
-            found = found - Total(self.model, self.tables, own).efforts(configuration_space.neutral(self.model), qd)
+            found = found - ForceSum(self.model, self.tables, own).efforts(configuration_space.neutral(self.model), qd)
         return checks.filled(out, found)

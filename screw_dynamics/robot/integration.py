@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from screw_dynamics import checks
-from screw_dynamics.forces import Element, Total, elements_of
+from screw_dynamics.forces import Element, ForceSum, elements_of
 from screw_dynamics.foreign_arrays import any_foreign
 from screw_dynamics.model.drives import torque_speed
 from screw_dynamics.simulation import conservation
@@ -147,11 +147,11 @@ class Integration(Evaluation):
         return conservation.momentum_balance(self, t, q, qd, tau, total, threads)
 
     def total_force(self, forces: Sequence[Element], *, friction: bool = False, springs: Springs | None = None
-                    ) -> Total:
+                    ) -> ForceSum:
         """The sum of elements of force on this robot, as `rollout` takes them: its joint efforts, their exact
         derivatives, energy and power at any states. ValueError names an element that does not fit."""
         elements = acting(self.model, elements_of(forces), checks.flag("friction", friction), springs)
-        return Total(self.model, self.tables, elements)
+        return ForceSum(self.model, self.tables, elements)
 
     def drive_torque(self, q: ArrayLike, qd: ArrayLike) -> np.ndarray:
         """The efforts (..., n) of the springs and windings of drives at states q (..., nq), qd (..., n), on joints and

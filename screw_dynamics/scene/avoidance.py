@@ -111,12 +111,12 @@ def _counted(scene, q, free, pairs):
             raise ValueError(f"pair {tuple(sorted(pair))} is not among the pairs of the scene")
         return np.array([k for k, pair in enumerate(names) if frozenset(pair) in wanted], dtype=int)
     moved = {}
-    for solid in scene.touching.solids:
-        if solid.link not in moved:
-            moved[solid.link] = np.abs(scene.robot.jacobian(q, solid.link, "spatial")).max(axis=0) * free > 0.0
-    solids = scene.touching.solids
+    for collider in scene.touching.colliders:
+        if collider.link not in moved:
+            moved[collider.link] = np.abs(scene.robot.jacobian(q, collider.link, "spatial")).max(axis=0) * free > 0.0
+    colliders = scene.touching.colliders
     return np.array([k for k, pair in enumerate(scene.touching.pairs) if (
-        moved[solids[pair.first].link] != moved[solids[pair.second].link]).any()], dtype=int)
+        moved[colliders[pair.first].link] != moved[colliders[pair.second].link]).any()], dtype=int)
 
 
 def _order(result, given):

@@ -13,7 +13,7 @@ import numpy as np
 from screw_dynamics.constraints.contacts.tables import EXCESS, OF_CONTACT, RESIDUALS
 from screw_dynamics.simulation.linearization.linear_model import Actuation, implicit
 
-from .straight_on import at_end, motion, without_turning
+from .fixed_axes_update import at_end, motion, without_turning
 from .touch_derivatives import Rows, TouchRows
 
 OPEN, STICKING, SLIDING = "open", "sticking", "sliding"
@@ -176,7 +176,7 @@ def _refuse(touching, pair, closed, rebounds):
         acts = {"restitution": rebounds[k], "torsion": closed[k], "rolling": closed[k]}
         for what in acts:
             if acts[what] and getattr(row, what) > 0.0:
-                names = touching.solids[row.first].name, touching.solids[row.second].name
+                names = touching.colliders[row.first].name, touching.colliders[row.second].name
                 raise ValueError(f"contact of {names[0]!r} and {names[1]!r}: {what} {getattr(row, what):g} must be 0: "
                                  "derivatives of steps know sliding friction alone")
 

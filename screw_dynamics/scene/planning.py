@@ -30,8 +30,8 @@ class ScenePlanning:
             p, n = (np.take_along_axis(x, at[..., None], axis=-2)[..., 0, :] for x in (found.point, found.normal))
             half = 0.5 * gap[..., k, None] * n
             first[..., k, :], second[..., k, :] = p + half, p - half
-            for sign, solid in ((1.0, pair.first), (-1.0, pair.second)):
-                link = self.touching.solids[solid].link
+            for sign, collider in ((1.0, pair.first), (-1.0, pair.second)):
+                link = self.touching.colliders[collider].link
                 C, J = robot.forward_kinematics(q, link), robot.jacobian(q, link, "hybrid")
                 arm = p - C[..., :3, 3]
                 gradient[..., k, :] += sign * (np.einsum("...i,...ij->...j", n, J[..., 3:, :])

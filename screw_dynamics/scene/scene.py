@@ -32,7 +32,7 @@ from .progress import watching
 from .results import SceneMotion, SceneStep
 from .robots import Robots, closed, collisions, constraints_of, mechanisms, mounted, of_robot, trees
 from .self_collision import self_collision
-from .touching import Contacts, Solid, Touching
+from .touching import Collider, Contacts, Touching
 
 Shapes = Mapping[str, Any] | Sequence[CollisionShape] | None
 
@@ -226,8 +226,8 @@ class Scene(SceneLinearization, ScenePlanning):
     @property
     def pairs(self) -> tuple[tuple[str, str], ...]:
         """The names of what may touch, link or object, by pairs."""
-        solids = self.touching.solids
-        return tuple((solids[pair.first].name, solids[pair.second].name) for pair in self.touching.pairs)
+        colliders = self.touching.colliders
+        return tuple((colliders[pair.first].name, colliders[pair.second].name) for pair in self.touching.pairs)
 
     @property
     def left_out(self) -> Mapping[tuple[str, str], str]:
@@ -250,34 +250,34 @@ class Scene(SceneLinearization, ScenePlanning):
         belts = [(0.0, 0.0, 0.0)] * len(self._shapes) + [
             pose[:3, :3].T @ each.belt for each in self._objects.values() for _, pose in each.shapes]
         names = [*(shape.link for shape in self._shapes), *(shape.name for shape in shapes[len(self._shapes):])]
-        solids = [Solid(name, shape.link, shape.shape, shape.pose, tuple(belt))
+        colliders = [Collider(name, shape.link, shape.shape, shape.pose, tuple(belt))
                   for name, shape, belt in zip(names, shapes, belts, strict=True)]
         materials, of_robots = [shape.material or self.material for shape in shapes], len(self._shapes)
         pairs = {pair: between or self.combination.of(*(materials[i] for i in pair))
                  for pair, between in self._self_pairs.items()
                  if frozenset(names[i] for i in pair) not in self._disabled}
-        for i in range(of_robots, len(solids)):
+        for i in range(of_robots, len(colliders)):
             for j in range(i):
-                if self._may_touch(robot, solids[j], solids[i]):
+                if self._may_touch(robot, colliders[j], colliders[i]):
                     pairs[j, i] = self.combination.of(materials[j], materials[i])
-        return Touching(robot, solids, list(pairs), list(pairs.values()), *self._options,
+        return Touching(robot, colliders, list(pairs), list(pairs.values()), *self._options,
                         constraints_of(robot, self._loops))
 
     def _find_self_pairs(self, srdf):
         """The pairs of shapes of robots that touch each other, {(i, j): None}, and why others do not."""
         robot, shapes = self._robots, self._shapes
-        solids = [Solid(shape.link, shape.link, shape.shape, shape.pose) for shape in shapes]
+        colliders = [Collider(shape.link, shape.link, shape.shape, shape.pose) for shape in shapes]
 
         def gaps(q, pairs):
-            touching = Touching(robot, solids, pairs, [self.material] * len(pairs))
+            touching = Touching(robot, colliders, pairs, [self.material] * len(pairs))
             return touching.least_gaps(q)
         disable = [tuple(pair) for pair in self._disabled if pair <= set(robot.link_names)]
         found = self_collision(robot.model, shapes, gaps, srdf=srdf, prefixes=self._prefixes, disable=disable)
         return dict.fromkeys(found.pairs), found.left_out
 
     def _may_touch(self, robot, a, b):
-        """Return True if two solids, one of them an object's, are on different bodies and not disabled."""
-        i, j = (robot.tables.frames[robot.tables.names[solid.link]].body for solid in (a, b))
+        """Return True if two colliders, one of them an object's, are on different bodies and not disabled."""
+        i, j = (robot.tables.frames[robot.tables.names[collider.link]].body for collider in (a, b))
         return i != j and frozenset((a.name, b.name)) not in self._disabled
 
     @property

@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from screw_dynamics.constraints.contacts.motion import tangent
+from screw_dynamics.contact.colliders import Collider as ColliderRow
+from screw_dynamics.contact.colliders import Geometry, Located, Touch
+from screw_dynamics.contact.colliders import Pair as PairRow
 from screw_dynamics.contact.pairs import TOUCHING, writer
-from screw_dynamics.contact.solids import Geometry, Located, Touch
-from screw_dynamics.contact.solids import Pair as PairRow
-from screw_dynamics.contact.solids import Solid as SolidRow
 from screw_dynamics.contact.writing import on_second
 from screw_dynamics.numbers.dual import Dual, slope, value_of
 from screw_dynamics.numbers.tables import columns
@@ -27,8 +27,8 @@ WAYS = 12           # of two bodies: twists of the first, then of the second, in
 
 
 class Rows(NamedTuple):
-    """Of contacts (k): gap (k,) in m; J (k, 3, n), whose rows give the velocity of the first solid's point less that of
-    the second's along the axes t, s and n; `axes` (k, 3, 3), these axes in the root link's frame; belt (k, 3): what
+    """Of contacts (k): gap (k,) in m; J (k, 3, n), whose rows give the velocity of the first collider's point less that
+    of the second's along the axes t, s and n; `axes` (k, 3, 3), these axes in the root link's frame; belt (k, 3): what
     moving surfaces add; and the derivatives along the joint twists: gap_by_q (k, n), J_by_q (k, 3, n, n), [..., i, j]
     of column i along j, and belt_by_q (k, 3, n)."""
 
@@ -51,7 +51,7 @@ class _Moving(NamedTuple):
 
 
 class TouchRows:
-    """The rows of touches of a scene's solids, scene.touching, at configurations."""
+    """The rows of touches of a scene's colliders, scene.touching, at configurations."""
 
     def __init__(self, touching: Any):
         self.touching = touching
@@ -59,7 +59,7 @@ class TouchRows:
     @cached_property
     def _tables(self):
         rows, pairs, data = self.touching.given
-        return columns(SolidRow, rows), columns(PairRow, pairs), data.tolist()
+        return columns(ColliderRow, rows), columns(PairRow, pairs), data.tolist()
 
     def at(self, q: np.ndarray, pair: Sequence[int], point: Sequence[int]) -> Rows:
         """The Rows at a configuration q (nq) of touches, by the numbers of their pairs and of points in these."""
@@ -70,7 +70,7 @@ class TouchRows:
         axes, gap_by_q = np.empty((count, 3, 3)), np.empty((count, n))
         J_by_q, belt_by_q = np.empty((count, 3, n, n)), np.empty((count, 3, n))
         for k, (of, at) in enumerate(zip(pair, point, strict=True)):
-            first, second = (self.touching.solids[i].link for i in self.touching.pairs[of][:2])
+            first, second = (self.touching.colliders[i].link for i in self.touching.pairs[of][:2])
             if of not in moving:
                 moving[of] = self._moving(of, motion)
             touch = _axes(at, *moving[of])
@@ -86,18 +86,18 @@ class TouchRows:
 
     def _moving(self, of, motion):
         """The touches of a pair on dual numbers, and the relative velocity of its belts."""
-        solids, pairs, data = self._tables
+        colliders, pairs, data = self._tables
         a, b = pairs.first[of], pairs.second[of]
-        C: Any = [None] * len(solids.kind)
-        for solid, start in ((a, 0), (b, 6)):
-            given = self.touching.solids[solid]
-            C[solid] = _dual_pose(motion.pose(given.link) @ given.pose, start)
+        C: Any = [None] * len(colliders.kind)
+        for collider, start in ((a, 0), (b, 6)):
+            given = self.touching.colliders[collider]
+            C[collider] = _dual_pose(motion.pose(given.link) @ given.pose, start)
         points = pairs.points[of]
         touch: Any = Touch(*([None] * points for _ in Touch._fields))          # type: ignore[arg-type]
         write = writer(frozenset(TOUCHING))
-        write(Geometry(solids, pairs, len(C), len(pairs.first), points, data, Located(C)), a, b, touch, 0,
+        write(Geometry(colliders, pairs, len(C), len(pairs.first), points, data, Located(C)), a, b, touch, 0,
               self.touching.margin)
-        belts = C[a].R @ solids.belt[a] - C[b].R @ solids.belt[b]
+        belts = C[a].R @ colliders.belt[a] - C[b].R @ colliders.belt[b]
         return touch, belts
 
 

@@ -18,9 +18,9 @@ from screw_dynamics.constraints.contacts.calls import ACCELERATION, detection_ad
 from screw_dynamics.constraints.contacts.tables import EXCESS, OF_CONTACT, RESIDUALS, UNSOLVED, Settings
 from screw_dynamics.constraints.contacts.touches import touches_entry
 from screw_dynamics.constraints.projection import CONFIGURATIONS, NOTHING
-from screw_dynamics.contact.detection import are_simple, kinds_of, pair_rows
+from screw_dynamics.contact.colliders import Attached, kind_of, rows
+from screw_dynamics.contact.narrow_phase import are_simple, kinds_of, pair_rows
 from screw_dynamics.contact.shapes import Shape
-from screw_dynamics.contact.solids import Attached, kind_of, rows
 from screw_dynamics.lazy import remade
 from screw_dynamics.model.checks import named
 from screw_dynamics.model.configuration_space import normalized
@@ -30,7 +30,7 @@ from screw_dynamics.robot import Robot
 from screw_dynamics.screws.arrays import pose, pose_matrix
 from screw_dynamics.screws.se3 import compose
 from screw_dynamics.simulation.divergence import warn_of_divergence
-from screw_dynamics.simulation.limits_left import warn_of_limits
+from screw_dynamics.simulation.limit_violations import warn_of_limits
 from screw_dynamics.simulation.rollout import Rollouts, Samples
 
 KEY, GAP, POINT, NORMAL, FORCE = 0, 1, slice(2, 5), slice(5, 8), slice(8, 11)      # of what a contact reports
@@ -63,7 +63,7 @@ class ContactWarning(RuntimeWarning):
     """The solver of contacts did not converge in some step of a rollout."""
 
 
-class Solid(NamedTuple):
+class Collider(NamedTuple):
     """A shape on a link, at a pose (4, 4) there, whose surface moves by `belt` (3,) in m/s in the shape's frame."""
 
     name: str
@@ -82,20 +82,20 @@ class Room(NamedTuple):
 
 
 class Touching:
-    """Solids on the links of a robot, and pairs of them (i, j) with (friction, restitution, torsion, rolling).
+    """Colliders on the links of a robot, and pairs of them (i, j) with (friction, restitution, torsion, rolling).
 
     max_contacts: at once; margin: gaps in m up to which contacts are looked for; constraints: closed loops of the
     robot, closed_loops.Constraints. most: contacts that there is room for now; `grow` makes more."""
 
-    def __init__(self, robot: Robot, solids: Sequence[Solid], pairs: Sequence[tuple[int, int]],
+    def __init__(self, robot: Robot, colliders: Sequence[Collider], pairs: Sequence[tuple[int, int]],
                  materials: Sequence[tuple[float, float, float, float]], max_contacts: int | None = None,
                  margin: float = 0.02, slow: float = 0.01, constraints: Any = None):
-        self.robot, self.solids = robot, tuple(solids)
-        for solid in solids:
-            named(solid.name, kind_of, solid.shape)
-        self._rows, self._data = rows([self._attached(solid) for solid in solids])
+        self.robot, self.colliders = robot, tuple(colliders)
+        for collider in colliders:
+            named(collider.name, kind_of, collider.shape)
+        self._rows, self._data = rows([self._attached(collider) for collider in colliders])
         for i, j in pairs:
-            named(" and ".join(map(_with_shape, (solids[i], solids[j]))), pair_rows, self._rows, [(i, j)])
+            named(" and ".join(map(_with_shape, (colliders[i], colliders[j]))), pair_rows, self._rows, [(i, j)])
         self.pairs = [pair._replace(mu=mu, restitution=e, torsion=torsion, rolling=rolling) for pair, (
             mu, e, torsion, rolling) in zip(pair_rows(self._rows, pairs), materials, strict=True)]
         points = sum(pair.points for pair in self.pairs)
@@ -148,12 +148,12 @@ class Touching:
 
     @property
     def given(self) -> tuple[list, list, np.ndarray]:
-        """The rows of solids and of pairs, and the numbers of their shapes, as kernels of contact/ read them."""
+        """The rows of colliders and of pairs, and the numbers of their shapes, as kernels of contact/ read them."""
         return self._rows, self.pairs, self._data
 
-    def _attached(self, solid):
-        frame = self.robot.tables.frames[self.robot.tables.names[solid.link]]
-        return Attached(solid.shape, frame.body, pose_matrix(compose(frame.C, pose(solid.pose))), solid.belt)
+    def _attached(self, collider):
+        frame = self.robot.tables.frames[self.robot.tables.names[collider.link]]
+        return Attached(collider.shape, frame.body, pose_matrix(compose(frame.C, pose(collider.pose))), collider.belt)
 
     def tables_with(self, servos: int) -> Tables:
         """The robot's tables with those of contacts, with room for the rows of so many servos."""
@@ -169,7 +169,7 @@ class Touching:
         settings = Settings(most, margin, self.slow, int(rebounds), turning, servos)
         given = contact_tables.pack(settings, self._rows, self.pairs, self._data)
         return robot.tables._replace(tables=np.concatenate([loops, given]), work=contact_tables.contact_work(
-            robot.n, m, settings, len(self.solids), points))
+            robot.n, m, settings, len(self.colliders), points))
 
     def configurations(self, q: ArrayLike) -> np.ndarray:
         """Configurations (..., nq) that bodies can have. ValueError for a number that is not finite, and for the
@@ -273,9 +273,9 @@ class Touching:
         return Contacts(pair, gap, point, normal, force)
 
 
-def _with_shape(solid):
-    """The name of a solid, and what it is."""
-    return f"{solid.name} ({solid.shape.kind.replace('_', ' ')})"
+def _with_shape(collider):
+    """The name of a collider, and what it is."""
+    return f"{collider.name} ({collider.shape.kind.replace('_', ' ')})"
 
 
 FIRST = 64              # contacts at once that tables have room for at first

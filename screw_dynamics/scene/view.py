@@ -123,14 +123,14 @@ class SceneView(View):
     def _parts(self, source: str | None) -> list[tuple[int, np.ndarray, Part]]:
         """(slot, pose in the body, part) of objects, and of the links of robots, unless a URDF shows these."""
         found, model, names = [], self._of.robot.model, list(self._of.objects)
-        for solid in self._of.touching.solids:
-            mine = solid.name in self._of.objects
-            if not mine and source is not None or solid.shape.kind == "plane" and level(solid.pose):
+        for collider in self._of.touching.colliders:
+            mine = collider.name in self._of.objects
+            if not mine and source is not None or collider.shape.kind == "plane" and level(collider.pose):
                 continue
-            body, C = model.frames[solid.link]
-            free = mine and self._of.objects[solid.name].free
-            colour = FIXED if mine and not free else COLOURS[names.index(solid.name) % len(COLOURS)] if mine else FIXED
-            found.append((body + 1, C @ solid.pose, Part(mesh_of(solid.shape), colour)))
+            body, C = model.frames[collider.link]
+            moves = mine and self._of.objects[collider.name].free
+            colour = COLOURS[names.index(collider.name) % len(COLOURS)] if moves else FIXED
+            found.append((body + 1, C @ collider.pose, Part(mesh_of(collider.shape), colour)))
         return found
 
 

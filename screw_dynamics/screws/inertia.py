@@ -107,7 +107,7 @@ def _frees(X: Twist, added: Scalar) -> str | None:
 
 
 @compiled_as(_relieved)
-def relieved(A: Articulated, X: Twist, U: Wrench, d: Scalar, added: Scalar) -> Articulated:
+def articulated_update(A: Articulated, X: Twist, U: Wrench, d: Scalar, added: Scalar) -> Articulated:
     """A - U d U^T, U = A X and 1 / d = X^T U + added: what a joint leaves of an articulated inertia to its parent.
 
     (I - U d X^T) A X = 0 without added: about or along z alone a joint leaves a row and a column of zeros. Straight

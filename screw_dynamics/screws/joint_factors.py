@@ -207,7 +207,7 @@ def _carried_back(E, q, C, V):
 
 
 @compiled_as(_carried_back)
-def carried_back(E: Joint, q: Scalar | Placement, C: Pose, V: Twist) -> Twist:
+def motion_to_child(E: Joint, q: Scalar | Placement, C: Pose, V: Twist) -> Twist:
     """Ad_C^-1 V: a twist of the parent's frame, in the body frame, C the pose of the joint."""
     factors = turn(E, q)
     shifts = factors and factors.shifts(C.p)
@@ -226,7 +226,7 @@ def _carried_wrench(E, q, C, W):
 
 
 @compiled_as(_carried_wrench)
-def carried_wrench(E: Joint, q: Scalar | Placement, C: Pose, W: Wrench) -> Wrench:
+def force_to_parent(E: Joint, q: Scalar | Placement, C: Pose, W: Wrench) -> Wrench:
     """Ad_C^-T W: a wrench of the body frame, in the parent's."""
     factors = turn(E, q)
     shifts = factors and factors.shifts(C.p)

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from screw_dynamics import checks
-from screw_dynamics.forces import Total
+from screw_dynamics.forces import ForceSum
 from screw_dynamics.lazy import lazy
 from screw_dynamics.model.group_joints import GROUPS
 
@@ -193,7 +193,7 @@ def accumulated(steps: np.ndarray, axis: int = -1) -> np.ndarray:
 
 
 # ------------------------------------------------------------------------------------------------- energy
-def energy_balance(robot: Any, t: ArrayLike, q: ArrayLike, qd: ArrayLike, tau: Efforts, total: Total | None,
+def energy_balance(robot: Any, t: ArrayLike, q: ArrayLike, qd: ArrayLike, tau: Efforts, total: ForceSum | None,
                    at_stop: np.ndarray | None = None, free: FreeStep | None = None,
                    threads: int | None = None) -> EnergyBalance:
     """The EnergyBalance of a motion, see Robot.energy_balance. total: the elements of force that act; at_stop (...,
@@ -236,7 +236,7 @@ def at_limits(model: Any, q: np.ndarray, lower: np.ndarray, upper: np.ndarray) -
 
 
 # ------------------------------------------------------------------------------------------------- momentum
-def momentum_balance(robot: Any, t: ArrayLike, q: ArrayLike, qd: ArrayLike, tau: Efforts, total: Total | None,
+def momentum_balance(robot: Any, t: ArrayLike, q: ArrayLike, qd: ArrayLike, tau: Efforts, total: ForceSum | None,
                      threads: int | None = None) -> MomentumBalance:
     """The MomentumBalance of a motion, see Robot.momentum_balance. total: the elements of force that act."""
     bases, along = floating_joints(robot.model), Samples(robot, t, q, qd, tau)
@@ -326,7 +326,7 @@ def records(record: str | Iterable[str], model: Any) -> tuple[str, ...]:
 
 
 def recorded(robot: Any, names: Iterable[str], motion: tuple[np.ndarray, np.ndarray, np.ndarray], every: int,
-             tau: Efforts, limits: bool, total: Total | None, free: FreeStep | None, threads: int | None
+             tau: Efforts, limits: bool, total: ForceSum | None, free: FreeStep | None, threads: int | None
              ) -> RecordedMotion:
     """Every so many samples of a motion, with what is recorded along all of them. total: the elements of force that
     acted."""

@@ -21,7 +21,7 @@ from screw_dynamics.constraints.contacts.calls import contact_addresses
 from screw_dynamics.constraints.projection import BEGIN, CONFIGURATIONS, NEEDED, NOTHING, projection_address, with_room
 from screw_dynamics.forces import Element
 from screw_dynamics.kernel_cache.cache import Form, compiled
-from screw_dynamics.numbers.values import kernel, outlined
+from screw_dynamics.numbers.values import kernel, noinline
 from screw_dynamics.screws.se3 import Ad_dual, Wrench
 from screw_dynamics.screws.vectors import Vec3
 
@@ -59,8 +59,8 @@ from .plant import (
     SOLVE,
     Plant,
     add_forces,
-    arrive,
-    depart,
+    begin_step,
+    end_step,
     project,
     push,
 )
@@ -90,7 +90,7 @@ def put_passive(plant: Plant, t: float, h: float, q: np.ndarray, qd: np.ndarray,
             work.inputs[3, k] += h * plant.terms[2, k] + (h * h) * plant.terms[1, k]
 
 
-@outlined
+@noinline
 def drive(plant: Plant, wrenches: np.ndarray, reference: np.ndarray, t: float, h: float, q: np.ndarray,
           qd: np.ndarray, tau: np.ndarray, beyond: np.ndarray, work: Work) -> None:
     """Set tau (n) to the efforts of motors, servos and brakes at a state, work.results[0] to the accelerations that
@@ -212,7 +212,7 @@ def driven_steps(implicit: bool, step: Callable, tableau: Any, memory: np.ndarra
         project(plant, BEGIN, h, x, qd)
     for i in range(max(steps, 1)):
         row = reference[min(i, len(reference) - 1)]
-        depart(plant, q, qd)
+        begin_step(plant, q, qd)
         for k in range(n):
             if joints[DRIVE, k] == BRAKE:
                 plant.begin[k] = plant.slip[k] = 0.0
@@ -242,7 +242,7 @@ def driven_steps(implicit: bool, step: Callable, tableau: Any, memory: np.ndarra
                 pushed(where_, calls, wrenches, q, work, plant.tau)
             step(tableau, plant, start + i * h, h, x, v, stages)
         if calls[PROJECT] != 0:
-            arrive(plant, h, x, v)
+            end_step(plant, h, x, v)
         if calls[DETECT] != 0:
             take_servos(plant, h, tau, beyond, work.bounds)
         sizes(plant.space, x, lost[1])

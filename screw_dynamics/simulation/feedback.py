@@ -26,7 +26,7 @@ from screw_dynamics.numbers.tables import block
 from screw_dynamics.numbers.values import kernel, null
 
 from .integrators import INTEGRATORS
-from .plant import PROJECT, RESTORE, arrive, depart, project
+from .plant import PROJECT, RESTORE, begin_step, end_step, project
 from .rollout import Rollouts
 from .steps import CALLS, JOINTS, OF_JOINT, prepare_plant, settings_in
 
@@ -156,10 +156,10 @@ def feedback_steps(step: Callable, tableau: Any, like: Any, space: Callable, mem
             feed_back(plant.space, x, v, here)
             for j in range(len(here.u)):
                 plant.tau[given.driven[j]] = here.u[j]
-            depart(plant, x, v)
+            begin_step(plant, x, v)
             step(tableau, plant, begin_at + i * dt, dt, x, v, stages)
             if projects:
-                arrive(plant, null(like) + dt, x, v)
+                end_step(plant, null(like) + dt, x, v)
             leave_gap(plant.space, x, v, here)
             store_rows(found.q, first, i + 1, x)
             store_rows(found.qd, first, i + 1, v)

@@ -12,7 +12,7 @@ from screw_dynamics.compiled.workspace import interrupt_at
 from screw_dynamics.constraints.impulses import ADDED, LOWER, STICKS, UPPER
 from screw_dynamics.constraints.projection import NEEDED, NOTHING, PUSHED
 from screw_dynamics.numbers.scalars import some, where
-from screw_dynamics.numbers.values import Scalar, kernel, null, outlined, over
+from screw_dynamics.numbers.values import Scalar, kernel, noinline, null, over
 
 # The first among the addresses of compiled functions; at ELEMENTS are the numbers of the elements of force, and
 # RESTORE says what PROJECT brings back after a step; DETECT and SOLVE are those of contacts, which PROJECT calls, and
@@ -157,7 +157,7 @@ def beyond(plant: Plant, q: list) -> Any:
 
 
 @kernel
-def depart(plant: Plant, q: list, qd: list) -> None:
+def begin_step(plant: Plant, q: list, qd: list) -> None:
     """Keep what the end of a step asks of its start."""
     for k in range(len(qd)):
         none = null(qd[k])
@@ -170,7 +170,7 @@ def depart(plant: Plant, q: list, qd: list) -> None:
         plant.span[1] = null(qd[0])
 
 
-@outlined
+@noinline
 def put_bounds(plant: Plant, h: Scalar, q: list, qd: list, turning: bool) -> bool:
     """Set plant.acts for a step of length h, at a configuration within the stops. Returns whether any joint needs an
     impulse.
@@ -196,7 +196,7 @@ def put_bounds(plant: Plant, h: Scalar, q: list, qd: list, turning: bool) -> boo
     return needed
 
 
-@outlined
+@noinline
 def push(plant: Plant, h: Scalar, q: list, qd: list) -> list:
     """The impulses of a step of length h on the velocities qd, at its start q: Moreau's rule, for steps whose
     displacement is that of the velocities at their end. No friction is left for the end then. Returns the velocities of
@@ -215,8 +215,8 @@ def push(plant: Plant, h: Scalar, q: list, qd: list) -> list:
     return plant.moved
 
 
-@outlined
-def arrive(plant: Plant, h: Scalar, q: list, qd: list) -> None:
+@noinline
+def end_step(plant: Plant, h: Scalar, q: list, qd: list) -> None:
     """The end of a step of length h: joints beyond their stops are set back to them, and impulses act.
 
     A joint that friction holds is where the step began: it does not creep."""

@@ -19,7 +19,7 @@ from . import control_along, controller_failure
 from .controllers import CompiledController
 from .divergence import warn_of_divergence
 from .integrators import FIXED_STEPS, INTEGRATORS
-from .limits_left import begins_beyond, warn_of_limits
+from .limit_violations import begins_beyond, warn_of_limits
 from .plant import FORWARD
 from .rollout_arguments import efforts, options, sampling
 from .rollout_kernels import many, noted, one

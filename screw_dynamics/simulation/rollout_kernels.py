@@ -14,7 +14,7 @@ from screw_dynamics.compiled.interrupt import begin, finish
 from screw_dynamics.compiled.native import array_at, at
 from screw_dynamics.kernel_cache.cache import BATCHES, Form, compiled
 from screw_dynamics.numbers.lanes import splat
-from screw_dynamics.numbers.values import Scalar, kernel, outlined
+from screw_dynamics.numbers.values import Scalar, kernel, noinline
 
 from .integrators import INTEGRATORS, ROWS
 from .steps import DIVERGED, JOINTS, LEFT, OF_JOINT, Rollout, settings_in
@@ -53,7 +53,7 @@ def views_at(words: int) -> Views:
     return Views(w[0], w[1], w[2], w[3], w[4], w[5], w[6], w[7], dt[0])
 
 
-@outlined
+@noinline
 def fit(head: Any, steps: int, samples: int, given: Views) -> int:
     """0 if the arrays of a rollout of one state are not such as roll_one reads. Else 1, 2 more if q and qd are for the
     last state alone, and 4 more if the efforts are constant."""
@@ -71,7 +71,7 @@ def fit(head: Any, steps: int, samples: int, given: Views) -> int:
     return 1 + 4 * constant if fits else 0
 
 
-@outlined
+@noinline
 def roll_one(advance: Callable, step: Callable, tableau: Any, space: Callable, given: Views) -> int:
     """A rollout from one state: 1, 1 more if it diverged, 2 more if it left limits that do not act. Returns 0, and
     changes nothing, unless dt is positive and the others are contiguous float64 arrays: q0 (nq,), qd0 (n,); effort

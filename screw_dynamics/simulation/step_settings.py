@@ -14,7 +14,7 @@ from screw_dynamics.compiled.entry import kind_of
 from screw_dynamics.compiled.records import word_of
 from screw_dynamics.constraints.contacts.calls import LEAVES_FACTORS, contact_addresses
 from screw_dynamics.constraints.projection import NEEDED, acts_at_ends, projection_address, with_room
-from screw_dynamics.forces import Element, ModelDamping, Total, friction_of
+from screw_dynamics.forces import Element, ForceSum, ModelDamping, friction_of
 from screw_dynamics.numbers.values import PLAIN
 
 from .acting import acting, stepped
@@ -61,7 +61,7 @@ class StepSettings:
         self._with_room = workspaces if projected is not None else Workspaces(with_room(robot.tables))
         self._checked: dict = {}            # by options: settings, and number of samples
         self._steps: dict = {}              # by options: settings of one step
-        self._totals: dict[tuple[Element, ...], Total] = {}
+        self._totals: dict[tuple[Element, ...], ForceSum] = {}
         self._alone = [self.stepped(None, own) for own in (False, True)]    # kept as long as the settings of steps
         self._on_groups = self._model.on_groups
         self._methods = {**entries._asdict(), **{
@@ -86,16 +86,16 @@ class StepSettings:
             damping += dampers
         return settings
 
-    def total(self, forces: Sequence[Element] | None, friction: bool = False, springs: Any = None) -> Total | None:
+    def total(self, forces: Sequence[Element] | None, friction: bool = False, springs: Any = None) -> ForceSum | None:
         """The sum of elements of force on the robot, with the model's friction and springs at the joints if they act;
         None for none."""
         return self._sum_of(acting(self._model, forces, friction, springs))
 
-    def stepped(self, forces: Sequence[Element] | None, friction: bool) -> Total | None:
+    def stepped(self, forces: Sequence[Element] | None, friction: bool) -> ForceSum | None:
         """The sum of what steps take as forces: without friction and springs of joints, which are in their settings."""
         return self._sum_of(stepped(self._model, forces, friction))
 
-    def smooth(self, forces: Sequence[Element] | None, friction: bool) -> Total | None:
+    def smooth(self, forces: Sequence[Element] | None, friction: bool) -> ForceSum | None:
         """Return the sum of `stepped` and the model's damping, if friction acts, but not its dry friction; None for
         none."""
         damped = bool(friction and self._model.damping.any())
@@ -105,7 +105,7 @@ class StepSettings:
         if not elements:
             return None
         if elements not in self._totals:
-            keep(self._totals, elements, Total(self._model, self.robot.tables, elements))
+            keep(self._totals, elements, ForceSum(self._model, self.robot.tables, elements))
         return self._totals[elements]
 
     def _call_robot(self, settings, integrator, total, lanes):
@@ -149,7 +149,7 @@ class StepSettings:
         return settings
 
     def step_settings(self, integrator: str, friction: bool, limits: bool | None, springs: Any = None,
-                      total: Total | None = None, lanes: bool = False, start: float = 0.0
+                      total: ForceSum | None = None, lanes: bool = False, start: float = 0.0
                       ) -> tuple[np.ndarray, Workspaces]:
         """The settings of one step, at the time `start` (s), and the workspaces for it. ValueError for an adaptive
         integrator."""
@@ -167,7 +167,7 @@ class StepSettings:
         return settings, self._pool(settings.view(np.int64))
 
     def step_entry(self, integrator: str, friction: bool, limits: bool | None, springs: Any = None,
-                   total: Total | None = None) -> tuple[Callable, np.ndarray, Workspaces]:
+                   total: ForceSum | None = None) -> tuple[Callable, np.ndarray, Workspaces]:
         """The entry point of one state, and `step_settings`."""
         settings, pool = self.step_settings(integrator, friction, limits, springs, total)
         return one(integrator), settings, pool

@@ -17,9 +17,9 @@ from screw_dynamics.constraints.projection import BEGIN, NEEDED
 from screw_dynamics.numbers.lanes import extract, insert, places
 from screw_dynamics.numbers.scalars import some, where
 from screw_dynamics.numbers.tables import block
-from screw_dynamics.numbers.values import Scalar, kernel, null, outlined, over
+from screw_dynamics.numbers.values import Scalar, kernel, noinline, null, over
 
-from .plant import LEAST, MOST, PROJECT, RESTORE, Plant, Stages, any_bounds, arrive, beyond, depart, project
+from .plant import LEAST, MOST, PROJECT, RESTORE, Plant, Stages, any_bounds, begin_step, beyond, end_step, project
 from .runge_kutta import Tableau, dense, dense_weights, error_norm, first_step, next_step, runge_kutta_stages
 
 # The settings of a rollout are a float64 array: a record, and for each velocity eleven numbers (OF_JOINT, n), of which
@@ -112,7 +112,7 @@ def note_divergence(rollout: Rollout, x: list, v: list) -> None:
             rollout.notes[DIVERGED] = 1
 
 
-@outlined
+@noinline
 def note_left(rollout: Rollout, plant: Plant, first: int, x: list) -> None:
     """Note if a joint of the state `first`, or of as many from it on as x has places, is beyond a limit within which it
     began."""
@@ -147,10 +147,10 @@ def fixed_steps(step: Callable, tableau: Tableau, like: Scalar, space: Callable,
         for i in range(steps):
             if i == 0 or rollout.effort.shape[1] > 1:
                 load_rows(rollout.effort, first, i, plant.tau)
-            depart(plant, x, v)
+            begin_step(plant, x, v)
             step(tableau, plant, settings.start + i * rollout.dt, rollout.dt, x, v, stages)
             if projects:
-                arrive(plant, null(like) + rollout.dt, x, v)
+                end_step(plant, null(like) + rollout.dt, x, v)
             if (i + 1) % every == 0:
                 if watched and rollout.notes[LEFT] == 0 and some(beyond(plant, x)):
                     note_left(rollout, plant, first, x)            # before results, which may be in the place of q0
@@ -202,14 +202,14 @@ def adaptive_steps(step: Callable, tableau: Tableau, like: Scalar, space: Callab
         t = null(like)
         if plant.calls[RESTORE] > NEEDED:
             project(plant, BEGIN, null(like) + rollout.dt, x, v)
-        depart(plant, x, v)
+        begin_step(plant, x, v)
         horizon = t + (dt if varying or projects else end)
         sample, interval = t + 1.0, t                       # of each place: next sample, and interval dt
         h = first_step(tableau, plant, t, x, v, stages, relative, tolerance, end)
         retried = t > 1.0                                   # false everywhere
         while some(t < end):
             active, last = t < end, t + h >= horizon
-            depart(plant, x, v)
+            begin_step(plant, x, v)
             length = where(active, where(last, horizon - t, h), null(like))
             runge_kutta_stages(tableau, plant, t, length, x, v, stages)
             error = error_norm(tableau, plant, length, x, v, stages, relative, tolerance)
@@ -233,7 +233,7 @@ def adaptive_steps(step: Callable, tableau: Tableau, like: Scalar, space: Callab
             retried = active & (error >= 1.0)
             t = arrival
             if projects:
-                arrive(plant, where(accepted, length, null(like)), x, v)
+                end_step(plant, where(accepted, length, null(like)), x, v)
             for place in range(places(like)):               # past the last state too, or those places would never end
                 if (varying or projects) and extract(accepted & (t >= horizon), place):
                     i, number = int(extract(interval, place)) + 1, int(extract(sample, place)) - 1

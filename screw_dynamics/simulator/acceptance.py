@@ -8,7 +8,7 @@ from screw_dynamics.robot import Robot
 from screw_dynamics.simulation.integrators import FIXED_STEPS, WITH_CONSTRAINTS, check_elements
 
 from .actuators import singular_joint
-from .home import Home
+from .initial_state import Home
 from .motors import command_names
 from .settings import Settings
 

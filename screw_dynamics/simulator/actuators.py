@@ -15,12 +15,12 @@ from screw_dynamics.simulation import driven_joints as rows
 from screw_dynamics.simulation.driven_joints import BRAKE, EFFORT, GRAVITY, PAST, REFERENCE, SERVO
 
 from .commands import Drive, Drives
+from .environment import Touching
 from .limits import EnforcedLimits
 from .loops import why_open
 from .moving import Moving
 from .reference import Sample
 from .settings import Settings
-from .surroundings import Touching
 
 STOPPING = 1e12   # N m s/rad or N s/m: damping that stops any joint within a step
 Wrenches = Mapping[str, np.ndarray]     # {link: (6,)}, (torque, force), in the link's frame

@@ -4,11 +4,11 @@ from typing import Any
 
 import numpy as np
 
+from .environment import Environment, Touch
 from .sensors.imu import ImuSample
 from .sensors.odometry import OdometrySample
 from .sensors.sensors import FORCE_TORQUE, IMU, ODOMETRY, JointState, Sensors
 from .snapshot import Snapshot
-from .surroundings import Surroundings, Touch
 
 
 class Measurements:
@@ -16,7 +16,7 @@ class Measurements:
 
     steps: int
     sensors: Sensors
-    surroundings: Surroundings | None
+    environment: Environment | None
 
     def joint_state(self) -> JointState:
         """The state as sensors report it. Noise is that of the step: repeated calls return the same."""
@@ -38,7 +38,7 @@ class Measurements:
 
     def touches(self) -> list[Touch]:
         """The contacts, and their forces, as sensors measure them; none of a robot alone."""
-        return [] if self.surroundings is None else self.snapshot().touches
+        return [] if self.environment is None else self.snapshot().touches
 
     def snapshot(self: Any) -> Snapshot:
         """Return the Snapshot that sensors measure now: the state as it was `sensor_delay` ago, at the start if that is
@@ -47,7 +47,7 @@ class Measurements:
         if step < self.steps:
             q, qd, acting = self._past.at(step)
         else:
-            around = self.surroundings
+            around = self.environment
             q, qd = (self.q, self.qd) if around is None else around.with_robot(self.q, self.qd)
             acting = self._acting()
         time_ns = self.time_ns + (step - self.steps) * self.settings.dt_ns

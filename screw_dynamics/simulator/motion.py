@@ -12,6 +12,7 @@ from screw_dynamics.simulation.driven_joints import PAST
 from .actuators import Actuators, braked
 from .commands import Drive, Drives
 from .conservation import Balance
+from .environment import Environment
 from .faults import Faults
 from .heat import Heat
 from .limits import EnforcedLimits
@@ -19,7 +20,6 @@ from .pushes import Pushes, total
 from .reference import Tracking
 from .settings import Settings
 from .snapshot import Acting, Past, Stretch
-from .surroundings import Surroundings
 
 CHUNK = 512   # steps of one rollout: many, so that the compiled loop takes most of the time, but few enough to store
 
@@ -50,7 +50,7 @@ class Motion:
     saturated: np.ndarray
     settings: Settings
     steps: int
-    surroundings: Surroundings | None
+    environment: Environment | None
     time_ns: int
     unsolved: float
     _update_drives: Callable[[], None]
@@ -69,7 +69,7 @@ class Motion:
     def _run(self, steps: int) -> None:
         """Make steps in which nothing but the state changes."""
         first, efforts = self.steps, (self._drives.kind == Drive.EFFORT) & ~self._locked
-        if self.surroundings is not None:
+        if self.environment is not None:
             self._move(steps)
         elif self._locked.all():
             before, self.qd = self.qd, np.zeros(self.robot.n)
@@ -88,7 +88,7 @@ class Motion:
     def _move(self, steps: int) -> None:
         """Make steps with servos, gravity compensation and pushes, up to the last finite state."""
         wanted = self._past.depth or self._balance is not None or self.heat
-        around, robot = self.surroundings, self.robot
+        around, robot = self.environment, self.robot
         q, qd = (self.q, self.qd) if around is None else around.with_robot(self.q, self.qd)
         past = np.empty((steps if wanted else 0, PAST, len(q)))
         samples = self._tracking.samples(self.time_ns, self.settings.dt_ns, steps)
@@ -141,7 +141,7 @@ class Motion:
         return self._integrated
 
     def _names(self, mask: np.ndarray) -> str:
-        bodies = () if self.surroundings is None else self.surroundings.bodies
+        bodies = () if self.environment is None else self.environment.bodies
         names = (*self.names, *(name for name in bodies for _ in range(RATES)))
         return ", ".join(dict.fromkeys(f"'{names[i]}'" for i in np.flatnonzero(mask)))
 
@@ -163,4 +163,4 @@ class Motion:
         integrated = None if self._locked.all() else self._with_brakes()
         return Acting(self.robot, self._drives, tuple(self._pushes.active), self._tracking.reference, self._locked,
                       integrated, self.fault is not None,
-                      None if self.surroundings is None else self.surroundings.touching)
+                      None if self.environment is None else self.environment.touching)

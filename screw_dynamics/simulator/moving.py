@@ -13,8 +13,8 @@ from screw_dynamics.robot import Robot
 from screw_dynamics.scene import Contacts
 from screw_dynamics.simulation.driven import Driven
 
+from .environment import Touching
 from .settings import Settings
-from .surroundings import Touching
 
 
 class Moving:

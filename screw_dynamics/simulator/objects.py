@@ -4,21 +4,21 @@ import numpy as np
 
 from screw_dynamics.scene.objects import SceneObject
 
+from .environment import Entity, Environment
 from .pushes import Pushes
-from .surroundings import Entity, Surroundings
 
 
 class Objects:
     """The methods of a Simulation that look at the objects of its scene, and change them."""
 
-    surroundings: Surroundings | None
+    environment: Environment | None
     q: np.ndarray
     _pushes: Pushes
 
-    def _around(self) -> Surroundings:
-        if self.surroundings is None:
+    def _around(self) -> Environment:
+        if self.environment is None:
             raise ValueError("the robot is alone: there is no scene (parameters ground, scene)")
-        return self.surroundings
+        return self.environment
 
     def entity(self, name: str) -> Entity:
         """Return the pose and the twist of an object of the scene. ValueError, as of all that follow, names what is
@@ -42,7 +42,7 @@ class Objects:
 
     def delete_spawned(self) -> None:
         """Take out all objects that were spawned."""
-        for name in sorted(() if self.surroundings is None else self.surroundings.spawned):
+        for name in sorted(() if self.environment is None else self.environment.spawned):
             self.delete(name)
 
     def set_friction(self, name: str, friction: float) -> None:

@@ -24,9 +24,10 @@ from .acceptance import check_drives, check_inertia, check_settings
 from .actuators import Actuators
 from .commands import Commands, Drive
 from .conservation import Account, Balance
+from .environment import Environment
 from .faults import Faults, Scheduled
 from .heat import Heat
-from .home import Home, modes_of
+from .initial_state import Home, modes_of
 from .limits import EnforcedLimits
 from .loops import closed, residuals, with_loops
 from .measurements import Measurements
@@ -38,7 +39,6 @@ from .reference import Reference, Tracking
 from .sensors.sensors import Sensors
 from .settings import Settings
 from .snapshot import Past
-from .surroundings import Surroundings
 from .windings import Windings, under_current_control
 
 AT_COMMAND = 1e-3   # rad, m, N m, ...: a hundred times ros2_control's trigger_joint_command_threshold
@@ -66,7 +66,7 @@ class Simulation(Motion, Objects, Measurements):
 
     A robot whose model has constraints starts, and stays, where its loops are closed.
 
-    scene: an sd.Scene around this robot, whose links touch then what is there and each other. `surroundings`, None of a
+    scene: an sd.Scene around this robot, whose links touch then what is there and each other. `environment`, None of a
     robot alone, has its objects, which move by themselves; all else is the robot's."""
 
     def __init__(
@@ -82,7 +82,7 @@ class Simulation(Motion, Objects, Measurements):
         scene: Scene | None = None,
     ):
         check_drives(robot := under_current_control(robot))
-        self.surroundings = None if scene is None else Surroundings(scene.copy(with_loops(robot)))
+        self.environment = None if scene is None else Environment(scene.copy(with_loops(robot)))
         self._robot, self.base = robot, floating_base(robot.model)
         self.names, self.joint_names = velocity_names(robot.model), coordinate_joints(robot.model)
         self.command_names = command_names(robot.model)
@@ -98,7 +98,7 @@ class Simulation(Motion, Objects, Measurements):
         modes_given = modes_of(robot.model, self.settings.command_mode, modes or {})
         self._commands = Commands(self.settings, self.limits, modes_given, self._rates)
         self.sensors = Sensors(self.settings, robot, joint_sensors, instrumented)
-        around = self.surroundings
+        around = self.environment
         self.faults = Faults(self.settings, self.command_names[self._rates:], self.joint_names, self.sensors.names,
                              self._rates,
                              (lambda: (), lambda: ()) if around is None else
@@ -124,8 +124,8 @@ class Simulation(Motion, Objects, Measurements):
     @robot.setter
     def robot(self, robot: Robot) -> None:
         self._robot, self._integrated = under_current_control(robot), None
-        if self.surroundings is not None:
-            self.surroundings.use(self._robot)
+        if self.environment is not None:
+            self.environment.use(self._robot)
         self._restart_balance()
 
     def carry(self, robot: Robot, loaded: Callable[[Robot], Robot]) -> None:
@@ -155,7 +155,7 @@ class Simulation(Motion, Objects, Measurements):
     # --------------------------------------------------------------------------------------------- start
     def _pushed_links(self) -> tuple[str, ...]:
         """The links, and the objects that move."""
-        return (*self.robot.link_names, *(() if self.surroundings is None else self.surroundings.bodies))
+        return (*self.robot.link_names, *(() if self.environment is None else self.environment.bodies))
 
     def restart_clock(self) -> None:
         """Let simulated time restart at zero; nothing else changes. A reference has to be of the new time."""
@@ -188,9 +188,9 @@ class Simulation(Motion, Objects, Measurements):
         self._origin_ns = 0 if restart_clock else self.time_ns
         self.q, self.qd, self.steps, self.fault, self.unsolved = q, qd, 0, None, 0.0
         self._integrated: Robot | None = None
-        if self.surroundings is not None:
-            self.surroundings.fail({}, ())
-            self.surroundings.reset()
+        if self.environment is not None:
+            self.environment.fail({}, ())
+            self.environment.reset()
         self._pushes = Pushes(lambda: self._pushed_links())
         self._commands.clear(coordinates(q, len(qd)))
         if qd.any():
@@ -273,8 +273,8 @@ class Simulation(Motion, Objects, Measurements):
         kind = np.where(self._tracking.mask, Drive.REFERENCE, drives.kind)
         self._drives = self.faults.drives(drives._replace(
             kind=kind, beyond=drives.beyond & ~self._tracking.mask, limit=self.heat.limited(self._tracking.limit)))
-        if self.surroundings is not None:
-            self.surroundings.fail(self.faults.slippery, self.faults.released)
+        if self.environment is not None:
+            self.environment.fail(self.faults.slippery, self.faults.released)
         self._pushes.expire(self.steps)
         given_up = self._commands.given_up(self.steps) & ~self._tracking.mask
         if (given_up & ~self.given_up).any():

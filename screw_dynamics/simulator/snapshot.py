@@ -13,12 +13,12 @@ from screw_dynamics.scene import Contacts
 
 from .actuators import Actuators
 from .commands import Drives
+from .environment import Environment, Touch, Touching
 from .loops import loads
 from .motors import behind_springs
 from .pushes import Push, total
 from .reference import Reference, Sample
 from .settings import Settings
-from .surroundings import Surroundings, Touch, Touching
 
 
 class Acting(NamedTuple):
@@ -103,7 +103,7 @@ class Snapshot:
         """The contacts in the step that follows; none while stopped by a fault, and of a robot alone."""
         touching = self._acting.touching
         found = None if touching is None else self._touching_step[2]
-        return [] if found is None else Surroundings.touches(touching, found)
+        return [] if found is None else Environment.touches(touching, found)
 
     @lazy
     def loads(self) -> Mapping[str, np.ndarray]:
@@ -115,7 +115,7 @@ class Snapshot:
         others = [*self.wrenches.items()]
         touching = self._acting.touching
         if touching is not None and self._touching_step[2] is not None:
-            others += Surroundings.wrenches(touching, robot, self.q, self._touching_step[2]).items()
+            others += Environment.wrenches(touching, robot, self.q, self._touching_step[2]).items()
         if robot.model.constraints:
             passive = robot.total_force(forces, friction=self._settings.joint_friction)
             net = self.effort + (passive.efforts(self.q, self.qd, self._time) if passive else 0.0)

@@ -11,7 +11,7 @@ from screw_dynamics.compiled.entry import lane
 from screw_dynamics.compiled.native import array_at, at
 from screw_dynamics.numbers.lanes import WIDTH, places
 from screw_dynamics.numbers.tables import block
-from screw_dynamics.numbers.values import kernel, outlined
+from screw_dynamics.numbers.values import kernel, noinline
 
 AT_ONCE = 4         # rows: as many sums as registers of AVX2 hold beside what they are made of
 
@@ -73,7 +73,7 @@ def lower_lanes(unit: int, i: int, C: Any) -> int:
     return min((1 + i) // held(unit) + 1, C.shape[1])
 
 
-@outlined
+@noinline
 def add_product(entry: Callable, A: np.ndarray, B: Any, C: Any, unit: int) -> None:
     """C += A B, as far as both have lanes, of A as it is or transposed, its entries being entry(A, i, k), and rows B
     (b) and C (a). unit: where of C, whose columns are (1, ...), those entries are wanted that are not right of its

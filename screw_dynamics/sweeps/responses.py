@@ -20,7 +20,7 @@ from screw_dynamics.kernel_cache.cache import Form, compiled
 from screw_dynamics.numbers.lanes import WIDTH
 from screw_dynamics.numbers.scalars import sqrt, where
 from screw_dynamics.numbers.tables import block
-from screw_dynamics.numbers.values import kernel, null, outlined
+from screw_dynamics.numbers.values import kernel, noinline, null
 
 from .matrix_products import add_product, transposed
 
@@ -57,7 +57,7 @@ def work_in(like: Any, n: int, m: int, memory: np.ndarray) -> Work:
                 block(like, (n, n), memory, K), block(like, (m, n), memory, H), rest[:m], rest[m:2 * m], rest[2 * m:])
 
 
-@outlined
+@noinline
 def eliminate(X: Any) -> None:
     """X (a, b) becomes L^-1 X, L L^T being its first a columns, of which those on and above the diagonal are read; NaN
     where they are not positive."""

@@ -21,7 +21,7 @@ from screw_dynamics.compiled.samples import load_rows, store_rows
 from screw_dynamics.constraints.bounded import FREE, LOWER, UPPER
 from screw_dynamics.numbers.lanes import places
 from screw_dynamics.numbers.scalars import some, where
-from screw_dynamics.numbers.values import kernel, null, outlined
+from screw_dynamics.numbers.values import kernel, noinline, null
 
 from .matrix_products import add_product, as_it_is, lower_lanes, scale, subtract, transposed
 from .riccati_memory import CHANGE, LEAST_PIVOT, Feedback, Motions, Work, sizes, work_in
@@ -30,14 +30,14 @@ ROUNDS = 30             # in which efforts change sides
 FLAT = 1e-13            # of a diagonal entry: a pivot below is rounding, and the efforts are not determined
 
 
-@outlined
+@noinline
 def load_matrix(matrices: np.ndarray, first: int, k: int, entries: Any) -> None:
     """Put matrices (P, N a, .), of step k of the motions from the first on, into entries (a, b)."""
     for i in range(len(entries)):
         load_rows(matrices, first, k * len(entries) + i, entries[i])
 
 
-@outlined
+@noinline
 def load_cost(given: Motions, first: int, k: int, at: Work) -> None:
     """Put S of a step into its places, and D and g into Q and U, whose other entries become 0."""
     x, w, r = len(at.gap), len(at.z), len(at.inner)
@@ -78,7 +78,7 @@ def move(at: Work) -> None:
             V[i, 0] += more
 
 
-@outlined
+@noinline
 def weigh(h: float, at: Work) -> None:
     """Of F = E + B A, with E = (1 0 0; 0 0 0) and B = (h 1; 1), of which A is given: W becomes (B^T v, B^T V E) +
     (B^T V B) A, and outer the upper rows of V B. Where the whole F is given E = 0 and B = 1."""
@@ -102,7 +102,7 @@ def weigh(h: float, at: Work) -> None:
     add_product(as_it_is, inner, at.FS.rows[:r], W.rows[:r], 0)
 
 
-@outlined
+@noinline
 def quadratic(given: Motions, first: int, k: int, at: Work) -> None:
     """Q = H + F^T V F and q = g + F^T (v + V gap): with F = E + B A they are H + A^T W + E^T V (E + B A), and S^T S is
     in the same product."""
@@ -159,7 +159,7 @@ def eliminate(at: Work) -> None:
             subtract(-U[i, c], at.K.rows, e, at.U.rows, i, at.U.rows.shape[1])
 
 
-@outlined
+@noinline
 def best_efforts(given: Motions, found: Feedback, first: int, k: int, at: Work) -> None:
     """K and d of the efforts u = d + K x, the least of q u + u Q u / 2 + u Q x of those that are free, and V = Q + Q_xu
     K, v = q + Q_xu d, as elimination leaves them: but for what `shift` adds."""
@@ -198,7 +198,7 @@ def best_efforts(given: Motions, found: Feedback, first: int, k: int, at: Work) 
         at.d[e] = where(at.side[e] == FREE, K[e, 0], at.d[e])
 
 
-@outlined
+@noinline
 def backward(given: Motions, found: Feedback, first: int, at: Work) -> None:
     """Feedback of all steps, from the last to the first."""
     N, m, x, r = given.lower.shape[1], len(at.d), len(at.gap), len(at.inner)
@@ -235,7 +235,7 @@ def change_sides(at: Work, slopes: Any) -> bool:
     return changed
 
 
-@outlined
+@noinline
 def forward(given: Motions, found: Feedback, first: int, at: Work) -> bool:
     """The whole change. Returns whether some efforts change sides."""
     z, x, w, N, changed = at.z, len(at.gap), len(at.z), given.lower.shape[1], False

@@ -24,8 +24,8 @@ from .extension import EXTENSION
 from .lock import ON_GROUPS
 from .lossless import Document, Element
 from .parts_written import extension, write_parts
-from .said import FRICTION, LIMITS, said_in
 from .source import Source, path_of, read_source
+from .source_description import FRICTION, LIMITS, said_in
 
 MOVED = 1e-9            # of poses and screws: more is another robot
 

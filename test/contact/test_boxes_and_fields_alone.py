@@ -5,10 +5,10 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from screw_dynamics.contact.capsules import nearest_to_box
+from screw_dynamics.contact.colliders import Touch
 from screw_dynamics.contact.on_height_field import offer
 from screw_dynamics.contact.segments import Segment
 from screw_dynamics.contact.shapes import Cylinder, HeightField, Sphere
-from screw_dynamics.contact.solids import Touch
 from screw_dynamics.contact.spheres import from_box, from_cylinder
 from screw_dynamics.contact.writing import write_far
 from screw_dynamics.numbers.tables import table

@@ -10,7 +10,7 @@ from screw_dynamics.contact.coal import Body, nearest
 from screw_dynamics.contact.hulls import simplified
 from screw_dynamics.contact.polyhedra import polyhedron
 from screw_dynamics.contact.shapes import Box, Capsule, ConvexHull, Cylinder, Mesh, Sphere
-from support.solids import CORNERS, at, block, prism
+from support.polyhedra import CORNERS, at, block, prism
 from support.touching import Shapes
 
 pytestmark = pytest.mark.slow

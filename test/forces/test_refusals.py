@@ -171,7 +171,7 @@ REFUSED = {
 }
 LISTS = {"'Spring'": "Spring", "''": "", "Spring": forces.Spring("first", 1.0), "{'a': 1}": {"a": 1}, "{}": {}, "0": 0,
          "False": False, "float64 of shape": np.zeros(3), "<list_iterator": iter([forces.Spring("first", 1.0)]),
-         "<generator": (x for x in [forces.Spring("first", 1.0)]), "<.*Total": None}
+         "<generator": (x for x in [forces.Spring("first", 1.0)]), "<.*ForceSum": None}
 Q = np.zeros(3)
 ENTRIES = {
     "rollout": lambda robot, x: robot.rollout(Q, Q, steps=2, forces=x),

@@ -6,7 +6,7 @@ from numba.core.codegen import JITCodeLibrary
 from screw_dynamics.kernel_cache.cache import compiled, prepare
 from screw_dynamics.numba_internals.compiler import CALLEE, start
 from screw_dynamics.numba_internals.linking import Whole
-from screw_dynamics.numbers.values import kernel, outlined
+from screw_dynamics.numbers.values import kernel, noinline
 
 start()         # functions of these tests are njit's
 
@@ -18,7 +18,7 @@ def both():
     def square(x):
         return x * x
 
-    @outlined
+    @noinline
     def fourth(x):
         if x < 0.0:
             raise ValueError("not of negative numbers", x)

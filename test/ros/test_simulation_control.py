@@ -68,7 +68,7 @@ def process(namespace, log, **parameters):
 def test_the_robot_is_an_entity_by_the_name_in_its_description(description, objects, name):
     robot = SimpleNamespace(model=SimpleNamespace(root="panda_link0"), source=description)
     around = SimpleNamespace(objects=dict.fromkeys(objects)) if objects else None
-    assert robot_name(SimpleNamespace(robot=robot, base=None, surroundings=around)) == name
+    assert robot_name(SimpleNamespace(robot=robot, base=None, environment=around)) == name
 
 
 @pytest.fixture(scope="module")

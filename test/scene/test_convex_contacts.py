@@ -10,7 +10,7 @@ from scipy.spatial.transform import Rotation
 import screw_dynamics as sd
 from screw_dynamics.contact.shapes import Box, Capsule, Cylinder
 from screw_dynamics.numbers.values import PLAIN
-from support.solids import at, block, prism
+from support.polyhedra import at, block, prism
 
 pytestmark = [] if PLAIN else [pytest.mark.slow]
 G = 9.81

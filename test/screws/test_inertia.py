@@ -8,8 +8,8 @@ from screw_dynamics.screws.inertia import (
     Articulated,
     Inertia,
     articulated,
+    articulated_update,
     moved,
-    relieved,
     shifted_articulated,
     square,
     through,
@@ -89,7 +89,7 @@ def test_what_a_joint_leaves_has_the_zeros_of_its_axis(rng, kind):
     A += articulated(N)
     U = A @ X
     d = 1.0 / (dot(U, X) + added)
-    rest = matrix(relieved(A, X, U, d, added))
+    rest = matrix(articulated_update(A, X, U, d, added))
     assert error(rest, matrix(A - square(U, d))) < 1e-15
     place = {"revolute": 2, "prismatic": 5}.get(kind)
     vanished = [i for i in range(6) if not rest[i].any()]

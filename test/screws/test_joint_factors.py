@@ -50,8 +50,8 @@ def test_everything_is_carried_as_by_the_pose(rng, placement, shift, screw):
     assert bool(factors and factors.shifts(C.p)) == (placement == "about x" and shift != "any")
     Ad = matrices.Ad(arrays.pose_matrix(C))
     back = np.linalg.inv(Ad)
-    assert error(arrays.array(joint_factors.carried_back(E, q, C, V)), back @ arrays.array(V)) < 1e-14
-    assert error(arrays.array(joint_factors.carried_wrench(E, q, C, W)), back.T @ arrays.array(W)) < 1e-14
+    assert error(arrays.array(joint_factors.motion_to_child(E, q, C, V)), back @ arrays.array(V)) < 1e-14
+    assert error(arrays.array(joint_factors.force_to_parent(E, q, C, W)), back.T @ arrays.array(W)) < 1e-14
     assert error(matrix(joint_factors.carried_articulated(E, q, C, A)), back.T @ matrix(A) @ back) < 1e-14
     rigid, expected = joint_factors.carried(E, q, C, M), arrays.inertia_matrix(
         M.mass, np.array(M.moment) / M.mass, np.zeros((3, 3)))

@@ -9,7 +9,7 @@ import pytest
 import screw_dynamics as sd
 from screw_dynamics.closed_loops import ClosedLoopRobot
 from screw_dynamics.simulation.integrators import INTEGRATORS
-from screw_dynamics.simulator.home import default_modes
+from screw_dynamics.simulator.initial_state import default_modes
 from screw_dynamics.simulator.settings import Settings
 from screw_dynamics.simulator.simulation import Simulation
 from screw_dynamics.urdf.reader import model_of

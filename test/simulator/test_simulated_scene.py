@@ -41,7 +41,7 @@ def touching(simulation, name):
 
 
 def state(simulation):
-    return np.concatenate((simulation.q, simulation.qd, simulation.surroundings.q, simulation.surroundings.qd))
+    return np.concatenate((simulation.q, simulation.qd, simulation.environment.q, simulation.environment.qd))
 
 
 def test_objects_move_as_in_a_rollout_of_the_scene_while_the_robot_is_held(robot):
@@ -121,7 +121,7 @@ def test_spawning_and_deleting_leave_all_others_as_they_are(robot):
     simulation.advance(200)
     before = simulation.q, simulation.qd, simulation.entity("ball")
     simulation.spawn(SceneObject("brick", Sphere(0.05), 1.0, at(x=0.5, z=0.05)))
-    assert simulation.surroundings.spawned == {"brick"}
+    assert simulation.environment.spawned == {"brick"}
     np.testing.assert_array_equal(simulation.entity("ball").pose, before[2].pose)
     simulation.advance(300)
     np.testing.assert_allclose(simulation.entity("ball").pose, before[2].pose, atol=1e-6)
@@ -146,12 +146,12 @@ def test_boxes_come_down_one_by_one_and_have_the_motion_of_a_scene_with_room_for
     for simulation in simulations:
         for k in range(17):
             simulation.spawn(box(k, z=0.075 + 0.005 * k))
-    simulations[0].surroundings.touching.have_room()
+    simulations[0].environment.touching.have_room()
     for _ in range(80):
         simulations[1].advance(2)
     for simulation in simulations[::2]:
         simulation.advance(160)
-    assert simulations[0].surroundings.touching.most > simulations[1].surroundings.touching.most > 68
+    assert simulations[0].environment.touching.most > simulations[1].environment.touching.most > 68
     assert not any(simulation.fault for simulation in simulations)
     for other in simulations[1:]:
         np.testing.assert_array_equal(state(other), state(simulations[0]))
@@ -168,7 +168,7 @@ def test_an_object_with_which_too_much_would_touch_is_not_spawned_and_nothing_ch
     with pytest.raises(ValueError, match="object 'box2' is one too many: max_contacts 8 are 4 too few"):
         simulation.spawn(box(2))
     np.testing.assert_array_equal(state(simulation), before)
-    assert list(simulation.surroundings.objects) == ["ground", "box0", "box1"]
+    assert list(simulation.environment.objects) == ["ground", "box0", "box1"]
     assert simulation.advance(10) == 10 and simulation.fault is None
     simulation.spawn(box(2, z=0.2))                         # it falls, up to where contacts are looked for
     made = simulation.advance(400)
@@ -188,7 +188,7 @@ def test_an_object_for_whose_contacts_there_is_no_memory_is_not_spawned_and_noth
         patch.setattr(Touching, "touches", touches)
         simulation.spawn(box(1))
     np.testing.assert_array_equal(state(simulation), before)
-    assert list(simulation.surroundings.objects) == ["ground", "box0"]
+    assert list(simulation.environment.objects) == ["ground", "box0"]
     assert simulation.advance(10) == 10 and simulation.fault is None
 
 
@@ -219,13 +219,13 @@ def test_contacts_that_the_solver_gives_up_are_known_until_a_reset():
 def test_a_fault_of_an_object_that_was_deleted_waits_for_one_of_its_name(robot, kind):
     value = " 0.0" if kind == "surface_slippery" else ""
     simulation = simulate(robot, gripper_scene(robot), fault_schedule=(f"{kind} ball{value} at 0.003",))
-    ball = simulation.surroundings.objects["ball"]
+    ball = simulation.environment.objects["ball"]
     simulation.delete("ball")
     assert simulation.advance(5) == 5 and simulation.fault is None
     simulation.spawn(ball)
     assert simulation.advance(2) == 2
-    around = simulation.surroundings.touching
-    pairs = {frozenset(around.solids[i].name for i in (pair.first, pair.second)): pair.mu for pair in around.pairs}
+    around = simulation.environment.touching
+    pairs = {frozenset(around.colliders[i].name for i in (pair.first, pair.second)): pair.mu for pair in around.pairs}
     if kind == "object_dropped":
         assert frozenset(("ball", "ground")) in pairs and frozenset(("ball", "left")) not in pairs
     else:
@@ -266,11 +266,11 @@ def test_objects_are_placed_and_moved_and_a_reset_brings_them_back(robot):
 ])
 def test_what_cannot_be_is_refused_by_name_and_changes_nothing(robot, change, message):
     simulation = simulate(robot, gripper_scene(robot))
-    before, touching = state(simulation), simulation.surroundings.touching
+    before, touching = state(simulation), simulation.environment.touching
     with pytest.raises(ValueError, match=message):
         change(simulation)
     np.testing.assert_array_equal(state(simulation), before)
-    assert simulation.surroundings.touching is touching and "ball" in simulation.surroundings.objects
+    assert simulation.environment.touching is touching and "ball" in simulation.environment.objects
 
 
 def test_friction_that_changes_at_run_time_acts_from_then_on(robot):

@@ -5,8 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from screw_dynamics.contact.detection import detector, kinds_of, pair_rows
-from screw_dynamics.contact.solids import (
+from screw_dynamics.contact.colliders import (
     CONTACT,
     Attached,
     Contact,
@@ -17,6 +16,7 @@ from screw_dynamics.contact.solids import (
     pack,
     rows,
 )
+from screw_dynamics.contact.narrow_phase import detector, kinds_of, pair_rows
 from screw_dynamics.numba_internals import pipelines
 from screw_dynamics.numba_internals.compiler import FLAGS, start
 from screw_dynamics.numbers.lanes import WIDTH, splat
@@ -73,12 +73,12 @@ class Shapes:
     """Shapes, each on a body of its own, in slots from 1 on; of all pairs those whose numbers are given."""
 
     def __init__(self, shapes, pairs=((0, 1),), most=64):
-        solids, data = rows([Attached(shape, i + 1, np.eye(4)) for i, shape in enumerate(shapes)])
-        self.pairs = pair_rows(solids, pairs)
-        self.kinds = kinds_of(solids, self.pairs)
-        self.tables = pack(solids, self.pairs, data)
-        self.slots, self.most = len(solids) + 1, most
-        self.numbers, self.rows = geometry_numbers(len(solids)), most + max(pair.points for pair in self.pairs)
+        colliders, data = rows([Attached(shape, i + 1, np.eye(4)) for i, shape in enumerate(shapes)])
+        self.pairs = pair_rows(colliders, pairs)
+        self.kinds = kinds_of(colliders, self.pairs)
+        self.tables = pack(colliders, self.pairs, data)
+        self.slots, self.most = len(colliders) + 1, most
+        self.numbers, self.rows = geometry_numbers(len(colliders)), most + max(pair.points for pair in self.pairs)
 
     def memory(self, places):
         return np.concatenate([self.tables, np.zeros(places * self.numbers)])

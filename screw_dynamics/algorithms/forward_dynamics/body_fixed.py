@@ -6,9 +6,9 @@ import numpy as np
 from screw_dynamics.model.links import Link
 from screw_dynamics.numbers.tables import IfGiven
 from screw_dynamics.numbers.values import Scalar, kernel, over, zero
-from screw_dynamics.screws.inertia import Articulated, articulated, relieved, through
+from screw_dynamics.screws.inertia import Articulated, articulated, articulated_update, through
 from screw_dynamics.screws.joint import pose
-from screw_dynamics.screws.joint_factors import carried_articulated, carried_back, carried_wrench, turned_back
+from screw_dynamics.screws.joint_factors import carried_articulated, force_to_parent, motion_to_child, turned_back
 from screw_dynamics.screws.se3 import Pose, Twist, Wrench, dot
 from screw_dynamics.screws.vectors import Vec3, cross
 
@@ -57,13 +57,13 @@ def articulated_bodies(links: Link, body: ArticulatedBodies, qdd: np.ndarray) ->
         own = added[i] + links.armature[i]
         d[i] = 1.0 / (dot(U[i], X[i]) + own)
         u[i] = tau[i] - dot(P[i], X[i])                                                 # (10)
-        Ma = relieved(A[i], X[i], U[i], d[i], own)
+        Ma = articulated_update(A[i], X[i], U[i], d[i], own)
         Pa = through(P[i] + Ma @ a[i] + (u[i] * d[i]) * U[i], X[i], tau[i], own)
         A[p] += carried_articulated(E[i], q[i], C[i], Ma)                               # (13)
-        P[p] += carried_wrench(E[i], q[i], C[i], Pa)                                    # (14)
+        P[p] += force_to_parent(E[i], q[i], C[i], Pa)                                   # (14)
     a[0] = over(X[0], q[0])
     for i in range(1, n + 1):
-        a[i] += carried_back(E[i], q[i], C[i], a[parent[i]])
+        a[i] += motion_to_child(E[i], q[i], C[i], a[parent[i]])
         joint = (u[i] - dot(U[i], a[i])) * d[i]                                         # (11)
         a[i] += joint * X[i]                                                            # (2)
         qdd[k[i]] += joint

@@ -6,7 +6,7 @@ import numpy as np
 from screw_dynamics.model.links import Link
 from screw_dynamics.numbers.tables import IfGiven
 from screw_dynamics.numbers.values import kernel, over, zero
-from screw_dynamics.screws.inertia import Articulated, relieved, through
+from screw_dynamics.screws.inertia import Articulated, articulated_update, through
 from screw_dynamics.screws.joint import Joint, Placement, pose
 from screw_dynamics.screws.joint_factors import oriented, turned, turned_back, turned_symmetric
 from screw_dynamics.screws.se3 import Twist, Wrench, dot, identity
@@ -90,7 +90,7 @@ def articulated_bodies(links: Link, body: ArticulatedBodies, qdd: np.ndarray) ->
         own = added[i] + links.armature[i]
         d[i] = 1.0 / (dot(U[i], J[i]) + own)
         u[i] = tau[i] - dot(P[i], J[i])                                                 # (10)
-        Ma = relieved(A[i], J[i], U[i], d[i], own)
+        Ma = articulated_update(A[i], J[i], U[i], d[i], own)
         Pa = through(P[i] + Ma @ c[i] + (u[i] * d[i]) * U[i], J[i], tau[i], own)
         A[p] += moved_mixed(E[i], q[i], C[i], L[i], Ma)                                 # (13)
         P[p] += Wrench(turned(E[i], q[i], C[i], Pa.torque) + L[i] @ Pa.force, Pa.force)     # (14)

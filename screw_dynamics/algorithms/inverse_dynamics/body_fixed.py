@@ -6,7 +6,7 @@ import numpy as np
 from screw_dynamics.model.links import Link
 from screw_dynamics.numbers.values import Scalar, kernel, over, zero
 from screw_dynamics.screws.joint import pose
-from screw_dynamics.screws.joint_factors import carried_back, carried_wrench
+from screw_dynamics.screws.joint_factors import force_to_parent, motion_to_child
 from screw_dynamics.screws.se3 import Pose, Twist, Wrench, ad, dot
 
 from .newton_euler import balance
@@ -36,13 +36,13 @@ def newton_euler(links: Link, body: NewtonEuler, acceleration: Twist, tau: np.nd
         p = parent[i]
         C[i] = pose(E[i], q[i])
         Xqd = qd[i] * X[i]
-        V[i] = carried_back(E[i], q[i], C[i], V[p]) + Xqd                              # (66b)
-        Vd[i] = carried_back(E[i], q[i], C[i], Vd[p]) - ad(Xqd, V[i]) + qdd[i] * X[i]  # (66c)
-        W[i] = balance(M[i], V[i], Vd[i])                                              # (67a), the body's own part
+        V[i] = motion_to_child(E[i], q[i], C[i], V[p]) + Xqd                              # (66b)
+        Vd[i] = motion_to_child(E[i], q[i], C[i], Vd[p]) - ad(Xqd, V[i]) + qdd[i] * X[i]  # (66c)
+        W[i] = balance(M[i], V[i], Vd[i])                                                 # (67a), the body's own part
     for i in range(n, 0, -1):
         p = parent[i]
-        tau[k[i]] += dot(W[i], X[i]) + links.armature[i] * qdd[i]                     # (67b)
-        W[p] += carried_wrench(E[i], q[i], C[i], W[i])                                 # (67a), what it carries
+        tau[k[i]] += dot(W[i], X[i]) + links.armature[i] * qdd[i]                         # (67b)
+        W[p] += force_to_parent(E[i], q[i], C[i], W[i])                                   # (67a), what it carries
 
 
 @kernel

@@ -7,7 +7,7 @@ from screw_dynamics.model.links import Link
 from screw_dynamics.numbers.tables import IfGiven
 from screw_dynamics.numbers.values import Scalar, kernel, over, zero
 from screw_dynamics.screws.joint import pose
-from screw_dynamics.screws.joint_factors import carried_wrench, point_acceleration, turned_back
+from screw_dynamics.screws.joint_factors import force_to_parent, point_acceleration, turned_back
 from screw_dynamics.screws.se3 import Pose, Wrench, dot
 from screw_dynamics.screws.vectors import Matrix3, Vec3, cross
 
@@ -56,4 +56,4 @@ def inverse_dynamics(links: Link, body: NewtonEuler, tau: np.ndarray) -> None:
     for i in range(len(parent) - 1, 0, -1):
         p = parent[i]
         tau[k[i]] += dot(W[i], X[i]) + links.armature[i] * body.qdd[i]                # (67b)
-        W[p] += carried_wrench(E[i], q[i], C[i], W[i])                                # (67a), what it carries
+        W[p] += force_to_parent(E[i], q[i], C[i], W[i])                               # (67a), what it carries

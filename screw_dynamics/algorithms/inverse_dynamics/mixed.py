@@ -6,7 +6,7 @@ import numpy as np
 from screw_dynamics.model.links import Link
 from screw_dynamics.numbers.values import Scalar, kernel, over, zero
 from screw_dynamics.screws.joint import pose
-from screw_dynamics.screws.joint_factors import carried_wrench, oriented, turned_back
+from screw_dynamics.screws.joint_factors import force_to_parent, oriented, turned_back
 from screw_dynamics.screws.se3 import Pose, Twist, Wrench, dot, identity
 from screw_dynamics.screws.so3 import Rotation
 from screw_dynamics.screws.vectors import Matrix3, Vec3, cross
@@ -58,5 +58,5 @@ def inverse_dynamics(links: Link, body: NewtonEuler, tau: np.ndarray) -> None:
         p = parent[i]
         local = Wrench(W[i].torque, W[i].force @ R[i])                                # all of it in the body frame
         tau[k[i]] += dot(local, X[i]) + links.armature[i] * qdd[i]
-        torque = carried_wrench(E[i], q[i], C[i], local).torque
+        torque = force_to_parent(E[i], q[i], C[i], local).torque
         W[p] += Wrench(torque, W[i].force)                                            # what it carries

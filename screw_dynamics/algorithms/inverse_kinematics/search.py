@@ -17,7 +17,7 @@ from screw_dynamics.model.links import Link
 from screw_dynamics.numbers.lanes import extract, insert, places
 from screw_dynamics.numbers.scalars import absolute, some, where
 from screw_dynamics.numbers.tables import taking
-from screw_dynamics.numbers.values import Scalar, kernel, null, outlined
+from screw_dynamics.numbers.values import Scalar, kernel, noinline, null
 from screw_dynamics.screws.joint import Placement, pose
 from screw_dynamics.screws.vectors import cross
 
@@ -103,7 +103,7 @@ def is_needed(search: Search, e: list, place: int, i: int) -> bool:
     return False
 
 
-@outlined
+@noinline
 def begin(search: Search, at: Places, e: list, place: int) -> None:
     """Begin an attempt in a place: the first at q0 if it is given; else at the next start, but what moves only frames
     that are at their goals stays; after the last, at the best configuration that was found, to descend."""
@@ -132,7 +132,7 @@ def not_rigid(x: np.ndarray, k: int) -> float:
     return max(abs(C.x @ C.x - 1.0), abs(C.y @ C.y - 1.0), abs(C.x @ C.y), abs(z.x), abs(z.y), abs(z.z))
 
 
-@outlined
+@noinline
 def load(search: Search, at: Places, e: list, place: int, row: int) -> None:
     """Load a problem into a place, and begin its first attempt."""
     at.row[place], at.attempt[place], at.best[place] = row, 0, math.inf
@@ -146,7 +146,7 @@ def load(search: Search, at: Places, e: list, place: int, row: int) -> None:
     begin(search, at, e, place)
 
 
-@outlined
+@noinline
 def keep(search: Search, at: Places, place: int, within: bool, cost: float, angle: float, distance: float) -> None:
     """Keep the configuration of a place, if it is the first that solves the problem, or comes nearer to what is
     preferred than those before; if none solves it, nearer to the goals."""

@@ -9,7 +9,7 @@ import numpy as np
 
 from screw_dynamics.model.links import Frame, Link
 from screw_dynamics.numbers.lanes import extract, insert
-from screw_dynamics.numbers.values import kernel, outlined
+from screw_dynamics.numbers.values import kernel, noinline
 
 from ..jacobian import JointScrews
 from .errors import errors
@@ -45,7 +45,7 @@ def load_turned(search: Search, at: Places, place: int, row: int) -> bool:
     return turned
 
 
-@outlined
+@noinline
 def keep_turned(search: Search, at: Places, place: int, row: int, angle: float, distance: float) -> None:
     """Keep the configuration of a place, if it solves what is solved, and comes no less near to other goals."""
     found, options = search.found[row], search.options

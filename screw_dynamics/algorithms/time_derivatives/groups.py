@@ -2,14 +2,14 @@
 from collections.abc import Callable
 from typing import Any
 
-from screw_dynamics.numbers.values import kernel, null, outlined, zero
+from screw_dynamics.numbers.values import kernel, noinline, null, zero
 from screw_dynamics.screws.se3 import Twist
 
 from ..group_rates import add_shares, last_body
 from .twist import passed_on, third
 
 
-@outlined
+@noinline
 def products(X: list, body: Any, order: int, first: int, last: int) -> Twist:
     """V^(order) of the twist of a joint against its parent, in the frame of the last of its bodies, but for the share
     of the derivatives of its coordinates of the order after that."""

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from screw_dynamics.forces import Element, Total
+from screw_dynamics.forces import Element, ForceSum
 from screw_dynamics.model.inertial_parameters import FRICTION_NAMES
 from screw_dynamics.robot import Robot
 
@@ -58,7 +58,7 @@ def of_springs(robot: Robot, springs: Sequence[Element], q: np.ndarray) -> np.nd
     """The columns (..., n, s) of the stiffness of springs: what efforts overcome of each of stiffness 1."""
     still = np.zeros((*q.shape[:-1], robot.n))
     units = [replace(spring, stiffness=1.0, damping=0.0) for spring in springs]
-    found = [-Total(robot.model, robot.tables, (unit,)).efforts(q, still) for unit in units]    # without its own
+    found = [-ForceSum(robot.model, robot.tables, (unit,)).efforts(q, still) for unit in units]    # without its own
     return np.stack(found, axis=-1) if found else np.zeros((*still.shape, 0))
 
 

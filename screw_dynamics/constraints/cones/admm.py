@@ -6,7 +6,7 @@ inverse inertias are about 1."""
 import numpy as np
 
 from screw_dynamics.numbers.scalars import some, sqrt, where
-from screw_dynamics.numbers.values import Scalar, kernel, null, outlined
+from screw_dynamics.numbers.values import Scalar, kernel, noinline, null
 
 from .blocks import put_units
 from .tables import Cones
@@ -20,7 +20,7 @@ def clipped(x: Scalar, lower: Scalar, upper: Scalar) -> Scalar:
     return where(x < lower, lower, where(x > upper, upper, x))
 
 
-@outlined
+@noinline
 def factorize_added(given: Cones, added: Scalar) -> None:
     """Fill A, from its diagonal on, with the factors L D^-1 of G in these units, and so much on its diagonal."""
     G, A, unit, ends = given.G, given.A, given.free, given.ends
@@ -41,7 +41,7 @@ def factorize_added(given: Cones, added: Scalar) -> None:
         A[j, j] = inverse
 
 
-@outlined
+@noinline
 def solve_added(given: Cones) -> None:
     """Solve for fresh in place."""
     A, b, N, ends = given.A, given.fresh, len(given.fresh), given.ends
@@ -66,7 +66,7 @@ def on_circle(y: np.ndarray, i: int, most: Scalar) -> None:
     y[i], y[i + 1] = short * y[i], short * y[i + 1]
 
 
-@outlined
+@noinline
 def into_cones(given: Cones) -> None:
     """Put y into bounds and cones; torsional and rolling friction to what the normal impulses allow."""
     y, unit, u, m = given.y, given.free, len(given.lower), len(given.mu)
@@ -89,7 +89,7 @@ def into_cones(given: Cones) -> None:
         on_circle(y, i, given.roll_mu[k] * y[n] * unit[n] / unit[i])
 
 
-@outlined
+@noinline
 def alternate(given: Cones, weight: float, steps: int) -> None:
     """Steps of y and z, from where they are; a weight of about 1 draws x and y together."""
     x, y, z, b, unit = given.kept, given.y, given.z, given.fresh, given.free

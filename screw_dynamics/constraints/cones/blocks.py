@@ -4,7 +4,7 @@ from typing import NamedTuple
 import numpy as np
 
 from screw_dynamics.numbers.scalars import absolute, sqrt, where
-from screw_dynamics.numbers.values import Scalar, kernel, null, outlined
+from screw_dynamics.numbers.values import Scalar, kernel, noinline, null
 
 from .tables import Cones
 
@@ -57,7 +57,7 @@ def inverse_of(g: Scalar, size: Scalar) -> Scalar:
     return where(moves, 1.0 / where(moves, g, null(g) + 1.0), null(g))
 
 
-@outlined
+@noinline
 def axes(given: Cones, b: int, xx: Scalar, xy: Scalar, yy: Scalar, size: Scalar) -> tuple[Scalar, Scalar]:
     """Put the axes (c, s) along which a symmetric matrix is diagonal, its diagonal and the inverse of that in block b
     of own. Returns c and s."""

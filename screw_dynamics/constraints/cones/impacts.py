@@ -7,7 +7,7 @@ where friction would (Kane and Levinson, 1985), its impulses are mixed with thos
 from typing import Any
 
 from screw_dynamics.numbers.scalars import larger, some, sqrt, where
-from screw_dynamics.numbers.values import Scalar, kernel, null, outlined
+from screw_dynamics.numbers.values import Scalar, kernel, noinline, null
 
 from .residuals import slowness
 from .solver import acting, solve_cones
@@ -63,7 +63,7 @@ def power(given: Cones, x: Any) -> Scalar:
     return work
 
 
-@outlined
+@noinline
 def take_energy(given: Cones) -> None:
     """Mix x with the impulses of e = 0, as much as it takes not to give energy."""
     x, kept = given.x, given.struck
@@ -110,7 +110,7 @@ def save(given: Cones, start: bool) -> None:
             given.c[i], given.x[i] = given.first[i], given.total[i]
 
 
-@outlined
+@noinline
 def solve_impacts(given: Cones, threshold: Scalar) -> None:
     """Fill x and v from the others, of c without offsets for gaps: the velocities v after impacts with the restitution
     of each contact, until none approaches faster than the threshold. x at the beginning counts for nothing.

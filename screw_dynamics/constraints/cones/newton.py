@@ -9,7 +9,7 @@ first contact opens."""
 from typing import Any
 
 from screw_dynamics.numbers.scalars import absolute, some, sqrt, where
-from screw_dynamics.numbers.values import Scalar, kernel, null, outlined
+from screw_dynamics.numbers.values import Scalar, kernel, noinline, null
 
 from .blocks import inverse_of
 from .tables import Cones, velocities
@@ -17,7 +17,7 @@ from .tables import Cones, velocities
 OPENS = 1e-12           # of a normal impulse: what is left of it where its contact opens
 
 
-@outlined
+@noinline
 def turn(given: Cones, i: int, e1: Scalar, e2: Scalar) -> None:
     """Turn rows and columns i and i + 1 of A, and the right-hand side, to the axes e and f."""
     A, b, begin, end = given.A, given.fresh, int(given.begins[i]), int(given.ends[i])
@@ -30,7 +30,7 @@ def turn(given: Cones, i: int, e1: Scalar, e2: Scalar) -> None:
     b[i], b[i + 1] = e1 * b[i] + e2 * b[i + 1], e1 * b[i + 1] - e2 * b[i]
 
 
-@outlined
+@noinline
 def tie(given: Cones, i: int, n: int, factor: Scalar) -> None:
     """Impulse i is `factor` times the normal impulse n."""
     A = given.A
@@ -39,7 +39,7 @@ def tie(given: Cones, i: int, n: int, factor: Scalar) -> None:
             A[k, n] += factor * A[k, i]
 
 
-@outlined
+@noinline
 def put_disc(given: Cones, b: int, i: int, n: int, mu: Scalar) -> None:
     """Equations of the friction of rows i and i + 1, of block b, of a contact with normal row n."""
     x, free, none, one = given.x, given.free, null(mu), null(mu) + 1.0
@@ -55,7 +55,7 @@ def put_disc(given: Cones, b: int, i: int, n: int, mu: Scalar) -> None:
     given.A[i + 1, i + 1] += where(slides, given.rate[b], none)
 
 
-@outlined
+@noinline
 def put_equations(given: Cones) -> None:
     """Fill A and fresh with the equations A dx = fresh of the free rows."""
     G, A, x, v, free, b = given.G, given.A, given.x, given.v, given.free, given.fresh
@@ -100,7 +100,7 @@ def sign_of_spin(given: Cones, k: int) -> Scalar:
     return where(given.free[i] > 0.0, none, where(given.x[i] > 0.0, most, -most))
 
 
-@outlined
+@noinline
 def factor(given: Cones, added: float) -> None:
     """A + added diag(G) = L U of the free rows: factors below the diagonal, inverses on it."""
     A, free, N, begins, ends = given.A, given.free, len(given.x), given.begins, given.ends
@@ -121,7 +121,7 @@ def factor(given: Cones, added: float) -> None:
                         A[i, k] -= A[i, j] * A[j, k]
 
 
-@outlined
+@noinline
 def substitute(given: Cones) -> None:
     """Solve A dx = fresh of the free rows, by factors: fresh becomes dx, 0 of the others."""
     A, b, free, N, ends = given.A, given.fresh, given.free, len(given.x), given.ends
@@ -151,7 +151,7 @@ def put_back(given: Cones) -> None:
         back(given, m + k, first + spins + 2 * k, b[u + 3 * int(given.roll_of[k]) + 2])
 
 
-@outlined
+@noinline
 def back(given: Cones, b: int, i: int, dn: Scalar) -> None:
     """Turn dx of rows i and i + 1, a pair of block b, to the axes of the rows, with what the change dn of the normal
     impulse adds where they slide."""
@@ -160,7 +160,7 @@ def back(given: Cones, b: int, i: int, dn: Scalar) -> None:
     dx[i], dx[i + 1] = e1 * along - e2 * across, e2 * along + e1 * across
 
 
-@outlined
+@noinline
 def choose_disc(given: Cones, b: int, i: int, most: Scalar, on: Any) -> None:
     """Let the friction of rows i and i + 1, at most `most`, stick or slide, and set where to; 0 where not on."""
     G, x, v = given.G, given.x, given.v
@@ -177,7 +177,7 @@ def choose_disc(given: Cones, b: int, i: int, most: Scalar, on: Any) -> None:
     given.rate[b] = where(slides, g * (size / where(slides, most, one) - 1.0), none)
 
 
-@outlined
+@noinline
 def choose(given: Cones) -> None:
     """Let each row and contact stick, slide or open as x - v / G_ii says, all at once."""
     G, x, v, u, m, spins = given.G, given.x, given.v, len(given.lower), len(given.mu), len(given.spin_of)
@@ -213,7 +213,7 @@ def share(given: Cones) -> Scalar:
     return most
 
 
-@outlined
+@noinline
 def newton(given: Cones, added: float) -> None:
     """A step of x, and its velocities, with this part of G_ii on the diagonal."""
     put_equations(given)

@@ -4,7 +4,7 @@ from typing import NamedTuple
 import numpy as np
 
 from screw_dynamics.numbers.scalars import absolute, larger, some, sqrt, where
-from screw_dynamics.numbers.values import Scalar, kernel, null, outlined
+from screw_dynamics.numbers.values import Scalar, kernel, noinline, null
 
 from .tables import BOUND, COMPLEMENTARITY, CONE, DISSIPATION, DONE, LOST, SPEED, Cones
 
@@ -47,7 +47,7 @@ def within(x: Scalar, v: Scalar, g: Scalar, lower: Scalar, upper: Scalar, so_far
                     larger(so_far.force, absolute(at)))
 
 
-@outlined
+@noinline
 def on_cone(x1: Scalar, x2: Scalar, v1: Scalar, v2: Scalar, most: Scalar, g: Scalar, so_far: Residual) -> Residual:
     """Residuals of friction with |x| <= most: by how much x is longer, and g (x - y), y the point of the disc next to
     x - v / g, which is x where x sticks or opposes v; in the unit of v."""
@@ -91,7 +91,7 @@ def residual(given: Cones) -> Residual:
     return found
 
 
-@outlined
+@noinline
 def measure(given: Cones) -> Scalar:
     """Fill found, of x and v. Returns 1 where the residuals are at most the bound.
 

@@ -9,7 +9,7 @@ solve a quartic for the same s."""
 from typing import NamedTuple
 
 from screw_dynamics.numbers.scalars import absolute, some, sqrt, where
-from screw_dynamics.numbers.values import Scalar, kernel, null, outlined
+from screw_dynamics.numbers.values import Scalar, kernel, noinline, null
 
 CLOSE = 1e-9            # a step of Newton's method so much smaller than s + l leaves an error of its square
 MOST = 60               # steps; of bisection they halve 1000 bits
@@ -45,7 +45,7 @@ def bracket(of: Plane, a1: Scalar, a2: Scalar, p: Scalar) -> tuple[Scalar, Scala
     return least, most, where((guess > least) & (guess < most), guess, where(guess >= most, most, least))
 
 
-@outlined
+@noinline
 def slide(of: Plane, a1: Scalar, a2: Scalar, p: Scalar, start: Scalar, wanted: Scalar) -> Slip:
     """The impulse of length p - k . y, p > 0, and its rate s, from a start if that is > 0; lanes where wanted > 0, and
     where the impulse of s = 0 is longer."""

@@ -14,7 +14,7 @@ how far the conditions hold, whatever happened."""
 import numpy as np
 
 from screw_dynamics.numbers.scalars import some, where
-from screw_dynamics.numbers.values import Scalar, kernel, null, outlined
+from screw_dynamics.numbers.values import Scalar, kernel, noinline, null
 
 from .admm import alternate, clipped
 from .blocks import SOFT, factorize, put_weights
@@ -44,7 +44,7 @@ def begin(given: Cones) -> None:
         x[i] = clipped(x[i], given.lower[i], given.upper[i])
 
 
-@outlined
+@noinline
 def settle(given: Cones, level: Scalar) -> Scalar:
     """Put x into best where the residuals are the least so far. level: the least so far, or 0 on lanes that are done.
     Returns it as it is now."""
@@ -119,7 +119,7 @@ def harden(given: Cones) -> None:
     velocities(given, given.v)
 
 
-@outlined
+@noinline
 def least(given: Cones, level: Scalar) -> Scalar:
     """The least impulses, on lanes of a level > 0: of rows that yield, first to all of these, then to what they change.
     Lanes where Newton's method does not find them are left with the best that it has seen."""
@@ -141,7 +141,7 @@ def least(given: Cones, level: Scalar) -> Scalar:
     return level
 
 
-@outlined
+@noinline
 def search(given: Cones, slow: Scalar, level: Scalar) -> Scalar:
     """Newton's method, and, where that is lost, ADMM before it."""
     steps, y, z, N = FEWEST, given.y, given.z, len(given.x)
@@ -170,7 +170,7 @@ def search(given: Cones, slow: Scalar, level: Scalar) -> Scalar:
     return level
 
 
-@outlined
+@noinline
 def solve_cones(given: Cones) -> None:
     """Fill x, v and found from the others."""
     found = given.found

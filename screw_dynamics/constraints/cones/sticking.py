@@ -9,7 +9,7 @@ method begins."""
 from typing import Any
 
 from screw_dynamics.numbers.scalars import absolute, larger, some, where
-from screw_dynamics.numbers.values import Scalar, kernel, null, outlined
+from screw_dynamics.numbers.values import Scalar, kernel, noinline, null
 
 from .admm import clipped, factorize_added, on_circle, solve_added
 from .blocks import SOFT, put_units
@@ -153,7 +153,7 @@ def put_within(given: Cones, left: Scalar) -> None:
     velocities(given, given.v)
 
 
-@outlined
+@noinline
 def stick(given: Cones, level: Scalar) -> None:
     """Take the least impulses with which all that presses sticks, on lanes of a level > 0; where these are not allowed,
     those next to them that are."""

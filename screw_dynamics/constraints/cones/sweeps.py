@@ -1,7 +1,7 @@
 """A sweep: each row within bounds, each contact, spin and roll in its turn is solved exactly, with the others' impulses
 as they are."""
 from screw_dynamics.numbers.scalars import absolute, some, sqrt, where
-from screw_dynamics.numbers.values import Scalar, kernel, null, outlined
+from screw_dynamics.numbers.values import Scalar, kernel, noinline, null
 
 from .blocks import inverse_of, own_of
 from .sliding import Plane, slide
@@ -18,7 +18,7 @@ def change(given: Cones, i: int, dx: Scalar) -> None:
             v[k] += dx * G[i, k]
 
 
-@outlined
+@noinline
 def on_disc(given: Cones, b: int, i: int, n: Scalar, mu: Scalar, v1: Scalar, v2: Scalar, slow: Scalar,
             on: Scalar) -> tuple[Scalar, Scalar]:
     """The impulses of rows i and i + 1 that stick, or slide with |y| = mu (n - k . y), where velocities v1 and v2 are
@@ -110,7 +110,7 @@ def sweep_rolls(given: Cones, slow: Scalar, live: Scalar) -> None:
         change(given, i + 1, where(live > 0.0, d2, null(d2)))
 
 
-@outlined
+@noinline
 def sweep(given: Cones, slow: Scalar, live: Scalar) -> None:
     """All rows once, on lanes that are live > 0."""
     sweep_bounds(given, live)

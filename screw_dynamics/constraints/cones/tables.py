@@ -12,7 +12,7 @@ import numpy as np
 from screw_dynamics.numbers.lanes import places
 from screw_dynamics.numbers.scalars import some
 from screw_dynamics.numbers.tables import block
-from screw_dynamics.numbers.values import kernel, outlined
+from screw_dynamics.numbers.values import kernel, noinline
 
 COMPLEMENTARITY, CONE, DISSIPATION, SPEED, SWEPT, DONE, BOUND, LOST = range(8)      # in found
 FOUND = 8
@@ -128,7 +128,7 @@ def cones(like: Any, u: int, m: int, memory: np.ndarray, start: int, spins: int 
                  block(0.0, (N,), memory, begins), block(0.0, (N,), memory, begins + N))
 
 
-@outlined
+@noinline
 def velocities(given: Cones, out: np.ndarray) -> None:
     """Fill out with v = c + G x."""
     G, x, begins, ends = given.G, given.x, given.begins, given.ends
@@ -148,7 +148,7 @@ def end_of_block(given: Cones, i: int) -> int:
     return i + 1 if i < u else u + 3 * ((i - u) // 3) + 3
 
 
-@outlined
+@noinline
 def find_entries(given: Cones) -> None:
     """Fill begins and ends: the same of all rows of a contact, and none before those of a row above; what is solved has
     no more entries, and takes the less time the more bodies are apart. Torsional and rolling friction, whose rows are

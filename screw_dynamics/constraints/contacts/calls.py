@@ -8,7 +8,7 @@ from screw_dynamics.algorithms.group_rates import forward_on_groups
 from screw_dynamics.compiled import workspace as ws
 from screw_dynamics.compiled.entry import Entry, lane, number, per_joint
 from screw_dynamics.compiled.native import address_of
-from screw_dynamics.contact.detection import ALL_KINDS, SIMPLE_KINDS, lister
+from screw_dynamics.contact.narrow_phase import ALL_KINDS, SIMPLE_KINDS, lister
 from screw_dynamics.kernel_cache.cache import BATCHES, Form, compiled
 from screw_dynamics.model.links import Link
 from screw_dynamics.numbers.values import kernel

@@ -5,7 +5,7 @@ import numpy as np
 
 from screw_dynamics.compiled.across import at_once, put, taken
 from screw_dynamics.numbers.scalars import some, where
-from screw_dynamics.numbers.values import Scalar, kernel, null, outlined, zero
+from screw_dynamics.numbers.values import Scalar, kernel, noinline, null, zero
 from screw_dynamics.screws.se3 import Wrench
 from screw_dynamics.screws.vectors import Vec3
 
@@ -85,7 +85,7 @@ def clear_others(given: ContactTables, problem: Problem, first: int, cones: Cone
         row += 2
 
 
-@outlined
+@noinline
 def clear_columns(problem: Problem, first: int, count: int, kept: Any) -> None:
     """Set columns to 0, and what is asked of them, but where they are kept."""
     Y, b, none = problem.Y, problem.b, null(problem.b[0, 0])
@@ -126,7 +126,7 @@ def put_sizes(problem: Problem, first: int, cones: Cones) -> None:
         cones.size[i] = problem.squares[0, first + i]
 
 
-@outlined
+@noinline
 def put_operator(problem: Problem, first: int, cones: Cones) -> None:
     """Fill G = Y^T Y of the columns from `first` on, and c, what the products lack; without loops, sizes, too."""
     N, columns, step = len(cones.c), problem.Y[:, first:], at_once(problem.Y)

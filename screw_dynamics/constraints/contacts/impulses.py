@@ -1,6 +1,6 @@
 """Impulses of contacts, of stops, dry friction and servos, and of closed loops, as one problem a step.
 
-A contact is three rows of J: the velocity of the first solid's point less that of the second's, along two tangents
+A contact is three rows of J: the velocity of the first collider's point less that of the second's, along two tangents
 and the normal. On Y = D^-1/2 L^-1 J^T, as in ../impulses.py, the directions of loops are taken out of all columns, and
 Y^T Y of what is left is the Delassus operator. Moreau's rule: the normal velocity at the end of a step of length h,
 times h, may be as low as minus the gap, so that what falls lands within its step.
@@ -17,7 +17,7 @@ from screw_dynamics.compiled import tiles
 from screw_dynamics.compiled.tiles import gather
 from screw_dynamics.model.links import Link
 from screw_dynamics.numbers.scalars import where
-from screw_dynamics.numbers.values import Scalar, kernel, null, outlined
+from screw_dynamics.numbers.values import Scalar, kernel, noinline, null
 
 from ..cones.tables import LOST, Cones
 from ..cones.tables import cones as cones_in
@@ -41,7 +41,7 @@ def taking_loops_out(by: ModuleType) -> Callable:
     directions."""
     add_constraints = by.add_constraints
 
-    @outlined
+    @noinline
     def take_loops_out(links, body, given, problem, largest, most):
         set_in_motion(links, body)
         put_rates(links, body, given, given.h)
@@ -73,7 +73,7 @@ def of_contacts(by: ModuleType, loops: bool) -> Callable:
                  first: int) -> None:
         """Add rows of contact k, those of F from a row on, to Y, whose rows of contacts begin at `first`."""
         geometry, pair, column = touching.geometry, touching.contact.pair[k], first + row
-        i, j = geometry.solid.body[geometry.pair.first[pair]], geometry.solid.body[geometry.pair.second[pair]]
+        i, j = geometry.collider.body[geometry.pair.first[pair]], geometry.collider.body[geometry.pair.second[pair]]
         add_opposite(links, body, i, j, touching.kept.a[k], touching.kept.b[k], touching.F[:, row:row + count],
                      Y[:, column:column + count])
 

@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from screw_dynamics.contact.solids import FAR, Geometry
+from screw_dynamics.contact.colliders import FAR, Geometry
 from screw_dynamics.model.links import Link
 from screw_dynamics.numbers.scalars import absolute, sqrt, where
 from screw_dynamics.numbers.tables import extends
@@ -35,11 +35,11 @@ def put_origins(links: Link, body: Any) -> None:
 
 
 @kernel
-def locate_solids(body: Any, geometry: Geometry) -> None:
-    """Set where the solids are, from R and p of their bodies."""
-    for k in range(geometry.solids):
-        i = geometry.solid.body[k]
-        geometry.place.C[k] = Pose(body.R[i], body.p[i]) @ geometry.solid.C[k]
+def locate_colliders(body: Any, geometry: Geometry) -> None:
+    """Set where the colliders are, from R and p of their bodies."""
+    for k in range(geometry.colliders):
+        i = geometry.collider.body[k]
+        geometry.place.C[k] = Pose(body.R[i], body.p[i]) @ geometry.collider.C[k]
 
 
 @kernel
@@ -69,9 +69,9 @@ def relative(body: Any, given: ContactTables, k: int) -> Vec3:
     """The velocity of contact k along t, s and the normal, in the motion of the columns turn and slide, with belts."""
     geometry, pair = given.geometry, given.contact.pair[k]
     first, second = geometry.pair.first[pair], geometry.pair.second[pair]
-    i, j = geometry.solid.body[first], geometry.solid.body[second]
-    belts = (geometry.place.C[first].R @ geometry.solid.belt[first]
-             - geometry.place.C[second].R @ geometry.solid.belt[second])
+    i, j = geometry.collider.body[first], geometry.collider.body[second]
+    belts = (geometry.place.C[first].R @ geometry.collider.belt[first]
+             - geometry.place.C[second].R @ geometry.collider.belt[second])
     v = (body.slide[i] + cross(body.turn[i], given.kept.a[k])
          - body.slide[j] - cross(body.turn[j], given.kept.b[k]) + belts)
     return Vec3(v @ given.kept.t[k], v @ given.kept.s[k], v @ given.contact.n[k])
@@ -81,8 +81,8 @@ def relative(body: Any, given: ContactTables, k: int) -> Vec3:
 def relative_turn(body: Any, given: ContactTables, k: int) -> Vec3:
     """The angular velocity of contact k about the normal, t and s."""
     geometry, pair = given.geometry, given.contact.pair[k]
-    w = (body.turn[geometry.solid.body[geometry.pair.first[pair]]]
-         - body.turn[geometry.solid.body[geometry.pair.second[pair]]])
+    w = (body.turn[geometry.collider.body[geometry.pair.first[pair]]]
+         - body.turn[geometry.collider.body[geometry.pair.second[pair]]])
     return Vec3(w @ given.contact.n[k], w @ given.kept.t[k], w @ given.kept.s[k])
 
 

@@ -4,15 +4,15 @@ from typing import Any
 import numpy as np
 
 from screw_dynamics.compiled.native import at, call
-from screw_dynamics.contact.detection import ALL_KINDS, lister
-from screw_dynamics.contact.solids import FAR
+from screw_dynamics.contact.colliders import FAR
+from screw_dynamics.contact.narrow_phase import ALL_KINDS, lister
 from screw_dynamics.contact.writing import on_second
 from screw_dynamics.numba_internals.compiler import overload
 from screw_dynamics.numbers.scalars import some, where
 from screw_dynamics.numbers.values import Scalar, kernel, null, zero
 from screw_dynamics.screws.vectors import Vec3, cross
 
-from .motion import locate_solids, relative, tangent
+from .motion import locate_colliders, relative, tangent
 from .tables import EXCESS, FOUND, MISSED, OF_CONTACT, REPORTED, RESIDUALS, ContactTables
 
 
@@ -44,14 +44,14 @@ def find(body: Any, given: ContactTables, calls: np.ndarray) -> int:
     A contact acts on the surface of the second, where the first is when it lands: corners that land on a plane in the
     same step can all stick there, however high each was."""
     contact, kept, geometry = given.contact, given.kept, given.geometry
-    locate_solids(body, geometry)
+    locate_colliders(body, geometry)
     find_touches(given, calls)
     count, missed = int(given.counts[FOUND]), given.counts[MISSED]
     most = given.report[RESIDUALS]                              # of all steps: samples may be far apart
     given.report[RESIDUALS] = where(most > missed, most, null(most) + missed)
     for k in range(count):
         pair = contact.pair[k]
-        i, j = geometry.solid.body[geometry.pair.first[pair]], geometry.solid.body[geometry.pair.second[pair]]
+        i, j = geometry.collider.body[geometry.pair.first[pair]], geometry.collider.body[geometry.pair.second[pair]]
         kept.t[k] = tangent(contact.n[k])
         kept.s[k] = cross(contact.n[k], kept.t[k])
         p = on_second(contact, k)

@@ -6,17 +6,17 @@ import numpy as np
 
 from screw_dynamics.compiled import workspace as ws
 from screw_dynamics.compiled.native import array_at, at
-from screw_dynamics.contact.solids import (
+from screw_dynamics.contact.colliders import (
     CONTACT,
+    Collider,
     Contact,
     Geometry,
     Pair,
-    Solid,
     contact_rows,
     geometry_in,
     geometry_numbers,
 )
-from screw_dynamics.contact.solids import pack as packed_geometry
+from screw_dynamics.contact.colliders import pack as packed_geometry
 from screw_dynamics.numbers.lanes import places
 from screw_dynamics.numbers.tables import block, packed, table, width
 from screw_dynamics.numbers.values import Scalar, kernel
@@ -41,10 +41,10 @@ class Settings(NamedTuple):
 
 
 class Kept(NamedTuple):
-    """Of a contact that a step solves: the axes t and s that make a frame with the normal, from the first solid to the
-    second the vectors from the origins of their bodies to the point, the normal velocity at the begin of the step, when
-    in the step it closes, from 0 to 1, or later, and by how much the normal velocity that is asked for differs from
-    that before an impact then; and the impulse along t, s and the normal."""
+    """Of a contact that a step solves: the axes t and s that make a frame with the normal, from the first collider to
+    the second the vectors from the origins of their bodies to the point, the normal velocity at the begin of the step,
+    when in the step it closes, from 0 to 1, or later, and by how much the normal velocity that is asked for differs
+    from that before an impact then; and the impulse along t, s and the normal."""
 
     t: Vec3
     s: Vec3
@@ -90,16 +90,16 @@ class ContactTables(NamedTuple):
 KEPT, SETTINGS = width(Kept), width(Settings)
 
 
-def pack(settings: Settings, solids: Sequence[Solid], pairs: Sequence[Pair], data: np.ndarray) -> np.ndarray:
+def pack(settings: Settings, colliders: Sequence[Collider], pairs: Sequence[Pair], data: np.ndarray) -> np.ndarray:
     """The numbers of the tables, for ws.Tables.tables, behind those of tables.pack."""
-    return np.concatenate([packed([settings]).ravel(), packed_geometry(solids, pairs, data)])
+    return np.concatenate([packed([settings]).ravel(), packed_geometry(colliders, pairs, data)])
 
 
-def contact_work(n: int, m: int, settings: Settings, solids: int, points: int) -> int:
+def contact_work(n: int, m: int, settings: Settings, colliders: int, points: int) -> int:
     """Return the number of numbers in the memory of contacts, with that of m constraints of n coordinates, of one
     state."""
     most, turning, joints = settings.most, settings.turning, n + settings.servos
-    return (work(n, m) + geometry_numbers(solids) + CONTACT * (most + points) + KEPT * most + 3
+    return (work(n, m) + geometry_numbers(colliders) + CONTACT * (most + points) + KEPT * most + 3
             + 6 * _rows(most, turning) + numbers_of(n, m + joints + _rows(most, turning), m)
             + cone_numbers(joints, most, turning * most, turning * most) + report_numbers(most) + 2 * n)
 
@@ -133,7 +133,7 @@ def contacts_in(memory: np.ndarray, like: Any) -> ContactTables:
     most, turning, placements = settings.most[0], settings.turning[0], head.work + unit * work(n, m)
     rows, joints = _rows(most, turning), n + settings.servos[0]
     geometry = geometry_in(memory, first + SETTINGS, like, placements)
-    contact = placements + unit * geometry_numbers(geometry.solids)
+    contact = placements + unit * geometry_numbers(geometry.colliders)
     kept = contact + unit * CONTACT * contact_rows(geometry, most)
     counts = kept + unit * KEPT * most
     F = counts + unit * 3

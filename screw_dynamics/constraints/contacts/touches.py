@@ -15,7 +15,7 @@ from screw_dynamics.screws.vectors import Vec3
 from ..ends import compute_poses
 from ..entries import fill_coordinates, fill_placements
 from ..kinematics import ConstraintKinematics
-from .motion import locate_solids, put_origins, with_motion
+from .motion import locate_colliders, put_origins, with_motion
 from .reports import put_touch
 from .search import find_touches, forget
 from .tables import FOUND, MISSED, RESIDUALS, contacts_in
@@ -39,7 +39,7 @@ def form_of_touches(on_groups: bool, lanes: bool) -> Form:
             compute_poses(links, body)
             put_origins(links, body)
             forget(given)
-            locate_solids(body, given.geometry)
+            locate_colliders(body, given.geometry)
             find_touches(given, calls)
             given.report[RESIDUALS] = null(given.report[0]) + given.counts[MISSED]
             for k in range(int(given.counts[FOUND])):

@@ -10,9 +10,9 @@ from types import ModuleType
 import numpy as np
 
 from screw_dynamics.model.configuration_space import rotated
+from screw_dynamics.simulator.environment import Entity, checked_pose
 from screw_dynamics.simulator.runner import Runner
 from screw_dynamics.simulator.simulation import Simulation
-from screw_dynamics.simulator.surroundings import Entity, checked_pose
 from screw_dynamics.urdf.xml import parse_xml
 
 from ..node import messages
@@ -72,7 +72,7 @@ class EntityControl:
 
     def _names(self, runner: Runner) -> list[str]:
         """The robot, and all objects."""
-        around = runner.simulation.surroundings
+        around = runner.simulation.environment
         return [self._robot(runner), *(() if around is None else around.objects)]
 
     def _known(self, runner: Runner, name: str) -> None:
@@ -97,7 +97,7 @@ class EntityControl:
         category = self._msg.EntityCategory
         if name == self._robot(runner):
             return category.CATEGORY_ROBOT
-        free = runner.simulation.surroundings.objects[name].free
+        free = runner.simulation.environment.objects[name].free
         return category.CATEGORY_DYNAMIC_OBJECT if free else category.CATEGORY_STATIC_OBJECT
 
     def _state(self, runner: Runner, name: str):
@@ -204,7 +204,7 @@ class EntityControl:
 
 def robot_name(simulation: Simulation) -> str:
     """Return the robot's name in its description; that of its base where it has none, or an object has the same."""
-    name, around = _name_in(simulation.robot.source), simulation.surroundings
+    name, around = _name_in(simulation.robot.source), simulation.environment
     if name and (around is None or name not in around.objects):
         return name
     return simulation.robot.model.root if simulation.base is None else simulation.base.link

@@ -115,7 +115,7 @@ def conserved(simulation: Simulation) -> dict[str, str]:
         momentum = momentum_and_moment(robot, q, qd)[0]
         values |= {"angular momentum [N m s]": digits(momentum[:3]), "linear momentum [N s]": digits(momentum[3:])}
     values |= {f"constraint residual: {name}": digits(of(q)) for name, of in simulation.residuals.items()}
-    if simulation.surroundings is not None:
+    if simulation.environment is not None:
         values["contacts not solved [m/s]"] = digits(simulation.unsolved)
     account = simulation.account()
     if account is not None:

@@ -5,8 +5,8 @@ from builtin_interfaces.msg import Time
 from geometry_msgs.msg import Point, PoseStamped
 from std_msgs.msg import Bool
 
+from screw_dynamics.simulator.environment import Environment, Touch
 from screw_dynamics.simulator.simulation import Simulation
-from screw_dynamics.simulator.surroundings import Surroundings, Touch
 from screw_dynamics_interfaces.msg import Contacts, ObjectStates
 
 from ..node import messages
@@ -30,7 +30,7 @@ class SceneOutputs:
 
     def publish(self, simulation: Simulation, stamp: Time) -> None:
         """Publish the scene of a state."""
-        around = simulation.surroundings
+        around = simulation.environment
         if around is None:
             return
         frame_id = self._node.settings.frame_id or simulation.robot.model.root
@@ -61,7 +61,7 @@ def contacts_message(touches: list[Touch]) -> Contacts:
         depths=messages.floats(np.array([-touch.gap for touch in touches])))
 
 
-def states_message(around: Surroundings) -> ObjectStates:
+def states_message(around: Environment) -> ObjectStates:
     """ObjectStates of all objects."""
     entities = [around.entity(name) for name in around.objects]
     return ObjectStates(

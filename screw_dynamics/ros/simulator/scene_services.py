@@ -8,8 +8,8 @@ from typing import Any
 
 from geometry_msgs.msg import Pose
 
+from screw_dynamics.simulator.environment import checked_pose, matrix
 from screw_dynamics.simulator.runner import Runner
-from screw_dynamics.simulator.surroundings import checked_pose, matrix
 
 from ..node import messages
 from ..node.joint_state import Fault
@@ -56,7 +56,7 @@ def spawn_object(runner: Runner, request: Any, response: Any) -> None:
 def spawn(runner: Runner, name: str, description: str, pose: Pose) -> None:
     """Add the object of a description at a Pose."""
     C = matrix(checked_pose(f"object '{name}'", messages.placement(pose)))
-    given, around = object_of(name, description, C), runner.simulation.surroundings
+    given, around = object_of(name, description, C), runner.simulation.environment
     check_topics([*(() if around is None else around.objects.values()), given])
     runner.simulation.spawn(given)
 

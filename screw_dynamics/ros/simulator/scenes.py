@@ -88,7 +88,7 @@ def unlimited_servos(simulation: Simulation, modes: Mapping[str, str]) -> str:
     """Return a warning of joints in a scene that servos drive, by their modes, with no limit of effort; "" for none."""
     joints = [name for name, limit in zip(simulation.command_names, simulation.limits.effort, strict=True)
               if modes.get(name) in ("position", "velocity") and limit == np.inf]
-    if simulation.surroundings is None or not joints:
+    if simulation.environment is None or not joints:
         return ""
     return (f"no limit of effort on {listed(joints)}: what is in the way of a joint under position or velocity control "
             "is pressed with as much as it takes to go through it; give such joints a limit in robot_description, and "

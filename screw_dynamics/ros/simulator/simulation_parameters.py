@@ -8,7 +8,7 @@ from screw_dynamics.model.floating_base import coordinate_joints
 from screw_dynamics.model.model import Model
 from screw_dynamics.robot import Robot
 from screw_dynamics.scene.objects import SceneObject
-from screw_dynamics.simulator.home import default_modes
+from screw_dynamics.simulator.initial_state import default_modes
 from screw_dynamics.simulator.motors import motor_mask
 from screw_dynamics.simulator.settings import Settings
 from screw_dynamics.simulator.simulation import Simulation

@@ -1,4 +1,4 @@
-"""Derivatives of the end of a step, where stops and dry friction act: those of simulation.plant.arrive.
+"""Derivatives of the end of a step, where stops and dry friction act: those of simulation.plant.end_step.
 
 Exact where no joint comes to rest, or begins to move, just at the end of the step: there a step has no derivative."""
 from typing import Any
@@ -9,7 +9,7 @@ from screw_dynamics.constraints.bounded import FREE, Box, solve_bounded
 from screw_dynamics.constraints.impulses import LOWER, STICKS, UPPER
 
 
-def arrive(robot: Any, limits: bool, friction: np.ndarray, begin: np.ndarray, q: np.ndarray, qd: np.ndarray,
+def end_step(robot: Any, limits: bool, friction: np.ndarray, begin: np.ndarray, q: np.ndarray, qd: np.ndarray,
            dq: np.ndarray, dqd: np.ndarray, threads: int | None) -> np.ndarray:
     """Make dq and dqd (..., n, m), derivatives of a state (q, qd) by the state where the step starts first, those of
     the state after the end of the step, in place. friction (n,): the largest impulses of dry friction; begin (..., n):

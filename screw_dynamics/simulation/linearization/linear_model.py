@@ -9,14 +9,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from screw_dynamics import checks
-from screw_dynamics.forces import Total
+from screw_dynamics.forces import ForceSum
 from screw_dynamics.forces.laws import DAMPING, EFFORT, STIFFNESS
 from screw_dynamics.simulation.integrators import INTEGRATORS
 from screw_dynamics.simulation.springs import joint_of
 from screw_dynamics.sweeps.entries import derivatives_of_euler_steps
 from screw_dynamics.sweeps.matrix_products import padded
 
-from .ends import arrive, push, resisting
+from .ends import end_step, push, resisting
 from .tangent_maps import displacement, products, transport, trivialization
 
 
@@ -61,7 +61,7 @@ class Actuation(NamedTuple):
 
     tau: np.ndarray
     external: Mapping[str, ArrayLike] | None = None
-    total: Total | None = None
+    total: ForceSum | None = None
     limits: bool = False
     threads: int | None = None
     t: ArrayLike = 0.0
@@ -119,7 +119,7 @@ def step_derivatives(robot: Any, integrator: str, q: np.ndarray, qd: np.ndarray,
     columns = (2 + (len(found) if apart else 1)) * n
     if actuation.limits or actuation.friction and not rule.implicit:
         end, dry = robot.integrate(q, u), h * actuation.dry(robot) * (not rule.implicit)
-        _without_impulses(robot, apart, v, arrive(
+        _without_impulses(robot, apart, v, end_step(
             robot, actuation.limits, dry, qd, end, v, after[..., :n, :columns], after[..., n:, :columns],
             actuation.threads))
     return after, found

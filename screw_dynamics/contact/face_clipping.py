@@ -7,11 +7,11 @@ import numpy as np
 
 from screw_dynamics.numbers.lanes import extract, insert
 from screw_dynamics.numbers.scalars import absolute, sqrt
-from screw_dynamics.numbers.values import Scalar, kernel, outlined
+from screw_dynamics.numbers.values import Scalar, kernel, noinline
 from screw_dynamics.screws.vectors import Vec3, cross
 
+from .colliders import FAR, Touch
 from .convex import NONE, Convex, axis_of, disc_towards, edge_of, face_of, farthest, local_vertex, vertex
-from .solids import FAR, Touch
 from .writing import direction, replaced, vector_at
 
 # The rows of points: the one of edges, corners and points, the two of segments, those of polygons and discs, and the
@@ -122,7 +122,7 @@ def beyond(over: Scalar, side: Vec3, near: Scalar) -> bool:
     return over > 0.0 and over * over > near * near * (side @ side)
 
 
-@outlined
+@noinline
 def clip(data: np.ndarray, Y: Convex, of: Outline, along: Vec3, a: Vec3, b: Vec3, near: float) -> tuple[float, float]:
     """The part [low, high] of a segment a + t (b - a) that is above an outline, seen against `along`."""
     low, high = 0.0, 1.0
@@ -154,7 +154,7 @@ def clip(data: np.ndarray, Y: Convex, of: Outline, along: Vec3, a: Vec3, b: Vec3
     return low, high
 
 
-@outlined
+@noinline
 def is_above(data: np.ndarray, Y: Convex, of: Outline, along: Vec3, x: Vec3, near: float) -> bool:
     """Return True if a point is above an outline, seen against `along`; by `near` outside, or inside where that is
     negative."""
@@ -182,7 +182,7 @@ def put(touch: Touch, row: int, k: int, x: Vec3, gap: Scalar) -> None:
     touch.p[row] = replaced(touch.p[row], k, x)
 
 
-@outlined
+@noinline
 def offer(touch: Touch, row: int, k: int, plane: Face, x: Vec3, met: Meeting) -> Meeting:
     """Note a point x above a face where it is farther in some direction than those so far, or the nearest."""
     gap = plane.up @ (x - plane.origin)
@@ -222,7 +222,7 @@ def leave_out_twice(touch: Touch, row: int, k: int, least: Scalar, near: Scalar)
 
 
 # ------------------------------------------------------------------------------------------------- two outlines
-@outlined
+@noinline
 def meet_polygon(touch: Touch, row: int, k: int, data: np.ndarray, P: Convex, Y: Outline, Q: Convex, X: Outline,
                  plane: Face) -> Meeting:
     """Note where corners and sides of a polygon, or a segment, are above a face, and the face's corners below it."""
@@ -251,7 +251,7 @@ def meet_polygon(touch: Touch, row: int, k: int, data: np.ndarray, P: Convex, Y:
     return met
 
 
-@outlined
+@noinline
 def meet_disc(touch: Touch, row: int, k: int, data: np.ndarray, P: Convex, Y: Outline, Q: Convex, X: Outline,
               plane: Face) -> Meeting:
     """Note where a disc is above a face: points of its rim, and where that crosses the face's sides."""

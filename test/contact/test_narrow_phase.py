@@ -2,9 +2,9 @@
 import numpy as np
 import pytest
 
-from screw_dynamics.contact.detection import are_simple, kinds_of, pair_rows
+from screw_dynamics.contact.colliders import Attached, rows
+from screw_dynamics.contact.narrow_phase import are_simple, kinds_of, pair_rows
 from screw_dynamics.contact.shapes import Box, ConvexHull, Cylinder, HeightField, Plane, Sphere
-from screw_dynamics.contact.solids import Attached, rows
 from screw_dynamics.numbers.lanes import WIDTH
 from screw_dynamics.numbers.values import PLAIN
 from support.touching import Shapes
@@ -80,20 +80,21 @@ def test_spheres_about_shapes_leave_out_none_that_is_near(rng):
 def test_shapes_lie_on_their_bodies_and_parts_of_a_hull_keep_their_numbers():
     hull = ConvexHull([(x, y, z) for x in (0.0, 1.0) for y in (0.0, 2.0) for z in (0.0, 3.0)])
     other = ConvexHull(2.0 * hull.points)
-    solids, data = rows([Attached(hull, 3, at(1.0, 2.0, 3.0), (0.5, 0.0, 0.0)), Attached(other, 0, np.eye(4)),
+    colliders, data = rows([Attached(hull, 3, at(1.0, 2.0, 3.0), (0.5, 0.0, 0.0)), Attached(other, 0, np.eye(4)),
                          Attached(hull, 1, np.eye(4))])
     size = 24 + 4 + 6 * 6 + 12 * 4 + 6 * 4          # vertices, centre and edges, faces, edges, corners
-    assert (solids[0].body, solids[0].first, solids[0].count, solids[0].columns) == (3, 0, 8, 6)
-    assert (solids[1].first, solids[2].first, len(data)) == (size, 0, 2 * size)     # equal shapes share theirs
-    assert tuple(solids[0].C.p) == (1.0, 2.0, 3.0) and tuple(solids[0].belt) == (0.5, 0.0, 0.0)
-    assert solids[0].radius == pytest.approx(np.sqrt(14))
+    assert (colliders[0].body, colliders[0].first, colliders[0].count, colliders[0].columns) == (3, 0, 8, 6)
+    assert (colliders[1].first, colliders[2].first, len(data)) == (size, 0, 2 * size)     # equal shapes share theirs
+    assert tuple(colliders[0].C.p) == (1.0, 2.0, 3.0) and tuple(colliders[0].belt) == (0.5, 0.0, 0.0)
+    assert colliders[0].radius == pytest.approx(np.sqrt(14))
     np.testing.assert_array_equal(data[size:size + 24].reshape(8, 3), other.points)
 
 
 def test_pairs_without_a_kernel_are_refused():
-    solids, _ = rows([Attached(HeightField(np.zeros((2, 2)), (1, 1)), 1, np.eye(4)), Attached(Plane(), 2, np.eye(4))])
+    shapes = HeightField(np.zeros((2, 2)), (1, 1)), Plane()
+    colliders, _ = rows([Attached(shape, i, np.eye(4)) for i, shape in enumerate(shapes, 1)])
     with pytest.raises(ValueError, match="no contacts between a plane and a height field"):
-        pair_rows(solids, [(0, 1)])
+        pair_rows(colliders, [(0, 1)])
 
 
 @pytest.mark.parametrize("a, b, simple", [
@@ -101,5 +102,5 @@ def test_pairs_without_a_kernel_are_refused():
     (Cylinder(0.1, 0.2), Box((1.0, 1.0, 1.0)), False), (HULL, Sphere(0.1), False), (HULL, HULL, False),
     (Box((1.0, 1.0, 1.0)), HeightField(np.zeros((2, 2)), (1.0, 1.0)), False)])
 def test_what_takes_long_to_compile_is_left_out_where_it_is_not_needed(a, b, simple):
-    solids, _ = rows([Attached(shape, 0, np.eye(4)) for shape in (a, b)])
-    assert are_simple(kinds_of(solids, pair_rows(solids, [(0, 1)]))) == simple
+    colliders, _ = rows([Attached(shape, 0, np.eye(4)) for shape in (a, b)])
+    assert are_simple(kinds_of(colliders, pair_rows(colliders, [(0, 1)]))) == simple

@@ -1,4 +1,4 @@
-"""Tables in a workspace for the kernels of contacts. They read solids, which are shapes on bodies, and the pairs of
+"""Tables in a workspace for the kernels of contacts. They read colliders, which are shapes on bodies, and the pairs of
 them that may touch; they write touches."""
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -14,14 +14,14 @@ from screw_dynamics.screws.vectors import Vec3
 from .polyhedra import polyhedron
 from .shapes import Shape
 
-# The numbers of kinds; of a pair of solids the first has the lower one, or the same.
+# The numbers of kinds; of a pair of colliders the first has the lower one, or the same.
 SPHERE, CAPSULE, BOX, CYLINDER, CONVEX_HULL, PLANE, HEIGHT_FIELD = range(7)
 NUMBERS = dict(sphere=SPHERE, capsule=CAPSULE, box=BOX, cylinder=CYLINDER, convex_hull=CONVEX_HULL, plane=PLANE,
                height_field=HEIGHT_FIELD)
 FAR = 1e9               # m: the gap of a touch that does not exist
 
 
-class Solid(NamedTuple):
+class Collider(NamedTuple):
     """A shape on a body: its kind, the slot of its body (0: the world), and its pose there.
 
     size: half lengths of a box; (radius, 0, half length) of a sphere, capsule or cylinder; (length x, length y,
@@ -42,7 +42,7 @@ class Solid(NamedTuple):
 
 
 class Pair(NamedTuple):
-    """Two solids that may touch: how many points they have at most, and the number of the first of these among the
+    """Two colliders that may touch: how many points they have at most, and the number of the first of these among the
     points of all pairs; coefficients of friction, restitution, and of torsional and rolling friction (m)."""
 
     first: int
@@ -75,18 +75,18 @@ class Contact(NamedTuple):
 
 
 class Located(NamedTuple):
-    """The pose of a solid in the world."""
+    """The pose of a collider in the world."""
 
     C: Pose
 
 
 class Geometry(NamedTuple):
-    """Tables of solids and pairs, how many there are, and how many points a pair has at most; the numbers of hulls and
-    height fields; place: where of the solids."""
+    """Tables of colliders and pairs, how many there are, and how many points a pair has at most; the numbers of hulls
+    and height fields; place: where of the colliders."""
 
-    solid: Solid
+    collider: Collider
     pair: Pair
-    solids: int
+    colliders: int
     pairs: int
     most: int
     data: np.ndarray
@@ -103,18 +103,18 @@ class Attached(NamedTuple):
     belt: Sequence[float] = (0.0, 0.0, 0.0)
 
 
-def rows(attached: Sequence[Attached]) -> tuple[list[Solid], np.ndarray]:
-    """The rows of solids, in the order given, and the array `data` of their numbers, which equal shapes share."""
-    solids, data, firsts, end = [], [np.empty(0)], {}, 0
+def rows(attached: Sequence[Attached]) -> tuple[list[Collider], np.ndarray]:
+    """The rows of colliders, in the order given, and the array `data` of their numbers, which equal shapes share."""
+    colliders, data, firsts, end = [], [np.empty(0)], {}, 0
     for shape, body, C, belt in attached:
         numbers, count, columns = _numbers(shape)
         first = firsts.setdefault(numbers.tobytes(), end)
         if first == end:
             data.append(numbers)
             end += len(numbers)
-        solids.append(Solid(kind_of(shape), body, pose(np.asarray(C, dtype=float)), vec3(_size(shape)),
+        colliders.append(Collider(kind_of(shape), body, pose(np.asarray(C, dtype=float)), vec3(_size(shape)),
                             shape.bounding_radius, first, count, columns, vec3(belt)))
-    return solids, np.concatenate(data)
+    return colliders, np.concatenate(data)
 
 
 def kind_of(shape: Shape) -> int:
@@ -126,7 +126,7 @@ def kind_of(shape: Shape) -> int:
 
 
 def _size(shape):
-    """The numbers of Solid.size."""
+    """The numbers of Collider.size."""
     if shape.kind == "box":
         return [0.5 * x for x in shape.size]
     if shape.kind == "height_field":
@@ -135,7 +135,7 @@ def _size(shape):
 
 
 def _numbers(shape):
-    """The numbers of a shape that `data` holds, and what Solid.count and .columns say of them."""
+    """The numbers of a shape that `data` holds, and what Collider.count and .columns say of them."""
     if shape.kind == "height_field":
         return shape.heights.ravel(), *shape.heights.shape
     convex = polyhedron(shape)
@@ -143,33 +143,34 @@ def _numbers(shape):
 
 
 # ------------------------------------------------------------------------------------------------- memory
-COUNTS = 4          # numbers before the tables: of solids, pairs, points and data
-SOLID, PAIR, LOCATED, CONTACT = width(Solid), width(Pair), width(Located), width(Contact)
+COUNTS = 4          # numbers before the tables: of colliders, pairs, points and data
+COLLIDER, PAIR, LOCATED, CONTACT = width(Collider), width(Pair), width(Located), width(Contact)
 
 
-def pack(solids: Sequence[Solid], pairs: Sequence[Pair], data: np.ndarray) -> np.ndarray:
+def pack(colliders: Sequence[Collider], pairs: Sequence[Pair], data: np.ndarray) -> np.ndarray:
     """The numbers of the tables, which `geometry_in` reads."""
     most = max((pair.points for pair in pairs), default=0)
-    tables = [packed(rows).ravel() for rows in (solids, pairs) if rows]
-    return np.concatenate([(len(solids), len(pairs), most, len(data)), *tables, data])
+    tables = [packed(rows).ravel() for rows in (colliders, pairs) if rows]
+    return np.concatenate([(len(colliders), len(pairs), most, len(data)), *tables, data])
 
 
 @kernel
-def geometry_numbers(solids: int) -> int:
+def geometry_numbers(colliders: int) -> int:
     """Return the size of the memory of a Geometry for one state, in numbers: `places` times as many for lanes."""
-    return LOCATED * solids
+    return LOCATED * colliders
 
 
 @kernel
 def geometry_in(memory: np.ndarray, first: int, like: Any, start: int) -> Geometry:
     """The Geometry whose packed numbers are in memory from position `first` on, with memory from `start` on."""
-    solids, pairs, most = int(memory[first]), int(memory[first + 1]), int(memory[first + 2])
+    colliders, pairs, most = int(memory[first]), int(memory[first + 1]), int(memory[first + 2])
     numbers = int(memory[first + 3])
-    of_solids = first + COUNTS
-    of_pairs = of_solids + SOLID * solids
+    of_colliders = first + COUNTS
+    of_pairs = of_colliders + COLLIDER * colliders
     of_data = of_pairs + PAIR * pairs
-    return Geometry(table(Solid, 0.0, solids, memory, of_solids), table(Pair, 0.0, pairs, memory, of_pairs), solids,
-                    pairs, most, block(0.0, (numbers,), memory, of_data), table(Located, like, solids, memory, start))
+    return Geometry(table(Collider, 0.0, colliders, memory, of_colliders), table(Pair, 0.0, pairs, memory, of_pairs),
+                    colliders, pairs, most, block(0.0, (numbers,), memory, of_data),
+                    table(Located, like, colliders, memory, start))
 
 
 @kernel

@@ -7,47 +7,47 @@ from screw_dynamics.numbers.scalars import some, where
 from screw_dynamics.numbers.values import Scalar, kernel, null
 from screw_dynamics.screws.se3 import Pose
 
+from .colliders import FAR, PLANE, Collider, Contact, Geometry, Pair
 from .pairs import SIMPLE, TOUCHING, most_points, writer
-from .solids import FAR, PLANE, Contact, Geometry, Pair, Solid
 from .writing import axis_z, choose
 
 
-def pair_rows(solids: Sequence[Solid], pairs: Sequence[tuple[int, int]], mu: float = 0.0, restitution: float = 0.0,
-              torsion: float = 0.0, rolling: float = 0.0) -> list[Pair]:
-    """The rows of pairs (i, j) of solids, in the order given, with these coefficients, which `_replace` changes.
+def pair_rows(colliders: Sequence[Collider], pairs: Sequence[tuple[int, int]], mu: float = 0.0,
+              restitution: float = 0.0, torsion: float = 0.0, rolling: float = 0.0) -> list[Pair]:
+    """The rows of pairs (i, j) of colliders, in the order given, with these coefficients, which `_replace` changes.
 
     The first of a pair is that of the lower kind, so that i and j may change places. ValueError for a pair whose
     touches no kernel finds."""
     rows, key = [], 0
     for i, j in pairs:
-        first, second = (i, j) if solids[i].kind <= solids[j].kind else (j, i)
-        points = most_points(solids[first], solids[second])
+        first, second = (i, j) if colliders[i].kind <= colliders[j].kind else (j, i)
+        points = most_points(colliders[first], colliders[second])
         rows.append(Pair(first, second, points, key, mu, restitution, torsion, rolling))
         key += points
     return rows
 
 
-def kinds_of(solids: Sequence[Solid], pairs: Sequence[Pair]) -> frozenset[tuple[int, int]]:
+def kinds_of(colliders: Sequence[Collider], pairs: Sequence[Pair]) -> frozenset[tuple[int, int]]:
     """The kinds of pairs that there are."""
-    return frozenset((solids[pair.first].kind, solids[pair.second].kind) for pair in pairs)
+    return frozenset((colliders[pair.first].kind, colliders[pair.second].kind) for pair in pairs)
 
 
 @kernel
 def locate(given: Geometry, C: Sequence[Pose]) -> None:
-    """Set where the solids are, from the poses in the world of the bodies in all slots; that of slot 0 is I."""
-    for i in range(given.solids):
-        given.place.C[i] = C[given.solid.body[i]] @ given.solid.C[i]
+    """Set where the colliders are, from the poses in the world of the bodies in all slots; that of slot 0 is I."""
+    for i in range(given.colliders):
+        given.place.C[i] = C[given.collider.body[i]] @ given.collider.C[i]
 
 
 @kernel
 def near(given: Geometry, a: int, b: int, margin: Scalar) -> Any:
-    """Return True if the bounding spheres of two solids, or that of the first and a plane, are nearer than the
+    """Return True if the bounding spheres of two colliders, or that of the first and a plane, are nearer than the
     margin."""
-    A, B, reach = given.place.C[a], given.place.C[b], given.solid.radius[a] + margin
+    A, B, reach = given.place.C[a], given.place.C[b], given.collider.radius[a] + margin
     d = A.p - B.p
-    if given.solid.kind[b] == PLANE:
+    if given.collider.kind[b] == PLANE:
         return axis_z(B.R) @ d < reach
-    reach = reach + given.solid.radius[b]
+    reach = reach + given.collider.radius[b]
     return d @ d < reach * reach
 
 
@@ -85,8 +85,8 @@ def lister(kinds: frozenset[tuple[int, int]]) -> Callable:
     write_touches = writer(kinds)
 
     def list_touches(given, margin, contact, most):
-        """Write the touches of solids in their places with a gap < margin to rows of `contact`, from the first on, in
-        the order of their keys. Returns how many rows there are, and how many more than `most` would have been.
+        """Write the touches of colliders in their places with a gap < margin to rows of `contact`, from the first on,
+        in the order of their keys. Returns how many rows there are, and how many more than `most` would have been.
 
         The table has contact_rows(given, most) rows; those after the contacts are memory. A pair has as many rows as
         touches in the place where it has the most; in another, rows that it does not need are FAR."""

@@ -40,7 +40,7 @@ class Touch(NamedTuple):
     force: np.ndarray
 
 
-class Surroundings:
+class Environment:
     """The objects of a scene, as they move, and the scene as it is now, with what was spawned, deleted and changed.
 
     * q (7 k,), qd (6 k,): pose and twist of the k bodies that move, `bodies`, in their order; replaced, never changed
@@ -68,7 +68,7 @@ class Surroundings:
     @property
     def surfaces(self) -> tuple[str, ...]:
         """The names of the surfaces that may touch: links with shapes, and objects."""
-        return tuple(dict.fromkeys(solid.name for solid in self._scene.touching.solids))
+        return tuple(dict.fromkeys(collider.name for collider in self._scene.touching.colliders))
 
     def use(self, robot: Robot) -> None:
         """Be around another robot of the same links, under another gravity, say, or with payloads."""
@@ -90,7 +90,7 @@ class Surroundings:
             scene = scene.copy()
             for name, pose in self._moved.items():
                 scene.change(name, pose=pose)
-            known = {*scene.objects, *(solid.link for solid in scene.touching.solids)}
+            known = {*scene.objects, *(collider.link for collider in scene.touching.colliders)}
             for name, friction in self._slippery.items():
                 if name in known:                       # it may be deleted
                     scene.change(name, friction=friction)
@@ -195,7 +195,7 @@ class Surroundings:
     @staticmethod
     def touches(touching: Touching, found: Contacts) -> list[Touch]:
         """The contacts of one state, those that press, or whose gap is closed."""
-        names = [solid.name for solid in touching.solids]
+        names = [collider.name for collider in touching.colliders]
         return [Touch(names[touching.pairs[pair].first], names[touching.pairs[pair].second], float(found.gap[k]),
                       found.point[k], found.normal[k], found.force[k])
                 for k, pair in enumerate(found.pair) if pair >= 0 and (found.gap[k] <= 0.0 or found.force[k].any())]
@@ -209,8 +209,8 @@ class Surroundings:
             if index < 0 or not found.force[k].any():
                 continue
             pair = touching.pairs[index]
-            for solid, force in ((pair.first, found.force[k]), (pair.second, -found.force[k])):
-                link = touching.solids[solid].link
+            for collider, force in ((pair.first, found.force[k]), (pair.second, -found.force[k])):
+                link = touching.colliders[collider].link
                 if link not in robot.link_names:
                     continue
                 if link not in at:
