@@ -15,7 +15,7 @@ from screw_dynamics.model.links import Link
 from screw_dynamics.numbers.values import Scalar, kernel, over, zero
 from screw_dynamics.screws.inertia import Inertia, moved, shifted
 from screw_dynamics.screws.joint import pose
-from screw_dynamics.screws.joint_factors import carried, offset, oriented, turned, turned_back, turned_matrix
+from screw_dynamics.screws.joint_factors import inertia_to_parent, offset, oriented, turned, turned_back, turned_matrix
 from screw_dynamics.screws.se3 import Ad, Pose, Twist, Wrench, ad, dot, identity, shifted_twist, shifted_wrench
 from screw_dynamics.screws.so3 import Rotation, inverse, matrix, rotate_symmetric
 from screw_dynamics.screws.vectors import Matrix3, Vec3, cross, cross_columns, full, multiple_of_identity, outer
@@ -156,7 +156,7 @@ def coriolis_matrix_mixed(links: Link, body: CoriolisMixed, H: np.ndarray) -> No
         P[i], p[i] = B.P, R[i] @ B.p
     for i in range(len(q) - 1, 0, -1):
         a = parent[i]
-        Mc[a] += carried(E[i], q[i], C[i], Mc[i])
+        Mc[a] += inertia_to_parent(E[i], q[i], C[i], Mc[i])
         P[a] += turned_matrix(E[i], q[i], C[i].R, P[i]) + lever_of_momentum(C[i].p, p[i] @ R[a])
         p[a] += p[i]
         of_rate, own = Mc[i] @ Twist(Jd[i].angular, Jd[i].linear @ R[i]), Mc[i] @ X[i]

@@ -19,7 +19,7 @@ from screw_dynamics.numbers.tables import Square, extends
 from screw_dynamics.numbers.values import Scalar, kernel, null, over, zero
 from screw_dynamics.screws.inertia import Inertia, moved, shifted
 from screw_dynamics.screws.joint import Joint, Placement, pose
-from screw_dynamics.screws.joint_factors import carried, composed, offset, oriented, turned, turned_back
+from screw_dynamics.screws.joint_factors import composed, inertia_to_parent, offset, oriented, turned, turned_back
 from screw_dynamics.screws.se3 import Ad, Pose, Twist, Wrench, dot, identity, shifted_wrench
 from screw_dynamics.screws.so3 import Rotation, inverse, matrix, rotate_symmetric
 from screw_dynamics.screws.vectors import Matrix3, Vec3, cross, cross_columns
@@ -218,7 +218,7 @@ def mass_matrix_mixed(links: Link, body: MassMixed, H: np.ndarray) -> None:
         J[i] = Twist(over(X[i].angular, q[0]), R[i] @ X[i].linear)
         Mc[i] = over(M[i], q[0])
     for i in range(len(q) - 1, 0, -1):
-        Mc[parent[i]] += carried(E[i], q[i], C[i], Mc[i])
+        Mc[parent[i]] += inertia_to_parent(E[i], q[i], C[i], Mc[i])
         own = Mc[i] @ X[i]
         W = Wrench(own.torque, R[i] @ own.force)
         H[k[i], k[i]] += dot(own, X[i])

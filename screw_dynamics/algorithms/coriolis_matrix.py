@@ -8,7 +8,7 @@ from screw_dynamics.model.links import Link
 from screw_dynamics.numbers.values import Scalar, infix, kernel, linear, over, zero
 from screw_dynamics.screws.inertia import Inertia
 from screw_dynamics.screws.joint import Joint, Placement, inner, pose
-from screw_dynamics.screws.joint_factors import carried, force_to_parent, turned, turned_matrix
+from screw_dynamics.screws.joint_factors import force_to_parent, inertia_to_parent, turned, turned_matrix
 from screw_dynamics.screws.se3 import Ad, Ad_inv, Pose, Twist, Wrench, ad, dot
 from screw_dynamics.screws.vectors import Matrix3, Vec3, cross, cross_rows, full, multiple_of_identity, outer
 
@@ -84,7 +84,7 @@ def coriolis_matrix(links: Link, body: Gyrations, H: np.ndarray) -> None:
     for i in range(n, 0, -1):
         child = Ad(C[i + 1], child) if i < n and inner(q[i + 1]) else V[i]
         Xd[i] = over(ad(child, X[i]), q[0])
-        Mc[parent[i]] += carried(E[i], q[i], C[i], Mc[i])
+        Mc[parent[i]] += inertia_to_parent(E[i], q[i], C[i], Mc[i])
         B[parent[i]] += carried_gyration(E[i], q[i], C[i], B[i])
     for i in range(1, n + 1):
         rate, momentum = Mc[i] @ Xd[i] + B[i] @ X[i], over(Mc[i] @ X[i], q[0])

@@ -8,7 +8,7 @@ from screw_dynamics.model.links import Link
 from screw_dynamics.numbers.values import Scalar, kernel, over
 from screw_dynamics.screws.inertia import Inertia
 from screw_dynamics.screws.joint import pose
-from screw_dynamics.screws.joint_factors import carried, force_to_parent
+from screw_dynamics.screws.joint_factors import force_to_parent, inertia_to_parent
 from screw_dynamics.screws.se3 import Pose, dot
 
 
@@ -38,7 +38,7 @@ def add_mass_matrix(links: Link, body: CompositeInertias, H: np.ndarray) -> None
     for i in range(len(parent)):
         Mc[i] = over(links.M[i], q[0])
     for i in range(len(parent) - 1, 0, -1):
-        Mc[parent[i]] += carried(E[i], q[i], C[i], Mc[i])
+        Mc[parent[i]] += inertia_to_parent(E[i], q[i], C[i], Mc[i])
     for i in range(1, len(parent)):
         W = over(Mc[i] @ X[i], q[0])               # the momentum of the composite body at unit rate
         H[k[i], k[i]] += dot(W, X[i]) + links.armature[i]

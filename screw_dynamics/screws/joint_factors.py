@@ -202,17 +202,17 @@ def composed(E: Joint, q: Scalar | Placement, C: Pose, D: Pose) -> Pose:
 
 
 @kernel
-def _carried_back(E, q, C, V):
+def _motion_to_child(E, q, C, V):
     return Twist(turned_back(E, q, C.R, V.angular), turned_back(E, q, C.R, V.linear + cross(V.angular, C.p)))
 
 
-@compiled_as(_carried_back)
+@compiled_as(_motion_to_child)
 def motion_to_child(E: Joint, q: Scalar | Placement, C: Pose, V: Twist) -> Twist:
     """Ad_C^-1 V: a twist of the parent's frame, in the body frame, C the pose of the joint."""
     factors = turn(E, q)
     shifts = factors and factors.shifts(C.p)
     if not shifts:
-        return _carried_back(E, q, C, V)
+        return _motion_to_child(E, q, C, V)
     (s, c), (sx, cx) = factors.about_z, factors.about_x
     w = about_x((-sx, cx), V.angular)
     v = about_x((-sx, cx), V.linear + cross(V.angular, shifts[0])) + cross(w, shifts[1])
@@ -220,18 +220,18 @@ def motion_to_child(E: Joint, q: Scalar | Placement, C: Pose, V: Twist) -> Twist
 
 
 @kernel
-def _carried_wrench(E, q, C, W):
+def _force_to_parent(E, q, C, W):
     force = turned(E, q, C.R, W.force)
     return Wrench(turned(E, q, C.R, W.torque) + cross(C.p, force), force)
 
 
-@compiled_as(_carried_wrench)
+@compiled_as(_force_to_parent)
 def force_to_parent(E: Joint, q: Scalar | Placement, C: Pose, W: Wrench) -> Wrench:
     """Ad_C^-T W: a wrench of the body frame, in the parent's."""
     factors = turn(E, q)
     shifts = factors and factors.shifts(C.p)
     if not shifts:
-        return _carried_wrench(E, q, C, W)
+        return _force_to_parent(E, q, C, W)
     for angle_about, angle, p in zip((about_z, about_x), factors[1:], reversed(shifts), strict=True):
         force = angle_about(angle, W.force)
         W = Wrench(angle_about(angle, W.torque) + cross(p, force), force)
@@ -239,27 +239,27 @@ def force_to_parent(E: Joint, q: Scalar | Placement, C: Pose, W: Wrench) -> Wren
 
 
 @kernel
-def carried(E: Joint, q: Scalar | Placement, C: Pose, M: Inertia) -> Inertia:
+def inertia_to_parent(E: Joint, q: Scalar | Placement, C: Pose, M: Inertia) -> Inertia:
     """Ad_C^-T M Ad_C^-1: a rigid inertia of the body frame, in the parent's."""
     return shifted(C.p, Inertia(M.mass, turned(E, q, C.R, M.moment), turned_symmetric(E, q, C.R, M.rotational)))
 
 
 @kernel
-def _carried_articulated(E, q, C, M):
+def _articulated_to_parent(E, q, C, M):
     in_its_axes = Articulated(turned_symmetric(E, q, C.R, M.A), turned_matrix(E, q, C.R, M.B),
                               turned_symmetric(E, q, C.R, M.D))
     return shifted_articulated(C.p, in_its_axes)
 
 
-@compiled_as(_carried_articulated)
-def carried_articulated(E: Joint, q: Scalar | Placement, C: Pose, M: Articulated) -> Articulated:
+@compiled_as(_articulated_to_parent)
+def articulated_to_parent(E: Joint, q: Scalar | Placement, C: Pose, M: Articulated) -> Articulated:
     """Ad_C^-T M Ad_C^-1: an articulated inertia of the body frame, in the parent's.
 
     In Denavit and Hartenberg's convention as by McMillan and Orin (1995): a screw motion along z, then one along x."""
     factors = turn(E, q)
     shifts = factors and factors.shifts(C.p)
     if not shifts:
-        return _carried_articulated(E, q, C, M)
+        return _articulated_to_parent(E, q, C, M)
     z, x = factors.about_z, factors.about_x
     turned = Articulated(symmetric_about_z(z, M.A), matrix_about_z(z, M.B), symmetric_about_z(z, M.D))
     A, B, D = shifted_articulated(shifts[1], turned)

@@ -52,8 +52,8 @@ def test_everything_is_carried_as_by_the_pose(rng, placement, shift, screw):
     back = np.linalg.inv(Ad)
     assert error(arrays.array(joint_factors.motion_to_child(E, q, C, V)), back @ arrays.array(V)) < 1e-14
     assert error(arrays.array(joint_factors.force_to_parent(E, q, C, W)), back.T @ arrays.array(W)) < 1e-14
-    assert error(matrix(joint_factors.carried_articulated(E, q, C, A)), back.T @ matrix(A) @ back) < 1e-14
-    rigid, expected = joint_factors.carried(E, q, C, M), arrays.inertia_matrix(
+    assert error(matrix(joint_factors.articulated_to_parent(E, q, C, A)), back.T @ matrix(A) @ back) < 1e-14
+    rigid, expected = joint_factors.inertia_to_parent(E, q, C, M), arrays.inertia_matrix(
         M.mass, np.array(M.moment) / M.mass, np.zeros((3, 3)))
     expected[:3, :3] = np.array(full(M.rotational))
     expected = back.T @ expected @ back
@@ -96,5 +96,5 @@ def test_compiled_code_applies_the_rotation(rng):
 
     @njit(**FLAGS)
     def compiled(E, q, C, A):
-        return joint_factors.carried_articulated(E, q, C, A)
-    assert error(matrix(compiled(E, 0.7, C, A)), matrix(joint_factors.carried_articulated(E, 0.7, C, A))) < 1e-14
+        return joint_factors.articulated_to_parent(E, q, C, A)
+    assert error(matrix(compiled(E, 0.7, C, A)), matrix(joint_factors.articulated_to_parent(E, 0.7, C, A))) < 1e-14

@@ -8,7 +8,7 @@ from screw_dynamics.numbers.tables import IfGiven
 from screw_dynamics.numbers.values import Scalar, kernel, over, zero
 from screw_dynamics.screws.inertia import Articulated, articulated, articulated_update, through
 from screw_dynamics.screws.joint import pose
-from screw_dynamics.screws.joint_factors import carried_articulated, force_to_parent, motion_to_child, turned_back
+from screw_dynamics.screws.joint_factors import articulated_to_parent, force_to_parent, motion_to_child, turned_back
 from screw_dynamics.screws.se3 import Pose, Twist, Wrench, dot
 from screw_dynamics.screws.vectors import Vec3, cross
 
@@ -59,7 +59,7 @@ def articulated_bodies(links: Link, body: ArticulatedBodies, qdd: np.ndarray) ->
         u[i] = tau[i] - dot(P[i], X[i])                                                 # (10)
         Ma = articulated_update(A[i], X[i], U[i], d[i], own)
         Pa = through(P[i] + Ma @ a[i] + (u[i] * d[i]) * U[i], X[i], tau[i], own)
-        A[p] += carried_articulated(E[i], q[i], C[i], Ma)                               # (13)
+        A[p] += articulated_to_parent(E[i], q[i], C[i], Ma)                               # (13)
         P[p] += force_to_parent(E[i], q[i], C[i], Pa)                                   # (14)
     a[0] = over(X[0], q[0])
     for i in range(1, n + 1):
