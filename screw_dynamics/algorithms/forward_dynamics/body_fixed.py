@@ -59,7 +59,7 @@ def articulated_bodies(links: Link, body: ArticulatedBodies, qdd: np.ndarray) ->
         u[i] = tau[i] - dot(P[i], X[i])                                                 # (10)
         Ma = articulated_update(A[i], X[i], U[i], d[i], own)
         Pa = through(P[i] + Ma @ a[i] + (u[i] * d[i]) * U[i], X[i], tau[i], own)
-        A[p] += articulated_to_parent(E[i], q[i], C[i], Ma)                               # (13)
+        A[p] += articulated_to_parent(E[i], q[i], C[i], Ma)                             # (13)
         P[p] += force_to_parent(E[i], q[i], C[i], Pa)                                   # (14)
     a[0] = over(X[0], q[0])
     for i in range(1, n + 1):
