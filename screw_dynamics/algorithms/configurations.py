@@ -10,7 +10,7 @@ from screw_dynamics.kernel_cache.cache import Form, compiled
 from screw_dynamics.model.model import Model
 from screw_dynamics.numbers.values import kernel
 
-from .space import Groups, displace_on_groups, separate_on_groups
+from .space import Groups, difference_on_groups, integrate_on_groups
 
 PLACES = read_type(2, dtype="int64")    # of joints
 ROWS = read_type(2, "A")                # of configurations, velocities
@@ -28,7 +28,7 @@ def form_of_integrated() -> Form:
     def many(places, q, v, out):
         joints = joints_at(places)
         for i in range(len(out)):
-            displace_on_groups(joints, q[i], 1.0, v[i], out[i])
+            integrate_on_groups(joints, q[i], 1.0, v[i], out[i])
     return Form(many, (PLACES, ROWS, ROWS, numbers_type(2)))
 
 
@@ -38,7 +38,7 @@ def form_of_difference() -> Form:
     def many(places, q0, q1, out):
         joints = joints_at(places)
         for i in range(len(out)):
-            separate_on_groups(joints, q0[i], q1[i], out[i])
+            difference_on_groups(joints, q0[i], q1[i], out[i])
     return Form(many, (PLACES, ROWS, ROWS, numbers_type(2)))
 
 

@@ -92,7 +92,7 @@ def planar_twist(w: Scalar, x: Scalar, y: Scalar) -> Twist:
 
 
 @kernel
-def displace_on_groups(space: Groups, q: list, h: Scalar, u: list, out: list) -> None:
+def integrate_on_groups(space: Groups, q: list, h: Scalar, u: list, out: list) -> None:
     """out (nq) becomes q exp(h u); it is not q."""
     for i in range(1, len(space.kind)):
         kind, k, j = space.kind[i], space.start[i], space.velocity[i]
@@ -112,7 +112,7 @@ def displace_on_groups(space: Groups, q: list, h: Scalar, u: list, out: list) ->
 
 
 @kernel
-def separate_on_groups(space: Groups, q: list, to: list, out: list) -> None:
+def difference_on_groups(space: Groups, q: list, to: list, out: list) -> None:
     """out (n) becomes u with q exp(u) = to, joint by joint, of angles up to pi."""
     for i in range(1, len(space.kind)):
         kind, k, j = space.kind[i], space.start[i], space.velocity[i]
@@ -133,7 +133,7 @@ def separate_on_groups(space: Groups, q: list, to: list, out: list) -> None:
 
 
 @kernel
-def trivialize_on_groups(space: Groups, u: list, v: list, out: list) -> None:
+def dexp_inv_on_groups(space: Groups, u: list, v: list, out: list) -> None:
     """out (n) becomes u', the rate of u where the velocities at q exp(u) are v."""
     for i in range(1, len(space.kind)):
         kind, j = space.kind[i], space.velocity[i]
@@ -299,14 +299,14 @@ def put_back_on_groups(space: Groups, held: list, q: list, out: list) -> None:
 
 # ------------------------------------------------------------------------------------------------- on coordinates
 @kernel
-def displace_coordinates(space: None, q: list, h: Scalar, u: list, out: list) -> None:
+def integrate_coordinates(space: None, q: list, h: Scalar, u: list, out: list) -> None:
     """out (n) becomes q + h u."""
     for k in range(len(q)):
         out[k] = q[k] + h * u[k]
 
 
 @kernel
-def separate_coordinates(space: None, q: list, to: list, out: list) -> None:
+def difference_coordinates(space: None, q: list, to: list, out: list) -> None:
     """out (n) becomes to - q."""
     for k in range(len(q)):
         out[k] = to[k] - q[k]
@@ -373,11 +373,13 @@ def in_either(on_coordinates: Callable, on_groups: Callable) -> Callable:
     return either
 
 
-displace = in_either(displace_coordinates, displace_on_groups)           # out (nq) becomes q exp(h u); out is not q
-separate = in_either(separate_coordinates, separate_on_groups)          # out (n) becomes u with q exp(u) = to
-trivialize = in_either(copied, trivialize_on_groups)                     # out (n) becomes u', at q exp(u) with rates v
-pull = in_either(copied, efforts_on_groups(so3.dexp, se3.dexp))          # out (n) becomes dexp_u^T w
-push = in_either(copied, efforts_on_groups(so3.dexp_inv, se3.dexp_inv))  # out (n) becomes dexp_u^-T w
+# out (nq) becomes q exp(h u), and is not q; out (n) becomes u with q exp(u) = to; u', at q exp(u) with rates v;
+# dexp_u^T w; dexp_u^-T w.
+integrate = in_either(integrate_coordinates, integrate_on_groups)
+difference = in_either(difference_coordinates, difference_on_groups)
+dexp_inv = in_either(copied, dexp_inv_on_groups)
+dexp_transpose = in_either(copied, efforts_on_groups(so3.dexp, se3.dexp))
+dexp_inv_transpose = in_either(copied, efforts_on_groups(so3.dexp_inv, se3.dexp_inv))
 in_axes = in_either(same_in_axes, in_axes_on_groups)    # out (n) becomes v at q, in the axes of another configuration
 turned = in_either(same_turned, turned_on_groups)       # out (n) becomes v, turned by exp(h w)
 without_turning = in_either(same_turned, without_turning_on_groups)     # out (n) becomes v, in the axes of the start
@@ -397,4 +399,4 @@ def vary(space: Any, like: Any, q: np.ndarray, qd: np.ndarray, first: int, here:
         here[k] = over(q[k], like)
     for k in range(n):
         u[k], v[k] = dual(0.0, direction(k - first)), dual(qd[k], direction(n + k - first))
-    displace(space, here, 1.0, u, x)
+    integrate(space, here, 1.0, u, x)

@@ -1,7 +1,7 @@
 """Functions of motion: friction, springs of drives, and one step of time."""
 import numpy as np
 
-from screw_dynamics.algorithms.space import displace
+from screw_dynamics.algorithms.space import integrate
 from screw_dynamics.forces import friction_of, of_model
 from screw_dynamics.model.model import Model
 from screw_dynamics.numbers.scalars import where
@@ -50,7 +50,7 @@ def step(model: Model, options: Options) -> list[Function]:
             [qdd], h = forward(robot, q, qd, tau), dt[()]
             robot.notes.section("The step")
             after, here = qd + qdd * h, [None] * model.nq
-            displace(robot.space, list(q), h, list(after), here)
+            integrate(robot.space, list(q), h, list(after), here)
             return [np.array(here, dtype=object), after]
         return way
 

@@ -12,9 +12,9 @@ import numpy as np
 
 from screw_dynamics.algorithms.space import (
     coordinates_alone,
-    displace,
     groups,
     in_axes,
+    integrate,
     put_back,
     straight,
     turned,
@@ -97,7 +97,7 @@ def close(fill: Callable, tree: Tree, free: np.ndarray, tolerance: float, steps:
             length += step[k] * step[k]
         length = sqrt(length)
         share = where(wide, LONGEST / where(length > LONGEST, length, null(size) + LONGEST), null(size))
-        displace(space, q, share, step, scratch)
+        integrate(space, q, share, step, scratch)
         for k in range(len(q)):
             q[k] = scratch[k]
     return size
@@ -233,7 +233,7 @@ def projecting_contacts(by: ModuleType, loops: bool = False) -> Callable:
                     moved[k] = span[0] * (moved[k] + 0.5 * (after[k] - free[k]))
                     free[k] = after[k]
                 in_axes(space, start, q, moved, qd)
-                displace(space, q, 1.0, qd, scratch)
+                integrate(space, q, 1.0, qd, scratch)
                 for k in range(len(q)):
                     q[k] = scratch[k]
                 in_axes(space, start, q, free, qd)

@@ -10,7 +10,7 @@ import numpy as np
 
 from screw_dynamics.algorithms import hybrid_dynamics
 from screw_dynamics.algorithms.choice import choice
-from screw_dynamics.algorithms.space import displace, groups, place_in_q, sizes
+from screw_dynamics.algorithms.space import groups, integrate, place_in_q, sizes
 from screw_dynamics.compiled import workspace as ws
 from screw_dynamics.compiled.entry import NUMBER
 from screw_dynamics.compiled.functions import function
@@ -234,7 +234,7 @@ def driven_steps(implicit: bool, step: Callable, tableau: Any, memory: np.ndarra
         if implicit:
             for k in range(n):
                 v[k], plant.added[k] = v[k] + h * lost[0, k], work.inputs[3, k]
-            displace(plant.space, q, h, push(plant, h, q, v), x)
+            integrate(plant.space, q, h, push(plant, h, q, v), x)
         else:
             for k in range(n):
                 plant.tau[k] = tau[k]

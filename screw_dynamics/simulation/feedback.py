@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from screw_dynamics.algorithms.space import coordinates_alone, displace, groups, separate
+from screw_dynamics.algorithms.space import coordinates_alone, difference, groups, integrate
 from screw_dynamics.compiled import workspace as ws
 from screw_dynamics.compiled.entry import ending, lane, number
 from screw_dynamics.compiled.functions import function
@@ -111,7 +111,7 @@ def load_step(given: Around, first: int, i: int, at: Room) -> None:
 def feed_back(space: Any, x: list, v: list, at: Room) -> None:
     """Efforts at.u of the state (x, v)."""
     n, rows, u = len(v), len(at.K) // max(len(at.u), 1), at.u
-    separate(space, at.q, x, at.dx)
+    difference(space, at.q, x, at.dx)
     for k in range(n):
         at.dx[n + k] = v[k] - at.qd[k]
     for j in range(len(u)):
@@ -125,7 +125,7 @@ def feed_back(space: Any, x: list, v: list, at: Room) -> None:
 def leave_gap(space: Any, x: list, v: list, at: Room) -> None:
     """Move the state by a - 1 gaps."""
     n = len(v)
-    displace(space, x, at.part[0] - 1.0, at.gap, at.moved)
+    integrate(space, x, at.part[0] - 1.0, at.gap, at.moved)
     for k in range(len(x)):
         x[k] = at.moved[k]
     for k in range(n):

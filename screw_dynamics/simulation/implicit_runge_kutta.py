@@ -5,7 +5,7 @@ one call of O(n) an iteration, in which springs and dampers are exact, and only 
 efforts of controllers are of the iteration before."""
 import numpy as np
 
-from screw_dynamics.algorithms.space import displace, trivialize
+from screw_dynamics.algorithms.space import dexp_inv, integrate
 from screw_dynamics.numbers.scalars import absolute, larger, some, where
 from screw_dynamics.numbers.values import Scalar, kernel, null, over
 
@@ -37,10 +37,10 @@ def implicit_runge_kutta(tableau: Tableau, plant: Plant, t: Scalar, h: Scalar, q
         for _ in range(ITERATIONS):
             for k in range(n):
                 stages.u[k], stages.v[k] = base[k] + gamma * dq[s, k], rate[k] + gamma * dv[s, k]
-            trivialize(plant.space, stages.u, stages.v, dq[s])
+            dexp_inv(plant.space, stages.u, stages.v, dq[s])
             for k in range(n):
                 stages.u[k] = base[k] + gamma * dq[s, k]
-            displace(plant.space, q, 1.0, stages.u, stages.q)
+            integrate(plant.space, q, 1.0, stages.u, stages.q)
             load(plant, t + c[s] * h, stages.q, stages.v, gamma, 0.0)
             for k in range(n):
                 plant.net[k] += plant.added[k] * dv[s, k]
@@ -59,6 +59,6 @@ def implicit_runge_kutta(tableau: Tableau, plant: Plant, t: Scalar, h: Scalar, q
     for k in range(n):
         stages.u[k] = h * weighted(tableau.b, dq, k)
         qd[k] += h * weighted(tableau.b, dv, k)
-    displace(plant.space, q, 1.0, stages.u, stages.q)
+    integrate(plant.space, q, 1.0, stages.u, stages.q)
     for k in range(len(q)):
         q[k] = stages.q[k]

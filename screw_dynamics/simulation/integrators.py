@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from screw_dynamics.algorithms.momenta import MOMENTA
-from screw_dynamics.algorithms.space import displace
+from screw_dynamics.algorithms.space import integrate
 from screw_dynamics.compiled.entry import kind_of
 from screw_dynamics.forces import Element
 from screw_dynamics.model.links import Structure
@@ -42,7 +42,7 @@ def semi_implicit_euler(tableau: Tableau, plant: Plant, t: Scalar, h: Scalar, q:
     accelerate(plant, t, q, qd, h, qdd)
     for k in range(len(qd)):
         qd[k] += h * qdd[k]
-    displace(plant.space, q, h, push(plant, h, q, qd), stages.q)
+    integrate(plant.space, q, h, push(plant, h, q, qd), stages.q)
     for k in range(len(q)):
         q[k] = stages.q[k]
 

@@ -3,7 +3,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from screw_dynamics.algorithms.space import displace, sizes, trivialize
+from screw_dynamics.algorithms.space import dexp_inv, integrate, sizes
 from screw_dynamics.numbers.lanes import extract, insert, places
 from screw_dynamics.numbers.scalars import absolute, sqrt, where
 from screw_dynamics.numbers.values import Scalar, kernel, null, over
@@ -38,8 +38,8 @@ def runge_kutta_stages(tableau: Tableau, plant: Plant, t: Scalar, h: Scalar, q: 
                 du += a[s, j] * stages.dq[j, k]
                 dv += a[s, j] * stages.dv[j, k]
             stages.u[k], stages.v[k] = h * du, qd[k] + h * dv
-        displace(plant.space, q, 1.0, stages.u, stages.q)
-        trivialize(plant.space, stages.u, stages.v, stages.dq[s])
+        integrate(plant.space, q, 1.0, stages.u, stages.q)
+        dexp_inv(plant.space, stages.u, stages.v, stages.dq[s])
         accelerate(plant, t + c[s] * h, stages.q, stages.v, 0.0, stages.dv[s])
 
 
@@ -60,7 +60,7 @@ def runge_kutta(tableau: Tableau, plant: Plant, t: Scalar, h: Scalar, q: list, q
     for k in range(len(qd)):
         stages.u[k] = h * weighted(tableau.b, stages.dq, k)
         qd[k] += h * weighted(tableau.b, stages.dv, k)
-    displace(plant.space, q, 1.0, stages.u, stages.q)
+    integrate(plant.space, q, 1.0, stages.u, stages.q)
     for k in range(len(q)):
         q[k] = stages.q[k]
 
@@ -114,7 +114,7 @@ def first_step(tableau: Tableau, plant: Plant, t: Scalar, q: list, qd: list, sta
     d0, d1 = sqrt(d0 / count), sqrt(d1 / count)
     small = where(d0 < 1e-5, zero, where(d1 < 1e-5, zero, d1)) <= 0.0
     h = where(small, over(1e-6, zero), 0.01 * d0 / where(small, over(1.0, zero), d1))
-    displace(plant.space, q, h, qd, stages.q)
+    integrate(plant.space, q, h, qd, stages.q)
     for k in range(len(qd)):
         stages.v[k] = qd[k] + h * stages.dv[0, k]
     accelerate(plant, t + h, stages.q, stages.v, 0.0, stages.dv[1])
@@ -155,4 +155,4 @@ def dense(weights: np.ndarray, plant: Plant, h: float, q: list, qd: list, stages
             dq += weights[s] * extract(stages.dq[s, k], place)
             dv += weights[s] * extract(stages.dv[s, k], place)
         u[k], v[k] = dq, extract(qd[k], place) + h * dv
-    displace(plant.space, start, h, u, out)
+    integrate(plant.space, start, h, u, out)

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from screw_dynamics.algorithms.space import displace, pull, push
+from screw_dynamics.algorithms.space import dexp_inv_transpose, dexp_transpose, integrate
 from screw_dynamics.compiled.native import array_at, at
 from screw_dynamics.numbers.scalars import absolute, larger, some, where
 from screw_dynamics.numbers.values import Scalar, kernel, null, over
@@ -69,13 +69,13 @@ def variational(tableau: Tableau, plant: Plant, t: Scalar, h: Scalar, q: list, q
     for _ in range(ITERATIONS):
         for k in range(n):
             u[k] = (0.5 * h) * v[k]
-        displace(plant.space, q, 1.0, u, middle)
+        integrate(plant.space, q, 1.0, u, middle)
         momenta(plant, middle, v, found)
         forces(plant, t + 0.5 * h, h, middle, v, found)
-        pull(plant.space, u, found[1], half)
+        dexp_transpose(plant.space, u, found[1], half)
         for k in range(n):
             u[k] *= 2.0
-        pull(plant.space, u, start, pulled)
+        dexp_transpose(plant.space, u, start, pulled)
         for k in range(n):
             pulled[k] += (0.5 * h) * half[k] - found[0, k]
         rate(plant, middle, pulled, found[2], h, change)
@@ -92,21 +92,21 @@ def variational(tableau: Tableau, plant: Plant, t: Scalar, h: Scalar, q: list, q
             break
     for k in range(n):
         u[k] = (0.5 * h) * v[k]
-    pull(plant.space, u, found[1], half)
+    dexp_transpose(plant.space, u, found[1], half)
     for k in range(n):
         u[k] *= -1.0
-    pull(plant.space, u, found[1], pulled)
+    dexp_transpose(plant.space, u, found[1], pulled)
     for k in range(n):
         half[k] += pulled[k]
         u[k] *= -2.0
-    pull(plant.space, u, start, pulled)
+    dexp_transpose(plant.space, u, start, pulled)
     for k in range(n):
         half[k] = pulled[k] + (0.5 * h) * half[k]
-    displace(plant.space, q, 1.0, u, middle)
+    integrate(plant.space, q, 1.0, u, middle)
     for k in range(n):
         u[k] *= -1.0
         plant.added[k] = like
-    push(plant.space, u, half, start)
+    dexp_inv_transpose(plant.space, u, half, start)
     for k in range(len(q)):
         q[k] = middle[k]
     momenta(plant, q, v, found)

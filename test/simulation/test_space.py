@@ -58,7 +58,7 @@ def pose(kind, q):
 
 def test_a_displacement_is_a_product_with_an_exponential(robot, groups, rng):
     q, u, h = robot.random_configuration(rng), rng.normal(size=robot.n), 0.7
-    moved = filled(space.displace_on_groups, robot.nq, groups, q, h, u)
+    moved = filled(space.integrate_on_groups, robot.nq, groups, q, h, u)
     for kind, numbers, velocities in joints(robot):
         expected = pose(kind, q[numbers]) @ expm(h * algebra(kind, u[velocities]))
         assert np.abs(pose(kind, moved[numbers]) - expected).max() < 1e-13, kind
@@ -67,7 +67,7 @@ def test_a_displacement_is_a_product_with_an_exponential(robot, groups, rng):
 def test_a_displacement_changes_at_the_rate_that_gives_the_velocities(robot, groups, rng):
     """d/ds exp(u + s u') = exp(u) v at s = 0: SciPy has the derivative."""
     u, v = rng.normal(size=(2, robot.n))
-    rate = filled(space.trivialize_on_groups, robot.n, groups, u, v)
+    rate = filled(space.dexp_inv_on_groups, robot.n, groups, u, v)
     for kind, _, velocities in joints(robot):
         U, V, R = (algebra(kind, x[velocities]) for x in (u, v, rate))
         assert np.abs(expm_frechet(U, R, compute_expm=False) - expm(U) @ V).max() < 1e-12, kind
@@ -78,7 +78,7 @@ def test_efforts_are_carried_so_that_their_power_stays(robot, groups, rng):
     u, v, w = rng.normal(size=(3, robot.n))
     pull = space.efforts_on_groups(space.so3.dexp, space.se3.dexp)
     push = space.efforts_on_groups(space.so3.dexp_inv, space.se3.dexp_inv)
-    rate = filled(space.trivialize_on_groups, robot.n, groups, u, v)
+    rate = filled(space.dexp_inv_on_groups, robot.n, groups, u, v)
     pulled, pushed = (filled(f, robot.n, groups, -u, w) for f in (pull, push))
     for _, _, velocities in joints(robot):
         a, b, c, d, e = (x[velocities] for x in (w, v, rate, pulled, pushed))

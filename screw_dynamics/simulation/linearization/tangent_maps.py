@@ -5,7 +5,14 @@ from typing import NamedTuple
 import numpy as np
 
 from screw_dynamics.algorithms.configurations import PLACES, ROWS, entry_of, joints_at
-from screw_dynamics.algorithms.space import Groups, degrees, efforts_on_groups, pull, push, trivialize
+from screw_dynamics.algorithms.space import (
+    Groups,
+    degrees,
+    dexp_inv,
+    dexp_inv_transpose,
+    dexp_transpose,
+    efforts_on_groups,
+)
 from screw_dynamics.compiled.workspace import numbers_type
 from screw_dynamics.kernel_cache.cache import Form, compiled
 from screw_dynamics.model.group_joints import GROUPS
@@ -83,9 +90,9 @@ def form_of_displacement() -> Form:
                 put_unit(joints, k, unit)
                 carry(joints, back, unit, row)
                 put_row(joints, k, row, T[p])
-                pull(joints, back, unit, row)
+                dexp_transpose(joints, back, unit, row)
                 put_row(joints, k, row, E[p])
-                push(joints, back, unit, row)
+                dexp_inv_transpose(joints, back, unit, row)
                 put_row(joints, k, row, F[p])
     return Form(many, (PLACES, ROWS, numbers_type(2), *(numbers_type(3),) * 3))
 
@@ -104,7 +111,7 @@ def form_of_trivialization() -> Form:
                     for j in range(degrees(joints.kind[i])):
                         k = joints.velocity[i] + j
                         U[k], V[k] = dual(u[p, k], direction(j - first)), over(v[p, k], like)
-                trivialize(joints, U, V, rate)
+                dexp_inv(joints, U, V, rate)
                 for i in range(1, len(joints.kind)):
                     at, size = joints.velocity[i], degrees(joints.kind[i])
                     for k in range(size):
