@@ -49,6 +49,7 @@ def test_what_is_not_given_is_not_measured():
     assert np.isnan(recording.qd).all() and np.isnan(recording.tau).all() and recording.qd.shape == (2, 2)
     assert (recording.n, recording.rate, recording.duration, recording.pieces) == (2, 2.0, 0.5, [slice(0, 2)])
     assert np.isnan(sd.logs.Recording(("a",), [], np.zeros((0, 1))).rate)
+    assert sd.logs.Recording(("a",), [3.0, 3.5], [[1], [3]]).duration == 0.5
 
 
 def test_notes_count_by_kind_and_are_the_recordings_own():

@@ -151,6 +151,7 @@ def test_a_quarter_turn_of_a_free_body_is_bang_bang(flyer):
     (lambda arm: Path(arm, CubicSpline([0.0, 1.0], POINTS[:2]), 1.0, 0.5), "start 1 must be below end 0.5"),
     (lambda arm: Path(arm, CubicSpline([0.0, 1.0], POINTS[:2]), -0.5, 1.0),
      "start -0.5 and end 1 must be within the curve's knots, 0 to 1, beyond"),
+    (lambda arm: Path(arm, CubicSpline([0.0, 1.0], POINTS[:2]), 0.0, 1.5), "start 0 and end 1.5 must be within the"),
     (lambda arm: Path(arm, BSpline(np.arange(8.0), POINTS, 3), 3.0, 5.0), "start 3 and end 5 must be within .*3 to 4,"),
     (lambda arm: Path(arm, CubicSpline([0.0, 1.0], POINTS[:2]), waypoints=[1.0, 0.0]), "waypoints must be increasing"),
     (lambda arm: Path(arm, CubicSpline([0.0, 1.0], POINTS[:2]), waypoints=0.5), "waypoints must be .*, not 0.5"),

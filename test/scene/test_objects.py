@@ -107,6 +107,7 @@ def test_an_inertia_of_one_density_follows_mass_and_shapes_and_another_stays():
     (dict(inertia=np.eye(6), mass=2.0), "mass 2.0 is not that of its inertia, 1"),
     (dict(inertia=sd.inertia_matrix(2.0, (0.3, 0.1, 0.7), np.zeros((3, 3)))), "must be positive about each axis"),
     (dict(inertia=sd.inertia_matrix(2.0, (0, 0, 1), np.diag([0.1, 0.1, 0.0]))), "must be positive about each axis"),
+    (dict(inertia=sd.inertia_matrix(2.0, (1, 0, 0), np.diag([0.1, 0.1, 0.0]))), "must be positive about each axis"),
     (dict(pose=shifted(0, 2e5, 0)), r"object 'thing': position \[0.0, 200000.0, 0.0\] must be within 100000 m"),
     (dict(belt=(0, 0, -1e300)), r"object 'thing': belt \[.* -1e\+300\] must be within 100000 m/s"),
 ])

@@ -140,6 +140,7 @@ BOX = "objects:\n  - {name: box, shape: box, size: [1, 1, 1]"
     ("robots:\n  - {urdf: arm.urdf, rpy: [0, 0, 0], quaternion: [0, 0, 0, 1]}\n", "rpy and quaternion are both given"),
     ("robots:\n  - {urdf: arm.urdf, quaternion: [0, 0, 0, 0]}\n", "quaternion 0 0 0 0 has no direction"),
     ("robots:\n  - {urdf: arm.urdf, disable: [a, b]}\n", r"disable\[0\] must be two links, not 'a'"),
+    ("robots:\n  - {urdf: arm.urdf, disable: [[a, b, c]]}\n", r"disable\[0\] must be two links, not \['a', 'b'"),
     ("robots:\n  - {urdf: arm.urdf, materials: {hand: ice}}\n", "hand 'ice' does not exist; materials are none"),
     ("robots:\n  - {urdf: arm.urdf}\n  - {urdf: arm.urdf}\n", "prefix '' is that of two robots"),
     ("robots:\n  - {urdf: arm.urdf, floating_base: maybe}\n", "floating_base 'maybe' must be True or False"),
