@@ -44,7 +44,7 @@ def effort_of_carriers(given: tuple, first: int, end: int) -> Scalar:
 
 @kernel
 def coriolis_matrix(links: Link, body: GyrationColumns, H: np.ndarray) -> None:
-    """Set H to C(q, q') as in coriolis_matrix.py. Requires rows.is_deep."""
+    """Set H to C(q, q') as in coriolis_matrix.py. Requires matrix_rows.is_deep."""
     parent, n, like = links.parent, len(links.parent) - 1, body.q[0]
     q, qd, C, V, M, B, start, end, J, Jd, P = body
     place(links, q, C)

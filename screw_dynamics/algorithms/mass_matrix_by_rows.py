@@ -38,7 +38,7 @@ def momentum_of_carriers(given: tuple, first: int, end: int) -> Scalar:
 
 @kernel
 def mass_matrix(links: Link, body: MomentumColumns, H: np.ndarray) -> None:
-    """Set H to M(q): H_kl = J_l^T M^c J_k, M^c the composite inertia; [MD] (81). Requires rows.is_deep."""
+    """Set H to M(q): H_kl = J_l^T M^c J_k, M^c the composite inertia; [MD] (81). Requires matrix_rows.is_deep."""
     parent, n, like = links.parent, len(links.parent) - 1, body.q[0]
     q, C, M, start, end, J, P = body
     place(links, q, C)

@@ -52,7 +52,7 @@ class StepSettings:
 
     projected: what is brought back after each step of a robot that keeps constraints, see constraints/projection.py,
     or that touches something, whose workspaces hold that; None for a tree. projects: "joints", "loops", "contacts" or
-    "contacts and loops"; simple: what touches, as contact/detection.py has it."""
+    "contacts and loops"; simple: what touches, as contact/narrow_phase.py has it."""
 
     def __init__(self, robot: Any, entries: Choice, workspaces: Workspaces,
                  projected: int | None = None, projects: str = "joints", simple: bool = True):

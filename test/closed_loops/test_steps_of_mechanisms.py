@@ -52,7 +52,7 @@ def test_derivatives_of_steps_along_closed_states(name, integrator, rng):
     loops = ROBOTS[name]()
     phase = LoopPhase(0, loops, Steps(AWAY, integrator, False, False, None, 1))
     found, expected = found_and_expected(loops, phase, rng)
-    overconstrained = name == "Bennett's linkage" and integrator == "semi_implicit_euler"       # see arrival.py
+    overconstrained = name == "Bennett's linkage" and integrator == "semi_implicit_euler"  # projection_derivatives.py
     assert close(found, expected, 1e-7 if overconstrained else 1e-9)
     assert np.abs(found - np.eye(*found.shape)).max() > 0.1
 

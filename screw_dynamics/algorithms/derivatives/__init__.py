@@ -13,7 +13,7 @@ from .forward_dynamics import BY_BODIES, BY_MATRIX, BY_TREE, by_solver, coordina
 from .inverse_dynamics import InverseDynamicsDerivatives, inverse_dynamics_derivatives, three_per_pair
 
 # Inputs: q, q', q''. Result (3, n, n): dtau/dq, dtau/dq', and M = dtau/dq''. By rows: of one
-# state, for models that rows.is_deep accepts.
+# state, for models that matrix_rows.is_deep accepts.
 INVERSE_DYNAMICS_DERIVATIVES = Entry(inverse_dynamics_derivatives, InverseDynamicsDerivatives, "q qd qdd",
                                      three_per_pair, on_groups=inverse_on_groups(inverse_dynamics_derivatives))
 INVERSE_DYNAMICS_DERIVATIVES_BY_ROWS = Entry(

@@ -44,7 +44,7 @@ def put_wrench(store: np.ndarray, i: int, W: Wrench) -> None:
 
 @kernel
 def inverse_dynamics_derivatives(links: Link, body: DerivativeColumns, out: np.ndarray) -> None:
-    """Set `out` (3, n, n) to dtau/dq, dtau/dq' and M, as in inverse_dynamics.py. Requires rows.is_deep."""
+    """Set `out` (3, n, n) to dtau/dq, dtau/dq' and M, as in inverse_dynamics.py. Requires matrix_rows.is_deep."""
     by_q, by_qd, H = out[0], out[1], out[2]
     q, M, B, W, start, end, n = body.q, body.M, body.B, body.W, body.start, body.end, len(links.parent) - 1
     J, Y, X1, X2 = body.J_columns, body.Y_columns, body.X1_columns, body.X2_columns
