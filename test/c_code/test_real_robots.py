@@ -14,7 +14,7 @@ from support.real_robots import LOADED, PATHS, real_robot
 
 pytestmark = pytest.mark.slow
 TOLERANCE = {"double": 1e-12, "float": 2e-4}
-LARGEST = 12            # degrees of freedom of a robot of which all is exported
+LARGEST = 7             # degrees of freedom of a robot of which all is exported
 RIGID = {"hector_description/robots/quadrotor_base.urdf", "iris_description/robots/iris_simple.urdf"}   # no joints
 UR5, PANDA, ANYMAL = ("ur_description/urdf/ur5_robot.urdf", "panda_description/urdf/panda.urdf",
                       "anymal_b_simple_description/robots/anymal.urdf")
