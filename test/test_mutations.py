@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from mutations.coverage_map import Test as ATest
+from mutations.coverage_map import in_function, statement
 from mutations.draw import draw
 from mutations.operators import mutations
 from mutations.trees import BUDGET, groups
@@ -37,6 +38,7 @@ def test_places_are_drawn_with_a_seed_in_proportion_to_lines():
              Path("empty.py"): "# none\n" * 50}
     found = draw(texts, 400, 1)
     assert found == draw(texts, 400, 1) and found != draw(texts, 400, 2)
+    assert len(draw(texts, 10**4, 1)) == 2000               # all that there are
     counts = Counter(file.name for file, _ in found)
     assert len(set(found)) == 400 and 10 <= counts["short.py"] <= 90 and counts["empty.py"] == 0
 
@@ -47,6 +49,24 @@ def test_the_quickest_tests_are_run_first_within_a_budget():
     assert [some[0].plain for some in found] == [True, True, False, False]
     assert found[0] == tests[:10] and sum(test.seconds for some in found for test in some) <= 2.0 * BUDGET
     assert groups([ATest(True, "long", 2.0 * BUDGET)]) == [[ATest(True, "long", 2.0 * BUDGET)]]
+
+
+SOURCE = """LIMIT = 3
+
+
+def f(a, b=2):
+    if (a
+            > b):
+        return g(a,
+                 b)
+    return 0
+"""
+
+
+@pytest.mark.parametrize("line, lines, inside", [(1, (1, 1), False), (4, (4, 4), False), (6, (5, 6), True),
+                                                 (8, (7, 8), True), (9, (9, 9), True)])
+def test_tests_of_a_statement_are_those_of_all_its_lines(line, lines, inside):
+    assert statement(SOURCE, line) == lines and in_function(SOURCE, line) == inside
 
 
 @pytest.fixture

@@ -14,6 +14,7 @@ import os
 import shutil
 import sys
 import time
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from queue import SimpleQueue
@@ -23,22 +24,22 @@ from screw_dynamics.kernel_cache import store
 
 from .coverage_map import PACKAGE, CoverageMap
 from .draw import draw
-from .trees import Tree
+from .trees import Tree, groups
 
 ASKED = 0.95            # the share of mutations that tests must notice
 BEING_MADE = shutil.ignore_patterns("*.lock", "*.tmp")      # files of a cache that may be gone before they are copied
 
 
 class Outcomes:
-    """What came out of mutations, in a file, by hashes of the source, the mutation and the tests."""
+    """What came out of mutations, in a file, by their places."""
 
     def __init__(self, file: Path):
         self._file, self._lock = file, Lock()
         self._known = json.loads(file.read_text()) if file.exists() else {}
 
-    def of(self, source: str, mutation: tuple, tests: list, find) -> str:
+    def of(self, place: tuple, find: Callable[[], str]) -> str:
         """Return the outcome, by find() if it is not known."""
-        key = hashlib.sha256(repr((source, mutation, [test.name for test in tests])).encode()).hexdigest()[:16]
+        key = repr(place)
         if key not in self._known:
             outcome = find()
             with self._lock:
@@ -47,6 +48,16 @@ class Outcomes:
                 new.write_text(json.dumps(self._known))
                 new.replace(self._file)
         return self._known[key]
+
+
+def made_for(folder: Path, files: Iterable[Path]) -> Path:
+    """Return a folder whose contents are of files as they are: it is emptied if they have changed."""
+    state = hashlib.sha256(repr([(str(file), file.read_bytes()) for file in sorted(files)]).encode()).hexdigest()
+    if not (folder / "state").exists() or (folder / "state").read_text() != state:
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
+        (folder / "state").write_text(state)
+    return folder
 
 
 def main() -> int:
@@ -59,14 +70,13 @@ def main() -> int:
     parser.add_argument("--root", type=Path, default=Path.cwd(), help="another repository")
     options, begin = parser.parse_args(), time.monotonic()
     root = options.root.resolve()
-    folder = root / "build" / "planted"
-    folder.mkdir(parents=True, exist_ok=True)
-    texts = {file: file.read_text() for file in sorted((root / PACKAGE).rglob("*.py"))}
-    chosen = {file: text for file, text in texts.items()
-              if not options.names or any(name in str(file.relative_to(root)) for name in options.names)}
-    if not chosen:
-        parser.error(f"no file of {PACKAGE} has {' or '.join(options.names)} in its path")
-    reached, outcomes = CoverageMap(root, folder, options.jobs, texts), Outcomes(folder / "outcomes.json")
+    texts = {file: file.read_text() for file in sorted((root / PACKAGE).rglob("*.py"))
+             if not options.names or any(name in str(file.relative_to(root)) for name in options.names)}
+    places = draw(texts, options.n, options.seed)
+    if not places:
+        parser.error(f"no file of {PACKAGE} with {' or '.join(options.names)} in its path has anything to change")
+    folder = made_for(root / "build" / "planted", [*(root / PACKAGE).rglob("*.py"), *(root / "test").rglob("*.py")])
+    reached, outcomes = CoverageMap(root, folder, options.jobs), Outcomes(folder / "outcomes.json")
     kernels = folder / "kernels"
     shutil.rmtree(kernels, ignore_errors=True)
     shutil.copytree(store.own().path, kernels, ignore=BEING_MADE, dirs_exist_ok=True)
@@ -76,8 +86,7 @@ def main() -> int:
 
     def attempt(place):
         file, mutation = place
-        tests = reached.tests_of(file, mutation.line, mutation.line + mutation.old.count("\n"))
-        started = time.monotonic()
+        tests, started = reached.tests_of(file, texts[file], mutation.line), time.monotonic()
 
         def find():
             tree = trees.get()
@@ -85,10 +94,10 @@ def main() -> int:
                 return tree.noticed(file, mutation, tests)
             finally:
                 trees.put(tree)
-        by = outcomes.of(texts[file], mutation, tests, find)
-        return by, len(tests), time.monotonic() - started
+        by = outcomes.of((str(file.relative_to(root)), mutation), find)
+        return by, sum(map(len, groups(tests))), time.monotonic() - started
 
-    places, lines, missed = draw(chosen, options.n, options.seed), [], []
+    lines, missed = [], []
     with ThreadPoolExecutor(options.jobs) as pool:
         for (file, mutation), (by, count, seconds) in zip(places, pool.map(attempt, places), strict=True):
             lines.append(f"{file.relative_to(root / PACKAGE)}:{mutation.line}  {mutation.kind}, {seconds:.0f} s  "

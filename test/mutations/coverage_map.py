@@ -1,15 +1,14 @@
-"""Which tests run a line of the package: measured once by coverage.py, in build/planted, until a source changes.
+"""Which tests run a line of the package: measured once by coverage.py, until a source or a test changes.
 
 The everyday tests are run twice. As usual: what of kernels is compiled is not seen. And in plain Python
 (NUMBA_DISABLE_JIT=1) without those of nodes: there kernels are seen line by line; a test that takes longer than LIMIT
 or fails so does not count."""
-import hashlib
+import ast
 import json
 import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -22,6 +21,7 @@ SETTINGS = """[run]
 source = {root}/screw_dynamics
 parallel = true
 sigterm = true
+core = ctrace
 data_file = {folder}/data
 context = ${{{context}-}}
 """
@@ -38,28 +38,46 @@ class Test(NamedTuple):
 class CoverageMap:
     """The map of the repository `root`, which is measured if it is not in `folder`. jobs: how many processes."""
 
-    def __init__(self, root: Path, folder: Path, jobs: int, sources: Mapping[Path, str]):
-        key = hashlib.sha256(repr(sorted((str(file.relative_to(root)), text) for file, text in sources.items())
-                                  ).encode()).hexdigest()
-        self._root, self._parts = root, {}
-        for plain in (True, False):
-            part = folder / ("plain" if plain else "compiled")
-            if not (part / "key").exists() or (part / "key").read_text() != key:
-                _measure(root, part, plain, jobs)
-                (part / "key").write_text(key)
-            self._parts[plain] = part
-
-    def tests_of(self, file: Path, first: int, last: int) -> list[Test]:
-        """Return the tests that run one of these lines of a file, or, where none does so by itself, as when a module is
-        imported, any line of the file; those in plain Python first, and then by their times."""
-        found = []
+    def __init__(self, root: Path, folder: Path, jobs: int):
+        self._parts = {plain: folder / ("plain" if plain else "compiled") for plain in (True, False)}
         for plain, part in self._parts.items():
-            data, passed = _data(part), _passed(part)
-            by_line = data.contexts_by_lineno(str(file))
-            names = {name for line in range(first, last + 1) for name in by_line.get(line, ()) if name}
-            names = names or {name for some in by_line.values() for name in some if name}
+            if not (part / "done").exists():
+                _measure(root, part, plain, jobs)
+                (part / "done").touch()
+
+    def tests_of(self, file: Path, text: str, line: int) -> list[Test]:
+        """Return the tests that run the statement at a line of a file with this text, those in plain Python first, and
+        then by their times. Of what runs when the module is imported, or where no test runs the statement by itself,
+        these are all that run any line of the file."""
+        found, (first, last) = [], statement(text, line)
+        for plain, part in self._parts.items():
+            by_line, passed = _data(part).contexts_by_lineno(str(file)), _passed(part)
+            names = {name for k in range(first, last + 1) for name in by_line.get(k, ()) if name}
+            if not names or not in_function(text, line):
+                names = {name for some in by_line.values() for name in some if name}
             found += [Test(plain, name, passed[name]) for name in names if name in passed]
         return sorted(found, key=lambda test: (not test.plain, test.seconds, test.name))
+
+
+def statement(text: str, line: int) -> tuple[int, int]:
+    """Return the first and the last line of the innermost statement at a line; of one with a body those before that."""
+    first, last = line, line
+    for node in _statements(text):                      # outer ones first
+        if node.lineno <= line <= node.end_lineno:
+            body = getattr(node, "body", None)
+            first, last = node.lineno, max(line, body[0].lineno - 1) if body else node.end_lineno
+    return first, last
+
+
+def in_function(text: str, line: int) -> bool:
+    """Return True for a line of a function's body, which does not run when the module is imported."""
+    return any(isinstance(node, ast.FunctionDef) and node.body[0].lineno <= line <= node.end_lineno
+               for node in _statements(text))
+
+
+@cache
+def _statements(text):
+    return [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.stmt)]
 
 
 @cache
@@ -77,12 +95,12 @@ def _passed(part):
 
 
 def _measure(root, part, plain, jobs):
-    """Run the tests under coverage.py. They may fail: in plain Python some need machine code."""
+    """Run the tests under coverage.py. Some may fail: in plain Python a few need machine code."""
     shutil.rmtree(part, ignore_errors=True)
     part.mkdir(parents=True)
     settings = part / "settings"
     settings.write_text(SETTINGS.format(root=root, folder=part, context=CONTEXT))
-    environment = os.environ | {
+    environment = {name: value for name, value in os.environ.items() if name != "NUMBA_DISABLE_JIT"} | {
         "COVERAGE_PROCESS_START": str(settings), CONTEXT: "", PASSED: str(part / "passed.json"),
         "PYTHONPATH": os.pathsep.join(map(str, (root, root / "test", Path(__file__).parents[1])))}
     command = [sys.executable, "-m", "pytest", "-q", "-p", "mutations.reach", "-p", "no:cacheprovider", "-n", str(jobs),
@@ -93,5 +111,7 @@ def _measure(root, part, plain, jobs):
     print(f"measuring which {'tests in plain Python' if plain else 'tests'} run which lines", flush=True)
     with (part / "log").open("w") as log:
         subprocess.run(command, cwd=root, env=environment, stdout=log, stderr=subprocess.STDOUT)
+    if not (part / "passed.json").exists() or not _passed(part):
+        raise RuntimeError(f"no test passed: see {part / 'log'}")
     subprocess.run([sys.executable, "-m", "coverage", "combine", "-q", f"--rcfile={settings}"], cwd=root, check=True,
                    env=os.environ | {CONTEXT: ""})

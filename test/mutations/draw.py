@@ -7,13 +7,14 @@ from .operators import Mutation, mutations
 
 
 def draw(texts: Mapping[Path, str], count: int, seed: int) -> list[tuple[Path, Mutation]]:
-    """Return `count` different mutations of sources."""
-    chance, found, files = random.Random(seed), {}, sorted(texts)
-    lines, known = [len(texts[file].splitlines()) for file in files], {}
-    while len(found) < count:
-        file, = chance.choices(files, lines)
+    """Return `count` different mutations of sources, or all where there are not so many."""
+    chance, left, known, found = random.Random(seed), sorted(texts), {}, []
+    while left and len(found) < count:
+        file, = chance.choices(left, [len(texts[file].splitlines()) for file in left])
         if file not in known:
             known[file] = mutations(texts[file])
         if known[file]:
-            found[file, chance.choice(known[file])] = None
-    return list(found)
+            found.append((file, known[file].pop(chance.randrange(len(known[file])))))
+        else:
+            left.remove(file)
+    return found

@@ -1,6 +1,5 @@
 """Copies of the repository in which the package is changed, and tests that are run there, with kernels of their own."""
 import os
-import re
 import shutil
 import signal
 import subprocess
@@ -14,11 +13,11 @@ from .coverage_map import Test
 from .operators import Mutation
 
 LEFT_OUT = shutil.ignore_patterns(".*", "build", "install", "log", "__pycache__", "*.egg-info")
-LIMIT = 600             # s: tests that take longer hang, which is noticed too
+LIMIT = 300             # s: a test that takes longer hangs; it may compile kernels
 PATIENCE = 60           # s: tests of nodes wait for so long for what a mutation may prevent
 AT_ONCE = 400           # tests in one process of pytest
 BUDGET = 120.0          # s: of tests that run a line the quickest, in plain Python and then as usual
-# pytest's exit codes; the last two of a file that cannot be imported, and where no test is left.
+# pytest's exit codes; INTERRUPTED of a file that cannot be imported, NONE where all are skipped.
 PASSED, FAILED, INTERRUPTED, NONE = 0, 1, 2, 5
 
 
@@ -27,32 +26,49 @@ class Tree:
 
     def __init__(self, root: Path, path: Path, kernels: Path):
         self._root, self._path, self._kernels = root, path, kernels
+        self._sound: dict[Test, bool] = {}
         shutil.rmtree(path, ignore_errors=True)
         shutil.copytree(root, path, ignore=LEFT_OUT)
 
     def noticed(self, file: Path, mutation: Mutation, tests: Sequence[Test]) -> str:
-        """Return the test that notices a mutation, "" for none; the mutation is gone afterwards, with all that was
-        compiled of it."""
+        """Return the test that notices a mutation, "" for none. One that fails in the copy without it does not count.
+        The mutation is gone afterwards, with all that was compiled of it."""
+        for some in groups(tests):
+            while some:
+                failed = self._changed(file, mutation, some)
+                if failed is None:
+                    break
+                if self._passes(failed):
+                    return failed.name
+                some = [test for test in some if test != failed]
+        return ""
+
+    def _changed(self, file, mutation, tests):
+        """Return the first test that fails with a mutation, None if all pass."""
         changed, cache = self._path / file.relative_to(self._root), self._path / "kernels"
         changed.write_text(mutation.applied(changed.read_text()))
         shutil.copytree(self._kernels, cache, copy_function=os.link)
         try:
-            return next(filter(None, (self._run(some, cache) for some in groups(tests))), "")
+            return self._run(tests, cache)
         finally:
             shutil.rmtree(cache, ignore_errors=True)
             shutil.copy2(file, changed)
 
+    def _passes(self, test):
+        """Return True if a test passes without a mutation."""
+        if test not in self._sound:
+            self._sound[test] = self._run([test], self._kernels) is None
+        return self._sound[test]
+
     def _run(self, tests, cache):
-        """Return the first test that fails, or how else pytest ends; "" if all pass."""
-        command = [sys.executable, "-m", "pytest", "-x", "-q", "-rfE", "-p", "no:cacheprovider", "-p",
-                   "no:rerunfailures", "-m", "", *(test.name for test in tests)]
+        """Return the first test that fails, or that hangs or ends the process; None if all pass."""
+        command = [sys.executable, "-m", "pytest", "-x", "-v", "-p", "no:cacheprovider", "-p", "no:rerunfailures",
+                   "--timeout", str(LIMIT), "--timeout-method", "thread", "-m", "", *(test.name for test in tests)]
         with tempfile.TemporaryFile("w+", errors="replace") as log:        # no pipe, which children may keep open
             process = subprocess.Popen(command, cwd=self._path, env=self._environment(tests[0].plain, cache),
                                        stdout=log, stderr=subprocess.STDOUT, start_new_session=True)
             try:
-                process.wait(LIMIT)
-            except subprocess.TimeoutExpired:
-                return f"{tests[0].name}, or another one: more than {LIMIT} s"
+                process.wait(LIMIT * (2 + len(tests)))
             finally:
                 with suppress(ProcessLookupError):
                     os.killpg(process.pid, signal.SIGKILL)                  # nodes that a failed test has left, too
@@ -60,13 +76,12 @@ class Tree:
             log.seek(0)
             output = log.read()
         if process.returncode in (PASSED, NONE):
-            return ""
-        failed = re.search(r"^(?:FAILED|ERROR) (test\S*?\.py.*?)(?: - .*)?$", output, re.MULTILINE)
-        if failed:
-            return failed[1]
-        if process.returncode < 0:
-            return f"{tests[0].name}, or another one: signal {-process.returncode}"
-        return f"pytest ends with {process.returncode}: {output.strip().splitlines()[-1]}"
+            return None
+        if process.returncode not in (FAILED, INTERRUPTED) and process.returncode > 0:
+            raise RuntimeError(f"pytest ended with {process.returncode}:\n{output}")
+        # That which was begun last; of files that cannot be imported the first.
+        return next((test for line in reversed(output.splitlines()) for test in tests
+                     if line.startswith(f"{test.name} ")), tests[0])
 
     def _environment(self, plain, cache):
         """Return that of a process in which the copy of the package is the one that is imported."""
