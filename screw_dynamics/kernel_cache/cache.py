@@ -169,14 +169,14 @@ def compiling(made: Compiled, file: str | None) -> Iterator[None]:
 @contextmanager
 def _collector_paused():
     """Compiling makes millions of objects that live until its end: looking through them for cycles takes a sixth of
-    the time, and finds none."""
-    enabled = gc.isenabled()
-    gc.disable()
+    the time, and finds none. The collector stays enabled: what another thread imports meanwhile may take that for ever
+    (dask.utils.disable_gc does)."""
+    thresholds = gc.get_threshold()
+    gc.set_threshold(0)
     try:
         yield
     finally:
-        if enabled:
-            gc.enable()
+        gc.set_threshold(*thresholds)
 
 
 class _Cache:

@@ -1,4 +1,5 @@
 """Robots on arrays of Dask: what the same call gives on NumPy's arrays, later."""
+import gc
 import pickle
 
 import numpy as np
@@ -231,3 +232,9 @@ def test_what_was_specialized_stays_in_its_process():
     kernel = EntryOnBlocks(PENDULUM.specialize(), PENDULUM.specialize()._gravity_torque.entry, ("q",), 1, ())
     with pytest.raises(TypeError, match="specialize"):
         pickle.dumps(kernel)
+
+
+def test_slices_leave_the_garbage_collector_enabled():
+    """dask keeps whether it was when dask was imported, which is while pytest collects: conftest.py."""
+    da.ones(4, chunks=2)[1:3]
+    assert gc.isenabled()
