@@ -43,7 +43,7 @@ def public_names():
     for module in MODULES:
         if module == "testing" and importlib.util.find_spec("rclpy") is None:
             continue
-        found = importlib.import_module(f"screw_dynamics.{module}")
+        found = getattr(sd, module) if module in sd.__all__ else importlib.import_module(f"screw_dynamics.{module}")
         offered = getattr(found, "__all__", None) or [
             name for name, x in vars(found).items()
             if not name.startswith("_") and inspect.getmodule(x) is found and callable(x)]
