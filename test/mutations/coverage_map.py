@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from .reach import CONTEXT, PASSED
 
-LIMIT = 20              # s: a test in plain Python
+LIMIT = 3               # s: a test in plain Python
 PACKAGE = "screw_dynamics"
 SETTINGS = """[run]
 source = {root}/screw_dynamics
