@@ -1,16 +1,27 @@
 """A plugin of pytest for a run under coverage.py: notes which test runs a line.
 
 The processes that a test starts, nodes say, note theirs by the same test: coverage.py starts with each process of
-Python by COVERAGE_PROCESS_START, and takes what CONTEXT says. Tests that pass are listed with their seconds."""
+Python by COVERAGE_PROCESS_START, and takes what CONTEXT says. Tests that pass are listed with their seconds. A file of
+which ENOUGH tests have failed is left: in plain Python all of its tests take too long, or need machine code."""
 import json
 import os
+from collections import Counter
 
 import pytest
 
 CONTEXT, PASSED = "MUTATIONS_CONTEXT", "MUTATIONS_PASSED"       # variables of the environment: a test, and a file
 
+ENOUGH = 4
+
 _seconds: dict[str, float] = {}
 _failed: set[str] = set()
+_failed_of: Counter[str] = Counter()
+
+
+def pytest_runtest_setup(item):
+    """Leave out what is left of a file of which ENOUGH tests have failed."""
+    if _failed_of[item.nodeid.partition("::")[0]] >= ENOUGH:
+        pytest.skip("others of this file have failed")
 
 
 @pytest.hookimpl(wrapper=True)
@@ -35,6 +46,8 @@ def pytest_runtest_logreport(report):
     _seconds[report.nodeid] = _seconds.get(report.nodeid, 0.0) + report.duration
     if not report.passed:
         _failed.add(report.nodeid)
+    if report.failed:
+        _failed_of[report.nodeid.partition("::")[0]] += 1
 
 
 def pytest_sessionfinish(session):
