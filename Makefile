@@ -132,10 +132,10 @@ planted: setup
 
 # Namespaces do not separate /clock and /diagnostics: no other node should run in this domain.
 faults: setup
-	PYTHONPATH=$(CURDIR):$(CURDIR)/test $(BIN)/python -m campaign faults $(NAMES)
+	PYTHONPATH=$(CURDIR):$(CURDIR)/test $(BIN)/python -m fault_injection faults $(NAMES)
 
 soak: setup
-	PYTHONPATH=$(CURDIR):$(CURDIR)/test $(BIN)/python -m campaign soak --minutes $(or $(MINUTES),10)
+	PYTHONPATH=$(CURDIR):$(CURDIR)/test $(BIN)/python -m fault_injection soak --minutes $(or $(MINUTES),10)
 
 # Atheris has an environment of its own, which sees .venv: the nodes need nothing of it.
 fuzz: setup

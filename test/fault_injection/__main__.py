@@ -1,4 +1,4 @@
-"""python -m campaign faults [name...] | soak [--minutes 10]: from the repository's root, as `make` does."""
+"""python -m fault_injection faults [name...] | soak [--minutes 10]: from the repository's root, as `make` does."""
 
 import argparse
 import sys
@@ -17,7 +17,7 @@ from .run import happen, ready, row
 
 
 def faults(names):
-    """The campaign; the number of faults that were not survived."""
+    """All faults; the number of faults that were not survived."""
     chosen = [fault for fault in FAULTS if not names or any(name in fault.name for name in names)]
     outcomes = []
     with tempfile.TemporaryDirectory() as folder:
@@ -30,7 +30,7 @@ def faults(names):
                 if rig.alive():
                     print("\n".join(log.read_text()[-3000:] for logs in rig.logs.values() for log in logs[-1:]))
                     break
-        finally:    # nodes that outlive an interrupted campaign would disturb the next
+        finally:    # nodes that outlive an interrupted run would disturb the next
             ended = rig.stop()
     failed = [outcome.name for outcome in outcomes if outcome.wrong] + ended
     print(f"{len(outcomes)} faults, {len(failed)} failed" + "".join(f"\n  {name}" for name in failed))

@@ -1,4 +1,4 @@
-"""The table of faults, which modules of the campaign fill."""
+"""The table of faults, which other modules fill."""
 
 from collections.abc import Callable
 from typing import NamedTuple

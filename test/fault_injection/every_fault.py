@@ -1,4 +1,4 @@
-"""All faults of the campaign, in the order in which they happen."""
+"""All faults, in the order in which they happen."""
 
 from . import crowds, faults, strangers  # noqa: F401  they fill the table
 from .table import FAULTS

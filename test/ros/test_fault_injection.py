@@ -1,10 +1,10 @@
 """Some of the faults of `make faults`: both nodes go on, are right again within a second, and say what happened."""
 
 import pytest
-from campaign import faults  # noqa: F401  it fills the table
-from campaign.rig import Rig
-from campaign.run import happen, ready
-from campaign.table import FAULTS
+from fault_injection import faults  # noqa: F401  it fills the table
+from fault_injection.rig import Rig
+from fault_injection.run import happen, ready
+from fault_injection.table import FAULTS
 
 pytestmark = pytest.mark.slow
 
