@@ -16,7 +16,7 @@ from screw_dynamics.contact.colliders import (
     pack,
     rows,
 )
-from screw_dynamics.contact.narrow_phase import ALL_KINDS, SIMPLE_KINDS, are_simple, detector, kinds_of, pair_rows
+from screw_dynamics.contact.narrow_phase import detector, kinds_of, pair_rows
 from screw_dynamics.numba_internals import pipelines
 from screw_dynamics.numba_internals.compiler import FLAGS, start
 from screw_dynamics.numbers.lanes import WIDTH, splat
@@ -75,8 +75,7 @@ class Shapes:
     def __init__(self, shapes, pairs=((0, 1),), most=64):
         colliders, data = rows([Attached(shape, i + 1, np.eye(4)) for i, shape in enumerate(shapes)])
         self.pairs = pair_rows(colliders, pairs)
-        # As scenes have them: for each set of kinds what compiles would take half a minute.
-        self.kinds = SIMPLE_KINDS if are_simple(kinds_of(colliders, self.pairs)) else ALL_KINDS
+        self.kinds = kinds_of(colliders, self.pairs)
         self.tables = pack(colliders, self.pairs, data)
         self.slots, self.most = len(colliders) + 1, most
         self.numbers, self.rows = geometry_numbers(len(colliders)), most + max(pair.points for pair in self.pairs)
