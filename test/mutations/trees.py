@@ -17,8 +17,8 @@ LIMIT = 300             # s: a test that takes longer hangs; it may compile kern
 PATIENCE = 60           # s: tests of nodes wait for so long for what a mutation may prevent
 AT_ONCE = 400           # tests in one process of pytest
 BUDGET = 120.0          # s: of tests that run a line the quickest, in plain Python and then as usual
-# pytest's exit codes; INTERRUPTED of a file that cannot be imported, NONE where all are skipped.
-PASSED, FAILED, INTERRUPTED, NONE = 0, 1, 2, 5
+# pytest's exit codes; INTERRUPTED and NOT_FOUND of a file that cannot be imported, NONE where all are skipped.
+PASSED, FAILED, INTERRUPTED, NOT_FOUND, NONE = 0, 1, 2, 4, 5
 
 
 class Tree:
@@ -77,7 +77,7 @@ class Tree:
             output = log.read()
         if process.returncode in (PASSED, NONE):
             return None
-        if process.returncode not in (FAILED, INTERRUPTED) and process.returncode > 0:
+        if process.returncode not in (FAILED, INTERRUPTED, NOT_FOUND) and process.returncode > 0:
             raise RuntimeError(f"pytest ended with {process.returncode}:\n{output}")
         # That which was begun last; of files that cannot be imported the first.
         return next((test for line in reversed(output.splitlines()) for test in tests
