@@ -39,6 +39,7 @@ class CoverageMap:
     """The map of the repository `root`, which is measured if it is not in `folder`. jobs: how many processes."""
 
     def __init__(self, root: Path, folder: Path, jobs: int):
+        self._root = root
         self._parts = {plain: folder / ("plain" if plain else "compiled") for plain in (True, False)}
         for plain, part in self._parts.items():
             if not (part / "done").exists():
@@ -48,13 +49,15 @@ class CoverageMap:
     def tests_of(self, file: Path, text: str, line: int) -> list[Test]:
         """Return the tests that run the statement at a line of a file with this text, those in plain Python first, and
         then by their times. Of what runs when the module is imported, or where no test runs the statement by itself,
-        these are all that run any line of the file."""
+        these are all that run any line of the file; of a file without any those of its folder in test/."""
         found, (first, last) = [], statement(text, line)
+        beside = f"test/{file.relative_to(self._root / PACKAGE).parts[0]}/"
         for plain, part in self._parts.items():
             by_line, passed = _data(part).contexts_by_lineno(str(file)), _passed(part)
             names = {name for k in range(first, last + 1) for name in by_line.get(k, ()) if name}
             if not names or not in_function(text, line):
-                names = {name for some in by_line.values() for name in some if name}
+                names = ({name for some in by_line.values() for name in some if name}
+                         or {name for name in passed if name.startswith(beside)})
             found += [Test(plain, name, passed[name]) for name in names if name in passed]
         return sorted(found, key=lambda test: (not test.plain, test.seconds, test.name))
 
