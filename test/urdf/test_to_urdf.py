@@ -196,6 +196,8 @@ def test_friction_of_a_joint_that_follows_is_its_leader_s():
 @pytest.mark.parametrize(("change", "says"), [
     ('<link name="lower"/>', "<inertia>: link 'lower' does not exist"),
     ('<link name="upper"/><link name="upper"/>', "<inertia>: a link of 'upper', 'upper' is named twice"),
+    ('<link name="upper"/></inertia><inertia value="1 0 0 0 1 0 1 0 0 1"><link name="upper"/>',
+     "<inertia>: the body of link 'upper' is given twice"),
     ("", "<inertia>: <link> is missing")])
 def test_a_wrong_element_is_named_with_its_line(change, says):
     own = f'<screw_dynamics><inertia value="1 0 0 0 1 0 1 0 0 1">{change}</inertia></screw_dynamics></robot>'
