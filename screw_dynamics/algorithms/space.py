@@ -313,31 +313,16 @@ def difference_coordinates(space: None, q: list, to: list, out: list) -> None:
 
 
 @kernel
-def copied(space: None, u: list, v: list, out: list) -> None:
-    """out (n) becomes v: rates or efforts, whatever the displacement u."""
+def copied(space: None, by: Any, v: list, out: list) -> None:
+    """out (n) becomes v, whatever moves the joints: coordinates have one axis."""
     for k in range(len(v)):
         out[k] = v[k]
 
 
 @kernel
-def same_in_axes(space: None, q: list, into: list, v: list, out: list) -> None:
-    """out (n) becomes v: coordinates have one axis."""
-    for k in range(len(v)):
-        out[k] = v[k]
-
-
-@kernel
-def same_turned(space: None, h: Scalar, w: list, v: list, out: list) -> None:
-    """out (n) becomes v: coordinates have one axis."""
-    for k in range(len(v)):
-        out[k] = v[k]
-
-
-@kernel
-def same_straight(space: None, h: Scalar, v: list, out: list) -> None:
-    """out (n) becomes v: coordinates have one axis."""
-    for k in range(len(v)):
-        out[k] = v[k]
+def copied_between(space: None, begin: Any, end: Any, v: list, out: list) -> None:
+    """out (n) becomes v, as copied."""
+    copied(space, begin, v, out)
 
 
 @kernel
@@ -380,10 +365,10 @@ difference = in_either(difference_coordinates, difference_on_groups)
 dexp_inv = in_either(copied, dexp_inv_on_groups)
 dexp_transpose = in_either(copied, efforts_on_groups(so3.dexp, se3.dexp))
 dexp_inv_transpose = in_either(copied, efforts_on_groups(so3.dexp_inv, se3.dexp_inv))
-in_axes = in_either(same_in_axes, in_axes_on_groups)    # out (n) becomes v at q, in the axes of another configuration
-turned = in_either(same_turned, turned_on_groups)       # out (n) becomes v, turned by exp(h w)
-without_turning = in_either(same_turned, without_turning_on_groups)     # out (n) becomes v, in the axes of the start
-straight = in_either(same_straight, straight_on_groups)  # out (n) becomes u, q exp(h u) being straight on by h v
+in_axes = in_either(copied_between, in_axes_on_groups)  # out (n) becomes v at q, in the axes of another configuration
+turned = in_either(copied_between, turned_on_groups)    # out (n) becomes v, turned by exp(h w)
+without_turning = in_either(copied_between, without_turning_on_groups)  # out (n) becomes v, in the axes of the start
+straight = in_either(copied, straight_on_groups)        # out (n) becomes u, q exp(h u) being straight on by h v
 sizes = in_either(sizes_of_coordinates, sizes_on_groups)                 # out (n) becomes the sizes of what changes
 put_back = in_either(put_coordinates_back, put_back_on_groups)           # out (nq) becomes q where joints are held
 place_in_q = in_either(place_of_coordinate, place_on_groups)             # where in q a velocity's coordinate is, or -1
