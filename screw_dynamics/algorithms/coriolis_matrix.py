@@ -48,7 +48,7 @@ def gyration(M: Inertia, V: Twist) -> Gyration:
 
 
 @kernel
-def carried_gyration(E: Joint, q: Scalar | Placement, C: Pose, B: Gyration) -> Gyration:
+def gyration_to_parent(E: Joint, q: Scalar | Placement, C: Pose, B: Gyration) -> Gyration:
     """Ad_C^-T B Ad_C^-1 for the pose C of a joint."""
     p = turned(E, q, C.R, B.p)
     shift = full(multiple_of_identity(C.p @ p)) - outer(p, C.p)                         # -r~ p~, r from C
@@ -85,7 +85,7 @@ def coriolis_matrix(links: Link, body: Gyrations, H: np.ndarray) -> None:
         child = Ad(C[i + 1], child) if i < n and inner(q[i + 1]) else V[i]
         Xd[i] = over(ad(child, X[i]), q[0])
         Mc[parent[i]] += inertia_to_parent(E[i], q[i], C[i], Mc[i])
-        B[parent[i]] += carried_gyration(E[i], q[i], C[i], B[i])
+        B[parent[i]] += gyration_to_parent(E[i], q[i], C[i], B[i])
     for i in range(1, n + 1):
         rate, momentum = Mc[i] @ Xd[i] + B[i] @ X[i], over(Mc[i] @ X[i], q[0])
         torque = over(transposed_torque(B[i], X[i]), q[0])

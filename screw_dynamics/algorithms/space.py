@@ -133,8 +133,8 @@ def difference_on_groups(space: Groups, q: list, to: list, out: list) -> None:
 
 
 @kernel
-def dexp_inv_on_groups(space: Groups, u: list, v: list, out: list) -> None:
-    """out (n) becomes u', the rate of u where the velocities at q exp(u) are v."""
+def displacement_rate_on_groups(space: Groups, u: list, v: list, out: list) -> None:
+    """out (n) becomes u' = dexp_(-u)^-1 v, the rate of u where the velocities at q exp(u) are v."""
     for i in range(1, len(space.kind)):
         kind, j = space.kind[i], space.velocity[i]
         if kind == COORDINATE:
@@ -358,12 +358,11 @@ def in_either(on_coordinates: Callable, on_groups: Callable) -> Callable:
     return either
 
 
-# out (nq) becomes q exp(h u), and is not q; out (n) becomes u with q exp(u) = to; u', at q exp(u) with rates v;
-# dexp_u^T w; dexp_u^-T w.
-integrate = in_either(integrate_coordinates, integrate_on_groups)
-difference = in_either(difference_coordinates, difference_on_groups)
-dexp_inv = in_either(copied, dexp_inv_on_groups)
-dexp_transpose = in_either(copied, efforts_on_groups(so3.dexp, se3.dexp))
+integrate = in_either(integrate_coordinates, integrate_on_groups)          # out (nq) becomes q exp(h u); out is not q
+difference = in_either(difference_coordinates, difference_on_groups)       # out (n) becomes u with q exp(u) = to
+displacement_rate = in_either(copied, displacement_rate_on_groups)         # out (n) becomes u' = dexp_(-u)^-1 v
+dexp_transpose = in_either(copied, efforts_on_groups(so3.dexp, se3.dexp))  # out (n) becomes dexp_u^T w
+# out (n) becomes dexp_u^-T w
 dexp_inv_transpose = in_either(copied, efforts_on_groups(so3.dexp_inv, se3.dexp_inv))
 in_axes = in_either(copied_between, in_axes_on_groups)  # out (n) becomes v at q, in the axes of another configuration
 turned = in_either(copied_between, turned_on_groups)    # out (n) becomes v, turned by exp(h w)

@@ -1,4 +1,4 @@
-"""Derivatives of the end of a step, where constraints act: those of constraints/projection.py, which closes loops by
+"""Derivatives of the projection at the end of a step, where constraints act: constraints/projection.py closes loops by
 the shortest displacement, and makes velocities admissible by an impulse.
 
 Both end where the constraints hold, J dq = 0 and J dqd = -d(J qd), and differ from what was before by what constraints
@@ -17,8 +17,8 @@ from .projection import closed
 from .response import response
 
 
-def arrive(constraints: Constraints, q: np.ndarray, qd: np.ndarray, dq: np.ndarray, dqd: np.ndarray,
-           threads: int | None = None) -> tuple[np.ndarray, np.ndarray]:
+def after_projection(constraints: Constraints, q: np.ndarray, qd: np.ndarray, dq: np.ndarray, dqd: np.ndarray,
+                     threads: int | None = None) -> tuple[np.ndarray, np.ndarray]:
     """The derivatives (N, n, k) of states after they are closed, from those of states q (N, nq), qd (N, n) before.
     ValueError where that does not succeed."""
     after = closed(constraints, q, np.ones(constraints.robot.n), TOLERANCE, STEPS)

@@ -33,8 +33,8 @@ if not PLAIN:
     try:
         from . import _calls as calls  # type: ignore[no-redef]
     except ImportError as error:
-        say_once(f"the extension of screw_dynamics is not there, and calls take longer: {error}. With a C compiler, "
-                 "`pip install` of the sources, with a C compiler, builds it")
+        say_once(f"the extension of screw_dynamics is not there, and calls take longer: {error}. `pip install` of the "
+                 "sources, with a C compiler, builds it")
 
 TILE = 1 << 12          # states that are copied at once where an array cannot be read in place
 calls.configure(width=WIDTH, large=LARGE, threads=partial(thread_count, None),

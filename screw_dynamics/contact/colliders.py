@@ -82,7 +82,7 @@ class Located(NamedTuple):
 
 class Geometry(NamedTuple):
     """Tables of colliders and pairs, how many there are, and how many points a pair has at most; the numbers of hulls
-    and height fields; place: where of the colliders."""
+    and height fields; place: where the colliders are."""
 
     collider: Collider
     pair: Pair
@@ -113,7 +113,7 @@ def rows(attached: Sequence[Attached]) -> tuple[list[Collider], np.ndarray]:
             data.append(numbers)
             end += len(numbers)
         colliders.append(Collider(kind_of(shape), body, pose(np.asarray(C, dtype=float)), vec3(_size(shape)),
-                            shape.bounding_radius, first, count, columns, vec3(belt)))
+                                  shape.bounding_radius, first, count, columns, vec3(belt)))
     return colliders, np.concatenate(data)
 
 

@@ -1,4 +1,5 @@
-"""The list of touches: of all pairs those that are nearer than a margin, in the order of pairs and their points."""
+"""Narrow phase: the list of touches. Of all pairs of colliders those that are nearer than a margin, in the order of
+pairs and their points; bounding spheres first."""
 from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any

@@ -169,14 +169,15 @@ def compiling(made: Compiled, file: str | None) -> Iterator[None]:
 @contextmanager
 def _collector_paused():
     """Compiling makes millions of objects that live until its end: looking through them for cycles takes a sixth of
-    the time, and finds none. The collector stays enabled: what another thread imports meanwhile may take that for ever
-    (dask.utils.disable_gc does)."""
+    the time, and finds none. The collector stays enabled: a module that another thread imports meanwhile may note that
+    it is not, and never enable it again (dask.utils.disable_gc)."""
     thresholds = gc.get_threshold()
     gc.set_threshold(0)
     try:
         yield
     finally:
-        gc.set_threshold(*thresholds)
+        if gc.get_threshold()[0] == 0:      # else somebody has set others meanwhile
+            gc.set_threshold(*thresholds)
 
 
 class _Cache:

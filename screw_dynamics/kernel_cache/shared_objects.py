@@ -23,13 +23,13 @@ RUNTIME = Path(__file__).with_name("runtime.c")
 
 
 def linker() -> list[str] | None:
-    """Return the command of the C compiler that links kernels: $CC, cc, gcc or clang; None if there is none."""
-    chosen = os.environ.get("CC", "")
+    """Return the command of the C compiler that links kernels: $CC, cc, gcc or clang, the first that is there; None if
+    there is none."""
+    chosen: list[str] = []
     try:
-        chosen = shlex.split(chosen)
+        chosen = shlex.split(os.environ.get("CC", ""))
     except ValueError as error:         # a quote that is not closed
-        store.say_once(f"CC={chosen!r} is no command ({error}): kernels are linked by cc, gcc or clang")
-        chosen = []
+        store.say_once(f"CC={os.environ['CC']!r} is no command ({error}): kernels are linked by cc, gcc or clang")
     commands = chosen, ["cc"], ["gcc"], ["clang"]
     return next((command for command in commands if command and shutil.which(command[0])), None)
 

@@ -11,7 +11,7 @@ from screw_dynamics.simulation.integrators import INTEGRATORS, LINEARIZED, WITH_
 from screw_dynamics.simulation.linearization.linear_model import (
     Actuation,
     are_euler_steps,
-    before_arrival,
+    before_projection,
     step_derivatives,
     with_padding,
 )
@@ -146,7 +146,7 @@ class LoopPhase(TreePhase):
                     most: np.ndarray | None = None) -> np.ndarray:
         """Derivatives as of TreePhase, along the constraints."""
         from screw_dynamics.closed_loops.derivatives import accelerations
-        from screw_dynamics.closed_loops.projection_derivatives import after_impulse, arrive
+        from screw_dynamics.closed_loops.projection_derivatives import after_impulse, after_projection
 
         h, integrator, friction, limits, forces, threads, projection = self.steps
         if friction or limits:
@@ -160,11 +160,11 @@ class LoopPhase(TreePhase):
         actuation = Actuation(tau, None, self.rollouts.smooth(forces, friction), False, threads, t, False, held)
         if projection is None:
             return step_derivatives(self.robot, integrator, q, qd, actuation, h, whole=whole)[0]
-        F, _, u, v = before_arrival(self.robot, integrator, q, qd, actuation, h)
+        F, _, u, v = before_projection(self.robot, integrator, q, qd, actuation, h)
         n, there = self.robot.n, self.robot.integrate(q, u)
         dq, dqd = F[:, :n, :3 * n], F[:, n:, :3 * n]
         if projection == BOTH:
-            dq[...], dqd[...] = arrive(constraints, there, v, dq, dqd, threads)
+            dq[...], dqd[...] = after_projection(constraints, there, v, dq, dqd, threads)
         else:
             dqd[...] = after_impulse(constraints, there, constraints.jacobian(there), v, dq, dqd, threads, most)
         return F

@@ -1,4 +1,5 @@
-"""Bodies that turn while they slide, in a step with contacts: velocities in the axes at its start, and where it leads.
+"""The update of a step with contacts in fixed axes: velocities of bodies that turn while they slide, in the axes at
+its start, and where it leads.
 
 Contacts see velocities (w, v) of a joint that turns and slides in the axes at the start of the step, where its slide is
 v + h w x v of what forward dynamics has in axes that turn. The step turns it by h w, and slides it straight on by h v;

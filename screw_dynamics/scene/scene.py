@@ -251,7 +251,7 @@ class Scene(SceneLinearization, ScenePlanning):
             pose[:3, :3].T @ each.belt for each in self._objects.values() for _, pose in each.shapes]
         names = [*(shape.link for shape in self._shapes), *(shape.name for shape in shapes[len(self._shapes):])]
         colliders = [Collider(name, shape.link, shape.shape, shape.pose, tuple(belt))
-                  for name, shape, belt in zip(names, shapes, belts, strict=True)]
+                     for name, shape, belt in zip(names, shapes, belts, strict=True)]
         materials, of_robots = [shape.material or self.material for shape in shapes], len(self._shapes)
         pairs = {pair: between or self.combination.of(*(materials[i] for i in pair))
                  for pair, between in self._self_pairs.items()

@@ -94,7 +94,7 @@ def square(U: Wrench, d: Scalar) -> Articulated:
 
 
 @kernel
-def _relieved(A, X, U, d, added):
+def _articulated_update(A, X, U, d, added):
     return A - square(U, d)
 
 
@@ -106,7 +106,7 @@ def _frees(X: Twist, added: Scalar) -> str | None:
     return moves[0] if len(moves) == 1 and not any(getattr(X, moves[0])[:2]) else None
 
 
-@compiled_as(_relieved)
+@compiled_as(_articulated_update)
 def articulated_update(A: Articulated, X: Twist, U: Wrench, d: Scalar, added: Scalar) -> Articulated:
     """A - U d U^T, U = A X and 1 / d = X^T U + added: what a joint leaves of an articulated inertia to its parent.
 

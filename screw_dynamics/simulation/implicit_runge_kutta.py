@@ -5,7 +5,7 @@ one call of O(n) an iteration, in which springs and dampers are exact, and only 
 efforts of controllers are of the iteration before."""
 import numpy as np
 
-from screw_dynamics.algorithms.space import dexp_inv, integrate
+from screw_dynamics.algorithms.space import displacement_rate, integrate
 from screw_dynamics.numbers.scalars import absolute, larger, some, where
 from screw_dynamics.numbers.values import Scalar, kernel, null, over
 
@@ -37,7 +37,7 @@ def implicit_runge_kutta(tableau: Tableau, plant: Plant, t: Scalar, h: Scalar, q
         for _ in range(ITERATIONS):
             for k in range(n):
                 stages.u[k], stages.v[k] = base[k] + gamma * dq[s, k], rate[k] + gamma * dv[s, k]
-            dexp_inv(plant.space, stages.u, stages.v, dq[s])
+            displacement_rate(plant.space, stages.u, stages.v, dq[s])
             for k in range(n):
                 stages.u[k] = base[k] + gamma * dq[s, k]
             integrate(plant.space, q, 1.0, stages.u, stages.q)

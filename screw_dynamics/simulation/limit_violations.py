@@ -1,4 +1,5 @@
-"""A warning of joints that leave position limits, or begin beyond them, which nobody has asked for or declined."""
+"""Violations of position limits: a warning of joints that leave them, or begin beyond them, where rollouts are not told
+whether limits act."""
 import warnings
 
 import numpy as np

@@ -3,7 +3,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from screw_dynamics.algorithms.space import dexp_inv, integrate, sizes
+from screw_dynamics.algorithms.space import displacement_rate, integrate, sizes
 from screw_dynamics.numbers.lanes import extract, insert, places
 from screw_dynamics.numbers.scalars import absolute, sqrt, where
 from screw_dynamics.numbers.values import Scalar, kernel, null, over
@@ -39,7 +39,7 @@ def runge_kutta_stages(tableau: Tableau, plant: Plant, t: Scalar, h: Scalar, q: 
                 dv += a[s, j] * stages.dv[j, k]
             stages.u[k], stages.v[k] = h * du, qd[k] + h * dv
         integrate(plant.space, q, 1.0, stages.u, stages.q)
-        dexp_inv(plant.space, stages.u, stages.v, stages.dq[s])
+        displacement_rate(plant.space, stages.u, stages.v, stages.dq[s])
         accelerate(plant, t + c[s] * h, stages.q, stages.v, 0.0, stages.dv[s])
 
 

@@ -60,7 +60,7 @@ def variational(tableau: Tableau, plant: Plant, t: Scalar, h: Scalar, q: list, q
     if n == 0:
         return
     found, like = array_at(qd[0], at(stages.dq), (3, n)), null(qd[0])
-    start, pulled, half, change = stages.dv[0], stages.dv[1], stages.dv[2], stages.dv[3][:n]
+    start, transposed, half, change = stages.dv[0], stages.dv[1], stages.dv[2], stages.dv[3][:n]
     u, v, middle = stages.u, stages.v, stages.q
     momenta(plant, q, qd, found)
     for k in range(n):
@@ -75,10 +75,10 @@ def variational(tableau: Tableau, plant: Plant, t: Scalar, h: Scalar, q: list, q
         dexp_transpose(plant.space, u, found[1], half)
         for k in range(n):
             u[k] *= 2.0
-        dexp_transpose(plant.space, u, start, pulled)
+        dexp_transpose(plant.space, u, start, transposed)
         for k in range(n):
-            pulled[k] += (0.5 * h) * half[k] - found[0, k]
-        rate(plant, middle, pulled, found[2], h, change)
+            transposed[k] += (0.5 * h) * half[k] - found[0, k]
+        rate(plant, middle, transposed, found[2], h, change)
         now, size = like, over(SLOW, like)
         for k in range(n):
             dv = where(active, h * change[k], like)
@@ -95,13 +95,13 @@ def variational(tableau: Tableau, plant: Plant, t: Scalar, h: Scalar, q: list, q
     dexp_transpose(plant.space, u, found[1], half)
     for k in range(n):
         u[k] *= -1.0
-    dexp_transpose(plant.space, u, found[1], pulled)
+    dexp_transpose(plant.space, u, found[1], transposed)
     for k in range(n):
-        half[k] += pulled[k]
+        half[k] += transposed[k]
         u[k] *= -2.0
-    dexp_transpose(plant.space, u, start, pulled)
+    dexp_transpose(plant.space, u, start, transposed)
     for k in range(n):
-        half[k] = pulled[k] + (0.5 * h) * half[k]
+        half[k] = transposed[k] + (0.5 * h) * half[k]
     integrate(plant.space, q, 1.0, u, middle)
     for k in range(n):
         u[k] *= -1.0

@@ -8,15 +8,15 @@ from screw_dynamics.robot import Robot
 from screw_dynamics.simulation.integrators import FIXED_STEPS, WITH_CONSTRAINTS, check_elements
 
 from .actuators import singular_joint
-from .initial_state import Home
+from .initial_state import InitialState
 from .motors import command_names
 from .settings import Settings
 
 
-def check_inertia(robot: Robot, home: Home, names: Sequence[str]) -> None:
-    """Refuse a robot of whose velocities, with these names (n), one is resisted by no inertia, at home or anywhere."""
-    anywhere = home.displaced(np.random.default_rng(0).uniform(-1.0, 1.0, robot.n))
-    for q, where in ((anywhere, "everywhere"), (home.displaced(np.zeros(robot.n)), "at the initial positions")):
+def check_inertia(robot: Robot, initial: InitialState, names: Sequence[str]) -> None:
+    """Refuse a robot of whose velocities, with these names (n), one is resisted by no inertia, at initial or anywhere."""
+    anywhere = initial.displaced(np.random.default_rng(0).uniform(-1.0, 1.0, robot.n))
+    for q, where in ((anywhere, "everywhere"), (initial.displaced(np.zeros(robot.n)), "at the initial positions")):
         i = singular_joint(robot.mass_matrix(q))
         if i is not None:
             raise ValueError(f"no inertia resists joint '{names[i]}': the mass matrix is singular {where}")

@@ -35,7 +35,7 @@ def modes_of(model: Model, mode: str, given: Mapping[str, str]) -> list[str]:
     return ["effort"] * base + [modes.get(name, "passive") for name in names[base:]]
 
 
-class Home:
+class InitialState:
     """The positions (n,) after a reset: `EnforcedLimits.middle`, or what `change` says, motors where their springs
     carry the weight of links; and pose and twist of a base.
 
@@ -61,12 +61,12 @@ class Home:
 
     def change(self, positions: Mapping[str, float]) -> None:
         """Start at these positions, in the middle for other joints; nothing is changed by an error."""
-        home = self._limits.middle()
+        start = self._limits.middle()
         for joint, position in positions.items():
-            home[self.index(joint)] = position
-        self._limits.check(home)
+            start[self.index(joint)] = position
+        self._limits.check(start)
         self._placed = tuple(positions)         # among them motors that are elsewhere than where springs carry links
-        self.position = coordinates(self._with_motors(self._configuration(home), positions), len(home))
+        self.position = coordinates(self._with_motors(self._configuration(start), positions), len(start))
 
     def check(self, joint: str, position: float) -> None:
         """ValueError unless the joint may start there."""

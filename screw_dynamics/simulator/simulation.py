@@ -27,7 +27,7 @@ from .conservation import Account, Balance
 from .environment import Environment
 from .faults import Faults, Scheduled
 from .heat import Heat
-from .initial_state import Home, modes_of
+from .initial_state import InitialState, modes_of
 from .limits import EnforcedLimits
 from .loops import closed, residuals, with_loops
 from .measurements import Measurements
@@ -53,7 +53,7 @@ class Simulation(Motion, Objects, Measurements):
     * saturated (n,): the steps, since the start, in which a command or an effort was clipped to a limit.
     * unsolved: the largest residual in m/s, since the last reset, of contacts in steps that the solver gave up.
     * fault: None, or why the robot stopped until a reset. The state always is finite.
-    * home: where the next reset leads to.
+    * initial_state: where the next reset leads to.
     * residuals {name: function of q (nq,)}: what constrains configurations, each 0 where it holds; more may be added.
     * given_up (n,): the joints whose command is stale and no longer acts; at_command: whether their state was as good
       as their last command then, by ros2_control's sum of differences.
@@ -89,9 +89,9 @@ class Simulation(Motion, Objects, Measurements):
         self._rates = robot.n - len(self.joint_names)
         self.settings = settings or Settings()
         self.limits = EnforcedLimits(robot.model, self.settings.enforce_limits)
-        self.home = Home(robot, self.joint_names, self.limits, self.base, self.settings)
-        self.home.change(initial_positions or {})
-        check_inertia(robot, self.home, self.names)
+        self.initial_state = InitialState(robot, self.joint_names, self.limits, self.base, self.settings)
+        self.initial_state.change(initial_positions or {})
+        check_inertia(robot, self.initial_state, self.names)
         self.forces = elements_of(forces)
         check_settings(robot, self.settings, scene is not None, self.forces)
         self._actuators = Actuators(self.limits, self.settings, self.forces)
@@ -164,7 +164,7 @@ class Simulation(Motion, Objects, Measurements):
     def reset(self, restart_clock: bool = False) -> None:
         """Return to the initial state, without commands and pushes, and with the faults of the schedule to come;
         simulated time goes on, or restarts at zero."""
-        self._start(*self.home.with_noise(self.settings), restart_clock)
+        self._start(*self.initial_state.with_noise(self.settings), restart_clock)
 
     def reset_to(
         self,
@@ -181,7 +181,7 @@ class Simulation(Motion, Objects, Measurements):
 
         A start in motion releases all joints at once, whatever hold_until_first_command is. ValueError names the
         joint and changes nothing."""
-        self._start(*self.home.with_joints(names, position, velocity, base), restart_clock)
+        self._start(*self.initial_state.with_joints(names, position, velocity, base), restart_clock)
 
     def _start(self, q: np.ndarray, qd: np.ndarray, restart_clock: bool) -> None:
         q, qd = closed(self.robot, q, qd, ~self._commands.passive)

@@ -26,7 +26,7 @@ FRICTION = "damping", "friction"
 LIMITS = {"lower": "lower", "upper": "upper", "velocity": "velocity_limit", "effort": "effort_limit"}
 
 
-class Said(NamedTuple):
+class SourceDescription(NamedTuple):
     """The links and joints of a URDF, and its parts beside these."""
 
     links: Mapping[str, Link]
@@ -88,11 +88,11 @@ class Said(NamedTuple):
         return in_use(self.parts, {*base.v_slices, *base.mimics}, base.frames, Notes())
 
 
-def said_in(text: str) -> Said:
+def source_description(text: str) -> SourceDescription:
     """Return the contents of a URDF text. Raises UrdfError for what is wrong in it."""
     notes = Notes()
     root = parse_xml(text)
     links, joints = describe(needed_part(root, notes), notes)
     own = own_elements(root, notes)
     joints = with_armature(joints, root, [x for x in own if x.tag == "armature"], coordinates_of_drives(own))
-    return Said(links, joints, own_parts(own, links, joints))
+    return SourceDescription(links, joints, own_parts(own, links, joints))

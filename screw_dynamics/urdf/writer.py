@@ -25,7 +25,7 @@ from .lock import ON_GROUPS
 from .lossless import Document, Element
 from .parts_written import extension, write_parts
 from .source import Source, path_of, read_source
-from .source_description import FRICTION, LIMITS, said_in
+from .source_description import FRICTION, LIMITS, source_description
 
 MOVED = 1e-9            # of poses and screws: more is another robot
 
@@ -36,7 +36,7 @@ def written(model: Model, source: Source) -> tuple[str, list[str]]:
     ValueError names what the source does not have, and what a URDF has no word for."""
     try:
         text = read_source(source)
-        said, document = said_in(text), Document(text)
+        said, document = source_description(text), Document(text)
     except UrdfError as error:
         raise UrdfError(f"to_urdf: the source of the robot, {path_of(source) or 'a text'}: {error}") from None
     notes = Notes()
@@ -55,9 +55,9 @@ def written(model: Model, source: Source) -> tuple[str, list[str]]:
     model = replace(model, drives=drives)
     try:
         for last in (False, True):      # what says otherwise goes; then what is not said yet is
-            read = said_in(str(document))
+            read = source_description(str(document))
             _write_exact(model, read, read.model(base), document, last)
-        _check(model, said_in(str(document)).model(base))
+        _check(model, source_description(str(document)).model(base))
     except UrdfError as error:
         raise UrdfError(f"to_urdf: what would be written cannot be read: {error}") from None
     return str(document), notes.texts()

@@ -67,7 +67,7 @@ def test_a_displacement_is_a_product_with_an_exponential(robot, groups, rng):
 def test_a_displacement_changes_at_the_rate_that_gives_the_velocities(robot, groups, rng):
     """d/ds exp(u + s u') = exp(u) v at s = 0: SciPy has the derivative."""
     u, v = rng.normal(size=(2, robot.n))
-    rate = filled(space.dexp_inv_on_groups, robot.n, groups, u, v)
+    rate = filled(space.displacement_rate_on_groups, robot.n, groups, u, v)
     for kind, _, velocities in joints(robot):
         U, V, R = (algebra(kind, x[velocities]) for x in (u, v, rate))
         assert np.abs(expm_frechet(U, R, compute_expm=False) - expm(U) @ V).max() < 1e-12, kind
@@ -76,12 +76,12 @@ def test_a_displacement_changes_at_the_rate_that_gives_the_velocities(robot, gro
 def test_efforts_are_carried_so_that_their_power_stays(robot, groups, rng):
     """w . v = (dexp_(-u)^T w) . u' where v = dexp_(-u) u', and the inverse."""
     u, v, w = rng.normal(size=(3, robot.n))
-    pull = space.efforts_on_groups(space.so3.dexp, space.se3.dexp)
-    push = space.efforts_on_groups(space.so3.dexp_inv, space.se3.dexp_inv)
-    rate = filled(space.dexp_inv_on_groups, robot.n, groups, u, v)
-    pulled, pushed = (filled(f, robot.n, groups, -u, w) for f in (pull, push))
+    dexp_transpose = space.efforts_on_groups(space.so3.dexp, space.se3.dexp)
+    dexp_inv_transpose = space.efforts_on_groups(space.so3.dexp_inv, space.se3.dexp_inv)
+    rate = filled(space.displacement_rate_on_groups, robot.n, groups, u, v)
+    there, back = (filled(f, robot.n, groups, -u, w) for f in (dexp_transpose, dexp_inv_transpose))
     for _, _, velocities in joints(robot):
-        a, b, c, d, e = (x[velocities] for x in (w, v, rate, pulled, pushed))
+        a, b, c, d, e = (x[velocities] for x in (w, v, rate, there, back))
         assert a @ b == pytest.approx(d @ c, abs=1e-12) and a @ c == pytest.approx(e @ b, abs=1e-12)
 
 

@@ -12,8 +12,8 @@ from .articulated_solver import ForwardDynamicsDerivatives
 from .forward_dynamics import BY_BODIES, BY_MATRIX, BY_TREE, by_solver, coordinates_alone, on_groups
 from .inverse_dynamics import InverseDynamicsDerivatives, inverse_dynamics_derivatives, three_per_pair
 
-# Inputs: q, q', q''. Result (3, n, n): dtau/dq, dtau/dq', and M = dtau/dq''. By rows: of one
-# state, for models that matrix_rows.is_deep accepts.
+# Inputs: q, q', q''. Result (3, n, n): dtau/dq, dtau/dq', and M = dtau/dq''. By rows: of one state, for
+# models that matrix_rows.is_deep accepts.
 INVERSE_DYNAMICS_DERIVATIVES = Entry(inverse_dynamics_derivatives, InverseDynamicsDerivatives, "q qd qdd",
                                      three_per_pair, on_groups=inverse_on_groups(inverse_dynamics_derivatives))
 INVERSE_DYNAMICS_DERIVATIVES_BY_ROWS = Entry(

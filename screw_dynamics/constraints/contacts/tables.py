@@ -41,8 +41,8 @@ class Settings(NamedTuple):
 
 
 class Kept(NamedTuple):
-    """Of a contact that a step solves: the axes t and s that make a frame with the normal, from the first collider to
-    the second the vectors from the origins of their bodies to the point, the normal velocity at the begin of the step,
+    """Of a contact that a step solves: the axes t and s that make a frame with the normal; of the first collider and of
+    the second the vectors from the origins of their bodies to the point; the normal velocity at the begin of the step,
     when in the step it closes, from 0 to 1, or later, and by how much the normal velocity that is asked for differs
     from that before an impact then; and the impulse along t, s and the normal."""
 

@@ -300,7 +300,7 @@ class SimulatorNode(ManagedNode):
     def _on_initial_positions(self, names: set[str]) -> None:
         homes = self._simulation_parameters.homes
         if self._runner is not None and self._loaded.describes(homes.model):
-            self._runner.simulation.home.change(homes.by_joint())
+            self._runner.simulation.initial_state.change(homes.by_joint())
         elif self.description.refused is not None:
             self.description.offer(self.description.refused)   # perhaps it was refused for these
 

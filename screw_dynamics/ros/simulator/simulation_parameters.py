@@ -50,7 +50,7 @@ class SimulationParameters:
         at_defaults = Simulation(robot, self.settings, **own)
         middle = at_defaults.limits.middle()[robot.n - len(names):]
         self.homes.declare(robot.model, {name: x for name, x, motor in zip(names, middle.tolist(), motors, strict=True)
-                                         if not motor}, at_defaults.home.check)
+                                         if not motor}, at_defaults.initial_state.check)
         self.interfaces.declare(robot.model, self._modes(robot.model))
         return Simulation(robot, self.settings, self.homes.by_joint(), time_ns, self.interfaces.by_joint(), **own)
 

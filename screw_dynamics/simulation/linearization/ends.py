@@ -1,4 +1,5 @@
-"""Derivatives of the end of a step, where stops and dry friction act: those of simulation.plant.end_step.
+"""Derivatives of the end of a step, where stops and dry friction act: those of
+end_step in simulation/plant.py.
 
 Exact where no joint comes to rest, or begins to move, just at the end of the step: there a step has no derivative."""
 from typing import Any
@@ -10,7 +11,7 @@ from screw_dynamics.constraints.impulses import LOWER, STICKS, UPPER
 
 
 def end_step(robot: Any, limits: bool, friction: np.ndarray, begin: np.ndarray, q: np.ndarray, qd: np.ndarray,
-           dq: np.ndarray, dqd: np.ndarray, threads: int | None) -> np.ndarray:
+             dq: np.ndarray, dqd: np.ndarray, threads: int | None) -> np.ndarray:
     """Make dq and dqd (..., n, m), derivatives of a state (q, qd) by the state where the step starts first, those of
     the state after the end of the step, in place. friction (n,): the largest impulses of dry friction; begin (..., n):
     the velocities where the step starts. Returns those after it."""

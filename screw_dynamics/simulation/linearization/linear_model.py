@@ -115,7 +115,7 @@ def step_derivatives(robot: Any, integrator: str, q: np.ndarray, qd: np.ndarray,
     if are_euler_steps(robot, integrator, actuation.limits or actuation.friction) and not (apart or stages):
         by = implicit(robot, q, qd, actuation, h, False)[0][1:]
         return derivatives_of_euler_steps(*by, h, whole), [Stage(q, qd, None)]
-    after, found, u, v = before_arrival(robot, integrator, q, qd, actuation, h, apart)
+    after, found, u, v = before_projection(robot, integrator, q, qd, actuation, h, apart)
     columns = (2 + (len(found) if apart else 1)) * n
     if actuation.limits or actuation.friction and not rule.implicit:
         end, dry = robot.integrate(q, u), h * actuation.dry(robot) * (not rule.implicit)
@@ -125,7 +125,7 @@ def step_derivatives(robot: Any, integrator: str, q: np.ndarray, qd: np.ndarray,
     return after, found
 
 
-def before_arrival(robot: Any, integrator: str, q: np.ndarray, qd: np.ndarray, actuation: Actuation, h: float,
+def before_projection(robot: Any, integrator: str, q: np.ndarray, qd: np.ndarray, actuation: Actuation, h: float,
                    apart: bool = False) -> tuple[np.ndarray, list[Stage], np.ndarray, np.ndarray]:
     """Return F and the stages of `step_derivatives` before what acts at the end of a step, with its displacement and
     the velocities there."""

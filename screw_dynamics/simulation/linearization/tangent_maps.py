@@ -8,7 +8,7 @@ from screw_dynamics.algorithms.configurations import PLACES, ROWS, entry_of, joi
 from screw_dynamics.algorithms.space import (
     Groups,
     degrees,
-    dexp_inv,
+    displacement_rate,
     dexp_inv_transpose,
     dexp_transpose,
     efforts_on_groups,
@@ -111,7 +111,7 @@ def form_of_trivialization() -> Form:
                     for j in range(degrees(joints.kind[i])):
                         k = joints.velocity[i] + j
                         U[k], V[k] = dual(u[p, k], direction(j - first)), over(v[p, k], like)
-                dexp_inv(joints, U, V, rate)
+                displacement_rate(joints, U, V, rate)
                 for i in range(1, len(joints.kind)):
                     at, size = joints.velocity[i], degrees(joints.kind[i])
                     for k in range(size):
