@@ -21,6 +21,10 @@ OF_ROS = ("builtin_interfaces", "diagnostic_msgs", "geometry_msgs", "launch", "l
           "std_msgs", "std_srvs", "trajectory_msgs", "visualization_msgs")
 NAME = re.compile(
     r"(?<![\w/])(\w+://[\w<>/]+|~?/?(?:[\w<>]+/)*(?:<\w+>|\w+_\w+)(?:[/.]\w+)*|~/\w+|/\w+)(?!\w)")
+# Of parameters of single joints.
+DEFAULTS = {"initial_positions": "0, or the middle of the range where that does not contain 0",
+            "command_interfaces": "`command_mode`; `velocity` of wheels that `cmd_vel` drives; `passive` of joints of "
+                                  "closed loops without an effort limit where others have one"}
 TYPES = {bool: "bool", int: "integer", float: "double", str: "string"}
 
 
@@ -72,7 +76,10 @@ def kind(row) -> str:
 
 
 def default(row) -> str:
-    """Its default."""
+    """Its default; of what one joint has instead of all that of these, or as DEFAULTS have it."""
+    if row.name.endswith(".<joint>"):
+        of_all = row.name.partition(".")[0]
+        return DEFAULTS.get(of_all, f"that of `{of_all}`")
     given = list(row.default) if isinstance(row.default, tuple) else row.default
     return f"`{json.dumps(given)}`"
 
@@ -113,7 +120,7 @@ def ros_reference() -> str:
                 for row, default in ((simulator_settings.INITIAL_POSITIONS, 0.0),
                                      (simulator_settings.COMMAND_INTERFACES, "effort"))]
     sensed = [row for row in simulator_settings.SETTINGS if row.name in OF_JOINTS]
-    by_joint += [row._replace(name=f"{row.name}.<joint>", description=f"{row.description} of the joint")
+    by_joint += [row._replace(name=f"{row.name}.<joint>", description=f"of the joint: {row.description}")
                  for row in sensed]
     groups = [row._replace(name=f"<group>.{row.name}") for row in trajectory_settings.GROUP]
     groups += [row._replace(name=f"<group>.constraints.<joint>.{row.name}") for row in trajectory_settings.JOINT]

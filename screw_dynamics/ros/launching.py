@@ -25,7 +25,7 @@ PACKAGE = "screw_dynamics"
 ARGUMENTS = {   # name: default, description
     "urdf": ("", "URDF or xacro file, as a path or package://<package>/<path>; empty: the topic robot_description, or "
              "as in params_file"),
-    "xacro_args": ("", "arguments of the xacro file, such as 'name:=ur ur_type:=ur5e'"),
+    "xacro_args": ("", "arguments of the xacro file, such as `name:=ur ur_type:=ur5e`"),
     "params_file": ("", "YAML file with parameters; empty: the package's config, which lists them all"),
     "namespace": ("", "namespace of the nodes"),
     "use_sim_time": ("", "true: take the time from /clock; empty: as in params_file"),

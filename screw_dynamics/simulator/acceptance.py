@@ -14,7 +14,8 @@ from .settings import Settings
 
 
 def check_inertia(robot: Robot, initial: InitialState, names: Sequence[str]) -> None:
-    """Refuse a robot of whose velocities, with these names (n), one is resisted by no inertia, at initial or anywhere."""
+    """Refuse a robot of whose velocities, with these names (n), one is resisted by no inertia, at the initial
+    positions or anywhere."""
     anywhere = initial.displaced(np.random.default_rng(0).uniform(-1.0, 1.0, robot.n))
     for q, where in ((anywhere, "everywhere"), (initial.displaced(np.zeros(robot.n)), "at the initial positions")):
         i = singular_joint(robot.mass_matrix(q))

@@ -12,8 +12,7 @@ from .json_records import make, read
 from .parameters import Setting
 
 EXAMPLE = '{"lift": {"rotor_inertia": 1e-4, "ratio": 80.0, "stiffness": 2000.0}}'
-DRIVES = Setting("drives", (), "motors and springs of joints, each as JSON: "
-                 '{"lift": {"rotor_inertia": 1e-4, "ratio": 80.0, "stiffness": 2000.0}}; docs/drives.md',
+DRIVES = Setting("drives", (), f"motors and springs of joints, each as JSON: `{EXAMPLE}`; docs/drives.md",
                  read_only=True)
 # Parts of a drive, besides its spring, that have numbers.
 PARTS = {"electric": Electric, "thermal": Thermal, "torque_speed": TorqueSpeed}

@@ -37,7 +37,7 @@ SHARED = (
     Setting("robot_description", "", "the robot as URDF text; empty: the latched topic robot_description"),
     Setting("urdf", "", "its file in place of its text, as a path or package://<package>/<path>, *.xacro through "
             "xacro; read once, into robot_description, which the node then publishes", read_only=True),
-    Setting("xacro_args", "", "arguments of the xacro file that urdf names, such as 'name:=ur ur_type:=ur5e'",
+    Setting("xacro_args", "", "arguments of the xacro file that urdf names, such as `name:=ur ur_type:=ur5e`",
             read_only=True),
     Setting("base_link", "", "root of the part of the robot in use; empty: the URDF's root link", read_only=True),
     Setting("tip_link", "", "last link of a chain from base_link; empty: the whole tree", read_only=True),

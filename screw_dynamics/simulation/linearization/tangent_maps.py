@@ -8,9 +8,9 @@ from screw_dynamics.algorithms.configurations import PLACES, ROWS, entry_of, joi
 from screw_dynamics.algorithms.space import (
     Groups,
     degrees,
-    displacement_rate,
     dexp_inv_transpose,
     dexp_transpose,
+    displacement_rate,
     efforts_on_groups,
 )
 from screw_dynamics.compiled.workspace import numbers_type
