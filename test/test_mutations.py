@@ -1,17 +1,16 @@
 """`make planted`: what is changed, where, and that a change which no test notices is told."""
 import ast
 import os
+import re
 import subprocess
 import sys
 from collections import Counter
-from pathlib import Path
 
 import pytest
-from mutations.coverage_map import Test as ATest
-from mutations.coverage_map import in_function, statement
+from mutations import trees
+from mutations.coverage_map import Reaching, in_function, statement
 from mutations.draw import draw
 from mutations.operators import mutations
-from mutations.trees import BUDGET, groups
 
 from support.paths import ROOT
 
@@ -25,6 +24,7 @@ from support.paths import ROOT
     ("y = f(a,\n  b)", {"y = f(b, a)"}), ("é = 'é', -a", {"é = 'é', a"}),
     # Nothing that a test could see: equal arguments, tolerances, texts, types, messages.
     *((same, set()) for same in ("y = max(a, b)", "y = f(a, a)", "y = 1e-9", "y = 'a' + b",
+                                 "y = 'a' + b + c", "y = isinstance(a, b)", "y = 1e7",
                                  "def f(x: T[0] = None): pass", "y = f'{a + b}'", "if TYPE_CHECKING:\n    y = 1"))])
 def test_operators(source, expected):
     found = mutations(source)
@@ -33,22 +33,36 @@ def test_operators(source, expected):
     assert all(source.encode()[m.begin:m.end].decode() == m.old for m in found)
 
 
+def test_the_line_of_an_expression_is_its_first():
+    found = mutations("y = f(a,\n  b)\nz = -w\n")
+    assert [(m.kind, m.line) for m in found] == [("arguments", 1), ("sign", 3)]
+
+
+def test_each_comparison_becomes_its_opposite():
+    for sign, opposite in {"<": ">=", ">": "<=", "==": "!=", "is": "is not", "in": "not in"}.items():
+        assert [m.new for m in mutations(f"a {sign} b")] == [f"(a {opposite} b)"]
+        assert [m.new for m in mutations(f"a {opposite} b")] == [f"(a {sign} b)"]
+
+
 def test_places_are_drawn_with_a_seed_in_proportion_to_lines():
-    texts = {Path("long.py"): "y = a + b\n" * 900, Path("short.py"): "y = a + b\n" * 100,
-             Path("empty.py"): "# none\n" * 50}
+    texts = {"long.py": "y = a + b\n" * 900, "short.py": "y = a + b\n" * 100, "none.py": "", "words.py": "# no\n" * 50}
     found = draw(texts, 400, 1)
     assert found == draw(texts, 400, 1) and found != draw(texts, 400, 2)
     assert len(draw(texts, 10**4, 1)) == 2000               # all that there are
-    counts = Counter(file.name for file, _ in found)
-    assert len(set(found)) == 400 and 10 <= counts["short.py"] <= 90 and counts["empty.py"] == 0
+    counts = Counter(file for file, _ in found)
+    assert len(set(found)) == 400 and counts.keys() == {"long.py", "short.py"}
+    assert 22 <= counts["short.py"] <= 58                   # 38 expected, with a deviation of 6
 
 
-def test_the_quickest_tests_are_run_first_within_a_budget():
-    tests = [ATest(plain, f"{plain} {k}", 1.0 * k) for plain in (True, False) for k in range(100)]
-    found = groups(tests)
-    assert [some[0].plain for some in found] == [True, True, False, False]
-    assert found[0] == tests[:10] and sum(test.seconds for some in found for test in some) <= 2.0 * BUDGET
-    assert groups([ATest(True, "long", 2.0 * BUDGET)]) == [[ATest(True, "long", 2.0 * BUDGET)]]
+def test_the_quickest_tests_are_run_first_within_a_budget(monkeypatch):
+    tests = [Reaching(plain, f"{plain} {k}", 1.0 * k) for plain in (True, False) for k in range(100)]
+    chosen = [*tests[:16], *tests[100:116]]                 # 0 + 1 + ... + 15 = 120 s
+    assert trees.BUDGET == 120.0
+    assert trees.groups(tests) == [chosen[:10], chosen[10:16], chosen[16:26], chosen[26:]]
+    monkeypatch.setattr(trees, "AT_ONCE", 3)
+    assert [len(some) for some in trees.groups(tests)] == [10, 3, 3, 10, 3, 3]
+    long = Reaching(True, "long", 2.0 * trees.BUDGET)
+    assert trees.groups([long]) == [[long]]
 
 
 SOURCE = """LIMIT = 3
@@ -60,48 +74,112 @@ def f(a, b=2):
         return g(a,
                  b)
     return 0
+
+
+async def h():
+    return 1
 """
 
 
 @pytest.mark.parametrize("line, lines, inside", [(1, (1, 1), False), (4, (4, 4), False), (6, (5, 6), True),
-                                                 (8, (7, 8), True), (9, (9, 9), True)])
+                                                 (8, (7, 8), True), (9, (9, 9), True), (13, (13, 13), True)])
 def test_tests_of_a_statement_are_those_of_all_its_lines(line, lines, inside):
     assert statement(SOURCE, line) == lines and in_function(SOURCE, line) == inside
 
 
+PACKAGE = """FACTOR = 2
+
+
+def double(x):
+    return x * FACTOR
+
+
+def half(x):
+    return x / 4
+
+
+def unseen(x):
+    return x[3]
+"""
+TESTS = """import os
+import subprocess
+import sys
+
+from screw_dynamics import double, unseen
+
+
+def test_of_what_copies_lack():
+    assert os.path.exists(".hidden") == (double(1) == 2)
+
+
+def test_double():
+    assert double(3) == 6
+
+
+def test_half():
+    code = "import screw_dynamics as s; assert s.half(4) == 1"
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_little():
+    assert unseen([1] * 9) == 1
+
+
+def test_machine_code():
+    assert "NUMBA_DISABLE_JIT" not in os.environ and unseen([1] * 9) == 1
+"""
+
+
 @pytest.fixture
 def project(tmp_path):
-    """A repository with a package of two functions, of which a test looks at one, and a process that it starts at the
-    other; in plain Python another test fails."""
+    """A repository with a package of which one test looks at a function, and a process that another starts at the next;
+    one test fails in copies, and one in plain Python."""
     for folder in ("screw_dynamics", "test"):
         (tmp_path / folder).mkdir()
-    (tmp_path / "screw_dynamics" / "__init__.py").write_text(
-        "def double(x):\n    return x + x\n\n\ndef half(x):\n    return x / 2\n\n\ndef unseen(x):\n    return x[3]\n")
-    (tmp_path / "test" / "test_it.py").write_text(
-        "import os\nimport subprocess\nimport sys\n\nfrom screw_dynamics import double, unseen\n\n\n"
-        "def test_double():\n    assert double(3) == 6\n\n\n"
-        "def test_half():\n    code = 'import screw_dynamics as s; assert s.half(4) == 2'\n"
-        "    subprocess.run([sys.executable, '-c', code], check=True)\n\n\n"
-        "def test_little():\n    assert unseen([1] * 9) == 1\n\n\n"
-        "def test_machine_code():\n    assert 'NUMBA_DISABLE_JIT' not in os.environ\n")
+    (tmp_path / "screw_dynamics" / "__init__.py").write_text(PACKAGE)
+    (tmp_path / "test" / "test_it.py").write_text(TESTS)
     (tmp_path / "pytest.ini").write_text("[pytest]\n")
+    (tmp_path / ".hidden").touch()
     return tmp_path
+
+
+def run(project, kernels, *options):
+    environment = {"PYTHONPATH": f"{ROOT}:{ROOT / 'test'}", "SCREW_DYNAMICS_CACHE_DIR": str(kernels)}
+    done = subprocess.run([sys.executable, "-m", "mutations", "--jobs", "2", "--root", str(project), *options],
+                          capture_output=True, text=True, env=os.environ | environment)
+    report = project / "build" / "planted" / "report.txt"
+    return done, report.read_text() if report.exists() else ""
 
 
 @pytest.mark.slow
 def test_what_no_test_notices_is_told(project, tmp_path_factory):
-    environment = {"PYTHONPATH": f"{ROOT}:{ROOT / 'test'}",
-                   "SCREW_DYNAMICS_CACHE_DIR": str(tmp_path_factory.mktemp("kernels"))}
-    done = subprocess.run([sys.executable, "-m", "mutations", "-n", "4", "--jobs", "2", "--root", str(project)],
-                          capture_output=True, text=True, env=os.environ | environment)
+    kernels = tmp_path_factory.mktemp("kernels")
+    done, report = run(project, kernels, "-n", "9")
     assert done.returncode == 1, done.stderr
-    report = (project / "build" / "planted" / "report.txt").read_text()
-    assert report.startswith("4 mutations with seed 1, 1 not noticed: 75.0% noticed")
+    assert report.startswith("3 mutations with seed 1, 1 not noticed: 66.7% noticed")       # all that there are
     assert report.splitlines()[0] in done.stdout
     missed, all_of_them = report.split("\n\n", 2)[1:]
-    assert missed.count("NOT NOTICED by 2 tests") == 1 and "    - x[3]\n    + x[4]" in missed
-    assert "test/test_it.py::test_double\n    - x + x\n    + (x - x)\n" in all_of_them
-    assert "test/test_it.py::test_half\n    - 2\n    + 3\n" in all_of_them
+    assert missed.count("NOT NOTICED in 3 runs of tests\n    - x[3]\n    + x[4]") == missed.count("NOT NOTICED") == 1
+    assert re.search(r"__init__.py:1 .*test_it.py::test_double\n    - 2\n    \+ 3\n", all_of_them)
+    assert re.search(r"__init__.py:9 .*test_it.py::test_half\n    - 4\n    \+ 5\n", all_of_them)
     for tree in (project / "build" / "planted").glob("tree_*"):
-        assert (tree / "screw_dynamics" / "__init__.py").read_text() == (
-            project / "screw_dynamics" / "__init__.py").read_text()
+        assert (tree / "screw_dynamics" / "__init__.py").read_text() == PACKAGE
+    again, _ = run(project, kernels, "-n", "9")             # from what is kept, and without measuring
+    assert "measuring" in done.stdout and "measuring" not in again.stdout and "66.7% noticed" in again.stdout
+    (project / "test" / "test_it.py").write_text(f"{TESTS}\n\ndef test_unseen():\n    assert unseen(range(9)) == 3\n")
+    done, report = run(project, kernels, "-n", "9")
+    assert done.returncode == 0 and "3 mutations with seed 1, 0 not noticed: 100.0% noticed" in report, done.stdout
+
+
+@pytest.mark.parametrize("options, says", [
+    (("-n", "0"), "argument -n: 0 must be >= 1"), (("nowhere",), "no file of screw_dynamics with nowhere in its path")])
+def test_what_cannot_be_done_is_refused(project, tmp_path, options, says):
+    done, _ = run(project, tmp_path / "kernels", *options)
+    assert done.returncode == 2 and says in done.stderr
+
+
+@pytest.mark.slow
+def test_a_measurement_that_does_not_end_is_no_map(project, tmp_path):
+    (project / "test" / "test_it.py").write_text("import os\n\n\ndef test_it():\n    os._exit(3)\n")
+    done, report = run(project, tmp_path / "kernels")
+    assert done.returncode == 1 and "pytest ended with" in done.stderr and not report

@@ -1,4 +1,4 @@
-"""Which tests run a line of the package: measured once by coverage.py, until a source or a test changes.
+"""Which tests run a line of the package: measured by coverage.py in a copy of the repository.
 
 The everyday tests are run twice. As usual: what of kernels is compiled is not seen. And in plain Python
 (NUMBA_DISABLE_JIT=1) without those of nodes: there kernels are seen line by line; a test that takes longer than LIMIT
@@ -13,12 +13,14 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
+import pytest
+
 from .reach import CONTEXT, PASSED
 
 LIMIT = 3               # s: a test in plain Python
 PACKAGE = "screw_dynamics"
 SETTINGS = """[run]
-source = {root}/screw_dynamics
+source = {tree}/screw_dynamics
 parallel = true
 sigterm = true
 core = ctrace
@@ -27,7 +29,7 @@ context = ${{{context}-}}
 """
 
 
-class Test(NamedTuple):
+class Reaching(NamedTuple):
     """A test as pytest names it, whether it runs in plain Python, and the seconds that it takes then."""
 
     plain: bool
@@ -36,29 +38,29 @@ class Test(NamedTuple):
 
 
 class CoverageMap:
-    """The map of the repository `root`, which is measured if it is not in `folder`. jobs: how many processes."""
+    """The map of a copy of the repository, which is measured if it is not in `folder`. jobs: how many processes."""
 
-    def __init__(self, root: Path, folder: Path, jobs: int):
-        self._root = root
-        self._parts = {plain: folder / ("plain" if plain else "compiled") for plain in (True, False)}
+    def __init__(self, tree: Path, folder: Path, jobs: int):
+        self._tree, self._parts = tree, {plain: folder / ("plain" if plain else "compiled") for plain in (True, False)}
         for plain, part in self._parts.items():
             if not (part / "done").exists():
-                _measure(root, part, plain, jobs)
+                _measure(tree, part, plain, jobs)
                 (part / "done").touch()
 
-    def tests_of(self, file: Path, text: str, line: int) -> list[Test]:
-        """Return the tests that run the statement at a line of a file with this text, those in plain Python first, and
-        then by their times. Of what runs when the module is imported, or where no test runs the statement by itself,
-        these are all that run any line of the file; of a file without any those of its folder in test/."""
+    def tests_of(self, file: str, text: str, line: int) -> list[Reaching]:
+        """Return the tests that run the statement at a line of a file of the package with this text, those in plain
+        Python first, and then by their times. Of what runs when the module is imported, or where no test runs the
+        statement by itself, these are all that run any line of the file; of a file without any those beside it."""
         found, (first, last) = [], statement(text, line)
-        beside = f"test/{file.relative_to(self._root / PACKAGE).parts[0]}/"
+        module = Path(file).relative_to(PACKAGE)
+        beside = f"test/{module.parts[0]}/", f"test/test_{module.stem}.py"
         for plain, part in self._parts.items():
-            by_line, passed = _data(part).contexts_by_lineno(str(file)), _passed(part)
+            by_line, passed = _data(part).contexts_by_lineno(str(self._tree / file)), _passed(part)
             names = {name for k in range(first, last + 1) for name in by_line.get(k, ()) if name}
             if not names or not in_function(text, line):
                 names = ({name for some in by_line.values() for name in some if name}
                          or {name for name in passed if name.startswith(beside)})
-            found += [Test(plain, name, passed[name]) for name in names if name in passed]
+            found += [Reaching(plain, name, passed[name]) for name in names if name in passed]
         return sorted(found, key=lambda test: (not test.plain, test.seconds, test.name))
 
 
@@ -74,8 +76,8 @@ def statement(text: str, line: int) -> tuple[int, int]:
 
 def in_function(text: str, line: int) -> bool:
     """Return True for a line of a function's body, which does not run when the module is imported."""
-    return any(isinstance(node, ast.FunctionDef) and node.body[0].lineno <= line <= node.end_lineno
-               for node in _statements(text))
+    return any(isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
+               and node.body[0].lineno <= line <= node.end_lineno for node in _statements(text))
 
 
 @cache
@@ -97,15 +99,15 @@ def _passed(part):
     return json.loads((part / "passed.json").read_text())
 
 
-def _measure(root, part, plain, jobs):
+def _measure(tree, part, plain, jobs):
     """Run the tests under coverage.py. Some may fail: in plain Python a few need machine code."""
     shutil.rmtree(part, ignore_errors=True)
     part.mkdir(parents=True)
     settings = part / "settings"
-    settings.write_text(SETTINGS.format(root=root, folder=part, context=CONTEXT))
+    settings.write_text(SETTINGS.format(tree=tree, folder=part, context=CONTEXT))
     environment = {name: value for name, value in os.environ.items() if name != "NUMBA_DISABLE_JIT"} | {
         "COVERAGE_PROCESS_START": str(settings), CONTEXT: "", PASSED: str(part / "passed.json"),
-        "PYTHONPATH": os.pathsep.join(map(str, (root, root / "test", Path(__file__).parents[1])))}
+        "PYTHONPATH": os.pathsep.join(map(str, (tree, tree / "test", Path(__file__).parents[1])))}
     command = [sys.executable, "-m", "pytest", "-q", "-p", "mutations.reach", "-p", "no:cacheprovider", "-n", str(jobs),
                "--dist", "loadfile", "--no-loadscope-reorder"]
     if plain:
@@ -113,8 +115,8 @@ def _measure(root, part, plain, jobs):
         command += ["--ignore", "test/ros", "--timeout", str(LIMIT)]
     print(f"measuring which {'tests in plain Python' if plain else 'tests'} run which lines", flush=True)
     with (part / "log").open("w") as log:
-        subprocess.run(command, cwd=root, env=environment, stdout=log, stderr=subprocess.STDOUT)
-    if not (part / "passed.json").exists() or not _passed(part):
-        raise RuntimeError(f"no test passed: see {part / 'log'}")
-    subprocess.run([sys.executable, "-m", "coverage", "combine", "-q", f"--rcfile={settings}"], cwd=root, check=True,
+        done = subprocess.run(command, cwd=tree, env=environment, stdout=log, stderr=subprocess.STDOUT)
+    if done.returncode not in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED) or not _passed(part):
+        raise RuntimeError(f"pytest ended with {done.returncode}: see {part / 'log'}")
+    subprocess.run([sys.executable, "-m", "coverage", "combine", "-q", f"--rcfile={settings}"], cwd=tree, check=True,
                    env=os.environ | {CONTEXT: ""})

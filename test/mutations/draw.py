@@ -1,14 +1,13 @@
 """Places of the package, drawn with a seed: a file by the number of its lines, and one of its mutations."""
 import random
 from collections.abc import Mapping
-from pathlib import Path
 
 from .operators import Mutation, mutations
 
 
-def draw(texts: Mapping[Path, str], count: int, seed: int) -> list[tuple[Path, Mutation]]:
+def draw(texts: Mapping[str, str], count: int, seed: int) -> list[tuple[str, Mutation]]:
     """Return `count` different mutations of sources, or all where there are not so many."""
-    chance, left, known, found = random.Random(seed), sorted(texts), {}, []
+    chance, left, known, found = random.Random(seed), sorted(filter(texts.get, texts)), {}, []
     while left and len(found) < count:
         file, = chance.choices(left, [len(texts[file].splitlines()) for file in left])
         if file not in known:

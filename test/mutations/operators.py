@@ -2,7 +2,7 @@
 
 Six operators: a sign (a + b is a - b, -a is a), a term that is left out (a + b is a), an index (x[0] is x[1]), a
 comparison or a logical operator (< is >=, `and` is `or`, `not` is left out), a constant (0 is 1, 0.5 is 1.0, True is
-False), and two arguments that change places."""
+False), and two arguments that change places. Products, chains of comparisons, texts, types and decorators stay."""
 import ast
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -11,6 +11,8 @@ NEGATED = {ast.Lt: ast.GtE, ast.GtE: ast.Lt, ast.Gt: ast.LtE, ast.LtE: ast.Gt, a
            ast.Is: ast.IsNot, ast.IsNot: ast.Is, ast.In: ast.NotIn, ast.NotIn: ast.In}
 # Of which the order of arguments does not count, or changes nothing but a message.
 SYMMETRIC = {"add", "allclose", "array_equal", "dot", "hypot", "isclose", "max", "maximum", "min", "minimum", "zip"}
+# Of which no test is needed to see that arguments have changed places.
+TYPED = {"getattr", "hasattr", "isinstance", "issubclass", "range", "setattr"}
 # A constant of less, or of more, is a tolerance: what it does cannot be seen.
 TOLERANCE = 1e-5
 
@@ -58,14 +60,13 @@ def _expressions(node) -> Iterator[ast.AST]:
             continue
         if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
             continue
-        if name == "slice" and isinstance(value, (ast.Constant, ast.UnaryOp)):
+        if name == "slice" and _is_number(value):
             continue
         for child in value if isinstance(value, list) else [value]:
-            if isinstance(child, ast.AST) and not isinstance(child, (ast.JoinedStr, ast.Import, ast.ImportFrom)):
-                if not isinstance(child, (ast.expr_context, ast.operator, ast.cmpop, ast.unaryop, ast.boolop)):
-                    if isinstance(child, (ast.expr, ast.AugAssign)):
-                        yield child
-                    yield from _expressions(child)
+            if isinstance(child, ast.AST) and not isinstance(child, ast.JoinedStr):
+                if isinstance(child, (ast.expr, ast.AugAssign)):
+                    yield child
+                yield from _expressions(child)
 
 
 def _changed(node) -> Iterator[tuple[str, ast.AST]]:
@@ -104,10 +105,18 @@ def _other(op):
 
 
 def _is_text(node):
+    if isinstance(node, ast.BinOp):                 # a sum of texts, or one that % fills in
+        return _is_text(node.left) or _is_text(node.right)
     return isinstance(node, ast.JoinedStr) or isinstance(node, ast.Constant) and isinstance(node.value, str)
+
+
+def _is_number(node):
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        node = node.operand
+    return isinstance(node, ast.Constant)
 
 
 def _may_swap(func, first, second):
     name = func.attr if isinstance(func, ast.Attribute) else getattr(func, "id", "")
-    return (name not in SYMMETRIC and ast.dump(first) != ast.dump(second)
+    return (name not in SYMMETRIC | TYPED and ast.dump(first) != ast.dump(second)
             and not isinstance(first, ast.Starred) and not isinstance(second, ast.Starred))

@@ -19,12 +19,13 @@ _failed_of: Counter[str] = Counter()
 
 
 def pytest_runtest_setup(item):
-    """Leave out what is left of a file of which ENOUGH tests have failed."""
+    """Skip what is left of a file of which ENOUGH tests have failed."""
     if _failed_of[item.nodeid.partition("::")[0]] >= ENOUGH:
         pytest.skip("others of this file have failed")
 
 
-@pytest.hookimpl(wrapper=True)
+# Around pytest-timeout, whose signal must not come while lines are kept.
+@pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_runtest_protocol(item, nextitem):
     """Note by this test what runs meanwhile, in this process and in those that it starts."""
     from coverage import Coverage
