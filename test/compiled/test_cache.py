@@ -280,20 +280,23 @@ def test_what_is_loaded_or_compiled_quickly_is_not_worth_a_word(folder, caplog, 
 
 # ------------------------------------------------------------------------------------------------- several at once
 @pytest.mark.slow
-def test_the_garbage_collector_rests_while_compiling_and_goes_on_as_it_was(folder, monkeypatch):
+@pytest.mark.parametrize("is_on", [True, False])
+def test_the_garbage_collector_rests_while_compiling_and_goes_on_as_it_was(folder, monkeypatch, is_on):
     """After an error too."""
     states, before = [], gc.get_threshold()
     monkeypatch.setattr(cache._Cache, "save_overload", lambda *_: states.append(gc.get_threshold()[0]))
     gc.set_threshold(701)
+    (gc.enable if is_on else gc.disable)()
     try:
         prepare(entry(doubled), NUMBER)
         states.append(gc.get_threshold()[0])
         with pytest.raises(numba.core.errors.TypingError):
             prepare(entry(doubled), (types.unicode_type,))
-        states.append(gc.get_threshold()[0])
+        states += gc.get_threshold()[0], gc.isenabled()
     finally:
         gc.set_threshold(*before)
-    assert states == [0, 701, 701] and gc.isenabled()
+        gc.enable()
+    assert states == [0, 701, 701, is_on]
 
 
 def test_several_threads_may_ask_at_once(folder):

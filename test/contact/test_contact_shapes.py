@@ -7,7 +7,7 @@ from scipy.spatial.transform import Rotation
 from screw_dynamics.contact.shapes import Box, Capsule, ConvexHull, Cylinder, HeightField, Mesh, Plane, Sphere
 
 CORNERS = np.array([(x, y, z) for x in (0, 1) for y in (0, 1) for z in (0, 1)], dtype=float)
-COLLIDER = {
+SOLID = {
     "sphere": (Sphere(0.5), lambda x: np.linalg.norm(x, axis=1) < 0.5),
     "capsule": (Capsule(0.3, 0.8),
                 lambda x: np.hypot(np.hypot(x[:, 0], x[:, 1]), np.abs(x[:, 2]).clip(0.4) - 0.4) < 0.3),
@@ -17,9 +17,9 @@ COLLIDER = {
 }
 
 
-@pytest.mark.parametrize("name", COLLIDER)
+@pytest.mark.parametrize("name", SOLID)
 def test_volume_and_inertia_are_integrals_over_the_shape(name):
-    shape, inside = COLLIDER[name]
+    shape, inside = SOLID[name]
     n = 120
     line = (np.arange(n) + 0.5) / n * 1.6 - 0.8
     x = np.stack(np.meshgrid(line, line, line, indexing="ij"), axis=-1).reshape(-1, 3)
