@@ -1,4 +1,5 @@
-"""IPOPT finds the same minima: of six problems, by multiple shooting through the bridge to CasADi."""
+"""From the motions that are found on IPOPT finds none that costs less: of six problems, by multiple shooting through the
+bridge to CasADi."""
 import numpy as np
 import pytest
 
@@ -34,7 +35,8 @@ def ipopt(robot, q0, goal, weights, fastest, weakest, start):
         "ipopt.max_iter": 2000, "ipopt.tol": 1e-9})
     upper = np.concatenate((np.full(n * (N + 1), np.inf), np.full(n * (N + 1), fastest), np.tile(weakest, N)))
     found = solver(x0=np.concatenate([x.ravel() for x in start]), lbx=-upper, ubx=upper, lbg=0.0, ubg=0.0)
-    return float(found["f"]), solver.stats()["return_status"] == "Solve_Succeeded"
+    assert np.abs(found["g"]).max() < 1e-8                  # a motion, with whatever cost
+    return float(found["f"]), solver.stats()["return_status"] in ("Solve_Succeeded", "Solved_To_Acceptable_Level")
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -52,5 +54,5 @@ def test_the_minimum_is_that_of_ipopt(arm, seed):
     assert found.converged, found.report()
     other, succeeded = ipopt(arm, q0, goal, weights, fastest, weakest, (found.q, found.qd, found.tau))
     assert found.cost <= other * (1.0 + 1e-6)
-    if succeeded:               # by BFGS it often stops before, at a cost that is higher
+    if succeeded:               # by BFGS it stops before in some, at a cost that is up to 2e-5 higher
         assert found.cost == pytest.approx(other, rel=1e-6)
