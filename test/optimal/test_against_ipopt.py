@@ -1,4 +1,4 @@
-"""From the motions that are found on IPOPT finds none that costs less: of six problems, by multiple shooting through the
+"""IPOPT, started at the motions found, finds none that costs less: six problems, by multiple shooting through the
 bridge to CasADi."""
 import numpy as np
 import pytest
