@@ -82,7 +82,8 @@ def pytest_pycollect_makemodule(module_path, parent):
 
 # Kernels beside those of make setup that an everyday test may compile: one without which its package has no such tests,
 # and three that tests of nodes and commands have compiled or not, in whatever order files are run.
-IN_EVERYDAY_TESTS = {"riccati", "torque_regressor", "inverse_dynamics_derivatives", "forward_dynamics_derivatives"}
+IN_EVERYDAY_TESTS = {"riccati", "torque_regressor", "inverse_dynamics_derivatives", "forward_dynamics_derivatives",
+                     "derivatives of steps"}
 
 
 @pytest.fixture(scope="session", autouse=True)

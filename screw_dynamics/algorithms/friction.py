@@ -1,6 +1,6 @@
 """Viscous and Coulomb friction in the joints, a term that is separate from the equations of motion.
 
-In simulation joints stick and slip: simulation/plant.py. As a force of the velocity alone, Coulomb friction has no
+In simulation joints stick and slip: simulation/step_data.py. As a force of the velocity alone, Coulomb friction has no
 value at rest, and is linear near it."""
 from typing import Any
 

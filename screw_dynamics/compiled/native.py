@@ -14,7 +14,6 @@ from screw_dynamics.kernel_cache import shared_objects
 from screw_dynamics.kernel_cache.cache import Form, prepare
 from screw_dynamics.numba_internals.compiler import cgutils, intrinsic, ir, numba_arrays, numba_calls, overload, types
 from screw_dynamics.numbers.structs import numba_types
-from screw_dynamics.numbers.tables import view
 from screw_dynamics.numbers.values import PLAIN, null
 
 _plain: list = [None]       # the functions that have addresses in plain Python, where 0 is that of none
@@ -124,8 +123,7 @@ def at(array: np.ndarray) -> int:
 @intrinsic
 def _native_at(typing, array):
     def build(context, builder, signature, args):
-        array = numba_arrays.make_array(signature.args[0])(context, builder, args[0])
-        return builder.ptrtoint(array.data, cgutils.intp_t)
+        return builder.ptrtoint(numba_types.data_of(builder, args[0]), cgutils.intp_t)
     return types.intp(array), build
 
 
@@ -151,7 +149,7 @@ def _native_array_at(typing, like, where, shape):
         strides = [context.get_constant(types.intp, like.bitwidth // 64)]
         for length in reversed(lengths[1:]):
             strides.insert(0, builder.mul(strides[0], length))
-        return view(context, builder, result, data, lengths, strides)
+        return numba_types.view_at(context, builder, result, data, lengths, strides)
     return result(like, types.intp, shape), build
 
 

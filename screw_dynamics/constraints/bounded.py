@@ -5,13 +5,11 @@ A stop pushes with [0, inf) or (-inf, 0], a brake holds with all numbers, dry fr
 [-h f, h f]. Block principal pivoting (Judice and Pires, 1994): guess which rows are at a bound, solve for the others,
 and let rows change sides as their signs say; one at a time, the first, if that does not end soon, which does by Murty's
 theorem. Exact, as each solution is. Lanes have bounds and guesses of their own."""
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
-from screw_dynamics.numbers.lanes import places
 from screw_dynamics.numbers.scalars import absolute, some, where
-from screw_dynamics.numbers.tables import block
 from screw_dynamics.numbers.values import Scalar, kernel, noinline, null
 
 DEPENDENT = 1e-14       # of a row's inverse inertia: less is rounding, of a row that others hold
@@ -20,36 +18,24 @@ TOGETHER = 8            # how often all rows may change sides at once
 LOWER, FREE, UPPER = -1.0, 0.0, 1.0
 
 
+class Sizes(NamedTuple):
+    """The number of rows."""
+
+    u: int
+
+
 class Box(NamedTuple):
-    """The rows: G (u, u), memory A (u, u); velocities c (u) without impulses, bounds, inverse inertias (u) that count,
-    and what is found: impulses x (u) and on which side each is, LOWER, FREE or UPPER."""
+    """The rows: G, memory A; velocities c without impulses, bounds, inverse inertias that count, and what is found:
+    impulses x and on which side each is, LOWER, FREE or UPPER."""
 
-    G: np.ndarray
-    A: np.ndarray
-    c: np.ndarray
-    lower: np.ndarray
-    upper: np.ndarray
-    size: np.ndarray
-    x: np.ndarray
-    side: np.ndarray
-
-
-@kernel
-def box_numbers(u: int) -> int:
-    """Return the number of scalars in a Box."""
-    return 2 * u * u + 6 * u
-
-
-@kernel
-def box(like: Any, u: int, memory: np.ndarray, start: int) -> Box:
-    """The Box in memory from a position on."""
-    unit = places(like)
-    line = unit * u
-    rows = start + 2 * u * line
-    return Box(block(like, (u, u), memory, start), block(like, (u, u), memory, start + u * line),
-               block(like, (u,), memory, rows), block(like, (u,), memory, rows + line),
-               block(like, (u,), memory, rows + 2 * line), block(like, (u,), memory, rows + 3 * line),
-               block(like, (u,), memory, rows + 4 * line), block(like, (u,), memory, rows + 5 * line))
+    G: Annotated[np.ndarray, "u", "u"]
+    A: Annotated[np.ndarray, "u", "u"]
+    c: Annotated[np.ndarray, "u"]
+    lower: Annotated[np.ndarray, "u"]
+    upper: Annotated[np.ndarray, "u"]
+    size: Annotated[np.ndarray, "u"]
+    x: Annotated[np.ndarray, "u"]
+    side: Annotated[np.ndarray, "u"]
 
 
 @kernel

@@ -21,7 +21,7 @@ from .entries import constrained
 from .kinematics import add_accelerations
 from .rows import row
 from .shortest import Problem, combine, orthogonalize, orthogonalize_independent
-from .tables import COUPLING, ConstraintTables
+from .tables import COUPLING, ConstraintTables, of_constraints, of_joint_rows
 
 LEAST = 1e-3        # the least length of a column that counts is that of a row with this entry at the lightest joint
 
@@ -29,7 +29,7 @@ LEAST = 1e-3        # the least length of a column that counts is that of a row 
 @kernel
 def put_multipliers(given: ConstraintTables, count: int, multipliers: np.ndarray) -> None:
     """Write the multipliers (m), of which the problem of the joints, solved, has `count` directions."""
-    of_joints, of_rows = given.of_joints, given.of_rows
+    of_joints, of_rows = of_constraints(given, given.most[0]), of_joint_rows(given, given.most[0], given.m, given.m)
     for k in range(given.m):
         of_rows.b[0, k] = of_joints.w[k] if k < count else null(of_joints.w[k])
         for j in range(given.m):
@@ -106,7 +106,7 @@ def kernels(by: ModuleType) -> tuple[Callable, Callable]:
     def change(links, body, given, largest, most, out):
         """Add to `out` (n) the least change, in the metric of M, whose products with the rows of J are -given.h.
         Returns the number of directions and the rank, which is not to exceed `most`."""
-        problem = given.of_joints
+        problem = of_constraints(given, given.most[0])
         fill_half(links, body, given, None, problem.Y)
         ask(given, problem)
         count, rank = orthogonalize(problem, 0, 0, given.m, LEAST * largest, most)

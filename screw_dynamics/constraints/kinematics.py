@@ -20,7 +20,7 @@ from screw_dynamics.screws.vectors import Vec3, cross
 from . import rows
 from .ends import compute_poses, ends, relative_acceleration, relative_twist, set_in_motion
 from .entries import WITH_COUPLINGS, constrained
-from .tables import COUPLING, ConstraintTables
+from .tables import COUPLING, ConstraintTables, of_constraints
 
 
 class ConstraintKinematics(NamedTuple):
@@ -189,7 +189,7 @@ def put_transpose(Y: np.ndarray, out: np.ndarray) -> None:
 @kernel
 def fill(links: Link, body: ConstraintKinematics, given: ConstraintTables, out: np.ndarray) -> None:
     """Write what `kinematics` does, for theta'' as in the column product."""
-    Y, h, n = given.of_joints.Y, given.h, len(given.effort)
+    Y, h, n = of_constraints(given, given.most[0]).Y, given.h, len(given.effort)
     compute_poses(links, body)
     put_residuals(links, body, given, h)
     put_column(h, out, RESIDUAL)

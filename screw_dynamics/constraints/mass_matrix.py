@@ -15,7 +15,7 @@ from screw_dynamics.screws.vectors import Vec3
 
 from .kinematics import add_transpose, at_joint, clear_matrix, send, vanish
 from .rows import row
-from .tables import ConstraintTables
+from .tables import ConstraintTables, effort_column
 
 
 @extends(composite_bodies.CompositeBodies)
@@ -46,7 +46,7 @@ def factorize(links: Link, body: InverseFactors, given: ConstraintTables) -> Sca
 def add_free(links: Link, body: InverseFactors, given: ConstraintTables, qdd: np.ndarray) -> None:
     """Add to qdd the accelerations without constraints, and fill a."""
     a, r, J = body.a, body.r, body.J
-    substitute(body.H, given.efforts)
+    substitute(body.H, effort_column(given))
     for k in range(len(qdd)):
         qdd[k] += given.effort[k]
     a[0] = zero(Twist, body.root[0])
@@ -106,6 +106,6 @@ def add_half(links: Link, body: InverseFactors, given: ConstraintTables, z: np.n
     """Add L^-T D^-1/2 z to `out` (n)."""
     for i in range(len(out)):
         given.effort[i] = z[i] / body.root[i]
-    substitute_back(body.H, given.efforts)
+    substitute_back(body.H, effort_column(given))
     for i in range(len(out)):
         out[i] += given.effort[i]

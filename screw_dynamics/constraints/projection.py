@@ -23,7 +23,7 @@ from screw_dynamics.algorithms.space import (
 from screw_dynamics.compiled import workspace as ws
 from screw_dynamics.compiled.entry import ending, lane, number, per_joint
 from screw_dynamics.compiled.functions import function
-from screw_dynamics.compiled.native import address_of, array_at
+from screw_dynamics.compiled.native import address_of, array_at, at
 from screw_dynamics.compiled.samples import load_rows, store_rows
 from screw_dynamics.compiled.tiles import gather
 from screw_dynamics.kernel_cache.cache import Form, compiled
@@ -44,7 +44,7 @@ from .entries import fill_coordinates, fill_placements
 from .impulses import ACTS, LOWER, STICKS, UPPER, of_joints, of_loops_and_joints
 from .kinematics import ConstraintKinematics, fill_transpose, put_residuals
 from .shortest import combine, orthogonalize
-from .tables import ConstraintTables, constraints_in, pack, work
+from .tables import ConstraintTables, constraints_in, damped, pack, work
 
 LONGEST = 0.5           # of a step of the projection, in rad and m alike: loops are linear no further than that
 TOLERANCE, STEPS = 1e-12, 20        # of the projection after a step of an integrator
@@ -58,7 +58,7 @@ PROJECTIONS = {BOTH: CONFIGURATIONS, "velocities": VELOCITIES, None: NOTHING}   
 
 class Tree(NamedTuple):
     """A robot in a workspace, and what its configurations are: fill(links, memory, q, column) fills the column of
-    coordinates or Placements of `body`; space as of Plant."""
+    coordinates or Placements of `body`; space as of StepData."""
 
     links: Link
     body: Any
@@ -73,7 +73,7 @@ def close(fill: Callable, tree: Tree, free: np.ndarray, tolerance: float, steps:
     """Move q (nq) to where the constraints hold, in the velocities in which free (n) is not 0. Returns the norm of the
     residual that is left, which is above the tolerance if `steps` are too few."""
     links, body, given, memory, space = tree
-    problem, n, h = given.damped, len(free), given.h
+    problem, n, h = damped(given, q[0]), len(free), given.h
     for taken in range(steps + 1):
         fill(links, memory, q, body.q)
         compute_poses(links, body)
@@ -203,7 +203,7 @@ def projecting_contacts(by: ModuleType, loops: bool = False) -> Callable:
         links, body, given, memory, space = tree
         touching, none = contacts_in(memory, q[0]), null(q[0])
         if what == BEGIN:
-            ws.header(memory).report = touching.reports
+            ws.header(memory).report = (at(touching.report) - at(memory)) // 8
             forget(touching)
         elif what == PUSHED or not some(span[1] > 0.0):
             share = 1.0 if what == PUSHED else 0.5

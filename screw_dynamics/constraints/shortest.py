@@ -3,64 +3,50 @@
 Gram and Schmidt's process, modified, takes the longest column that is left as the next direction, until what is left is
 rounding: Y = Q^T R for directions Q of unit length. Then x = Q^T w, with R^T w = b solved on the way. The Gram matrix
 Y^T Y would square the singular values. Lanes may take different columns, and different numbers of them."""
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 
 from screw_dynamics.compiled.across import at_once, put, taken
 from screw_dynamics.numbers.lanes import extract, places
+from screw_dynamics.numbers.memory import arranged, room
 from screw_dynamics.numbers.scalars import some, sqrt, where
-from screw_dynamics.numbers.tables import block
 from screw_dynamics.numbers.values import Scalar, kernel, noinline, null
 
 RANK = 1e-9         # of the longest column, or of the least length that counts: what is shorter counts as 0
 
 
-class Problem(NamedTuple):
-    """m vectors of N numbers, the columns of Y (N, m), and the products b (1, m) with them, both used up; squares of
-    what is left of the columns (1, m); for up to d directions, m by default, these Q (d, N), products R (d, m) of
-    directions and columns, and w (d) of directions and x (N)."""
+class Sizes(NamedTuple):
+    """Numbers of entries of a vector, of vectors, and of directions: as many, or fewer."""
 
-    Y: np.ndarray
-    b: np.ndarray
-    squares: np.ndarray
-    Q: np.ndarray
-    R: np.ndarray
-    w: np.ndarray
-    x: np.ndarray
+    N: int
+    m: int
+    directions: int
+
+
+class Problem(NamedTuple):
+    """Vectors, the columns of Y, and the products b with them, both used up; squares of what is left of the columns;
+    directions Q, products R of directions and columns, w of directions and the vector x."""
+
+    Y: Annotated[np.ndarray, "N", "m"]
+    b: Annotated[np.ndarray, 1, "m"]
+    squares: Annotated[np.ndarray, 1, "m"]
+    Q: Annotated[np.ndarray, "directions", "N"]
+    R: Annotated[np.ndarray, "directions", "m"]
+    w: Annotated[np.ndarray, "directions"]
+    x: Annotated[np.ndarray, "N"]
 
 
 @kernel
 def numbers(N: int, m: int) -> int:
     """Return the number of scalars in a Problem."""
-    return numbers_of(N, m, m)
-
-
-@kernel
-def numbers_of(N: int, m: int, directions: int) -> int:
-    """Return the number of scalars in a Problem with fewer directions than columns."""
-    return (N + 2) * m + directions * (N + m + 1) + N
+    return room(Problem, Sizes(N, m, m))
 
 
 @kernel
 def problem(like: Scalar, N: int, m: int, memory: np.ndarray, start: int) -> Problem:
     """The Problem in memory from a position on."""
-    return problem_of(like, N, m, m, memory, start)
-
-
-@kernel
-def problem_of(like: Scalar, N: int, m: int, directions: int, memory: np.ndarray, start: int) -> Problem:
-    """Return the Problem in memory from a position on, with fewer directions than columns."""
-    unit = places(like)
-    b = start + unit * N * m
-    squares = b + unit * m
-    Q = squares + unit * m
-    R = Q + unit * directions * N
-    w = R + unit * directions * m
-    return Problem(block(like, (N, m), memory, start), block(like, (1, m), memory, b),
-                   block(like, (1, m), memory, squares), block(like, (directions, N), memory, Q),
-                   block(like, (directions, m), memory, R), block(like, (directions,), memory, w),
-                   block(like, (N,), memory, w + unit * directions))
+    return arranged(Problem, like, Sizes(N, m, m), memory, start)
 
 
 @kernel

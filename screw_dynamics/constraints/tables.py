@@ -1,15 +1,17 @@
 """Tables of constraints in a workspace, which the recursions read, and the memory that they need."""
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
 from screw_dynamics.compiled import workspace as ws
-from screw_dynamics.numbers.lanes import places
-from screw_dynamics.numbers.tables import block, packed, table, width
+from screw_dynamics.compiled.native import array_at, at
+from screw_dynamics.numbers.memory import arranged, room
+from screw_dynamics.numbers.tables import packed, table, width
 from screw_dynamics.numbers.values import Scalar, kernel
 from screw_dynamics.screws.se3 import Pose, Wrench, identity
 
-from .bounded import Box, box, box_numbers
+from .bounded import Box
+from .bounded import Sizes as BoxSizes
 from .shortest import Problem, numbers, problem
 
 COUPLING = -1           # the kind of constraints without links; those of others are in rows.py
@@ -47,13 +49,22 @@ class Term(NamedTuple):
     ratio: Scalar
 
 
+class Sizes(NamedTuple):
+    """Numbers of coordinates, rows of constraints, and scalars of problems of joints, of rows, and of a Box."""
+
+    n: int
+    m: int
+    of_joints: int
+    of_rows: int
+    of_box: int
+
+
 class ConstraintTables(NamedTuple):
     """Tables of loops, rows and terms, with a row at least, and how many there are.
 
-    Memory: wrenches F (6, m); h (m), a number for each row; effort (n,), which is also efforts (n, 1); free (n,); most
-    (1,), the rank that is not exceeded; a Problem of m vectors of n numbers, of_joints, which is also one of n + m,
-    damped; one of m vectors of m, of_rows; and a Box for rows of joints. Rows of joints come after these m: see
-    with_joints."""
+    Memory: wrenches F of the rows; h, a number for each; effort and free, for each coordinate; most, the rank that is
+    not exceeded; memory of Problems of joints and of rows, and of a Box for rows of joints. Rows of joints come after
+    the m of constraints: see with_joints."""
 
     loop: Loop
     row: Row
@@ -61,19 +72,14 @@ class ConstraintTables(NamedTuple):
     loops: int
     m: int
     terms: int
-    F: np.ndarray
-    h: np.ndarray
-    effort: np.ndarray
-    efforts: np.ndarray
-    free: np.ndarray
-    most: np.ndarray
-    of_joints: Problem
-    damped: Problem
-    of_rows: Problem
-    memory: np.ndarray
-    vectors: int
-    rows: int
-    bounds: int
+    F: Annotated[np.ndarray, 6, "m"]
+    h: Annotated[np.ndarray, "m"]
+    effort: Annotated[np.ndarray, "n"]
+    free: Annotated[np.ndarray, "n"]
+    most: Annotated[np.ndarray, 1]
+    of_joints: Annotated[np.ndarray, "of_joints"]
+    of_rows: Annotated[np.ndarray, "of_rows"]
+    of_box: Annotated[np.ndarray, "of_box"]
 
 
 COUNTS = 3          # numbers before the tables: of loops, rows and terms
@@ -88,21 +94,16 @@ def pack(loops: list[Loop], rows: list[Row], terms: list[Term]) -> np.ndarray:
 
 
 @kernel
+def sizes_of(n: int, m: int) -> Sizes:
+    """The Sizes of m constraints of n coordinates."""
+    return Sizes(n, m, max(numbers(n + m, m), numbers(n, m + n)), max(numbers(m, m), numbers(n, n)),
+                 room(Box, BoxSizes(n)))
+
+
+@kernel
 def work(n: int, m: int) -> int:
     """Return the number of scalars in the memory of m constraints of n coordinates for one state."""
-    return 7 * m + 2 * n + 1 + _vectors(n, m) + _rows(n, m) + box_numbers(n)
-
-
-@kernel
-def _vectors(n: int, m: int) -> int:
-    """Return the largest number of scalars in the problems of the joints."""
-    return max(numbers(n + m, m), numbers(n, m + n))
-
-
-@kernel
-def _rows(n: int, m: int) -> int:
-    """Return the largest number of scalars in the problems of the rows."""
-    return max(numbers(m, m), numbers(n, n))
+    return room(ConstraintTables, sizes_of(n, m))
 
 
 LOOP, ROW, TERM = width(Loop), width(Row), width(Term)
@@ -111,41 +112,48 @@ LOOP, ROW, TERM = width(Loop), width(Row), width(Term)
 @kernel
 def constraints_in(memory: np.ndarray, like: Any) -> ConstraintTables:
     """The constraints in a workspace, with memory for scalars of the kind of `like`."""
-    head, unit = ws.header(memory), places(like)
-    first, n = head.tables, head.coordinates
+    head = ws.header(memory)
+    first = head.tables
     loops, m, terms = int(memory[first]), int(memory[first + 1]), int(memory[first + 2])
     first += COUNTS
     of_rows = first + LOOP * max(1, loops)
     of_terms = of_rows + ROW * max(1, m)
-    start = head.work
-    h = start + unit * 6 * m
-    effort = h + unit * m
-    free = effort + unit * n
-    most = free + unit * n
-    vectors = most + unit
-    rows = vectors + unit * _vectors(n, m)
-    return ConstraintTables(
-        table(Loop, 0.0, max(1, loops), memory, first), table(Row, 0.0, max(1, m), memory, of_rows),
-        table(Term, 0.0, max(1, terms), memory, of_terms), loops, m, terms, block(like, (6, m), memory, start),
-        block(like, (m,), memory, h), block(like, (n,), memory, effort), block(like, (n, 1), memory, effort),
-        block(like, (n,), memory, free), block(like, (1,), memory, most),
-        problem(like, n, m, memory, vectors), problem(like, n + m, m, memory, vectors),
-        problem(like, m, m, memory, rows), memory, vectors, rows, rows + unit * _rows(n, m))
+    return arranged(ConstraintTables, like, sizes_of(head.coordinates, m), memory, head.work,
+                    table(Loop, 0.0, max(1, loops), memory, first), table(Row, 0.0, max(1, m), memory, of_rows),
+                    table(Term, 0.0, max(1, terms), memory, of_terms), loops, m, terms)
+
+
+@kernel
+def effort_column(given: ConstraintTables) -> np.ndarray:
+    """The efforts as a matrix (n, 1)."""
+    return array_at(given.most[0], at(given.effort), (len(given.effort), 1))
+
+
+@kernel
+def of_constraints(given: ConstraintTables, like: Any) -> Problem:
+    """The Problem of the m rows of the constraints, with a number for each coordinate."""
+    return with_joints(given, like, 0)
+
+
+@kernel
+def damped(given: ConstraintTables, like: Any) -> Problem:
+    """The Problem of these rows with m numbers more of each, in the same memory."""
+    return problem(like, len(given.effort) + given.m, given.m, given.of_joints, 0)
 
 
 @kernel
 def with_joints(given: ConstraintTables, like: Any, count: int) -> Problem:
-    """The Problem of the m rows of the constraints and of `count` joints after them; in the memory of of_joints."""
-    return problem(like, len(given.effort), given.m + count, given.memory, given.vectors)
+    """The Problem of these rows and of `count` joints after them, in the same memory."""
+    return problem(like, len(given.effort), given.m + count, given.of_joints, 0)
 
 
 @kernel
 def of_joint_rows(given: ConstraintTables, like: Any, count: int, directions: int) -> Problem:
-    """A Problem of `directions` vectors with a number for each of `count` joints; in the memory of of_rows."""
-    return problem(like, count, directions, given.memory, given.rows)
+    """A Problem of `directions` vectors with a number for each of `count` rows."""
+    return problem(like, count, directions, given.of_rows, 0)
 
 
 @kernel
 def box_of(given: ConstraintTables, like: Any, count: int) -> Box:
     """The Box of the rows of `count` joints."""
-    return box(like, count, given.memory, given.bounds)
+    return arranged(Box, like, BoxSizes(count), given.of_box, 0)

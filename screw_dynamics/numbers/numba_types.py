@@ -1,10 +1,15 @@
 """Numba's types of this package's numbers; only what compiles imports this module."""
-from typing import Any
+import functools
+import operator
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
-from numba.extending import lower_cast, models, register_model
+from numba.core.imputils import impl_ret_borrowed
+from numba.extending import lower_builtin, lower_cast, lower_getattr_generic, models, register_model
+from numba.np.arrayobj import getitem_array_tuple, getitem_arraynd_intp, load_item, setitem_array, store_item
 
 from screw_dynamics.numba_internals.calls import SAFE
 from screw_dynamics.numba_internals.compiler import FLAGS
@@ -170,13 +175,170 @@ class _ViewModel(_Passed, models.ArrayModel):
         return []
 
 
-class Table(types.NamedTuple):
-    """Named tuples of Views, passed as one value as these are."""
+class Field(NamedTuple):
+    """An array of a Block: its View, and in doubles where it begins, the lengths of its axes and their strides. Each is
+    a sum of products, (factor, *indices of sizes)."""
+
+    view: View
+    start: tuple
+    lengths: tuple
+    strides: tuple
 
 
-@register_model(Table)
-class _TableModel(_Passed, models.TupleModel):
-    """The model of a tuple."""
+class Block(types.NamedTuple):
+    """A named tuple of Views of memory at one address, passed as this address and the sizes of the arrays: a View is
+    made where it is read."""
+
+    def __init__(self, cls: type, sizes: int, given: Sequence, arrays: Sequence[Field]):
+        self.sizes, self.given, self.arrays = sizes, len(given), arrays
+        super().__init__([*given, *(field.view for field in arrays)], cls)
+
+
+@register_model(Block)
+class _BlockModel(_Passed, models.StructModel):
+    """The model of a Block: its address, sizes, and what it does not hold itself."""
+
+    def __init__(self, manager, kind):
+        given = [(f"given_{k}", kind.types[k]) for k in range(kind.given)]
+        super().__init__(manager, kind, [("first", types.CPointer(types.float64)),
+                                         ("sizes", types.UniTuple(types.intp, kind.sizes)), *given])
+
+
+def block_at(context: Any, builder: Any, kind: Block, first: Any, sizes: Sequence, given: Sequence = ()) -> Any:
+    """The Block at an address, of sizes that are integers."""
+    made = ir.Constant(context.get_value_type(kind), ir.Undefined)
+    for k, value in enumerate((first, cgutils.pack_array(builder, sizes), *given)):
+        made = builder.insert_value(made, value, k)
+    return made
+
+
+def _part(context, builder, kind, block, index):
+    """An element of a Block."""
+    if index < kind.given:
+        return impl_ret_borrowed(context, builder, kind.types[index], builder.extract_value(block, 2 + index))
+    field, known, intp = kind.arrays[index - kind.given], {}, context.get_value_type(types.intp)
+
+    def size(k):
+        if k not in known:
+            known[k] = builder.extract_value(block, [1, k])
+        return known[k]
+
+    def total(products):
+        found = sum(factor for factor, *of in products if not of)
+        terms = [intp(found)] if found or all(len(each) == 1 for each in products) else []
+        for factor, *of in products:
+            if of:
+                terms.append(functools.reduce(builder.mul, map(size, of), *([intp(factor)] if factor != 1 else [])))
+        return functools.reduce(builder.add, terms)
+    data = builder.extract_value(block, 0)
+    if field.start and field.start != ((0,),):
+        data = builder.gep(data, [total(field.start)])
+    lengths = [total(length) for length in field.lengths]
+    if isinstance(field.view, Block):
+        return block_at(context, builder, field.view, data, lengths)
+    return view_at(context, builder, field.view, data, lengths, [total(stride) for stride in field.strides])
+
+
+@lower_getattr_generic(Block)
+def _attribute(context, builder, kind, value, name):
+    return _part(context, builder, kind, value, kind.fields.index(name))
+
+
+@lower_builtin("static_getitem", Block, types.IntegerLiteral)
+def _item(context, builder, signature, args):
+    value, index = args
+    return _part(context, builder, signature.args[0], value, index)
+
+
+def doubles(kind: Any) -> int:
+    """Size of a Numba type of numbers, in doubles."""
+    return sum(map(doubles, kind)) if isinstance(kind, types.BaseTuple) else kind.bitwidth // 64
+
+
+MEMBERS = "meminfo", "parent", "nitems", "itemsize", "data", "shape", "strides"      # of an array, in Numba's order
+
+
+def view_at(context: Any, builder: Any, kind: View, data: Any, shape: Sequence, strides: Sequence) -> Any:
+    """An array of type `kind` over memory that it does not own; shape in entries, strides in doubles."""
+    intp, none = context.get_value_type(types.intp), context.get_value_type(types.voidptr)(None)
+    size = 8 * doubles(kind.dtype)
+    nitems = functools.reduce(builder.mul, shape, intp(1)) if len(shape) != 1 else shape[0]
+    members = (none, none, nitems, intp(size), builder.bitcast(data, context.get_data_type(kind.dtype).as_pointer()),
+               cgutils.pack_array(builder, shape, intp),
+               cgutils.pack_array(builder, [builder.mul(stride, intp(8)) for stride in strides], intp))
+    view = ir.Constant(context.get_value_type(kind), ir.Undefined)
+    for k, member in enumerate(members):
+        view = builder.insert_value(view, member, k)
+    return view
+
+
+def data_of(builder: Any, array: Any) -> Any:
+    """The pointer to the first entry of an array."""
+    return _member(builder, array, "data")
+
+
+def position(builder: Any, memory: Any, start: Any) -> Any:
+    """The pointer to a position in an array, in float64."""
+    return builder.gep(builder.bitcast(data_of(builder, memory), ir.DoubleType().as_pointer()), [start])
+
+
+def _member(builder, view, name, *axis):
+    return builder.extract_value(view, [MEMBERS.index(name), *axis])
+
+
+def _entry(context, builder, kind, view, index_types, indices):
+    """The address of an entry of a View."""
+    data, positions, intp = _member(builder, view, "data"), [], context.get_value_type(types.intp)
+    for axis, (given, index) in enumerate(zip(index_types, indices, strict=True)):
+        if isinstance(index, int):
+            index = intp(index)
+        else:
+            index = context.cast(builder, index, given, types.intp)
+        if given.signed and not (isinstance(index, ir.Constant) and index.constant >= 0):
+            beyond = builder.add(_member(builder, view, "shape", axis), index)
+            index = builder.select(builder.icmp_signed("<", index, intp(0)), beyond, index)
+        positions.append(index)
+    if kind.layout == "C":
+        position = positions[0]
+        for axis in range(1, kind.ndim):
+            position = builder.add(builder.mul(position, _member(builder, view, "shape", axis)), positions[axis])
+        return builder.gep(data, [position])
+    strides = (_member(builder, view, "strides", axis) for axis in range(kind.ndim))
+    return cgutils.pointer_add(builder, data, functools.reduce(builder.add, map(builder.mul, positions, strides)))
+
+
+def _indices(context, builder, kind, index_type, index):
+    """The types and values of integers that name an entry of a View; None for what else an index is, or has to be
+    checked."""
+    if context.enable_boundscheck:
+        return None
+    if isinstance(index_type, types.BaseTuple):
+        given, values = index_type.types, index if isinstance(index, tuple) else cgutils.unpack_tuple(builder, index)
+    else:
+        given, values = (index_type,), (index,)
+    whole = len(given) == kind.ndim and all(isinstance(t, types.Integer) for t in given)
+    return (given, values) if whole else None
+
+
+@lower_builtin(operator.getitem, View, types.Integer)
+@lower_builtin(operator.getitem, View, types.BaseTuple)
+def _get(context, builder, signature, args):
+    kind, index_type = signature.args
+    named = _indices(context, builder, kind, index_type, args[1])
+    if named is None:
+        general = getitem_array_tuple if isinstance(index_type, types.BaseTuple) else getitem_arraynd_intp
+        return general(context, builder, signature, args)
+    return load_item(context, builder, kind, _entry(context, builder, kind, args[0], *named))
+
+
+@lower_builtin(operator.setitem, View, types.Any, types.Any)
+def _set(context, builder, signature, args):
+    kind, index_type, given = signature.args
+    named = _indices(context, builder, kind, index_type, args[1])
+    if named is None:
+        return setitem_array(context, builder, signature, args)
+    value = context.cast(builder, args[2], given, kind.dtype)
+    store_item(context, builder, kind, value, _entry(context, builder, kind, args[0], *named))
 
 
 @lower_cast(View, types.Array)

@@ -13,7 +13,7 @@ from typing import Annotated, Any, NamedTuple, TypeVar, get_type_hints
 
 import numpy as np
 
-from screw_dynamics.numba_internals.compiler import cgutils, intrinsic, numba_arrays, overload, types
+from screw_dynamics.numba_internals.compiler import cgutils, intrinsic, overload, types
 
 from .structs import numba_types
 from .values import Nil, build, fields, form_of, leaves, numba_type, numbers
@@ -130,46 +130,32 @@ def _unpacked(cls, memory, n):
 
 
 # ------------------------------------------------------------------------------------------------- compiled
-def _doubles(kind):
-    """Size of a Numba type of numbers, in doubles."""
-    return sum(map(_doubles, kind)) if isinstance(kind, types.BaseTuple) else kind.bitwidth // 64
-
-
-def view(context: Any, builder: Any, kind: Any, data: Any, shape: Sequence, strides: Sequence) -> Any:
-    """An array of type `kind` over memory that it does not own; shape in entries, strides in doubles."""
-    array = numba_arrays.make_array(kind)(context, builder)
-    steps = [builder.mul(stride, context.get_constant(types.intp, 8)) for stride in strides]
-    itemsize = context.get_constant(types.intp, 8 * _doubles(kind.dtype))
-    numba_arrays.populate_array(array, builder.bitcast(data, array.data.type), shape, steps, itemsize, meminfo=None)
-    return array._getvalue()
+def table_type(cls: type, like: Any) -> Any:
+    """The numba_types.Block of a table `cls` over scalars of the Numba type `like`."""
+    kinds = fields(cls)
+    dtypes = [like if kind in MATRICES else numba_type(kind, like) for kind in kinds]
+    row = sum(numba_types.doubles(dtype) for kind, dtype in zip(kinds, dtypes, strict=True) if kind not in MATRICES)
+    column, matrix, arrays = 0, [(row, 0)], []              # products of n, the only size
+    for kind, dtype in zip(kinds, dtypes, strict=True):
+        step = numba_types.doubles(dtype)
+        if kind in MATRICES:
+            lines, made = (6,) if kind is Screws else (1, 0), numba_types.View(dtype, 2, "A", aligned=False)
+            arrays.append(numba_types.Field(made, tuple(matrix), ((lines,), ((1, 0),)), (((step, 0),), ((step,),))))
+            matrix.append((step * lines[0], *lines[1:], 0))
+        else:
+            made = numba_types.View(dtype, 1, "A", aligned=False)
+            arrays.append(numba_types.Field(made, ((column,),), (((1, 0),),), (((row,),),)))
+            column += step
+    return numba_types.Block(cls, 1, (), arrays)
 
 
 @intrinsic
 def _table(typing, cls, like, n, memory, start):
-    kinds = fields(cls.instance_class)
-    dtypes = [like if kind in MATRICES else numba_type(kind, like) for kind in kinds]
-    arrays = [numba_types.View(dtype, 2 if kind in MATRICES else 1, "A", aligned=False)
-              for kind, dtype in zip(kinds, dtypes, strict=True)]
-    result = numba_types.Table(arrays, cls.instance_class)
-    row = sum(_doubles(dtype) for kind, dtype in zip(kinds, dtypes, strict=True) if kind not in MATRICES)
+    result = table_type(cls.instance_class, like)
 
     def build(context, builder, signature, args):
         _, _, n, memory, start = args
-        first = builder.gep(numba_arrays.make_array(signature.args[3])(context, builder, memory).data, [start])
-
-        def intp(x):
-            return context.get_constant(types.intp, x)
-        column, matrix, made = 0, builder.mul(n, intp(row)), []
-        for kind, dtype, array in zip(kinds, dtypes, arrays, strict=True):
-            step = intp(_doubles(dtype))
-            if kind in MATRICES:
-                lines, line = intp(6) if kind is Screws else n, builder.mul(n, step)
-                made.append(view(context, builder, array, builder.gep(first, [matrix]), (lines, n), (line, step)))
-                matrix = builder.add(matrix, builder.mul(lines, line))
-            else:
-                made.append(view(context, builder, array, builder.gep(first, [intp(column)]), (n,), (intp(row),)))
-                column += _doubles(dtype)
-        return context.make_tuple(builder, result, made)
+        return numba_types.block_at(context, builder, result, numba_types.position(builder, memory, start), [n])
     return result(cls, like, types.intp, memory, types.intp), build
 
 
@@ -189,12 +175,12 @@ def _block(typing, like, shape, memory, start):
 
     def build(context, builder, signature, args):
         _, shape, memory, start = args
-        first = builder.gep(numba_arrays.make_array(signature.args[2])(context, builder, memory).data, [start])
+        first = numba_types.position(builder, memory, start)
         lengths = cgutils.unpack_tuple(builder, shape)
-        strides = [context.get_constant(types.intp, _doubles(like))]
+        strides = [context.get_constant(types.intp, numba_types.doubles(like))]
         for length in reversed(lengths[1:]):
             strides.insert(0, builder.mul(strides[0], length))
-        return view(context, builder, result, first, lengths, strides)
+        return numba_types.view_at(context, builder, result, first, lengths, strides)
     return result(like, shape, memory, types.intp), build
 
 

@@ -144,7 +144,8 @@ class Searches:
         """Fill q and found of a Search, of all problems."""
         (count, nq), lanes = q.shape, len(q) > 1
         run = search.entry_point(lanes, self._model.on_groups)
-        size = problems.memory_size(fixed[2].size, len(fixed[4]), nq, targets.shape[1]) * (WIDTH if lanes else 1)
+        sizes = problems.Sizes(fixed[2].size, len(fixed[4]), nq, targets.shape[1])
+        size = problems.memory_size(sizes) * (WIDTH if lanes else 1)
         piece = min(max(-(-count // (4 * threads)), PIECES[0]), PIECES[1])
 
         def work(pieces):

@@ -10,7 +10,7 @@ from screw_dynamics.compiled.interrupt import begin, failed, finish
 from screw_dynamics.compiled.native import at, attempt
 from screw_dynamics.kernel_cache.cache import Form, compiled
 
-from .plant import CONTROLLER
+from .step_data import CONTROLLER
 
 
 @cache

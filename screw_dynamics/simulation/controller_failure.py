@@ -9,17 +9,19 @@ import numpy as np
 from screw_dynamics.compiled.workspace import header
 from screw_dynamics.kernel_cache.user_errors import place
 from screw_dynamics.kernel_cache.user_functions import in_python
+from screw_dynamics.numbers.memory import rows_of
 
 from .controllers import PARAMETERS, heading, parameters
+from .step_data import Sizes, StepData
 
 LINALG = np.linalg.LinAlgError.__module__
 
 
 def inputs(memory: np.ndarray, nq: int, n: int, lanes: int) -> list[tuple]:
     """Return the last inputs of the controller of a rollout, for each lane: (t, q, qd)."""
-    start = header(memory).result
-    q, qd, t = memory[start:start + 8 * nq * lanes].reshape(8, nq, lanes)[5:].transpose(0, 2, 1)
-    return [(t[i, 0], q[i], qd[i, :n]) for i in range(lanes)]
+    start, sizes = header(memory).result, Sizes(n, nq, 0)
+    t, q, qd = (rows_of(StepData, name, sizes, memory, start, lanes).T for name in ("t", "q", "qd"))
+    return [(t[i, 0], q[i], qd[i]) for i in range(lanes)]
 
 
 def located(error: Exception, function: Callable, robot: Any, states: Iterable[tuple]) -> Exception:

@@ -47,7 +47,7 @@ from .driven_joints import (
     take_servos,
 )
 from .integrators import INTEGRATORS, momenta_address
-from .plant import (
+from .step_data import (
     DETECT,
     ELEMENTS,
     FACTORS,
@@ -57,16 +57,16 @@ from .plant import (
     PROJECT,
     RESTORE,
     SOLVE,
-    Plant,
+    StepData,
     add_forces,
     begin_step,
     end_step,
     project,
     push,
 )
-from .steps import prepare_plant
+from .steps import prepare_step
 
-HYBRID, STATICS = FACTORS + 1, FACTORS + 2           # addresses of functions, after those of a Plant
+HYBRID, STATICS = FACTORS + 1, FACTORS + 2           # addresses of functions, after those of a StepData
 
 
 @kernel
@@ -76,22 +76,22 @@ def hybrid(memory: int, calls: np.ndarray, wrenches: np.ndarray, q: np.ndarray, 
 
 
 @kernel
-def put_passive(plant: Plant, t: float, h: float, q: np.ndarray, qd: np.ndarray, work: Work) -> None:
+def put_passive(data: StepData, t: float, h: float, q: np.ndarray, qd: np.ndarray, work: Work) -> None:
     """Set work.passive to the efforts of friction and of force elements at a state, and the added inertia by which the
     integrator takes them at the end of a step h > 0."""
-    joints = plant.joints
+    joints = data.joints
     for k in range(len(qd)):
         d = joints[DAMPING, k]
-        work.passive[k], work.inputs[3, k] = -d * qd[k] - joints[FRICTION, k] * plant.slip[k], h * d
-    if len(qd) > 0 and plant.calls[FORCES] != 0:
-        add_forces(plant, t, q, qd, h)
+        work.passive[k], work.inputs[3, k] = -d * qd[k] - joints[FRICTION, k] * data.slip[k], h * d
+    if len(qd) > 0 and data.calls[FORCES] != 0:
+        add_forces(data, t, q, qd, h)
         for k in range(len(qd)):
-            work.passive[k] += plant.terms[0, k]
-            work.inputs[3, k] += h * plant.terms[2, k] + (h * h) * plant.terms[1, k]
+            work.passive[k] += data.terms[0, k]
+            work.inputs[3, k] += h * data.terms[2, k] + (h * h) * data.terms[1, k]
 
 
 @noinline
-def drive(plant: Plant, wrenches: np.ndarray, reference: np.ndarray, t: float, h: float, q: np.ndarray,
+def drive(data: StepData, wrenches: np.ndarray, reference: np.ndarray, t: float, h: float, q: np.ndarray,
           qd: np.ndarray, tau: np.ndarray, beyond: np.ndarray, work: Work) -> None:
     """Set tau (n) to the efforts of motors, servos and brakes at a state, work.results[0] to the accelerations that
     they cause, and beyond (n) to whether a command or an effort is clipped.
@@ -100,9 +100,9 @@ def drive(plant: Plant, wrenches: np.ndarray, reference: np.ndarray, t: float, h
     force elements, which the integrator takes at the end of a step h > 0, and wrenches (slots, 6). One that would need
     more than its limit
     gives its limit: its joint is then free, which the others compensate; for the strength of motors nothing does."""
-    memory, calls, joints, x, n = plant.memory, plant.calls, plant.joints, work.inputs, len(qd)
+    memory, calls, joints, x, n = data.memory, data.calls, data.joints, work.inputs, len(qd)
     gravity, weak, (lowest, highest) = False, False, work.bounds
-    put_passive(plant, t, h, q, qd, work)
+    put_passive(data, t, h, q, qd, work)
     put_bounds(joints, qd, work.bounds)
     for k in range(n):
         gravity |= joints[DRIVE, k] == GRAVITY
@@ -114,7 +114,7 @@ def drive(plant: Plant, wrenches: np.ndarray, reference: np.ndarray, t: float, h
         kind = joints[DRIVE, k]
         beyond[k], x[2, k] = joints[CLIPPED, k] != 0.0, kind >= SERVO
         if kind >= SERVO:
-            m = place_in_q(plant.space, joints, k)
+            m = place_in_q(data.space, joints, k)
             off = reference[POSITION, k] - q[m] if m >= 0 else 0.0
             work.lacking[k] = x[1, k] = (reference[ACCELERATION, k] + joints[RATE, k] * (reference[VELOCITY, k] - qd[k])
                                          + joints[STIFFNESS, k] * off)
@@ -153,7 +153,7 @@ def drive(plant: Plant, wrenches: np.ndarray, reference: np.ndarray, t: float, h
         work.lacking[k] = work.lacking[k] - work.results[0, k] if lacks else 0.0
     for k in range(n):          # who prescribes an acceleration compensates dry friction; a brake holds for good
         if x[2, k] != 0.0:
-            plant.dry[k] = np.inf if joints[DRIVE, k] == BRAKE else 0.0
+            data.dry[k] = np.inf if joints[DRIVE, k] == BRAKE else 0.0
 
 
 @kernel
@@ -202,22 +202,22 @@ def driven_steps(implicit: bool, step: Callable, tableau: Any, memory: np.ndarra
     (0 or steps, PAST, nq): q and the n numbers of qd at the start of each step, and the n efforts in it."""
     n, nq = len(qd), len(q)
     where_ = at(memory)
-    x, v, plant, stages = prepare_plant(tableau, 0.0, groups, calls, joints, memory)
+    x, v, data, stages = prepare_step(tableau, 0.0, groups, calls, joints, memory)
     work = Work(np.empty((hybrid_dynamics.INPUTS, n)), np.empty((2, n)), np.empty(n), np.empty(n),
                 np.zeros(n), np.empty((2, n)))
     beyond, pushes = np.zeros(n, dtype=np.bool_), pushing(wrenches)
     if calls[RESTORE] > NEEDED:
         for k in range(nq):
             x[k] = q[k]
-        project(plant, BEGIN, h, x, qd)
+        project(data, BEGIN, h, x, qd)
     for i in range(max(steps, 1)):
         row = reference[min(i, len(reference) - 1)]
-        begin_step(plant, q, qd)
+        begin_step(data, q, qd)
         for k in range(n):
             if joints[DRIVE, k] == BRAKE:
-                plant.begin[k] = plant.slip[k] = 0.0
-        drive(plant, wrenches, row, start + i * h, h if implicit else 0.0, q, qd, tau, beyond, work)
-        if failed(ws.interrupt_at(plant.memory)):
+                data.begin[k] = data.slip[k] = 0.0
+        drive(data, wrenches, row, start + i * h, h if implicit else 0.0, q, qd, tau, beyond, work)
+        if failed(ws.interrupt_at(data.memory)):
             return i
         if steps == 0:
             break
@@ -226,26 +226,26 @@ def driven_steps(implicit: bool, step: Callable, tableau: Any, memory: np.ndarra
         for k in range(n):
             v[k], lost[0, k], lost[1, k] = qd[k], work.results[0, k], 0.0
         if calls[DETECT] != 0:
-            put_servos(plant, h, tau, work)
+            put_servos(data, h, tau, work)
         if not (finite(lost[0]) and finite(tau)):
             for k in range(n):
                 lost[0, k] += tau[k]
             return i
         if implicit:
             for k in range(n):
-                v[k], plant.added[k] = v[k] + h * lost[0, k], work.inputs[3, k]
-            integrate(plant.space, q, h, push(plant, h, q, v), x)
+                v[k], data.added[k] = v[k] + h * lost[0, k], work.inputs[3, k]
+            integrate(data.space, q, h, push(data, h, q, v), x)
         else:
             for k in range(n):
-                plant.tau[k] = tau[k]
+                data.tau[k] = tau[k]
             if pushes:
-                pushed(where_, calls, wrenches, q, work, plant.tau)
-            step(tableau, plant, start + i * h, h, x, v, stages)
+                pushed(where_, calls, wrenches, q, work, data.tau)
+            step(tableau, data, start + i * h, h, x, v, stages)
         if calls[PROJECT] != 0:
-            end_step(plant, h, x, v)
+            end_step(data, h, x, v)
         if calls[DETECT] != 0:
-            take_servos(plant, h, tau, beyond, work.bounds)
-        sizes(plant.space, x, lost[1])
+            take_servos(data, h, tau, beyond, work.bounds)
+        sizes(data.space, x, lost[1])
         for k in range(n):
             lost[1, k] = (lost[1, k] - lost[1, k]) + (v[k] - v[k])
         if not (finite(lost[1]) and finite(x)):

@@ -8,7 +8,7 @@ from screw_dynamics.algorithms.space import PLACE
 from screw_dynamics.constraints.impulses import GIVEN, LEAD, SERVO_LOWER, SERVO_UPPER, SHARE
 from screw_dynamics.numbers.values import kernel
 
-from .plant import REST, Plant
+from .step_data import REST, StepData
 
 # Rows of a table of joints (ROWS, n), a column for each velocity, however many the robot has: friction, position stops,
 # what drives it, its servo, where in q its coordinate is (-1: nowhere, of joints on groups, which have no stops, and
@@ -55,10 +55,10 @@ def put_bounds(joints: np.ndarray, qd: np.ndarray, bounds: np.ndarray) -> None:
 
 
 @kernel
-def put_servos(plant: Plant, h: float, tau: np.ndarray, work: Work) -> None:
-    """Set plant.acts to what servos of efforts tau (n) may give in a step of length h; see
+def put_servos(data: StepData, h: float, tau: np.ndarray, work: Work) -> None:
+    """Set data.acts to what servos of efforts tau (n) may give in a step of length h; see
     constraints/contacts/servos.py."""
-    acts, joints = plant.acts, plant.joints
+    acts, joints = data.acts, data.joints
     for k in range(acts.shape[1]):
         servo = joints[DRIVE, k] == SERVO
         acts[SERVO_LOWER, k] = h * work.bounds[0, k] if servo else 0.0
@@ -67,9 +67,9 @@ def put_servos(plant: Plant, h: float, tau: np.ndarray, work: Work) -> None:
 
 
 @kernel
-def take_servos(plant: Plant, h: float, tau: np.ndarray, beyond: np.ndarray, bounds: np.ndarray) -> None:
+def take_servos(data: StepData, h: float, tau: np.ndarray, beyond: np.ndarray, bounds: np.ndarray) -> None:
     """Set tau (n) to what servos, and brakes, gave with contacts, and beyond (n) to where that is clipped."""
-    acts, joints = plant.acts, plant.joints
+    acts, joints = data.acts, data.joints
     for k in range(len(tau)):
         if joints[DRIVE, k] < SERVO or acts[GIVEN, k] == h * tau[k]:
             continue

@@ -5,7 +5,7 @@ the step leads, with a smaller one a part of the gap is left (Mastalli et al., 2
 from collections.abc import Callable
 from functools import cache
 from threading import get_ident, main_thread
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
@@ -21,14 +21,15 @@ from screw_dynamics.compiled.workspace import header, interrupt_at
 from screw_dynamics.constraints.projection import BEGIN, NEEDED
 from screw_dynamics.kernel_cache.cache import Form, compiled
 from screw_dynamics.numbers.lanes import WIDTH, places
+from screw_dynamics.numbers.memory import arranged, room
 from screw_dynamics.numbers.scalars import where
 from screw_dynamics.numbers.tables import block
 from screw_dynamics.numbers.values import kernel, null
 
 from .integrators import INTEGRATORS
-from .plant import PROJECT, RESTORE, begin_step, end_step, project
 from .rollout import Rollouts
-from .steps import CALLS, JOINTS, OF_JOINT, prepare_plant, settings_in
+from .step_data import PROJECT, RESTORE, begin_step, end_step, project
+from .steps import CALLS, JOINTS, OF_JOINT, prepare_step, settings_in
 
 
 class Around(NamedTuple):
@@ -56,42 +57,37 @@ class Motion(NamedTuple):
     u: np.ndarray
 
 
+class Sizes(NamedTuple):
+    """Numbers of entries of q, of velocities, of efforts, and of gains; twice that of velocities."""
+
+    nq: int
+    n: int
+    m: int
+    gains: int
+    twice: int
+
+
 class Room(NamedTuple):
-    """Memory of a step: of the motion around which there is feedback q (nq), qd (n), efforts u, their changes d and
-    bounds (m), gains K (m k), and the gap (2 n) behind it; what the state is apart from it, dx (2 n), where a gap moves
-    it, moved (nq), and part (1)."""
+    """Memory of a step: of the motion around which there is feedback q, qd, efforts u, their changes d and bounds,
+    gains K, and the gap behind it; what the state is apart from it, dx, where a gap moves it, moved, and part."""
 
-    q: Any
-    moved: Any
-    qd: Any
-    dx: Any
-    gap: Any
-    u: Any
-    d: Any
-    lower: Any
-    upper: Any
-    K: Any
-    part: Any
-
-
-@kernel
-def room_numbers(nq: int, n: int, m: int, k: int) -> int:
-    """Return the number of scalars in a Room, K having k."""
-    return 2 * nq + 5 * n + 4 * m + k + 1
+    q: Annotated[np.ndarray, "nq"]
+    moved: Annotated[np.ndarray, "nq"]
+    qd: Annotated[np.ndarray, "n"]
+    dx: Annotated[np.ndarray, "twice"]
+    gap: Annotated[np.ndarray, "twice"]
+    u: Annotated[np.ndarray, "m"]
+    d: Annotated[np.ndarray, "m"]
+    lower: Annotated[np.ndarray, "m"]
+    upper: Annotated[np.ndarray, "m"]
+    K: Annotated[np.ndarray, "gains"]
+    part: Annotated[np.ndarray, 1]
 
 
 @kernel
-def room_in(like: Any, nq: int, n: int, m: int, k: int, memory: np.ndarray) -> Room:
-    """The Room in memory."""
-    unit = places(like)
-    qd = 2 * unit * nq
-    u = qd + 5 * unit * n
-    K = u + 4 * unit * m
-    return Room(block(like, (nq,), memory, 0), block(like, (nq,), memory, unit * nq), block(like, (n,), memory, qd),
-                block(like, (2 * n,), memory, qd + unit * n), block(like, (2 * n,), memory, qd + 3 * unit * n),
-                block(like, (m,), memory, u), block(like, (m,), memory, u + unit * m),
-                block(like, (m,), memory, u + 2 * unit * m), block(like, (m,), memory, u + 3 * unit * m),
-                block(like, (k,), memory, K), block(like, (1,), memory, K + unit * k))
+def sizes_of(nq: int, n: int, m: int, gains: int) -> Sizes:
+    """The Sizes of a Room."""
+    return Sizes(nq, n, m, gains, 2 * n)
 
 
 @kernel
@@ -134,15 +130,15 @@ def leave_gap(space: Any, x: list, v: list, at: Room) -> None:
 
 @kernel
 def feedback_steps(step: Callable, tableau: Any, like: Any, space: Callable, memory: np.ndarray, settings: np.ndarray,
-                   dt: float, given: Around, found: Motion, stop: np.ndarray, room: np.ndarray) -> None:
+                   dt: float, given: Around, found: Motion, stop: np.ndarray, work: np.ndarray) -> None:
     """Fill `found` by steps of length dt; memory: a workspace, settings: see steps.py."""
     head, rules = header(memory), settings_in(settings)
     n, calls, begin_at = head.coordinates, array_at(0, at(rules.calls), (CALLS,)), rules.start
     joints, projects = block(0.0, (OF_JOINT, n), settings, JOINTS), calls[PROJECT] != 0
-    x, v, plant, stages = prepare_plant(tableau, like, space, calls, joints, memory)
-    here = room_in(like, head.configuration, n, given.u.shape[2], given.K.shape[2], room)
+    x, v, data, stages = prepare_step(tableau, like, space, calls, joints, memory)
+    here = arranged(Room, like, sizes_of(head.configuration, n, given.u.shape[2], given.K.shape[2]), work, 0)
     for k in range(n):
-        plant.tau[k] = null(like)
+        data.tau[k] = null(like)
     for first in range(0, len(given.q), places(like)):
         load_rows(given.q, first, 0, x)
         load_rows(given.qd, first, 0, v)
@@ -150,21 +146,21 @@ def feedback_steps(step: Callable, tableau: Any, like: Any, space: Callable, mem
         store_rows(found.q, first, 0, x)
         store_rows(found.qd, first, 0, v)
         if calls[RESTORE] > NEEDED:
-            project(plant, BEGIN, null(like) + dt, x, v)
+            project(data, BEGIN, null(like) + dt, x, v)
         for i in range(given.u.shape[1]):
             load_step(given, first, i, here)
-            feed_back(plant.space, x, v, here)
+            feed_back(data.space, x, v, here)
             for j in range(len(here.u)):
-                plant.tau[given.driven[j]] = here.u[j]
-            begin_step(plant, x, v)
-            step(tableau, plant, begin_at + i * dt, dt, x, v, stages)
+                data.tau[given.driven[j]] = here.u[j]
+            begin_step(data, x, v)
+            step(tableau, data, begin_at + i * dt, dt, x, v, stages)
             if projects:
-                end_step(plant, null(like) + dt, x, v)
-            leave_gap(plant.space, x, v, here)
+                end_step(data, null(like) + dt, x, v)
+            leave_gap(data.space, x, v, here)
             store_rows(found.q, first, i + 1, x)
             store_rows(found.qd, first, i + 1, v)
             store_rows(found.u, first, i, here.u)
-            if ended(interrupt_at(plant.memory), stop):
+            if ended(interrupt_at(data.memory), stop):
                 return
 
 
@@ -174,13 +170,13 @@ def form_of(integrator: str, lanes: bool, on_groups: bool) -> Form:
     space, like = groups if on_groups or not lanes else coordinates_alone, lane if lanes else number
 
     @compiled(f"feedback.{integrator}{ending(lanes, on_groups)}", nogil=True)
-    def entry(memory, settings, dt, q, qd, u, d, K, gaps, part, lower, upper, driven, new_q, new_qd, new_u, stop, room,
+    def entry(memory, settings, dt, q, qd, u, d, K, gaps, part, lower, upper, driven, new_q, new_qd, new_u, stop, work,
               main):
         interrupt = ws.interrupt_at(at(memory))
         begin(interrupt, main)
         feedback_steps(step, tableau, like(), space, memory, settings, dt,
                        Around(q, qd, u, d, K, gaps, part, lower, upper, driven), Motion(new_q, new_qd, new_u), stop,
-                       room)
+                       work)
         finish(interrupt)
     line, cube, words = ws.numbers_type(1), ws.numbers_type(3), ws.numbers_type(1, dtype="int64")
     return Form(entry, (line, ws.read_type(1), "float64", *(ws.read_type(3),) * 9, ws.read_type(1, dtype="int64"),
@@ -202,10 +198,11 @@ def follow(rollouts: Rollouts, integrator: str, friction: bool, limits: bool, to
     settings, pool = rollouts.step_settings(integrator, friction, limits, None, total, lanes, start)
     found = Motion(*(np.empty((P, N + (k < 2), x.shape[2])) for k, x in enumerate(given[:3])))
     unit, run = WIDTH if lanes else 1, entry_point(integrator, lanes, on_groups)
-    stop, room = np.zeros(1, dtype=np.int64), unit * room_numbers(model.nq, model.n, m, given.K.shape[2])
+    stop = np.zeros(1, dtype=np.int64)
+    size = room(Room, sizes_of(model.nq, model.n, m, given.K.shape[2]), unit)
 
     def work(starts):
-        main, memory = get_ident() == main_thread().ident, np.zeros(room)
+        main, memory = get_ident() == main_thread().ident, np.zeros(size)
         with pool.borrowed() as workspace:
             for start in starts:
                 some = slice(start, start + unit)

@@ -10,12 +10,12 @@ from screw_dynamics.numbers.scalars import absolute, larger, some, where
 from screw_dynamics.numbers.values import Scalar, kernel, null, over
 
 from .iteration import ITERATIONS, SLOW, spoil, unsettled
-from .plant import Plant, Stages, load, solve
 from .runge_kutta import Tableau, weighted
+from .step_data import Stages, StepData, load, solve
 
 
 @kernel
-def implicit_runge_kutta(tableau: Tableau, plant: Plant, t: Scalar, h: Scalar, q: list, qd: list,
+def implicit_runge_kutta(tableau: Tableau, data: StepData, t: Scalar, h: Scalar, q: list, qd: list,
                          stages: Stages) -> None:
     """A step of length h by a tableau whose a is lower triangular, with a positive diagonal."""
     a, c, n, rows = tableau.a, tableau.c, len(qd), len(stages.dq)
@@ -37,14 +37,14 @@ def implicit_runge_kutta(tableau: Tableau, plant: Plant, t: Scalar, h: Scalar, q
         for _ in range(ITERATIONS):
             for k in range(n):
                 stages.u[k], stages.v[k] = base[k] + gamma * dq[s, k], rate[k] + gamma * dv[s, k]
-            displacement_rate(plant.space, stages.u, stages.v, dq[s])
+            displacement_rate(data.space, stages.u, stages.v, dq[s])
             for k in range(n):
                 stages.u[k] = base[k] + gamma * dq[s, k]
-            integrate(plant.space, q, 1.0, stages.u, stages.q)
-            load(plant, t + c[s] * h, stages.q, stages.v, gamma, 0.0)
+            integrate(data.space, q, 1.0, stages.u, stages.q)
+            load(data, t + c[s] * h, stages.q, stages.v, gamma, 0.0)
             for k in range(n):
-                plant.net[k] += plant.added[k] * dv[s, k]
-            solve(plant, stages.q, stages.v, plant.net, plant.added, qdd)
+                data.net[k] += data.added[k] * dv[s, k]
+            solve(data, stages.q, stages.v, data.net, data.added, qdd)
             now, size = like, over(SLOW, like)
             for k in range(n):
                 now = larger(now, absolute(gamma * (qdd[k] - dv[s, k])))
@@ -59,6 +59,6 @@ def implicit_runge_kutta(tableau: Tableau, plant: Plant, t: Scalar, h: Scalar, q
     for k in range(n):
         stages.u[k] = h * weighted(tableau.b, dq, k)
         qd[k] += h * weighted(tableau.b, dv, k)
-    integrate(plant.space, q, 1.0, stages.u, stages.q)
+    integrate(data.space, q, 1.0, stages.u, stages.q)
     for k in range(len(q)):
         q[k] = stages.q[k]

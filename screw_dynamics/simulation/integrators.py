@@ -13,9 +13,9 @@ from screw_dynamics.model.links import Structure
 from screw_dynamics.numbers.values import Scalar, kernel
 
 from .implicit_runge_kutta import implicit_runge_kutta
-from .plant import Plant, Stages, accelerate, push
 from .runge_kutta import Tableau, runge_kutta
-from .steps import adaptive_steps, fixed_steps, work_rows
+from .step_data import Stages, StepData, accelerate, push
+from .steps import adaptive_steps, fixed_steps
 from .variational import variational
 
 
@@ -35,14 +35,14 @@ class Integrator(NamedTuple):
 
 
 @kernel
-def semi_implicit_euler(tableau: Tableau, plant: Plant, t: Scalar, h: Scalar, q: list, qd: list,
+def semi_implicit_euler(tableau: Tableau, data: StepData, t: Scalar, h: Scalar, q: list, qd: list,
                         stages: Stages) -> None:
     """qd += h qdd(q, qd), then q += h qd, or g exp(h qd): order 1; friction implicit, however strong."""
     qdd = stages.dv[0]
-    accelerate(plant, t, q, qd, h, qdd)
+    accelerate(data, t, q, qd, h, qdd)
     for k in range(len(qd)):
         qd[k] += h * qdd[k]
-    integrate(plant.space, q, h, push(plant, h, q, qd), stages.q)
+    integrate(data.space, q, h, push(data, h, q, qd), stages.q)
     for k in range(len(q)):
         q[k] = stages.q[k]
 
@@ -93,7 +93,7 @@ INTEGRATORS = {
     "implicit_midpoint": Integrator(fixed_steps, implicit_runge_kutta, MIDPOINT, dry_friction=False, beforehand=False),
     "sdirk2": Integrator(fixed_steps, implicit_runge_kutta, ALEXANDER, beforehand=False),
 }
-ROWS = max(work_rows(integrator.tableau) for integrator in INTEGRATORS.values())
+MOST_STAGES = max((integrator.tableau for integrator in INTEGRATORS.values()), key=lambda tableau: len(tableau.c))
 FIXED_STEPS = tuple(name for name, integrator in INTEGRATORS.items() if integrator.advance is fixed_steps)
 WITH_CONSTRAINTS = tuple(name for name, integrator in INTEGRATORS.items() if not integrator.momenta)
 LINEARIZED = "semi_implicit_euler", "rk4"           # whose steps have derivatives: linearization/

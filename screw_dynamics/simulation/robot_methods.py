@@ -1,5 +1,5 @@
 """The methods that the robot of a compiled controller has."""
-from .plant import FACTORS
+from .step_data import FACTORS
 
 # Positions of the methods among the addresses of settings.
 METHODS = {name: FACTORS + 1 + i for i, name in enumerate((

@@ -20,10 +20,10 @@ from .controllers import CompiledController
 from .divergence import warn_of_divergence
 from .integrators import FIXED_STEPS, INTEGRATORS
 from .limit_violations import begins_beyond, warn_of_limits
-from .plant import FORWARD
 from .rollout_arguments import efforts, options, sampling
 from .rollout_kernels import many, noted, one
 from .springs import checked_springs
+from .step_data import FORWARD
 from .step_settings import CALLS_AT, StepSettings, head_of, keep
 from .steps import LEFT, SETTINGS
 

@@ -16,8 +16,8 @@ from screw_dynamics.kernel_cache.cache import BATCHES, Form, compiled
 from screw_dynamics.numbers.lanes import splat
 from screw_dynamics.numbers.values import Scalar, kernel, noinline
 
-from .integrators import INTEGRATORS, ROWS
-from .steps import DIVERGED, JOINTS, LEFT, OF_JOINT, Rollout, settings_in
+from .integrators import INTEGRATORS, MOST_STAGES
+from .steps import DIVERGED, JOINTS, LEFT, OF_JOINT, Rollout, settings_in, sizes_of, step_room
 
 
 class State(NamedTuple):
@@ -26,7 +26,7 @@ class State(NamedTuple):
     q: Scalar
 
 
-ws.reserve(State, lambda n, b: (ROWS, n))
+ws.reserve(State, lambda n, b: (step_room(sizes_of(MOST_STAGES, n, n)),))
 
 
 class Views(NamedTuple):

@@ -8,7 +8,7 @@ from screw_dynamics.numbers.lanes import extract, insert, places
 from screw_dynamics.numbers.scalars import absolute, sqrt, where
 from screw_dynamics.numbers.values import Scalar, kernel, null, over
 
-from .plant import Plant, Stages, accelerate
+from .step_data import Stages, StepData, accelerate
 
 
 class Tableau(NamedTuple):
@@ -27,7 +27,7 @@ class Tableau(NamedTuple):
 
 
 @kernel
-def runge_kutta_stages(tableau: Tableau, plant: Plant, t: Scalar, h: Scalar, q: list, qd: list,
+def runge_kutta_stages(tableau: Tableau, data: StepData, t: Scalar, h: Scalar, q: list, qd: list,
                        stages: Stages) -> None:
     """Fill the rates of change at the stages."""
     a, c = tableau.a, tableau.c
@@ -38,9 +38,9 @@ def runge_kutta_stages(tableau: Tableau, plant: Plant, t: Scalar, h: Scalar, q: 
                 du += a[s, j] * stages.dq[j, k]
                 dv += a[s, j] * stages.dv[j, k]
             stages.u[k], stages.v[k] = h * du, qd[k] + h * dv
-        integrate(plant.space, q, 1.0, stages.u, stages.q)
-        displacement_rate(plant.space, stages.u, stages.v, stages.dq[s])
-        accelerate(plant, t + c[s] * h, stages.q, stages.v, 0.0, stages.dv[s])
+        integrate(data.space, q, 1.0, stages.u, stages.q)
+        displacement_rate(data.space, stages.u, stages.v, stages.dq[s])
+        accelerate(data, t + c[s] * h, stages.q, stages.v, 0.0, stages.dv[s])
 
 
 @kernel
@@ -53,26 +53,26 @@ def weighted(b: np.ndarray, rates: Any, k: int) -> Scalar:
 
 
 @kernel
-def runge_kutta(tableau: Tableau, plant: Plant, t: Scalar, h: Scalar, q: list, qd: list,
+def runge_kutta(tableau: Tableau, data: StepData, t: Scalar, h: Scalar, q: list, qd: list,
                 stages: Stages) -> None:
     """A step of length h by an explicit Runge-Kutta method."""
-    runge_kutta_stages(tableau, plant, t, h, q, qd, stages)
+    runge_kutta_stages(tableau, data, t, h, q, qd, stages)
     for k in range(len(qd)):
         stages.u[k] = h * weighted(tableau.b, stages.dq, k)
         qd[k] += h * weighted(tableau.b, stages.dv, k)
-    integrate(plant.space, q, 1.0, stages.u, stages.q)
+    integrate(data.space, q, 1.0, stages.u, stages.q)
     for k in range(len(q)):
         q[k] = stages.q[k]
 
 
 # ------------------------------------------------------------------------------------------------- adaptive steps
 @kernel
-def error_norm(tableau: Tableau, plant: Plant, h: Scalar, q: list, qd: list, stages: Stages, relative: float,
+def error_norm(tableau: Tableau, data: StepData, h: Scalar, q: list, qd: list, stages: Stages, relative: float,
                absolute_tolerance: float) -> Scalar:
     """The estimated error of a step whose last stage is the new state: root mean square in units of the tolerance."""
-    total, before, after = null(h), plant.net, plant.added         # of which each call of solve sets its own
-    sizes(plant.space, q, before)
-    sizes(plant.space, stages.q, after)
+    total, before, after = null(h), data.net, data.added         # of which each call of solve sets its own
+    sizes(data.space, q, before)
+    sizes(data.space, stages.q, after)
     for k in range(len(qd)):
         for old, end, rates in ((before[k], after[k], stages.dq), (absolute(qd[k]), absolute(stages.v[k]), stages.dv)):
             e = h * weighted(tableau.error, rates, k) / (absolute_tolerance + relative * where(old > end, old, end))
@@ -98,13 +98,13 @@ def next_step(tableau: Tableau, h: Scalar, error: Scalar, retried: Any) -> Scala
 
 
 @kernel
-def first_step(tableau: Tableau, plant: Plant, t: Scalar, q: list, qd: list, stages: Stages,
+def first_step(tableau: Tableau, data: StepData, t: Scalar, q: list, qd: list, stages: Stages,
                relative: float, absolute_tolerance: float, longest: float) -> Scalar:
     """A first step from the size of the state and of its first two derivatives (Hairer, Norsett, Wanner II.4)."""
-    accelerate(plant, t, q, qd, 0.0, stages.dv[0])
-    zero, size = null(qd[0]), plant.net
+    accelerate(data, t, q, qd, 0.0, stages.dv[0])
+    zero, size = null(qd[0]), data.net
     d0 = d1 = d2 = zero
-    sizes(plant.space, q, size)
+    sizes(data.space, q, size)
     for k in range(len(qd)):
         stages.dq[0, k] = qd[k]
         a, b = absolute_tolerance + relative * size[k], absolute_tolerance + relative * absolute(qd[k])
@@ -114,11 +114,11 @@ def first_step(tableau: Tableau, plant: Plant, t: Scalar, q: list, qd: list, sta
     d0, d1 = sqrt(d0 / count), sqrt(d1 / count)
     small = where(d0 < 1e-5, zero, where(d1 < 1e-5, zero, d1)) <= 0.0
     h = where(small, over(1e-6, zero), 0.01 * d0 / where(small, over(1.0, zero), d1))
-    integrate(plant.space, q, h, qd, stages.q)
+    integrate(data.space, q, h, qd, stages.q)
     for k in range(len(qd)):
         stages.v[k] = qd[k] + h * stages.dv[0, k]
-    accelerate(plant, t + h, stages.q, stages.v, 0.0, stages.dv[1])
-    sizes(plant.space, q, size)
+    accelerate(data, t + h, stages.q, stages.v, 0.0, stages.dv[1])
+    sizes(data.space, q, size)
     for k in range(len(qd)):
         a, b = absolute_tolerance + relative * size[k], absolute_tolerance + relative * absolute(qd[k])
         u, w = (stages.v[k] - qd[k]) / a, (stages.dv[1, k] - stages.dv[0, k]) / b
@@ -144,7 +144,7 @@ def dense_weights(tableau: Tableau, theta: float, weights: np.ndarray) -> None:
 
 
 @kernel
-def dense(weights: np.ndarray, plant: Plant, h: float, q: list, qd: list, stages: Stages, place: int, out: np.ndarray,
+def dense(weights: np.ndarray, data: StepData, h: float, q: list, qd: list, stages: Stages, place: int, out: np.ndarray,
           v: np.ndarray, start: np.ndarray, u: np.ndarray) -> None:
     """Write position and velocity of one place within a step to out (nq) and v (n); start (nq) and u (n) are memory."""
     for k in range(len(q)):
@@ -155,4 +155,4 @@ def dense(weights: np.ndarray, plant: Plant, h: float, q: list, qd: list, stages
             dq += weights[s] * extract(stages.dq[s, k], place)
             dv += weights[s] * extract(stages.dv[s, k], place)
         u[k], v[k] = dq, extract(qd[k], place) + h * dv
-    integrate(plant.space, start, h, u, out)
+    integrate(data.space, start, h, u, out)

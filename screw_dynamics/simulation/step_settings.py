@@ -20,7 +20,10 @@ from screw_dynamics.numbers.values import PLAIN
 from .acting import acting, stepped
 from .controllers import CompiledController, compiled_controller, plain_controller
 from .integrators import FIXED_STEPS, INTEGRATORS, check_elements, momenta_address
-from .plant import (
+from .robot_methods import FRICTION, METHODS
+from .rollout_arguments import options
+from .rollout_kernels import one
+from .step_data import (
     CONTROLLER,
     DETECT,
     ELEMENTS,
@@ -36,9 +39,6 @@ from .plant import (
     SOLVE,
     SPRING,
 )
-from .robot_methods import FRICTION, METHODS
-from .rollout_arguments import options
-from .rollout_kernels import one
 from .steps import JOINTS, OF_JOINT, SETTINGS
 
 OTHER_METHODS = {"kinetic_energy": KINETIC_ENERGY, "potential_energy": POTENTIAL_ENERGY,

@@ -15,26 +15,39 @@ from screw_dynamics.compiled.workspace import header, interrupt_at
 from screw_dynamics.constraints.impulses import ACTS
 from screw_dynamics.constraints.projection import BEGIN, NEEDED
 from screw_dynamics.numbers.lanes import extract, insert, places
+from screw_dynamics.numbers.memory import arranged, room
 from screw_dynamics.numbers.scalars import some, where
 from screw_dynamics.numbers.tables import block
 from screw_dynamics.numbers.values import Scalar, kernel, noinline, null, over
 
-from .plant import LEAST, MOST, PROJECT, RESTORE, Plant, Stages, any_bounds, begin_step, beyond, end_step, project
 from .runge_kutta import Tableau, dense, dense_weights, error_norm, first_step, next_step, runge_kutta_stages
+from .step_data import (
+    LEAST,
+    MOST,
+    PROJECT,
+    RESTORE,
+    Sizes,
+    Stages,
+    StepData,
+    any_bounds,
+    begin_step,
+    beyond,
+    end_step,
+    project,
+)
 
 # The settings of a rollout are a float64 array: a record, and for each velocity eleven numbers (OF_JOINT, n), of which
 # there are as many as the robot needs: damping, friction and stops in the rollout, the model's damping and friction,
 # where in q its coordinate is, or -1, stiffness and rest of its spring, and limits that do not act: what leaves them is
 # noted. The record: steps, and of how many each sample is the last; tolerances; whether it takes long, and runs on the
 # main thread; the time at which it begins; for one state, where the reports of samples go, and how many numbers each
-# has; and addresses of functions, see plant.py. Where stops or dry friction act,
+# has; and addresses of functions, see step_data.py. Where stops or dry friction act,
 # constraints or contacts, `project` of constraints/ is called with RESTORE after a step: NEEDED only where some joint
 # needs it, more for others, for which it is called with BEGIN before the first step.
 CALLS = 23
 SETTINGS = record("steps", "every", ("relative", float), ("absolute", float), "long", "main", ("start", float),
                   "report", "reported", ("calls", WORD, (CALLS,)))
 _settings_at = reader(SETTINGS)
-STAGES = 30         # rows of working memory before those of the stages
 JOINTS, OF_JOINT = SETTINGS.itemsize // 8, 11
 DIVERGED, LEFT = 0, 1       # of a rollout's notes
 
@@ -68,37 +81,40 @@ def settings_in(memory: np.ndarray) -> Any:
 
 
 @kernel
-def work_rows(tableau: Tableau) -> int:
-    """Return the number of vectors (nq) of working memory that a rollout needs: state, efforts, those that Plant needs,
-    state and displacement of a stage, and the rates of all stages, at least four, which implicit steps need."""
-    return STAGES + 2 * max(4, len(tableau.c))
+def sizes_of(tableau: Tableau, n: int, nq: int) -> Sizes:
+    """The Sizes of a rollout."""
+    return Sizes(n, nq, max(4, len(tableau.c)))
 
 
 @kernel
-def prepare_plant(tableau: Tableau, like: Scalar, space: Callable, calls: Any, joints: np.ndarray,
-                   memory: np.ndarray) -> tuple[list, list, Plant, Stages]:
-    """The state, the Plant and the Stages of a rollout, over scalars of the kind of `like`, in a workspace.
+def step_room(sizes: Sizes) -> int:
+    """Return how many scalars the memory of a step takes."""
+    return room(StepData, sizes) + room(Stages, sizes)
 
-    space(memory): Plant.space."""
-    head, count = header(memory), work_rows(tableau)
-    n, nq = head.coordinates, head.configuration
-    rows, middle = block(like, (count, nq), memory, head.result), (STAGES + count) // 2
-    plant = Plant(space(memory), at(memory), calls, joints, rows[2][:n], rows[3][:n], rows[4][:n], rows[5],
-                    rows[6][:n], rows[7], array_at(like, at(rows[11]), (3, n)), rows[14][:n], rows[15][:n],
-                    rows[16][:n], rows[17], array_at(like, at(rows[18]), (ACTS, n)), array_at(like, at(rows[27]), (2,)),
-                    rows[29][:n])
+
+@kernel
+def prepare_step(tableau: Tableau, like: Scalar, space: Callable, calls: Any, joints: np.ndarray,
+                  memory: np.ndarray) -> tuple[list, list, StepData, Stages]:
+    """The state, the StepData and the Stages of a rollout, over scalars of the kind of `like`, in a workspace.
+
+    space(memory): StepData.space."""
+    head = header(memory)
+    sizes = sizes_of(tableau, head.coordinates, head.configuration)
+    data = arranged(StepData, like, sizes, memory, head.result, space(memory), at(memory), calls, joints)
+    stages = arranged(Stages, like, sizes, memory, head.result + places(like) * room(StepData, sizes))
     for k in range(ACTS):
-        for i in range(n):
-            plant.acts[k, i] = null(like)
-    return rows[0], rows[1][:n], plant, Stages(rows[STAGES:middle], rows[middle:], rows[8], rows[9][:n], rows[10][:n])
+        for i in range(sizes.n):
+            data.acts[k, i] = null(like)
+    return stages.at_start, stages.rates, data, stages
 
 
 @kernel
-def plant_of(tableau: Tableau, like: Scalar, space: Callable, rollout: Rollout) -> tuple[list, list, Plant, Stages]:
-    """prepare_plant of a rollout."""
+def step_data_of(tableau: Tableau, like: Scalar, space: Callable, rollout: Rollout
+                 ) -> tuple[list, list, StepData, Stages]:
+    """prepare_step of a rollout."""
     calls = array_at(0, at(settings_in(rollout.settings).calls), (CALLS,))
     joints = block(0.0, (OF_JOINT, header(rollout.memory).coordinates), rollout.settings, JOINTS)
-    return prepare_plant(tableau, like, space, calls, joints, rollout.memory)
+    return prepare_step(tableau, like, space, calls, joints, rollout.memory)
 
 
 @kernel
@@ -113,12 +129,12 @@ def note_divergence(rollout: Rollout, x: list, v: list) -> None:
 
 
 @noinline
-def note_left(rollout: Rollout, plant: Plant, first: int, x: list) -> None:
+def note_left(rollout: Rollout, data: StepData, first: int, x: list) -> None:
     """Note if a joint of the state `first`, or of as many from it on as x has places, is beyond a limit within which it
     began."""
-    joints = plant.joints
+    joints = data.joints
     for k in range(joints.shape[1]):
-        m, least, most = place_in_q(plant.space, joints, k), joints[LEAST, k], joints[MOST, k]
+        m, least, most = place_in_q(data.space, joints, k), joints[LEAST, k], joints[MOST, k]
         if m >= 0:
             for place in range(min(places(x[m]), len(rollout.q0) - first)):
                 start, end = rollout.q0[first + place, 0, m], extract(x[m], place)
@@ -135,36 +151,36 @@ def reported(rollout: Rollout, like: Scalar, numbers: int) -> np.ndarray:
 @kernel
 def fixed_steps(step: Callable, tableau: Tableau, like: Scalar, space: Callable, rollout: Rollout) -> None:
     """Steps of length dt; every `every`-th of them ends in a sample."""
-    x, v, plant, stages = plant_of(tableau, like, space, rollout)
+    x, v, data, stages = step_data_of(tableau, like, space, rollout)
     settings = settings_in(rollout.settings)
-    steps, every, projects = settings.steps, settings.every, plant.calls[PROJECT] != 0
-    watched, numbers = any_bounds(plant.joints, LEAST, MOST), rollout.report.shape[2]
+    steps, every, projects = settings.steps, settings.every, data.calls[PROJECT] != 0
+    watched, numbers = any_bounds(data.joints, LEAST, MOST), rollout.report.shape[2]
     for first in range(0, len(rollout.q0), places(like)):
         load_rows(rollout.q0, first, 0, x)
         load_rows(rollout.qd0, first, 0, v)
-        if plant.calls[RESTORE] > NEEDED:
-            project(plant, BEGIN, null(like) + rollout.dt, x, v)
+        if data.calls[RESTORE] > NEEDED:
+            project(data, BEGIN, null(like) + rollout.dt, x, v)
         for i in range(steps):
             if i == 0 or rollout.effort.shape[1] > 1:
-                load_rows(rollout.effort, first, i, plant.tau)
-            begin_step(plant, x, v)
-            step(tableau, plant, settings.start + i * rollout.dt, rollout.dt, x, v, stages)
+                load_rows(rollout.effort, first, i, data.tau)
+            begin_step(data, x, v)
+            step(tableau, data, settings.start + i * rollout.dt, rollout.dt, x, v, stages)
             if projects:
-                end_step(plant, null(like) + rollout.dt, x, v)
+                end_step(data, null(like) + rollout.dt, x, v)
             if (i + 1) % every == 0:
-                if watched and rollout.notes[LEFT] == 0 and some(beyond(plant, x)):
-                    note_left(rollout, plant, first, x)            # before results, which may be in the place of q0
+                if watched and rollout.notes[LEFT] == 0 and some(beyond(data, x)):
+                    note_left(rollout, data, first, x)            # before results, which may be in the place of q0
                 store_rows(rollout.q, first, i // every, x)
                 store_rows(rollout.qd, first, i // every, v)
                 if numbers > 0:
                     store_rows(rollout.report, first, i // every, reported(rollout, like, numbers))
-            if ended(interrupt_at(plant.memory), rollout.stop):
+            if ended(interrupt_at(data.memory), rollout.stop):
                 return
         note_divergence(rollout, x, v)
 
 
 @kernel
-def write_samples(tableau: Tableau, plant: Plant, place: int, t: Scalar, h: Scalar, until: float, lost: bool,
+def write_samples(tableau: Tableau, data: StepData, place: int, t: Scalar, h: Scalar, until: float, lost: bool,
                   sample: int, interval: float, x: list, v: list, stages: Stages, weights: np.ndarray,
                   start: np.ndarray, u: np.ndarray, q: np.ndarray, qd: np.ndarray) -> int:
     """Write the samples (samples, nq or n) of one place, every `interval` seconds after the initial state, number 0,
@@ -172,7 +188,7 @@ def write_samples(tableau: Tableau, plant: Plant, place: int, t: Scalar, h: Scal
     begin, length = extract(t, place), extract(h, place)
     while sample <= len(q) and sample * interval <= until:
         dense_weights(tableau, (sample * interval - begin) / length, weights)
-        dense(weights, plant, length, x, v, stages, place, q[sample - 1], qd[sample - 1], start, u)
+        dense(weights, data, length, x, v, stages, place, q[sample - 1], qd[sample - 1], start, u)
         if lost:
             for k in range(len(x)):
                 q[sample - 1, k] = np.nan
@@ -187,43 +203,43 @@ def adaptive_steps(step: Callable, tableau: Tableau, like: Scalar, space: Callab
     """Runge-Kutta steps with SciPy's step control, sampled at every dt * every by dense output; each place has a time
     of its own. With efforts that vary, stops, dry friction and constraints a step ends at every dt. A state is NaN from
     where its step size underflows or its numbers cease to be finite."""
-    x, v, plant, stages = plant_of(tableau, like, space, rollout)
+    x, v, data, stages = step_data_of(tableau, like, space, rollout)
     settings, dt, effort, q, qd = settings_in(rollout.settings), rollout.dt, rollout.effort, rollout.q, rollout.qd
     every, relative, tolerance = settings.every, settings.relative, settings.absolute
-    projects = plant.calls[PROJECT] != 0
-    watched = any_bounds(plant.joints, LEAST, MOST)
+    projects = data.calls[PROJECT] != 0
+    watched = any_bounds(data.joints, LEAST, MOST)
     varying, weights, start, u = effort.shape[1] > 1, np.empty(len(tableau.c)), np.empty(len(x)), np.empty(len(v))
     end = q.shape[1] * every * dt
     for first in range(0, len(q), places(like)):
         count = min(places(like), len(q) - first)
         load_rows(rollout.q0, first, 0, x)
         load_rows(rollout.qd0, first, 0, v)
-        load_rows(effort, first, 0, plant.tau)
+        load_rows(effort, first, 0, data.tau)
         t = null(like)
-        if plant.calls[RESTORE] > NEEDED:
-            project(plant, BEGIN, null(like) + rollout.dt, x, v)
-        begin_step(plant, x, v)
+        if data.calls[RESTORE] > NEEDED:
+            project(data, BEGIN, null(like) + rollout.dt, x, v)
+        begin_step(data, x, v)
         horizon = t + (dt if varying or projects else end)
         sample, interval = t + 1.0, t                       # of each place: next sample, and interval dt
-        h = first_step(tableau, plant, t, x, v, stages, relative, tolerance, end)
+        h = first_step(tableau, data, t, x, v, stages, relative, tolerance, end)
         retried = t > 1.0                                   # false everywhere
         while some(t < end):
             active, last = t < end, t + h >= horizon
-            begin_step(plant, x, v)
+            begin_step(data, x, v)
             length = where(active, where(last, horizon - t, h), null(like))
-            runge_kutta_stages(tableau, plant, t, length, x, v, stages)
-            error = error_norm(tableau, plant, length, x, v, stages, relative, tolerance)
+            runge_kutta_stages(tableau, data, t, length, x, v, stages)
+            error = error_norm(tableau, data, length, x, v, stages, relative, tolerance)
             accepted, lost = active & (error < 1.0), active & (h < 1e-15 * t + 1e-300)
             arrival = where(lost, over(end, like), where(accepted, where(last, horizon, t + length), t))
             if some(lost):
                 rollout.notes[DIVERGED] = 1
             for place in range(count):
                 number, s = int(extract(sample, place)), first + place
-                after = write_samples(tableau, plant, place, t, length, extract(arrival, place), extract(lost, place),
+                after = write_samples(tableau, data, place, t, length, extract(arrival, place), extract(lost, place),
                                       number, every * dt, x, v, stages, weights, start, u, q[s], qd[s])
                 for i in range(number, after):
                     if watched and rollout.notes[LEFT] == 0:
-                        note_left(rollout, plant, s, q[s, i - 1])
+                        note_left(rollout, data, s, q[s, i - 1])
                 sample = insert(sample, place, float(after))
             for k in range(len(x)):
                 x[k] = where(accepted, stages.q[k], x[k])
@@ -233,7 +249,7 @@ def adaptive_steps(step: Callable, tableau: Tableau, like: Scalar, space: Callab
             retried = active & (error >= 1.0)
             t = arrival
             if projects:
-                end_step(plant, where(accepted, length, null(like)), x, v)
+                end_step(data, where(accepted, length, null(like)), x, v)
             for place in range(places(like)):               # past the last state too, or those places would never end
                 if (varying or projects) and extract(accepted & (t >= horizon), place):
                     i, number = int(extract(interval, place)) + 1, int(extract(sample, place)) - 1
@@ -247,6 +263,6 @@ def adaptive_steps(step: Callable, tableau: Tableau, like: Scalar, space: Callab
                             qd[s, number - 1, k] = extract(v[k], place)
                     for k in range(len(v)):
                         if varying and i < effort.shape[1]:
-                            plant.tau[k] = insert(plant.tau[k], place, effort[s, i, k])
-            if ended(interrupt_at(plant.memory), rollout.stop):
+                            data.tau[k] = insert(data.tau[k], place, effort[s, i, k])
+            if ended(interrupt_at(data.memory), rollout.stop):
                 return

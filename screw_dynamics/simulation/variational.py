@@ -19,38 +19,38 @@ from screw_dynamics.numbers.scalars import absolute, larger, some, where
 from screw_dynamics.numbers.values import Scalar, kernel, null, over
 
 from .iteration import ITERATIONS, SLOW, spoil, unsettled
-from .plant import FORCES, SPRING, Plant, Stages, add_forces, momenta, renew, solve, stretch
 from .runge_kutta import Tableau
+from .step_data import FORCES, SPRING, Stages, StepData, add_forces, momenta, renew, solve, stretch
 
 
 @kernel
-def forces(plant: Plant, t: Scalar, h: Scalar, q: list, v: list, found: np.ndarray) -> None:
+def forces(data: StepData, t: Scalar, h: Scalar, q: list, v: list, found: np.ndarray) -> None:
     """Make the second of the rows p, dT/dq, g the forces f at the midpoint, friction and springs among them; set
-    plant.added to h/2 times minus their derivative by v."""
-    joints, tau = plant.joints, plant.tau
-    renew(plant, t, q, v)
+    data.added to h/2 times minus their derivative by v."""
+    joints, tau = data.joints, data.tau
+    renew(data, t, q, v)
     for k in range(len(v)):
         D, K = joints[0, k], joints[SPRING, k]
-        found[1, k] += tau[k] - found[2, k] - D * v[k] - joints[1, k] * plant.slip[k] - K * stretch(plant, q, k)
-        plant.added[k] = (0.5 * h) * (D + (0.5 * h) * K)
-    if len(v) > 0 and plant.calls[FORCES] != 0:
-        add_forces(plant, t, q, v, 0.0)
+        found[1, k] += tau[k] - found[2, k] - D * v[k] - joints[1, k] * data.slip[k] - K * stretch(data, q, k)
+        data.added[k] = (0.5 * h) * (D + (0.5 * h) * K)
+    if len(v) > 0 and data.calls[FORCES] != 0:
+        add_forces(data, t, q, v, 0.0)
         for k in range(len(v)):
-            found[1, k] += plant.terms[0, k]
-            plant.added[k] += (0.5 * h) * (plant.terms[2, k] + (0.5 * h) * plant.terms[1, k])
+            found[1, k] += data.terms[0, k]
+            data.added[k] += (0.5 * h) * (data.terms[2, k] + (0.5 * h) * data.terms[1, k])
 
 
 @kernel
-def rate(plant: Plant, q: list, p: Any, g: Any, h: Scalar, qdd: list) -> None:
+def rate(data: StepData, q: list, p: Any, g: Any, h: Scalar, qdd: list) -> None:
     """qdd from (M + added) h qdd = p. Forward dynamics subtracts gravity, which is added here."""
     for k in range(len(qdd)):
-        plant.net[k] = p[k] / h + g[k]
-        plant.qd[k] = null(qdd[k])
-    solve(plant, q, plant.qd, plant.net, plant.added, qdd)
+        data.net[k] = p[k] / h + g[k]
+        data.qd[k] = null(qdd[k])
+    solve(data, q, data.qd, data.net, data.added, qdd)
 
 
 @kernel
-def variational(tableau: Tableau, plant: Plant, t: Scalar, h: Scalar, q: list, qd: list, stages: Stages) -> None:
+def variational(tableau: Tableau, data: StepData, t: Scalar, h: Scalar, q: list, qd: list, stages: Stages) -> None:
     """A step of length h. The momenta of symmetries are kept whatever error is left in v.
 
     The derivative of the first equation by v is M + h/2 D + h^2/4 K less terms of h p, which the iteration leaves out:
@@ -62,28 +62,28 @@ def variational(tableau: Tableau, plant: Plant, t: Scalar, h: Scalar, q: list, q
     found, like = array_at(qd[0], at(stages.dq), (3, n)), null(qd[0])
     start, transposed, half, change = stages.dv[0], stages.dv[1], stages.dv[2], stages.dv[3][:n]
     u, v, middle = stages.u, stages.v, stages.q
-    momenta(plant, q, qd, found)
+    momenta(data, q, qd, found)
     for k in range(n):
         start[k], v[k] = found[0, k], qd[k]
     last, size, active = over(np.inf, like), like, like < 1.0
     for _ in range(ITERATIONS):
         for k in range(n):
             u[k] = (0.5 * h) * v[k]
-        integrate(plant.space, q, 1.0, u, middle)
-        momenta(plant, middle, v, found)
-        forces(plant, t + 0.5 * h, h, middle, v, found)
-        dexp_transpose(plant.space, u, found[1], half)
+        integrate(data.space, q, 1.0, u, middle)
+        momenta(data, middle, v, found)
+        forces(data, t + 0.5 * h, h, middle, v, found)
+        dexp_transpose(data.space, u, found[1], half)
         for k in range(n):
             u[k] *= 2.0
-        dexp_transpose(plant.space, u, start, transposed)
+        dexp_transpose(data.space, u, start, transposed)
         for k in range(n):
             transposed[k] += (0.5 * h) * half[k] - found[0, k]
-        rate(plant, middle, transposed, found[2], h, change)
+        rate(data, middle, transposed, found[2], h, change)
         now, size = like, over(SLOW, like)
         for k in range(n):
             dv = where(active, h * change[k], like)
             v[k] += dv
-            found[1, k] -= (2.0 / h) * plant.added[k] * dv      # or springs would magnify what is left to rounding
+            found[1, k] -= (2.0 / h) * data.added[k] * dv      # or springs would magnify what is left to rounding
             now, size = larger(now, absolute(h * change[k])), larger(size, absolute(v[k]))
         going = unsettled(active, now, last, size)
         last = where(active, now, last)
@@ -92,25 +92,25 @@ def variational(tableau: Tableau, plant: Plant, t: Scalar, h: Scalar, q: list, q
             break
     for k in range(n):
         u[k] = (0.5 * h) * v[k]
-    dexp_transpose(plant.space, u, found[1], half)
+    dexp_transpose(data.space, u, found[1], half)
     for k in range(n):
         u[k] *= -1.0
-    dexp_transpose(plant.space, u, found[1], transposed)
+    dexp_transpose(data.space, u, found[1], transposed)
     for k in range(n):
         half[k] += transposed[k]
         u[k] *= -2.0
-    dexp_transpose(plant.space, u, start, transposed)
+    dexp_transpose(data.space, u, start, transposed)
     for k in range(n):
         half[k] = transposed[k] + (0.5 * h) * half[k]
-    integrate(plant.space, q, 1.0, u, middle)
+    integrate(data.space, q, 1.0, u, middle)
     for k in range(n):
         u[k] *= -1.0
-        plant.added[k] = like
-    dexp_inv_transpose(plant.space, u, half, start)
+        data.added[k] = like
+    dexp_inv_transpose(data.space, u, half, start)
     for k in range(len(q)):
         q[k] = middle[k]
-    momenta(plant, q, v, found)
-    rate(plant, q, start, found[2], h, change)
+    momenta(data, q, v, found)
+    rate(data, q, start, found[2], h, change)
     for k in range(n):
         qd[k] = h * change[k]
     spoil(last, size, qd)

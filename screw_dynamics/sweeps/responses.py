@@ -7,7 +7,7 @@ With M = L L^T, L^-1 (M J^T 1) = (L^T Y G), and A = J M^-1 J^T = Y^T Y = C C^T, 
 K = G^T G - U^T U and H = U^T B."""
 from collections.abc import Callable
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
@@ -18,8 +18,8 @@ from screw_dynamics.compiled.samples import load_rows, store_rows
 from screw_dynamics.compiled.threads import on_threads, thread_count
 from screw_dynamics.kernel_cache.cache import Form, compiled
 from screw_dynamics.numbers.lanes import WIDTH
+from screw_dynamics.numbers.memory import arranged, room
 from screw_dynamics.numbers.scalars import sqrt, where
-from screw_dynamics.numbers.tables import block
 from screw_dynamics.numbers.values import kernel, noinline, null
 
 from .matrix_products import add_product, transposed
@@ -28,33 +28,32 @@ PIECE = 64              # states that a thread takes at once
 less_transposed = kernel(lambda A, i, k: -A[k, i])
 
 
+class Sizes(NamedTuple):
+    """Numbers of velocities and of rows, and of columns: 2 n + m and 2 m + n."""
+
+    n: int
+    m: int
+    wide: int
+    high: int
+
+
 class Work(NamedTuple):
-    """Memory: X (n, 2 n + m), Z (m, 2 m + n), K (n, n), the transpose of H (m, n); of each row of J the square of its
-    length, and a diagonal entry of A, (m,) each; and whether rows are independent (1,)."""
+    """Memory: X, Z, K and the transpose of H; of each row of J the square of its length, and a diagonal entry of A; and
+    whether rows are independent."""
 
-    X: Any
-    Z: Any
-    K: Any
-    H: Any
-    square: Any
-    diagonal: Any
-    independent: Any
-
-
-def work_numbers(n: int, m: int) -> int:
-    """Return the length of the memory of a Work."""
-    return WIDTH * (n * (2 * n + m) + m * (2 * m + n) + n * n + m * n + 2 * m + 1)
+    X: Annotated[np.ndarray, "n", "wide"]
+    Z: Annotated[np.ndarray, "m", "high"]
+    K: Annotated[np.ndarray, "n", "n"]
+    H: Annotated[np.ndarray, "m", "n"]
+    square: Annotated[np.ndarray, "m"]
+    diagonal: Annotated[np.ndarray, "m"]
+    independent: Annotated[np.ndarray, 1]
 
 
 @kernel
-def work_in(like: Any, n: int, m: int, memory: np.ndarray) -> Work:
-    """The Work in memory."""
-    Z = WIDTH * n * (2 * n + m)
-    K = Z + WIDTH * m * (2 * m + n)
-    H = K + WIDTH * n * n
-    rest = block(like, (2 * m + 1,), memory, H + WIDTH * m * n)
-    return Work(block(like, (n, 2 * n + m), memory, 0), block(like, (m, 2 * m + n), memory, Z),
-                block(like, (n, n), memory, K), block(like, (m, n), memory, H), rest[:m], rest[m:2 * m], rest[2 * m:])
+def sizes_of(n: int, m: int) -> Sizes:
+    """The Sizes of a Work."""
+    return Sizes(n, m, 2 * n + m, 2 * m + n)
 
 
 @noinline
@@ -133,7 +132,7 @@ def form_of_responses() -> Form:
     and (N, 1, 1) with whether rows of J are_independent; where they are not, K and H are not valid."""
     @compiled("loops.response", nogil=True)
     def many(M, J, share, least, K, H, independent, memory):
-        at = work_in(lane(), J.shape[2], J.shape[1], memory)
+        at = arranged(Work, lane(), sizes_of(J.shape[2], J.shape[1]), memory, 0)
         for first in range(0, len(M), WIDTH):
             respond(M, J, share, least, first, at)
             for i in range(len(at.K)):
@@ -164,7 +163,7 @@ def responses(M: np.ndarray, J: np.ndarray, share: float, least: float, threads:
     given = M.reshape(K.shape), J.reshape(H.shape)
 
     def work(starts):
-        memory = ws.aligned(work_numbers(n, m))
+        memory = ws.aligned(room(Work, sizes_of(n, m), WIDTH))
         for start in starts:
             some = slice(start, start + PIECE)
             run(*(x[some] for x in given), share, least, K[some], H[some], independent[some], memory)

@@ -5,7 +5,9 @@ from scipy.optimize import minimize
 
 import screw_dynamics as sd
 from screw_dynamics.algorithms.inverse_kinematics.errors import rate
-from screw_dynamics.algorithms.inverse_kinematics.step import numbers, step_in_box, work_in
+from screw_dynamics.algorithms.inverse_kinematics.problems import Sizes
+from screw_dynamics.algorithms.inverse_kinematics.step import Work, step_in_box
+from screw_dynamics.numbers.memory import arranged, room
 from screw_dynamics.screws.inertia import Articulated, velocity
 from screw_dynamics.screws.se3 import Twist, Wrench
 from screw_dynamics.screws.so3 import Rotation, turn
@@ -65,7 +67,8 @@ def test_errors_turn_as_the_logarithm_does(angle, rng):
 def test_a_step_is_the_least_of_its_cost(tasks, rng):
     """|J d + e|^2 + lambda |d - z|^2, in plain Python, against least squares; coordinates move some of the frames."""
     rows, n, damping = 6 * tasks, 9, 0.3
-    work = work_in(0.0, rows, n, np.zeros(numbers(rows, n)))
+    sizes = Sizes(rows, n, 0, 0)
+    work = arranged(Work, 0.0, sizes, np.zeros(room(Work, sizes)), 0)
     moves = np.ones((tasks, n), dtype=bool) if tasks == 1 else rng.random((tasks, n)) < 0.7
     e, J, z = rng.normal(size=rows), rng.normal(size=(rows, n)) * np.repeat(moves, 6, axis=0), rng.normal(size=n)
     work.e[:], work.J[:], work.z[:], work.least[:], work.most[:] = e, J.T, z, -1e9, 1e9

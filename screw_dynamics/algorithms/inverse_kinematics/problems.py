@@ -1,14 +1,14 @@
 """Data of an inverse kinematics search: its options, its problems, and the lanes that work on them."""
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 
 from screw_dynamics.numbers.lanes import places
-from screw_dynamics.numbers.tables import block
+from screw_dynamics.numbers.memory import arranged, room
 from screw_dynamics.numbers.values import Scalar, kernel
 
 from .errors import GOAL
-from .step import numbers
+from .step import Work
 
 # Rows of a table of joints (JOINTS, a), of the coordinates that move: limits, what a turn is of joints that can make
 # more than one, else 0, preferred position, and the share of the way to it that is wanted in a step.
@@ -47,41 +47,45 @@ class Search(NamedTuple):
     found: np.ndarray
 
 
+class Sizes(NamedTuple):
+    """Rows of errors, coordinates that move, numbers in q, and numbers of goals."""
+
+    m: int
+    a: int
+    nq: int
+    goals: int
+
+
 class Places(NamedTuple):
     """The state of each lane: its problem, -1 for none; its attempt, from 0 on; and the cost of the best configuration
-    of its problem so far. Rows of lanes: the configuration q (nq), what moves of it one step before (a), the goals
-    (T GOAL), and state (STATES): the error to fall below, since how many steps it has not, steps made, and the length
-    of the last; 1 where the error must fall with each step, the error one step before, and by how much the damping is
-    raised for that."""
+    of its problem so far. Rows of lanes: the configuration q, what moves of it one step before, the goals, and state:
+    the error to fall below, since how many steps it has not, steps made, and the length of the last; 1 where the error
+    must fall with each step, the error one step before, and by how much the damping is raised for that."""
 
     row: np.ndarray
     attempt: np.ndarray
     best: np.ndarray
-    q: np.ndarray
-    past: np.ndarray
-    goals: np.ndarray
-    state: np.ndarray
+    q: Annotated[np.ndarray, "nq"]
+    past: Annotated[np.ndarray, "a"]
+    goals: Annotated[np.ndarray, "goals"]
+    state: Annotated[np.ndarray, STATES]
 
 
 @kernel
-def sizes(search: Search) -> tuple[int, int, int, int]:
-    """Rows of errors, coordinates that move, numbers in q, and numbers of goals."""
+def sizes_of(search: Search) -> Sizes:
+    """The Sizes of a search."""
     T = len(search.tasks)
-    return 6 * T, len(search.places), search.q0.shape[1], GOAL * T
+    return Sizes(6 * T, len(search.places), search.q0.shape[1], GOAL * T)
 
 
-@kernel
-def memory_size(m: int, a: int, nq: int, goals: int) -> int:
+def memory_size(sizes: Sizes) -> int:
     """Return the count of numbers that a search needs for each lane."""
-    return numbers(m, a) + nq + a + goals + STATES
+    return room(Work, sizes) + room(Places, sizes)
 
 
 @kernel
-def places_in(like: Scalar, search: Search, memory: np.ndarray) -> Places:
+def places_in(like: Scalar, sizes: Sizes, memory: np.ndarray) -> Places:
     """Idle places."""
-    m, a, nq, goals = sizes(search)
-    count, start = places(like), numbers(m, a)
-    return Places(np.full(count, -1), np.zeros(count, np.int64), np.zeros(count),
-                  block(like, (nq,), memory, count * start), block(like, (a,), memory, count * (start + nq)),
-                  block(like, (goals,), memory, count * (start + nq + a)),
-                  block(like, (STATES,), memory, count * (start + nq + a + goals)))
+    count = places(like)
+    return arranged(Places, like, sizes, memory, count * room(Work, sizes),
+                    np.full(count, -1), np.zeros(count, np.int64), np.zeros(count))

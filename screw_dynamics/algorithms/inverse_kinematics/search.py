@@ -15,6 +15,7 @@ from screw_dynamics.kernel_cache.cache import Form, compiled
 from screw_dynamics.model.group_joints import configure
 from screw_dynamics.model.links import Link
 from screw_dynamics.numbers.lanes import extract, insert, places
+from screw_dynamics.numbers.memory import arranged
 from screw_dynamics.numbers.scalars import absolute, some, where
 from screw_dynamics.numbers.tables import taking
 from screw_dynamics.numbers.values import Scalar, kernel, noinline, null
@@ -56,9 +57,9 @@ from .problems import (
     Places,
     Search,
     places_in,
-    sizes,
+    sizes_of,
 )
-from .step import Work, step_in_box, work_in
+from .step import Work, step_in_box
 from .turns import turn_to_starts
 
 DESCENT = 100           # steps at most, from the best configuration of a problem that no attempt has solved
@@ -208,8 +209,8 @@ def run(Table: type, fill: Callable, renew: Callable, like: Scalar, memory: np.n
     slots, q, column): how its first column follows from q, all of it, and the slots whose joints move."""
     links, frames, options, N = ws.links_in(memory), ws.frames_in(memory), search.options, len(search.q0)
     body = ws.body_on_lanes(Table, memory, like)
-    m, a, _, _ = sizes(search)
-    work, at = work_in(like, m, a, work_memory), places_in(like, search, work_memory)
+    sizes = sizes_of(search)
+    work, at = arranged(Work, like, sizes, work_memory, 0), places_in(like, sizes, work_memory)
     state, attempts = at.state, int(options[ATTEMPTS])
     following, alive = 0, 0
     for place in range(places(like)):

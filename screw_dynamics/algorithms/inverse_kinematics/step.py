@@ -3,13 +3,11 @@
 The step d is the least of |J d + e|^2 + lambda |d - z|^2, z a step that is wanted beside: d = z + J^T y with
 (J J^T + lambda) y = -(e + J z), as many equations as there are rows, however many joints. Where entries of d leave the
 box they are held at its side, and the others found again."""
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 
-from screw_dynamics.numbers.lanes import places
 from screw_dynamics.numbers.scalars import some, where
-from screw_dynamics.numbers.tables import block
 from screw_dynamics.numbers.values import Scalar, kernel, null, zero
 from screw_dynamics.screws.inertia import Articulated, square, velocity
 from screw_dynamics.screws.se3 import Wrench
@@ -19,40 +17,27 @@ from ..solvers import solve_symmetric
 from .errors import twist_at
 
 
+class Sizes(NamedTuple):
+    """Numbers of rows and of coordinates."""
+
+    m: int
+    a: int
+
+
 class Work(NamedTuple):
-    """Of m rows and a coordinates: errors e (m), derivatives J (a, m), matrix A (m, m), right side y (m), and for
-    each coordinate the wanted step z, the step d, a step that may leave the box s, whether it is free, 1 or 0, and the
-    sides of its box."""
+    """Errors e, derivatives J, matrix A, right side y, and for each coordinate the wanted step z, the step d, a step
+    that may leave the box s, whether it is free, 1 or 0, and the sides of its box."""
 
-    e: np.ndarray
-    J: np.ndarray
-    A: np.ndarray
-    y: np.ndarray
-    z: np.ndarray
-    d: np.ndarray
-    s: np.ndarray
-    free: np.ndarray
-    least: np.ndarray
-    most: np.ndarray
-
-
-@kernel
-def numbers(m: int, a: int) -> int:
-    """Return the count of numbers in Work."""
-    return m + a * m + m * m + m + 6 * a
-
-
-@kernel
-def work_in(like: Scalar, m: int, a: int, memory: np.ndarray) -> Work:
-    """Work at the beginning of memory."""
-    unit = places(like)
-    J = m
-    A = J + a * m
-    y = A + m * m
-    rows = block(like, (6, a), memory, unit * (y + m))
-    return Work(block(like, (m,), memory, 0), block(like, (a, m), memory, unit * J),
-                block(like, (m, m), memory, unit * A), block(like, (m,), memory, unit * y),
-                rows[0], rows[1], rows[2], rows[3], rows[4], rows[5])
+    e: Annotated[np.ndarray, "m"]
+    J: Annotated[np.ndarray, "a", "m"]
+    A: Annotated[np.ndarray, "m", "m"]
+    y: Annotated[np.ndarray, "m"]
+    z: Annotated[np.ndarray, "a"]
+    d: Annotated[np.ndarray, "a"]
+    s: Annotated[np.ndarray, "a"]
+    free: Annotated[np.ndarray, "a"]
+    least: Annotated[np.ndarray, "a"]
+    most: Annotated[np.ndarray, "a"]
 
 
 @kernel

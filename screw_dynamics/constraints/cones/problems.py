@@ -13,10 +13,11 @@ from screw_dynamics.compiled.functions import function
 from screw_dynamics.compiled.samples import load_rows, store_rows
 from screw_dynamics.kernel_cache.cache import BATCHES, Form, compiled
 from screw_dynamics.numbers.lanes import WIDTH, places
+from screw_dynamics.numbers.memory import room
 from screw_dynamics.numbers.tables import block
 
 from .at_address import solve_contacts_at, solve_impacts_at, solver_address
-from .tables import COMPLEMENTARITY, DISSIPATION, DONE, FOUND, SWEPT, cones, given_numbers, numbers, rows
+from .tables import COMPLEMENTARITY, DISSIPATION, DONE, FOUND, SWEPT, Cones, cones, sizes_of
 
 
 class ContactSolution(NamedTuple):
@@ -39,8 +40,7 @@ def form_of_problems(lanes: bool) -> Form:
     @compiled(f"contacts.arrays{BATCHES * lanes}", nogil=True)
     def problems_of(solver, u, m, spin_of, roll_of, impacts, threshold, problems, memory, results):
         spins, rolls, unit = len(spin_of), len(roll_of), places(like())
-        given = cones(like(), u, m, memory, 0, spins, rolls)
-        many = given_numbers(u, m, spins, rolls)
+        given, many = cones(like(), u, m, memory, 0, spins, rolls), problems.shape[2]
         inputs = block(like(), (many,), memory, 0)
         found = block(like(), (2 * len(given.x) + FOUND,), memory, unit * many)
         for k in range(spins):
@@ -101,7 +101,8 @@ def solved(impacts: bool, G: ArrayLike, c: ArrayLike, mu: ArrayLike, rest: Conta
         raise ValueError(f"mu must have a number for each contact, (..., m), not {checks.described(mu)}")
     spin_of, roll_of = contact_numbers("spin_of", rest.spin_of, m), contact_numbers("roll_of", rest.roll_of, m)
     u = 0 if rest.lower is None else np.shape(rest.lower)[-1]
-    N = rows(u, m, len(spin_of), len(roll_of))
+    sizes = sizes_of(u, m, len(spin_of), len(roll_of))
+    N = sizes.N
     G, c = checks.finite_numbers("G", G, N, N), checks.finite_numbers("c", c, N)
     lower, upper = (checks.real_numbers(name, np.zeros(0) if x is None else x, u)
                     for name, x in (("lower", rest.lower), ("upper", rest.upper)))
@@ -118,7 +119,7 @@ def solved(impacts: bool, G: ArrayLike, c: ArrayLike, mu: ArrayLike, rest: Conta
     together = np.concatenate(checks.broadcast(parts), axis=-1, dtype=float)
     lead, many = together.shape[:-1], int(np.prod(together.shape[:-1]))
     results = np.empty((many, 1, 2 * N + FOUND))
-    memory = np.zeros(WIDTH * numbers(u, m, len(spin_of), len(roll_of)))
+    memory = np.zeros(room(Cones, sizes, WIDTH))
     entry = entry_of_problems(bool(lead))
     entry(solver_address(bool(lead)), u, m, spin_of, roll_of, impacts, float(threshold), together.reshape(many, 1, -1),
           memory, results)

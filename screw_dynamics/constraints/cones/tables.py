@@ -5,13 +5,12 @@ Rows, in this order:
   m contacts (t1, t2, n)  x_n >= 0, v_n >= 0, x_n v_n = 0, |x_t| <= mu x_n, and v_t = 0 or x_t = -mu x_n v_t / |v_t|
   spins (1 row each)      torsional friction of a contact about its normal: |x| <= mu x_n, against v
   rolls (2 rows each)     rolling friction of a contact: |x| <= mu x_n, against v"""
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
-from screw_dynamics.numbers.lanes import places
+from screw_dynamics.numbers.memory import Shared, arranged, room
 from screw_dynamics.numbers.scalars import some
-from screw_dynamics.numbers.tables import block
 from screw_dynamics.numbers.values import kernel, noinline
 
 COMPLEMENTARITY, CONE, DISSIPATION, SPEED, SWEPT, DONE, BOUND, LOST = range(8)      # in found
@@ -19,113 +18,81 @@ FOUND = 8
 OWN, AXES = 9, 3    # numbers of an Own; of axes of sliding: e, and mu where it slides, else 0
 
 
-class Cones(NamedTuple):
-    """The rows, N = u + 3 m + spins + 2 rolls, in the order of the memory.
+class Sizes(NamedTuple):
+    """Numbers of rows within bounds, contacts, spins and rolls; of all rows, and of blocks of friction."""
 
-    Given: G (N, N); c (N); size (N), inverse inertias that count, G_ii unless other constraints hold the row; bounds
-    lower, upper (u); mu (m), >= 0 and finite, active (m), > 0 where a contact acts, and restitution (m), in [0, 1], of
-    impacts alone; coefficients of spins and rolls. Found: impulses x (N), v (N), and found (8): the residuals
+    u: int
+    m: int
+    spins: int
+    rolls: int
+    N: int
+    blocks: int
+
+
+class Cones(NamedTuple):
+    """The rows: what is given and found, and memory.
+
+    Given: the Delassus operator G; c, velocities without impulses; size, inverse inertias that count, G_ii unless other
+    constraints hold the row; bounds; mu >= 0 and finite, active > 0 where a contact acts, and restitution in [0, 1], of
+    impacts alone; coefficients of spins and rolls. Found: impulses x, velocities v, and found: the residuals
     COMPLEMENTARITY, CONE and DISSIPATION, see `measure`; SPEED, the largest velocity without impulses that counts;
     SWEPT, steps of the solver; DONE, 1 where the residuals are at most BOUND, else 0; LOST, the largest residual where
     the solver gave up with more than ENOUGH of SPEED, else 0.
-    Memory: fresh, free, kept, best, y, z (N); A (N, N); of the m contacts and the rolls own (9 each), axes (3 each)
-    and rate, of sliding; of impacts first, before, total, struck (N), may_act (m), bounds (2, u).
-    The same on all lanes: the numbers of the contacts of spins and rolls, given; and begins and ends (N), between which
+    Memory: from fresh to z; A; of contacts and rolls own, axes and rate, of sliding; of impacts first to bounds.
+    The same on all lanes: the numbers of the contacts of spins and rolls, given; and begins and ends, between which
     columns of a row have entries in some place."""
 
-    G: np.ndarray
-    c: np.ndarray
-    size: np.ndarray
-    lower: np.ndarray
-    upper: np.ndarray
-    mu: np.ndarray
-    active: np.ndarray
-    restitution: np.ndarray
-    spin_mu: np.ndarray
-    roll_mu: np.ndarray
-    x: np.ndarray
-    v: np.ndarray
-    found: np.ndarray
-    fresh: np.ndarray
-    free: np.ndarray
-    kept: np.ndarray
-    best: np.ndarray
-    y: np.ndarray
-    z: np.ndarray
-    A: np.ndarray
-    own: np.ndarray
-    axes: np.ndarray
-    rate: np.ndarray
-    first: np.ndarray
-    before: np.ndarray
-    total: np.ndarray
-    struck: np.ndarray
-    may_act: np.ndarray
-    bounds: np.ndarray
-    spin_of: np.ndarray
-    roll_of: np.ndarray
-    begins: np.ndarray
-    ends: np.ndarray
+    G: Annotated[np.ndarray, "N", "N"]
+    c: Annotated[np.ndarray, "N"]
+    size: Annotated[np.ndarray, "N"]
+    lower: Annotated[np.ndarray, "u"]
+    upper: Annotated[np.ndarray, "u"]
+    mu: Annotated[np.ndarray, "m"]
+    active: Annotated[np.ndarray, "m"]
+    restitution: Annotated[np.ndarray, "m"]
+    spin_mu: Annotated[np.ndarray, "spins"]
+    roll_mu: Annotated[np.ndarray, "rolls"]
+    x: Annotated[np.ndarray, "N"]
+    v: Annotated[np.ndarray, "N"]
+    found: Annotated[np.ndarray, FOUND]
+    fresh: Annotated[np.ndarray, "N"]
+    free: Annotated[np.ndarray, "N"]
+    kept: Annotated[np.ndarray, "N"]
+    best: Annotated[np.ndarray, "N"]
+    y: Annotated[np.ndarray, "N"]
+    z: Annotated[np.ndarray, "N"]
+    A: Annotated[np.ndarray, "N", "N"]
+    own: Annotated[np.ndarray, "blocks", OWN]
+    axes: Annotated[np.ndarray, "blocks", AXES]
+    rate: Annotated[np.ndarray, "blocks"]
+    first: Annotated[np.ndarray, "N"]
+    before: Annotated[np.ndarray, "N"]
+    total: Annotated[np.ndarray, "N"]
+    struck: Annotated[np.ndarray, "N"]
+    may_act: Annotated[np.ndarray, "m"]
+    bounds: Annotated[np.ndarray, 2, "u"]
+    spin_of: Annotated[np.ndarray, Shared, "spins"]
+    roll_of: Annotated[np.ndarray, Shared, "rolls"]
+    begins: Annotated[np.ndarray, Shared, "N"]
+    ends: Annotated[np.ndarray, Shared, "N"]
 
 
 @kernel
-def rows(u: int, m: int, spins: int = 0, rolls: int = 0) -> int:
-    """Return the number of rows."""
-    return u + 3 * m + spins + 2 * rolls
-
-
-@kernel
-def given_numbers(u: int, m: int, spins: int = 0, rolls: int = 0) -> int:
-    """Return the number of numbers that are given, from G to the coefficients of rolls."""
-    N = rows(u, m, spins, rolls)
-    return N * N + 2 * N + 2 * u + 3 * m + spins + rolls
+def sizes_of(u: int, m: int, spins: int = 0, rolls: int = 0) -> Sizes:
+    """The Sizes of a Cones."""
+    return Sizes(u, m, spins, rolls, u + 3 * m + spins + 2 * rolls, m + rolls)
 
 
 @kernel
 def numbers(u: int, m: int, spins: int = 0, rolls: int = 0) -> int:
     """Return the number of numbers of a Cones."""
-    N = rows(u, m, spins, rolls)
-    own = (OWN + AXES + 1) * (m + rolls)
-    return given_numbers(u, m, spins, rolls) + N * N + 12 * N + FOUND + own + m + 2 * u + spins + rolls + 2 * N
+    return room(Cones, sizes_of(u, m, spins, rolls))
 
 
 @kernel
 def cones(like: Any, u: int, m: int, memory: np.ndarray, start: int, spins: int = 0, rolls: int = 0) -> Cones:
     """The Cones in memory from a position on."""
-    N, unit, blocks = rows(u, m, spins, rolls), places(like), m + rolls
-    c = start + unit * N * N
-    lower = c + 2 * unit * N
-    mu = lower + 2 * unit * u
-    spin_mu = mu + 3 * unit * m
-    x = spin_mu + unit * (spins + rolls)
-    found = x + 2 * unit * N
-    fresh = found + unit * FOUND
-    A = fresh + 6 * unit * N
-    own = A + unit * N * N
-    axes = own + unit * OWN * blocks
-    rate = axes + unit * AXES * blocks
-    first = rate + unit * blocks
-    may_act = first + 4 * unit * N
-    spin_of = may_act + unit * (m + 2 * u)
-    begins = spin_of + spins + rolls
-    return Cones(block(like, (N, N), memory, start), block(like, (N,), memory, c),
-                 block(like, (N,), memory, c + unit * N),
-                 block(like, (u,), memory, lower), block(like, (u,), memory, lower + unit * u),
-                 block(like, (m,), memory, mu), block(like, (m,), memory, mu + unit * m),
-                 block(like, (m,), memory, mu + 2 * unit * m),
-                 block(like, (spins,), memory, spin_mu), block(like, (rolls,), memory, spin_mu + unit * spins),
-                 block(like, (N,), memory, x), block(like, (N,), memory, x + unit * N),
-                 block(like, (FOUND,), memory, found), block(like, (N,), memory, fresh),
-                 block(like, (N,), memory, fresh + unit * N), block(like, (N,), memory, fresh + 2 * unit * N),
-                 block(like, (N,), memory, fresh + 3 * unit * N), block(like, (N,), memory, fresh + 4 * unit * N),
-                 block(like, (N,), memory, fresh + 5 * unit * N),
-                 block(like, (N, N), memory, A), block(like, (blocks, OWN), memory, own),
-                 block(like, (blocks, AXES), memory, axes), block(like, (blocks,), memory, rate),
-                 block(like, (N,), memory, first), block(like, (N,), memory, first + unit * N),
-                 block(like, (N,), memory, first + 2 * unit * N), block(like, (N,), memory, first + 3 * unit * N),
-                 block(like, (m,), memory, may_act), block(like, (2, u), memory, may_act + unit * m),
-                 block(0.0, (spins,), memory, spin_of), block(0.0, (rolls,), memory, spin_of + spins),
-                 block(0.0, (N,), memory, begins), block(0.0, (N,), memory, begins + N))
+    return arranged(Cones, like, sizes_of(u, m, spins, rolls), memory, start)
 
 
 @noinline

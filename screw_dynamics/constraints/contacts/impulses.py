@@ -121,7 +121,7 @@ def of_contacts(by: ModuleType, loops: bool) -> Callable:
             put_motion(links, body, qd)
             count = keep_near(body, touching, h, count)
         spins, rolls = turning(touching, count)
-        cones = cones_in(qd[0], u, count, touching.memory, touching.cones, spins, rolls)
+        cones = cones_in(qd[0], u, count, touching.cones, 0, spins, rolls)
         for k in range(len(cones.found)):
             cones.found[k] = null(h)
         problem = contact_problem(touching, qd[0], len(qd), m, len(cones.x))

@@ -1,13 +1,11 @@
 """Tables of contacts, which a step reads in a workspace behind those of constraints, and the memory that it needs."""
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
 from screw_dynamics.compiled import workspace as ws
-from screw_dynamics.compiled.native import array_at, at
 from screw_dynamics.contact.colliders import (
-    CONTACT,
     Collider,
     Contact,
     Geometry,
@@ -18,12 +16,14 @@ from screw_dynamics.contact.colliders import (
 )
 from screw_dynamics.contact.colliders import pack as packed_geometry
 from screw_dynamics.numbers.lanes import places
-from screw_dynamics.numbers.tables import block, packed, table, width
+from screw_dynamics.numbers.memory import Shared, Words, arranged, room
+from screw_dynamics.numbers.tables import packed, table, width
 from screw_dynamics.numbers.values import Scalar, kernel
 from screw_dynamics.screws.vectors import Vec3
 
 from ..cones.tables import numbers as cone_numbers
-from ..shortest import Problem, numbers_of, problem_of
+from ..shortest import Problem
+from ..shortest import Sizes as ProblemSizes
 from ..tables import COUNTS, LOOP, ROW, TERM, work
 
 
@@ -68,23 +68,35 @@ OF_CONTACT = 11
 REPORTED, FOUND, MISSED = range(3)
 
 
+class Sizes(NamedTuple):
+    """Numbers of contacts that are found, and of those kept; of rows, twice the coordinates, and of scalars of
+    a Problem, of the solver and of the report."""
+
+    found: int
+    most: int
+    rows: int
+    twice: int
+    vectors: int
+    cones: int
+    report: int
+
+
 class ContactTables(NamedTuple):
-    """Geometry and settings; the contacts that are found, those kept; counts; wrenches F (6, rows) of all rows of
-    contacts; bodies (2 n): the first ones of joints that act; memory of a Problem for m rows of constraints and up to
-    n + rows further ones, and of the solver, and where they begin; the report of the step, and where it begins."""
+    """Geometry and settings, and the workspace; the contacts that are found, those kept; counts; wrenches F of all rows
+    of contacts; memory of a Problem for m rows of constraints and up to n + rows further ones, and of the solver; the
+    report of the step; bodies: the first ones of joints that act."""
 
     geometry: Geometry
     settings: Settings
-    contact: Contact
-    kept: Kept
-    counts: np.ndarray
-    F: np.ndarray
-    bodies: np.ndarray
     memory: np.ndarray
-    vectors: int
-    cones: int
-    report: np.ndarray
-    reports: int
+    contact: Annotated[Contact, "found"]
+    kept: Annotated[Kept, "most"]
+    counts: Annotated[np.ndarray, Shared, 3]
+    F: Annotated[np.ndarray, 6, "rows"]
+    vectors: Annotated[np.ndarray, "vectors"]
+    cones: Annotated[np.ndarray, "cones"]
+    report: Annotated[np.ndarray, "report"]
+    bodies: Annotated[np.ndarray, Words, "twice"]
 
 
 KEPT, SETTINGS = width(Kept), width(Settings)
@@ -95,19 +107,13 @@ def pack(settings: Settings, colliders: Sequence[Collider], pairs: Sequence[Pair
     return np.concatenate([packed([settings]).ravel(), packed_geometry(colliders, pairs, data)])
 
 
-def contact_work(n: int, m: int, settings: Settings, colliders: int, points: int) -> int:
-    """Return the number of numbers in the memory of contacts, with that of m constraints of n coordinates, of one
-    state."""
-    most, turning, joints = settings.most, settings.turning, n + settings.servos
-    return (work(n, m) + geometry_numbers(colliders) + CONTACT * (most + points) + KEPT * most + 3
-            + 6 * _rows(most, turning) + numbers_of(n, m + joints + _rows(most, turning), m)
-            + cone_numbers(joints, most, turning * most, turning * most) + report_numbers(most) + 2 * n)
-
-
 @kernel
-def _rows(most: int, turning: int) -> int:
-    """Return the largest number of rows of contacts."""
-    return 3 * most * (1 + turning)
+def sizes_of(n: int, m: int, settings: Settings, found: int) -> Sizes:
+    """The Sizes of contacts of n coordinates with m constraints."""
+    most, turning = settings.most, settings.turning
+    rows, joints = 3 * most * (1 + turning), n + settings.servos
+    return Sizes(found, most, rows, 2 * n, room(Problem, ProblemSizes(n, m + joints + rows, m)),
+                 cone_numbers(joints, most, turning * most, turning * most), report_numbers(most))
 
 
 @kernel
@@ -116,10 +122,17 @@ def report_numbers(most: int) -> int:
     return RESIDUALS + EXCESS + OF_CONTACT * most
 
 
+def contact_work(n: int, m: int, settings: Settings, colliders: int, points: int) -> int:
+    """Return the number of numbers in the memory of contacts, with that of m constraints of n coordinates, of one
+    state."""
+    return (work(n, m) + geometry_numbers(colliders)
+            + room(ContactTables, sizes_of(n, m, settings, settings.most + points)))
+
+
 @kernel
 def contact_problem(given: ContactTables, like: Any, n: int, m: int, count: int) -> Problem:
     """The Problem of m rows of constraints, which are taken out of all columns, and of `count` further ones."""
-    return problem_of(like, n, m + count, m, given.memory, given.vectors)
+    return arranged(Problem, like, ProblemSizes(n, m + count, m), given.vectors, 0)
 
 
 @kernel
@@ -128,21 +141,11 @@ def contacts_in(memory: np.ndarray, like: Any) -> ContactTables:
     head, unit = ws.header(memory), places(like)
     first, n = head.tables, head.coordinates
     loops, m, terms = int(memory[first]), int(memory[first + 1]), int(memory[first + 2])
-    first = head.tables + COUNTS + LOOP * max(1, loops) + ROW * max(1, m) + TERM * max(1, terms)
+    first += COUNTS + LOOP * max(1, loops) + ROW * max(1, m) + TERM * max(1, terms)
     settings = table(Settings, 0.0, 1, memory, first)
-    most, turning, placements = settings.most[0], settings.turning[0], head.work + unit * work(n, m)
-    rows, joints = _rows(most, turning), n + settings.servos[0]
+    placements = head.work + unit * work(n, m)
     geometry = geometry_in(memory, first + SETTINGS, like, placements)
-    contact = placements + unit * geometry_numbers(geometry.colliders)
-    kept = contact + unit * CONTACT * contact_rows(geometry, most)
-    counts = kept + unit * KEPT * most
-    F = counts + unit * 3
-    vectors = F + unit * 6 * rows
-    cones = vectors + unit * numbers_of(n, m + joints + rows, m)
-    report = cones + unit * cone_numbers(joints, most, turning * most, turning * most)
-    bodies = at(memory) + 8 * (report + unit * report_numbers(most))
-    return ContactTables(
-        geometry, settings, table(Contact, like, contact_rows(geometry, most), memory, contact),
-        table(Kept, like, most, memory, kept), block(0.0, (3,), memory, counts), block(like, (6, rows), memory, F),
-        array_at(0, int(bodies), (2 * int(n),)), memory, vectors, cones,
-        block(like, (report_numbers(most),), memory, report), report)
+    one = Settings(settings.most[0], 0.0, 0.0, 0, settings.turning[0], settings.servos[0])
+    sizes = sizes_of(n, m, one, contact_rows(geometry, one.most))
+    return arranged(ContactTables, like, sizes, memory, placements + unit * geometry_numbers(geometry.colliders),
+                    geometry, settings, memory)

@@ -1,5 +1,5 @@
 """Derivatives of the end of a step, where stops and dry friction act: those of
-end_step in simulation/plant.py.
+end_step in simulation/step_data.py.
 
 Exact where no joint comes to rest, or begins to move, just at the end of the step: there a step has no derivative."""
 from typing import Any
@@ -56,7 +56,7 @@ def push(robot: Any, limits: bool, acts: np.ndarray, q: np.ndarray, qd: np.ndarr
 
 def resisting(friction: np.ndarray, slip: np.ndarray, share: np.ndarray | float = 1.0) -> np.ndarray:
     """The bounds (..., ACTS, n) of the impulses of dry friction (n,), and which joints stick; share: see
-    plant.put_bounds."""
+    data.put_bounds."""
     lower, upper = (slip - 1.0) * friction * share, (slip + 1.0) * friction * share
     return np.stack((lower, upper, (friction > 0.0) & (slip == 0.0)), axis=-2)
 

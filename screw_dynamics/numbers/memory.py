@@ -1,0 +1,159 @@
+"""Working memory by name. A named tuple says of each array the lengths of its axes, in numbers or names of sizes:
+
+    class Box(NamedTuple):
+        G: Annotated[np.ndarray, "u", "u"]
+        lower: Annotated[np.ndarray, "u"]
+
+From this follow how many numbers all of them take, `room`, and the arrays, one behind the other, `arranged`. A field
+that is a value class is a table of as many slots; one without lengths is given. Compiled, the tuple is an address and
+the sizes, and an array is made of these where it is read."""
+import math
+from functools import cache
+from typing import Any, NamedTuple, get_type_hints
+
+import numpy as np
+
+from screw_dynamics.numba_internals.compiler import intrinsic, overload, types
+
+from .lanes import places
+from .structs import numba_types
+from .tables import block, table, table_type, width
+
+
+class Shared:
+    """In annotations: of float64, whatever the scalars of the other arrays are."""
+
+
+class Words:
+    """In annotations: of int64."""
+
+
+SCALARS = {Shared: 0.0, Words: 0}
+
+
+class Part(NamedTuple):
+    """An array, or a table of a kind: numbers of a slot, a scalar if it has one of its own, lengths of its axes."""
+
+    kind: type
+    width: int
+    scalar: float | None
+    lengths: tuple[int | str, ...]
+
+    def unit(self, unit: int) -> int:
+        """Return the float64 of a scalar, of which other arrays have `unit`."""
+        return unit if self.scalar is None else 1
+
+
+@cache
+def parts(cls: type) -> tuple[Part, ...]:
+    """The arrays of a class, in their order in memory."""
+    found = []
+    for kind in get_type_hints(cls, include_extras=True).values():
+        told = getattr(kind, "__metadata__", ())
+        if told:
+            of, scalar = kind.__origin__, SCALARS.get(told[0])
+            found.append(Part(of, 1 if of is np.ndarray else width(of), scalar, told[scalar is not None:]))
+    return tuple(found)
+
+
+def _axes(part, sizes):
+    return [length if isinstance(length, int) else getattr(sizes, length) for length in part.lengths]
+
+
+def room(cls: type, sizes: NamedTuple, unit: int = 1) -> int:
+    """Return how many float64 the arrays of a class take, of scalars of `unit` float64."""
+    return sum(part.width * part.unit(unit) * math.prod(_axes(part, sizes)) for part in parts(cls))
+
+
+def arranged(cls: type, like: Any, sizes: NamedTuple, memory: np.ndarray, start: int, *given: Any) -> Any:
+    """Return a `cls` whose arrays, of scalars of the kind of `like`, are in `memory` from position `start` on, counted
+    in float64, behind the fields that are given. They hold no reference to that memory."""
+    found = list(given)
+    for part in parts(cls):
+        axes = _axes(part, sizes)
+        if part.kind is np.ndarray:
+            array = block(like, tuple(axes), memory, start)
+            found.append(array.view(np.int64) if part.scalar == 0 and isinstance(part.scalar, int) else array)
+        else:
+            found.append(table(part.kind, like, axes[0], memory, start))
+        start += part.unit(places(like)) * part.width * math.prod(axes)
+    return cls(*found)
+
+
+def rows_of(cls: type, name: str, sizes: NamedTuple, memory: np.ndarray, start: int, unit: int = 1) -> np.ndarray:
+    """Return an array of `arranged` as float64, (numbers, unit): for Python, of what compiled code has left there."""
+    for key, part in zip(cls._fields[-len(parts(cls)):], parts(cls), strict=True):      # type: ignore[attr-defined]
+        count = part.width * math.prod(_axes(part, sizes))
+        if key == name:
+            return memory[start:start + count * part.unit(unit)].reshape(count, -1)
+        start += count * part.unit(unit)
+    raise KeyError(name)
+
+
+# ------------------------------------------------------------------------------------------------- compiled
+@cache
+def _products(cls: type, names: tuple[str, ...]) -> list[tuple]:
+    """Of each part the lengths of its axes as sums of products, and the product of all, see numba_types.Field."""
+    found = []
+    for part in parts(cls):
+        lengths = [(each,) if isinstance(each, int) else (1, names.index(each)) for each in part.lengths]
+        found.append((tuple((each,) for each in lengths), (math.prod(each[0] for each in lengths) * part.width,
+                                                           *(k for each in lengths for k in each[1:]))))
+    return found
+
+
+def _fields(cls: type, like: Any, names: tuple[str, ...]) -> list:
+    """The numba_types.Fields of the parts."""
+    found, start = [], []
+    for part, (lengths, (factor, *of)) in zip(parts(cls), _products(cls, names), strict=True):
+        scalar = like if part.scalar is None else types.intp if isinstance(part.scalar, int) else types.float64
+        unit = numba_types.doubles(scalar)
+        if part.kind is np.ndarray:
+            kind = numba_types.View(scalar, len(lengths), "C", aligned=False)
+            strides = [(unit,)]
+            for ((ahead, *by),) in reversed(lengths[1:]):
+                strides.insert(0, (strides[0][0] * ahead, *strides[0][1:], *by))
+            found.append(numba_types.Field(kind, tuple(start), lengths, tuple((stride,) for stride in strides)))
+        else:
+            found.append(numba_types.Field(table_type(part.kind, scalar), tuple(start), lengths, ()))
+        start.append((factor * unit, *of))
+    return found
+
+
+@intrinsic
+def _arranged(typing, cls, like, sizes, memory, start, given):
+    fields = _fields(cls.instance_class, types.unliteral(like), sizes.fields)
+    result = numba_types.Block(cls.instance_class, len(sizes.fields), list(given), fields)
+
+    def build(context, builder, signature, args):
+        _, _, sizes, memory, start, given = args
+        first = numba_types.position(builder, memory, start)
+        numbers = [builder.extract_value(sizes, k) for k in range(len(signature.args[2].fields))]
+        parts = [builder.extract_value(given, k) for k in range(len(signature.args[5]))]
+        made = numba_types.block_at(context, builder, result, first, numbers, parts)
+        return numba_types.impl_ret_borrowed(context, builder, result, made)
+    return result(cls, like, sizes, memory, types.intp, given), build
+
+
+@overload(arranged)
+def _compiled_arranged(cls, like, sizes, memory, start, *given):
+    return lambda cls, like, sizes, memory, start, *given: _arranged(cls, like, sizes, memory, start, given)
+
+
+@intrinsic
+def _room(typing, cls, sizes, unit):
+    def build(context, builder, signature, args):
+        (_, sizes, unit), found = args, context.get_constant(types.intp, 0)
+        products = _products(cls.instance_class, signature.args[1].fields)
+        for part, (_, (factor, *of)) in zip(parts(cls.instance_class), products, strict=True):
+            product = context.get_constant(types.intp, factor)
+            for number in (*([unit] if part.scalar is None else []), *(builder.extract_value(sizes, k) for k in of)):
+                product = builder.mul(product, number)
+            found = builder.add(found, product)
+        return found
+    return types.intp(cls, sizes, types.intp), build
+
+
+@overload(room)
+def _compiled_room(cls, sizes, unit=1):
+    return lambda cls, sizes, unit=1: _room(cls, sizes, unit)

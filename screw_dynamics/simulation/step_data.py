@@ -1,0 +1,251 @@
+"""Dynamics of a robot in a rollout: forward dynamics, friction, springs and other forces, a controller, position stops.
+
+Forward dynamics, forces and the controller are compiled apart, and called at addresses: an integrator is compiled once
+for all robots, forces and controllers."""
+from typing import Annotated, Any, NamedTuple
+
+import numpy as np
+
+from screw_dynamics.algorithms.space import PLACE, place_in_q
+from screw_dynamics.compiled.native import at, attempt, call
+from screw_dynamics.compiled.workspace import interrupt_at
+from screw_dynamics.constraints.impulses import ACTS, ADDED, LOWER, STICKS, UPPER
+from screw_dynamics.constraints.projection import NEEDED, NOTHING, PUSHED
+from screw_dynamics.forces.laws import TERMS
+from screw_dynamics.numbers.scalars import some, where
+from screw_dynamics.numbers.values import Scalar, kernel, noinline, null, over
+
+# The first among the addresses of compiled functions; at ELEMENTS are the numbers of the elements of force, and
+# RESTORE says what PROJECT brings back after a step; DETECT and SOLVE are those of contacts, which PROJECT calls, and
+# FACTORS is 1 where FORWARD leaves M^-1 in the workspace for them.
+FORWARD, CONTROLLER, MOMENTA, FORCES, ELEMENTS, PROJECT, RESTORE, DETECT, SOLVE, FACTORS = range(10)
+SPRING, REST, LEAST, MOST = range(PLACE + 1, PLACE + 5)     # rows of joints
+
+
+class Sizes(NamedTuple):
+    """Numbers of velocities, of entries of q, and of stages, at least four, which implicit steps need."""
+
+    n: int
+    nq: int
+    stages: int
+
+
+class StepData(NamedTuple):
+    """The robot, what acts on it, and the memory of a step.
+
+    space: None, or Groups where joints are on groups. memory: address of the workspace, in whose INTERRUPT is what a
+    failing controller raised; calls: addresses of compiled functions, see FORWARD; joints (11, n): damping, friction,
+    lower and upper stop, stiffness and rest of the springs, and limits that do not act, see steps.py. tau: the efforts;
+    net and added, inputs of forward dynamics; q, qd and t, the first entry, those of the controller; terms: the sum of
+    force elements. begin: the velocities where a step starts, slip their signs, by which dry friction resists in it,
+    dry its efforts, start the configuration there; acts: see constraints/impulses.py. span: the length of the step, and
+    1 where its impulses have acted already; moved: the velocities of its displacement, where they are not those at its
+    end."""
+
+    space: Any
+    memory: int
+    calls: Any
+    joints: Any
+    tau: Annotated[np.ndarray, "n"]
+    net: Annotated[np.ndarray, "n"]
+    added: Annotated[np.ndarray, "n"]
+    q: Annotated[np.ndarray, "nq"]
+    qd: Annotated[np.ndarray, "n"]
+    t: Annotated[np.ndarray, "nq"]
+    terms: Annotated[np.ndarray, TERMS, "n"]
+    begin: Annotated[np.ndarray, "n"]
+    slip: Annotated[np.ndarray, "n"]
+    dry: Annotated[np.ndarray, "n"]
+    start: Annotated[np.ndarray, "nq"]
+    acts: Annotated[np.ndarray, ACTS, "n"]
+    span: Annotated[np.ndarray, 2]
+    moved: Annotated[np.ndarray, "n"]
+
+
+class Stages(NamedTuple):
+    """State at the start and the memory of stages: rates of change of u, the displacement from q, and of qd at each; of
+    one stage the state, q and v, and u."""
+
+    at_start: Annotated[np.ndarray, "nq"]
+    rates: Annotated[np.ndarray, "n"]
+    dq: Annotated[np.ndarray, "stages", "nq"]
+    dv: Annotated[np.ndarray, "stages", "nq"]
+    q: Annotated[np.ndarray, "nq"]
+    v: Annotated[np.ndarray, "n"]
+    u: Annotated[np.ndarray, "n"]
+
+
+@kernel
+def control(data: StepData, t: Scalar, q: list, qd: list) -> None:
+    """Let the controller set the efforts from copies of the state."""
+    for k in range(len(q)):
+        data.q[k] = q[k]
+    for k in range(len(qd)):
+        data.qd[k], data.tau[k] = qd[k], null(qd[k])
+    data.t[0] = over(t, qd[0])
+    attempt(data.calls[CONTROLLER], (data.memory, at(data.calls), at(data.t), at(data.q), at(data.qd),
+                              at(data.tau)), interrupt_at(data.memory).failure)
+
+
+@kernel
+def solve(data: StepData, q: list, qd: list, tau: list, added: list, qdd: list) -> None:
+    """qdd from (M + added) qdd = tau - C qd - g."""
+    call(data.calls[FORWARD], (data.memory, 0, at(q), at(qd), at(tau), at(added), at(q), at(qdd)))
+
+
+@kernel
+def momenta(data: StepData, q: list, qd: list, out: np.ndarray) -> None:
+    """out (3, n) becomes p = M qd, dT/dq and g."""
+    call(data.calls[MOMENTA], (data.memory, 0, at(q), at(qd), at(q), at(q), at(q), at(out)))
+
+
+@kernel
+def renew(data: StepData, t: Scalar, q: list, qd: list) -> None:
+    """Let the controller, if there is one, set the efforts."""
+    if len(qd) > 0 and data.calls[CONTROLLER] != 0:
+        control(data, t, q, qd)
+
+
+@kernel
+def stretch(data: StepData, q: list, k: int) -> Scalar:
+    """Return the displacement of a joint from where its spring is at rest; 0 for the velocity of a Lie-group joint."""
+    m = place_in_q(data.space, data.joints, k)
+    return q[m] - data.joints[REST, k] if m >= 0 else null(q[0])
+
+
+@kernel
+def add_forces(data: StepData, t: Scalar, q: list, qd: list, ahead: Scalar) -> None:
+    """Set data.terms to the efforts of force elements, their stiffness and their damping; forces/kernels.py."""
+    data.t[0] = over(t, qd[0])
+    attempt(data.calls[FORCES], (data.memory, data.calls[ELEMENTS], at(data.t), ahead, at(q), at(qd),
+                                   at(data.terms)), interrupt_at(data.memory).failure)
+
+
+@kernel
+def load(data: StepData, t: Scalar, q: list, qd: list, h: Scalar, ahead: Scalar) -> None:
+    """Set data.net to tau - D qd - K (q + ahead qd - rest) less dry friction, and data.added to h D + h^2 K: what
+    these lose if qd grows by h qdd, and q by h times that."""
+    joints = data.joints
+    renew(data, t, q, qd)
+    for k in range(len(qd)):
+        d, K = joints[0, k], joints[SPRING, k]
+        data.net[k] = (data.tau[k] - d * qd[k] - joints[1, k] * data.slip[k]
+                         - K * (stretch(data, q, k) + ahead * qd[k]))
+        data.added[k] = h * d + (h * h) * K
+    if len(qd) > 0 and data.calls[FORCES] != 0:
+        add_forces(data, t, q, qd, ahead)
+        for k in range(len(qd)):
+            data.net[k] += data.terms[0, k]
+            data.added[k] += h * data.terms[2, k] + (h * h) * data.terms[1, k]
+
+
+@kernel
+def accelerate(data: StepData, t: Scalar, q: list, qd: list, h: Scalar, qdd: list) -> None:
+    """qdd from (M + h D + h^2 K) qdd = tau - D qd - K (q + h qd - rest) - C qd - g less dry friction, D the damping
+    and K the stiffness of springs: with h > 0 both at the end of a step, qd + h qdd and q + h (qd + h qdd)."""
+    load(data, t, q, qd, h, h)
+    solve(data, q, qd, data.net, data.added, qdd)
+
+
+@kernel
+def any_bounds(joints: np.ndarray, least: int, most: int) -> bool:
+    """True if any joint has a bound in these rows."""
+    for k in range(joints.shape[1]):
+        if joints[least, k] > -np.inf or joints[most, k] < np.inf:
+            return True
+    return False
+
+
+@kernel
+def beyond(data: StepData, q: list) -> Any:
+    """Return True where any joint is beyond a limit that does not act."""
+    found = null(q[0]) > 1.0
+    for k in range(data.joints.shape[1]):
+        m = place_in_q(data.space, data.joints, k)
+        if m >= 0:
+            found = found | (q[m] < data.joints[LEAST, k]) | (q[m] > data.joints[MOST, k])
+    return found
+
+
+@kernel
+def begin_step(data: StepData, q: list, qd: list) -> None:
+    """Keep what the end of a step asks of its start."""
+    for k in range(len(qd)):
+        none = null(qd[k])
+        data.begin[k] = qd[k]
+        data.slip[k] = where(qd[k] > 0.0, none + 1.0, where(qd[k] < 0.0, none - 1.0, none))
+        data.dry[k], data.acts[STICKS, k], data.acts[ADDED, k] = none + data.joints[1, k], none, none
+    for k in range(len(q)):
+        data.start[k] = q[k]
+    if len(qd) > 0:
+        data.span[1] = null(qd[0])
+
+
+@noinline
+def put_bounds(data: StepData, h: Scalar, q: list, qd: list, turning: bool) -> bool:
+    """Set data.acts for a step of length h, at a configuration within the stops. Returns whether any joint needs an
+    impulse.
+
+    A stop pushes inwards. Dry friction has resisted the slip at the start of the step with its effort f; its impulse in
+    the whole step is within [-h f, h f], and so what is left of it within that, less that of the step. turning: it is
+    that of the share of the step after a joint turned round, at constant acceleration: exact to order 2."""
+    joints, acts, needed = data.joints, data.acts, False
+    for k in range(len(qd)):
+        m, none, v = place_in_q(data.space, joints, k), null(qd[k]), qd[k]
+        friction = h * data.dry[k]
+        if turning:
+            turned = v * data.begin[k] < 0.0
+            friction *= where(turned, v / where(turned, v - data.begin[k], none + 1.0), none + 1.0)
+        lower, upper = (data.slip[k] - 1.0) * friction, (data.slip[k] + 1.0) * friction
+        acts[STICKS, k] = where((friction > 0.0) & (data.slip[k] == 0.0), none + 1.0, acts[STICKS, k])
+        if m >= 0:
+            lower = where(q[m] >= joints[3, k], none - np.inf, lower)
+            upper = where(q[m] <= joints[2, k], none + np.inf, upper)
+            acts[STICKS, k] = where((q[m] >= joints[3, k]) | (q[m] <= joints[2, k]), none, acts[STICKS, k])
+        acts[LOWER, k], acts[UPPER, k] = lower, upper
+        needed = needed or some((v < 0.0) & (upper > 0.0) | (v > 0.0) & (lower < 0.0))
+    return needed
+
+
+@noinline
+def push(data: StepData, h: Scalar, q: list, qd: list) -> list:
+    """The impulses of a step of length h on the velocities qd, at its start q: Moreau's rule, for steps whose
+    displacement is that of the velocities at their end. No friction is left for the end then. Returns the velocities of
+    the displacement, which corrects penetrations of contacts, too."""
+    if data.calls[PROJECT] == 0:
+        return qd
+    for k in range(len(qd)):
+        data.acts[ADDED, k] = data.added[k]
+    if put_bounds(data, h, q, qd, False) or data.calls[DETECT] != 0:
+        project(data, PUSHED, h, q, qd)
+    for k in range(len(qd)):
+        data.dry[k] = data.acts[ADDED, k] = null(qd[k])
+        if data.calls[DETECT] == 0:
+            data.moved[k] = qd[k]
+    data.span[1] = null(qd[0]) + 1.0
+    return data.moved
+
+
+@noinline
+def end_step(data: StepData, h: Scalar, q: list, qd: list) -> None:
+    """The end of a step of length h: joints beyond their stops are set back to them, and impulses act.
+
+    A joint that friction holds is where the step began: it does not creep."""
+    joints = data.joints
+    for k in range(len(qd)):
+        m, low, high = place_in_q(data.space, joints, k), joints[2, k], joints[3, k]
+        if m >= 0:
+            q[m] = where(q[m] < low, over(low, q[m]), where(q[m] > high, over(high, q[m]), q[m]))
+    restore = data.calls[RESTORE]
+    over_ = data.calls[DETECT] != 0 and restore == NOTHING and not some(data.span[1] == 0.0)     # contacts have acted
+    if put_bounds(data, h, q, qd, True) or (restore > NEEDED and not over_):
+        project(data, restore, h, q, qd)
+
+
+@kernel
+def project(data: StepData, what: int, h: Scalar, q: list, qd: list) -> None:
+    """Bring the state back to the constraints of the robot, with what acts on its joints, in a step of length h."""
+    if len(qd) > 0:
+        data.span[0] = over(h, qd[0])
+        call(data.calls[PROJECT], (data.memory, what, at(data.calls[DETECT:]), at(data.acts), at(data.start),
+                                    at(data.begin), at(data.span), at(q), at(qd), at(data.moved)))
