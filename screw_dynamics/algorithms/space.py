@@ -22,7 +22,6 @@ from screw_dynamics.screws.so3 import stumpff
 from screw_dynamics.screws.vectors import Vec3, cross
 
 TURN = 2.0 * math.pi
-PLACE = 6       # the row of joints in settings, see steps.py, with where in q the coordinate of each velocity is, or -1
 
 
 class Groups(NamedTuple):
@@ -277,9 +276,9 @@ def sizes_on_groups(space: Groups, q: list, out: list) -> None:
 
 
 @kernel
-def place_on_groups(space: Groups, joints: np.ndarray, k: int) -> int:
+def place_on_groups(space: Groups, joints: Any, k: int) -> int:
     """Return the index in q of the coordinate of a velocity; -1 for the velocity of a Lie-group joint."""
-    return int(joints[PLACE, k])
+    return int(joints.place[k])
 
 
 @kernel
@@ -340,7 +339,7 @@ def put_coordinates_back(space: None, held: list, q: list, out: list) -> None:
 
 
 @kernel
-def place_of_coordinate(space: None, joints: np.ndarray, k: int) -> int:
+def place_of_coordinate(space: None, joints: Any, k: int) -> int:
     """Return the index in q of the coordinate of a velocity."""
     return k
 

@@ -300,9 +300,9 @@ def projection_address(structure: Structure, of: str, lanes: bool) -> int:
     return address_of(form_of_projection(structure, of, lanes))
 
 
-def acts_at_ends(joints: np.ndarray) -> bool:
-    """Return True if stops or dry friction, of the rows of the settings of joints, act at the ends of steps."""
-    return bool(joints[1].any() or np.isfinite(joints[2:4]).any())
+def acts_at_ends(joints: Any) -> bool:
+    """Return True if stops or dry friction, of the settings of joints, act at the ends of steps."""
+    return bool(joints.friction.any() or np.isfinite((joints.lower, joints.upper)).any())
 
 
 def with_room(rows: ws.Tables) -> ws.Tables:

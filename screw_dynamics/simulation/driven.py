@@ -21,6 +21,7 @@ from screw_dynamics.constraints.contacts.calls import contact_addresses
 from screw_dynamics.constraints.projection import BEGIN, CONFIGURATIONS, NEEDED, NOTHING, projection_address, with_room
 from screw_dynamics.forces import Element
 from screw_dynamics.kernel_cache.cache import Form, compiled
+from screw_dynamics.numbers.memory import arranged
 from screw_dynamics.numbers.values import kernel, noinline
 from screw_dynamics.screws.se3 import Ad_dual, Wrench
 from screw_dynamics.screws.vectors import Vec3
@@ -29,18 +30,12 @@ from .driven_joints import (
     ACCELERATION,
     ADDED,
     BRAKE,
-    CLIPPED,
-    DAMPING,
-    DRIVE,
-    FRICTION,
     GRAVITY,
     POSITION,
-    RATE,
     ROWS,
     SERVO,
-    STIFFNESS,
-    STRENGTH,
     VELOCITY,
+    DrivenJoints,
     Work,
     put_bounds,
     put_servos,
@@ -57,6 +52,7 @@ from .step_data import (
     PROJECT,
     RESTORE,
     SOLVE,
+    Sizes,
     StepData,
     add_forces,
     begin_step,
@@ -81,8 +77,8 @@ def put_passive(data: StepData, t: float, h: float, q: np.ndarray, qd: np.ndarra
     integrator takes them at the end of a step h > 0."""
     joints = data.joints
     for k in range(len(qd)):
-        d = joints[DAMPING, k]
-        work.passive[k], work.inputs[3, k] = -d * qd[k] - joints[FRICTION, k] * data.slip[k], h * d
+        d = joints.damping[k]
+        work.passive[k], work.inputs[3, k] = -d * qd[k] - joints.friction[k] * data.slip[k], h * d
     if len(qd) > 0 and data.calls[FORCES] != 0:
         add_forces(data, t, q, qd, h)
         for k in range(len(qd)):
@@ -105,19 +101,20 @@ def drive(data: StepData, wrenches: np.ndarray, reference: np.ndarray, t: float,
     put_passive(data, t, h, q, qd, work)
     put_bounds(joints, qd, work.bounds)
     for k in range(n):
-        gravity |= joints[DRIVE, k] == GRAVITY
-        weak |= joints[STRENGTH, k] != 1.0
+        gravity |= joints.drive[k] == GRAVITY
+        weak |= joints.strength[k] != 1.0
         x[0, k] = qd[k]
     if gravity:
         call(calls[STATICS], (memory, 0, at(q), at(q), at(q), at(q), at(q), at(work.gravity)))
     for k in range(n):
-        kind = joints[DRIVE, k]
-        beyond[k], x[2, k] = joints[CLIPPED, k] != 0.0, kind >= SERVO
+        kind = joints.drive[k]
+        beyond[k], x[2, k] = joints.clipped[k] != 0.0, kind >= SERVO
         if kind >= SERVO:
             m = place_in_q(data.space, joints, k)
             off = reference[POSITION, k] - q[m] if m >= 0 else 0.0
-            work.lacking[k] = x[1, k] = (reference[ACCELERATION, k] + joints[RATE, k] * (reference[VELOCITY, k] - qd[k])
-                                         + joints[STIFFNESS, k] * off)
+            work.lacking[k] = x[1, k] = (
+                reference[ACCELERATION, k] + joints.velocity_gain[k] * (reference[VELOCITY, k] - qd[k])
+                + joints.position_gain[k] * off)
         else:
             tau[k] = work.gravity[k] if kind == GRAVITY else reference[ADDED, k]
             beyond[k] |= not lowest[k] <= tau[k] <= highest[k]
@@ -130,8 +127,8 @@ def drive(data: StepData, wrenches: np.ndarray, reference: np.ndarray, t: float,
             if x[2, k] == 0.0:
                 continue
             tau[k] = work.results[1, k] - work.passive[k]
-            added = reference[ADDED, k] if joints[DRIVE, k] == SERVO else 0.0
-            over = joints[DRIVE, k] == SERVO and not lowest[k] <= tau[k] + added <= highest[k]
+            added = reference[ADDED, k] if joints.drive[k] == SERVO else 0.0
+            over = joints.drive[k] == SERVO and not lowest[k] <= tau[k] + added <= highest[k]
             if over or added != 0.0:
                 tau[k] = min(max(tau[k] + added, lowest[k]), highest[k])
                 x[1, k], x[2, k] = tau[k] + work.passive[k], 0.0
@@ -141,19 +138,19 @@ def drive(data: StepData, wrenches: np.ndarray, reference: np.ndarray, t: float,
             break
     if weak:
         for k in range(n):
-            if joints[DRIVE, k] != BRAKE:
-                tau[k] *= joints[STRENGTH, k]
+            if joints.drive[k] != BRAKE:
+                tau[k] *= joints.strength[k]
                 x[1, k], x[2, k] = tau[k] + work.passive[k], 0.0
         hybrid(memory, calls, wrenches, q, work)
         for k in range(n):
-            if joints[DRIVE, k] == BRAKE:
+            if joints.drive[k] == BRAKE:
                 tau[k] = work.results[1, k] - work.passive[k]
     for k in range(n):
-        lacks = joints[DRIVE, k] == SERVO and (not lowest[k] < tau[k] < highest[k] or joints[STRENGTH, k] != 1.0)
+        lacks = joints.drive[k] == SERVO and (not lowest[k] < tau[k] < highest[k] or joints.strength[k] != 1.0)
         work.lacking[k] = work.lacking[k] - work.results[0, k] if lacks else 0.0
     for k in range(n):          # who prescribes an acceleration compensates dry friction; a brake holds for good
         if x[2, k] != 0.0:
-            data.dry[k] = np.inf if joints[DRIVE, k] == BRAKE else 0.0
+            data.dry[k] = np.inf if joints.drive[k] == BRAKE else 0.0
 
 
 @kernel
@@ -190,18 +187,20 @@ def finite(x: np.ndarray) -> bool:
 
 @kernel
 def driven_steps(implicit: bool, step: Callable, tableau: Any, memory: np.ndarray, calls: np.ndarray,
-                 joints: np.ndarray, wrenches: np.ndarray, reference: np.ndarray, steps: int, start: float, h: float,
+                 table: np.ndarray, wrenches: np.ndarray, reference: np.ndarray, steps: int, start: float, h: float,
                  q: np.ndarray, qd: np.ndarray, tau: np.ndarray, clipped: np.ndarray, lost: np.ndarray,
                  past: np.ndarray) -> int:
     """Make steps of length h from the time `start` on, and from q (nq) and qd (n), which become the last finite state.
     Returns how many were made.
 
-    reference (1 or steps, REFERENCE, n); wrenches (slots, 6), in the frames of the bodies; calls: see FORWARD. tau (n)
-    becomes the efforts in the last step, or without steps those at the state; clipped (n) counts the steps in which a
-    command or an effort was; lost (2, n): the accelerations and the state, as a sum, that are not finite, if any; past
-    (0 or steps, PAST, nq): q and the n numbers of qd at the start of each step, and the n efforts in it."""
+    table: that of DrivenJoints; reference (1 or steps, REFERENCE, n); wrenches (slots, 6), in the frames of the
+    bodies; calls: see FORWARD. tau (n) becomes the efforts in the last step, or without steps those at the state;
+    clipped (n) counts the steps in which a command or an effort was; lost (2, n): the accelerations and the state,
+    as a sum, that are not finite, if any; past (0 or steps, PAST, nq): q and the n numbers of qd at the start of
+    each step, and the n efforts in it."""
     n, nq = len(qd), len(q)
     where_ = at(memory)
+    joints = arranged(DrivenJoints, 0.0, Sizes(n, nq, 0), table, 0)
     x, v, data, stages = prepare_step(tableau, 0.0, groups, calls, joints, memory)
     work = Work(np.empty((hybrid_dynamics.INPUTS, n)), np.empty((2, n)), np.empty(n), np.empty(n),
                 np.zeros(n), np.empty((2, n)))
@@ -214,7 +213,7 @@ def driven_steps(implicit: bool, step: Callable, tableau: Any, memory: np.ndarra
         row = reference[min(i, len(reference) - 1)]
         begin_step(data, q, qd)
         for k in range(n):
-            if joints[DRIVE, k] == BRAKE:
+            if joints.drive[k] == BRAKE:
                 data.begin[k] = data.slip[k] = 0.0
         drive(data, wrenches, row, start + i * h, h if implicit else 0.0, q, qd, tau, beyond, work)
         if failed(ws.interrupt_at(data.memory)):
@@ -264,7 +263,7 @@ def driven_steps(implicit: bool, step: Callable, tableau: Any, memory: np.ndarra
 
 # ------------------------------------------------------------------------------------------------- entry points
 _VECTOR, _ROWS, _WORDS = ws.numbers_type(1), ws.numbers_type(2), ws.numbers_type(1, dtype="int64")
-SIGNATURE = (_VECTOR, ws.read_type(1, dtype="int64"), ws.read_type(2), ws.read_type(2), ws.read_type(3), "int64",
+SIGNATURE = (_VECTOR, ws.read_type(1, dtype="int64"), ws.read_type(1), ws.read_type(2), ws.read_type(3), "int64",
              "float64", "float64", _VECTOR, _VECTOR, _VECTOR, _WORDS, _ROWS, ws.numbers_type(3))
 
 
@@ -346,6 +345,6 @@ class Driven:
         if joints.shape != (ROWS, len(qd)):
             raise ValueError(f"joints is {joints.shape}, must be {(ROWS, len(qd))}")
         tau, self.lost[...] = np.zeros(len(qd)), 0.0
-        made = self._run(self._memory, self._calls, joints, wrenches, reference, steps, start, h, q, qd,
+        made = self._run(self._memory, self._calls, joints.ravel(), wrenches, reference, steps, start, h, q, qd,
                          tau, clipped, self.lost, past)
         return made, tau, ~np.isfinite(self.lost.sum(axis=0))

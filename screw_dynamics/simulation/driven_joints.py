@@ -1,28 +1,48 @@
 """Drives of joints: the rows of their table and of a reference, the efforts that motors can give, and the rows of
 servos among those of contacts."""
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
-from screw_dynamics.algorithms.space import PLACE
 from screw_dynamics.constraints.impulses import GIVEN, LEAD, SERVO_LOWER, SERVO_UPPER, SHARE
+from screw_dynamics.numbers.memory import Shared
 from screw_dynamics.numbers.values import kernel
 
-from .step_data import REST, StepData
+from .step_data import StepData
 
-# Rows of a table of joints (ROWS, n), a column for each velocity, however many the robot has: friction, position stops,
-# what drives it, its servo, where in q its coordinate is (-1: nowhere, of joints on groups, which have no stops, and
-# whose servos follow velocities), two of a spring, which are 0, its limit, 1 where its command is clipped already, the
-# share of its effort that a servo or gravity compensation gives, and the ends of the line of torque over speed.
-DAMPING, FRICTION, LOWER, UPPER, DRIVE, STIFFNESS = range(PLACE)
-RATE, LIMIT, CLIPPED, STRENGTH, STALL, NO_LOAD = range(REST + 1, REST + 7)
-ROWS = NO_LOAD + 1
 EFFORT, GRAVITY, SERVO, BRAKE = 0.0, 1.0, 2.0, 3.0      # what drives a joint
 # Rows of a reference (REFERENCE, n): position, velocity and acceleration for a servo; effort, which a servo adds.
 POSITION, VELOCITY, ACCELERATION, ADDED = range(4)
 REFERENCE = 4
 PAST = 3
 AT_LIMIT = 1.0 - 1e-12       # of a limit: less is not there yet
+
+
+class DrivenJoints(NamedTuple):
+    """Of each velocity friction, position stops, what drives it, and the gains of its servo; where in q its coordinate
+    is (-1: nowhere, of joints on groups, which have no stops, and whose servos follow velocities); stiffness and rest
+    of a spring, which are 0; its limit, 1 where its command is clipped already, the share of its effort that a servo or
+    gravity compensation gives, and the ends of the line of torque over speed. `DrivenJoints(*table)` of an array (ROWS,
+    n) are its rows."""
+
+    damping: Annotated[np.ndarray, Shared, "n"]
+    friction: Annotated[np.ndarray, Shared, "n"]
+    lower: Annotated[np.ndarray, Shared, "n"]
+    upper: Annotated[np.ndarray, Shared, "n"]
+    drive: Annotated[np.ndarray, Shared, "n"]
+    position_gain: Annotated[np.ndarray, Shared, "n"]
+    place: Annotated[np.ndarray, Shared, "n"]
+    stiffness: Annotated[np.ndarray, Shared, "n"]
+    rest: Annotated[np.ndarray, Shared, "n"]
+    velocity_gain: Annotated[np.ndarray, Shared, "n"]
+    limit: Annotated[np.ndarray, Shared, "n"]
+    clipped: Annotated[np.ndarray, Shared, "n"]
+    strength: Annotated[np.ndarray, Shared, "n"]
+    stall: Annotated[np.ndarray, Shared, "n"]
+    no_load: Annotated[np.ndarray, Shared, "n"]
+
+
+ROWS = len(DrivenJoints._fields)
 
 
 class Work(NamedTuple):
@@ -48,10 +68,10 @@ def effort_bounds(limit: Any, stall: Any, no_load: Any, qd: Any) -> tuple[Any, A
 
 
 @kernel
-def put_bounds(joints: np.ndarray, qd: np.ndarray, bounds: np.ndarray) -> None:
+def put_bounds(joints: DrivenJoints, qd: np.ndarray, bounds: np.ndarray) -> None:
     """Set the lowest and highest efforts (2, n) of motors at velocities qd (n)."""
     for k in range(len(qd)):
-        bounds[0, k], bounds[1, k] = effort_bounds(joints[LIMIT, k], joints[STALL, k], joints[NO_LOAD, k], qd[k])
+        bounds[0, k], bounds[1, k] = effort_bounds(joints.limit[k], joints.stall[k], joints.no_load[k], qd[k])
 
 
 @kernel
@@ -60,10 +80,10 @@ def put_servos(data: StepData, h: float, tau: np.ndarray, work: Work) -> None:
     constraints/contacts/servos.py."""
     acts, joints = data.acts, data.joints
     for k in range(acts.shape[1]):
-        servo = joints[DRIVE, k] == SERVO
+        servo = joints.drive[k] == SERVO
         acts[SERVO_LOWER, k] = h * work.bounds[0, k] if servo else 0.0
         acts[SERVO_UPPER, k], acts[GIVEN, k] = h * work.bounds[1, k] if servo else 0.0, h * tau[k]
-        acts[LEAD, k], acts[SHARE, k] = h * work.lacking[k], joints[STRENGTH, k]
+        acts[LEAD, k], acts[SHARE, k] = h * work.lacking[k], joints.strength[k]
 
 
 @kernel
@@ -71,9 +91,9 @@ def take_servos(data: StepData, h: float, tau: np.ndarray, beyond: np.ndarray, b
     """Set tau (n) to what servos, and brakes, gave with contacts, and beyond (n) to where that is clipped."""
     acts, joints = data.acts, data.joints
     for k in range(len(tau)):
-        if joints[DRIVE, k] < SERVO or acts[GIVEN, k] == h * tau[k]:
+        if joints.drive[k] < SERVO or acts[GIVEN, k] == h * tau[k]:
             continue
         tau[k] = acts[GIVEN, k] / h
-        if joints[DRIVE, k] == SERVO and joints[STRENGTH, k] == 1.0:
+        if joints.drive[k] == SERVO and joints.strength[k] == 1.0:
             within = AT_LIMIT * bounds[0, k] < tau[k] < AT_LIMIT * bounds[1, k]
-            beyond[k] = joints[CLIPPED, k] != 0.0 or not within
+            beyond[k] = joints.clipped[k] != 0.0 or not within

@@ -23,13 +23,12 @@ from screw_dynamics.kernel_cache.cache import Form, compiled
 from screw_dynamics.numbers.lanes import WIDTH, places
 from screw_dynamics.numbers.memory import arranged, room
 from screw_dynamics.numbers.scalars import where
-from screw_dynamics.numbers.tables import block
 from screw_dynamics.numbers.values import kernel, null
 
 from .integrators import INTEGRATORS
 from .rollout import Rollouts
 from .step_data import PROJECT, RESTORE, begin_step, end_step, project
-from .steps import CALLS, JOINTS, OF_JOINT, prepare_step, settings_in
+from .steps import CALLS, joint_settings_in, prepare_step, settings_in
 
 
 class Around(NamedTuple):
@@ -134,7 +133,7 @@ def feedback_steps(step: Callable, tableau: Any, like: Any, space: Callable, mem
     """Fill `found` by steps of length dt; memory: a workspace, settings: see steps.py."""
     head, rules = header(memory), settings_in(settings)
     n, calls, begin_at = head.coordinates, array_at(0, at(rules.calls), (CALLS,)), rules.start
-    joints, projects = block(0.0, (OF_JOINT, n), settings, JOINTS), calls[PROJECT] != 0
+    joints, projects = joint_settings_in(settings, n), calls[PROJECT] != 0
     x, v, data, stages = prepare_step(tableau, like, space, calls, joints, memory)
     here = arranged(Room, like, sizes_of(head.configuration, n, given.u.shape[2], given.K.shape[2]), work, 0)
     for k in range(n):

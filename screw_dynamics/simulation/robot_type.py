@@ -19,7 +19,7 @@ from screw_dynamics.numbers.values import null, over
 
 from . import lane_arrays  # noqa: F401  (registers NumPy on lanes)
 from .robot_methods import FRICTION, METHODS, used
-from .steps import CALLS, OF_JOINT
+from .steps import CALLS, joint_settings_at
 
 
 class RobotType(types.Type):
@@ -231,16 +231,16 @@ def _jacobian_derivative(robot, q, qd, link, representation="body", reference=No
 
 @kernel
 def _friction(robot, qd, out):
-    """damping qd + friction sign(qd), from the last two rows of the settings of joints."""
+    """damping qd + friction sign(qd), from the settings of joints."""
     n, like = ws.header_at(_memory(robot)).coordinates, _like(robot)
-    joints, v = array_at(0.0, _calls(robot) + 8 * CALLS, (OF_JOINT, n)), _vector(like, qd)
+    joints, v = joint_settings_at(_calls(robot) + 8 * CALLS, n), _vector(like, qd)
     if len(v) != n:
         raise ValueError("qd must have robot.n entries")
     tau = _result(like, out, (n,))
     for k in range(n):
         rest = null(v[k])
         sign = where(v[k] > 0.0, over(1.0, rest), where(v[k] < 0.0, over(-1.0, rest), v[k]))
-        tau[k] = joints[4, k] * v[k] + joints[5, k] * sign
+        tau[k] = joints.model_damping[k] * v[k] + joints.model_friction[k] * sign
     return tau
 
 

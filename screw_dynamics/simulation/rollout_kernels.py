@@ -17,7 +17,7 @@ from screw_dynamics.numbers.lanes import splat
 from screw_dynamics.numbers.values import Scalar, kernel, noinline
 
 from .integrators import INTEGRATORS, MOST_STAGES
-from .steps import DIVERGED, JOINTS, LEFT, OF_JOINT, Rollout, settings_in, sizes_of, step_room
+from .steps import DIVERGED, LEFT, Rollout, settings_in, settings_size, sizes_of, step_room
 
 
 class State(NamedTuple):
@@ -80,7 +80,7 @@ def roll_one(advance: Callable, step: Callable, tableau: Any, space: Callable, g
     memory, dt = ws.memory_at(data_at(given.workspace)), given.dt
     head = ws.header(memory)
     n, nq = head.coordinates, head.configuration
-    options = array_in(given.settings, (JOINTS + OF_JOINT * n,))
+    options = array_in(given.settings, (settings_size(n),))
     settings = settings_in(options)
     steps = settings.steps
     samples = steps // settings.every

@@ -6,12 +6,13 @@ from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
-from screw_dynamics.algorithms.space import PLACE, place_in_q
+from screw_dynamics.algorithms.space import place_in_q
 from screw_dynamics.compiled.native import at, attempt, call
 from screw_dynamics.compiled.workspace import interrupt_at
 from screw_dynamics.constraints.impulses import ACTS, ADDED, LOWER, STICKS, UPPER
 from screw_dynamics.constraints.projection import NEEDED, NOTHING, PUSHED
 from screw_dynamics.forces.laws import TERMS
+from screw_dynamics.numbers.memory import Shared
 from screw_dynamics.numbers.scalars import some, where
 from screw_dynamics.numbers.values import Scalar, kernel, noinline, null, over
 
@@ -19,7 +20,24 @@ from screw_dynamics.numbers.values import Scalar, kernel, noinline, null, over
 # RESTORE says what PROJECT brings back after a step; DETECT and SOLVE are those of contacts, which PROJECT calls, and
 # FACTORS is 1 where FORWARD leaves M^-1 in the workspace for them.
 FORWARD, CONTROLLER, MOMENTA, FORCES, ELEMENTS, PROJECT, RESTORE, DETECT, SOLVE, FACTORS = range(10)
-SPRING, REST, LEAST, MOST = range(PLACE + 1, PLACE + 5)     # rows of joints
+
+
+class JointSettings(NamedTuple):
+    """Of each velocity damping, friction and stops that act; the model's damping and friction; where in q its
+    coordinate is, or -1; stiffness and rest of its spring; and limits that do not act, of which what leaves them is
+    noted."""
+
+    damping: Annotated[np.ndarray, Shared, "n"]
+    friction: Annotated[np.ndarray, Shared, "n"]
+    lower: Annotated[np.ndarray, Shared, "n"]
+    upper: Annotated[np.ndarray, Shared, "n"]
+    model_damping: Annotated[np.ndarray, Shared, "n"]
+    model_friction: Annotated[np.ndarray, Shared, "n"]
+    place: Annotated[np.ndarray, Shared, "n"]
+    stiffness: Annotated[np.ndarray, Shared, "n"]
+    rest: Annotated[np.ndarray, Shared, "n"]
+    least: Annotated[np.ndarray, Shared, "n"]
+    most: Annotated[np.ndarray, Shared, "n"]
 
 
 class Sizes(NamedTuple):
@@ -34,13 +52,12 @@ class StepData(NamedTuple):
     """The robot, what acts on it, and the memory of a step.
 
     space: None, or Groups where joints are on groups. memory: address of the workspace, in whose INTERRUPT is what a
-    failing controller raised; calls: addresses of compiled functions, see FORWARD; joints (11, n): damping, friction,
-    lower and upper stop, stiffness and rest of the springs, and limits that do not act, see steps.py. tau: the efforts;
-    net and added, inputs of forward dynamics; q, qd and t, the first entry, those of the controller; terms: the sum of
-    force elements. begin: the velocities where a step starts, slip their signs, by which dry friction resists in it,
-    dry its efforts, start the configuration there; acts: see constraints/impulses.py. span: the length of the step, and
-    1 where its impulses have acted already; moved: the velocities of its displacement, where they are not those at its
-    end."""
+    failing controller raised; calls: addresses of compiled functions, see FORWARD; joints: JointSettings, or what has
+    those that a step reads. tau: the efforts; net and added, inputs of forward dynamics; q, qd and t, the first entry,
+    those of the controller; terms: the sum of force elements. begin: the velocities where a step starts, slip their
+    signs, by which dry friction resists in it, dry its efforts, start the configuration there; acts: see
+    constraints/impulses.py. span: the length of the step, and 1 where its impulses have acted already; moved: the
+    velocities of its displacement, where they are not those at its end."""
 
     space: Any
     memory: int
@@ -110,7 +127,7 @@ def renew(data: StepData, t: Scalar, q: list, qd: list) -> None:
 def stretch(data: StepData, q: list, k: int) -> Scalar:
     """Return the displacement of a joint from where its spring is at rest; 0 for the velocity of a Lie-group joint."""
     m = place_in_q(data.space, data.joints, k)
-    return q[m] - data.joints[REST, k] if m >= 0 else null(q[0])
+    return q[m] - data.joints.rest[k] if m >= 0 else null(q[0])
 
 
 @kernel
@@ -128,8 +145,8 @@ def load(data: StepData, t: Scalar, q: list, qd: list, h: Scalar, ahead: Scalar)
     joints = data.joints
     renew(data, t, q, qd)
     for k in range(len(qd)):
-        d, K = joints[0, k], joints[SPRING, k]
-        data.net[k] = (data.tau[k] - d * qd[k] - joints[1, k] * data.slip[k]
+        d, K = joints.damping[k], joints.stiffness[k]
+        data.net[k] = (data.tau[k] - d * qd[k] - joints.friction[k] * data.slip[k]
                          - K * (stretch(data, q, k) + ahead * qd[k]))
         data.added[k] = h * d + (h * h) * K
     if len(qd) > 0 and data.calls[FORCES] != 0:
@@ -148,10 +165,10 @@ def accelerate(data: StepData, t: Scalar, q: list, qd: list, h: Scalar, qdd: lis
 
 
 @kernel
-def any_bounds(joints: np.ndarray, least: int, most: int) -> bool:
-    """True if any joint has a bound in these rows."""
-    for k in range(joints.shape[1]):
-        if joints[least, k] > -np.inf or joints[most, k] < np.inf:
+def any_limits(joints: JointSettings) -> bool:
+    """True if any joint has a limit that does not act."""
+    for k in range(len(joints.least)):
+        if joints.least[k] > -np.inf or joints.most[k] < np.inf:
             return True
     return False
 
@@ -160,10 +177,10 @@ def any_bounds(joints: np.ndarray, least: int, most: int) -> bool:
 def beyond(data: StepData, q: list) -> Any:
     """Return True where any joint is beyond a limit that does not act."""
     found = null(q[0]) > 1.0
-    for k in range(data.joints.shape[1]):
+    for k in range(len(data.joints.least)):
         m = place_in_q(data.space, data.joints, k)
         if m >= 0:
-            found = found | (q[m] < data.joints[LEAST, k]) | (q[m] > data.joints[MOST, k])
+            found = found | (q[m] < data.joints.least[k]) | (q[m] > data.joints.most[k])
     return found
 
 
@@ -174,7 +191,7 @@ def begin_step(data: StepData, q: list, qd: list) -> None:
         none = null(qd[k])
         data.begin[k] = qd[k]
         data.slip[k] = where(qd[k] > 0.0, none + 1.0, where(qd[k] < 0.0, none - 1.0, none))
-        data.dry[k], data.acts[STICKS, k], data.acts[ADDED, k] = none + data.joints[1, k], none, none
+        data.dry[k], data.acts[STICKS, k], data.acts[ADDED, k] = none + data.joints.friction[k], none, none
     for k in range(len(q)):
         data.start[k] = q[k]
     if len(qd) > 0:
@@ -199,9 +216,9 @@ def put_bounds(data: StepData, h: Scalar, q: list, qd: list, turning: bool) -> b
         lower, upper = (data.slip[k] - 1.0) * friction, (data.slip[k] + 1.0) * friction
         acts[STICKS, k] = where((friction > 0.0) & (data.slip[k] == 0.0), none + 1.0, acts[STICKS, k])
         if m >= 0:
-            lower = where(q[m] >= joints[3, k], none - np.inf, lower)
-            upper = where(q[m] <= joints[2, k], none + np.inf, upper)
-            acts[STICKS, k] = where((q[m] >= joints[3, k]) | (q[m] <= joints[2, k]), none, acts[STICKS, k])
+            lower = where(q[m] >= joints.upper[k], none - np.inf, lower)
+            upper = where(q[m] <= joints.lower[k], none + np.inf, upper)
+            acts[STICKS, k] = where((q[m] >= joints.upper[k]) | (q[m] <= joints.lower[k]), none, acts[STICKS, k])
         acts[LOWER, k], acts[UPPER, k] = lower, upper
         needed = needed or some((v < 0.0) & (upper > 0.0) | (v > 0.0) & (lower < 0.0))
     return needed
@@ -233,7 +250,7 @@ def end_step(data: StepData, h: Scalar, q: list, qd: list) -> None:
     A joint that friction holds is where the step began: it does not creep."""
     joints = data.joints
     for k in range(len(qd)):
-        m, low, high = place_in_q(data.space, joints, k), joints[2, k], joints[3, k]
+        m, low, high = place_in_q(data.space, joints, k), joints.lower[k], joints.upper[k]
         if m >= 0:
             q[m] = where(q[m] < low, over(low, q[m]), where(q[m] > high, over(high, q[m]), q[m]))
     restore = data.calls[RESTORE]

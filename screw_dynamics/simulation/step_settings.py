@@ -23,23 +23,8 @@ from .integrators import FIXED_STEPS, INTEGRATORS, check_elements, momenta_addre
 from .robot_methods import FRICTION, METHODS
 from .rollout_arguments import options
 from .rollout_kernels import one
-from .step_data import (
-    CONTROLLER,
-    DETECT,
-    ELEMENTS,
-    FACTORS,
-    FORCES,
-    FORWARD,
-    LEAST,
-    MOMENTA,
-    MOST,
-    PROJECT,
-    REST,
-    RESTORE,
-    SOLVE,
-    SPRING,
-)
-from .steps import JOINTS, OF_JOINT, SETTINGS
+from .step_data import CONTROLLER, DETECT, ELEMENTS, FACTORS, FORCES, FORWARD, MOMENTA, PROJECT, RESTORE, SOLVE
+from .steps import JOINTS, SETTINGS, joint_settings_in, settings_size
 
 OTHER_METHODS = {"kinetic_energy": KINETIC_ENERGY, "potential_energy": POTENTIAL_ENERGY,
                  "forward_kinematics": FORWARD_KINEMATICS, "jacobian": JACOBIAN,
@@ -71,19 +56,19 @@ class StepSettings:
     def _settings(self, integrator, friction, limits, springs=None):
         """New settings of one step, with friction, limits and springs or without, but no addresses. limits: None if
         they do not act, but leaving them is to be noted."""
-        model, settings = self._model, np.zeros(JOINTS + OF_JOINT * self._model.n)
+        model, settings = self._model, np.zeros(settings_size(self._model.n))
         head = head_of(settings)
         head.steps = head.every = 1
-        rows = settings[JOINTS:].reshape(OF_JOINT, model.n)
-        damping, dry, lower, upper, *others = rows
-        others[0][:], others[1][:], others[2][:] = model.damping, model.friction, model.places_in_q
-        lower[:], upper[:] = (model.lower, model.upper) if limits else (-np.inf, np.inf)
-        rows[LEAST], rows[MOST] = (model.lower, model.upper) if limits is None else (-np.inf, np.inf)
+        joints = joint_settings_in(settings, model.n)
+        joints.model_damping[:], joints.model_friction[:] = model.damping, model.friction
+        joints.place[:] = model.places_in_q
+        joints.lower[:], joints.upper[:] = (model.lower, model.upper) if limits else (-np.inf, np.inf)
+        joints.least[:], joints.most[:] = (model.lower, model.upper) if limits is None else (-np.inf, np.inf)
         if friction:
-            damping[:], dry[:] = model.damping, model.friction
+            joints.damping[:], joints.friction[:] = model.damping, model.friction
         if springs is not None:
-            rows[SPRING], dampers, rows[REST] = springs
-            damping += dampers
+            joints.stiffness[:], dampers, joints.rest[:] = springs
+            joints.damping[:] += dampers
         return settings
 
     def total(self, forces: Sequence[Element] | None, friction: bool = False, springs: Any = None) -> ForceSum | None:
@@ -118,7 +103,7 @@ class StepSettings:
             calls[FORCES], calls[ELEMENTS] = total.address(lanes), total.where
         if INTEGRATORS[integrator].momenta:
             calls[MOMENTA] = momenta_address(self._model.structure, lanes)
-        if self._projected is not None or acts_at_ends(settings[JOINTS:].reshape(OF_JOINT, -1)):
+        if self._projected is not None or acts_at_ends(joint_settings_in(settings, self._model.n)):
             calls[RESTORE] = NEEDED if self._projected is None else self._projected
             calls[PROJECT] = projection_address(self._model.structure, self._projects, lanes)
             if self._projects.startswith("contacts"):

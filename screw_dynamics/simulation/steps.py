@@ -22,33 +22,30 @@ from screw_dynamics.numbers.values import Scalar, kernel, noinline, null, over
 
 from .runge_kutta import Tableau, dense, dense_weights, error_norm, first_step, next_step, runge_kutta_stages
 from .step_data import (
-    LEAST,
-    MOST,
     PROJECT,
     RESTORE,
+    JointSettings,
     Sizes,
     Stages,
     StepData,
-    any_bounds,
+    any_limits,
     begin_step,
     beyond,
     end_step,
     project,
 )
 
-# The settings of a rollout are a float64 array: a record, and for each velocity eleven numbers (OF_JOINT, n), of which
-# there are as many as the robot needs: damping, friction and stops in the rollout, the model's damping and friction,
-# where in q its coordinate is, or -1, stiffness and rest of its spring, and limits that do not act: what leaves them is
-# noted. The record: steps, and of how many each sample is the last; tolerances; whether it takes long, and runs on the
-# main thread; the time at which it begins; for one state, where the reports of samples go, and how many numbers each
-# has; and addresses of functions, see step_data.py. Where stops or dry friction act,
-# constraints or contacts, `project` of constraints/ is called with RESTORE after a step: NEEDED only where some joint
-# needs it, more for others, for which it is called with BEGIN before the first step.
+# The settings of a rollout are a float64 array: a record, and JointSettings. The record: steps, and of how many each
+# sample is the last; tolerances; whether it takes long, and runs on the main thread; the time at which it begins; for
+# one state, where the reports of samples go, and how many numbers each has; and addresses of functions, see
+# step_data.py. Where stops or dry friction act, constraints or contacts, `project` of constraints/ is called with
+# RESTORE after a step: NEEDED only where some joint needs it, more for others, for which it is called with BEGIN before
+# the first step.
 CALLS = 23
 SETTINGS = record("steps", "every", ("relative", float), ("absolute", float), "long", "main", ("start", float),
                   "report", "reported", ("calls", WORD, (CALLS,)))
 _settings_at = reader(SETTINGS)
-JOINTS, OF_JOINT = SETTINGS.itemsize // 8, 11
+JOINTS = SETTINGS.itemsize // 8
 DIVERGED, LEFT = 0, 1       # of a rollout's notes
 
 
@@ -78,6 +75,24 @@ class Rollout(NamedTuple):
 def settings_in(memory: np.ndarray) -> Any:
     """The SETTINGS of a rollout."""
     return _settings_at(at(memory))
+
+
+@kernel
+def settings_size(n: int) -> int:
+    """Return the length of the settings of a rollout of n velocities."""
+    return JOINTS + room(JointSettings, Sizes(n, 0, 0))
+
+
+@kernel
+def joint_settings_in(settings: np.ndarray, n: int) -> JointSettings:
+    """The JointSettings of a rollout."""
+    return arranged(JointSettings, 0.0, Sizes(n, 0, 0), settings, JOINTS)
+
+
+@kernel
+def joint_settings_at(where: int, n: int) -> JointSettings:
+    """The JointSettings at an address."""
+    return arranged(JointSettings, 0.0, Sizes(n, 0, 0), array_at(0.0, where, (0,)), 0)
 
 
 @kernel
@@ -113,7 +128,7 @@ def step_data_of(tableau: Tableau, like: Scalar, space: Callable, rollout: Rollo
                  ) -> tuple[list, list, StepData, Stages]:
     """prepare_step of a rollout."""
     calls = array_at(0, at(settings_in(rollout.settings).calls), (CALLS,))
-    joints = block(0.0, (OF_JOINT, header(rollout.memory).coordinates), rollout.settings, JOINTS)
+    joints = joint_settings_in(rollout.settings, header(rollout.memory).coordinates)
     return prepare_step(tableau, like, space, calls, joints, rollout.memory)
 
 
@@ -133,8 +148,8 @@ def note_left(rollout: Rollout, data: StepData, first: int, x: list) -> None:
     """Note if a joint of the state `first`, or of as many from it on as x has places, is beyond a limit within which it
     began."""
     joints = data.joints
-    for k in range(joints.shape[1]):
-        m, least, most = place_in_q(data.space, joints, k), joints[LEAST, k], joints[MOST, k]
+    for k in range(len(joints.least)):
+        m, least, most = place_in_q(data.space, joints, k), joints.least[k], joints.most[k]
         if m >= 0:
             for place in range(min(places(x[m]), len(rollout.q0) - first)):
                 start, end = rollout.q0[first + place, 0, m], extract(x[m], place)
@@ -154,7 +169,7 @@ def fixed_steps(step: Callable, tableau: Tableau, like: Scalar, space: Callable,
     x, v, data, stages = step_data_of(tableau, like, space, rollout)
     settings = settings_in(rollout.settings)
     steps, every, projects = settings.steps, settings.every, data.calls[PROJECT] != 0
-    watched, numbers = any_bounds(data.joints, LEAST, MOST), rollout.report.shape[2]
+    watched, numbers = any_limits(data.joints), rollout.report.shape[2]
     for first in range(0, len(rollout.q0), places(like)):
         load_rows(rollout.q0, first, 0, x)
         load_rows(rollout.qd0, first, 0, v)
@@ -207,7 +222,7 @@ def adaptive_steps(step: Callable, tableau: Tableau, like: Scalar, space: Callab
     settings, dt, effort, q, qd = settings_in(rollout.settings), rollout.dt, rollout.effort, rollout.q, rollout.qd
     every, relative, tolerance = settings.every, settings.relative, settings.absolute
     projects = data.calls[PROJECT] != 0
-    watched = any_bounds(data.joints, LEAST, MOST)
+    watched = any_limits(data.joints)
     varying, weights, start, u = effort.shape[1] > 1, np.empty(len(tableau.c)), np.empty(len(x)), np.empty(len(v))
     end = q.shape[1] * every * dt
     for first in range(0, len(q), places(like)):

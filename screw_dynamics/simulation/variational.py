@@ -20,7 +20,7 @@ from screw_dynamics.numbers.values import Scalar, kernel, null, over
 
 from .iteration import ITERATIONS, SLOW, spoil, unsettled
 from .runge_kutta import Tableau
-from .step_data import FORCES, SPRING, Stages, StepData, add_forces, momenta, renew, solve, stretch
+from .step_data import FORCES, Stages, StepData, add_forces, momenta, renew, solve, stretch
 
 
 @kernel
@@ -30,8 +30,8 @@ def forces(data: StepData, t: Scalar, h: Scalar, q: list, v: list, found: np.nda
     joints, tau = data.joints, data.tau
     renew(data, t, q, v)
     for k in range(len(v)):
-        D, K = joints[0, k], joints[SPRING, k]
-        found[1, k] += tau[k] - found[2, k] - D * v[k] - joints[1, k] * data.slip[k] - K * stretch(data, q, k)
+        D, K = joints.damping[k], joints.stiffness[k]
+        found[1, k] += tau[k] - found[2, k] - D * v[k] - joints.friction[k] * data.slip[k] - K * stretch(data, q, k)
         data.added[k] = (0.5 * h) * (D + (0.5 * h) * K)
     if len(v) > 0 and data.calls[FORCES] != 0:
         add_forces(data, t, q, v, 0.0)

@@ -144,15 +144,18 @@ class Actuators:
         limit = self._limits.effort if drives.limit is None else np.minimum(self._limits.effort, drives.limit)
         to_position = (kind == Drive.POSITION) | (kind == Drive.REFERENCE)
         table = np.zeros((rows.ROWS, robot.n))
-        table[rows.DAMPING], table[rows.FRICTION] = friction * robot.model.damping, friction * robot.model.friction
-        table[rows.LOWER] = np.where(locked, q, self._limits.lower)
-        table[rows.UPPER] = np.where(locked, q, self._limits.upper)
-        table[rows.DRIVE], table[rows.PLACE] = _DRIVES[kind], robot.model.places_in_q
-        table[rows.STIFFNESS] = omega * omega * to_position
-        table[rows.RATE] = np.select([to_position, kind == Drive.VELOCITY, locked], [2.0 * omega, omega, 1.0 / h])
-        table[rows.LIMIT], table[rows.CLIPPED] = limit, drives.beyond
-        table[[rows.STALL, rows.NO_LOAD]] = self._limits.torque_speed
-        table[rows.STRENGTH] = 1.0 if drives.strength is None else np.where(kind == Drive.EFFORT, 1.0, drives.strength)
+        joints = rows.DrivenJoints(*table)
+        joints.damping[:], joints.friction[:] = friction * robot.model.damping, friction * robot.model.friction
+        joints.lower[:] = np.where(locked, q, self._limits.lower)
+        joints.upper[:] = np.where(locked, q, self._limits.upper)
+        joints.drive[:], joints.place[:] = _DRIVES[kind], robot.model.places_in_q
+        joints.position_gain[:] = omega * omega * to_position
+        joints.velocity_gain[:] = np.select([to_position, kind == Drive.VELOCITY, locked],
+                                            [2.0 * omega, omega, 1.0 / h])
+        joints.limit[:], joints.clipped[:] = limit, drives.beyond
+        joints.stall[:], joints.no_load[:] = self._limits.torque_speed
+        joints.strength[:] = (1.0 if drives.strength is None else
+                              np.where(kind == Drive.EFFORT, 1.0, drives.strength))
         return table
 
 
@@ -163,8 +166,10 @@ def with_bodies(table: np.ndarray, touching: Touching) -> np.ndarray:
     """The table of a robot's joints, with those of free bodies, which nothing drives, behind them."""
     n = table.shape[1]
     whole = _padded(table, touching.robot.n)
-    whole[rows.LOWER, n:], whole[[rows.UPPER, rows.LIMIT, rows.STALL, rows.NO_LOAD], n:] = -np.inf, np.inf
-    whole[rows.STRENGTH, n:], whole[rows.PLACE] = 1.0, touching.robot.model.places_in_q
+    joints = rows.DrivenJoints(*whole)
+    joints.lower[n:], joints.strength[n:], joints.place[:] = -np.inf, 1.0, touching.robot.model.places_in_q
+    for bound in (joints.upper, joints.limit, joints.stall, joints.no_load):
+        bound[n:] = np.inf
     return whole
 
 

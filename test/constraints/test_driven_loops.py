@@ -4,19 +4,7 @@ import pytest
 
 from screw_dynamics.closed_loops import ClosedLoopRobot
 from screw_dynamics.simulation.driven import Driven
-from screw_dynamics.simulation.driven_joints import (
-    DRIVE,
-    EFFORT,
-    LIMIT,
-    LOWER,
-    NO_LOAD,
-    PLACE,
-    ROWS,
-    SERVO,
-    STALL,
-    STRENGTH,
-    UPPER,
-)
+from screw_dynamics.simulation.driven_joints import EFFORT, ROWS, SERVO, DrivenJoints
 from support.loop_robots import four_bar
 from support.paths import ROOT
 
@@ -27,9 +15,11 @@ def found(loops, q, qd, given, driven, external):
     """Accelerations and efforts where the mask `driven` has the accelerations `given`, others these efforts."""
     robot = loops.robot
     rows, reference = np.zeros((ROWS, robot.n)), np.zeros((1, 4, robot.n))
-    rows[[UPPER, LIMIT, STALL, NO_LOAD]], rows[LOWER] = np.inf, -np.inf
-    rows[PLACE], rows[STRENGTH] = robot.model.places_in_q, 1.0
-    rows[DRIVE] = np.where(driven, SERVO, EFFORT)
+    joints = DrivenJoints(*rows)
+    for bound in (joints.upper, joints.limit, joints.stall, joints.no_load):
+        bound[:] = np.inf
+    joints.lower[:], joints.strength[:], joints.place[:] = -np.inf, 1.0, robot.model.places_in_q
+    joints.drive[:] = np.where(driven, SERVO, EFFORT)
     reference[0, 2], reference[0, 3] = np.where(driven, given, 0.0), np.where(driven, 0.0, given)
     motion, clipped = Driven(robot, "semi_implicit_euler", (), loops.constraints), np.zeros(robot.n, dtype=np.int64)
     on_bodies, end = motion.wrenches(external), qd.copy()
