@@ -5,6 +5,7 @@ A stop pushes with [0, inf) or (-inf, 0], a brake holds with all numbers, dry fr
 [-h f, h f]. Block principal pivoting (Judice and Pires, 1994): guess which rows are at a bound, solve for the others,
 and let rows change sides as their signs say; one at a time, the first, if that does not end soon, which does by Murty's
 theorem. Exact, as each solution is. Lanes have bounds and guesses of their own."""
+from collections import namedtuple
 from typing import Annotated, Any, NamedTuple
 
 import numpy as np
@@ -18,10 +19,7 @@ TOGETHER = 8            # how often all rows may change sides at once
 LOWER, FREE, UPPER = -1.0, 0.0, 1.0
 
 
-class Sizes(NamedTuple):
-    """The number of rows."""
-
-    u: int
+Sizes = namedtuple("Sizes", "u")     # the number of rows
 
 
 class Box(NamedTuple):

@@ -3,6 +3,7 @@
 Gram and Schmidt's process, modified, takes the longest column that is left as the next direction, until what is left is
 rounding: Y = Q^T R for directions Q of unit length. Then x = Q^T w, with R^T w = b solved on the way. The Gram matrix
 Y^T Y would square the singular values. Lanes may take different columns, and different numbers of them."""
+from collections import namedtuple
 from typing import Annotated, NamedTuple
 
 import numpy as np
@@ -16,12 +17,8 @@ from screw_dynamics.numbers.values import Scalar, kernel, noinline, null
 RANK = 1e-9         # of the longest column, or of the least length that counts: what is shorter counts as 0
 
 
-class Sizes(NamedTuple):
-    """Numbers of entries of a vector, of vectors, and of directions: as many, or fewer."""
-
-    N: int
-    m: int
-    directions: int
+# Numbers of entries of a vector, of vectors, and of directions: as many, or fewer.
+Sizes = namedtuple("Sizes", "N m directions")
 
 
 class Problem(NamedTuple):

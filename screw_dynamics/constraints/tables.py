@@ -1,4 +1,5 @@
 """Tables of constraints in a workspace, which the recursions read, and the memory that they need."""
+from collections import namedtuple
 from typing import Annotated, Any, NamedTuple
 
 import numpy as np
@@ -49,14 +50,8 @@ class Term(NamedTuple):
     ratio: Scalar
 
 
-class Sizes(NamedTuple):
-    """Numbers of coordinates, rows of constraints, and scalars of problems of joints, of rows, and of a Box."""
-
-    n: int
-    m: int
-    of_joints: int
-    of_rows: int
-    of_box: int
+# Numbers of coordinates, rows of constraints, and scalars of problems of joints, of rows, and of a Box.
+Sizes = namedtuple("Sizes", "n m of_joints of_rows of_box")
 
 
 class ConstraintTables(NamedTuple):

@@ -2,6 +2,7 @@
 
 Behind each step the state moves by a - 1 gaps, of which the other motion has those of its steps: with a = 1 it is where
 the step leads, with a smaller one a part of the gap is left (Mastalli et al., 2020)."""
+from collections import namedtuple
 from collections.abc import Callable
 from functools import cache
 from threading import get_ident, main_thread
@@ -56,14 +57,8 @@ class Motion(NamedTuple):
     u: np.ndarray
 
 
-class Sizes(NamedTuple):
-    """Numbers of entries of q, of velocities, of efforts, and of gains; twice that of velocities."""
-
-    nq: int
-    n: int
-    m: int
-    gains: int
-    twice: int
+# Numbers of entries of q, of velocities, of efforts, and of gains; twice that of velocities.
+Sizes = namedtuple("Sizes", "nq n m gains twice")
 
 
 class Room(NamedTuple):

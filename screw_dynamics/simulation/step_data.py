@@ -2,6 +2,7 @@
 
 Forward dynamics, forces and the controller are compiled apart, and called at addresses: an integrator is compiled once
 for all robots, forces and controllers."""
+from collections import namedtuple
 from typing import Annotated, Any, NamedTuple
 
 import numpy as np
@@ -40,12 +41,8 @@ class JointSettings(NamedTuple):
     most: Annotated[np.ndarray, Shared, "n"]
 
 
-class Sizes(NamedTuple):
-    """Numbers of velocities, of entries of q, and of stages, at least four, which implicit steps need."""
-
-    n: int
-    nq: int
-    stages: int
+# Numbers of velocities, of entries of q, and of stages, at least four, which implicit steps need.
+Sizes = namedtuple("Sizes", "n nq stages")
 
 
 class StepData(NamedTuple):

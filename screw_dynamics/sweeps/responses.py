@@ -5,6 +5,7 @@ has places: the K and H of x = K efforts + H drifts where
 
 With M = L L^T, L^-1 (M J^T 1) = (L^T Y G), and A = J M^-1 J^T = Y^T Y = C C^T, C^-1 (A Y^T G 1) = (C^T U B), these are
 K = G^T G - U^T U and H = U^T B."""
+from collections import namedtuple
 from collections.abc import Callable
 from functools import cache
 from typing import Annotated, Any, NamedTuple
@@ -28,13 +29,8 @@ PIECE = 64              # states that a thread takes at once
 less_transposed = kernel(lambda A, i, k: -A[k, i])
 
 
-class Sizes(NamedTuple):
-    """Numbers of velocities and of rows, and of columns: 2 n + m and 2 m + n."""
-
-    n: int
-    m: int
-    wide: int
-    high: int
+# Numbers of velocities and of rows, and of columns: 2 n + m and 2 m + n.
+Sizes = namedtuple("Sizes", "n m wide high")
 
 
 class Work(NamedTuple):

@@ -1,4 +1,5 @@
 """Inputs and results of the Riccati recursion, and the memory of a step of it: see riccati.py."""
+from collections import namedtuple
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -74,14 +75,8 @@ class Work(NamedTuple):
     slopes: Any
 
 
-class Sizes(NamedTuple):
-    """Of motions: the numbers of states and efforts, rows of F and of S, and steps that may have efforts at bounds."""
-
-    x: int
-    m: int
-    r: int
-    s: int
-    bounded: int
+# Of motions: the numbers of states and efforts, rows of F and of S, and steps that may have efforts at bounds.
+Sizes = namedtuple("Sizes", "x m r s bounded")
 
 
 @kernel

@@ -1,4 +1,5 @@
 """Data of an inverse kinematics search: its options, its problems, and the lanes that work on them."""
+from collections import namedtuple
 from typing import Annotated, NamedTuple
 
 import numpy as np
@@ -47,13 +48,8 @@ class Search(NamedTuple):
     found: np.ndarray
 
 
-class Sizes(NamedTuple):
-    """Rows of errors, coordinates that move, numbers in q, and numbers of goals."""
-
-    m: int
-    a: int
-    nq: int
-    goals: int
+# Rows of errors, coordinates that move, numbers in q, and numbers of goals.
+Sizes = namedtuple("Sizes", "m a nq goals")
 
 
 class Places(NamedTuple):

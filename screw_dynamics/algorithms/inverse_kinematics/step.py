@@ -17,13 +17,6 @@ from ..solvers import solve_symmetric
 from .errors import twist_at
 
 
-class Sizes(NamedTuple):
-    """Numbers of rows and of coordinates."""
-
-    m: int
-    a: int
-
-
 class Work(NamedTuple):
     """Errors e, derivatives J, matrix A, right side y, and for each coordinate the wanted step z, the step d, a step
     that may leave the box s, whether it is free, 1 or 0, and the sides of its box."""

@@ -5,6 +5,7 @@ Rows, in this order:
   m contacts (t1, t2, n)  x_n >= 0, v_n >= 0, x_n v_n = 0, |x_t| <= mu x_n, and v_t = 0 or x_t = -mu x_n v_t / |v_t|
   spins (1 row each)      torsional friction of a contact about its normal: |x| <= mu x_n, against v
   rolls (2 rows each)     rolling friction of a contact: |x| <= mu x_n, against v"""
+from collections import namedtuple
 from typing import Annotated, Any, NamedTuple
 
 import numpy as np
@@ -18,15 +19,8 @@ FOUND = 8
 OWN, AXES = 9, 3    # numbers of an Own; of axes of sliding: e, and mu where it slides, else 0
 
 
-class Sizes(NamedTuple):
-    """Numbers of rows within bounds, contacts, spins and rolls; of all rows, and of blocks of friction."""
-
-    u: int
-    m: int
-    spins: int
-    rolls: int
-    N: int
-    blocks: int
+# Numbers of rows within bounds, contacts, spins and rolls; of all rows, and of blocks of friction.
+Sizes = namedtuple("Sizes", "u m spins rolls N blocks")
 
 
 class Cones(NamedTuple):

@@ -1,4 +1,5 @@
 """Tables of contacts, which a step reads in a workspace behind those of constraints, and the memory that it needs."""
+from collections import namedtuple
 from collections.abc import Sequence
 from typing import Annotated, Any, NamedTuple
 
@@ -68,17 +69,9 @@ OF_CONTACT = 11
 REPORTED, FOUND, MISSED = range(3)
 
 
-class Sizes(NamedTuple):
-    """Numbers of contacts that are found, and of those kept; of rows, twice the coordinates, and of scalars of
-    a Problem, of the solver and of the report."""
-
-    found: int
-    most: int
-    rows: int
-    twice: int
-    vectors: int
-    cones: int
-    report: int
+# Numbers of contacts that are found, and of those kept; of rows, twice the coordinates, and of scalars of a Problem,
+# of the solver and of the report.
+Sizes = namedtuple("Sizes", "found most rows twice vectors cones report")
 
 
 class ContactTables(NamedTuple):
