@@ -24,8 +24,9 @@ def problem(case):
         t = np.cross(n, (1.0, 0.0, 0.0) if abs(n[0]) < 0.9 else (0.0, 1.0, 0.0))
         t /= np.linalg.norm(t)
         axes, J = np.array([t, np.cross(n, t), n]), np.zeros((3, robot.n))
-        for sign, collider in ((1.0, scene.touching.pairs[pair].first), (-1.0, scene.touching.pairs[pair].second)):
-            link = scene.touching.colliders[collider].link
+        touching = scene.contact_model
+        for sign, collider in ((1.0, touching.pairs[pair].first), (-1.0, touching.pairs[pair].second)):
+            link = touching.colliders[collider].link
             of_link = robot.jacobian(q, link, "hybrid")
             arm = p - robot.forward_kinematics(q, link)[:3, 3]
             J += sign * axes @ (of_link[3:] + np.cross(of_link[:3].T, arm).T)

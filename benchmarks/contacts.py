@@ -64,13 +64,13 @@ def our_accuracy(case):
     qd = at_start(q, motion.q[-SEEN:], motion.qd[-SEEN:])
     touches = type(motion.contacts)(*(x[-SEEN:] for x in motion.contacts))
     force, velocity = np.zeros((*touches.gap.shape, 3)), np.zeros((*touches.gap.shape, 3))
-    for k, pair in enumerate(scene.touching.pairs):
+    for k, pair in enumerate(scene.contact_model.pairs):
         here = touches.pair == k
         if not here.any():
             continue
         v = np.zeros((*here.shape, 3))
         for sign, collider in ((1.0, pair.first), (-1.0, pair.second)):
-            link = scene.touching.colliders[collider].link
+            link = scene.contact_model.colliders[collider].link
             twist = np.einsum("kij,kj->ki", scene.robot.jacobian(q, link, "hybrid"), qd)
             arm = touches.point - scene.robot.forward_kinematics(q, link)[:, None, :3, 3]
             v += sign * (twist[:, None, 3:] + np.cross(twist[:, None, :3], arm))

@@ -34,7 +34,7 @@ def test_a_scene_that_was_used(used, way):
         assert np.array_equal(twice.rollout(twice.neutral(), steps=20).q, expected.q)
     found.add_box("box", (0.1, 0.1, 0.1))
     assert list(used.objects) == ["ground", "ball"] and list(found.objects) == ["ground", "ball", "box"]
-    assert way(used.touching).most == used.touching.most
+    assert way(used.contact_model).most == used.contact_model.most
 
 
 @pytest.mark.slow

@@ -2,7 +2,7 @@
 import numpy as np
 
 from screw_dynamics.numba_internals.compiler import overload
-from screw_dynamics.numbers.lanes import WIDTH, extract, insert, places
+from screw_dynamics.numbers.lanes import WIDTH, extract, insert, lane_count
 from screw_dynamics.numbers.structs import numba_types
 from screw_dynamics.numbers.values import noinline
 
@@ -22,14 +22,14 @@ def store_rows(rows: np.ndarray, first: int, sample: int, column: list) -> None:
 @noinline
 def _load(rows, first, sample, column):
     for k in range(len(column)):
-        for place in range(places(column[k])):
+        for place in range(lane_count(column[k])):
             column[k] = insert(column[k], place, rows[min(first + place, len(rows) - 1), sample, k])
 
 
 @noinline
 def _store(rows, first, sample, column):
     for k in range(len(column)):
-        for place in range(min(places(column[k]), len(rows) - first)):
+        for place in range(min(lane_count(column[k]), len(rows) - first)):
             rows[first + place, sample, k] = extract(column[k], place)
 
 

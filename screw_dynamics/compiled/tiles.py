@@ -6,7 +6,7 @@ import numpy as np
 
 from screw_dynamics.kernel_cache.cache import BATCHES, Form, compiled
 from screw_dynamics.numba_internals.compiler import cgutils, intrinsic, ir, numba_arrays, overload, types
-from screw_dynamics.numbers.lanes import WIDTH, extract, insert, places, splat, splat_single
+from screw_dynamics.numbers.lanes import WIDTH, extract, insert, lane_count, splat, splat_single
 from screw_dynamics.numbers.structs import numba_types
 from screw_dynamics.numbers.values import kernel, null
 
@@ -32,7 +32,7 @@ def transposed(typing: Any, lanes: Any) -> tuple:
     of the two squares that their halves are the rows of."""
     wide = lanes.dtype.lanes
 
-    def places(step, first, second):
+    def lane_count(step, first, second):
         """Return the sources of the places of a lane, those with k & step == 0 and others of each half."""
         order = [half + (second(k) if k & step else first(k)) for half in range(0, wide, WIDTH) for k in range(WIDTH)]
         return ir.Constant(ir.VectorType(numba_types.INT, wide), order)
@@ -40,8 +40,8 @@ def transposed(typing: Any, lanes: Any) -> tuple:
     def build(context, builder, signature, args):
         rows = cgutils.unpack_tuple(builder, args[0])
         for step in (1 << k for k in range(WIDTH.bit_length() - 1)):    # exchange step x step blocks of the diagonal
-            low = places(step, lambda k: k, lambda k, step=step: k - step + wide)
-            high = places(step, lambda k, step=step: k + step, lambda k: k + wide)
+            low = lane_count(step, lambda k: k, lambda k, step=step: k - step + wide)
+            high = lane_count(step, lambda k, step=step: k + step, lambda k: k + wide)
             for i in (i for i in range(WIDTH) if not i & step):
                 a, b = rows[i], rows[i + step]
                 rows[i], rows[i + step] = (builder.shuffle_vector(a, b, order) for order in (low, high))
@@ -204,7 +204,7 @@ def gather(coordinate: list[int], state: list, column: list) -> None:
 def load_rows(states: np.ndarray, first: int, lanes: list, start: int) -> None:
     """Put entry k of a tile of states from the first on into the places of lanes[start + k]; past the end, the last
     state is repeated."""
-    n, last, width = states.shape[1], len(states) - 1, places(lane_like(states))
+    n, last, width = states.shape[1], len(states) - 1, lane_count(lane_like(states))
     if contiguous(states):
         for k in range(0, n, WIDTH):
             read = _read(states, first, last, k)
@@ -221,7 +221,7 @@ def load_rows(states: np.ndarray, first: int, lanes: list, start: int) -> None:
 def _lane(states, first, last, k):
     """Entry k of WIDTH states from the first on; past the end, of the last."""
     lane = lane_like(states)
-    for place in range(places(lane)):
+    for place in range(lane_count(lane)):
         lane = insert(lane, place, states[min(first + place, last), k])
     return lane
 
@@ -259,7 +259,7 @@ def clear(results: Any) -> None:
 @kernel
 def store(results: Any, out: np.ndarray, first: int) -> None:
     """Write the places of the results, entry by entry, to those of WIDTH rows of `out` from the first on that exist."""
-    flat, width = _flat(results), places(lane_like(out))
+    flat, width = _flat(results), lane_count(lane_like(out))
     count = min(width, len(out) - first)
     if contiguous(out) and count == width:
         for k in range(0, len(flat), WIDTH):

@@ -28,7 +28,7 @@ from screw_dynamics.compiled.samples import load_rows, store_rows
 from screw_dynamics.compiled.tiles import gather
 from screw_dynamics.kernel_cache.cache import Form, compiled
 from screw_dynamics.model.links import Link, Structure
-from screw_dynamics.numbers.lanes import places
+from screw_dynamics.numbers.lanes import lane_count
 from screw_dynamics.numbers.scalars import absolute, some, sqrt, where
 from screw_dynamics.numbers.tables import block, taking
 from screw_dynamics.numbers.values import Scalar, kernel, noinline, null
@@ -322,7 +322,7 @@ def form_of_closing(on_groups: bool, lanes: bool) -> Form:
         tree, scratch = tree_in(Table, space, like(), memory), scratch_in(like(), memory)
         rows_ = block(like(), (2, len(scratch)), memory, ws.header(memory).result)
         q, size = rows_[0], rows_[1][:1]
-        for first in range(0, len(configurations), places(like())):
+        for first in range(0, len(configurations), lane_count(like())):
             load_rows(configurations, first, 0, q)
             size[0] = close(fill, tree, free, tolerance, steps, q, scratch)
             store_rows(configurations, first, 0, q)

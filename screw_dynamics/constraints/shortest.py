@@ -9,7 +9,7 @@ from typing import Annotated, NamedTuple
 import numpy as np
 
 from screw_dynamics.compiled.across import at_once, put, taken
-from screw_dynamics.numbers.lanes import extract, places
+from screw_dynamics.numbers.lanes import extract, lane_count
 from screw_dynamics.numbers.memory import arranged, room
 from screw_dynamics.numbers.scalars import some, sqrt, where
 from screw_dynamics.numbers.values import Scalar, kernel, noinline, null
@@ -61,7 +61,7 @@ def measure(given: Problem) -> None:
 @kernel
 def entry(Y: np.ndarray, i: int, column: Scalar) -> Scalar:
     """Entry i of a column, which lanes choose each for itself."""
-    if places(column) == 1:
+    if lane_count(column) == 1:
         return Y[i, int(extract(column, 0))]
     found = Y[i, 0]
     for j in range(1, Y.shape[1]):

@@ -6,7 +6,7 @@ that faces that rest on each other do not change. Apart, where nearest points ar
 compared (Ericson, Real-time collision detection, 2005, chapters 4 and 5)."""
 from typing import NamedTuple
 
-from screw_dynamics.numbers.lanes import places
+from screw_dynamics.numbers.lanes import lane_count
 from screw_dynamics.numbers.scalars import absolute, sqrt
 from screw_dynamics.numbers.values import Scalar, kernel, noinline
 from screw_dynamics.screws.se3 import Pose
@@ -235,5 +235,5 @@ def box_box(given: Geometry, a: int, b: int, touch: Touch, row: int, margin: Sca
     g, h, like = given.collider.size[a], given.collider.size[b], given.place.C[a].p.x
     for j in range(BOX_POINTS):
         write_far(touch, row + j, like)
-    for k in range(places(like)):
+    for k in range(lane_count(like)):
         write_boxes(touch, row, k, pose_at(given.place.C[a], k), g, pose_at(given.place.C[b], k), h, margin)

@@ -1,5 +1,5 @@
 """Capsules against capsules and boxes: at both ends of what they have beside each other, and where they cross."""
-from screw_dynamics.numbers.lanes import places
+from screw_dynamics.numbers.lanes import lane_count
 from screw_dynamics.numbers.scalars import absolute, sqrt, where
 from screw_dynamics.numbers.values import Scalar, kernel, null
 from screw_dynamics.screws.se3 import Pose
@@ -169,6 +169,6 @@ def capsule_box(given: Geometry, a: int, b: int, touch: Touch, row: int, margin:
     size, h, like = given.collider.size[a], given.collider.size[b], given.place.C[a].p.x
     for j in range(CAPSULE_POINTS):
         write_far(touch, row + j, like)
-    for k in range(places(like)):
+    for k in range(lane_count(like)):
         A, B = pose_at(given.place.C[a], k), pose_at(given.place.C[b], k)
         write_capsule_on_box(touch, row, k, B, h, Segment((A.p - B.p) @ B.R, axis_z(A.R) @ B.R, size.z), size.x)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from screw_dynamics.numbers.lanes import extract, insert, places
+from screw_dynamics.numbers.lanes import extract, insert, lane_count
 from screw_dynamics.numbers.scalars import absolute, sqrt
 from screw_dynamics.numbers.values import Scalar, kernel, noinline
 from screw_dynamics.screws.se3 import Pose, identity, inverse
@@ -210,7 +210,7 @@ def touching(points: int) -> Callable:
         like, data = given.place.C[a].p.x, given.data
         for j in range(points):
             write_far(touch, row + j, like)
-        for k in range(places(like)):
+        for k in range(lane_count(like)):
             A, B = pose_at(given.place.C[a], k), pose_at(given.place.C[b], k)
             first, second = convex(given, a, inverse(B) @ A), convex(given, b, identity(0.0))
             balls, size = first.ball + second.ball, given.collider.radius[a] + given.collider.radius[b]

@@ -6,7 +6,7 @@ the corners of these."""
 from collections.abc import Callable
 
 from screw_dynamics.numbers.dual import value_of
-from screw_dynamics.numbers.lanes import extract, places
+from screw_dynamics.numbers.lanes import extract, lane_count
 from screw_dynamics.numbers.scalars import floor, sqrt
 from screw_dynamics.numbers.values import Scalar, kernel, noinline
 from screw_dynamics.screws.se3 import Pose
@@ -189,7 +189,7 @@ def sphere_on_height_field(given: Geometry, a: int, b: int, touch: Touch, row: i
     like, r = given.place.C[a].p.x, given.collider.size[a].x
     for j in range(BALL):
         write_far(touch, row + j, like)
-    for k in range(places(like)):
+    for k in range(lane_count(like)):
         B = pose_at(given.place.C[b], k)
         x = (pose_at(given.place.C[a], k).p - B.p) @ B.R
         write_ball(given, b, touch, row, k, B, x, r, margin)
@@ -276,7 +276,7 @@ def capsule_on_height_field(given: Geometry, a: int, b: int, touch: Touch, row: 
     like, h = given.place.C[a].p.x, given.collider.size[a]
     for j in range(CAPSULE_POINTS):
         write_far(touch, row + j, like)
-    for k in range(places(like)):
+    for k in range(lane_count(like)):
         A, B = pose_at(given.place.C[a], k), pose_at(given.place.C[b], k)
         of = Segment((A.p - B.p) @ B.R, axis_z(A.R) @ B.R, h.z)
         write_ball(given, b, touch, row, k, B, point(of, -h.z), h.x, margin)
@@ -290,7 +290,7 @@ def box_on_height_field(given: Geometry, a: int, b: int, touch: Touch, row: int,
     like, h = given.place.C[a].p.x, given.collider.size[a]
     for j in range(BOX_POINTS):
         write_far(touch, row + j, like)
-    for k in range(places(like)):
+    for k in range(lane_count(like)):
         A, B = pose_at(given.place.C[a], k), pose_at(given.place.C[b], k)
         for j in range(8):
             write_probe(given, b, touch, row + j, k, B, (A @ box_corner(j, h) - B.p) @ B.R)
@@ -303,7 +303,7 @@ def cylinder_on_height_field(given: Geometry, a: int, b: int, touch: Touch, row:
     like, h = given.place.C[a].p.x, given.collider.size[a]
     for j in range(CYLINDER_POINTS):
         write_far(touch, row + j, like)
-    for k in range(places(like)):
+    for k in range(lane_count(like)):
         A, B = pose_at(given.place.C[a], k), pose_at(given.place.C[b], k)
         _, _, n = below(given, b, (A.p - B.p) @ B.R)
         n, u = B.R @ n, axis_z(A.R)
@@ -324,7 +324,7 @@ def hull_on_height_field(given: Geometry, a: int, b: int, touch: Touch, row: int
     like, first, data, count = given.place.C[a].p.x, given.collider.first[a], given.data, given.collider.count[a]
     for j in range(count + PEAKS):
         write_far(touch, row + j, like)
-    for k in range(places(like)):
+    for k in range(lane_count(like)):
         A, B = pose_at(given.place.C[a], k), pose_at(given.place.C[b], k)
         for j in range(count):
             i = first + 3 * j

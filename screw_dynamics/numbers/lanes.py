@@ -148,7 +148,7 @@ def splat_single(x: Any) -> Any:
     return x
 
 
-def places(x: Any) -> int:
+def lane_count(x: Any) -> int:
     """Return the count of numbers in x: WIDTH for a lane or mask, twice that in single precision, else one."""
     return 1
 
@@ -173,7 +173,7 @@ def _single_lane_of(x):
     return lambda x: _splat_single(x)
 
 
-@overload(places)
+@overload(lane_count)
 def _places(x):
     count = getattr(x, "lanes", 1)
     return lambda x: count
@@ -193,7 +193,7 @@ def _insert_number(x, k, number):
 @kernel
 def _replaced(x, s, c, limit):
     """s and c, but libm's sine and cosine of x in places where |x| >= limit: such a number does not affect others."""
-    for k in range(places(x)):
+    for k in range(lane_count(x)):
         a = extract(x, k)
         if abs(a) >= limit:
             s, c = insert(s, k, math.sin(a)), insert(c, k, math.cos(a))

@@ -15,7 +15,7 @@ import numpy as np
 
 from screw_dynamics.numba_internals.compiler import intrinsic, overload, types
 
-from .lanes import places
+from .lanes import lane_count
 from .structs import numba_types
 from .tables import block, table, table_type, width
 
@@ -76,7 +76,7 @@ def arranged(cls: type, like: Any, sizes: NamedTuple, memory: np.ndarray, start:
             found.append(array.view(np.int64) if part.scalar == 0 and isinstance(part.scalar, int) else array)
         else:
             found.append(table(part.kind, like, axes[0], memory, start))
-        start += part.unit(places(like)) * part.width * math.prod(axes)
+        start += part.unit(lane_count(like)) * part.width * math.prod(axes)
     return cls(*found)
 
 

@@ -199,8 +199,8 @@ class ScenePhase(TreePhase):
     @remade
     def rollouts(self) -> Rollouts:
         """The rollouts that make the steps of the scene."""
-        self.scene.touching.have_room()
-        return self.scene.touching.rollouts
+        self.scene.contact_model.have_room()
+        return self.scene.contact_model.rollouts
 
     def derivatives(self, q: np.ndarray, qd: np.ndarray, tau: np.ndarray, t: np.ndarray, whole: bool = True,
                     most: np.ndarray | None = None) -> np.ndarray:
@@ -219,7 +219,7 @@ class ScenePhase(TreePhase):
 
 def phase_of(first: int, mover: Any, steps: Steps) -> TreePhase:
     """The phase of a Robot, a ClosedLoopRobot or a Scene. ValueError for anything else."""
-    if hasattr(mover, "touching"):
+    if hasattr(mover, "contact_model"):
         return ScenePhase(first, mover, steps)
     if hasattr(mover, "constraints") and hasattr(mover, "robot"):
         return LoopPhase(first, mover, steps)

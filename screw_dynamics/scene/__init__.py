@@ -1,7 +1,7 @@
 """Scenes: robots and bodies that touch.
 
 Imports robots and what is below them."""
+from .contact_model import Contacts, ContactWarning, Residuals
 from .scene import Scene
-from .touching import Contacts, ContactWarning, Residuals
 
 __all__ = ["ContactWarning", "Contacts", "Residuals", "Scene"]

@@ -111,11 +111,11 @@ def _counted(scene, q, free, pairs):
             raise ValueError(f"pair {tuple(sorted(pair))} is not among the pairs of the scene")
         return np.array([k for k, pair in enumerate(names) if frozenset(pair) in wanted], dtype=int)
     moved = {}
-    for collider in scene.touching.colliders:
+    for collider in scene.contact_model.colliders:
         if collider.link not in moved:
             moved[collider.link] = np.abs(scene.robot.jacobian(q, collider.link, "spatial")).max(axis=0) * free > 0.0
-    colliders = scene.touching.colliders
-    return np.array([k for k, pair in enumerate(scene.touching.pairs) if (
+    colliders = scene.contact_model.colliders
+    return np.array([k for k, pair in enumerate(scene.contact_model.pairs) if (
         moved[colliders[pair.first].link] != moved[colliders[pair.second].link]).any()], dtype=int)
 
 

@@ -3,7 +3,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .touching import Contacts, Residuals
+from .contact_model import Contacts, Residuals
 
 
 class SceneMotion(NamedTuple):

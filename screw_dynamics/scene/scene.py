@@ -23,6 +23,7 @@ from screw_dynamics.robot.evaluation import Forces, Threads
 from screw_dynamics.simulation.integrators import FIXED_STEPS, INTEGRATORS, WITH_CONSTRAINTS
 from screw_dynamics.urdf.source import Source
 
+from .contact_model import Collider, ContactModel, Contacts
 from .derivatives import SceneLinearization
 from .file import read_scene
 from .mjcf import read_mjcf_scene
@@ -32,7 +33,6 @@ from .progress import watching
 from .results import SceneMotion, SceneStep
 from .robots import Robots, closed, collisions, constraints_of, mechanisms, mounted, of_robot, trees
 from .self_collision import self_collision
-from .touching import Collider, Contacts, Touching
 
 Shapes = Mapping[str, Any] | Sequence[CollisionShape] | None
 
@@ -163,14 +163,14 @@ class Scene(SceneLinearization, ScenePlanning):
         if given.name in (*self._objects, *self._robots.link_names, *self._robots.joint_names):
             raise ValueError(f"object {given.name!r}: the name is taken")
         self._objects[given.name] = given
-        Scene.touching.forget(self)
+        Scene.contact_model.forget(self)
 
     def remove(self, name: str) -> None:
         """Take an object out."""
         checks.one_of("object", name, self._objects)
         del self._objects[name]
         self._disabled = [pair for pair in self._disabled if name not in pair]
-        Scene.touching.forget(self)
+        Scene.contact_model.forget(self)
 
     def change(self, name: str, **fields: Any) -> None:
         """Give an object other fields, as SceneObject.but has them, its pose, friction, mass ..., or a link another
@@ -185,7 +185,7 @@ class Scene(SceneLinearization, ScenePlanning):
                 material=(shape.material or self.material).but(**fields).checked(f"material of link {name!r}"))
                 for shape in self._shapes]
             self._combine((name,))
-        Scene.touching.forget(self)
+        Scene.contact_model.forget(self)
 
     def _combine(self, links):
         """Let pairs of links with others have what the combination of their materials says."""
@@ -195,7 +195,7 @@ class Scene(SceneLinearization, ScenePlanning):
     def keep_apart(self, pairs: Iterable[tuple[str, str]]) -> None:
         """Let more pairs of links, or of objects, not touch."""
         self._disabled = [*self._disabled, *_pairs(pairs)]
-        Scene.touching.forget(self)
+        Scene.contact_model.forget(self)
 
     def copy(self, robot: Robot | ClosedLoopRobot | None = None) -> Scene:
         """Return an independent copy of the scene, around another robot of the same links if one is given, with the
@@ -221,13 +221,13 @@ class Scene(SceneLinearization, ScenePlanning):
     @property
     def robot(self) -> Robot:
         """The robot of all that is in the scene: the joints of the robots, and a free joint for each free body."""
-        return self.touching.robot
+        return self.contact_model.robot
 
     @property
     def pairs(self) -> tuple[tuple[str, str], ...]:
         """The names of what may touch, link or object, by pairs."""
-        colliders = self.touching.colliders
-        return tuple((colliders[pair.first].name, colliders[pair.second].name) for pair in self.touching.pairs)
+        colliders = self.contact_model.colliders
+        return tuple((colliders[pair.first].name, colliders[pair.second].name) for pair in self.contact_model.pairs)
 
     @property
     def left_out(self) -> Mapping[tuple[str, str], str]:
@@ -236,7 +236,7 @@ class Scene(SceneLinearization, ScenePlanning):
         return MappingProxyType(self._left_out)
 
     @remade
-    def touching(self) -> Touching:
+    def contact_model(self) -> ContactModel:
         """The scene as compiled code reads it, for packages that have kernels of their own."""
         return self._compile()
 
@@ -260,7 +260,7 @@ class Scene(SceneLinearization, ScenePlanning):
             for j in range(i):
                 if self._may_touch(robot, colliders[j], colliders[i]):
                     pairs[j, i] = self.combination.of(materials[j], materials[i])
-        return Touching(robot, colliders, list(pairs), list(pairs.values()), *self._options,
+        return ContactModel(robot, colliders, list(pairs), list(pairs.values()), *self._options,
                         constraints_of(robot, self._loops))
 
     def _find_self_pairs(self, srdf):
@@ -269,7 +269,7 @@ class Scene(SceneLinearization, ScenePlanning):
         colliders = [Collider(shape.link, shape.link, shape.shape, shape.pose) for shape in shapes]
 
         def gaps(q, pairs):
-            touching = Touching(robot, colliders, pairs, [self.material] * len(pairs))
+            touching = ContactModel(robot, colliders, pairs, [self.material] * len(pairs))
             return touching.least_gaps(q)
         disable = [tuple(pair) for pair in self._disabled if pair <= set(robot.link_names)]
         found = self_collision(robot.model, shapes, gaps, srdf=srdf, prefixes=self._prefixes, disable=disable)
@@ -320,7 +320,7 @@ class Scene(SceneLinearization, ScenePlanning):
     # --------------------------------------------------------------------------------------------- queries
     def contacts(self, q: ArrayLike, threads: Threads = None) -> Contacts:
         """The Contacts within the margin at configurations q (..., nq), without forces."""
-        return self.touching.touches(self.touching.configurations(q), threads=threads)
+        return self.contact_model.touches(self.contact_model.configurations(q), threads=threads)
 
     # --------------------------------------------------------------------------------------------- motion
     def rollout(self, q0: ArrayLike, qd0: ArrayLike | None = None, effort: ArrayLike | Callable | None = None,
@@ -336,7 +336,7 @@ class Scene(SceneLinearization, ScenePlanning):
         if checks.one_of("integrator", integrator, INTEGRATORS) not in FIXED_STEPS:
             raise ValueError(f"integrator {integrator!r} takes steps as long as an error estimate allows, which takes "
                              f"impacts for errors: with contacts take one of {', '.join(FIXED_STEPS)}")
-        touching = self.touching
+        touching = self.contact_model
         if touching.constraints is not None:
             checks.one_of("integrator of a scene with closed loops", integrator,
                           [name for name in FIXED_STEPS if name in WITH_CONSTRAINTS])

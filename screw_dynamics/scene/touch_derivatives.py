@@ -51,7 +51,7 @@ class _Moving(NamedTuple):
 
 
 class TouchRows:
-    """The rows of touches of a scene's colliders, scene.touching, at configurations."""
+    """The rows of touches of a scene's colliders, scene.contact_model, at configurations."""
 
     def __init__(self, touching: Any):
         self.touching = touching

@@ -13,7 +13,7 @@ from screw_dynamics.viewer.meshes import Part
 from screw_dynamics.viewer.page import View
 from screw_dynamics.viewer.scene import quaternion
 
-from .touching import Contacts
+from .contact_model import Contacts
 
 MOST = 64                                           # contacts that are drawn
 FIXED, CONTACT, FORCE = (0.72, 0.75, 0.79, 1.0), (30, 30, 30), (214, 39, 40)
@@ -69,7 +69,7 @@ class SceneView(View):
         q = scene.neutral() if q is None else checks.vector("q", q, scene.nq)
         self.use(scene.robot, source, q, self._parts(source))
         size, add = self.scene.size, self.server.scene.add_mesh_simple
-        for k in range(min(scene.touching.most, MOST)):
+        for k in range(min(scene.contact_model.most, MOST)):
             self._dots.append((
                 add(f"/contacts/point{k}", *glyphs.sphere_mesh(DOT * size), color=CONTACT, visible=False),
                 add(f"/contacts/force{k}", *glyphs.arrow_mesh(LONGEST * size), color=FORCE, visible=False,
@@ -123,7 +123,7 @@ class SceneView(View):
     def _parts(self, source: str | None) -> list[tuple[int, np.ndarray, Part]]:
         """(slot, pose in the body, part) of objects, and of the links of robots, unless a URDF shows these."""
         found, model, names = [], self._of.robot.model, list(self._of.objects)
-        for collider in self._of.touching.colliders:
+        for collider in self._of.contact_model.colliders:
             mine = collider.name in self._of.objects
             if not mine and source is not None or collider.shape.kind == "plane" and level(collider.pose):
                 continue

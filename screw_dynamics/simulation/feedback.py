@@ -21,7 +21,7 @@ from screw_dynamics.compiled.threads import on_threads, thread_count
 from screw_dynamics.compiled.workspace import header, interrupt_at
 from screw_dynamics.constraints.projection import BEGIN, NEEDED
 from screw_dynamics.kernel_cache.cache import Form, compiled
-from screw_dynamics.numbers.lanes import WIDTH, places
+from screw_dynamics.numbers.lanes import WIDTH, lane_count
 from screw_dynamics.numbers.memory import arranged, room
 from screw_dynamics.numbers.scalars import where
 from screw_dynamics.numbers.values import kernel, null
@@ -133,7 +133,7 @@ def feedback_steps(step: Callable, tableau: Any, like: Any, space: Callable, mem
     here = arranged(Room, like, sizes_of(head.configuration, n, given.u.shape[2], given.K.shape[2]), work, 0)
     for k in range(n):
         data.tau[k] = null(like)
-    for first in range(0, len(given.q), places(like)):
+    for first in range(0, len(given.q), lane_count(like)):
         load_rows(given.q, first, 0, x)
         load_rows(given.qd, first, 0, v)
         load_rows(given.part, first, 0, here.part)

@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from screw_dynamics.algorithms.space import displacement_rate, integrate, sizes
-from screw_dynamics.numbers.lanes import extract, insert, places
+from screw_dynamics.numbers.lanes import extract, insert, lane_count
 from screw_dynamics.numbers.scalars import absolute, sqrt, where
 from screw_dynamics.numbers.values import Scalar, kernel, null, over
 
@@ -83,7 +83,7 @@ def error_norm(tableau: Tableau, data: StepData, h: Scalar, q: list, qd: list, s
 @kernel
 def power(x: Scalar, exponent: float) -> Scalar:
     """x ** exponent in every place."""
-    for place in range(places(x)):
+    for place in range(lane_count(x)):
         x = insert(x, place, extract(x, place) ** exponent)
     return x
 

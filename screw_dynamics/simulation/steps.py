@@ -14,7 +14,7 @@ from screw_dynamics.compiled.samples import load_rows, store_rows
 from screw_dynamics.compiled.workspace import header, interrupt_at
 from screw_dynamics.constraints.impulses import ACTS
 from screw_dynamics.constraints.projection import BEGIN, NEEDED
-from screw_dynamics.numbers.lanes import extract, insert, places
+from screw_dynamics.numbers.lanes import extract, insert, lane_count
 from screw_dynamics.numbers.memory import arranged, room
 from screw_dynamics.numbers.scalars import some, where
 from screw_dynamics.numbers.tables import block
@@ -116,7 +116,7 @@ def prepare_step(tableau: Tableau, like: Scalar, space: Callable, calls: Any, jo
     head = header(memory)
     sizes = sizes_of(tableau, head.coordinates, head.configuration)
     data = arranged(StepData, like, sizes, memory, head.result, space(memory), at(memory), calls, joints)
-    stages = arranged(Stages, like, sizes, memory, head.result + places(like) * room(StepData, sizes))
+    stages = arranged(Stages, like, sizes, memory, head.result + lane_count(like) * room(StepData, sizes))
     for k in range(ACTS):
         for i in range(sizes.n):
             data.acts[k, i] = null(like)
@@ -151,7 +151,7 @@ def note_left(rollout: Rollout, data: StepData, first: int, x: list) -> None:
     for k in range(len(joints.least)):
         m, least, most = place_in_q(data.space, joints, k), joints.least[k], joints.most[k]
         if m >= 0:
-            for place in range(min(places(x[m]), len(rollout.q0) - first)):
+            for place in range(min(lane_count(x[m]), len(rollout.q0) - first)):
                 start, end = rollout.q0[first + place, 0, m], extract(x[m], place)
                 if (end < least <= start) or (end > most >= start):
                     rollout.notes[LEFT] = 1
@@ -170,7 +170,7 @@ def fixed_steps(step: Callable, tableau: Tableau, like: Scalar, space: Callable,
     settings = settings_in(rollout.settings)
     steps, every, projects = settings.steps, settings.every, data.calls[PROJECT] != 0
     watched, numbers = any_limits(data.joints), rollout.report.shape[2]
-    for first in range(0, len(rollout.q0), places(like)):
+    for first in range(0, len(rollout.q0), lane_count(like)):
         load_rows(rollout.q0, first, 0, x)
         load_rows(rollout.qd0, first, 0, v)
         if data.calls[RESTORE] > NEEDED:
@@ -225,8 +225,8 @@ def adaptive_steps(step: Callable, tableau: Tableau, like: Scalar, space: Callab
     watched = any_limits(data.joints)
     varying, weights, start, u = effort.shape[1] > 1, np.empty(len(tableau.c)), np.empty(len(x)), np.empty(len(v))
     end = q.shape[1] * every * dt
-    for first in range(0, len(q), places(like)):
-        count = min(places(like), len(q) - first)
+    for first in range(0, len(q), lane_count(like)):
+        count = min(lane_count(like), len(q) - first)
         load_rows(rollout.q0, first, 0, x)
         load_rows(rollout.qd0, first, 0, v)
         load_rows(effort, first, 0, data.tau)
@@ -265,7 +265,7 @@ def adaptive_steps(step: Callable, tableau: Tableau, like: Scalar, space: Callab
             t = arrival
             if projects:
                 end_step(data, where(accepted, length, null(like)), x, v)
-            for place in range(places(like)):               # past the last state too, or those places would never end
+            for place in range(lane_count(like)):           # past the last state too, or those places would never end
                 if (varying or projects) and extract(accepted & (t >= horizon), place):
                     i, number = int(extract(interval, place)) + 1, int(extract(sample, place)) - 1
                     s = min(first + place, len(q) - 1)

@@ -15,7 +15,7 @@ from screw_dynamics.simulation import driven_joints as rows
 from screw_dynamics.simulation.driven_joints import BRAKE, EFFORT, GRAVITY, PAST, REFERENCE, SERVO
 
 from .commands import Drive, Drives
-from .environment import Touching
+from .environment import ContactModel
 from .limits import EnforcedLimits
 from .loops import why_open
 from .moving import Moving
@@ -56,7 +56,8 @@ class Actuators:
         return self.step(robot, drives, sample, t, q, qd, wrenches)[0]
 
     def step(self, robot: Robot, drives: Drives, sample: Sample | None, t: float, q: np.ndarray, qd: np.ndarray,
-             wrenches: Wrenches, touching: Touching | None = None) -> tuple[np.ndarray, np.ndarray, Contacts | None]:
+             wrenches: Wrenches, touching: ContactModel | None = None
+             ) -> tuple[np.ndarray, np.ndarray, Contacts | None]:
         """Return the accelerations (n,) of `acceleration`, the efforts (n,), and the contacts in that step: None for a
         robot alone, and for a step that cannot be made."""
         end, clipped = qd.copy(), np.zeros(robot.n, dtype=np.int64)
@@ -88,7 +89,7 @@ class Actuators:
         return self._loops
 
     def move(self, robot: Robot, drives: Drives, samples: Sample | None, t: float, q: np.ndarray, qd: np.ndarray,
-             wrenches: Wrenches, steps: int, clipped: np.ndarray, past: np.ndarray, touching: Touching | None = None
+             wrenches: Wrenches, steps: int, clipped: np.ndarray, past: np.ndarray, touching: ContactModel | None = None
              ) -> tuple[int, np.ndarray, np.ndarray, np.ndarray]:
         """Make steps with new efforts at the start of each. samples: the reference, if any, rows (steps, n).
 
@@ -162,7 +163,7 @@ class Actuators:
 _DRIVES = np.array([EFFORT, GRAVITY, SERVO, SERVO, SERVO, BRAKE])       # by Drive
 
 
-def with_bodies(table: np.ndarray, touching: Touching) -> np.ndarray:
+def with_bodies(table: np.ndarray, touching: ContactModel) -> np.ndarray:
     """The table of a robot's joints, with those of free bodies, which nothing drives, behind them."""
     n = table.shape[1]
     whole = _padded(table, touching.robot.n)

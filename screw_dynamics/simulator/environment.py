@@ -12,8 +12,8 @@ from screw_dynamics.model.configuration_space import rotated
 from screw_dynamics.model.floating_base import NUMBERS, RATES
 from screw_dynamics.robot import Robot
 from screw_dynamics.scene import Contacts, Scene
+from screw_dynamics.scene.contact_model import ContactModel
 from screw_dynamics.scene.objects import SceneObject
-from screw_dynamics.scene.touching import Touching
 
 from .loops import with_loops
 
@@ -53,7 +53,7 @@ class Environment:
 
     def __init__(self, scene: Scene):
         self._scene = scene.copy()
-        self.touching: Touching = self._scene.touching
+        self.touching: ContactModel = self._scene.contact_model
         self._slippery: dict[str, float] = {}
         self._dropped: frozenset[str] = frozenset()
         self.spawned: set[str] = set()
@@ -68,7 +68,7 @@ class Environment:
     @property
     def surfaces(self) -> tuple[str, ...]:
         """The names of the surfaces that may touch: links with shapes, and objects."""
-        return tuple(dict.fromkeys(collider.name for collider in self._scene.touching.colliders))
+        return tuple(dict.fromkeys(collider.name for collider in self._scene.contact_model.colliders))
 
     def use(self, robot: Robot) -> None:
         """Be around another robot of the same links, under another gravity, say, or with payloads."""
@@ -90,14 +90,14 @@ class Environment:
             scene = scene.copy()
             for name, pose in self._moved.items():
                 scene.change(name, pose=pose)
-            known = {*scene.objects, *(collider.link for collider in scene.touching.colliders)}
+            known = {*scene.objects, *(collider.link for collider in scene.contact_model.colliders)}
             for name, friction in self._slippery.items():
                 if name in known:                       # it may be deleted
                     scene.change(name, friction=friction)
             robot = scene.robots
             links = [link for link in robot.link_names if link != robot.model.root]     # the ground is on that
             scene.keep_apart((name, link) for name in self._dropped & scene.objects.keys() for link in links)
-        most, self.touching = self.touching.most, scene.touching
+        most, self.touching = self.touching.most, scene.contact_model
         self.touching.have_room(most)       # what touched will touch again
         self.bodies = tuple(name for name, each in self.objects.items() if each.free)
         self._at = {name: k for k, name in enumerate(self.bodies)}
@@ -179,7 +179,7 @@ class Environment:
         """Let a surface, of an object or a link, have another coefficient of friction from now on."""
         scene = self._scene.copy()
         scene.change(name, friction=friction)
-        self.touching = scene.touching      # refuses what cannot be, before anything changes
+        self.touching = scene.contact_model      # refuses what cannot be, before anything changes
         self._scene = scene
         self._renew()
 
@@ -193,7 +193,7 @@ class Environment:
 
     # --------------------------------------------------------------------------------------------- contacts
     @staticmethod
-    def touches(touching: Touching, found: Contacts) -> list[Touch]:
+    def touches(touching: ContactModel, found: Contacts) -> list[Touch]:
         """The contacts of one state, those that press, or whose gap is closed."""
         names = [collider.name for collider in touching.colliders]
         return [Touch(names[touching.pairs[pair].first], names[touching.pairs[pair].second], float(found.gap[k]),
@@ -201,7 +201,7 @@ class Environment:
                 for k, pair in enumerate(found.pair) if pair >= 0 and (found.gap[k] <= 0.0 or found.force[k].any())]
 
     @staticmethod
-    def wrenches(touching: Touching, robot: Robot, q: np.ndarray, found: Contacts) -> dict[str, np.ndarray]:
+    def wrenches(touching: ContactModel, robot: Robot, q: np.ndarray, found: Contacts) -> dict[str, np.ndarray]:
         """The sum of the wrenches {link: (6,)} of contacts on the links of a robot at q (nq,), in the links' frames."""
         at: dict[str, np.ndarray] = {}
         total: dict[str, np.ndarray] = {}

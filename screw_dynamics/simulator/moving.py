@@ -13,7 +13,7 @@ from screw_dynamics.robot import Robot
 from screw_dynamics.scene import Contacts
 from screw_dynamics.simulation.driven import Driven
 
-from .environment import Touching
+from .environment import ContactModel
 from .settings import Settings
 
 
@@ -22,7 +22,7 @@ class Moving:
     anew with more room, up to the scene's max_contacts; `crowded`: the motion ends before a step with more. unsolved:
     the largest residual in m/s of the last motion's contacts in steps that the solver gave up, 0 if there is none."""
 
-    def __init__(self, robot: Robot, settings: Settings, forces: Sequence[Element], touching: Touching | None):
+    def __init__(self, robot: Robot, settings: Settings, forces: Sequence[Element], touching: ContactModel | None):
         self.robot, self.touching, self.crowded, self.unsolved = robot, touching, False, 0.0
         self._make = partial(driven, robot, settings, forces, touching)
         self._renew()

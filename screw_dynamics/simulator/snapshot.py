@@ -13,7 +13,7 @@ from screw_dynamics.scene import Contacts
 
 from .actuators import Actuators
 from .commands import Drives
-from .environment import Environment, Touch, Touching
+from .environment import ContactModel, Environment, Touch
 from .loops import loads
 from .motors import behind_springs
 from .pushes import Push, total
@@ -33,7 +33,7 @@ class Acting(NamedTuple):
     locked: np.ndarray
     integrated: Robot | None
     stopped: bool
-    touching: Touching | None = None
+    touching: ContactModel | None = None
 
 
 class Snapshot:

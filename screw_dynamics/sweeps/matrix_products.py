@@ -9,7 +9,7 @@ import numpy as np
 
 from screw_dynamics.compiled.entry import lane
 from screw_dynamics.compiled.native import array_at, at
-from screw_dynamics.numbers.lanes import WIDTH, places
+from screw_dynamics.numbers.lanes import WIDTH, lane_count
 from screw_dynamics.numbers.tables import block
 from screw_dynamics.numbers.values import kernel, noinline
 
@@ -44,8 +44,8 @@ def row_numbers(unit: int, b: int) -> int:
 @kernel
 def matrix(like: Any, a: int, b: int, memory: np.ndarray, start: int) -> Matrix:
     """A matrix of scalars of the kind of `like` in memory from a position on."""
-    numbers = row_numbers(places(like), b)
-    return Matrix(block(like, (a, numbers // places(like)), memory, start),
+    numbers = row_numbers(lane_count(like), b)
+    return Matrix(block(like, (a, numbers // lane_count(like)), memory, start),
                   block(lane(), (a, numbers // WIDTH), memory, start))
 
 

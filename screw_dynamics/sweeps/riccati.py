@@ -19,7 +19,7 @@ import numpy as np
 
 from screw_dynamics.compiled.samples import load_rows, store_rows
 from screw_dynamics.constraints.bounded import FREE, LOWER, UPPER
-from screw_dynamics.numbers.lanes import places
+from screw_dynamics.numbers.lanes import lane_count
 from screw_dynamics.numbers.scalars import some, where
 from screw_dynamics.numbers.values import kernel, noinline, null
 
@@ -48,7 +48,7 @@ def load_cost(given: Motions, first: int, k: int, at: Work) -> None:
         for J in range(at.FS.rows.shape[1]):
             at.WS.rows[i, J] = at.FS.rows[i, J]
     for i in range(x):
-        for J in range(lower_lanes(places(at.D[0]), i, at.Q.rows)):
+        for J in range(lower_lanes(lane_count(at.D[0]), i, at.Q.rows)):
             at.Q.rows[i, J] = null(at.Q.rows[i, J])
         at.Q.entries[i, 0], at.Q.entries[i, 1 + i] = at.g[i], at.D[i]
     for i in range(w - x):
@@ -107,7 +107,7 @@ def quadratic(given: Motions, first: int, k: int, at: Work) -> None:
     """Q = H + F^T V F and q = g + F^T (v + V gap): with F = E + B A they are H + A^T W + E^T V (E + B A), and S^T S is
     in the same product."""
     V, Q, FS, WS, x, r, above, unit = (at.V.entries, at.Q, at.FS, at.WS, len(at.gap), len(at.inner), len(at.outer),
-                                       places(at.gap[0]))
+                                       lane_count(at.gap[0]))
     load_matrix(given.F, first, k, FS.entries[:r, 1:1 + len(at.z)])
     for i in range(r):
         FS.entries[i, 0] = null(FS.entries[i, 0])
@@ -181,9 +181,9 @@ def best_efforts(given: Motions, found: Feedback, first: int, k: int, at: Work) 
         U[e, 1 + x + e] += where(at.side[e] == FREE, shift, null(shift))
     eliminate(at)
     for i in range(x):
-        for J in range(lower_lanes(places(shift), i, V.rows)):
+        for J in range(lower_lanes(lane_count(shift), i, V.rows)):
             V.rows[i, J] = at.Q.rows[i, J]
-    add_product(transposed, U[:, 1:1 + x], at.K.rows, V.rows, places(shift))
+    add_product(transposed, U[:, 1:1 + x], at.K.rows, V.rows, lane_count(shift))
     for e in range(m):
         at.told[CHANGE] += 0.5 * U[e, 0] * K[e, 0]
     for e in range(m - 1, 0, -1):
@@ -204,7 +204,7 @@ def backward(given: Motions, found: Feedback, first: int, at: Work) -> None:
     N, m, x, r = given.lower.shape[1], len(at.d), len(at.gap), len(at.inner)
     at.told[CHANGE], at.told[LEAST_PIVOT] = null(at.gap[0]), null(at.gap[0]) + 1.0
     load_cost(given, first, N, at)
-    add_product(transposed, at.FS.entries[r:, 1:1 + x], at.WS.rows[r:], at.Q.rows, places(at.gap[0]))
+    add_product(transposed, at.FS.entries[r:, 1:1 + x], at.WS.rows[r:], at.Q.rows, lane_count(at.gap[0]))
     for i in range(x):
         for J in range(at.V.rows.shape[1]):
             at.V.rows[i, J] = at.Q.rows[i, J]

@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from screw_dynamics.numbers.lanes import places
+from screw_dynamics.numbers.lanes import lane_count
 from screw_dynamics.numbers.tables import block
 from screw_dynamics.numbers.values import kernel
 
@@ -98,7 +98,7 @@ def work_numbers(unit: int, of: Sizes) -> int:
 @kernel
 def work_in(like: Any, of: Sizes, memory: np.ndarray) -> Work:
     """The Work in memory."""
-    (x, m, r, s, bounded), unit = of, places(like)
+    (x, m, r, s, bounded), unit = of, lane_count(like)
     w = x + m
     wide, own = row_numbers(unit, 1 + w), row_numbers(unit, 1 + x)
     W = (r + s) * wide

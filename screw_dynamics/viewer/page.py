@@ -323,7 +323,7 @@ def view(robot: Any, t: Any = None, q: ArrayLike | None = None, *, urdf: str | N
     everybody. port: the first free one from here on. ImportError without viser, the extra [view].
 
     Of a Scene: view(scene, motion), as scene.view."""
-    if not isinstance(robot, Robot) and hasattr(robot, "touching"):
+    if not isinstance(robot, Robot) and hasattr(robot, "contact_model"):
         return robot.view(t, q=q, urdf=urdf, host=host, port=port, speed=speed)
     start = None if q is None else checks.real_numbers("q", q, robot.nq)
     if start is not None and t is not None:

@@ -11,7 +11,7 @@ from numba.core.errors import TypingError
 
 from screw_dynamics.numba_internals.compiler import FLAGS, start
 from screw_dynamics.numbers import lanes, scalars
-from screw_dynamics.numbers.lanes import WIDTH, extract, insert, places, splat
+from screw_dynamics.numbers.lanes import WIDTH, extract, insert, lane_count, splat
 from screw_dynamics.numbers.scalars import LIMIT, where
 from screw_dynamics.numbers.tables import block, packed, table, width
 from screw_dynamics.numbers.values import fields, kernel
@@ -120,7 +120,7 @@ def test_places_are_numbered_as_in_memory():
     a = np.arange(2.0 * WIDTH)
     expressions = ["splat(extract(a, 0))", f"splat(extract(a, {WIDTH - 1}))", "insert(a, 3, x)",
                    f"splat(1.0 * extract(a > {WIDTH + 2.5}, 2))", f"splat(1.0 * extract(a > {WIDTH + 2.5}, 3))",
-                   "splat(1.0 * places(a) + 10 * places(a < x) + 100 * places(x))",
+                   "splat(1.0 * lane_count(a) + 10 * lane_count(a < x) + 100 * lane_count(x))",
                    "splat(extract(x, 5))", "splat(insert(x, 5, 3.0))"]
     first, last, inserted, before, after, counts, own, replaced = evaluated(expressions, a, a, 99.0)
     assert (first == np.repeat([0, WIDTH], WIDTH)).all()
@@ -131,7 +131,7 @@ def test_places_are_numbered_as_in_memory():
 
 
 def test_a_number_in_plain_python_is_its_only_place():
-    assert (places(2.5), extract(2.5, 0), insert(2.5, 0, 4.0)) == (1, 2.5, 4.0)
+    assert (lane_count(2.5), extract(2.5, 0), insert(2.5, 0, 4.0)) == (1, 2.5, 4.0)
 
 
 def test_a_lane_does_not_mix_with_a_mask():

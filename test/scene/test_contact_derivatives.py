@@ -116,8 +116,8 @@ def test_points_that_stick_keep_their_velocities():
 
 def rows_are_differentiated(scene, q, rng, h=1e-4):
     """Whether gaps, Jacobians and belts of all points of all pairs have the derivatives that differences find."""
-    rows, pairs = TouchRows(scene.touching), []
-    for k, pair in enumerate(scene.touching.pairs):
+    rows, pairs = TouchRows(scene.contact_model), []
+    for k, pair in enumerate(scene.contact_model.pairs):
         pairs += [(k, j) for j in range(pair.points)]
     given = rows.at(q, *zip(*pairs, strict=True))
     there, ways = given.gap < 1e8, rng.normal(size=(2, scene.n))

@@ -345,7 +345,7 @@ def test_a_four_bar_that_lies_on_the_ground_keeps_its_loop_and_its_contact(integ
     theta = -math.acos(0.95) - 1e-5
     q = np.array([theta, -theta, theta])
     motion = scene.rollout(q, steps=60, integrator=integrator)
-    constraints = scene.touching.constraints
+    constraints = scene.contact_model.constraints
     assert np.abs(constraints.residual(motion.q)).max() < 1e-12
     assert np.abs(constraints.jacobian(motion.q) @ motion.qd[..., None]).max() < 1e-12
     assert np.nanmin(motion.contacts.gap) > -1e-7           # the curvature of its way in a step in which it falls
@@ -358,7 +358,7 @@ def test_a_four_bar_that_lies_on_the_ground_keeps_its_loop_and_its_contact(integ
 
 def test_of_closed_loops_is_refused_what_does_not_keep_them():
     scene = sd.Scene({"a/": four_bar()}, ground=True, shapes={"a/coupler": Sphere(0.05)})
-    assert scene.touching.constraints.m == 5 and list(scene.touching.constraints.rows) == ["a/close"]
+    assert scene.contact_model.constraints.m == 5 and list(scene.contact_model.constraints.rows) == ["a/close"]
     with pytest.raises(ValueError, match="closed loops"):
         scene.rollout(scene.neutral(), steps=1, integrator="variational")
     with pytest.raises(ValueError, match="closed loops are not known here, of a/close"):

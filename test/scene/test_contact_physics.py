@@ -256,14 +256,14 @@ def row_of_boxes(count, **options):
 def test_any_number_of_boxes_stands_on_its_weight_and_memory_grows_as_contacts_come():
     """One falls on 17 that rest; bits are those of a scene with memory for all contacts from the start."""
     scene, large = row_of_boxes(18), row_of_boxes(18)
-    large.touching.have_room()
+    large.contact_model.have_room()
     q = scene.neutral()
     q[2] += 0.021
     assert len(scene.contacts(q).pair) >= 4 * 17
     qd = np.zeros(scene.n)
     qd[5] = -1.0
     found, expected = (each.rollout(q, qd, steps=100) for each in (scene, large))
-    assert scene.touching.most < large.touching.most
+    assert scene.contact_model.most < large.contact_model.most
     np.testing.assert_array_equal(found.q, expected.q)
     np.testing.assert_array_equal(found.qd, expected.qd)
     pairs = np.array(scene.pairs)[found.contacts.pair[-1, :4 * 18]]

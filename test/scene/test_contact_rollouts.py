@@ -9,7 +9,7 @@ import pytest
 import screw_dynamics as sd
 from screw_dynamics.contact.shapes import Plane, Sphere
 from screw_dynamics.scene import ContactWarning
-from screw_dynamics.scene.touching import Touching
+from screw_dynamics.scene.contact_model import ContactModel
 from screw_dynamics.simulation.divergence import DivergenceWarning
 
 pytestmark = pytest.mark.slow
@@ -121,15 +121,15 @@ def test_a_motion_that_diverges_is_told_with_what_helps():
 # ---------------------------------------------------------------------------------------------- room for contacts
 def make_room_meanwhile(scene, monkeypatch):
     """While a scene has tables made, another thread makes more room, once."""
-    touching, done = scene.touching, []
+    touching, done = scene.contact_model, []
 
     def tables(self, *given):
         if self is touching and not done:
             done.append(True)
             self.grow(64, 8.0)
         return own(self, *given)
-    own = Touching._tables
-    monkeypatch.setattr(Touching, "_tables", tables)
+    own = ContactModel._tables
+    monkeypatch.setattr(ContactModel, "_tables", tables)
 
 
 @pytest.mark.parametrize("of", [lambda scene: scene.rollout(scene.neutral(), steps=1).contacts,
@@ -137,7 +137,7 @@ def make_room_meanwhile(scene, monkeypatch):
 def test_contacts_are_all_there_if_another_thread_makes_room_for_them_meanwhile(of, monkeypatch):
     scene = row_of_boxes(18)
     make_room_meanwhile(scene, monkeypatch)
-    assert (of(scene).pair >= 0).sum() == 4 * 18 and scene.touching.most == 128
+    assert (of(scene).pair >= 0).sum() == 4 * 18 and scene.contact_model.most == 128
 
 
 def test_there_is_room_for_no_more_contacts_than_pairs_can_have():
@@ -148,7 +148,7 @@ def test_there_is_room_for_no_more_contacts_than_pairs_can_have():
         scene.add_box(name, (0.2, 0.2, 0.01), 1.0, at(x=0.5 * k, z=0.005))
     scene.keep_apart([(a, b) for a in plates for b in plates if a < b])
     contacts = scene.contacts(scene.neutral())
-    assert scene.touching.most == (contacts.pair >= 0).sum() == 8 * 10
+    assert scene.contact_model.most == (contacts.pair >= 0).sum() == 8 * 10
 
 
 def test_a_motion_in_which_a_controller_raises_for_want_of_room_is_made_anew():

@@ -165,7 +165,7 @@ def test_geoms_without_a_partner_in_the_model_touch_what_is_added():
 
 
 def frictions(scene):
-    return {frozenset(names): pair.mu for names, pair in zip(scene.pairs, scene.touching.pairs, strict=True)}
+    return {frozenset(names): pair.mu for names, pair in zip(scene.pairs, scene.contact_model.pairs, strict=True)}
 
 
 def test_materials_and_pairs_that_are_given_count_in_place_of_those_of_the_model():

@@ -4,8 +4,8 @@ import pytest
 
 import screw_dynamics as sd
 from screw_dynamics.contact.shapes import Box, Plane, Sphere
+from screw_dynamics.scene.contact_model import ContactModel
 from screw_dynamics.scene.objects import SceneObject
-from screw_dynamics.scene.touching import Touching
 from screw_dynamics.simulator.settings import Settings
 from screw_dynamics.simulator.simulation import Simulation
 from screw_dynamics.urdf.reader import model_of
@@ -185,7 +185,7 @@ def test_an_object_for_whose_contacts_there_is_no_memory_is_not_spawned_and_noth
     simulation.spawn(box(0))
     before = state(simulation)
     with monkeypatch.context() as patch, pytest.raises(MemoryError):
-        patch.setattr(Touching, "touches", touches)
+        patch.setattr(ContactModel, "touches", touches)
         simulation.spawn(box(1))
     np.testing.assert_array_equal(state(simulation), before)
     assert list(simulation.environment.objects) == ["ground", "box0"]

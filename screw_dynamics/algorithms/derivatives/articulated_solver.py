@@ -8,7 +8,7 @@ import numpy as np
 
 from screw_dynamics.compiled.across import at_once, put, taken
 from screw_dynamics.model.links import Link
-from screw_dynamics.numbers.lanes import places
+from screw_dynamics.numbers.lanes import lane_count
 from screw_dynamics.numbers.tables import Square, extends, table
 from screw_dynamics.numbers.values import Scalar, kernel, over, zero
 from screw_dynamics.screws.inertia import Articulated, Inertia, articulated, shifted_articulated, square
@@ -58,7 +58,7 @@ def factorize_bodies(links: Link, body: ForwardDynamicsDerivatives, n: int) -> N
 def substitute_bodies(links: Link, body: ForwardDynamicsDerivatives, b: np.ndarray) -> None:
     """Solve M X = B: b (n, m) becomes X."""
     slots = len(links.parent)
-    memory = np.empty(12 * slots * places(taken(b, 0, 0)))
+    memory = np.empty(12 * slots * lane_count(taken(b, 0, 0)))
     columns = table(Columns, taken(b, 0, 0), slots, memory, 0)
     for first in range(0, b.shape[1], at_once(b)):
         solve(links, body, columns, b, first)

@@ -4,7 +4,7 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 
-from screw_dynamics.numbers.lanes import places
+from screw_dynamics.numbers.lanes import lane_count
 from screw_dynamics.numbers.memory import arranged, room
 from screw_dynamics.numbers.values import Scalar, kernel
 
@@ -82,6 +82,6 @@ def memory_size(sizes: Sizes) -> int:
 @kernel
 def places_in(like: Scalar, sizes: Sizes, memory: np.ndarray) -> Places:
     """Idle places."""
-    count = places(like)
+    count = lane_count(like)
     return arranged(Places, like, sizes, memory, count * room(Work, sizes),
                     np.full(count, -1), np.zeros(count, np.int64), np.zeros(count))

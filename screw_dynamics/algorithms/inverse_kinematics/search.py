@@ -14,7 +14,7 @@ from screw_dynamics.compiled.tiles import gather
 from screw_dynamics.kernel_cache.cache import Form, compiled
 from screw_dynamics.model.group_joints import configure
 from screw_dynamics.model.links import Link
-from screw_dynamics.numbers.lanes import extract, insert, places
+from screw_dynamics.numbers.lanes import extract, insert, lane_count
 from screw_dynamics.numbers.memory import arranged
 from screw_dynamics.numbers.scalars import absolute, some, where
 from screw_dynamics.numbers.tables import taking
@@ -213,7 +213,7 @@ def run(Table: type, fill: Callable, renew: Callable, like: Scalar, memory: np.n
     work, at = arranged(Work, like, sizes, work_memory, 0), places_in(like, sizes, work_memory)
     state, attempts = at.state, int(options[ATTEMPTS])
     following, alive = 0, 0
-    for place in range(places(like)):
+    for place in range(lane_count(like)):
         load(search, at, work.e, place, min(place, N - 1))      # those past the end are idle, but hold numbers
         if place < N:
             following, alive = following + 1, alive + 1
@@ -239,7 +239,7 @@ def run(Table: type, fill: Callable, renew: Callable, like: Scalar, memory: np.n
             fresh = go_back(search, at, cost)
         ended = settled | (state[SINCE] > options[PATIENCE]) | (state[MADE] > options[STEPS]) & (fresh < 1.0)
         if some(ended | within):
-            for place in range(places(like)):
+            for place in range(lane_count(like)):
                 row = at.row[place]
                 if row >= 0 and (extract(ended, place) or extract(within, place)):
                     keep(search, at, place, extract(within, place), extract(cost, place), extract(angle, place),

@@ -12,7 +12,7 @@ from screw_dynamics.compiled.entry import lane, number
 from screw_dynamics.compiled.functions import function
 from screw_dynamics.compiled.samples import load_rows, store_rows
 from screw_dynamics.kernel_cache.cache import BATCHES, Form, compiled
-from screw_dynamics.numbers.lanes import WIDTH, places
+from screw_dynamics.numbers.lanes import WIDTH, lane_count
 from screw_dynamics.numbers.memory import room
 from screw_dynamics.numbers.tables import block
 
@@ -39,7 +39,7 @@ def form_of_problems(lanes: bool) -> Form:
 
     @compiled(f"contacts.arrays{BATCHES * lanes}", nogil=True)
     def problems_of(solver, u, m, spin_of, roll_of, impacts, threshold, problems, memory, results):
-        spins, rolls, unit = len(spin_of), len(roll_of), places(like())
+        spins, rolls, unit = len(spin_of), len(roll_of), lane_count(like())
         given, many = cones(like(), u, m, memory, 0, spins, rolls), problems.shape[2]
         inputs = block(like(), (many,), memory, 0)
         found = block(like(), (2 * len(given.x) + FOUND,), memory, unit * many)

@@ -16,7 +16,7 @@ from screw_dynamics.contact.colliders import (
     geometry_numbers,
 )
 from screw_dynamics.contact.colliders import pack as packed_geometry
-from screw_dynamics.numbers.lanes import places
+from screw_dynamics.numbers.lanes import lane_count
 from screw_dynamics.numbers.memory import Shared, Words, arranged, room
 from screw_dynamics.numbers.tables import packed, table, width
 from screw_dynamics.numbers.values import Scalar, kernel
@@ -131,7 +131,7 @@ def contact_problem(given: ContactTables, like: Any, n: int, m: int, count: int)
 @kernel
 def contacts_in(memory: np.ndarray, like: Any) -> ContactTables:
     """The contacts in a workspace, with memory for scalars of the kind of `like`."""
-    head, unit = ws.header(memory), places(like)
+    head, unit = ws.header(memory), lane_count(like)
     first, n = head.tables, head.coordinates
     loops, m, terms = int(memory[first]), int(memory[first + 1]), int(memory[first + 2])
     first += COUNTS + LOOP * max(1, loops) + ROW * max(1, m) + TERM * max(1, terms)

@@ -7,7 +7,7 @@ from screw_dynamics.compiled.entry import ending, lane, number, per_joint
 from screw_dynamics.compiled.functions import function
 from screw_dynamics.compiled.samples import load_rows, store_rows
 from screw_dynamics.kernel_cache.cache import Form, compiled
-from screw_dynamics.numbers.lanes import places
+from screw_dynamics.numbers.lanes import lane_count
 from screw_dynamics.numbers.tables import block
 from screw_dynamics.numbers.values import null, zero
 from screw_dynamics.screws.vectors import Vec3
@@ -33,7 +33,7 @@ def form_of_touches(on_groups: bool, lanes: bool) -> Form:
     def touches(memory, calls, configurations, reports):
         links, body, given = ws.links_in(memory), ws.body_on_lanes(Table, memory, like()), contacts_in(memory, like())
         q = block(like(), (configurations.shape[2],), memory, ws.header(memory).lanes)
-        for start in range(0, len(configurations), places(like())):
+        for start in range(0, len(configurations), lane_count(like())):
             load_rows(configurations, start, 0, q)
             fill(links, memory, q, body.q)
             compute_poses(links, body)

@@ -2,7 +2,7 @@
 
 from dataclasses import fields
 
-from screw_dynamics.scene.touching import MAX_CONTACTS
+from screw_dynamics.scene.contact_model import MAX_CONTACTS
 from screw_dynamics.simulator.lockstep import TRIGGERS
 from screw_dynamics.simulator.settings import JOINT_MODES, Settings
 

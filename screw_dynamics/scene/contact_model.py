@@ -81,7 +81,7 @@ class Room(NamedTuple):
     rollouts: Rollouts
 
 
-class Touching:
+class ContactModel:
     """Colliders on the links of a robot, and pairs of them (i, j) with (friction, restitution, torsion, rolling).
 
     max_contacts: at once; margin: gaps in m up to which contacts are looked for; constraints: closed loops of the
