@@ -6,6 +6,7 @@ import re
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -198,6 +199,18 @@ def test_a_signal_that_is_put_off_does_at_the_end_what_it_would_have_done(number
         assert len(came) == 1
     finally:
         signal.signal(number, before)
+
+
+def test_a_thread_that_gets_no_signals_puts_off_none():
+    before, found = [signal.getsignal(number) for number in (INT, TERM)], []
+
+    def work():
+        with put_off():
+            found.append([signal.getsignal(number) for number in (INT, TERM)])
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    assert found == [before] and [signal.getsignal(number) for number in (INT, TERM)] == before
 
 
 def test_an_interrupted_demo_leaves_no_node_behind(tmp_path, ros_domain):

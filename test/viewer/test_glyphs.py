@@ -56,6 +56,20 @@ def test_primitives_enclose_their_volumes():
     assert all(volume(glyphs.screw_mesh(kind, 1.0)) > 0.0 for kind in ("turns", "slides", "helical"))
 
 
+def test_marks_of_joints_are_told_apart_near_the_head():
+    """A ring in a plane about the axis, a square with two heads, and a helix that climbs; all as long along z."""
+    size, meshes = 2.0, {kind: glyphs.screw_mesh(kind, 2.0)[0] for kind in ("turns", "slides", "helical")}
+    for vertices in meshes.values():
+        assert vertices[:, 2].max() == pytest.approx(size) and vertices[:, 2].min() == pytest.approx(-0.3 * size)
+    wide = {kind: vertices[np.hypot(*vertices[:, :2].T) > 0.12 * size] for kind, vertices in meshes.items()}
+    assert len(wide["slides"]) == 0
+    ring, helix = (np.ptp(wide[kind][:, 2]) / size for kind in ("turns", "helical"))
+    assert ring < 0.06 and helix == pytest.approx(2.5 * 0.12, abs=0.06)
+    for kind in ("turns", "helical"):
+        assert np.hypot(*wide[kind][:, :2].T).mean() == pytest.approx(0.17 * size, rel=0.05)
+        assert wide[kind][:, 2].mean() / size == pytest.approx(0.56 if kind == "turns" else 0.45, abs=0.01)
+
+
 def test_the_way_out_of_a_sphere_is_that_of_geometry(rng):
     point, direction = np.array([0.3, 0.2, -0.1]), rng.normal(size=3)
     direction /= np.linalg.norm(direction)

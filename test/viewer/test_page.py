@@ -73,6 +73,14 @@ def test_sliders_have_the_limits_and_move_the_robot(show, arm):
     assert page.q.tolist() == [0.0, 0.0, 0.0]
 
 
+def test_sliders_without_limits_are_a_turn_or_a_metre_to_both_sides(show):
+    builder = sd.ModelBuilder("base")
+    builder.add_joint("turns", "arm", "base", (0, 0, 1, 0, 0, 0), inertia=np.eye(6))
+    builder.add_joint("slides", "slide", "arm", (0, 0, 0, 0, 0, 1), inertia=np.eye(6))
+    page = show(sd.Robot(builder.build()), warn="ignore")
+    assert [(s.min, s.max) for s in page._sliders] == [(-np.pi, np.pi), (-1.0, 1.0)]
+
+
 @pytest.mark.slow
 def test_a_range_without_zero_begins_in_its_middle_and_a_position_beyond_a_limit_is_shown(show):
     panda = real_robot("panda_description/urdf/panda.urdf")
