@@ -32,7 +32,7 @@ def transposed(typing: Any, lanes: Any) -> tuple:
     of the two squares that their halves are the rows of."""
     wide = lanes.dtype.lanes
 
-    def lane_count(step, first, second):
+    def sources(step, first, second):
         """Return the sources of the places of a lane, those with k & step == 0 and others of each half."""
         order = [half + (second(k) if k & step else first(k)) for half in range(0, wide, WIDTH) for k in range(WIDTH)]
         return ir.Constant(ir.VectorType(numba_types.INT, wide), order)
@@ -40,8 +40,8 @@ def transposed(typing: Any, lanes: Any) -> tuple:
     def build(context, builder, signature, args):
         rows = cgutils.unpack_tuple(builder, args[0])
         for step in (1 << k for k in range(WIDTH.bit_length() - 1)):    # exchange step x step blocks of the diagonal
-            low = lane_count(step, lambda k: k, lambda k, step=step: k - step + wide)
-            high = lane_count(step, lambda k, step=step: k + step, lambda k: k + wide)
+            low = sources(step, lambda k: k, lambda k, step=step: k - step + wide)
+            high = sources(step, lambda k, step=step: k + step, lambda k: k + wide)
             for i in (i for i in range(WIDTH) if not i & step):
                 a, b = rows[i], rows[i + step]
                 rows[i], rows[i + step] = (builder.shuffle_vector(a, b, order) for order in (low, high))

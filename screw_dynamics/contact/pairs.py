@@ -11,7 +11,7 @@ from .colliders import BOX, CAPSULE, CONVEX_HULL, CYLINDER, HEIGHT_FIELD, NUMBER
 KINDS = len(NUMBERS)
 
 
-class ContactModel(NamedTuple):
+class PairKernel(NamedTuple):
     """touches(given, a, b, touch, row) writes the touches of collider a with b from a row on, `points` of them, and
     `of_vertices` for each vertex of the first: each one with a place of its own among them, FAR where it does not
     exist."""
@@ -22,32 +22,32 @@ class ContactModel(NamedTuple):
 
 
 SIMPLE = {
-    (SPHERE, SPHERE): ContactModel(spheres.sphere_sphere, 1),
-    (SPHERE, CAPSULE): ContactModel(spheres.sphere_capsule, 1),
-    (SPHERE, BOX): ContactModel(spheres.sphere_box, 1),
-    (SPHERE, CYLINDER): ContactModel(spheres.sphere_cylinder, 1),
-    (SPHERE, PLANE): ContactModel(on_plane.sphere_on_plane, 1),
-    (CAPSULE, CAPSULE): ContactModel(capsules.capsule_capsule, capsules.CAPSULE_POINTS),
-    (CAPSULE, BOX): ContactModel(capsules.capsule_box, capsules.CAPSULE_POINTS),
-    (BOX, BOX): ContactModel(boxes.box_box, boxes.BOX_POINTS),
-    (CAPSULE, PLANE): ContactModel(on_plane.capsule_on_plane, 2),
-    (BOX, PLANE): ContactModel(on_plane.box_on_plane, 8),
-    (CYLINDER, PLANE): ContactModel(on_plane.cylinder_on_plane, on_plane.CYLINDER_POINTS),
-    (CONVEX_HULL, PLANE): ContactModel(on_plane.hull_on_plane, 0, 1),
+    (SPHERE, SPHERE): PairKernel(spheres.sphere_sphere, 1),
+    (SPHERE, CAPSULE): PairKernel(spheres.sphere_capsule, 1),
+    (SPHERE, BOX): PairKernel(spheres.sphere_box, 1),
+    (SPHERE, CYLINDER): PairKernel(spheres.sphere_cylinder, 1),
+    (SPHERE, PLANE): PairKernel(on_plane.sphere_on_plane, 1),
+    (CAPSULE, CAPSULE): PairKernel(capsules.capsule_capsule, capsules.CAPSULE_POINTS),
+    (CAPSULE, BOX): PairKernel(capsules.capsule_box, capsules.CAPSULE_POINTS),
+    (BOX, BOX): PairKernel(boxes.box_box, boxes.BOX_POINTS),
+    (CAPSULE, PLANE): PairKernel(on_plane.capsule_on_plane, 2),
+    (BOX, PLANE): PairKernel(on_plane.box_on_plane, 8),
+    (CYLINDER, PLANE): PairKernel(on_plane.cylinder_on_plane, on_plane.CYLINDER_POINTS),
+    (CONVEX_HULL, PLANE): PairKernel(on_plane.hull_on_plane, 0, 1),
 }
 TOUCHING = {
     **SIMPLE,
-    (SPHERE, CONVEX_HULL): ContactModel(convex_pairs.sphere_convex, convex_pairs.SPHERE_POINTS),
-    **{(CAPSULE, kind): ContactModel(convex_pairs.capsule_convex, convex_pairs.CAPSULE_POINTS)
+    (SPHERE, CONVEX_HULL): PairKernel(convex_pairs.sphere_convex, convex_pairs.SPHERE_POINTS),
+    **{(CAPSULE, kind): PairKernel(convex_pairs.capsule_convex, convex_pairs.CAPSULE_POINTS)
        for kind in (CYLINDER, CONVEX_HULL)},
-    **{pair: ContactModel(convex_pairs.convex_convex, convex_pairs.CONVEX_POINTS)
+    **{pair: PairKernel(convex_pairs.convex_convex, convex_pairs.CONVEX_POINTS)
        for pair in ((BOX, CYLINDER), (BOX, CONVEX_HULL), (CYLINDER, CYLINDER), (CYLINDER, CONVEX_HULL),
                     (CONVEX_HULL, CONVEX_HULL))},
-    (SPHERE, HEIGHT_FIELD): ContactModel(on_height_field.sphere_on_height_field, on_height_field.BALL),
-    (CAPSULE, HEIGHT_FIELD): ContactModel(on_height_field.capsule_on_height_field, on_height_field.CAPSULE_POINTS),
-    (BOX, HEIGHT_FIELD): ContactModel(on_height_field.box_on_height_field, on_height_field.BOX_POINTS),
-    (CYLINDER, HEIGHT_FIELD): ContactModel(on_height_field.cylinder_on_height_field, on_height_field.CYLINDER_POINTS),
-    (CONVEX_HULL, HEIGHT_FIELD): ContactModel(on_height_field.hull_on_height_field, on_height_field.PEAKS, 1),
+    (SPHERE, HEIGHT_FIELD): PairKernel(on_height_field.sphere_on_height_field, on_height_field.BALL),
+    (CAPSULE, HEIGHT_FIELD): PairKernel(on_height_field.capsule_on_height_field, on_height_field.CAPSULE_POINTS),
+    (BOX, HEIGHT_FIELD): PairKernel(on_height_field.box_on_height_field, on_height_field.BOX_POINTS),
+    (CYLINDER, HEIGHT_FIELD): PairKernel(on_height_field.cylinder_on_height_field, on_height_field.CYLINDER_POINTS),
+    (CONVEX_HULL, HEIGHT_FIELD): PairKernel(on_height_field.hull_on_height_field, on_height_field.PEAKS, 1),
 }
 
 

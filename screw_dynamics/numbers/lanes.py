@@ -174,7 +174,7 @@ def _single_lane_of(x):
 
 
 @overload(lane_count)
-def _places(x):
+def _lane_count(x):
     count = getattr(x, "lanes", 1)
     return lambda x: count
 

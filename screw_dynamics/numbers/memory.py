@@ -17,7 +17,8 @@ from screw_dynamics.numba_internals.compiler import intrinsic, overload, types
 
 from .lanes import lane_count
 from .structs import numba_types
-from .tables import block, table, table_type, width
+from .tables import MATRICES, block, table, table_type, width
+from .values import leaves
 
 
 class Shared:
@@ -40,18 +41,23 @@ class Part(NamedTuple):
     lengths: tuple[int | str, ...]
 
     def unit(self, unit: int) -> int:
-        """Return the float64 of a scalar, of which other arrays have `unit`."""
+        """Return how many float64 a scalar takes, where those of other arrays take `unit`."""
         return unit if self.scalar is None else 1
 
 
 @cache
 def parts(cls: type) -> tuple[Part, ...]:
-    """The arrays of a class, in their order in memory."""
+    """The arrays of a class, in their order in memory. TypeError for a field without lengths behind one that has them,
+    and for a table with matrices."""
     found = []
-    for kind in get_type_hints(cls, include_extras=True).values():
+    for name, kind in get_type_hints(cls, include_extras=True).items():
         told = getattr(kind, "__metadata__", ())
+        if bool(found) > bool(told):
+            raise TypeError(f"{cls.__name__}.{name}: what is given comes before the arrays")
         if told:
             of, scalar = kind.__origin__, SCALARS.get(told[0])
+            if of is not np.ndarray and set(MATRICES) & set(leaves(of)):
+                raise TypeError(f"{cls.__name__}.{name}: {of.__name__} has matrices")
             found.append(Part(of, 1 if of is np.ndarray else width(of), scalar, told[scalar is not None:]))
     return tuple(found)
 
@@ -91,9 +97,15 @@ def rows_of(cls: type, name: str, sizes: NamedTuple, memory: np.ndarray, start: 
 
 
 # ------------------------------------------------------------------------------------------------- compiled
+_sizes: dict[type, tuple[str, ...]] = {}
+
+
 @cache
 def _products(cls: type, names: tuple[str, ...]) -> list[tuple]:
-    """Of each part the lengths of its axes as sums of products, and the product of all, see numba_types.Field."""
+    """Of each part the lengths of its axes as sums of products, and the product of all, see numba_types.Field.
+    TypeError for a class that has had other sizes: types of Numba are told apart by their class."""
+    if _sizes.setdefault(cls, names) != names:
+        raise TypeError(f"{cls.__name__} has the sizes {_sizes[cls]}, not {names}")
     found = []
     for part in parts(cls):
         lengths = [(each,) if isinstance(each, int) else (1, names.index(each)) for each in part.lengths]

@@ -187,7 +187,7 @@ class Field(NamedTuple):
 
 class Block(types.NamedTuple):
     """A named tuple of Views of memory at one address, passed as this address and the sizes of the arrays: a View is
-    made where it is read."""
+    made where it is read, by name, by index or where the tuple is unpacked. Not as the arguments of a call."""
 
     def __init__(self, cls: type, sizes: int, given: Sequence, arrays: Sequence[Field]):
         self.sizes, self.given, self.arrays = sizes, len(given), arrays
@@ -246,8 +246,15 @@ def _attribute(context, builder, kind, value, name):
 
 @lower_builtin("static_getitem", Block, types.IntegerLiteral)
 def _item(context, builder, signature, args):
-    value, index = args
-    return _part(context, builder, signature.args[0], value, index)
+    (kind, _), (value, index) = signature.args, args
+    return _part(context, builder, kind, value, range(len(kind.types))[index])
+
+
+@lower_builtin("static_getitem", Block, types.SliceLiteral)
+def _items(context, builder, signature, args):
+    (kind, _), (value, some) = signature.args, args
+    parts = [_part(context, builder, kind, value, index) for index in range(len(kind.types))[some]]
+    return context.make_tuple(builder, signature.return_type, parts)
 
 
 def doubles(kind: Any) -> int:
@@ -310,7 +317,7 @@ def _entry(context, builder, kind, view, index_types, indices):
 def _indices(context, builder, kind, index_type, index):
     """The types and values of integers that name an entry of a View; None for what else an index is, or has to be
     checked."""
-    if context.enable_boundscheck:
+    if context.enable_boundscheck or kind.ndim == 0:
         return None
     if isinstance(index_type, types.BaseTuple):
         given, values = index_type.types, index if isinstance(index, tuple) else cgutils.unpack_tuple(builder, index)

@@ -74,7 +74,7 @@ class SceneLinearization:
         whatever deviations do to its gap; one that lands from farther off has the velocity -gap / dt. strict:
         ValueError, with pair and margin, if some margin is 0 but for rounding, or if the modes leave derivatives open.
         Contacts that rebound, or have torsional or rolling friction, are refused. docs/contact_derivatives.md."""
-        touching, total = self.touching, self.robot.rollouts.smooth(forces, friction)
+        touching, total = self.contact_model, self.robot.rollouts.smooth(forces, friction)
         checks.one_of("integrator", integrator, DERIVED)
         refuse_loops(touching)
         landed, t, strict = checks.number("landed", landed, 0.0), checks.number("t", t), checks.flag("strict", strict)
@@ -108,7 +108,8 @@ class SceneLinearization:
         `final` as of Robot.rollout_derivatives, `contacts` with the ContactModes of each step. landed: as of
         linearize."""
         checks.one_of("integrator", integrator, DERIVED)
-        return SceneDerivatives(self.touching, q0, qd0, effort, dt, steps, integrator, friction, limits, forces, landed)
+        return SceneDerivatives(self.contact_model, q0, qd0, effort, dt, steps, integrator, friction, limits, forces,
+                                landed)
 
     def rollout_gradient(self: Any, cost: Cost, q0: ArrayLike, qd0: ArrayLike | None = None,
                          effort: ArrayLike | None = None, dt: float = 1e-3, steps: int = 1000,

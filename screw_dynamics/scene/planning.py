@@ -16,12 +16,12 @@ class ScenePlanning:
 
     def distances(self: Any, q: ArrayLike) -> Distances:
         """The Distances of all pairs at configurations q (..., nq)."""
-        robot, q = self.robot, self.touching.configurations(q)
-        found, lead = self.touching.touches(q, far=True), q.shape[:-1]
-        count = len(self.touching.pairs)
+        robot, q = self.robot, self.contact_model.configurations(q)
+        found, lead = self.contact_model.touches(q, far=True), q.shape[:-1]
+        count = len(self.contact_model.pairs)
         gap, first, second = np.full((*lead, count), np.inf), *(np.full((*lead, count, 3), np.nan) for _ in range(2))
         gradient = np.zeros((*lead, count, self.n))
-        for k, pair in enumerate(self.touching.pairs):
+        for k, pair in enumerate(self.contact_model.pairs):
             mine = np.where(found.pair == k, found.gap, np.inf)
             if not mine.shape[-1]:
                 continue
@@ -31,7 +31,7 @@ class ScenePlanning:
             half = 0.5 * gap[..., k, None] * n
             first[..., k, :], second[..., k, :] = p + half, p - half
             for sign, collider in ((1.0, pair.first), (-1.0, pair.second)):
-                link = self.touching.colliders[collider].link
+                link = self.contact_model.colliders[collider].link
                 C, J = robot.forward_kinematics(q, link), robot.jacobian(q, link, "hybrid")
                 arm = p - C[..., :3, 3]
                 gradient[..., k, :] += sign * (np.einsum("...i,...ij->...j", n, J[..., 3:, :])

@@ -290,7 +290,7 @@ class Driven:
     """The driven motion of one robot, by an integrator with steps of fixed length. Not for several threads at once.
 
     constraints: those of a robot that keeps them, closed_loops.Constraints. touching: what links and bodies touch, a
-    ContactModel whose robot this one is; servos: at most so many of its joints have one, by default all. friction:
+    ContactModel, whose robot this one is; servos: at most so many of its joints have one, by default all. friction:
     whether elements of friction that the robot has of its own act; damping and friction of joints are in the table."""
 
     def __init__(self, robot: Any, integrator: str, forces: Sequence[Element] = (), constraints: Any = None,

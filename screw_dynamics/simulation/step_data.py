@@ -77,11 +77,11 @@ class StepData(NamedTuple):
 
 
 class Stages(NamedTuple):
-    """State at the start and the memory of stages: rates of change of u, the displacement from q, and of qd at each; of
-    one stage the state, q and v, and u."""
+    """The state, configuration x and velocities; and the memory of stages: rates of change of u, the displacement from
+    x, and of velocities at each; of one stage the state, q and v, and u."""
 
-    at_start: Annotated[np.ndarray, "nq"]
-    rates: Annotated[np.ndarray, "n"]
+    x: Annotated[np.ndarray, "nq"]
+    velocity: Annotated[np.ndarray, "n"]
     dq: Annotated[np.ndarray, "stages", "nq"]
     dv: Annotated[np.ndarray, "stages", "nq"]
     q: Annotated[np.ndarray, "nq"]

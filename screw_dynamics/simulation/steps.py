@@ -92,7 +92,8 @@ def joint_settings_in(settings: np.ndarray, n: int) -> JointSettings:
 @kernel
 def joint_settings_at(where: int, n: int) -> JointSettings:
     """The JointSettings at an address."""
-    return arranged(JointSettings, 0.0, Sizes(n, 0, 0), array_at(0.0, where, (0,)), 0)
+    sizes = Sizes(n, 0, 0)
+    return arranged(JointSettings, 0.0, sizes, array_at(0.0, where, (room(JointSettings, sizes),)), 0)
 
 
 @kernel
@@ -108,7 +109,7 @@ def step_room(sizes: Sizes) -> int:
 
 
 @kernel
-def prepare_step(tableau: Tableau, like: Scalar, space: Callable, calls: Any, joints: np.ndarray,
+def prepare_step(tableau: Tableau, like: Scalar, space: Callable, calls: Any, joints: Any,
                   memory: np.ndarray) -> tuple[list, list, StepData, Stages]:
     """The state, the StepData and the Stages of a rollout, over scalars of the kind of `like`, in a workspace.
 
@@ -120,7 +121,7 @@ def prepare_step(tableau: Tableau, like: Scalar, space: Callable, calls: Any, jo
     for k in range(ACTS):
         for i in range(sizes.n):
             data.acts[k, i] = null(like)
-    return stages.at_start, stages.rates, data, stages
+    return stages.x, stages.velocity, data, stages
 
 
 @kernel

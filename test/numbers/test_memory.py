@@ -8,7 +8,8 @@ import pytest
 
 from screw_dynamics.numba_internals.compiler import start
 from screw_dynamics.numbers.lanes import WIDTH, splat
-from screw_dynamics.numbers.memory import Shared, Words, arranged, room, rows_of
+from screw_dynamics.numbers.memory import Shared, Words, arranged, parts, room, rows_of
+from screw_dynamics.numbers.tables import Square
 from screw_dynamics.numbers.values import kernel
 from screw_dynamics.screws.vectors import Vec3
 
@@ -52,6 +53,32 @@ def test_names_of_sizes_have_to_be_there():
         room(Memory, namedtuple("Sizes", "n")(3))
 
 
+def test_what_cannot_be_arranged_is_refused():
+    class Late(NamedTuple):
+        x: Annotated[np.ndarray, "n"]
+        given: int
+
+    class Pairs(NamedTuple):
+        H: Square
+
+    class OfPairs(NamedTuple):
+        pairs: Annotated[Pairs, "n"]
+    with pytest.raises(TypeError, match="Late.given"):
+        parts(Late)
+    with pytest.raises(TypeError, match="OfPairs.pairs: Pairs"):
+        parts(OfPairs)
+
+
+def test_a_class_has_one_kind_of_sizes_in_compiled_code():
+    class One(NamedTuple):
+        x: Annotated[np.ndarray, "n"]
+    start()
+    other = namedtuple("Other", "m n")
+    numba.njit(lambda memory: arranged(One, 0.0, Sizes(1, 1), memory, 0).x[0])(np.zeros(2))
+    with pytest.raises(TypeError, match="One has the sizes"):
+        numba.njit(lambda memory: arranged(One, 0.0, other(1, 1), memory, 0).x[0])(np.zeros(2))
+
+
 def test_rows_are_found_by_name():
     memory = np.arange(START + room(Memory, SIZES, WIDTH), dtype=float)
     first = START + WIDTH * N
@@ -64,7 +91,7 @@ def test_rows_are_found_by_name():
 
 @kernel
 def written(like, n, m, memory, start_):
-    """Write numbers into all arrays, by names, negative indices and in parts of the tuple; returns the room."""
+    """Write numbers into all arrays, by names and negative indices, through slices too; returns the room."""
     sizes = Sizes(n, m)
     found = arranged(Memory, like, sizes, memory, start_, 7)
     for i in range(n):

@@ -4,11 +4,12 @@ from functools import cache
 from screw_dynamics.compiled.entry import lane, number
 from screw_dynamics.compiled.native import address_of, array_at, at, call
 from screw_dynamics.kernel_cache.cache import BATCHES, Form, compiled
+from screw_dynamics.numbers.lanes import lane_count
 from screw_dynamics.numbers.values import kernel
 
 from .impacts import solve_impacts
 from .solver import solve_cones
-from .tables import Cones, cones
+from .tables import Cones, cones, numbers
 
 
 def form_of_solver(lanes: bool) -> Form:
@@ -18,7 +19,8 @@ def form_of_solver(lanes: bool) -> Form:
 
     @compiled(f"contacts.solver{BATCHES * lanes}")
     def native(where_, u, m, spins, rolls, impacts, threshold):
-        given = cones(like(), u, m, array_at(0.0, where_, (0,)), 0, spins, rolls)
+        memory = array_at(0.0, where_, (lane_count(like()) * numbers(u, m, spins, rolls),))
+        given = cones(like(), u, m, memory, 0, spins, rolls)
         if impacts != 0:
             solve_impacts(given, like() + threshold)
         else:

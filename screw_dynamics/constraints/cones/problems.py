@@ -34,7 +34,7 @@ class ContactSolution(NamedTuple):
 def form_of_problems(lanes: bool) -> Form:
     """Return the Form of contact problems, of the solver's address, numbers of rows within bounds, and of contacts, the
     numbers of the contacts of spins and rolls, whether they are impacts, the threshold of these, problems (B, 1,
-    given_numbers), memory, and results (B, 1, 2 N + FOUND)."""
+    the numbers from G to roll_mu), memory, and results (B, 1, 2 N + FOUND)."""
     like = lane if lanes else number
 
     @compiled(f"contacts.arrays{BATCHES * lanes}", nogil=True)

@@ -56,7 +56,7 @@ def push(robot: Any, limits: bool, acts: np.ndarray, q: np.ndarray, qd: np.ndarr
 
 def resisting(friction: np.ndarray, slip: np.ndarray, share: np.ndarray | float = 1.0) -> np.ndarray:
     """The bounds (..., ACTS, n) of the impulses of dry friction (n,), and which joints stick; share: see
-    data.put_bounds."""
+    step_data.put_bounds."""
     lower, upper = (slip - 1.0) * friction * share, (slip + 1.0) * friction * share
     return np.stack((lower, upper, (friction > 0.0) & (slip == 0.0)), axis=-2)
 
