@@ -48,7 +48,7 @@ def ratios(rows):
     bars(axes["simulation"], "Simulation: times faster than MuJoCo", rows, "simulation")
     names = {"": "as it is, with all checks", "out=": "into out=", "specialized": "of a specialized robot"}
     handles = [*(Patch(color=VARIANTS[variant], label=name) for variant, name in names.items()),
-               Line2D([], [], color="black", marker="|", linestyle="", markersize=11, label="the aim"),
+               Line2D([], [], color="black", marker="|", linestyle="", markersize=11, label="the target"),
                Line2D([], [], color=GREY, linestyle=":", label="as fast as they")]
     figure.legend(handles=handles, loc="lower left", bbox_to_anchor=(0.07, 0.02), ncols=5, frameon=False)
     return figure

@@ -1,4 +1,4 @@
-"""Where the time goes in calls that miss their aims: python -m benchmarks.profile, from the root of the repository."""
+"""Where the time goes in calls that miss their targets: python -m benchmarks.profile, in the repository."""
 import timeit
 
 import numpy as np

@@ -104,14 +104,14 @@ def as_markdown(machine, contestants, rows):
         if row.work in lines and not (row.work == "two threads" and row.target is None):
             groups.setdefault((row.work, row.label), []).append(row)
     columns = columns_of(row for group in groups.values() for row in group)
-    text = [f"| times faster | than | call | aim | {' | '.join(columns)} |", "|---" * (4 + len(columns)) + "|"]
+    text = [f"| times faster | than | call | target | {' | '.join(columns)} |", "|---" * (4 + len(columns)) + "|"]
     for (work, label), group in groups.items():
         what, than = lines[work]
         first = what.format(label.removesuffix(", " + OURS)), than          # said once, above its variants
         for row in group:
-            aim = f"{row.target:g}" if row.target else ""
+            target = f"{row.target:g}" if row.target else ""
             cells = (f"{row.cells[column]:.1f}" if column in row.cells else "" for column in columns)
-            text.append(f"| {' | '.join((*first, CALLS[row.variant], aim, *cells))} |")
+            text.append(f"| {' | '.join((*first, CALLS[row.variant], target, *cells))} |")
             first = "", ""
     versions = ", ".join(f"{name} {version}" for name, version in contestants.versions.items())
     place = f"{machine['processor']}, {machine['cores']} cores, {machine['vector instructions']}, {machine['date']}"

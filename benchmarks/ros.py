@@ -17,7 +17,7 @@ RATES = (100, 1000, 3000)                       # Hz
 LOOP_RATE = 1000
 ROBOT = "Panda"
 ECHO, OURS = "rclpy echo", "dynamics_node"
-MOST_RATIO, MOST_CPU = 0.8, 150.0               # aims: of the echo's p50 and p99; microseconds a message
+MOST_RATIO, MOST_CPU = 0.8, 150.0               # targets: of the echo's p50 and p99; microseconds a message
 ROUNDS, SECONDS, LOOP_SECONDS = 4, 4.0, 30.0
 QUICK_ROUNDS, QUICK_SECONDS, QUICK_LOOP_SECONDS = 2, 0.5, 3.0
 
@@ -108,13 +108,13 @@ def latency_table(rows):
         ratios = "".join(f"{mark(found['ratio'][key], MOST_RATIO, 'x'):>9}" for key in ("p50", "p99"))
         cpu = mark(found[OURS]["CPU"], MOST_CPU)
         lines.append(f"{'':>8}  {'ratio':<14}{ratios}{'':>9}{cpu:>9}{'':>10}{mark(found[OURS]['lost'], 0):>8}")
-    lines.append(f"Aims: at most {MOST_RATIO:g}x the echo's p50 and p99, {MOST_CPU:g} us of CPU a message, no loss; "
-                 "what misses its aim is marked !")
+    lines.append(f"Targets: at most {MOST_RATIO:g}x the echo's p50 and p99, {MOST_CPU:g} us of CPU a message, no loss; "
+                 "what misses its target is marked !")
     return "\n".join(lines)
 
 
 def mark(value, most, unit=""):
-    """A number, with a mark where it misses its aim."""
+    """A number, with a mark where it misses its target."""
     text = f"{value:.2f}{unit}" if unit else f"{value:.0f}"
     return text + (" !" if not value <= most else "")
 

@@ -20,7 +20,7 @@ ROWS = [
 def test_the_table_has_a_row_for_each_call_and_one_number_a_cell():
     table, _, legend = as_markdown(MACHINE, SimpleNamespace(versions={"Pinocchio": "4.1"}), ROWS).partition("\n\n")
     assert table.splitlines() == [
-        "| times faster | than | call | aim | UR5 | Talos | chain 50 |",
+        "| times faster | than | call | target | UR5 | Talos | chain 50 |",
         "|---|---|---|---|---|---|---|",
         "| gravity, one state | Pinocchio | plain | 1.3 | 1.8 | 3.0 |  |",
         "|  |  | `out=` | 2 | 2.6 | 3.4 |  |",

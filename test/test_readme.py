@@ -203,7 +203,7 @@ def table(first, page=SPEED):
 
 
 def speeds():
-    """The rows of the table of speeds: quantity, call, aim or None, and {robot: ratio}."""
+    """The rows of the table of speeds: quantity, call, target or None, and {robot: ratio}."""
     (header, _, *lines), quantity = table("times faster"), ""
     for line in lines:
         quantity = line[0] or quantity
@@ -226,7 +226,7 @@ def test_the_readme_has_some_rows_of_the_table():
 
 
 def test_what_is_said_of_speeds_is_what_the_table_shows():
-    missed = {quantity for quantity, _, aim, numbers in speeds() if aim and min(numbers.values()) < aim}
+    missed = {quantity for quantity, _, target, numbers in speeds() if target and min(numbers.values()) < target}
     batches = "{} dynamics, 1 thread, batch of 4096"
     floating = {f"floating base: {batches.format(what)}" for what in (
         "inverse", "forward", "derivatives of inverse", "derivatives of forward")}
