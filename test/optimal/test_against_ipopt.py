@@ -17,7 +17,8 @@ def arm():
 
 
 def ipopt(robot, q0, goal, weights, fastest, weakest, start):
-    """The least cost of the same problem, from the same motion on, and whether IPOPT says that it is one."""
+    """The least cost of the same problem, from the same motion on, and whether IPOPT says that it is one; an infinite
+    cost where it gives up at what is no motion."""
     from screw_dynamics.bridges.casadi import CasadiRobot
 
     n, bridge, (place, rest, effort, calm) = robot.n, CasadiRobot(robot), weights
@@ -35,12 +36,20 @@ def ipopt(robot, q0, goal, weights, fastest, weakest, start):
         "ipopt.max_iter": 2000, "ipopt.tol": 1e-9})
     upper = np.concatenate((np.full(n * (N + 1), np.inf), np.full(n * (N + 1), fastest), np.tile(weakest, N)))
     found = solver(x0=np.concatenate([x.ravel() for x in start]), lbx=-upper, ubx=upper, lbg=0.0, ubg=0.0)
-    assert np.abs(found["g"]).max() < 1e-8                  # a motion, with whatever cost
-    return float(found["f"]), solver.stats()["return_status"] in ("Solve_Succeeded", "Solved_To_Acceptable_Level")
+    succeeded = solver.stats()["return_status"] in ("Solve_Succeeded", "Solved_To_Acceptable_Level")
+    moves = np.abs(found["g"]).max() < 1e-8
+    assert moves or not succeeded
+    return float(found["f"]) if moves else np.inf, succeeded
 
 
-@pytest.mark.parametrize("seed", range(6))
-def test_the_minimum_is_that_of_ipopt(arm, seed):
+def test_the_minimum_is_that_of_ipopt(arm):
+    """Of six problems; by BFGS IPOPT gives up in some, which ones depends on the last digits of where it starts."""
+    compared = [is_the_minimum(arm, seed) for seed in range(6)]
+    assert sum(compared) >= 3
+
+
+def is_the_minimum(arm, seed):
+    """Compare the costs that both find; False if IPOPT ended at what is no motion."""
     rng = np.random.default_rng(seed)
     q0 = np.array([0.0, -1.2, 1.5, -0.3, 1.0, 0.0]) + 0.3 * rng.normal(size=6)
     goal = arm.forward_kinematics(q0 + 0.4 * rng.normal(size=6), "tool0")[:3, 3]
@@ -53,6 +62,6 @@ def test_the_minimum_is_that_of_ipopt(arm, seed):
                             tolerance=1e-11, limit_tolerance=1e-8, iterations=2000)
     assert found.converged, found.report()
     other, succeeded = ipopt(arm, q0, goal, weights, fastest, weakest, (found.q, found.qd, found.tau))
-    assert found.cost <= other * (1.0 + 1e-6)
-    if succeeded:               # by BFGS it stops before in some, at a cost that is up to 2e-5 higher
-        assert found.cost == pytest.approx(other, rel=1e-6)
+    if other < np.inf:
+        assert found.cost * (1.0 - 1e-6) <= other <= found.cost * (1.0 + (1e-6 if succeeded else 1e-4))
+    return other < np.inf
