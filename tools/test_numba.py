@@ -25,6 +25,7 @@ TESTS = [
     "test/numba_internals",
     "test/numbers/test_linking.py",
     "test/numbers/test_lanes.py",
+    "test/numbers/test_memory.py",
     "test/numbers/test_values.py",
     "test/compiled/test_user_code.py",
     "test/compiled/test_tiles.py",

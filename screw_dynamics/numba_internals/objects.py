@@ -7,7 +7,7 @@ from typing import Any
 
 from llvmlite import binding as llvm
 from numba import _dynfunc, config, njit
-from numba.core.codegen import create_pass_builder
+from numba.core import codegen
 from numba.core.compiler_machinery import register_pass
 
 from screw_dynamics.numba_internals.compiler import CALLED, FLAGS, start
@@ -81,9 +81,7 @@ def object_of(function: Any, signature: tuple, level: str) -> bytes | None:
             variable.linkage = "internal"
     module.get_function(symbol).name = SYMBOL
     module, machine = llvm.parse_bitcode(module.as_bitcode()), _machine(level)
-    builder = create_pass_builder(machine, opt=config.OPT, loop_vectorize=config.LOOP_VECTORIZE,
-                                  slp_vectorize=config.SLP_VECTORIZE)
-    builder.getModulePassManager().run(module, builder)
+    _optimise(module, machine)
     called = {f.name for f in module.functions if f.is_declaration and not f.name.startswith("llvm.")}
     return machine.emit_object(module) if called <= KNOWN else None
 
@@ -92,3 +90,20 @@ def object_of(function: Any, signature: tuple, level: str) -> bytes | None:
 def _machine(level):
     target = llvm.Target.from_triple(llvm.get_process_triple())
     return target.create_target_machine(cpu=level, opt=config.OPT, reloc="pic", codemodel="small")
+
+
+def _optimise(module, machine):
+    """Run the passes of Numba's module pass manager."""
+    options = dict(loop_vectorize=config.LOOP_VECTORIZE, slp_vectorize=config.SLP_VECTORIZE)
+    if linking.PASSES_ARE_CHOSEN:
+        builder = codegen.create_pass_builder(machine, opt=config.OPT, **options)
+        builder.getModulePassManager().run(module, builder)
+    else:
+        passes = llvm.create_module_pass_manager()
+        machine.add_analysis_passes(passes)
+        with llvm.create_pass_manager_builder() as builder:
+            builder.opt_level = config.OPT
+            for name, value in options.items():
+                setattr(builder, name, value)
+            builder.populate(passes)
+        passes.run(module)

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, get_type_hints
 
 import numpy as np
 
-from screw_dynamics.numba_internals.compiler import intrinsic, overload, types
+from screw_dynamics.numba_internals.compiler import intrinsic, numba_arrays, overload, types
 
 from .lanes import lane_count
 from .structs import numba_types
@@ -143,7 +143,7 @@ def _arranged(typing, cls, like, sizes, memory, start, given):
         numbers = [builder.extract_value(sizes, k) for k in range(len(signature.args[2].fields))]
         parts = [builder.extract_value(given, k) for k in range(len(signature.args[5]))]
         made = numba_types.block_at(context, builder, result, first, numbers, parts)
-        return numba_types.impl_ret_borrowed(context, builder, result, made)
+        return numba_arrays.borrowed(context, builder, result, made)
     return result(cls, like, sizes, memory, types.intp, given), build
 
 

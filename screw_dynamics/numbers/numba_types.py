@@ -7,10 +7,16 @@ from typing import Any, NamedTuple
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
-from numba.core.imputils import impl_ret_borrowed
 from numba.extending import lower_builtin, lower_cast, lower_getattr_generic, models, register_model
-from numba.np.arrayobj import getitem_array_tuple, getitem_arraynd_intp, load_item, setitem_array, store_item
 
+from screw_dynamics.numba_internals.arrays import (
+    borrowed,
+    getitem_array_tuple,
+    getitem_arraynd_intp,
+    load_item,
+    setitem_array,
+    store_item,
+)
 from screw_dynamics.numba_internals.calls import SAFE
 from screw_dynamics.numba_internals.compiler import FLAGS
 
@@ -215,7 +221,7 @@ def block_at(context: Any, builder: Any, kind: Block, first: Any, sizes: Sequenc
 def _part(context, builder, kind, block, index):
     """An element of a Block."""
     if index < kind.given:
-        return impl_ret_borrowed(context, builder, kind.types[index], builder.extract_value(block, 2 + index))
+        return borrowed(context, builder, kind.types[index], builder.extract_value(block, 2 + index))
     field, known, intp = kind.arrays[index - kind.given], {}, context.get_value_type(types.intp)
 
     def size(k):
