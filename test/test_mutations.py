@@ -4,7 +4,9 @@ import os
 import re
 import subprocess
 import sys
+import time
 from collections import Counter
+from pathlib import Path
 
 import pytest
 from mutations import trees
@@ -183,3 +185,24 @@ def test_a_measurement_that_does_not_end_is_no_map(project, tmp_path):
     (project / "test" / "test_it.py").write_text("import os\n\n\ndef test_it():\n    os._exit(3)\n")
     done, report = run(project, tmp_path / "kernels")
     assert done.returncode == 1 and "pytest ended with" in done.stderr and not report
+
+
+@pytest.mark.slow
+def test_a_killed_run_leaves_no_test_behind(project, tmp_path):
+    pid = tmp_path / "pid"
+    (project / "test" / "test_it.py").write_text(
+        f"import os, pathlib, time\n\n\ndef test_it():\n    pathlib.Path({str(pid)!r}).write_text(str(os.getpid()))\n"
+        "    time.sleep(600)\n")
+    environment = os.environ | {"PYTHONPATH": f"{ROOT}:{ROOT / 'test'}",
+                                "SCREW_DYNAMICS_CACHE_DIR": str(tmp_path / "kernels")}
+    # In plain Python, which is measured first, a test has 3 s: without a limit it would sleep on.
+    started = subprocess.Popen([sys.executable, "-c", "from mutations import coverage_map; coverage_map.LIMIT = 600; "
+                                "from mutations.__main__ import main; main()", "--root", str(project)],
+                               env=environment, stdout=subprocess.DEVNULL)
+    while not (pid.exists() and pid.read_text()):
+        assert started.poll() is None
+        time.sleep(0.05)
+    started.kill()
+    started.wait()
+    while Path(f"/proc/{pid.read_text()}").exists():        # pytest's limit ends this if it does not
+        time.sleep(0.05)

@@ -15,6 +15,8 @@ from typing import NamedTuple
 
 import pytest
 
+from screw_dynamics.testing.processes import UNTIL_PARENT_ENDS
+
 from .reach import CONTEXT, PASSED
 
 LIMIT = 3               # s: a test in plain Python
@@ -99,6 +101,11 @@ def _passed(part):
     return json.loads((part / "passed.json").read_text())
 
 
+def guard() -> list[str]:
+    """Return the words before a command that end it when this process ends, also by SIGKILL."""
+    return [*UNTIL_PARENT_ENDS, str(os.getpid())] if UNTIL_PARENT_ENDS else []
+
+
 def _measure(tree, part, plain, jobs):
     """Run the tests under coverage.py. Some may fail: in plain Python a few need machine code."""
     shutil.rmtree(part, ignore_errors=True)
@@ -108,8 +115,8 @@ def _measure(tree, part, plain, jobs):
     environment = {name: value for name, value in os.environ.items() if name != "NUMBA_DISABLE_JIT"} | {
         "COVERAGE_PROCESS_START": str(settings), CONTEXT: "", PASSED: str(part / "passed.json"),
         "PYTHONPATH": os.pathsep.join(map(str, (tree, tree / "test", Path(__file__).parents[1])))}
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "mutations.reach", "-p", "no:cacheprovider", "-n", str(jobs),
-               "--dist", "loadfile", "--no-loadscope-reorder"]
+    command = [*guard(), sys.executable, "-m", "pytest", "-q", "-p", "mutations.reach", "-p", "no:cacheprovider",
+               "-n", str(jobs), "--dist", "loadfile", "--no-loadscope-reorder"]
     if plain:
         environment["NUMBA_DISABLE_JIT"] = "1"
         command += ["--ignore", "test/ros", "--timeout", str(LIMIT)]

@@ -11,9 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from screw_dynamics.testing.processes import UNTIL_PARENT_ENDS
-
-from .coverage_map import Reaching
+from .coverage_map import Reaching, guard
 from .operators import Mutation
 
 LEFT_OUT = shutil.ignore_patterns(".*", "build", "install", "log", "__pycache__", "*.egg-info")
@@ -59,9 +57,8 @@ class Tree:
             shutil.copytree(self._kernels, self._changed_kernels, copy_function=os.link, ignore=BEING_MADE)
         command = [sys.executable, "-m", "pytest", "-x", "-v", "-p", "no:cacheprovider", "-p", "no:rerunfailures",
                    "--timeout", str(ENDLESS), "--timeout-method", "thread", "-m", "", *(test.name for test in tests)]
-        guard = [*UNTIL_PARENT_ENDS, str(os.getpid())] if UNTIL_PARENT_ENDS else []
         with tempfile.TemporaryFile("w+", errors="replace") as log:        # no pipe, which children may keep open
-            process = subprocess.Popen([*guard, *command], cwd=self.path, env=self._environment(tests[0].plain),
+            process = subprocess.Popen([*guard(), *command], cwd=self.path, env=self._environment(tests[0].plain),
                                        stdout=log, stderr=subprocess.STDOUT, start_new_session=True)
             try:
                 with suppress(subprocess.TimeoutExpired):                   # while files are collected, say
