@@ -80,8 +80,8 @@ def pytest_pycollect_makemodule(module_path, parent):
     return OptionalFile.from_parent(parent, path=module_path) if type(module) in (type(None), pytest.Module) else module
 
 
-# Kernels beside those of make setup that an everyday test may compile: one without which its package has no such tests,
-# and three that tests of nodes and commands have compiled or not, in whatever order files are run.
+# Kernels beside those of make setup that an everyday test may compile: two without which their packages have no such
+# tests, riccati and derivatives of steps, and three that tests of nodes and commands compile in some orders of files.
 IN_EVERYDAY_TESTS = {"riccati", "torque_regressor", "inverse_dynamics_derivatives", "forward_dynamics_derivatives",
                      "derivatives of steps"}
 

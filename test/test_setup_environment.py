@@ -5,10 +5,10 @@ import subprocess
 import sys
 import time
 from contextlib import contextmanager
-from pathlib import Path
 
 import pytest
 
+from support.ended import wait_until_ended
 from support.paths import ROOT
 
 TOOLS = ROOT / "tools"
@@ -254,8 +254,7 @@ def test_an_error_meanwhile_ends_the_step(tmp_path):
         while not (pid.exists() and pid.read_text()):
             time.sleep(0.01)
         raise ZeroDivisionError
-    while Path(f"/proc/{pid.read_text()}/cmdline").exists() and Path(f"/proc/{pid.read_text()}/cmdline").read_bytes():
-        time.sleep(0.01)        # a zombie has no command line
+    wait_until_ended(int(pid.read_text()))
 
 
 def test_failing_step_shows_its_end(tmp_path, capfd):

@@ -14,13 +14,18 @@ TAIL = 20        # lines of output in a message
 LONG = 300       # characters of a command line in a message
 PATIENCE = 10.0  # seconds for a process to end by itself
 # Linux kills it when the process that started it dies: a run that was killed must not haunt the domain of the next one.
-UNTIL_PARENT_ENDS = [
+_UNTIL_PARENT_ENDS = [
     sys.executable, "-IS", "-c",
     "import ctypes, os, signal, sys; ctypes.CDLL(None).prctl(1, signal.SIGKILL)\n"
     "if os.getppid() != int(sys.argv[1]): sys.exit(1)\n"
     "try: os.execvp(sys.argv[2], sys.argv[2:])\n"
     "except OSError as error: sys.exit(f'{sys.argv[2]} does not start: {error}')",
 ] if sys.platform == "linux" else []
+
+
+def killed_with_parent(command: Sequence[str]) -> list[str]:
+    """Return a command that the system ends, on Linux, when this process ends, also by SIGKILL."""
+    return [*_UNTIL_PARENT_ENDS, str(os.getpid()), *command] if _UNTIL_PARENT_ENDS else [*command]
 
 
 class Process:
@@ -30,10 +35,9 @@ class Process:
         self.command = shlex.split(command) if isinstance(command, str) else [str(part) for part in command]
         self.command += arguments
         self.log = log
-        guard = [*UNTIL_PARENT_ENDS, str(os.getpid())] if UNTIL_PARENT_ENDS else []
         with open(log, "wb") as output:
             self._process = subprocess.Popen(
-                [*guard, *self.command], stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT,
+                killed_with_parent(self.command), stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT,
                 env={**os.environ, "PYTHONUNBUFFERED": "1"})
 
     def __str__(self) -> str:

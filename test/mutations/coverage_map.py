@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import pytest
 
-from screw_dynamics.testing.processes import UNTIL_PARENT_ENDS
+from screw_dynamics.testing.processes import killed_with_parent
 
 from .reach import CONTEXT, PASSED
 
@@ -50,9 +50,10 @@ class CoverageMap:
                 (part / "done").touch()
 
     def tests_of(self, file: str, text: str, line: int) -> list[Reaching]:
-        """Return the tests that run the statement at a line of a file of the package with this text, those in plain
-        Python first, and then by their times. Of what runs when the module is imported, or where no test runs the
-        statement by itself, these are all that run any line of the file; of a file without any those beside it."""
+        """Return the tests that run the statement at a line of a file of the package with this text: those in plain
+        Python first, each kind by its times. For a statement that runs when its module is imported, or that no test
+        runs, they are the tests that run any line of the file; for a file that no test runs, those of its folder or
+        name."""
         found, (first, last) = [], statement(text, line)
         module = Path(file).relative_to(PACKAGE)
         beside = f"test/{module.parts[0]}/", f"test/test_{module.stem}.py"
@@ -101,11 +102,6 @@ def _passed(part):
     return json.loads((part / "passed.json").read_text())
 
 
-def guard() -> list[str]:
-    """Return the words before a command that end it when this process ends, also by SIGKILL."""
-    return [*UNTIL_PARENT_ENDS, str(os.getpid())] if UNTIL_PARENT_ENDS else []
-
-
 def _measure(tree, part, plain, jobs):
     """Run the tests under coverage.py. Some may fail: in plain Python a few need machine code."""
     shutil.rmtree(part, ignore_errors=True)
@@ -115,14 +111,15 @@ def _measure(tree, part, plain, jobs):
     environment = {name: value for name, value in os.environ.items() if name != "NUMBA_DISABLE_JIT"} | {
         "COVERAGE_PROCESS_START": str(settings), CONTEXT: "", PASSED: str(part / "passed.json"),
         "PYTHONPATH": os.pathsep.join(map(str, (tree, tree / "test", Path(__file__).parents[1])))}
-    command = [*guard(), sys.executable, "-m", "pytest", "-q", "-p", "mutations.reach", "-p", "no:cacheprovider",
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "mutations.reach", "-p", "no:cacheprovider",
                "-n", str(jobs), "--dist", "loadfile", "--no-loadscope-reorder"]
     if plain:
         environment["NUMBA_DISABLE_JIT"] = "1"
         command += ["--ignore", "test/ros", "--timeout", str(LIMIT)]
     print(f"measuring which {'tests in plain Python' if plain else 'tests'} run which lines", flush=True)
     with (part / "log").open("w") as log:
-        done = subprocess.run(command, cwd=tree, env=environment, stdout=log, stderr=subprocess.STDOUT)
+        done = subprocess.run(killed_with_parent(command), cwd=tree, env=environment, stdout=log,
+                              stderr=subprocess.STDOUT)
     if done.returncode not in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED) or not _passed(part):
         raise RuntimeError(f"pytest ended with {done.returncode}: see {part / 'log'}")
     subprocess.run([sys.executable, "-m", "coverage", "combine", "-q", f"--rcfile={settings}"], cwd=tree, check=True,

@@ -11,7 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from .coverage_map import Reaching, guard
+from screw_dynamics.testing.processes import killed_with_parent
+
+from .coverage_map import Reaching
 from .operators import Mutation
 
 LEFT_OUT = shutil.ignore_patterns(".*", "build", "install", "log", "__pycache__", "*.egg-info")
@@ -58,10 +60,10 @@ class Tree:
         command = [sys.executable, "-m", "pytest", "-x", "-v", "-p", "no:cacheprovider", "-p", "no:rerunfailures",
                    "--timeout", str(ENDLESS), "--timeout-method", "thread", "-m", "", *(test.name for test in tests)]
         with tempfile.TemporaryFile("w+", errors="replace") as log:        # no pipe, which children may keep open
-            process = subprocess.Popen([*guard(), *command], cwd=self.path, env=self._environment(tests[0].plain),
-                                       stdout=log, stderr=subprocess.STDOUT, start_new_session=True)
+            process = subprocess.Popen(killed_with_parent(command), cwd=self.path, stdout=log, stderr=subprocess.STDOUT,
+                                       env=self._environment(tests[0].plain), start_new_session=True)
             try:
-                with suppress(subprocess.TimeoutExpired):                   # while files are collected, say
+                with suppress(subprocess.TimeoutExpired):                   # while files are collected
                     process.wait(ENDLESS + 10.0 * sum(test.seconds for test in tests))
             finally:
                 with suppress(ProcessLookupError):

@@ -1,5 +1,5 @@
-"""IPOPT, started at the motions found, finds none that costs less: six problems, by multiple shooting through the
-bridge to CasADi."""
+"""IPOPT, started beside the motions found, ends at the same cost: six problems, by multiple shooting through the bridge
+to CasADi."""
 import numpy as np
 import pytest
 
@@ -17,8 +17,8 @@ def arm():
 
 
 def ipopt(robot, q0, goal, weights, fastest, weakest, start):
-    """The least cost of the same problem, from the same motion on, and whether IPOPT says that it is one; an infinite
-    cost where it gives up at what is no motion."""
+    """The cost that IPOPT ends at from a motion with some noise on, and whether it says that it has found a minimum; an
+    infinite cost where it gives up at what is no motion."""
     from screw_dynamics.bridges.casadi import CasadiRobot
 
     n, bridge, (place, rest, effort, calm) = robot.n, CasadiRobot(robot), weights
@@ -33,9 +33,11 @@ def ipopt(robot, q0, goal, weights, fastest, weakest, start):
     unknowns = casadi.veccat(q, qd, tau)
     solver = casadi.nlpsol("best", "ipopt", {"x": unknowns, "f": cost, "g": casadi.veccat(*gaps)}, {
         "print_time": False, "ipopt.print_level": 0, "ipopt.sb": "yes", "ipopt.hessian_approximation": "limited-memory",
-        "ipopt.max_iter": 2000, "ipopt.tol": 1e-9})
+        "ipopt.max_iter": 2000, "ipopt.tol": 1e-9, "ipopt.acceptable_tol": 1e-4, "ipopt.acceptable_iter": 5})
     upper = np.concatenate((np.full(n * (N + 1), np.inf), np.full(n * (N + 1), fastest), np.tile(weakest, N)))
-    found = solver(x0=np.concatenate([x.ravel() for x in start]), lbx=-upper, ubx=upper, lbg=0.0, ubg=0.0)
+    begin = np.concatenate([x.ravel() for x in start])
+    begin += 1e-3 * np.random.default_rng(1).normal(size=len(begin))
+    found = solver(x0=begin, lbx=-upper, ubx=upper, lbg=0.0, ubg=0.0)
     succeeded = solver.stats()["return_status"] in ("Solve_Succeeded", "Solved_To_Acceptable_Level")
     moves = np.abs(found["g"]).max() < 1e-8
     assert moves or not succeeded
@@ -43,13 +45,13 @@ def ipopt(robot, q0, goal, weights, fastest, weakest, start):
 
 
 def test_the_minimum_is_that_of_ipopt(arm):
-    """Of six problems; by BFGS IPOPT gives up in some, which ones depends on the last digits of where it starts."""
+    """By BFGS IPOPT may give up; in which problems depends on the last digits of where it starts."""
     compared = [is_the_minimum(arm, seed) for seed in range(6)]
-    assert sum(compared) >= 3
+    assert sum(compared) >= 4
 
 
 def is_the_minimum(arm, seed):
-    """Compare the costs that both find; False if IPOPT ended at what is no motion."""
+    """Compare the costs that both find; False if IPOPT found no minimum."""
     rng = np.random.default_rng(seed)
     q0 = np.array([0.0, -1.2, 1.5, -0.3, 1.0, 0.0]) + 0.3 * rng.normal(size=6)
     goal = arm.forward_kinematics(q0 + 0.4 * rng.normal(size=6), "tool0")[:3, 3]
@@ -62,6 +64,7 @@ def is_the_minimum(arm, seed):
                             tolerance=1e-11, limit_tolerance=1e-8, iterations=2000)
     assert found.converged, found.report()
     other, succeeded = ipopt(arm, q0, goal, weights, fastest, weakest, (found.q, found.qd, found.tau))
-    if other < np.inf:
-        assert found.cost * (1.0 - 1e-6) <= other <= found.cost * (1.0 + (1e-6 if succeeded else 1e-4))
-    return other < np.inf
+    assert found.cost <= other * (1.0 + 1e-6)
+    if succeeded:
+        assert other == pytest.approx(found.cost, rel=1e-5)
+    return succeeded
