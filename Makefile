@@ -33,7 +33,7 @@ help:
 	@echo "make test-all          the same with the slow tests, 45 minutes from nothing and 8 GB on two cores"
 	@echo "make test-numba        run some tests of the core with the oldest and the newest Numba supported; VERSIONS=0.60 for others"
 	@echo "make test-arm          run some tests of the core on an emulated AArch64, ten minutes; TESTS=path for others"
-	@echo "make planted           change N=200 expressions drawn with SEED=1 in copies of the package, and tell which no test notices (mutation testing); NAMES=part of a path"
+	@echo "make planted           mutation testing: change N=200 expressions, drawn with SEED=1, in copies of the package, and report those that no test notices; NAMES=part of a path"
 	@echo "make faults            do to both nodes all that can happen, ten minutes; NAMES=part of a fault's name for some"
 	@echo "make soak              run both nodes at 1 kHz for MINUTES=10, with a picture of latency and memory"
 	@echo "make fuzz              fuzz the URDF reader for SECONDS=600, guided by coverage"

@@ -55,7 +55,7 @@ def endpoints(title: str, rows, node: str) -> str:
 
 
 def values(row) -> str:
-    """What values a parameter can have."""
+    """Return the values that a parameter may have."""
     if row.choices:
         return " or ".join(f"`{choice}`" if choice else "empty" for choice in row.choices)
     text = ""
@@ -120,7 +120,7 @@ def ros_reference() -> str:
                 for row, default in ((simulator_settings.INITIAL_POSITIONS, 0.0),
                                      (simulator_settings.COMMAND_INTERFACES, "effort"))]
     sensed = [row for row in simulator_settings.SETTINGS if row.name in OF_JOINTS]
-    by_joint += [row._replace(name=f"{row.name}.<joint>", description=f"of the joint: {row.description}")
+    by_joint += [row._replace(name=f"{row.name}.<joint>", description=f"{row.description} (this joint)")
                  for row in sensed]
     groups = [row._replace(name=f"<group>.{row.name}") for row in trajectory_settings.GROUP]
     groups += [row._replace(name=f"<group>.constraints.<joint>.{row.name}") for row in trajectory_settings.JOINT]

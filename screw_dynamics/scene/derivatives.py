@@ -19,33 +19,33 @@ LANDED = 1e-9           # m: gaps up to this are none, unless another bound is g
 DERIVED = ("semi_implicit_euler",)
 
 
-def refuse_loops(touching: Any) -> None:
+def refuse_loops(contact_model: Any) -> None:
     """ValueError for robots with closed loops."""
-    if touching.constraints is not None:
+    if contact_model.constraints is not None:
         raise ValueError("derivatives of steps with closed loops are not known here, of "
-                         f"{', '.join(touching.constraints.rows)}")
+                         f"{', '.join(contact_model.constraints.rows)}")
 
 
 class SceneDerivatives(RolloutDerivatives):
     """A rollout of a scene and what it is to first order, as RolloutDerivatives; and `models`, the StepModel of each of
     its steps, with the modes of its contacts. One state, no batch."""
 
-    def __init__(self, touching: Any, q0: ArrayLike, qd0: ArrayLike | None, effort: ArrayLike | None, dt: float,
+    def __init__(self, contact_model: Any, q0: ArrayLike, qd0: ArrayLike | None, effort: ArrayLike | None, dt: float,
                  steps: int, integrator: str, friction: bool, limits: bool, forces: Forces, landed: float):
         if callable(effort):
             raise ValueError("effort must be an array or None: what a controller does to first order is not known here")
-        robot = touching.robot
-        refuse_loops(touching)
+        robot = contact_model.robot
+        refuse_loops(contact_model)
         landed = checks.number("landed", landed, 0.0)
-        q0 = touching.configurations(checks.vector("q0", q0, robot.nq))
+        q0 = contact_model.configurations(checks.vector("q0", q0, robot.nq))
         qd0 = np.zeros(robot.n) if qd0 is None else checks.vector("qd0", qd0, robot.n)
-        found = touching.samples(q0, qd0, effort, dt, steps, integrator, friction, limits, forces=forces)
-        touching.warn(found, dt, integrator, effort, steps)
+        found = contact_model.samples(q0, qd0, effort, dt, steps, integrator, friction, limits, forces=forces)
+        contact_model.warn(found, dt, integrator, effort, steps)
         self.t, self.q, self.qd = found.t, found.q, found.qd
         self.tau = np.broadcast_to(efforts(effort, (), len(self.t) - 1, robot.n), (len(self.t) - 1, robot.n))
         self._robot, self._dt, self._apart, self._euler, self._options = robot, float(dt), False, False, (None,)
-        rows, total = TouchRows(touching), robot.rollouts.smooth(forces, friction)
-        self.models = tuple(differentiate(touching, Step(
+        rows, total = TouchRows(contact_model), robot.rollouts.smooth(forces, friction)
+        self.models = tuple(differentiate(contact_model, Step(
             found.q[k], found.qd[k], Actuation(self.tau[k], None, total, bool(limits), None, self.t[k], friction),
             self._dt, found.q[k + 1], found.qd[k + 1], found.report[k]), rows, landed) for k in range(len(self.tau)))
 
@@ -74,21 +74,21 @@ class SceneLinearization:
         whatever deviations do to its gap; one that lands from farther off has the velocity -gap / dt. strict:
         ValueError, with pair and margin, if some margin is 0 but for rounding, or if the modes leave derivatives open.
         Contacts that rebound, or have torsional or rolling friction, are refused. docs/contact_derivatives.md."""
-        touching, total = self.contact_model, self.robot.rollouts.smooth(forces, friction)
+        contact_model, total = self.contact_model, self.robot.rollouts.smooth(forces, friction)
         checks.one_of("integrator", integrator, DERIVED)
-        refuse_loops(touching)
+        refuse_loops(contact_model)
         landed, t, strict = checks.number("landed", landed, 0.0), checks.number("t", t), checks.flag("strict", strict)
         tau = np.zeros(self.n) if tau is None else tau
-        states = checks.broadcast({"q": touching.configurations(q), "qd": checks.finite_numbers(
+        states = checks.broadcast({"q": contact_model.configurations(q), "qd": checks.finite_numbers(
             "qd", qd, self.n), "tau": checks.finite_numbers("tau", tau, self.n)})
         q, qd, tau = (np.ascontiguousarray(x, dtype=float) for x in states)
-        h, lead, rows = checks.positive("dt", dt), q.shape[:-1], TouchRows(touching)
-        found = touching.samples(q, qd, tau[..., None, :], h, 1, integrator, friction, limits, threads=threads,
+        h, lead, rows = checks.positive("dt", dt), q.shape[:-1], TouchRows(contact_model)
+        found = contact_model.samples(q, qd, tau[..., None, :], h, 1, integrator, friction, limits, threads=threads,
                                  forces=forces, start=t)
-        touching.warn(found, h, integrator, tau[..., None, :], 1)
+        contact_model.warn(found, h, integrator, tau[..., None, :], 1)
         ends = (x[..., -1, :].reshape(-1, x.shape[-1]) for x in (found.q, found.qd, found.report))
         starts = (x.reshape(-1, x.shape[-1]) for x in (q, qd, tau))
-        models = [differentiate(touching, Step(
+        models = [differentiate(contact_model, Step(
             q, qd, Actuation(tau, None, total, limits, None, t, friction), h, *after), rows, landed)
             for q, qd, tau, *after in zip(*starts, *ends, strict=True)]
         if strict:

@@ -87,12 +87,12 @@ class _Held(NamedTuple):
     joints: np.ndarray
 
 
-def differentiate(touching: Any, step: Step, rows: TouchRows, landed: float) -> StepModel:
+def differentiate(contact_model: Any, step: Step, rows: TouchRows, landed: float) -> StepModel:
     """The StepModel of a step. landed: gaps up to this (m) are 0, and do not allow any approach."""
-    robot, n, h = touching.robot, touching.robot.n, step.h
-    pair, point, gap, force = _read(touching, step.report)
+    robot, n, h = contact_model.robot, contact_model.robot.n, step.h
+    pair, point, gap, force = _read(contact_model, step.report)
     given = rows.at(step.q, pair, point)
-    mu = np.array([touching.pairs[k].mu for k in pair])
+    mu = np.array([contact_model.pairs[k].mu for k in pair])
     actuation = step.actuation.resisted(robot, step.qd)
     (qdd, *by), added = implicit(robot, step.q, step.qd, actuation, h)
     inertia = _Inertia(robot, step.q, added)
@@ -106,7 +106,7 @@ def differentiate(touching: Any, step: Step, rows: TouchRows, landed: float) -> 
     a[:, 2] += np.where(gap > 0.0, gap, 0.0) / h
     da[:, 2, :n] += np.where(lands, 1.0 / h, 0.0)[:, None] * given.gap_by_q
     x = h * np.einsum("kri,ki->kr", given.axes, force)
-    held, modes = _modes(touching, step, given, _Held(after, x, given.J @ after + a, mu, _still(robot, step)), mu,
+    held, modes = _modes(contact_model, step, given, _Held(after, x, given.J @ after + a, mu, _still(robot, step)), mu,
                          given.J @ free + a, (pair, gap, force))
     by_after, determined = _respond(inertia, given, mu, held, after - free, dv0, da)
 
@@ -123,13 +123,13 @@ def differentiate(touching: Any, step: Step, rows: TouchRows, landed: float) -> 
     return StepModel(found[:, :2 * n], found[:, 2 * n:], step.q_after, step.qd_after, determined and also, modes)
 
 
-def _read(touching, report):
+def _read(contact_model, report):
     """The contacts of a report: pairs, points in these, gaps, and forces on the first in axes of the root link."""
     found = report[RESIDUALS + EXCESS:].reshape(-1, OF_CONTACT)
     there = found[:, 0] >= 0.0
-    contacts, key = touching.contacts(report), found[there, 0].astype(int)
+    contacts, key = contact_model.contacts(report), found[there, 0].astype(int)
     pair = contacts.pair[there]
-    point = key - np.array([touching.pairs[k].key for k in pair], dtype=int)
+    point = key - np.array([contact_model.pairs[k].key for k in pair], dtype=int)
     return pair, point, contacts.gap[there], contacts.force[there]
 
 
@@ -144,7 +144,7 @@ def _still(robot, step):
 
 
 # ------------------------------------------------------------------------------------------------- modes
-def _modes(touching, step, given: Rows, found, mu, free, told):
+def _modes(contact_model, step, given: Rows, found, mu, free, told):
     """The modes of contacts, and what is told of them; free (k, 3): velocities without impulses."""
     (pair, gap, force), x, c = told, found.x, found.c
     still = STILL * np.abs(free).max(initial=0.0) + 10.0 * step.report[:RESIDUALS].max()
@@ -156,13 +156,13 @@ def _modes(touching, step, given: Rows, found, mu, free, told):
     slipping = np.where(closed, np.where(slides, np.where(mu == 0.0, np.inf, speed), mu * x[:, 2] - friction), np.inf)
     near = NEAR * np.abs(free).max(initial=0.0), NEAR * x[:, 2].max(initial=0.0)
     ambiguous = (opening <= np.where(closed, near[1], near[0])) | (slipping <= np.where(slides, near[0], near[1]))
-    contacts = touching.contacts(step.report)
+    contacts = contact_model.contacts(step.report)
     there = contacts.pair >= 0
     begin = given.J[:, 2] @ step.qd + given.belt[:, 2]
     falls = np.minimum(begin, free[:, 2] - gap / step.h)
     approach = np.where(gap > 0.0, falls, begin)                # what is closed already is not pushed in by gravity
-    rebounds = (approach < -touching.slow) & (gap + step.h * approach < 0.0) | closed & (c[:, 2] > 1e3 * still)
-    _refuse(touching, pair, closed, rebounds)
+    rebounds = (approach < -contact_model.slow) & (gap + step.h * approach < 0.0) | closed & (c[:, 2] > 1e3 * still)
+    _refuse(contact_model, pair, closed, rebounds)
     velocity = c.copy()
     velocity[:, 2] -= np.where(gap > 0.0, gap, 0.0) / step.h
     return found._replace(mode=mode), ContactModes(
@@ -170,13 +170,13 @@ def _modes(touching, step, given: Rows, found, mu, free, told):
         mode, opening, slipping, ambiguous)
 
 
-def _refuse(touching, pair, closed, rebounds):
+def _refuse(contact_model, pair, closed, rebounds):
     """ValueError for laws whose derivatives are not known here."""
-    for k, row in enumerate(touching.pairs[i] for i in pair):
+    for k, row in enumerate(contact_model.pairs[i] for i in pair):
         acts = {"restitution": rebounds[k], "torsion": closed[k], "rolling": closed[k]}
         for what in acts:
             if acts[what] and getattr(row, what) > 0.0:
-                names = touching.colliders[row.first].name, touching.colliders[row.second].name
+                names = contact_model.colliders[row.first].name, contact_model.colliders[row.second].name
                 raise ValueError(f"contact of {names[0]!r} and {names[1]!r}: {what} {getattr(row, what):g} must be 0: "
                                  "derivatives of steps know sliding friction alone")
 

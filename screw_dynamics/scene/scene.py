@@ -269,8 +269,8 @@ class Scene(SceneLinearization, ScenePlanning):
         colliders = [Collider(shape.link, shape.link, shape.shape, shape.pose) for shape in shapes]
 
         def gaps(q, pairs):
-            touching = ContactModel(robot, colliders, pairs, [self.material] * len(pairs))
-            return touching.least_gaps(q)
+            contact_model = ContactModel(robot, colliders, pairs, [self.material] * len(pairs))
+            return contact_model.least_gaps(q)
         disable = [tuple(pair) for pair in self._disabled if pair <= set(robot.link_names)]
         found = self_collision(robot.model, shapes, gaps, srdf=srdf, prefixes=self._prefixes, disable=disable)
         return dict.fromkeys(found.pairs), found.left_out
@@ -336,20 +336,20 @@ class Scene(SceneLinearization, ScenePlanning):
         if checks.one_of("integrator", integrator, INTEGRATORS) not in FIXED_STEPS:
             raise ValueError(f"integrator {integrator!r} takes steps as long as an error estimate allows, which takes "
                              f"impacts for errors: with contacts take one of {', '.join(FIXED_STEPS)}")
-        touching = self.contact_model
-        if touching.constraints is not None:
+        contact_model = self.contact_model
+        if contact_model.constraints is not None:
             checks.one_of("integrator of a scene with closed loops", integrator,
                           [name for name in FIXED_STEPS if name in WITH_CONSTRAINTS])
         if self.n == 0:
             raise ValueError("nothing in the scene moves: it has no joints and no free bodies")
         most = None if contacts is True else 0 if contacts is False else checks.count("contacts", contacts, 0)
         qd0 = np.zeros(self.n) if qd0 is None else qd0
-        found = touching.samples(q0, qd0, effort, dt, steps, integrator, friction, limits, every, threads=threads,
+        found = contact_model.samples(q0, qd0, effort, dt, steps, integrator, friction, limits, every, threads=threads,
                                  forces=forces, contacts=None if most and np.ndim(q0) > 1 else most,
                                  watch=watching(progress))
-        touching.warn(found, dt, integrator, effort, steps)
-        recorded = None if contacts is False else touching.contacts(found.report, most)
-        return SceneMotion(found.t, found.q, found.qd, recorded, touching.residuals(found.report))
+        contact_model.warn(found, dt, integrator, effort, steps)
+        recorded = None if contacts is False else contact_model.contacts(found.report, most)
+        return SceneMotion(found.t, found.q, found.qd, recorded, contact_model.residuals(found.report))
 
     def view(self, motion: SceneMotion | None = None, *, q: ArrayLike | None = None, urdf: str | None = None,
              host: str = "127.0.0.1", port: int = 8080, speed: float = 1.0) -> Any:

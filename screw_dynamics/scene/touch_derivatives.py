@@ -53,24 +53,24 @@ class _Moving(NamedTuple):
 class TouchRows:
     """The rows of touches of a scene's colliders, scene.contact_model, at configurations."""
 
-    def __init__(self, touching: Any):
-        self.touching = touching
+    def __init__(self, contact_model: Any):
+        self.contact_model = contact_model
 
     @cached_property
     def _tables(self):
-        rows, pairs, data = self.touching.given
+        rows, pairs, data = self.contact_model.given
         return columns(ColliderRow, rows), columns(PairRow, pairs), data.tolist()
 
     def at(self, q: np.ndarray, pair: Sequence[int], point: Sequence[int]) -> Rows:
         """The Rows at a configuration q (nq) of touches, by the numbers of their pairs and of points in these."""
-        robot, n, count = self.touching.robot, self.touching.robot.n, len(pair)
+        robot, n, count = self.contact_model.robot, self.contact_model.robot.n, len(pair)
         motion = _Motions(robot, q)
         moving: dict[int, Any] = {}
         gap, J, belt = np.empty(count), np.empty((count, 3, n)), np.empty((count, 3))
         axes, gap_by_q = np.empty((count, 3, 3)), np.empty((count, n))
         J_by_q, belt_by_q = np.empty((count, 3, n, n)), np.empty((count, 3, n))
         for k, (of, at) in enumerate(zip(pair, point, strict=True)):
-            first, second = (self.touching.colliders[i].link for i in self.touching.pairs[of][:2])
+            first, second = (self.contact_model.colliders[i].link for i in self.contact_model.pairs[of][:2])
             if of not in moving:
                 moving[of] = self._moving(of, motion)
             touch = _axes(at, *moving[of])
@@ -90,13 +90,13 @@ class TouchRows:
         a, b = pairs.first[of], pairs.second[of]
         C: Any = [None] * len(colliders.kind)
         for collider, start in ((a, 0), (b, 6)):
-            given = self.touching.colliders[collider]
+            given = self.contact_model.colliders[collider]
             C[collider] = _dual_pose(motion.pose(given.link) @ given.pose, start)
         points = pairs.points[of]
         touch: Any = Touch(*([None] * points for _ in Touch._fields))          # type: ignore[arg-type]
         write = writer(frozenset(TOUCHING))
         write(Geometry(colliders, pairs, len(C), len(pairs.first), points, data, Located(C)), a, b, touch, 0,
-              self.touching.margin)
+              self.contact_model.margin)
         belts = C[a].R @ colliders.belt[a] - C[b].R @ colliders.belt[b]
         return touch, belts
 

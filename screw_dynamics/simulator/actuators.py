@@ -32,8 +32,8 @@ class Actuators:
     Servos and brakes compensate wrenches on links, friction, the elements of force `forces`, and what the robot
     touches. A weakened servo gives a share of what it would; nothing compensates that. t: simulated time, s.
 
-    touching: the robot and what surrounds it, of which q and qd are then those of everything, as are past states; None
-    for a robot alone. Efforts, accelerations, and all else (n,), are the robot's."""
+    contact_model: the robot and what surrounds it; q, qd and past states are then those of everything. None for a robot
+    alone. Efforts, accelerations, and all else (n,), are the robot's."""
 
     def __init__(self, limits: EnforcedLimits, settings: Settings, forces: Sequence[Element] = ()):
         self._limits, self._settings, self.forces = limits, settings, forces
@@ -56,14 +56,14 @@ class Actuators:
         return self.step(robot, drives, sample, t, q, qd, wrenches)[0]
 
     def step(self, robot: Robot, drives: Drives, sample: Sample | None, t: float, q: np.ndarray, qd: np.ndarray,
-             wrenches: Wrenches, touching: ContactModel | None = None
+             wrenches: Wrenches, contact_model: ContactModel | None = None
              ) -> tuple[np.ndarray, np.ndarray, Contacts | None]:
         """Return the accelerations (n,) of `acceleration`, the efforts (n,), and the contacts in that step: None for a
         robot alone, and for a step that cannot be made."""
         end, clipped = qd.copy(), np.zeros(robot.n, dtype=np.int64)
-        made, tau, _ = self._run(robot, drives, sample, t, q.copy(), end, wrenches, 1, clipped, None, touching)
+        made, tau, _ = self._run(robot, drives, sample, t, q.copy(), end, wrenches, 1, clipped, None, contact_model)
         qdd = (end - qd)[:robot.n] / self._settings.step if made else np.zeros(robot.n)
-        if touching is None or not made:
+        if contact_model is None or not made:
             return qdd, tau, None
         return qdd, tau, self._measuring.contacts()
 
@@ -89,21 +89,21 @@ class Actuators:
         return self._loops
 
     def move(self, robot: Robot, drives: Drives, samples: Sample | None, t: float, q: np.ndarray, qd: np.ndarray,
-             wrenches: Wrenches, steps: int, clipped: np.ndarray, past: np.ndarray, touching: ContactModel | None = None
-             ) -> tuple[int, np.ndarray, np.ndarray, np.ndarray]:
+             wrenches: Wrenches, steps: int, clipped: np.ndarray, past: np.ndarray,
+             contact_model: ContactModel | None = None) -> tuple[int, np.ndarray, np.ndarray, np.ndarray]:
         """Make steps with new efforts at the start of each. samples: the reference, if any, rows (steps, n).
 
         Returns how many were made, q (nq,) and qd (n,) after them, and the mask of the velocities whose numbers ceased
         to be finite if these were fewer. clipped (n,) counts the steps in which a command or an effort was clipped;
         past (0 or steps, PAST, nq) becomes q, and the n numbers of qd, at the start of the steps, and the n efforts."""
         q, qd = q.copy(), qd.copy()
-        made, _, failing = self._run(robot, drives, samples, t, q, qd, wrenches, steps, clipped, past, touching)
+        made, _, failing = self._run(robot, drives, samples, t, q, qd, wrenches, steps, clipped, past, contact_model)
         return made, q, qd, failing
 
-    def _run(self, robot, drives, samples, t, q, qd, wrenches, steps, clipped, past=None, touching=None):
+    def _run(self, robot, drives, samples, t, q, qd, wrenches, steps, clipped, past=None, contact_model=None):
         """past: None of steps that are not those of the motion."""
-        measured = past is None and touching is not None
-        by = self._measured_by(robot, touching) if measured else self._moved_by(robot, touching)
+        measured = past is None and contact_model is not None
+        by = self._measured_by(robot, contact_model) if measured else self._moved_by(robot, contact_model)
         if drives is not self._drives:      # brakes stay where they are as long as the same drives the joints
             position = coordinates(q[:robot.nq], robot.n)
             self._drives, self._table = drives, self._joints(robot, drives, position)
@@ -111,28 +111,28 @@ class Actuators:
         reference = self._constant if samples is None else _reference(drives, samples)
         past = np.empty((0, PAST, len(q))) if past is None else past
         with np.errstate(all="ignore"):     # what overflows becomes a fault
-            on_bodies = by.driven.wrenches(wrenches) if wrenches or touching is not None else self._unpushed
+            on_bodies = by.driven.wrenches(wrenches) if wrenches or contact_model is not None else self._unpushed
         table = self._table
-        if touching is not None:
-            table, reference = with_bodies(table, touching), _padded(reference, len(qd))
+        if contact_model is not None:
+            table, reference = with_bodies(table, contact_model), _padded(reference, len(qd))
             more, clipped = clipped, np.zeros(len(qd), dtype=np.int64)
         made, tau, failing = by.run(table, on_bodies, reference, steps, t, self._settings.step, q, qd, clipped, past)
-        if touching is not None:
+        if contact_model is not None:
             more += clipped[:robot.n]
         return made, tau[:robot.n], failing
 
-    def _moved_by(self, robot, touching):
+    def _moved_by(self, robot, contact_model):
         """Return what moves a robot."""
-        if self._moving is None or robot is not self._moving.robot or touching is not self._moving.touching:
-            self._moving, self._drives = Moving(robot, self._settings, self.forces, touching), None
+        if self._moving is None or robot is not self._moving.robot or contact_model is not self._moving.contact_model:
+            self._moving, self._drives = Moving(robot, self._settings, self.forces, contact_model), None
             self._unpushed = self._moving.driven.wrenches({})
         return self._moving
 
-    def _measured_by(self, robot, touching):
+    def _measured_by(self, robot, contact_model):
         """Return what sensors of a robot that touches something make steps by: their state may be one of a scene that
         has changed since, and the motion keeps its own memory and reports."""
-        if self._measuring is None or touching is not self._measuring.touching:
-            self._measuring = Moving(robot, self._settings, self.forces, touching)
+        if self._measuring is None or contact_model is not self._measuring.contact_model:
+            self._measuring = Moving(robot, self._settings, self.forces, contact_model)
         return self._measuring
 
     def _joints(self, robot: Robot, drives: Drives, q: np.ndarray) -> np.ndarray:
@@ -163,12 +163,12 @@ class Actuators:
 _DRIVES = np.array([EFFORT, GRAVITY, SERVO, SERVO, SERVO, BRAKE])       # by Drive
 
 
-def with_bodies(table: np.ndarray, touching: ContactModel) -> np.ndarray:
+def with_bodies(table: np.ndarray, contact_model: ContactModel) -> np.ndarray:
     """The table of a robot's joints, with those of free bodies, which nothing drives, behind them."""
     n = table.shape[1]
-    whole = _padded(table, touching.robot.n)
+    whole = _padded(table, contact_model.robot.n)
     joints = rows.DrivenJoints(*whole)
-    joints.lower[n:], joints.strength[n:], joints.place[:] = -np.inf, 1.0, touching.robot.model.places_in_q
+    joints.lower[n:], joints.strength[n:], joints.place[:] = -np.inf, 1.0, contact_model.robot.model.places_in_q
     for bound in (joints.upper, joints.limit, joints.stall, joints.no_load):
         bound[n:] = np.inf
     return whole

@@ -45,7 +45,7 @@ class Environment:
 
     * q (7 k,), qd (6 k,): pose and twist of the k bodies that move, `bodies`, in their order; replaced, never changed
       in place.
-    * touching: the robot and the objects in one, as compiled code reads them; another one whenever the scene changes.
+    * contact_model: the robot and the objects in one, as compiled code reads them; another one when the scene changes.
     * spawned: names of the objects that were not there at the start.
 
     scene: around the simulated robot; it is copied. ValueError, of all methods, names the object, and changes nothing.
@@ -53,7 +53,7 @@ class Environment:
 
     def __init__(self, scene: Scene):
         self._scene = scene.copy()
-        self.touching: ContactModel = self._scene.contact_model
+        self.contact_model: ContactModel = self._scene.contact_model
         self._slippery: dict[str, float] = {}
         self._dropped: frozenset[str] = frozenset()
         self.spawned: set[str] = set()
@@ -97,8 +97,8 @@ class Environment:
             robot = scene.robots
             links = [link for link in robot.link_names if link != robot.model.root]     # the ground is on that
             scene.keep_apart((name, link) for name in self._dropped & scene.objects.keys() for link in links)
-        most, self.touching = self.touching.most, scene.contact_model
-        self.touching.have_room(most)       # what touched will touch again
+        most, self.contact_model = self.contact_model.most, scene.contact_model
+        self.contact_model.have_room(most)       # what touched will touch again
         self.bodies = tuple(name for name, each in self.objects.items() if each.free)
         self._at = {name: k for k, name in enumerate(self.bodies)}
 
@@ -158,7 +158,7 @@ class Environment:
     def _check_contacts(self, name: str, q: np.ndarray) -> None:
         """ValueError, with the name of an object that is new, where more touch at q (nq,) than max_contacts."""
         try:
-            self.touching.touches(q)
+            self.contact_model.touches(q)
         except ValueError as error:
             raise ValueError(f"object '{name}' is one too many: {error}") from None
 
@@ -179,7 +179,7 @@ class Environment:
         """Let a surface, of an object or a link, have another coefficient of friction from now on."""
         scene = self._scene.copy()
         scene.change(name, friction=friction)
-        self.touching = scene.contact_model      # refuses what cannot be, before anything changes
+        self.contact_model = scene.contact_model      # refuses what cannot be, before anything changes
         self._scene = scene
         self._renew()
 
@@ -193,24 +193,25 @@ class Environment:
 
     # --------------------------------------------------------------------------------------------- contacts
     @staticmethod
-    def touches(touching: ContactModel, found: Contacts) -> list[Touch]:
+    def touches(contact_model: ContactModel, found: Contacts) -> list[Touch]:
         """The contacts of one state, those that press, or whose gap is closed."""
-        names = [collider.name for collider in touching.colliders]
-        return [Touch(names[touching.pairs[pair].first], names[touching.pairs[pair].second], float(found.gap[k]),
-                      found.point[k], found.normal[k], found.force[k])
-                for k, pair in enumerate(found.pair) if pair >= 0 and (found.gap[k] <= 0.0 or found.force[k].any())]
+        names = [collider.name for collider in contact_model.colliders]
+        touching = [(k, contact_model.pairs[pair]) for k, pair in enumerate(found.pair)
+                    if pair >= 0 and (found.gap[k] <= 0.0 or found.force[k].any())]
+        return [Touch(names[pair.first], names[pair.second], float(found.gap[k]), found.point[k], found.normal[k],
+                      found.force[k]) for k, pair in touching]
 
     @staticmethod
-    def wrenches(touching: ContactModel, robot: Robot, q: np.ndarray, found: Contacts) -> dict[str, np.ndarray]:
+    def wrenches(contact_model: ContactModel, robot: Robot, q: np.ndarray, found: Contacts) -> dict[str, np.ndarray]:
         """The sum of the wrenches {link: (6,)} of contacts on the links of a robot at q (nq,), in the links' frames."""
         at: dict[str, np.ndarray] = {}
         total: dict[str, np.ndarray] = {}
         for k, index in enumerate(found.pair):
             if index < 0 or not found.force[k].any():
                 continue
-            pair = touching.pairs[index]
+            pair = contact_model.pairs[index]
             for collider, force in ((pair.first, found.force[k]), (pair.second, -found.force[k])):
-                link = touching.colliders[collider].link
+                link = contact_model.colliders[collider].link
                 if link not in robot.link_names:
                     continue
                 if link not in at:

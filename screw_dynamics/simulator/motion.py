@@ -95,7 +95,7 @@ class Motion:
         wrenches = total(self._pushes.active)
         made, q, qd, failing = self._actuators.move(
             robot, self._drives, samples, self._time, q, qd, wrenches, steps, self.saturated, past,
-            None if around is None else around.touching)
+            None if around is None else around.contact_model)
         if made:
             n, done = len(qd), past[:made]
             self._record(done[:, 0], done[:, 1, :n])
@@ -107,7 +107,7 @@ class Motion:
         self.q, self.qd, self.steps = q[:robot.nq], qd[:robot.n], self.steps + made
         self.unsolved = max(self.unsolved, self._actuators.unsolved)
         if self._actuators.crowded:
-            self._stop(f"more would touch at once than max_contacts, {around.touching.max_contacts}")
+            self._stop(f"more would touch at once than max_contacts, {around.contact_model.max_contacts}")
         elif made < steps:
             not_finite = f"the effort on, or the state of, {self._names(failing)} is not finite"
             self._stop(self._actuators.reason(robot, self.q, self.qd) or not_finite)
@@ -163,4 +163,4 @@ class Motion:
         integrated = None if self._locked.all() else self._with_brakes()
         return Acting(self.robot, self._drives, tuple(self._pushes.active), self._tracking.reference, self._locked,
                       integrated, self.fault is not None,
-                      None if self.environment is None else self.environment.touching)
+                      None if self.environment is None else self.environment.contact_model)

@@ -22,20 +22,20 @@ class Moving:
     anew with more room, up to the scene's max_contacts; `crowded`: the motion ends before a step with more. unsolved:
     the largest residual in m/s of the last motion's contacts in steps that the solver gave up, 0 if there is none."""
 
-    def __init__(self, robot: Robot, settings: Settings, forces: Sequence[Element], touching: ContactModel | None):
-        self.robot, self.touching, self.crowded, self.unsolved = robot, touching, False, 0.0
-        self._make = partial(driven, robot, settings, forces, touching)
+    def __init__(self, robot: Robot, settings: Settings, forces: Sequence[Element], contact_model: ContactModel | None):
+        self.robot, self.contact_model, self.crowded, self.unsolved = robot, contact_model, False, 0.0
+        self._make = partial(driven, robot, settings, forces, contact_model)
         self._renew()
 
     def _renew(self) -> None:
-        self._most = 0 if self.touching is None else self.touching.most
+        self._most = 0 if self.contact_model is None else self.contact_model.most
         self.driven = self._make()
 
     def run(self, table: np.ndarray, wrenches: np.ndarray, reference: np.ndarray, steps: int, t: float, h: float,
             q: np.ndarray, qd: np.ndarray, clipped: np.ndarray, past: np.ndarray) -> tuple[int, np.ndarray, np.ndarray]:
         """Make steps, as `Driven.run` does, and return what it returns."""
         given = (table, wrenches, reference, steps, t, h, q, qd, clipped, past)
-        if self.touching is None:
+        if self.contact_model is None:
             return self.driven.run(*given)
         begin = q.copy(), qd.copy(), clipped.copy()
         while True:
@@ -45,7 +45,7 @@ class Moving:
                 self.crowded, self.unsolved = False, float(unsolved)
                 return made, tau, failing
             q[:], qd[:], clipped[:] = begin
-            self.crowded, self.unsolved = not self.touching.grow(self._most, missed), 0.0
+            self.crowded, self.unsolved = not self.contact_model.grow(self._most, missed), 0.0
             if self.crowded:
                 return (0, tau, failing) if steps == 1 else self._one_by_one(*given)
             self._renew()
@@ -64,13 +64,14 @@ class Moving:
 
     def contacts(self) -> Contacts:
         """The contacts in the last step."""
-        return self.touching.contacts(self.driven.report(report_numbers(self._most)))
+        return self.contact_model.contacts(self.driven.report(report_numbers(self._most)))
 
 
-def driven(robot: Robot, settings: Settings, forces: Sequence[Element], touching: Any = None) -> Driven:
+def driven(robot: Robot, settings: Settings, forces: Sequence[Element], contact_model: Any = None) -> Driven:
     """The driven motion of a robot, with the constraints of its model, or with all that surrounds it."""
     integrator, friction = settings.integrator, settings.joint_friction
-    if touching is not None:
-        return Driven(touching.robot, integrator, forces, touching.constraints, touching, robot.n, friction)
+    if contact_model is not None:
+        return Driven(contact_model.robot, integrator, forces, contact_model.constraints, contact_model, robot.n,
+                      friction)
     constraints = ClosedLoopRobot(robot).constraints if robot.model.constraints else None
     return Driven(robot, integrator, forces, constraints, friction=friction)

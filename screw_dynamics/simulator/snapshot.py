@@ -24,7 +24,7 @@ from .settings import Settings
 class Acting(NamedTuple):
     """The robot, and the drives, pushes and contacts that act on it in a step. locked (n,): the joints that brakes
     hold; integrated: the robot with its friction, brakes and stops, None where all are locked; stopped: until a reset;
-    touching: the robot and what surrounds it, None of one alone."""
+    contact_model: the robot and what surrounds it, None of one alone."""
 
     robot: Robot
     drives: Drives
@@ -33,7 +33,7 @@ class Acting(NamedTuple):
     locked: np.ndarray
     integrated: Robot | None
     stopped: bool
-    touching: ContactModel | None = None
+    contact_model: ContactModel | None = None
 
 
 class Snapshot:
@@ -46,9 +46,9 @@ class Snapshot:
     def __init__(self, step: int, time_ns: int, q: np.ndarray, qd: np.ndarray, acting: Acting, actuators: Actuators,
                  settings: Settings):
         self.step, self.time_ns, self.robot, self.whole = step, time_ns, acting.robot, (q, qd)
-        self.q, self.qd = (q, qd) if acting.touching is None else (q[:self.robot.nq], qd[:self.robot.n])
+        self.q, self.qd = (q, qd) if acting.contact_model is None else (q[:self.robot.nq], qd[:self.robot.n])
         self.wrenches = self._pushes = total(acting.pushes)
-        if acting.touching is not None:
+        if acting.contact_model is not None:
             self.wrenches = {link: wrench for link, wrench in self._pushes.items() if link in self.robot.link_names}
         self._acting, self._actuators, self._settings = acting, actuators, settings
 
@@ -58,7 +58,7 @@ class Snapshot:
         acting = self._acting
         if acting.stopped:
             return np.zeros(self.robot.n)
-        if acting.touching is not None:
+        if acting.contact_model is not None:
             return self._touching_step[1]
         return self._actuators.effort(self.robot, acting.drives, self._sample, self._time, self.q, self.qd,
                                       self._pushes)
@@ -77,7 +77,7 @@ class Snapshot:
         """The accelerations (n,) of the step that follows, (qd' - qd) / dt: with friction, brakes and position stops as
         the integrator takes them, so that a joint that meets its stop is seen to stop. 0 while stopped by a fault."""
         acting, dt = self._acting, self._settings.step
-        if acting.touching is not None:
+        if acting.contact_model is not None:
             return self._touching_step[0]
         if acting.stopped or acting.integrated is None:
             return np.zeros(self.robot.n)
@@ -96,14 +96,14 @@ class Snapshot:
         if acting.stopped:
             return np.zeros(self.robot.n), np.zeros(self.robot.n), None
         return self._actuators.step(self.robot, acting.drives, self._sample, self._time, *self.whole, self._pushes,
-                                    acting.touching)
+                                    acting.contact_model)
 
     @lazy
     def touches(self) -> list[Touch]:
         """The contacts in the step that follows; none while stopped by a fault, and of a robot alone."""
-        touching = self._acting.touching
-        found = None if touching is None else self._touching_step[2]
-        return [] if found is None else Environment.touches(touching, found)
+        contact_model = self._acting.contact_model
+        found = None if contact_model is None else self._touching_step[2]
+        return [] if found is None else Environment.touches(contact_model, found)
 
     @lazy
     def loads(self) -> Mapping[str, np.ndarray]:
@@ -113,9 +113,9 @@ class Snapshot:
         total = robot.total_force(forces) if forces or robot.forces else None
         found = dict(total.link_wrenches(self.q, self.qd, self._time)) if total else {}
         others = [*self.wrenches.items()]
-        touching = self._acting.touching
-        if touching is not None and self._touching_step[2] is not None:
-            others += Environment.wrenches(touching, robot, self.q, self._touching_step[2]).items()
+        contact_model = self._acting.contact_model
+        if contact_model is not None and self._touching_step[2] is not None:
+            others += Environment.wrenches(contact_model, robot, self.q, self._touching_step[2]).items()
         if robot.model.constraints:
             passive = robot.total_force(forces, friction=self._settings.joint_friction)
             net = self.effort + (passive.efforts(self.q, self.qd, self._time) if passive else 0.0)

@@ -146,12 +146,12 @@ def test_boxes_come_down_one_by_one_and_have_the_motion_of_a_scene_with_room_for
     for simulation in simulations:
         for k in range(17):
             simulation.spawn(box(k, z=0.075 + 0.005 * k))
-    simulations[0].environment.touching.have_room()
+    simulations[0].environment.contact_model.have_room()
     for _ in range(80):
         simulations[1].advance(2)
     for simulation in simulations[::2]:
         simulation.advance(160)
-    assert simulations[0].environment.touching.most > simulations[1].environment.touching.most > 68
+    assert simulations[0].environment.contact_model.most > simulations[1].environment.contact_model.most > 68
     assert not any(simulation.fault for simulation in simulations)
     for other in simulations[1:]:
         np.testing.assert_array_equal(state(other), state(simulations[0]))
@@ -224,7 +224,7 @@ def test_a_fault_of_an_object_that_was_deleted_waits_for_one_of_its_name(robot, 
     assert simulation.advance(5) == 5 and simulation.fault is None
     simulation.spawn(ball)
     assert simulation.advance(2) == 2
-    around = simulation.environment.touching
+    around = simulation.environment.contact_model
     pairs = {frozenset(around.colliders[i].name for i in (pair.first, pair.second)): pair.mu for pair in around.pairs}
     if kind == "object_dropped":
         assert frozenset(("ball", "ground")) in pairs and frozenset(("ball", "left")) not in pairs
@@ -266,11 +266,11 @@ def test_objects_are_placed_and_moved_and_a_reset_brings_them_back(robot):
 ])
 def test_what_cannot_be_is_refused_by_name_and_changes_nothing(robot, change, message):
     simulation = simulate(robot, gripper_scene(robot))
-    before, touching = state(simulation), simulation.environment.touching
+    before, contact_model = state(simulation), simulation.environment.contact_model
     with pytest.raises(ValueError, match=message):
         change(simulation)
     np.testing.assert_array_equal(state(simulation), before)
-    assert simulation.environment.touching is touching and "ball" in simulation.environment.objects
+    assert simulation.environment.contact_model is contact_model and "ball" in simulation.environment.objects
 
 
 def test_friction_that_changes_at_run_time_acts_from_then_on(robot):

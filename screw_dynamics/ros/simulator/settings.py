@@ -31,8 +31,8 @@ SETTINGS = (
             "ends the steps under way, and lets further ones fail until a reset; a parameter that does nothing refuses "
             "the robot", read_only=True),
     Setting("tolerate", (), f"what strict passes over, of {', '.join(KINDS)}", read_only=True),
-    Setting("forces", (), "what acts besides efforts, friction and pushes, springs, drag or wrenches, each as JSON: "
-            '{"PointSpring": {"link": "tool0", "stiffness": 80.0}}; docs/forces.md has the names', read_only=True),
+    Setting("forces", (), "force elements that act on the robot (springs, drag, wrenches), each as JSON: "
+            '`{"PointSpring": {"link": "tool0", "stiffness": 80.0}}`; docs/forces.md has the names', read_only=True),
     DRIVES,
     Setting("ground", False, "the robot stands on the plane z = 0 of its root link, and touches with the collision "
             "shapes of its description", read_only=True),
