@@ -49,7 +49,7 @@ def compared(name, effort):
     steps = 200
     simulated = one | {"steps": steps, "start": (q[0], qd[0])}
     yield timing.measure({"what": f"{sizes}: a step, loops closed after it"}, {
-        Who(OURS, method): Call(f"loops.simulate(*start, dt=1e-4, steps=steps, method={method!r})", simulated)
+        Who(OURS, method): Call(f"loops.rollout(*start, dt=1e-4, steps=steps, integrator={method!r})", simulated)
         for method in ("rk4", "semi_implicit_euler")}, effort, steps)
 
 

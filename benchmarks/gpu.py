@@ -165,7 +165,7 @@ def rows(case, batches, dtype, rate):
     """(batch, quantity, of each contestant states a second or why not, the limit)."""
     robot = sd.Robot.from_urdf(case.urdf, floating_base=case.floating)
     rng = np.random.default_rng(0)
-    every = robot.random_configuration(rng, max(batches)), *rng.uniform(-1.0, 1.0, (2, max(batches), robot.n))
+    every = robot.random_configuration(max(batches), rng), *rng.uniform(-1.0, 1.0, (2, max(batches), robot.n))
     wanted = right(case, robot, every)
     for batch in batches:
         states, found = [a[:batch] for a in every], {}

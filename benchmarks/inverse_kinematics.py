@@ -210,8 +210,8 @@ def measure(name, count, seconds):
     original, tip = arm(name)
     urdf = urdf_of(original, tip)
     robot = sd.Robot.from_urdf(urdf)
-    q = robot.random_configuration(0, count)
-    pose, starts = robot.forward_kinematics(q, "tip"), robot.random_configuration(1, count)
+    q = robot.random_configuration(count, 0)
+    pose, starts = robot.forward_kinematics(q, "tip"), robot.random_configuration(count, 1)
     assert np.abs(original.forward_kinematics(q, tip) - pose).max() < 1e-12
     answers, times = [], []
     for _ in range(4):                                              # the first makes what is kept

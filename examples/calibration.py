@@ -49,7 +49,7 @@ def main(urdf, link, picture):
     parameters = GeometricParameters(robot, link)
     errors = ERROR * rng.standard_normal(parameters.size)
     real = parameters.changed(errors)
-    q = robot.random_configuration(rng, MEASURED + UNSEEN)
+    q = robot.random_configuration(MEASURED + UNSEEN, rng)
     truth = real.forward_kinematics(q, link)
     measured = truth[:MEASURED] @ sd.se3.exp(NOISE * rng.standard_normal((MEASURED, 6)))
     found, deviations = calibrate(parameters, q[:MEASURED], measured)

@@ -44,7 +44,7 @@ def main():
     # The leg leaves the ground with its knee turning: neither gravity nor the rods change its energy.
     up = rest.copy()
     up[robot.v_slices["knee"]], up[robot.v_slices["floating_base"].start + 5] = 6.0, 2.0
-    motion = leg.simulate(q, leg.project_velocity(q, up), dt=1e-3, steps=200)
+    motion = leg.rollout(q, leg.project_velocity(q, up), dt=1e-3, steps=200, integrator="rk4")
     print(f"in 0.2 s of flight: energy {motion.energy[0]:.6f} J changes by {np.ptp(motion.energy):.1e} J, loops open "
           f"by at most {motion.residual.max():.1e}")
     return leg, standing, efforts, motion

@@ -2,7 +2,7 @@
 
 Screws and twists are (angular, linear), wrenches (torque, force); SI units, radians."""
 import importlib
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .kernel_cache import dependencies as _dependencies  # noqa: F401  first, as it takes the time of the import
 from .mjcf import MjcfWarning, read_mjcf
@@ -18,6 +18,37 @@ from .simulation.limit_violations import LimitsWarning
 from .simulation.springs import Springs
 from .urdf import UrdfError, UrdfWarning, read_urdf
 
+if TYPE_CHECKING:       # what follows is imported when it is first used: type checkers and editors read it here
+    from .algorithms import forward_dynamics, inverse_dynamics, twists
+    from .analysis import (
+        calibration,
+        contacts,
+        differential_inverse_kinematics,
+        elastic_joints,
+        estimation,
+        geometric_sensitivity,
+        identification,
+        smooth_motion,
+    )
+    from .analysis.elastic_joints import ElasticJoints
+    from .analysis.identification.fit import identify
+    from .campaigns import campaign
+    from .closed_loops import ClosedLoopRobot
+    from .compiled import counting
+    from .contact.shapes import Box, Capsule, ConvexHull, Cylinder, HeightField, Sphere
+    from .gpu import on_gpu
+    from .model import drive, macro_joints
+    from .model.transmission import Transmission
+    from .optimal import collocate_motion, optimize_motion
+    from .papers import absolute_coordinates, formulations, lie_groups, symbolic
+    from .paths.fastest_motion import time_optimal
+    from .scene import Scene
+    from .screws import arrays
+    from .screws.groups import se3, so3
+    from .simulator.simulation import Simulation
+    from .urdf.transmissions import transmissions
+    from .viewer.page import view
+
 # Modules that are attributes of the package, imported when they are first used: few need them, and symbolic takes
 # SymPy, which is an extra and long to import.
 _MODULES = {name.rpartition(".")[2]: name for name in (
@@ -28,9 +59,11 @@ _MODULES = {name.rpartition(".")[2]: name for name in (
     "papers.absolute_coordinates", "papers.formulations", "papers.lie_groups", "papers.symbolic", "paths",
     "screws.arrays", "screws.groups.se3", "screws.groups.so3")}
 
-# Functions of modules that are imported when they are first used, since they take extras.
-_FUNCTIONS = {"Scene": "scene", "on_gpu": "gpu", "optimize_motion": "optimal", "collocate_motion": "optimal",
-              "campaign": "campaigns", "view": "viewer.page",
+# Functions and classes of modules that are imported when they are first used: they take extras, or few need them.
+_FUNCTIONS = {"Scene": "scene", "ClosedLoopRobot": "closed_loops", "Simulation": "simulator.simulation",
+              "ElasticJoints": "analysis.elastic_joints", "on_gpu": "gpu", "optimize_motion": "optimal",
+              "collocate_motion": "optimal", "campaign": "campaigns", "view": "viewer.page",
+              **dict.fromkeys(("Box", "Capsule", "ConvexHull", "Cylinder", "HeightField", "Sphere"), "contact.shapes"),
               "identify": "analysis.identification.fit", "Transmission": "model.transmission",
               "transmissions": "urdf.transmissions", "time_optimal": "paths.fastest_motion"}
 

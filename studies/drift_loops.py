@@ -52,12 +52,12 @@ def in_absolute_coordinates(method, projection, steps):
 
 
 def in_joint_coordinates(method, _, steps):
-    """The same of ClosedLoopRobot.simulate, which projects."""
+    """The same of ClosedLoopRobot.rollout, which projects."""
     robot = leg()
     closed, q = ClosedLoopRobot(robot), robot.neutral()
-    closed.simulate(q, np.zeros(robot.n), 0.0, DT, 1, method)           # compiled, or loaded
+    closed.rollout(q, np.zeros(robot.n), None, DT, 1, method)           # compiled, or loaded
     started = time.thread_time()
-    motion = closed.simulate(q, np.zeros(robot.n), 0.0, DT, steps, method)
+    motion = closed.rollout(q, np.zeros(robot.n), None, DT, steps, method)
     seconds = time.thread_time() - started
     return outcome("joints", f"`{method}`, projected", steps, seconds, motion.energy, motion.residual,
                    robot.kinetic_energy(motion.q, motion.qd).max())

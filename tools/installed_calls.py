@@ -67,7 +67,7 @@ def results(robot, lead, floats=False):
     """(what was called, its result) of all methods; lead: the leading axes of the states, floats: on a free base."""
     rng = np.random.default_rng(1)
     given = {name: rng.uniform(-1.0, 1.0, (*lead, robot.n)) for name in STATE}
-    q = given["q"] = robot.random_configuration(rng, lead)
+    q = given["q"] = robot.random_configuration(lead, rng)
     tip, load = robot.link_names[-1], {robot.link_names[-1]: np.arange(6.0)}
     times, motion = np.linspace(0.0, 0.1, 6), np.broadcast_to(robot.neutral(), (6, robot.nq))
     along = {"t": times, "q": motion, "qd": np.zeros((6, robot.n))}
@@ -139,7 +139,7 @@ def main():
             for lead in LEADS:
                 for name, result in results(robot, lead, kind.startswith("floating")):
                     found[f"{kind}, {'batch' if lead else 'state'}: {name}"] = numbers(result)
-            many = robot.random_configuration(2, (MANY,))
+            many = robot.random_configuration((MANY,), 2)
             found[f"{kind}, threads"] = robot.gravity_torque(many, threads=2).ravel()[:100]
     np.savez(path, **found)
     print(json.dumps({"package": sd.__file__, "calls": len(found), "compiled": names_of(compiled)}))

@@ -53,7 +53,7 @@ def _input(robot, x: Array, rng, state, scalar) -> np.ndarray:
 def _configuration(robot, rng, state, scalar):
     if state == 0:
         return robot.neutral()
-    q = robot.random_configuration(rng)
+    q = robot.random_configuration(seed=rng)
     if state <= STATES or robot.model.on_groups:
         return q
     leaders = {leader for leader, *_ in robot.model.mimics.values()}    # a follower may slide, as far as rounding shows

@@ -60,7 +60,7 @@ _OURS = {
     "neutral()": "zero_configuration qz",
     "linearize(q, qd, tau, dt)": "mjd_transitionFD",
     "integrate(q, v)": "mj_integratePos",
-    "random_configuration(rng)": "randomConfiguration random_q rand",
+    "random_configuration(seed=rng)": "randomConfiguration random_q rand",
     "total_mass": "computeTotalMass getTotalMass mass CalcTotalMass",
     "center_of_mass(q)": "com centerOfMass CoM_position CalcCenterOfMassPositionInWorld subtree_com "
                          "getCenterOfMassPosition",

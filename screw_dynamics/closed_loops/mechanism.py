@@ -12,10 +12,11 @@ from screw_dynamics import checks, mjcf
 from screw_dynamics.constraints.projection import BOTH, PROJECTIONS
 from screw_dynamics.model.constraints import Constraint
 from screw_dynamics.robot import Robot
-from screw_dynamics.robot.evaluation import Forces, Wrenches
+from screw_dynamics.robot.evaluation import Forces, Threads, Wrenches
 from screw_dynamics.robot.robot import GRAVITY
-from screw_dynamics.simulation.integrators import WITH_CONSTRAINTS as METHODS
+from screw_dynamics.simulation.integrators import WITH_CONSTRAINTS as INTEGRATORS
 from screw_dynamics.simulation.rollout import Rollouts
+from screw_dynamics.simulation.rollout_arguments import STEPS, steps_of, with_external
 from screw_dynamics.urdf import read_urdf
 from screw_dynamics.urdf.file import opened
 from screw_dynamics.urdf.source import Source, kept
@@ -27,8 +28,6 @@ from .dynamics import LoopAccelerations, LoopEfforts
 from .mobility import Mobility, mobility
 from .motion import LoopMotion
 from .second_derivatives import LoopSecondAccelerationDerivatives, LoopSecondEffortDerivatives
-
-Effort = ArrayLike | Callable
 
 
 class ClosedLoopRobot:
@@ -213,29 +212,26 @@ class ClosedLoopRobot:
         """Kinetic and potential energy (...) in J."""
         return self.robot.kinetic_energy(q, qd) + self.robot.potential_energy(q)
 
-    def simulate(self, q: ArrayLike, qd: ArrayLike, effort: Effort = 0.0, dt: float = 1e-3, steps: int = 1000,
-                 method: str = "rk4", projection: str | None = BOTH, *,
-                 friction: bool = False, limits: bool = False, forces: Forces = None) -> LoopMotion:
-        """The LoopMotion from a closed configuration and admissible velocities. friction: that of the model, dry
-        friction among it, by which joints stick; limits: joints stop there, or a LimitsWarning names those that leave
-        theirs; forces: elements of screw_dynamics.forces.
+    def rollout(self, q0: ArrayLike, qd0: ArrayLike | None = None, effort: ArrayLike | Callable | None = None,
+                dt: float = 1e-3, steps: int = STEPS, integrator: str = "semi_implicit_euler", *,
+                duration: float | None = None, projection: str | None = BOTH, friction: bool = False,
+                limits: bool | None = None, every: int = 1, rtol: float = 1e-6, atol: float = 1e-9,
+                forces: Forces = None, external: Wrenches | None = None, threads: Threads = None) -> LoopMotion:
+        """Simulate from closed configurations q0 (..., nq) and admissible velocities qd0 (..., n), by default at rest;
+        arguments as of Robot.rollout.
 
-        effort: (..., n); or a controller as of Robot.rollout, which Numba compiles, controller(t, q, qd, tau) or
-        controller(robot, t, q, qd, tau); or any function effort(t, q, qd), which returns efforts (n,) and gets one
-        state at a time, (nq,) and (n,). method: an integrator as of Robot.rollout, but "variational". projection: what
-        is brought back after each step, "configurations and velocities", "velocities" or None. ArithmeticError where
-        that does not succeed: steps are too long."""
-        checks.one_of("method", method, METHODS)
-        friction, limits = checks.flag("friction", friction), checks.flag("limits", limits)
+        integrator: any but "variational". projection: what is brought back after each step, "configurations and
+        velocities", "velocities" or None. ArithmeticError where that does not succeed: steps are too long."""
+        checks.one_of("integrator of a robot with closed loops", integrator, INTEGRATORS)
         checks.one_of("projection", projection, PROJECTIONS)
-        q, qd = self._states(q=q, qd=qd)
-        if not callable(effort):
-            effort = np.broadcast_to(checks.finite_numbers("effort", effort, *(self.robot.n,) * (np.ndim(effort) > 0)),
-                                     qd.shape)
+        steps, forces = steps_of(duration, dt, steps), with_external(forces, external)
+        q0, qd0 = self._states(q=q0, qd=np.zeros(self.robot.n) if qd0 is None else qd0)
+        if effort is not None and not callable(effort):
+            checks.finite_numbers("effort", effort, self.robot.n)
         if projection not in self._rollouts:
             self._rollouts[projection] = motion.rollouts(self.constraints, projection)
-        return motion.simulate(self.constraints, self._rollouts[projection], q, qd, effort, checks.positive("dt", dt),
-                               checks.count("steps", steps, 0), method, friction, limits, forces)
+        return motion.rollout(self.constraints, self._rollouts[projection], q0, qd0, effort, dt, steps, integrator,
+                              friction, limits, every, rtol, atol, forces, threads)
 
     # --------------------------------------------------------------------------------------------- arguments
     def _actuation(self, actuated, weights, preferred):

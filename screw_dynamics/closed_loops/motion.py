@@ -1,15 +1,11 @@
 """Simulation of a mechanism with closed loops by steps of fixed length, in one kernel."""
-from collections.abc import Callable
-from inspect import signature
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from screw_dynamics import checks
 from screw_dynamics.constraints import projection as keeping
-from screw_dynamics.robot.evaluation import Forces
+from screw_dynamics.robot.evaluation import Forces, Threads
 from screw_dynamics.simulation.limit_violations import warn_of_limits
-from screw_dynamics.simulation.python_controllers import PythonController
 from screw_dynamics.simulation.rollout import Rollouts
 
 from .constraints import Constraints
@@ -17,8 +13,8 @@ from .projection import not_closed
 
 
 class LoopMotion(NamedTuple):
-    """Times (k,), configurations (k, ..., nq), velocities (k, ..., n), energy (k, ...) in J, kinetic and potential, of
-    springs too, and the largest residual (k, ...) of the constraints."""
+    """Times t (samples,), configurations q (..., samples, nq), velocities qd (..., samples, n), kinetic and potential
+    energy (..., samples), J, that of springs too, and the largest residual (..., samples) of the constraints."""
 
     t: np.ndarray
     q: np.ndarray
@@ -34,41 +30,22 @@ def rollouts(constraints: Constraints, projection: str | None) -> Rollouts:
     return Rollouts(robot, entries, constraints.on_lanes, keeping.PROJECTIONS[projection], "loops")
 
 
-def simulate(constraints: Constraints, rollouts: Rollouts, q: np.ndarray, qd: np.ndarray, effort: np.ndarray | Callable,
-             dt: float, steps: int, method: str, friction: bool, limits: bool, forces: Forces = None) -> LoopMotion:
-    """The LoopMotion from (q, qd) on, over common leading axes, under efforts (..., n) or of a controller. Ranks are
-    those of closed configurations: of where each step starts, or of the first one if later ones are not closed."""
+def rollout(constraints: Constraints, rollouts: Rollouts, q0: np.ndarray, qd0: np.ndarray, effort: Any, dt: float,
+            steps: int, integrator: str, friction: bool, limits: bool | None, every: int, rtol: float, atol: float,
+            forces: Forces, threads: Threads) -> LoopMotion:
+    """The LoopMotion from states on, over common leading axes. Ranks are those of closed configurations: of where each
+    step starts, or of the first one if later ones are not closed."""
     robot = constraints.robot
-    if callable(effort) and len(signature(effort).parameters) == 3:
-        t, qs, qds = _in_python(constraints, rollouts, q, qd, effort, dt, steps, method, friction, limits, forces)
-    else:
-        t, qs, qds, *_ = rollouts.samples(q, qd, effort, dt, steps, method, friction, limits, forces=forces)
-    _check(constraints, dt, t, qs, qds)
-    if not limits:
-        warn_of_limits(robot.model, "the simulation", qs, t=t, advice="limits=True lets joints stop there")
-    energy, total = robot.kinetic_energy(qs, qds) + robot.potential_energy(qs), rollouts.total(forces)
+    found = rollouts.samples(q0, qd0, effort, dt, steps, integrator, friction, limits, every, rtol, atol, threads,
+                             forces=forces)
+    t, q, qd = found[:3]
+    _check(constraints, dt, t, q, qd)
+    if found.left:
+        warn_of_limits(robot.model, "the rollout", q, t=t)
+    energy, total = robot.kinetic_energy(q, qd) + robot.potential_energy(q), rollouts.total(forces)
     if total:
-        energy += total.potential_energy(qs)
-    residual = np.abs(constraints.residual(qs)).max(axis=-1, initial=0.0)
-    return LoopMotion(t, *(np.moveaxis(x, -2, 0) for x in (qs, qds)), *(np.moveaxis(x, -1, 0) for x in (energy,
-                                                                                                       residual)))
-
-
-def _in_python(constraints, rollouts, q, qd, effort, dt, steps, method, friction, limits, forces):
-    """The samples under effort(t, q, qd), which gets one state after the other."""
-    robot, lead = constraints.robot, q.shape[:-1]
-    qs, qds = (np.empty((*lead, steps + 1, x.shape[-1])) for x in (q, qd))
-
-    def efforts(t, q, qd):
-        tau = checks.real_numbers("effort", effort(t, q, qd))
-        return checks.number("effort", tau.item()) if tau.ndim == 0 else checks.vector("effort", tau, robot.n)
-    for k in np.ndindex(lead):
-        controller = PythonController(efforts, robot.nq, robot.n)
-        t, qs[k], qds[k], *_ = rollouts.samples(q[k], qd[k], controller.compiled, dt, steps, method, friction,
-                                                limits, forces=forces)
-        if controller.error is not None:
-            raise controller.error
-    return t, qs, qds
+        energy += total.potential_energy(q)
+    return LoopMotion(t, q, qd, energy, np.abs(constraints.residual(q)).max(axis=-1, initial=0.0))
 
 
 def _check(constraints, dt, t, q, qd):
@@ -82,5 +59,5 @@ def _check(constraints, dt, t, q, qd):
         end = q.reshape(-1, *q.shape[-2:])[state, first]
         why = (not_closed(constraints, end, np.ones(constraints.robot.n), keeping.TOLERANCE, keeping.STEPS)
                if np.isfinite(end).all() else "the state is not finite")
-        raise ArithmeticError(f"loops opened too far in the step to t = {t[first]:.6g} s, shorter steps may help: "
+        raise ArithmeticError(f"loops opened too far by t = {t[first]:.6g} s, shorter steps may help: "
                               f"{why}")

@@ -9,11 +9,11 @@ scenes are arguments."""
 from .collocation import Acceleration, CollocatedMotion, Duration, Jerk, Moment, Power, collocate_motion
 from .link_quantities import CenterOfMass, LinkOrientation, LinkPose, LinkPosition, LinkVelocity
 from .motion import OptimalMotion
-from .quantities import Configuration, Custom, Distance, Effort, JointPosition, MotorLine, Quantity, Velocity
+from .quantities import Configuration, CustomQuantity, Distance, Effort, JointPosition, MotorLine, Quantity, Velocity
 from .solver import Solver, optimize_motion
 from .terms import Cost, Limit
 
-__all__ = ["Acceleration", "CenterOfMass", "CollocatedMotion", "Configuration", "Cost", "Custom", "Distance",
+__all__ = ["Acceleration", "CenterOfMass", "CollocatedMotion", "Configuration", "Cost", "CustomQuantity", "Distance",
            "Duration", "Effort", "Jerk", "JointPosition", "Limit", "LinkOrientation", "LinkPose", "LinkPosition",
            "LinkVelocity", "Moment", "MotorLine", "OptimalMotion", "Power", "Quantity", "Solver", "Velocity",
            "collocate_motion", "optimize_motion"]

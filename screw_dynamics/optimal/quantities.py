@@ -346,7 +346,7 @@ class Distance(Quantity):
 
 
 @dataclass(frozen=True, eq=False)
-class Custom(Quantity):
+class CustomQuantity(Quantity):
     """A quantity of the user's: function(t, q, qd, tau), of arrays over (..., k nodes), that returns its numbers r
     (..., k, size) and derivatives {"q": (..., k, size, n), "qd": ..., "tau": (..., k, size, m)}, as far as there are
     any.
@@ -365,7 +365,7 @@ class Custom(Quantity):
     def check(self, robot: Any) -> None:
         """ValueError for names that are a text: its letters would be taken for names."""
         if isinstance(self.names, str) or not isinstance(self.names, Collection) or not callable(self.function):
-            raise ValueError(f"Custom must have a function and a sequence of names, not "
+            raise ValueError(f"CustomQuantity must have a function and a sequence of names, not "
                              f"{checks.described(self.function)} and {checks.described(self.names)}")
 
     def labels(self, robot: Any, driven: np.ndarray) -> Sequence[str]:
@@ -376,24 +376,24 @@ class Custom(Quantity):
         """Its Value. ValueError for other shapes."""
         found = self.function(*map(shown, (nodes.t, nodes.q, nodes.qd, nodes.tau)))
         if not isinstance(found, tuple) or len(found) != 2 or not isinstance(found[1], Mapping):
-            raise ValueError(f"Custom {self._name()} must return (r, derivatives), not {checks.described(found)}")
-        r = checks.real_numbers(f"r of Custom {self._name()}", found[0]).astype(float)
+            raise ValueError(f"{self._name()} must return (r, derivatives), not {checks.described(found)}")
+        r = checks.real_numbers(f"r of {self._name()}", found[0]).astype(float)
         size, lead = len(self.names), nodes.q.shape[:-1]
         if r.shape != (*lead, size):
-            raise ValueError(f"Custom {self._name()}: r has shape {r.shape}, but must have {(*lead, size)}")
+            raise ValueError(f"{self._name()}: r has shape {r.shape}, but must have {(*lead, size)}")
         if "tau" in found[1] and nodes.tau is None:
-            raise ValueError(f"Custom {self._name()}: it has a derivative by 'tau', which it does not get: effort=True")
+            raise ValueError(f"{self._name()}: it has a derivative by 'tau', which it does not get: effort=True")
         widths = {"q": robot.n, "qd": robot.n, "tau": len(nodes.driven)}
         for name, J in found[1].items():
             if name not in widths or np.shape(J) != (*lead, size, widths[name]):
-                raise ValueError(f"Custom {self._name()}: the derivative by {name!r} has shape {np.shape(J)}, but must "
+                raise ValueError(f"{self._name()}: the derivative by {name!r} has shape {np.shape(J)}, but must "
                                  f"be by one of {', '.join(widths)}, (..., {size}, n), of {(*lead,)}")
-        by = {name: checks.real_numbers(f"the derivative by {name!r} of Custom {self._name()}", J).astype(float)
+        by = {name: checks.real_numbers(f"the derivative by {name!r} of {self._name()}", J).astype(float)
               for name, J in found[1].items()}
         for name, J in by.items():
             if derivatives and not np.isfinite(J).all():
-                raise ValueError(f"Custom {self._name()}: the derivative by {name!r} is not finite")
+                raise ValueError(f"{self._name()}: the derivative by {name!r} is not finite")
         return Value(r, by)
 
     def _name(self):
-        return getattr(self.function, "__qualname__", repr(self.function))
+        return f"CustomQuantity {getattr(self.function, '__qualname__', repr(self.function))}"

@@ -52,11 +52,11 @@ class Configurations(Evaluation):
             return self._method_on("normalize", {"q": q}, self._axis_of_q, (self.nq,))
         return configuration_space.normalized(self.model, *self._states(q=q))
 
-    def random_configuration(self, rng: np.random.Generator | int | None = None, shape: int | tuple[int, ...] = ()
+    def random_configuration(self, shape: int | tuple[int, ...] = (), seed: np.random.Generator | int | None = None
                              ) -> np.ndarray:
         """Configurations (*shape, nq): uniform within limits, angles in [-pi, pi] and lengths in [-1, 1] m without;
-        uniform rotations."""
-        return configuration_space.random(self.model, checks.generator("rng", rng), checks.lengths("shape", shape))
+        uniform rotations. seed: as of numpy.random.default_rng, also a Generator."""
+        return configuration_space.random(self.model, checks.generator("seed", seed), checks.lengths("shape", shape))
 
     @property
     def _axis_of_q(self):

@@ -18,10 +18,10 @@ from screw_dynamics.simulation.conservation import EnergyBalance, MomentumBalanc
 from screw_dynamics.simulation.driven_joints import effort_bounds
 from screw_dynamics.simulation.integrators import FIXED_STEPS, INTEGRATORS
 from screw_dynamics.simulation.rollout import Rollouts
-from screw_dynamics.simulation.rollout_arguments import options, sampling
+from screw_dynamics.simulation.rollout_arguments import STEPS, options, sampling, steps_of, with_external
 from screw_dynamics.simulation.springs import Springs
 
-from .evaluation import Evaluation, Forces, Threads
+from .evaluation import Evaluation, Forces, Threads, Wrenches
 
 empty = np.empty
 
@@ -33,25 +33,27 @@ class Integration(Evaluation):
     _steps: dict            # by options: entry point of one state, and settings
 
     @overload
-    def rollout(self, q0: ArrayLike, qd0: ArrayLike, effort: ArrayLike | Callable | None = ..., dt: float = ...,
-                steps: int = ..., integrator: str = ..., *, friction: bool = ..., limits: bool | None = ...,
-                every: int = ..., rtol: float = ..., atol: float = ..., springs: Springs | None = ...,
-                forces: Forces = ..., record: None = ..., threads: Threads = ...
-                ) -> tuple[np.ndarray, np.ndarray, np.ndarray]: ...
+    def rollout(self, q0: ArrayLike, qd0: ArrayLike | None = ..., effort: ArrayLike | Callable | None = ...,
+                dt: float = ..., steps: int = ..., integrator: str = ..., *, duration: float | None = ...,
+                friction: bool = ..., limits: bool | None = ..., every: int = ..., rtol: float = ..., atol: float = ...,
+                springs: Springs | None = ..., forces: Forces = ..., external: Wrenches | None = ...,
+                record: None = ..., threads: Threads = ...) -> tuple[np.ndarray, np.ndarray, np.ndarray]: ...
 
     @overload
-    def rollout(self, q0: ArrayLike, qd0: ArrayLike, effort: ArrayLike | Callable | None = ..., dt: float = ...,
-                steps: int = ..., integrator: str = ..., *, friction: bool = ..., limits: bool | None = ...,
-                every: int = ..., rtol: float = ..., atol: float = ..., springs: Springs | None = ...,
-                forces: Forces = ..., record: str | Iterable[str], threads: Threads = ...) -> RecordedMotion: ...
+    def rollout(self, q0: ArrayLike, qd0: ArrayLike | None = ..., effort: ArrayLike | Callable | None = ...,
+                dt: float = ..., steps: int = ..., integrator: str = ..., *, duration: float | None = ...,
+                friction: bool = ..., limits: bool | None = ..., every: int = ..., rtol: float = ..., atol: float = ...,
+                springs: Springs | None = ..., forces: Forces = ..., external: Wrenches | None = ...,
+                record: str | Iterable[str], threads: Threads = ...) -> RecordedMotion: ...
 
-    def rollout(self, q0: ArrayLike, qd0: ArrayLike, effort: ArrayLike | Callable | None = None, dt: float = 1e-3,
-                steps: int = 1000, integrator: str = "semi_implicit_euler", *, friction: bool = False,
-                limits: bool | None = None, every: int = 1, rtol: float = 1e-6, atol: float = 1e-9,
-                springs: Springs | None = None, forces: Forces = None, record: str | Iterable[str] | None = None,
-                threads: Threads = None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def rollout(self, q0: ArrayLike, qd0: ArrayLike | None = None, effort: ArrayLike | Callable | None = None,
+                dt: float = 1e-3, steps: int = STEPS, integrator: str = "semi_implicit_euler", *,
+                duration: float | None = None, friction: bool = False, limits: bool | None = None, every: int = 1,
+                rtol: float = 1e-6, atol: float = 1e-9, springs: Springs | None = None, forces: Forces = None,
+                external: Wrenches | None = None, record: str | Iterable[str] | None = None, threads: Threads = None
+                ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Simulate: times t (samples + 1,), q (..., samples + 1, nq) and qd (..., samples + 1, n), from the initial
-        states q0 (..., nq) and qd0 (..., n) on.
+        states q0 (..., nq) and qd0 (..., n), by default at rest. duration: in place of steps, s, a multiple of dt.
 
         Neither friction nor position limits act unless they are asked for: friction=True lets the model's damping and
         Coulomb friction act, by which joints stick, docs/constraints.md; limits=True stops joints at their position
@@ -60,18 +62,23 @@ class Integration(Evaluation):
 
         effort: None; (..., n) constant; (..., steps, n) one an interval dt, batch axes as in q0; or a controller, a
         function controller(robot, t, q, qd, tau), or without robot, that Numba can compile: it sets tau (n,) from q
-        (nq,) and qd (n,), and may call the robot's dynamics and kinematics, docs/controllers.md. integrator:
+        (nq,) and qd (n,), and may call the robot's dynamics and kinematics, docs/controllers.md; or a Python function
+        effort(t, q, qd) that returns efforts (n,), called for one state after the other. integrator:
         "semi_implicit_euler" (order 1, friction implicit), "rk4" (order 4), both of step dt; "rk45" (Dormand-Prince
         with SciPy's step control to rtol, at least 2.3e-14, and atol, sampled by dense output; NaN from where the step
         size underflows); or implicit ones of order 2 and step dt: "variational" (keeps momenta, and energy within
         bounds), "implicit_midpoint", "sdirk2" (damps what is too fast for dt), docs/integration.md. every: steps per
         sample. springs: at the joints, of any stiffness but in "rk4" and "rk45". forces: elements of
-        screw_dynamics.forces, such as springs between points, stops, drag and wrenches, docs/forces.md. A state that
+        screw_dynamics.forces, such as springs between points, stops, drag and wrenches, docs/forces.md. external:
+        {link: wrench (6,)} that act all the time, in the frames of the links, as in inverse_dynamics. A state that
         ceases to be finite gives a DivergenceWarning.
 
-        record: "energy", "momentum" or "residual", or several of them. Then the result, which still unpacks to t, q and
-        qd, has `recorded` {name: energy_balance, momentum_balance or configuration_residual at the samples}. Work and
+        record: "energy", "momentum", "residual" or "effort", or several of them. Then the result, which still unpacks
+        to t, q and qd, has `recorded` {name: energy_balance, momentum_balance, configuration_residual or efforts (...,
+        samples + 1, n) at the samples}; the last efforts given by intervals are those of the last interval. Work and
         impulses are summed up over all steps, for which memory is used then, whatever `every` is."""
+        steps, forces = steps_of(duration, dt, steps), with_external(forces, external)
+        qd0 = np.zeros(self.n) if qd0 is None else qd0
         if any_foreign((q0, qd0, effort)):
             if record is not None:
                 raise ValueError("record: not of states in arrays of Dask")
@@ -178,20 +185,23 @@ class Integration(Evaluation):
         m. Mimic joints share a coordinate, and have no residual."""
         return conservation.configuration_residual(self, q, checks.flag("limits", limits))
 
-    def step(self, q: ArrayLike, qd: ArrayLike, tau: ArrayLike, dt: float, integrator: str = "semi_implicit_euler", *,
-             friction: bool = False, limits: bool | None = None, springs: Springs | None = None,
-             forces: Forces = None, t: float = 0.0, out: tuple[np.ndarray, np.ndarray] | None = None,
-             threads: Threads = None) -> tuple[np.ndarray, np.ndarray]:
-        """The state (q, qd) a time dt (s) later, under efforts tau: one step of `rollout` with the same options, for
-        loops in Python, as to friction and limits too. integrator: any but "rk45". t: the time at which
-        it begins, for forces of time. out: arrays (q, qd) for it; may be the inputs."""
+    def step(self, q: ArrayLike, qd: ArrayLike, effort: ArrayLike, dt: float, integrator: str = "semi_implicit_euler",
+             *, friction: bool = False, limits: bool | None = None, springs: Springs | None = None,
+             forces: Forces = None, external: Wrenches | None = None, t: float = 0.0,
+             out: tuple[np.ndarray, np.ndarray] | None = None, threads: Threads = None
+             ) -> tuple[np.ndarray, np.ndarray]:
+        """The state (q, qd) a time dt (s) later, under efforts (..., n): one step of `rollout` with the same options,
+        for loops in Python, as to friction and limits too. integrator: any but "rk45". t: the time at which it begins,
+        for forces of time. out: arrays (q, qd) for it; may be the inputs."""
+        if external is not None:
+            forces = with_external(forces, external)
         if (springs is None and forces is None and threads is None and type(t) is float and t == 0.0
                 and isinstance(dt, float)):
             key = integrator if friction is False and limits is None else (integrator, *options(friction, limits))
             try:
                 here, rate = (empty(self.nq), empty(self.n)) if out is None else out
                 one, settings, memory = self._steps[key]
-                done = one(memory, settings, q, qd, tau, None, here, rate, dt)
+                done = one(memory, settings, q, qd, effort, None, here, rate, dt)
                 if done > 2:
                     self.rollouts.tell_limits(here[None])
                 if done:
@@ -199,7 +209,7 @@ class Integration(Evaluation):
             except (KeyError, TypeError, ValueError):       # a first call, or an argument that is refused below
                 one, settings, pool = self.rollouts.step_entry(integrator, friction, limits)
                 self._steps[key] = one, settings, pool.take()
-        return self.rollouts.step(q, qd, tau, dt, integrator, friction, limits, springs, forces, t, out, threads)
+        return self.rollouts.step(q, qd, effort, dt, integrator, friction, limits, springs, forces, t, out, threads)
 
     def plot(self, t: ArrayLike, q: ArrayLike, qd: ArrayLike | None = None, tau: ArrayLike | None = None,
              path: str | os.PathLike | None = None) -> Any:

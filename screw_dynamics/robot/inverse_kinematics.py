@@ -31,6 +31,8 @@ class InverseKinematics(Kinematics, Configurations):
         """Configurations q (..., nq) within the joint limits at which a link has a pose (..., 4, 4) in the frame of a
         reference link, the root unless named: (q, success, position_error, orientation_error, attempts).
 
+        pose: with parts="position" also a point (..., 3), m, where the origin of the link's frame shall be.
+
         link: also a sequence of k links, whose poses (..., k, 4, 4) are to be taken at once. parts: what of a pose is
         asked for, "pose", "position", "orientation" or six of 0 and 1 for the rows of its error, angular ones first, in
         the axes of the goal: [1, 1, 0, 1, 1, 1] leaves the turn about its z axis free. reference and parts may be

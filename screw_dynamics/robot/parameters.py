@@ -1,6 +1,8 @@
 """The inertial parameters of a robot, and what is linear in them."""
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -13,6 +15,16 @@ from screw_dynamics.model.model import Model
 
 from .dynamics import Dynamics
 from .evaluation import Out, Threads
+
+
+class RobotLimits(NamedTuple):
+    """Limits of all joints, (n,) each: lower and upper positions, rad or m, velocities and efforts; infinite where there
+    is none."""
+
+    lower: np.ndarray
+    upper: np.ndarray
+    velocity: np.ndarray
+    effort: np.ndarray
 
 
 class InertialParameters(Dynamics):
@@ -35,6 +47,12 @@ class InertialParameters(Dynamics):
         """The parameters (10 b,) of the model: torque_regressor @ inertial_parameters + armature * qdd =
         inverse_dynamics."""
         return self.model.inertial_parameters
+
+    @property
+    def limits(self) -> RobotLimits:
+        """The limits of the model's joints."""
+        model = self.model
+        return RobotLimits(model.lower, model.upper, model.velocity_limit, model.effort_limit)
 
     @property
     def armature(self) -> np.ndarray:

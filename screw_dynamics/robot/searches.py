@@ -59,6 +59,7 @@ class Goals(NamedTuple):
 
 def goals(pose: ArrayLike, link: Any, parts: Any, reference: Any) -> Goals:
     """The goals that the arguments of Robot.inverse_kinematics describe; ValueError names what is wrong with them."""
+    pose = _poses_at(pose) if np.size(parts) == 1 and parts == "position" and np.shape(pose)[-1:] == (3,) else pose
     if isinstance(link, str):
         links: tuple[str, ...] = (link,)
         references: tuple[str | None, ...] = (reference,)
@@ -76,6 +77,14 @@ def goals(pose: ArrayLike, link: Any, parts: Any, reference: Any) -> Goals:
         if len(given) != len(links):
             raise ValueError(f"{name} has {len(given)} entries, but must have one for each of {len(links)} links")
     return Goals(links, references, np.array([_rows(part) for part in parts]), poses)
+
+
+def _poses_at(point: ArrayLike) -> np.ndarray:
+    """Poses (..., 4, 4) at points (..., 3), m."""
+    p = checks.finite_numbers("pose", point, 3)
+    C = np.broadcast_to(np.eye(4), (*p.shape[:-1], 4, 4)).copy()
+    C[..., :3, 3] = p
+    return C
 
 
 def _rows(part):
@@ -206,7 +215,7 @@ class Searches:
         for table in limited, free:
             table[problems.TURN] = [self._turn(*x) for x in zip(velocities, *table[:2], strict=True)]
         q = np.broadcast_to(self._neutral, (count, model.nq)).copy()
-        q[:, places] = robot.random_configuration(seed, count)[:, places]
+        q[:, places] = robot.random_configuration(count, seed)[:, places]
         positions = [robot.forward_kinematics(q, *pair)[:, :3, 3] for pair in zip(links, references, strict=True)]
         spread = max(np.sqrt(x.var(axis=0).sum()) for x in positions)
         return Prepared(tasks, np.array(moves, dtype=int), columns, places, slots, velocities,

@@ -37,6 +37,9 @@ class AvoidanceResult(NamedTuple):
     pair: tuple[str, str] | None
     attempts: int
 
+    def __bool__(self) -> bool:
+        return self.success
+
 
 class Problem(NamedTuple):
     """A problem of inverse kinematics: the pose of a link, in the frame of the root; the clearance; the numbers of
@@ -75,7 +78,7 @@ def solve(scene: Any, pose: ArrayLike, link: str, q0: ArrayLike | None, clearanc
             best = result
         if best.success or not (found.success or attempt > 1):
             break
-        start = np.where(_places(robot, free), robot.random_configuration(rng), start)
+        start = np.where(_places(robot, free), robot.random_configuration(seed=rng), start)
     return best._replace(attempts=attempt)
 
 

@@ -19,8 +19,9 @@ from screw_dynamics.lazy import remade
 from screw_dynamics.model.builder import ModelBuilder
 from screw_dynamics.model.joining import join
 from screw_dynamics.robot import Robot
-from screw_dynamics.robot.evaluation import Forces, Threads
+from screw_dynamics.robot.evaluation import Forces, Threads, Wrenches
 from screw_dynamics.simulation.integrators import FIXED_STEPS, INTEGRATORS, WITH_CONSTRAINTS
+from screw_dynamics.simulation.rollout_arguments import STEPS, steps_of, with_external
 from screw_dynamics.urdf.source import Source
 
 from .contact_model import Collider, ContactModel, Contacts
@@ -286,6 +287,11 @@ class Scene(SceneLinearization, ScenePlanning):
         return self.robot.nq
 
     @property
+    def joint_names(self) -> tuple[str, ...]:
+        """The names of the joints, and of the free bodies, in the order of q."""
+        return self.robot.joint_names
+
+    @property
     def n(self) -> int:
         """The number of velocities."""
         return self.robot.n
@@ -317,6 +323,10 @@ class Scene(SceneLinearization, ScenePlanning):
         """Return the velocity that leads from q0 to q1; see Robot.difference."""
         return self.robot.difference(q0, q1)
 
+    def __repr__(self) -> str:
+        objects = ", ".join(f"{name}{'' if each.free else ' (fixed)'}" for name, each in self._objects.items())
+        return f"Scene({self._robots!r}, objects: {objects or 'none'}, {self.n} velocities)"
+
     # --------------------------------------------------------------------------------------------- queries
     def contacts(self, q: ArrayLike, threads: Threads = None) -> Contacts:
         """The Contacts within the margin at configurations q (..., nq), without forces."""
@@ -324,10 +334,10 @@ class Scene(SceneLinearization, ScenePlanning):
 
     # --------------------------------------------------------------------------------------------- motion
     def rollout(self, q0: ArrayLike, qd0: ArrayLike | None = None, effort: ArrayLike | Callable | None = None,
-                dt: float = 1e-3, steps: int = 1000, integrator: str = "semi_implicit_euler", *,
-                friction: bool = False, limits: bool | None = None, every: int = 1, forces: Forces = None,
-                contacts: int | bool = True, progress: bool | Callable[[float], None] = False,
-                threads: Threads = None) -> SceneMotion:
+                dt: float = 1e-3, steps: int = STEPS, integrator: str = "semi_implicit_euler", *,
+                duration: float | None = None, friction: bool = False, limits: bool | None = None, every: int = 1,
+                forces: Forces = None, external: Wrenches | None = None, contacts: int | bool = True,
+                progress: bool | Callable[[float], None] = False, threads: Threads = None) -> SceneMotion:
         """Simulate; q0 (..., nq), qd0 (..., n), at rest by default, and other arguments as of Robot.rollout, friction
         and limits of joints among them. integrator: one of steps of fixed length. contacts: how many are recorded at
         each sample, by default all, or False. progress: True for a line in the terminal, or a function that is called
@@ -343,7 +353,7 @@ class Scene(SceneLinearization, ScenePlanning):
         if self.n == 0:
             raise ValueError("nothing in the scene moves: it has no joints and no free bodies")
         most = None if contacts is True else 0 if contacts is False else checks.count("contacts", contacts, 0)
-        qd0 = np.zeros(self.n) if qd0 is None else qd0
+        steps, forces = steps_of(duration, dt, steps), with_external(forces, external)
         found = contact_model.samples(q0, qd0, effort, dt, steps, integrator, friction, limits, every, threads=threads,
                                  forces=forces, contacts=None if most and np.ndim(q0) > 1 else most,
                                  watch=watching(progress))
@@ -361,10 +371,10 @@ class Scene(SceneLinearization, ScenePlanning):
         return view(self, motion, q=q, urdf=self._robots.source if urdf is None else urdf, host=host, port=port,
                     speed=speed)
 
-    def step(self, q: ArrayLike, qd: ArrayLike, tau: ArrayLike | None = None, dt: float = 1e-3,
+    def step(self, q: ArrayLike, qd: ArrayLike, effort: ArrayLike | None = None, dt: float = 1e-3,
              integrator: str = "semi_implicit_euler", **options: Any) -> SceneStep:
-        """The state a time dt later, under efforts tau; arguments as of `rollout`."""
-        motion = self.rollout(q, qd, tau, dt, 1, integrator, **options)
+        """The state a time dt later, under efforts (..., n); arguments as of `rollout`."""
+        motion = self.rollout(q, qd, effort, dt, 1, integrator, **options)
         samples = motion.q.ndim - 2
         return SceneStep(motion.q[..., -1, :], motion.qd[..., -1, :], *(
             None if found is None else type(found)(*(x.take(0, axis=samples) for x in found))

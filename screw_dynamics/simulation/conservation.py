@@ -155,6 +155,15 @@ class Samples:
         raise ValueError(f"tau has shape {tau.shape}, but must have ({n},), {(*lead, n)}, {(*lead, k - 1, n)} or "
                          f"{(*lead, k, n)}")
 
+    def efforts_at_samples(self) -> np.ndarray:
+        """The efforts (..., k, n) at the samples; of those that are given by intervals each from its begin on, and the
+        last until its end."""
+        if callable(self._tau):
+            return self.robot.rollouts.efforts_of(self._tau, self.t, self.q, self.qd)
+        (start, _, end), k = self.efforts, len(self.t)
+        at_samples = np.concatenate((start, end[..., -1:, :]), axis=-2) if start.shape[-2] == k - 1 else start
+        return np.broadcast_to(at_samples, (*self.q.shape[:-2], k, self.robot.n))
+
     def integral(self, of: Callable, *given: Iterable[np.ndarray]) -> np.ndarray:
         """Of a function (..., k - 1, numbers) of what is given at the beginning, in the middle and at the end: what it
         sums up to from sample to sample."""
@@ -311,7 +320,7 @@ def beyond_limits(model: Any, q: np.ndarray) -> np.ndarray:
 
 
 # ------------------------------------------------------------------------------------------------- rollouts
-RECORDS = "energy", "momentum", "residual"
+RECORDS = "energy", "momentum", "residual", "effort"
 
 
 def records(record: str | Iterable[str], model: Any) -> tuple[str, ...]:
@@ -335,6 +344,8 @@ def recorded(robot: Any, names: Iterable[str], motion: tuple[np.ndarray, np.ndar
     for name in names:
         if name == "residual":
             found[name] = configuration_residual(robot, q[..., ::every, :], limits)
+        elif name == "effort":
+            found[name] = Samples(robot, t, q, qd, tau).efforts_at_samples()[..., ::every, :]
         elif name == "energy":
             at_stop = at_limits(model, q[..., 1:, :], model.lower, model.upper).any(axis=-1) if limits else None
             balance = energy_balance(robot, t, q, qd, tau, total, at_stop, free, threads)

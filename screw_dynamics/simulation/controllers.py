@@ -30,7 +30,7 @@ from .robot_methods import FRICTION, METHODS, OF_LINKS, used
 PARAMETERS = "robot", "t", "q", "qd", "tau"
 ONE, LANES, PLACES = "one state", "lanes", "one state after another"
 WAY_OUT = ("a controller may use NumPy, numbers, constants and functions that are decorated with numba.njit; for "
-           "anything else call robot.step(q, qd, tau, dt) in a loop in Python")
+           "anything else give a Python function effort(t, q, qd) that returns efforts")
 
 
 robot_type: Any = Module("screw_dynamics.simulation.robot_type")        # Numba's, and so imported when it is needed

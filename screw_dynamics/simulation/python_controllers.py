@@ -1,11 +1,14 @@
-"""Controllers that remain Python: functions effort(t, q, qd) of any kind, which compiled code calls at an address."""
+"""Controllers that remain Python: functions effort(t, q, qd), which compiled code calls at an address."""
 import ctypes
 from collections.abc import Callable
+from inspect import signature
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from screw_dynamics import checks
 from screw_dynamics.compiled.native import address, array_at
 from screw_dynamics.numbers.values import PLAIN
 
@@ -14,6 +17,17 @@ from .controllers import CompiledController
 # As Numba calls a function that returns nothing: where a result and an exception would go; then the arguments of a
 # controller, addresses of workspace, calls, t, q, qd and tau. Returns 0: nothing was raised.
 CALLBACK = ctypes.CFUNCTYPE(ctypes.c_int32, *(ctypes.c_void_p,) * 2, *(ctypes.c_ssize_t,) * 6)
+
+
+def stays_python(effort: Any) -> bool:
+    """Return True for a function effort(t, q, qd), of whatever names but those of controllers, called as it is."""
+    if not callable(effort):
+        return False
+    try:
+        names = signature(effort).parameters
+    except (TypeError, ValueError):         # no signature: no controller either, as its caller will say
+        return False
+    return len(names) == 3 and not {"robot", "tau"} & set(names)
 
 
 class PythonController:
@@ -37,7 +51,7 @@ class PythonController:
         t, q, qd, tau = self._arrays[addresses]
         if self.error is None:
             try:
-                tau[:] = self._effort(float(t[0]), q.copy(), qd.copy())
+                tau[:] = checks.vector("effort", self._effort(float(t[0]), q.copy(), qd.copy()), len(tau))
             except BaseException as error:              # Ctrl-C too: nothing may be raised through compiled code
                 self.error = error
         if self.error is not None:

@@ -20,6 +20,7 @@ from .controllers import CompiledController
 from .divergence import warn_of_divergence
 from .integrators import FIXED_STEPS, INTEGRATORS
 from .limit_violations import begins_beyond, warn_of_limits
+from .python_controllers import PythonController, stays_python
 from .rollout_arguments import efforts, options, sampling
 from .rollout_kernels import many, noted, one
 from .springs import checked_springs
@@ -50,7 +51,7 @@ class Rollouts(StepSettings):
     """The rollouts and steps of one robot: see StepSettings for what it is made of."""
 
     # --------------------------------------------------------------------------------------------- one step
-    def step(self, q: ArrayLike, qd: ArrayLike, tau: ArrayLike, dt: float, integrator: str, friction: bool,
+    def step(self, q: ArrayLike, qd: ArrayLike, effort: ArrayLike, dt: float, integrator: str, friction: bool,
              limits: bool | None, springs: Any, forces: Any, t: float, out: Any, threads: int | None
              ) -> tuple[np.ndarray, np.ndarray]:
         """One step, as Robot.step describes; of any array-likes."""
@@ -58,12 +59,12 @@ class Rollouts(StepSettings):
         one_of("integrator", integrator, FIXED_STEPS)
         friction, limits = options(friction, limits)
         springs, total = checked_springs(self._model, springs), self.stepped(forces, friction)
-        given, begin = {"q": q, "qd": qd, "tau": tau}, number("t", t)
-        q, qd, tau = broadcast({
+        given, begin = {"q": q, "qd": qd, "effort": effort}, number("t", t)
+        q, qd, effort = broadcast({
             name: real_numbers(name, x, self._model.nq if name == "q" else n) for name, x in given.items()})
         results, lead, count = result_pair(out, "q, qd", q.shape, qd.shape), q.shape[:-1], prod(q.shape[:-1])
         ends = np.empty((count, 1, self._model.nq)), np.empty((count, 1, n))
-        inputs = [np.require(x, float, ["C", "A"]).reshape(count, 1, x.shape[-1]) for x in (q, qd, tau)]
+        inputs = [np.require(x, float, ["C", "A"]).reshape(count, 1, x.shape[-1]) for x in (q, qd, effort)]
         if lead:
             settings, _ = self.step_settings(integrator, friction, limits, springs, total, True, begin)
             notes = self._many(integrator, settings, *inputs, *ends, dt, threads, total)
@@ -128,6 +129,10 @@ class Rollouts(StepSettings):
             head_of(settings).reported = reported
         if threads is not None:
             thread_count(threads)
+        qd0 = np.zeros(self._model.n) if qd0 is None else qd0
+        if stays_python(effort):
+            return self._under_python(effort, q0, qd0, dt, steps, integrator, friction, limits, every, rtol, atol,
+                                      threads, springs, forces, start, reported, watch)
         if callable(effort) or isinstance(effort, CompiledController):
             controller, effort = effort, None
         found = None
@@ -139,6 +144,26 @@ class Rollouts(StepSettings):
         if limits is None and not found.left and begins_beyond(self._model, found.q):
             found = found._replace(left=True)
         return found
+
+    def _under_python(self, effort, q0, qd0, *given):
+        """The Samples under effort(t, q, qd), a function of Python's, which gets one state after the other."""
+        nq, n = self._model.nq, self._model.n
+        q0, qd0 = broadcast({"q0": real_numbers("q0", q0, nq), "qd0": real_numbers("qd0", qd0, n)})
+        lead, found = q0.shape[:-1], []
+        for k in np.ndindex(lead):
+            controller = PythonController(effort, nq, n)
+            try:
+                found.append(self.samples(q0[k], qd0[k], controller.compiled, *given))
+            finally:
+                if controller.error is not None:
+                    raise controller.error
+        if not found:
+            return self.samples(q0, qd0, None, *given)
+
+        def together(arrays):
+            return None if arrays[0] is None else np.stack(arrays).reshape(*lead, *arrays[0].shape)
+        t, q, qd, diverged, left, report = zip(*found, strict=True)
+        return Samples(t[0], together(q), together(qd), any(diverged), any(left), together(report))
 
     def _check(self, dt, steps, integrator, friction, limits, every, rtol, atol, springs, _):
         """Return the settings of a rollout of one state, and how many samples it has."""
@@ -239,6 +264,9 @@ class Rollouts(StepSettings):
     def efforts_of(self, controller: Callable, t: np.ndarray, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
         """The efforts (..., k, n) that a controller gives at the times t (k,) and states q (..., k, nq), qd (..., k,
         n) of a motion."""
+        if stays_python(controller):
+            rows = ((t[k[-1]], q[k], qd[k]) for k in np.ndindex(qd.shape[:-1]))
+            return np.array([controller(*row) for row in rows], dtype=float).reshape(qd.shape)
         any_one = FIXED_STEPS[0]
         settings = self._with_calls(self._settings(any_one, False, False), any_one, None, controller, False)
         calls = head_of(settings).calls

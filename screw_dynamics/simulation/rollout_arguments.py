@@ -1,8 +1,13 @@
-"""Checks of the arguments of a rollout: whether friction and limits act, which samples are kept, which efforts act."""
+"""Checks of the arguments of a rollout: whether friction and limits act, its samples, efforts and wrenches."""
+from collections.abc import Mapping, Sequence
+
 import numpy as np
 from numpy.typing import ArrayLike
 
-from screw_dynamics.checks import count, flag, real_numbers
+from screw_dynamics.checks import count, described, flag, number, positive, real_numbers, vector
+from screw_dynamics.forces import Element, LinkWrench, elements_of
+
+STEPS = 1000            # of a rollout, unless it is told
 
 
 def options(friction: bool, limits: bool | None) -> tuple[bool, bool | None]:
@@ -16,6 +21,30 @@ def sampling(steps: int, every: int) -> tuple[int, int]:
     if steps % every:
         raise ValueError(f"steps {steps} must be a multiple of every = {every}")
     return steps, every
+
+
+def steps_of(duration: float | None, dt: float, steps: int) -> int:
+    """Return `steps`, or how many steps of dt a duration (s) takes. ValueError for one that is no multiple of dt, and
+    for one beside steps."""
+    if duration is None:
+        return steps
+    if steps != STEPS:
+        raise ValueError(f"duration {duration!r} and steps {steps!r}: give one of them")
+    found = number("duration", duration) / positive("dt", dt)
+    if found < 0.0 or abs(found - round(found)) > 1e-6:
+        raise ValueError(f"duration {duration:g} s must be a multiple of dt = {dt:g} s")
+    return round(found)
+
+
+def with_external(forces: Sequence[Element] | None, external: Mapping[str, ArrayLike] | None
+                  ) -> Sequence[Element] | None:
+    """Return elements of force, and the wrenches {link: (6,)} that act all the time, in the frames of their links."""
+    if external is None:
+        return forces
+    if not isinstance(external, Mapping):
+        raise ValueError(f"external must be {{link: wrench (6,)}}, not {described(external)}")
+    return *(() if forces is None else elements_of(forces)), *(
+        LinkWrench(link, vector(f"external[{link!r}]", wrench, 6)) for link, wrench in external.items())
 
 
 def efforts(effort: ArrayLike | None, lead: tuple[int, ...], steps: int, n: int) -> np.ndarray:

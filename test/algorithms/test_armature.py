@@ -196,7 +196,7 @@ def test_regressors_have_a_column_for_it(pair):
 
 def batch(pair, count=20):
     """Configurations, and two arrays of velocities."""
-    q = np.stack([pair.plain.random_configuration(k) for k in range(count)])
+    q = np.stack([pair.plain.random_configuration(seed=k) for k in range(count)])
     return q, *np.random.default_rng(0).uniform(-1.0, 1.0, (2, count, pair.plain.n))
 
 
@@ -356,7 +356,7 @@ def test_pinocchio_has_the_same(name, floating, rng):
     for joint, value in a.items():
         oracle.model.armature[oracle.model.joints[oracle.model.getJointId(joint)].idx_v] = value
     oracle.data = oracle.model.createData()
-    geared, q = robot.with_armature(a), robot.random_configuration(rng)
+    geared, q = robot.with_armature(a), robot.random_configuration(seed=rng)
     qd, x = rng.uniform(-1.0, 1.0, (2, robot.n))
     for method, inputs in (("inverse_dynamics", (q, qd, x)), ("forward_dynamics", (q, qd, x)), ("mass_matrix", (q,)),
                            ("kinetic_energy", (q, qd)), ("inverse_dynamics_derivatives", (q, qd, x)),

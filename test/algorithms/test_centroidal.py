@@ -30,7 +30,7 @@ def each(f, *states):
 
 
 def test_they_are_sums_over_the_bodies(robot, rng):
-    q, v = robot.random_configuration(rng, 7), rng.standard_normal((7, robot.n))
+    q, v = robot.random_configuration(7, rng), rng.standard_normal((7, robot.n))
     poses, twists, model = each(robot.body_poses, q), each(robot.body_twists, q, v), robot.model
     masses, moments = model.inertias[:, 5, 5], model.inertias[:, [2, 0, 1], [4, 5, 3]]
     assert robot.total_mass == pytest.approx(masses.sum() + model.root_inertia[5, 5])
@@ -48,7 +48,7 @@ def test_they_are_sums_over_the_bodies(robot, rng):
 
 
 def test_the_composite_inertia_is_that_of_all_links(robot, rng):
-    q = robot.random_configuration(rng)
+    q = robot.random_configuration(seed=rng)
     model, com, to_root = robot.model, np.eye(4), sd.se3.Ad_inv
     com[:3, 3] = robot.center_of_mass(q)
     poses = [np.eye(4), *robot.body_poses(q)]
@@ -62,7 +62,7 @@ def test_the_composite_inertia_is_that_of_all_links(robot, rng):
 
 def test_the_derivative_of_the_momentum_matrix(robot, rng):
     """By a complex step; and A' v is what the momentum changes by when nothing accelerates."""
-    q, (v, vd) = robot.random_configuration(rng), rng.standard_normal((2, robot.n))
+    q, (v, vd) = robot.random_configuration(seed=rng), rng.standard_normal((2, robot.n))
     found = robot.centroidal_momentum_matrix_derivative(q, v)
     expected = rate(robot, "centroidal_momentum_matrix", q, v, target_of(robot, robot.model.root))
     assert np.allclose(found, expected, atol=1e-12 * np.abs(expected).max())
@@ -72,7 +72,7 @@ def test_the_derivative_of_the_momentum_matrix(robot, rng):
 
 
 def test_motion_of_the_centre_of_mass(robot, rng):
-    q, (v, vd) = robot.random_configuration(rng), rng.standard_normal((2, robot.n))
+    q, (v, vd) = robot.random_configuration(seed=rng), rng.standard_normal((2, robot.n))
     target, J = target_of(robot, robot.model.root), robot.center_of_mass_jacobian(q)
     velocity = rate(robot, "center_of_mass", q, v, target)
     assert np.allclose(robot.center_of_mass_velocity(q, v), velocity, atol=1e-13 * np.abs(velocity).max())
@@ -84,7 +84,7 @@ def test_motion_of_the_centre_of_mass(robot, rng):
 
 
 def test_the_average_twist_has_the_momentum_and_the_least_energy(robot, rng):
-    q, v = robot.random_configuration(rng), rng.standard_normal(robot.n)
+    q, v = robot.random_configuration(seed=rng), rng.standard_normal(robot.n)
     V, M = robot.average_twist(q, v), robot.composite_inertia(q)
     momentum = robot.centroidal_momentum(q, v)
     assert np.allclose(M @ V, momentum, atol=1e-12 * np.abs(momentum).max())
@@ -102,7 +102,7 @@ def test_without_mass_nothing_has_a_centre():
 
 @pytest.mark.slow
 def test_batches_of_rates(robot, rng):
-    q, (v, vd) = robot.random_configuration(rng, (2, 7)), rng.standard_normal((2, 2, 7, robot.n))
+    q, (v, vd) = robot.random_configuration((2, 7), rng), rng.standard_normal((2, 2, 7, robot.n))
     for method, arguments in (("centroidal_momentum_matrix_derivative", (q, v)), ("composite_inertia", (q,)),
                               ("centroidal_momentum_rate", (q, v, vd)), ("center_of_mass_acceleration", (q, v)),
                               ("center_of_mass_velocity", (q, v)), ("average_twist", (q, v))):
@@ -118,14 +118,14 @@ def test_batches_of_rates(robot, rng):
 
 
 def test_the_jacobian_is_the_derivative_of_the_centre_of_mass(robot, rng):
-    q, v, h = robot.random_configuration(rng), rng.standard_normal(robot.n), 1e-6
+    q, v, h = robot.random_configuration(seed=rng), rng.standard_normal(robot.n), 1e-6
     after, before = (robot.center_of_mass(robot.integrate(q, step * v)) for step in (h, -h))
     rate = (after - before) / (2 * h)
     assert np.allclose(robot.center_of_mass_jacobian(q) @ v, rate, atol=1e-9)
 
 
 def test_gravity_acts_at_the_centre_of_mass(robot, rng):
-    q = robot.random_configuration(rng)
+    q = robot.random_configuration(seed=rng)
     weight = robot.total_mass * robot.gravity
     assert np.allclose(-weight @ robot.center_of_mass_jacobian(q), robot.gravity_torque(q))
 
@@ -137,7 +137,7 @@ def test_gravity_acts_at_the_centre_of_mass(robot, rng):
 def test_angular_momentum_over_a_long_fall(anymal, rng, integrator, dt, bound):
     """Two seconds. No integrator keeps it exactly; the error of rk4, of fourth order, sinks below rounding."""
     steps = round(2.0 / dt)
-    q0, v0 = anymal.random_configuration(rng), rng.standard_normal(anymal.n)
+    q0, v0 = anymal.random_configuration(seed=rng), rng.standard_normal(anymal.n)
     _, q, v = anymal.rollout(q0, v0, None, dt, steps, integrator, limits=False, every=steps // 20)
     angular = anymal.centroidal_momentum(q, v)[:, :3]
     assert np.abs(angular - angular[0]).max() < bound * np.linalg.norm(angular[0])
@@ -146,7 +146,7 @@ def test_angular_momentum_over_a_long_fall(anymal, rng, integrator, dt, bound):
 @pytest.mark.slow
 def test_free_fall_of_a_floating_robot(anymal, rng):
     robot = anymal
-    q0, v0 = robot.random_configuration(rng), rng.standard_normal(robot.n)
+    q0, v0 = robot.random_configuration(seed=rng), rng.standard_normal(robot.n)
     t, q, v = robot.rollout(q0, v0, None, 1e-3, 400, "rk4", every=40)
     H = robot.centroidal_momentum(q, v)
     assert np.abs(H[:, :3] - H[0, :3]).max() < 1e-8 * np.abs(H[0]).max()
@@ -157,7 +157,7 @@ def test_free_fall_of_a_floating_robot(anymal, rng):
 def test_momentum_changes_by_wrenches_from_outside_alone(anymal, rng):
     """Whatever the joints do: forces between links cancel."""
     robot, links = anymal, ["LF_FOOT", "RH_SHANK"]
-    q, (v, tau) = robot.random_configuration(rng), rng.standard_normal((2, robot.n))
+    q, (v, tau) = robot.random_configuration(seed=rng), rng.standard_normal((2, robot.n))
     tau[:6] = 0.0
     external = {link: rng.standard_normal(6) * 20.0 for link in links}
     vd = robot.forward_dynamics(q, v, tau, external)
@@ -172,7 +172,7 @@ def test_momentum_changes_by_wrenches_from_outside_alone(anymal, rng):
 
 
 def test_a_locked_robot_moves_with_its_average_twist(anymal, rng):
-    q, v = anymal.random_configuration(rng), np.zeros(anymal.n)
+    q, v = anymal.random_configuration(seed=rng), np.zeros(anymal.n)
     v[:6] = rng.standard_normal(6)
     R, p = (C := anymal.forward_kinematics(q, "base"))[:3, :3], C[:3, 3]
     w, u = R @ v[:3], R @ v[3:6]

@@ -28,7 +28,7 @@ def robot(request):
 def motion(robot, rng):
     """A motion q, qd, qdd, and external wrenches."""
     external = {robot.link_names[-1]: rng.standard_normal(6), robot.link_names[2]: np.ones(6)}
-    return robot.random_configuration(rng), *rng.standard_normal((2, robot.n)), external
+    return robot.random_configuration(seed=rng), *rng.standard_normal((2, robot.n)), external
 
 
 def along(robot, f, q, h=1e-5):
@@ -114,7 +114,7 @@ def test_hessian_makes_the_derivative_of_the_jacobian(robot, motion, representat
 
 def test_how_far_a_robot_is_from_the_origin_costs_no_digits(rng):
     robot = real_robot("anymal_b_simple_description/robots/anymal.urdf", floating_base=True)
-    here, (v, x) = robot.random_configuration(rng), rng.standard_normal((2, robot.n))
+    here, (v, x) = robot.random_configuration(seed=rng), rng.standard_normal((2, robot.n))
     here[:3] = 0.0
     there = here.copy()
     there[:3] = 1e5, -2e5, 3e5                                          # m
@@ -132,7 +132,7 @@ def test_a_deep_robot_is_solved_by_articulated_bodies(kinds, rng):
     chain = [part._replace(parent=parts[k - 1].link) if k else part for k, part in enumerate(parts)]
     robot = sd.Robot(model_of(chain))
     assert robot._forward_dynamics_derivatives is robot._of(FORWARD_DYNAMICS_DERIVATIVES["bodies"])
-    q, (qd, tau) = robot.random_configuration(rng, (3,)), rng.standard_normal((2, 3, robot.n))
+    q, (qd, tau) = robot.random_configuration((3,), rng), rng.standard_normal((2, 3, robot.n))
     many = robot.forward_dynamics_derivatives(q, qd, tau)
     tree = robot._of(FORWARD_DYNAMICS_DERIVATIVES["tree"])
     by_trees = robot._evaluate(tree, {"q": q, "qd": qd, "tau": tau}, None, None)
@@ -145,7 +145,7 @@ def test_a_deep_robot_is_solved_by_articulated_bodies(kinds, rng):
 
 
 def test_batches_are_the_same(robot, rng):
-    q, (qd, x) = robot.random_configuration(rng, (3, 5)), rng.standard_normal((2, 3, 5, robot.n))
+    q, (qd, x) = robot.random_configuration((3, 5), rng), rng.standard_normal((2, 3, 5, robot.n))
     external = {robot.link_names[-1]: rng.standard_normal((5, 6))}
     for method in (robot.inverse_dynamics_derivatives, robot.forward_dynamics_derivatives):
         out = np.empty((3, 5, 3, robot.n, robot.n))
@@ -164,7 +164,7 @@ def test_real_robots_against_pinocchio(name, floating, rng):
     robot = real_robot(name, floating_base=True) if floating else real_robot(name)
     oracle = oracle_of_urdf(PATHS[name], robot)
     for _ in range(5):
-        q, (qd, x) = robot.random_configuration(rng), rng.standard_normal((2, robot.n))
+        q, (qd, x) = robot.random_configuration(seed=rng), rng.standard_normal((2, robot.n))
         for method in ("inverse_dynamics_derivatives", "forward_dynamics_derivatives"):
             for found, expected in zip(getattr(robot, method)(q, qd, x), getattr(oracle, method)(q, qd, x),
                                        strict=True):

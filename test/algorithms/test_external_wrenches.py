@@ -15,7 +15,7 @@ from support.random_trees import GROUPS, KINDS, model_of, random_tree
     pytest.param((*GROUPS, "revolute"), 0, marks=pytest.mark.slow)])
 def test_wrenches_on_links_are_efforts_through_their_jacobians(of, mimics):
     robot, rng = sd.Robot(model_of(random_tree(np.random.default_rng(3), 8, mimics, of=of))), np.random.default_rng(1)
-    q = robot.random_configuration(2, 11) if robot.model.on_groups else rng.uniform(-2.0, 2.0, (11, robot.n))
+    q = robot.random_configuration(11, 2) if robot.model.on_groups else rng.uniform(-2.0, 2.0, (11, robot.n))
     qd, x = rng.uniform(-1.0, 1.0, (2, 11, robot.n))
     links = [robot.link_names[k] for k in (0, 3, -2, -1)]                  # the root, and two that may be of one body
     external = {link: rng.normal(size=(11, 6)) for link in links}
@@ -39,7 +39,7 @@ def test_dictionaries_are_read_by_the_kernel_as_by_python(of):
         pass
 
     robot, rng = sd.Robot(model_of(random_tree(np.random.default_rng(3), 8, of=of))), np.random.default_rng(2)
-    q, (qd, x) = robot.random_configuration(1), rng.uniform(-1.0, 1.0, (2, robot.n))
+    q, (qd, x) = robot.random_configuration(seed=1), rng.uniform(-1.0, 1.0, (2, robot.n))
     external = {link: rng.normal(size=6) for link in robot.link_names}
     methods = {"external_torque": (q,), "inverse_dynamics": (q, qd, x), "forward_dynamics": (q, qd, x)}
     for method, inputs in methods.items():

@@ -21,7 +21,7 @@ def robot(request):
 
 @pytest.fixture
 def state(robot, rng):
-    return robot.random_configuration(rng), *rng.standard_normal((2, robot.n))
+    return robot.random_configuration(seed=rng), *rng.standard_normal((2, robot.n))
 
 
 def quaternion_numbers(robot):
@@ -97,7 +97,7 @@ def test_power_of_external_wrenches(robot, state, rng):
 
 @pytest.mark.slow       # a long kernel of its own
 def test_batches_and_quaternions_of_any_length(robot, rng):
-    q, v, vd = robot.random_configuration(rng, (3, 5)), *rng.standard_normal((2, 3, 5, robot.n))
+    q, v, vd = robot.random_configuration((3, 5), rng), *rng.standard_normal((2, 3, 5, robot.n))
     tau = robot.inverse_dynamics(q, v, vd)
     assert np.allclose(robot.forward_dynamics(q, v, tau), vd, rtol=1e-8, atol=1e-8)
     stretched, out = q.copy(), np.empty_like(tau)
@@ -158,7 +158,7 @@ def test_as_a_chain_in_a_chart(kind, rng):
 
 # ------------------------------------------------------------------------------------------------- configuration space
 def test_integration_and_difference_are_inverse(robot, rng):
-    q0, q1 = robot.random_configuration(rng, (2, 40))
+    q0, q1 = robot.random_configuration((2, 40), rng)
     v = robot.difference(q0, q1)
     assert robot.distance(robot.integrate(q0, v), q1).max() < 1e-12
     small = rng.uniform(-0.5, 0.5, (40, robot.n))
@@ -168,11 +168,11 @@ def test_integration_and_difference_are_inverse(robot, rng):
 
 
 def test_leading_axes_that_do_not_broadcast_are_named(robot, rng):
-    q, v = robot.random_configuration(rng, 2), np.zeros((3, robot.n))
+    q, v = robot.random_configuration(2, rng), np.zeros((3, robot.n))
     with pytest.raises(ValueError, match=r"do not broadcast: q \(2,\), v \(3,\)"):
         robot.integrate(q, v)
     with pytest.raises(ValueError, match=r"do not broadcast: q0 \(2,\), q1 \(3,\)"):
-        robot.difference(q, robot.random_configuration(rng, 3))
+        robot.difference(q, robot.random_configuration(3, rng))
 
 
 @pytest.mark.parametrize("kind", GROUPS)
@@ -180,7 +180,7 @@ def test_leading_axes_that_do_not_broadcast_are_named(robot, rng):
 def test_velocities_lead_where_exponentials_of_matrices_do(kind, angle, rng):
     """By SciPy; quaternions may have any length, and those of results have 1."""
     robot = sd.Robot(model_of(random_tree(rng, 1, of=(kind,))))
-    q, v = robot.random_configuration(rng, 4), rng.standard_normal((4, robot.n))
+    q, v = robot.random_configuration(4, rng), rng.standard_normal((4, robot.n))
     turns = 1 if kind == "planar" else 3
     v[:, :turns] *= angle / np.linalg.norm(v[:, :turns], axis=1, keepdims=True)
     longer = q * np.where(np.isin(np.arange(robot.nq), quaternion_numbers(robot)), -1.7, 1.0)
@@ -215,20 +215,20 @@ def hat(kind, v):
 
 
 def test_rates_of_numbers_change_along_velocities_by_second_rates(robot, rng):
-    q, (u, v) = robot.random_configuration(rng), rng.standard_normal((2, robot.n))
+    q, (u, v) = robot.random_configuration(seed=rng), rng.standard_normal((2, robot.n))
     change = slopes(lambda x: rates(robot.model, robot.integrate(q, x[0] * u), v), 1)[:, 0]
     assert np.abs(second_rates(robot.model, q, u, v) - change).max() < 1e-12 * np.abs(change).max()
 
 
 def test_velocities_of_a_curve_of_numbers_lead_along_it(robot, rng):
     """Of quaternions that are not of unit length, along q + t a + t^2 b / 2 at t = 0."""
-    q, a, b = robot.random_configuration(rng) * 1.7, *rng.standard_normal((2, robot.nq))
+    q, a, b = robot.random_configuration(seed=rng) * 1.7, *rng.standard_normal((2, robot.nq))
     v, vd = velocities(robot.model, q, a, b)
     step, here = 1e-4, [velocities(robot.model, q + t * a + t * t / 2 * b, a + t * b, b)[0] for t in (-1e-4, 1e-4)]
     ahead, behind = (q + t * a + t * t / 2 * b for t in (step, -step))
     assert np.allclose(robot.difference(behind, ahead) / (2 * step), v, atol=1e-6)
     assert np.allclose((here[1] - here[0]) / (2 * step), vd, atol=1e-6)
-    path = robot.interpolate(q, robot.random_configuration(rng), np.linspace(0.0, 1.0, 20)[:, None][:, 0])
+    path = robot.interpolate(q, robot.random_configuration(seed=rng), np.linspace(0.0, 1.0, 20)[:, None][:, 0])
     path[::3] = np.where(np.isin(np.arange(robot.nq), quaternion_numbers(robot)), -1.0, 1.0) * path[::3]
     smooth = continuous(robot.model, path)
     assert np.abs(np.diff(smooth, axis=0)[:, quaternion_numbers(robot)]).max() < 0.5
@@ -279,7 +279,7 @@ def momentum(robot, q, v):
 @pytest.mark.slow
 @pytest.mark.parametrize("integrator, bound", [("rk4", 1e-8), ("rk45", 1e-7)])
 def test_free_fall_keeps_momentum_and_energy(free, integrator, bound, rng):
-    robot, q0, v0 = free.with_gravity((0, 0, 0)), free.random_configuration(rng), rng.standard_normal(free.n)
+    robot, q0, v0 = free.with_gravity((0, 0, 0)), free.random_configuration(seed=rng), rng.standard_normal(free.n)
     t, q, v = robot.rollout(q0, v0, None, 1e-3, 1000, integrator, every=10, rtol=1e-9, atol=1e-10)
     H = momentum(robot, q, v)
     assert np.abs(H - H[0]).max() < bound * np.abs(H[0]).max()
@@ -292,7 +292,7 @@ def test_free_fall_keeps_momentum_and_energy(free, integrator, bound, rng):
 
 @pytest.mark.slow
 def test_orders_of_the_integrators(free, rng):
-    q0, v0 = free.random_configuration(rng), rng.standard_normal(free.n)
+    q0, v0 = free.random_configuration(seed=rng), rng.standard_normal(free.n)
     exact = free.rollout(q0, v0, None, 1e-3, 200, "rk4")[1][-1]
     for integrator, order, steps in (("semi_implicit_euler", 1, 200), ("rk4", 4, 10)):
         errors = [free.distance(free.rollout(q0, v0, None, 0.2 / n, n, integrator)[1][-1], exact)
@@ -302,7 +302,7 @@ def test_orders_of_the_integrators(free, rng):
 
 @pytest.mark.slow
 def test_dense_output_is_on_the_group(free, rng):
-    q0, v0 = free.random_configuration(rng), rng.standard_normal(free.n)
+    q0, v0 = free.random_configuration(seed=rng), rng.standard_normal(free.n)
     options = dict(rtol=1e-8, atol=1e-10)
     coarse = free.rollout(q0, v0, None, 0.25, 2, "rk45", **options)[1]
     fine = free.rollout(q0, v0, None, 0.005, 100, "rk45", **options)[1]
@@ -314,7 +314,7 @@ def test_dense_output_is_on_the_group(free, rng):
 @pytest.mark.slow
 @pytest.mark.parametrize("integrator", ["semi_implicit_euler", "rk4", "rk45"])
 def test_batches_move_as_single_states(free, integrator, rng):
-    q0, v0 = free.random_configuration(rng, 11), rng.standard_normal((11, free.n))
+    q0, v0 = free.random_configuration(11, rng), rng.standard_normal((11, free.n))
     _, q, v = free.rollout(q0, v0, None, 1e-3, 50, integrator, limits=True)
     for k in (0, 7, 10):
         _, one, rates = free.rollout(q0[k], v0[k], None, 1e-3, 50, integrator, limits=True)
@@ -328,7 +328,7 @@ def test_a_controller_sees_configuration_and_velocities(free, rng):
     def hold(robot, t, q, qd, tau):
         tau[:] = robot.gravity_torque(q) - 5.0 * qd + 0.0 * (len(q) - robot.nq)
 
-    q0, v0 = free.random_configuration(rng, 3), 0.1 * rng.standard_normal((3, free.n))
+    q0, v0 = free.random_configuration(3, rng), 0.1 * rng.standard_normal((3, free.n))
     _, q, v = free.rollout(q0, v0, hold, 1e-3, 200)
     assert np.abs(v[:, -1]).max() < np.abs(v0).max() and free.distance(q[:, -1], q0).max() < 0.2
     _, one, _ = free.rollout(q0[1], v0[1], hold, 1e-3, 200)

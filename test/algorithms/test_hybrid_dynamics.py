@@ -19,7 +19,7 @@ def robot(request):
 @pytest.fixture
 def motion(robot, rng):
     """A motion q, qd, qdd and its efforts, under external wrenches."""
-    q, (qd, qdd) = robot.random_configuration(rng), rng.standard_normal((2, robot.n))
+    q, (qd, qdd) = robot.random_configuration(seed=rng), rng.standard_normal((2, robot.n))
     external = {robot.link_names[-1]: rng.standard_normal(6), robot.link_names[2]: np.ones(6)}
     return q, qd, qdd, robot.inverse_dynamics(q, qd, qdd, external), external
 
@@ -40,7 +40,7 @@ def test_what_is_found_is_what_was_left_out(robot, motion, rng, share):
 
 @pytest.mark.slow
 def test_what_is_given_comes_back_to_the_bit_under_wrenches_of_any_size(robot, rng):
-    q, (qd, qdd, tau) = robot.random_configuration(rng), rng.standard_normal((3, robot.n))
+    q, (qd, qdd, tau) = robot.random_configuration(seed=rng), rng.standard_normal((3, robot.n))
     driven = np.arange(robot.n) % 2 == 0
     found = robot.hybrid_dynamics(q, qd, qdd, tau, driven, {link: 1e6 * np.ones(6) for link in robot.link_names[1:]})
     assert np.array_equal(found[0][driven], qdd[driven]) and np.array_equal(found[1][~driven], tau[~driven])
@@ -59,7 +59,7 @@ def test_its_ends_are_forward_and_inverse_dynamics(robot, motion):
 
 @pytest.mark.slow       # kernels for batches
 def test_batches(robot, rng):
-    q, (qd, qdd, tau) = robot.random_configuration(rng, (3, 7)), rng.standard_normal((3, 3, 7, robot.n))
+    q, (qd, qdd, tau) = robot.random_configuration((3, 7), rng), rng.standard_normal((3, 3, 7, robot.n))
     driven = rng.random((3, 7, robot.n)) < 0.5
     wrench = rng.standard_normal((7, 6))
     found = robot.hybrid_dynamics(q, qd, qdd, tau, driven, {robot.link_names[-1]: wrench})
@@ -71,7 +71,7 @@ def test_batches(robot, rng):
 
 @pytest.mark.slow
 def test_names_and_out(robot, rng):
-    q, (qd, qdd, tau) = robot.random_configuration(rng), rng.standard_normal((3, robot.n))
+    q, (qd, qdd, tau) = robot.random_configuration(seed=rng), rng.standard_normal((3, robot.n))
     names = robot.joint_names[::2]
     mask = np.zeros(robot.n, dtype=bool)
     for name in names:

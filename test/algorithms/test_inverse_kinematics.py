@@ -33,7 +33,7 @@ def panda():
 
 def reachable(robot, link, count, seed=1, **options):
     """Random configurations (count, nq), and the poses of a link there."""
-    q = robot.random_configuration(seed, count)
+    q = robot.random_configuration(count, seed)
     return q, robot.forward_kinematics(q, link, **options)
 
 
@@ -195,7 +195,7 @@ def test_what_cannot_be_reached_is_approached(panda):
     def distance(q):
         return np.linalg.norm(panda.forward_kinematics(q, PANDA[1])[:3, 3] - pose[:3, 3])
     limits = [*zip(panda.model.lower, panda.model.upper, strict=True)]
-    least = min(minimize(distance, q, bounds=limits).fun for q in panda.random_configuration(0, 10))
+    least = min(minimize(distance, q, bounds=limits).fun for q in panda.random_configuration(10, 0))
     assert found.position_error < least + 1e-3
 
 
@@ -225,7 +225,7 @@ def test_a_pose_relative_to_another_link(panda):
 def test_several_links_at_once():
     robot = real_robot(ARMS["talos"][0])
     links = "gripper_left_base_link", "gripper_right_base_link", "left_sole_link"
-    q = robot.random_configuration(2, 40)
+    q = robot.random_configuration(40, 2)
     pose = np.stack([robot.forward_kinematics(q, link) for link in links], axis=1)
     parts = "pose", "position", "pose"
     found = robot.inverse_kinematics(pose, links, parts=parts)
@@ -301,7 +301,7 @@ def test_mimic_joints_follow():
 def test_a_floating_base_stays_where_it_is():
     robot = real_robot(ARMS["g1"][0], floating_base=True)
     link, base = ARMS["g1"][1], slice(0, 7)
-    q = robot.random_configuration(1, 100)
+    q = robot.random_configuration(100, 1)
     pose = robot.forward_kinematics(q, link)
     start = np.tile(robot.neutral(), (100, 1))
     start[:, base] = q[:, base]

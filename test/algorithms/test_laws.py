@@ -202,7 +202,7 @@ def pose_numbers(C):
 @pytest.mark.parametrize("seed", range(3))
 def test_a_floating_robot_that_is_moved_with_gravity_takes_the_same_efforts(seed, rng):
     robot = sd.Robot(model_of(floating(seed)), gravity=(1.0, -2.0, -9.0))
-    q, (v, vd), T = robot.random_configuration(rng), rng.standard_normal((2, robot.n)), random_pose(rng)
+    q, (v, vd), T = robot.random_configuration(seed=rng), rng.standard_normal((2, robot.n)), random_pose(rng)
     base = robot.model.body_names[5]
     F = robot.model.joint_frames[robot.joint_names[0]]
     at = robot.forward_kinematics(robot.neutral(), base) @ F                        # C = at g F^-1
@@ -222,7 +222,7 @@ def test_the_same_tree_rooted_at_another_link_moves_the_same(seed, rng):
     one, last = sd.Robot(model_of(parts), gravity=(1.0, -2.0, -9.0)), parts[-1].link
     other, child = sd.Robot(model_of(rerooted(parts, last)), one.gravity), {
         part.joint: part.link for part in rerooted(parts, last)}
-    q, (v, vd) = one.random_configuration(rng), rng.standard_normal((2, one.n))
+    q, (v, vd) = one.random_configuration(seed=rng), rng.standard_normal((2, one.n))
     tau, base, name = one.inverse_dynamics(q, v, vd), parts[0].link, parts[0].joint
     x, w, wd, expected = (np.zeros(k) for k in (other.nq, other.n, other.n, other.n))
     for part in parts[1:]:

@@ -26,7 +26,7 @@ def robot(request):
 @pytest.fixture
 def motion(robot, rng):
     """q, and its derivatives up to the fourth."""
-    return robot.random_configuration(rng), *rng.standard_normal((4, robot.n))
+    return robot.random_configuration(seed=rng), *rng.standard_normal((4, robot.n))
 
 
 def exact(robot, target, *motion):
@@ -88,7 +88,7 @@ def test_methods(robot, motion):
 
 
 def test_batches_are_the_same(robot, rng):
-    q, rates, link = robot.random_configuration(rng, (3, 5)), rng.standard_normal((4, 3, 5, robot.n)), "link 5"
+    q, rates, link = robot.random_configuration((3, 5), rng), rng.standard_normal((4, 3, 5, robot.n)), "link 5"
     for name, orders in (("jacobian_second_derivative", 2), *((name, k + 1) for k, name in METHODS.items())):
         method = getattr(robot, name)
         batch = method(q, *rates[:orders], link, "hybrid")

@@ -28,7 +28,7 @@ def deep_robot(of=KINDS):
 @pytest.mark.parametrize("of", [KINDS, pytest.param((*GROUPS, "revolute"), marks=pytest.mark.slow)])
 def test_rows_are_those_of_the_recursions_in_body_frames_also_in_batches(of):
     robot, rng = deep_robot(of), np.random.default_rng(4)
-    q = robot.random_configuration(4, 9) if robot.model.on_groups else rng.uniform(-2.0, 2.0, (9, robot.n))
+    q = robot.random_configuration(9, 4) if robot.model.on_groups else rng.uniform(-2.0, 2.0, (9, robot.n))
     qd = rng.uniform(-1.0, 1.0, (9, robot.n))
     inputs = {"q": q, "qd": qd}
     for method, entry in (("mass_matrix", MASS_MATRIX), ("coriolis_matrix", CORIOLIS_MATRIX)):
@@ -44,7 +44,7 @@ def test_rows_are_those_of_the_recursions_in_body_frames_also_in_batches(of):
 @pytest.mark.parametrize("of", [KINDS, pytest.param((*GROUPS, "revolute"), marks=pytest.mark.slow)])
 def test_derivatives_of_one_state_by_rows_are_those_of_batches(of):
     robot, rng = deep_robot(of), np.random.default_rng(5)
-    q = robot.random_configuration(5, 3) if robot.model.on_groups else rng.uniform(-2.0, 2.0, (3, robot.n))
+    q = robot.random_configuration(3, 5) if robot.model.on_groups else rng.uniform(-2.0, 2.0, (3, robot.n))
     qd, qdd = rng.uniform(-1.0, 1.0, (2, 3, robot.n))
     assert robot._inverse_dynamics_derivatives_of_one.entry.name.startswith("inverse_dynamics_derivatives.rows")
     for k, expected in enumerate(zip(*robot.inverse_dynamics_derivatives(q, qd, qdd), strict=True)):

@@ -58,7 +58,7 @@ def in_plain(robot):
 @pytest.mark.parametrize("reference", [None, "link 7"])
 def test_points_are_as_links_fixed_there(rng, representation, kinds, mimics, reference):
     robot, other = pair(kinds, mimics)
-    states = robot.random_configuration(rng), *rng.standard_normal((4, robot.n))
+    states = robot.random_configuration(seed=rng), *rng.standard_normal((4, robot.n))
     moved, of_link = Moved(in_plain(robot), LINK, representation, reference, POINT), in_plain(other)
 
     def of(name, count):

@@ -25,7 +25,7 @@ def robot(request):
 @pytest.fixture
 def motion(robot, rng):
     """A motion q, qd, qdd."""
-    return robot.random_configuration(rng), *rng.standard_normal((2, robot.n))
+    return robot.random_configuration(seed=rng), *rng.standard_normal((2, robot.n))
 
 
 def changed(robot, rng):
@@ -57,7 +57,7 @@ def test_products_with_the_parameters_of_any_links(robot, motion, rng):
 def test_efforts_of_joints_on_groups_are_linear_in_the_parameters(rng):
     """In plain Python, with joints on groups anywhere, so that the frames of what they carry turn."""
     robot = sd.Robot(model_of(random_tree(rng, 9, 0, (*GROUPS, *KINDS))))
-    q, qd, qdd = robot.random_configuration(rng), *rng.standard_normal((2, robot.n))
+    q, qd, qdd = robot.random_configuration(seed=rng), *rng.standard_normal((2, robot.n))
     Y = plain(robot, "torque_regressor", q, qd, qdd, target=target_of(robot, robot.model.root)).astype(float)
     near(Y @ robot.inertial_parameters, robot.inverse_dynamics(q, qd, qdd))
 
@@ -117,7 +117,7 @@ def test_bodies_inside_joints_on_groups_have_no_parameters():
 @pytest.mark.slow
 def test_the_momentum_of_a_floating_base_is_that_of_the_robot(rng):
     robot = real_robot(UR5, floating_base=True)
-    q, qd = robot.random_configuration(rng), rng.standard_normal(robot.n)
+    q, qd = robot.random_configuration(seed=rng), rng.standard_normal(robot.n)
     angular, linear = np.split((robot.momentum_regressor(q, qd) @ robot.inertial_parameters)[:6], 2)
     C = robot.forward_kinematics(q, robot.model.body_names[5])
     R, arm = C[:3, :3], robot.center_of_mass(q) - C[:3, 3]
@@ -126,7 +126,7 @@ def test_the_momentum_of_a_floating_base_is_that_of_the_robot(rng):
 
 @pytest.mark.slow
 def test_batches_are_the_same(robot, rng):
-    q, (qd, qdd) = robot.random_configuration(rng, (3, 5)), rng.standard_normal((2, 3, 5, robot.n))
+    q, (qd, qdd) = robot.random_configuration((3, 5), rng), rng.standard_normal((2, 3, 5, robot.n))
     calls = {robot.torque_regressor: (q, qd, qdd), robot.momentum_regressor: (q, qd),
              robot.kinetic_energy_regressor: (q, qd), robot.potential_energy_regressor: (q,)}
     for method, arguments in calls.items():
@@ -150,7 +150,7 @@ def test_real_robots_against_pinocchio(name, floating, rng):
     robot = real_robot(name, floating_base=True) if floating else real_robot(name)
     oracle = oracle_of_urdf(PATHS[name], robot)
     for _ in range(3):
-        q, (qd, qdd) = robot.random_configuration(rng), rng.standard_normal((2, robot.n))
+        q, (qd, qdd) = robot.random_configuration(seed=rng), rng.standard_normal((2, robot.n))
         Y = robot.torque_regressor(q, qd, qdd)
         near(Y @ robot.inertial_parameters, robot.inverse_dynamics(q, qd, qdd), 1e-12)
         for method, state in (("torque", (q, qd, qdd)), ("kinetic_energy", (q, qd)), ("potential_energy", (q,))):

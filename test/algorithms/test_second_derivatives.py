@@ -51,7 +51,7 @@ def test_they_are_the_derivatives_of_the_first(name, rng):
     else:
         kinds = (*GROUPS, *KINDS) if name == "groups" else KINDS
         robot = sd.Robot(model_of(random_tree(rng, 7, 0, kinds)), gravity=rng.uniform(-10, 10, 3))
-    q, (qd, qdd) = robot.random_configuration(rng), rng.standard_normal((2, robot.n))
+    q, (qd, qdd) = robot.random_configuration(seed=rng), rng.standard_normal((2, robot.n))
     found = robot.inverse_dynamics_second_derivatives(q, qd, qdd)
     first = robot.inverse_dynamics_derivatives
     by_q_q, by_qd_q, M_by_q = along(robot, lambda q: np.stack(first(q, qd, qdd)), q)
@@ -78,7 +78,7 @@ def test_real_robots(name, rng):
 @pytest.mark.parametrize("kinds", [KINDS, (*GROUPS, *KINDS)], ids=["coordinates", "groups"])
 def test_batches_are_the_same(kinds, rng):
     robot = sd.Robot(model_of(random_tree(rng, 6, 0, kinds)))
-    n, q, (qd, qdd) = robot.n, robot.random_configuration(rng, (3, 5)), rng.standard_normal((2, 3, 5, robot.n))
+    n, q, (qd, qdd) = robot.n, robot.random_configuration((3, 5), rng), rng.standard_normal((2, 3, 5, robot.n))
     out = np.empty((3, 5, 4, n, n, n))
     batch = robot.inverse_dynamics_second_derivatives(q, qd, qdd, out=out)
     assert all(np.shares_memory(block, out) for block in batch)

@@ -83,7 +83,7 @@ def test_they_are_the_derivatives_of_the_first(name, loaded, rng):
     else:
         kinds, mimics = ((*GROUPS, *KINDS), 0) if name == "groups" else (KINDS, 2)
         robot = sd.Robot(model_of(random_tree(rng, 7, mimics, kinds)), gravity=rng.uniform(-10, 10, 3))
-    q, (qd, tau) = robot.random_configuration(rng), rng.standard_normal((2, robot.n))
+    q, (qd, tau) = robot.random_configuration(seed=rng), rng.standard_normal((2, robot.n))
     external = {link: rng.standard_normal(6) for link in robot.link_names} if loaded else None
     found, first = robot.forward_dynamics_second_derivatives(q, qd, tau, external), robot.forward_dynamics_derivatives
     by_q_q, by_qd_q, by_tau_q = along(robot, lambda q: np.stack(first(q, qd, tau, external)), q, 5e-3)
@@ -101,7 +101,7 @@ def test_they_are_the_derivatives_of_the_first(name, loaded, rng):
 def test_they_are_the_differences_of_pinocchios_first_derivatives(rng):
     robot = real_robot(PANDA)
     oracle = oracle_of_urdf(PATHS[PANDA], robot)
-    q, (qd, tau) = robot.random_configuration(rng), rng.standard_normal((2, robot.n))
+    q, (qd, tau) = robot.random_configuration(seed=rng), rng.standard_normal((2, robot.n))
     found = robot.forward_dynamics_second_derivatives(q, qd, tau)
     by_q_q, by_qd_q, by_tau_q = along(robot, lambda q: np.stack(oracle.forward_dynamics_derivatives(q, qd, tau)), q,
                                       5e-3)

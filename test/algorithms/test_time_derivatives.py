@@ -23,7 +23,7 @@ def robot(request):
 @pytest.fixture
 def motion(robot, rng):
     """q, and its derivatives up to the fourth."""
-    return robot.random_configuration(rng), *rng.standard_normal((4, robot.n))
+    return robot.random_configuration(seed=rng), *rng.standard_normal((4, robot.n))
 
 
 def exact(robot, q, *rates):
@@ -66,7 +66,7 @@ def test_compiled(representation, mimics, rng):
 @pytest.mark.parametrize("order", [1, 2])
 def test_batches_and_single_states_are_exact(robot, rng, representation, order):
     robot = sd.Robot(robot.model, robot.gravity, representation)
-    q, rates = robot.random_configuration(rng, (3, 5)), rng.standard_normal((2 + order, 3, 5, robot.n))
+    q, rates = robot.random_configuration((3, 5), rng), rng.standard_normal((2 + order, 3, 5, robot.n))
     out = np.empty((3, 5, order + 1, robot.n))
     batch = robot.inverse_dynamics_time_derivatives(q, *rates, out=out)
     assert len(batch) == order + 1 and all(np.shares_memory(tau, out) for tau in batch)
@@ -80,7 +80,7 @@ def test_batches_and_single_states_are_exact(robot, rng, representation, order):
 def test_under_external_wrenches_they_are_the_derivatives_of_inverse_dynamics(rng):
     """Of a robot of joints of one degree of freedom, by central differences; second derivatives are slower to test."""
     robot = sd.Robot(model_of(random_tree(rng, 7)))
-    q, (qd, qdd, qddd) = robot.random_configuration(rng), rng.standard_normal((3, robot.n))
+    q, (qd, qdd, qddd) = robot.random_configuration(seed=rng), rng.standard_normal((3, robot.n))
     external = {robot.link_names[-1]: rng.standard_normal(6), robot.link_names[2]: np.ones(6)}
 
     def efforts(t):
@@ -96,7 +96,7 @@ def test_under_external_wrenches_they_are_the_derivatives_of_inverse_dynamics(rn
 @pytest.mark.parametrize("lead", [(), (4,)])
 def test_external_wrenches_stay_the_same_in_their_links(robot, rng, lead):
     """Their efforts are J^T W, of which W is constant."""
-    q, rates = robot.random_configuration(rng), rng.standard_normal((4, robot.n))
+    q, rates = robot.random_configuration(seed=rng), rng.standard_normal((4, robot.n))
     external = {robot.link_names[-1]: rng.standard_normal((*lead, 6)), robot.link_names[2]: np.ones(6)}
     numbers = numbers_in_time(robot, q, *rates)
     load = np.zeros((3, *lead, robot.n))
@@ -130,7 +130,7 @@ def test_chain_rule_with_the_partial_derivatives(robot, motion):
                                   "talos_data/robots/talos_reduced.urdf"])
 def test_real_robots(name, floating, rng):
     robot = real_robot(name, floating_base=floating)
-    motion = robot.random_configuration(rng), *rng.standard_normal((4, robot.n))
+    motion = robot.random_configuration(seed=rng), *rng.standard_normal((4, robot.n))
     for form in ("body", "hybrid"):
         found = sd.Robot(robot.model, robot.gravity, form).inverse_dynamics_time_derivatives(*motion)
         assert error(found, exact(robot, *motion)) < 1e-12

@@ -101,7 +101,7 @@ def test_parameters_are_minimal_and_complete(rng):
 def test_two_parameters_of_parallel_joints_that_turn_by_opposite_angles_do_not_show():
     robot = real_robot("pr2_description/urdf/pr2.urdf")
     parameters = GeometricParameters(robot, "l_gripper_l_finger_tip_link")
-    J = parameters.jacobian(np.zeros(parameters.size), robot.random_configuration(1, 100)).reshape(600, -1)
+    J = parameters.jacobian(np.zeros(parameters.size), robot.random_configuration(100, 1)).reshape(600, -1)
     sizes = np.linalg.svd(J, compute_uv=False)
     assert sizes[-3] > 1e-4 * sizes[0] and sizes[-2] < 1e-12 * sizes[0]
 

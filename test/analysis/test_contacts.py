@@ -17,7 +17,7 @@ def robot():
 
 @pytest.fixture
 def motion(robot, rng):
-    return robot.random_configuration(rng), *rng.standard_normal((2, robot.n))
+    return robot.random_configuration(seed=rng), *rng.standard_normal((2, robot.n))
 
 
 # ------------------------------------------------------------------------------------------------- wrenches and points
@@ -115,7 +115,7 @@ def test_a_symmetric_stance_shares_the_weight(robot):
 
 @pytest.mark.slow
 def test_batches(robot, rng):
-    q, (v, vd) = robot.random_configuration(rng, (2, 3)), rng.standard_normal((2, 2, 3, robot.n))
+    q, (v, vd) = robot.random_configuration((2, 3), rng), rng.standard_normal((2, 2, 3, robot.n))
     stance = {FEET[0]: None, FEET[1]: [[0.0, 0.0, 0.0], [0.1, 0.0, 0.0]]}
     found = contacts.contact_inverse_dynamics(robot, q, v, vd, stance)
     assert found.forces[FEET[1]].shape == (2, 3, 2, 3) and contacts.required_wrench(robot, q, v, vd).shape == (2, 3, 6)
@@ -127,7 +127,7 @@ def test_batches(robot, rng):
 
 def test_without_passive_joints_contacts_relieve_the_motors(rng):
     arm = real_robot("panda_description/urdf/panda.urdf", tip_link="panda_hand")
-    q, (v, vd) = arm.random_configuration(rng), rng.standard_normal((2, arm.n))
+    q, (v, vd) = arm.random_configuration(seed=rng), rng.standard_normal((2, arm.n))
     alone, link = arm.inverse_dynamics(q, v, vd), "panda_hand"
     found = contacts.contact_inverse_dynamics(arm, q, v, vd, [link], 1.0, 1e-6)
     assert np.linalg.norm(found.tau) < 0.5 * np.linalg.norm(alone)

@@ -31,7 +31,7 @@ def home(panda):
 @needs_daqp
 def test_velocities_are_the_least_squares_within_the_bounds(panda, home, rng):
     for _ in range(20):
-        pose = panda.forward_kinematics(panda.random_configuration(rng), LINK)
+        pose = panda.forward_kinematics(panda.random_configuration(seed=rng), LINK)
         tasks = [dik.FrameTask(LINK, pose, rng.standard_normal(6), rng.uniform(0.5, 2.0, 6), gain=5.0),
                  dik.PostureTask(home, weight=0.1)]
         v = dik.velocities(panda, home, tasks, DT, acceleration_limit=50.0)
@@ -51,7 +51,7 @@ def test_limits_hold_whatever_is_asked_for(panda, home, rng):
     near = np.inf
     for k in range(600):
         if k % 60 == 0:
-            pose = panda.forward_kinematics(panda.random_configuration(rng), LINK)
+            pose = panda.forward_kinematics(panda.random_configuration(seed=rng), LINK)
             pose[:3, 3] *= 1.5
         v = dik.velocities(panda, q, [dik.FrameTask(LINK, pose, gain=40.0)], DT, qd, acceleration)
         assert np.abs(v - qd).max() <= acceleration * DT * (1.0 + 1e-9)

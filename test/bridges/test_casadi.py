@@ -61,7 +61,7 @@ def test_second_derivatives(function, bound, rng):
 def test_a_nonlinear_program_finds_the_least_efforts_that_hold_a_point(rng):
     robot, bridged = bridge("fixed")
     q, zero, tip = casadi.MX.sym("q", 6), np.zeros(6), robot.link_names[-1]
-    known = robot.random_configuration(rng)
+    known = robot.random_configuration(seed=rng)
     point = robot.forward_kinematics(known, tip)[:3, 3]
     solver = casadi.nlpsol("hold", "ipopt", {
         "x": q, "f": casadi.sumsqr(bridged.inverse_dynamics(q, zero, zero)),

@@ -58,7 +58,7 @@ def test_batches_by_leading_axes_and_by_vmap(name, function, rng):
 @pytest.mark.slow
 def test_the_gradient_through_a_scan_is_the_adjoint_one(rng):
     robot, bridged = bridge("fixed")
-    q, (qd, goal), tau = robot.random_configuration(rng), rng.standard_normal((2, 6)), rng.standard_normal((20, 6))
+    q, (qd, goal), tau = robot.random_configuration(seed=rng), rng.standard_normal((2, 6)), rng.standard_normal((20, 6))
 
     @jax.jit
     def cost(tau):

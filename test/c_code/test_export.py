@@ -32,7 +32,7 @@ def same(found, expected, tolerance=TOLERANCE):
 
 def state(robot, seed=3):
     rng = np.random.default_rng(seed)
-    return robot.random_configuration(rng), *rng.uniform(-1.0, 1.0, (2, robot.n))
+    return robot.random_configuration(seed=rng), *rng.uniform(-1.0, 1.0, (2, robot.n))
 
 
 def check_dynamics(built, oracle, q, qd, x):

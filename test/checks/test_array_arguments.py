@@ -93,7 +93,7 @@ def test_names_in_columns_efforts_and_elements_are_refused():
     pd, da = pytest.importorskip("pandas"), pytest.importorskip("dask.array")
     efforts, wrench = pd.Series([1.0, 2.0, 3.0], ["c", "a", "b"]), pd.Series(np.ones(6), list("fedcba"))
     with pytest.raises(ValueError, match=r"effort is a Series .*names, \['c', 'a', 'b'\]"):
-        LOOPS.simulate(0 * Q, 0 * Q, lambda t, q, qd: efforts, steps=2)
+        LOOPS.rollout(0 * Q, 0 * Q, lambda t, q, qd: efforts, steps=2, integrator="rk4")
     with pytest.raises(ValueError, match="effort is a Series whose entries have names"):
         ARM.rollout(da.zeros((2, 3)), da.zeros((2, 3)), efforts, steps=2)
     with pytest.raises(ValueError, match="wrench of LinkWrench is a Series whose entries have names"):

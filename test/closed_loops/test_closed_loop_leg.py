@@ -139,7 +139,7 @@ def test_accelerations_are_those_of_mujoco_in_the_stiff_limit(leg, rng):
 
 
 def test_energy_is_kept_in_flight(leg, moving):
-    motion = leg.simulate(*moving, dt=1e-3, steps=60)
+    motion = leg.rollout(*moving, dt=1e-3, steps=60, integrator="rk4")
     assert np.ptp(motion.energy) < 1e-7 * np.abs(motion.energy[0]) and motion.residual.max() < 1e-12
 
 

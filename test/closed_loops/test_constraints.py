@@ -24,7 +24,7 @@ ON_TREES = [*((kind, False) for kind in ("revolute", "universal", "distance")),
 def two_branches(kind, on_groups, rng):
     """A random tree, with a joint of a kind between two of its links, closed at a random q."""
     robot = sd.Robot(model_of(random_tree(rng, 8, of=(*TREE_KINDS, *on_groups * tuple(GROUPS)))))
-    q, frame = robot.random_configuration(rng), se3.exp(rng.normal(size=6))
+    q, frame = robot.random_configuration(seed=rng), se3.exp(rng.normal(size=6))
     link, on = robot.link_names[-1], robot.link_names[len(robot.link_names) // 2]
     loop = (Distance("loop", link, on, rng.normal(size=3), rng.normal(size=3)) if kind == "distance" else
             LoopJoint("loop", kind, link, on, frame, pitch=0.3 if kind in HELICAL else None))

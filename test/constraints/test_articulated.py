@@ -35,7 +35,7 @@ def accelerations(robot, q, qd, tau, added):
 @pytest.fixture
 def halves(robot, rng):
     """D^-1/2 L^-1 (n, n) and (M + added)^-1 at a configuration, and the tables of the former."""
-    q, added = robot.random_configuration(rng), rng.uniform(0.0, 2.0, robot.n) * (rng.random(robot.n) < 0.5)
+    q, added = robot.random_configuration(seed=rng), rng.uniform(0.0, 2.0, robot.n) * (rng.random(robot.n) < 0.5)
     _, (links, body) = accelerations(robot, q, np.zeros(robot.n), np.zeros(robot.n), added)
     Y = np.zeros((robot.n, robot.n), dtype=object)
     articulated.fill_joints(links, body, np.arange(1, robot.n + 1), Y)
@@ -68,7 +68,7 @@ def test_the_largest_entry_of_a_body_that_is_lighter_than_it_is_hard_to_turn():
 
 
 def test_accelerations(robot, rng):
-    q, (qd, tau) = robot.random_configuration(rng), rng.normal(size=(2, robot.n))
+    q, (qd, tau) = robot.random_configuration(seed=rng), rng.normal(size=(2, robot.n))
     bias = robot.inverse_dynamics(q, qd, np.zeros(robot.n))
     qdd, _ = accelerations(robot, q, qd, tau, np.zeros(robot.n))
     assert robot.model.joint_kinds.count("free") >= 1

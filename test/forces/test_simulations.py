@@ -96,9 +96,9 @@ def test_closed_loops_have_forces():
     robot, joint = loops.robot, loops.robot.joint_names[0]
     q0, still = loops.project(np.full(robot.nq, 0.3)), np.zeros(robot.n)
     spring = [forces.Spring(joint, 30.0, 0.0, 1.0)]
-    t, q, _, energy, _ = loops.simulate(q0, still, dt=1e-3, steps=300, forces=spring)
+    t, q, _, energy, _ = loops.rollout(q0, still, dt=1e-3, steps=300, forces=spring, integrator="rk4")
     assert abs(energy - energy[0]).max() <= 1e-6 * abs(energy).max()
-    without = loops.simulate(q0, still, dt=1e-3, steps=300)
+    without = loops.rollout(q0, still, dt=1e-3, steps=300, integrator="rk4")
     assert abs(q[-1] - without.q[-1]).max() > 0.05
 
 
@@ -112,7 +112,7 @@ def test_a_simulated_loop_moves_as_the_loop_does():
         q0, steps = simulated.q, round(0.1 / dt)
         simulated.command(np.zeros(robot.n))
         simulated.advance(steps)
-        motion = loops.simulate(q0, np.zeros(robot.n), dt=dt, steps=steps, forces=spring)
+        motion = loops.rollout(q0, np.zeros(robot.n), dt=dt, steps=steps, forces=spring, integrator="rk4")
         errors.append(abs(simulated.q - motion.q[-1]).max())
     moved = abs(motion.q[-1] - q0).max()
     assert moved > 0.05 and errors[0] < 0.03 * moved and errors[1] < 0.6 * errors[0]       # order 1

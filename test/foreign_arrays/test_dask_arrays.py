@@ -126,7 +126,7 @@ def test_rollouts(rng):
 
 
 def test_inverse_kinematics(rng):
-    q = PENDULUM.random_configuration(rng, 6)
+    q = PENDULUM.random_configuration(6, rng)
     poses = PENDULUM.forward_kinematics(q, LINK)
     for q0 in (None, q + 0.1):
         found = PENDULUM.inverse_kinematics(da.from_array(poses, chunks=(4, 2, 4)), LINK, q0)
@@ -139,7 +139,7 @@ def test_inverse_kinematics(rng):
 @pytest.mark.slow
 def test_robots_on_groups(rng):
     robot = sd.Robot.from_urdf(hopper(), floating_base=True)
-    q, qd = robot.random_configuration(rng, 6), rng.normal(size=(6, robot.n))
+    q, qd = robot.random_configuration(6, rng), rng.normal(size=(6, robot.n))
     lazy = da.from_array(q, chunks=(4, -1))
     assert_equal_to_rounding(robot.kinetic_energy(lazy, qd).compute(), robot.kinetic_energy(q, qd))
     moved = robot.integrate(lazy, da.from_array(qd, chunks=(3, -1)))

@@ -78,7 +78,7 @@ def test_dask_inside_stays_lazy(rng):
 
 def test_robots_on_groups_have_coordinates(rng):
     robot = sd.Robot.from_urdf(hopper(), floating_base=True)
-    q, qd = robot.random_configuration(rng, 3), rng.normal(size=(3, robot.n))
+    q, qd = robot.random_configuration(3, rng), rng.normal(size=(3, robot.n))
     names = [axis.labels for axis in (robot_axes(robot).velocity,)][0]
     found = robot.integrate(xr.DataArray(q, dims=("time", "coordinate")),
                             xr.DataArray(qd, dims=("time", "joint"), coords={"joint": list(names)}))

@@ -65,7 +65,7 @@ def compared(place, robot, link, other, dtype, rng):
 
 def states(robot, rng, *shape, dtype=float):
     """q, qd and what else there is one of for each velocity."""
-    q = robot.random_configuration(rng, shape)
+    q = robot.random_configuration(shape, rng)
     return [x.astype(dtype) for x in (q, *rng.uniform(-1.0, 1.0, (2, *shape, robot.n)))]
 
 

@@ -28,7 +28,7 @@ def of(q, v, t, tau):
 
 def test_numbers_are_those_of_the_base_and_of_the_joints(robot):
     rng = np.random.default_rng(0)
-    q, v = robot.random_configuration(rng, 10), rng.standard_normal((10, robot.n))
+    q, v = robot.random_configuration(10, rng), rng.standard_normal((10, robot.n))
     q[:, 7] *= 0.5          # no step of a continuous joint by more than half a turn
     recording = of(q, v, 0.01 * np.arange(10.0), np.ones((10, 1)))
     at = motion(recording, robot)

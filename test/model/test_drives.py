@@ -123,7 +123,7 @@ def test_rigid_motors_that_several_joints_turn_add_the_energy_of_their_spin_alon
     assert driven.n == robot.n and driven.joint_names == robot.joint_names and not driven.model.motors
     T = np.hstack([np.zeros((3, 6)), T])
     for _ in range(5):
-        q, (qd, qdd) = robot.random_configuration(rng), rng.normal(size=(2, robot.n))
+        q, (qd, qdd) = robot.random_configuration(seed=rng), rng.normal(size=(2, robot.n))
         np.testing.assert_allclose(driven.mass_matrix(q), robot.mass_matrix(q) + T.T @ np.diag(inertia) @ T, rtol=0,
                                    atol=1e-13)
         np.testing.assert_allclose(driven.inverse_dynamics(q, qd, qdd) - robot.inverse_dynamics(q, qd, qdd),

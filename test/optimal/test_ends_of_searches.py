@@ -7,7 +7,7 @@ from screw_dynamics.constraints.bounded import FREE
 from screw_dynamics.optimal import (
     Configuration,
     Cost,
-    Custom,
+    CustomQuantity,
     Effort,
     JointPosition,
     Limit,
@@ -39,7 +39,7 @@ def test_a_search_by_wrong_derivatives_has_not_converged():
     """Where no change makes it better, smaller and smaller ones are tried, which are small wherever the motion is."""
     def beside(t, q, qd, tau):
         return q - 1.0, {"q": np.full((*q.shape, 1), -1.0)}
-    found = optimize_motion(slider(), [Cost(Custom(beside, ["x"]), 40.0, "final"), Cost(Effort(), 0.02)], [0.3],
+    found = optimize_motion(slider(), [Cost(CustomQuantity(beside, ["x"]), 40.0, "final"), Cost(Effort(), 0.02)], [0.3],
                             dt=0.05, steps=10)
     assert not found.converged and "no change" in found.stopped and found.cost > 1.0
 
@@ -56,8 +56,8 @@ def test_a_derivative_that_is_not_finite_ends_the_search():
     def beside(t, q, qd, tau):
         return q - 1.0, {"q": np.full((*q.shape, 1), np.nan)}
     with pytest.raises(ValueError, match="beside: the derivative by 'q' is not finite"):
-        optimize_motion(slider(), [Cost(Custom(beside, ["x"]), 40.0, "final"), Cost(Effort(), 0.02)], [0.3], dt=0.05,
-                        steps=10)
+        optimize_motion(slider(), [Cost(CustomQuantity(beside, ["x"]), 40.0, "final"), Cost(Effort(), 0.02)], [0.3],
+                        dt=0.05, steps=10)
 
 
 def test_a_stop_that_ends_the_way_is_no_minimum_to_first_order():

@@ -8,7 +8,7 @@ from screw_dynamics.optimal import (
     CenterOfMass,
     Configuration,
     Cost,
-    Custom,
+    CustomQuantity,
     Distance,
     Effort,
     JointPosition,
@@ -248,7 +248,7 @@ def test_a_quantity_of_the_user_is_as_good(pendulum):
     built_in = LinkPosition("lower", (0, 0, -0.8), (0, 0, -0.5))
     mine, theirs = (optimize_motion(pendulum, [Cost(quantity, weight, "final"), Cost(Effort(), 0.02)], [0.1, 0.0],
                                     **options)
-                    for quantity, weight in ((Custom(above, ["height"]), 50.0), (built_in, [0.0, 0.0, 50.0])))
+                    for quantity, weight in ((CustomQuantity(above, ["height"]), 50.0), (built_in, [0.0, 0.0, 50.0])))
     assert mine.cost == pytest.approx(theirs.cost, rel=1e-6)
 
 
@@ -268,7 +268,7 @@ def test_a_quantity_of_the_user_is_as_good(pendulum):
     (dict(terms=[Cost(LinkOrientation("lower", np.zeros((3, 3))))]), "LinkOrientation.rotation must be rotations"),
     (dict(terms=[Cost(LinkPose("lower", np.diag([1.0, 1.0, -1.0, 1.0])))]), "LinkPose.pose must be poses"),
     (dict(terms=[Cost(LinkPose("lower", np.eye(4) + np.eye(4, k=-3)))]), "LinkPose.pose must be poses"),
-    (dict(terms=[Cost(Custom(lambda *x: 0.0, "ab"))]), "sequence of names"),
+    (dict(terms=[Cost(CustomQuantity(lambda *x: 0.0, "ab"))]), "sequence of names"),
     (dict(terms=[Cost(Effort()), Limit(Velocity(), np.inf, np.inf)]), "'shoulder' they are inf and inf"),
     (dict(effort_limits=(np.inf, np.inf)), "'shoulder' they are inf and inf"),
     (dict(effort_limits=(0.0, 1.0, 2.0)), "effort_limits must be"), (dict(q0=np.zeros((0, 2))), "there is no problem"),
@@ -280,7 +280,7 @@ def test_a_quantity_of_the_user_is_as_good(pendulum):
     (dict(integrator="rk45"), "rk45"), (dict(guess=np.zeros((3, 2))), "guess"), (dict(tolerance=-1.0), "tolerance"),
     (dict(effort_limits=([1.0, 0.0], [0.0, 0.0])), "lower must be <= upper"), (dict(limits=1), "limits"),
     (dict(robot="arm"), "Robot"), (dict(phases=[(0, None)]), "first step"),
-    (dict(terms=[Cost(Custom(lambda *x: 0.0, 5))]), "sequence of names, not .* and 5"),
+    (dict(terms=[Cost(CustomQuantity(lambda *x: 0.0, 5))]), "sequence of names, not .* and 5"),
     (dict(terms=[Cost(Velocity(), 1.0, [10**30])]), r"at must list nodes 0 ... 30, not \[1000"),
     (dict(terms=[Cost(JointPosition([["elbow"]]))]), r"JointPosition: joint \['elbow'\] is not among"),
     (dict(terms=[Cost(JointPosition("shoulder"))]), "JointPosition.joints must be names, not 'shoulder'"),
@@ -306,17 +306,20 @@ def test_what_cannot_be_is_refused_with_its_name(pendulum, changes, words):
 @pytest.mark.slow
 @pytest.mark.parametrize(("changes", "words"), [
     (dict(terms=[Cost(LinkOrientation("lower", lambda t: 2.0 * np.eye(3)))]), "must be rotations"),
-    (dict(terms=[Cost(Custom(lambda t, q, *x: (np.nan * q, {}), ["a", "b"]))]), "finite, but Custom is not"),
+    (dict(terms=[Cost(CustomQuantity(lambda t, q, *x: (np.nan * q, {}), ["a", "b"]))]),
+     "finite, but CustomQuantity is not"),
     (dict(progress=3), "progress"),
     (dict(guess=np.full((30, 2), 1e308), effort_limits=False), "not finite"),
-    (dict(terms=[Cost(Custom(lambda *x: 0.0, ["a"]))]), "must return"),
-    (dict(terms=[Cost(Custom(lambda t, q, *x: (q, {}), ["a"]))]), "shape"),
-    (dict(terms=[Cost(Custom(lambda t, q, *x: (q, {"q": np.full((*q.shape, 2), np.nan)}), ["a", "b"]))]),
+    (dict(terms=[Cost(CustomQuantity(lambda *x: 0.0, ["a"]))]), "must return"),
+    (dict(terms=[Cost(CustomQuantity(lambda t, q, *x: (q, {}), ["a"]))]), "shape"),
+    (dict(terms=[Cost(CustomQuantity(lambda t, q, *x: (q, {"q": np.full((*q.shape, 2), np.nan)}), ["a", "b"]))]),
      "the derivative by 'q' is not finite"),
-    (dict(terms=[Cost(Custom(lambda t, q, *x: (q, {"tau": np.ones((*q.shape, 2))}), ["a", "b"]), 1.0, "final")]),
+    (dict(terms=[Cost(CustomQuantity(lambda t, q, *x: (q, {"tau": np.ones((*q.shape, 2))}), ["a", "b"]), 1.0,
+                     "final")]),
      "has a derivative by 'tau', which it does not get: effort=True"),
-    (dict(terms=[Cost(Custom(lambda t, q, *x: (1j * q, {}), ["a", "b"]))]), "r of Custom .* made of real numbers"),
-    (dict(terms=[Cost(Custom(lambda t, q, *x: (np.subtract(q, 1.0, q), {}), ["a", "b"]))]), "read-only"),
+    (dict(terms=[Cost(CustomQuantity(lambda t, q, *x: (1j * q, {}), ["a", "b"]))]),
+     "r of CustomQuantity .* made of real numbers"),
+    (dict(terms=[Cost(CustomQuantity(lambda t, q, *x: (np.subtract(q, 1.0, q), {}), ["a", "b"]))]), "read-only"),
     (dict(terms=[Cost(Velocity(lambda t: np.multiply(t, 2.0, t)[:, None] * [1.0, 1.0]))]), "read-only"),
     (dict(terms=[Cost(Configuration(lambda t: np.zeros((29, 2))))]), r"shape \(29, 2\) at 30 times, but must have one"),
 ])

@@ -4,7 +4,7 @@ import pytest
 
 import screw_dynamics as sd
 from screw_dynamics.contact.shapes import Sphere
-from screw_dynamics.forces import Custom as CustomForce
+from screw_dynamics.forces import CustomQuantity as CustomForce
 from screw_dynamics.optimal import Configuration, Cost, Distance, Effort, Limit, Solver, Velocity, optimize_motion
 from screw_dynamics.optimal.quantities import Nodes
 from support.sliders import slider

@@ -142,7 +142,7 @@ def test_what_is_brought_back_after_each_step(projection):
     terms = [Cost(Configuration(stands.project(lean)), 30.0, "final"), Cost(Velocity(), 1.0), Cost(Effort(), 1e-2)]
     found = optimize_motion(stands, terms, q, dt=h, steps=N, driven=[*robot.v_slices][1:], projection=projection)
     assert found.converged and found.stationarity < 1e-4
-    motion = stands.simulate(q, np.zeros(n), found.tau[0], dt=h, steps=1, method="semi_implicit_euler",
+    motion = stands.rollout(q, np.zeros(n), found.tau[0], dt=h, steps=1, integrator="semi_implicit_euler",
                              projection=projection)
     assert robot.difference(motion.q[1], found.q[1]) == pytest.approx(0.0, abs=1e-12)
     opened, rate = np.abs(stands.residual(found.q)).max(), np.abs(np.einsum(
@@ -205,7 +205,7 @@ def test_a_four_bar_linkage_is_turned_with_the_least_effort():
     def cost(u):
         def crank(t, q, qd):
             return np.array([u[min(round(t / h), N - 1)], 0.0, 0.0])
-        motion = linkage.simulate(q, np.zeros(3), crank, h, N, "semi_implicit_euler")
+        motion = linkage.rollout(q, np.zeros(3), crank, h, N, "semi_implicit_euler")
         return (20.0 * (motion.q[-1, 0] - q[0] - 0.2)**2 + 0.5 * h * (1e-3 * u @ u + 1e-2 * (motion.qd[:-1]**2).sum()))
     best = minimize(cost, found.tau[:, 0] + 0.3 * np.cos(np.arange(N)), method="BFGS", options=dict(gtol=1e-7))
     assert found.converged and np.abs(linkage.residual(found.q)).max() < 1e-9

@@ -85,7 +85,7 @@ def test_splines_of_users(arm):
 
 def test_derivatives_on_groups_are_those_of_the_curve(flyer):
     rng = np.random.default_rng(2)
-    path = through(flyer, flyer.random_configuration(rng, 5))
+    path = through(flyer, flyer.random_configuration(5, rng))
     s, h = np.linspace(0.05, 0.95, 13), 1e-5
     at = path.derivatives(s)
     assert error(np.linalg.norm(at.q[:, 3:7], axis=1), np.ones(13)) < 1e-12
@@ -96,8 +96,8 @@ def test_derivatives_on_groups_are_those_of_the_curve(flyer):
 
 def test_a_turned_world_sees_the_same_path(flyer):
     rng = np.random.default_rng(4)
-    q = flyer.random_configuration(rng, 4)
-    turn = flyer.random_configuration(rng)[3:7]
+    q = flyer.random_configuration(4, rng)
+    turn = flyer.random_configuration(seed=rng)[3:7]
     turned = q.copy()
     turned[:, :3], turned[:, 3:7] = rotated(turn, q[:, :3]), product(np.broadcast_to(turn, (4, 4)), q[:, 3:7])
     s = np.linspace(0.0, 1.0, 17)

@@ -65,7 +65,7 @@ def test_a_floating_joint_that_is_mounted_askew(rng):
     robot = sd.Robot.from_urdf(robots.hopper(robots.FLOATING))
     base = floating_base(robot.model)
     assert (base.joint, base.link, base.names[3]) == ("drift", "trunk", "drift_x")
-    q = robot.random_configuration(rng)
+    q = robot.random_configuration(seed=rng)
     pose = numbers_of(robot.forward_kinematics(q, "trunk"))
     np.testing.assert_allclose(robot.distance(np.concatenate((base.numbers(pose), q[7:])), q), 0.0, atol=1e-13)
     np.testing.assert_allclose(robots.matrix(base.pose(q[:7])), robot.forward_kinematics(q, "trunk"), atol=1e-13)

@@ -129,7 +129,7 @@ def good(reply):
 @pytest.mark.parametrize("given", ["base", "joints", "both", "neither"])
 def test_services_take_the_base_and_the_joints_or_the_latest(driver, robot, state, rng, given):
     q, v = state
-    other, rates = robot.random_configuration(rng), rng.uniform(-1.0, 1.0, 8)
+    other, rates = robot.random_configuration(seed=rng), rng.uniform(-1.0, 1.0, 8)
     driver.settle(other if given != "neither" else q, rates if given != "neither" else v)
     fields, q_used, v_used = {}, q.copy(), v.copy()
     if given in ("base", "both"):
@@ -214,7 +214,7 @@ def test_regressor_of_links_alone(driver, robot, state, rng):
 def test_inverse_kinematics_above_a_base_that_stays_where_it_is(driver, robot, state, rng, given):
     q, v = state
     driver.settle(q, v)
-    there = np.concatenate((robot.random_configuration(rng)[:7] if given else q[:7], q[7:]))
+    there = np.concatenate((robot.random_configuration(seed=rng)[:7] if given else q[:7], q[7:]))
     for frame, reference in (("", None), ("world", None), ("imu", "imu")):
         goal = PoseStamped(pose=messages.pose_message(robot.forward_kinematics(there, "shin", reference)))
         goal.header.frame_id = frame
@@ -381,7 +381,7 @@ def test_another_robot_has_the_same_topics_whatever_the_rate(driver, robot, stat
 def test_the_pose_and_the_twist_on_topics_of_their_own(tmp_path, ros, robot):
     """Of a quadrotor, which has no joints: torques come with its base."""
     quadrotor = sd.Robot.from_urdf(robots.quadrotor(), floating_base=True)
-    q, v = quadrotor.random_configuration(1), np.linspace(-0.5, 0.7, 6)
+    q, v = quadrotor.random_configuration(seed=1), np.linspace(-0.5, 0.7, 6)
     parameters = {"robot_description": f"'{robots.quadrotor()}'", "floating_base": "true",
                   "base_state_source": "pose_and_twist", "state_timeout": PATIENCE}
     with NodeProcess(MODULE, "quadrotor", tmp_path / "log", parameters):

@@ -98,7 +98,7 @@ def test_a_floating_base_has_none_and_momentum_is_kept():
     robot = sd.Robot.from_urdf(hopper(), floating_base=True).with_armature({"hip": 0.2, "slide": 3.0})
     assert np.flatnonzero(robot.armature).tolist() == [6, 7]
     rng = np.random.default_rng(5)
-    q, qd, tau = robot.random_configuration(rng), rng.uniform(-1.0, 1.0, robot.n), np.r_[np.zeros(6), 0.3, -0.8]
+    q, qd, tau = robot.random_configuration(seed=rng), rng.uniform(-1.0, 1.0, robot.n), np.r_[np.zeros(6), 0.3, -0.8]
     motion = robot.rollout(q, qd, tau, dt=1e-3, steps=300, integrator="rk4", limits=False)
     momentum = robot.momentum_balance(*motion, tau)
     assert np.abs(momentum.residual).max() < 1e-8
@@ -174,4 +174,4 @@ def test_closed_loops_move_with_it(rng):
     found = loops.forward_dynamics(q, qd, tau).qdd
     assert np.abs(found - expected).max() < 1e-6 * np.abs(expected).max()
     assert np.abs(found - opened.forward_dynamics(q, qd, tau).qdd).max() > 1e-3
-    assert np.ptp(loops.simulate(q, qd, dt=1e-3, steps=100).energy) < 1e-6
+    assert np.ptp(loops.rollout(q, qd, dt=1e-3, steps=100, integrator="rk4").energy) < 1e-6

@@ -146,7 +146,7 @@ def test_closed_loops_do_no_work():
     """Of a four-bar under an effort of its motor, which swings by steps of order 4."""
     loops, left = ClosedLoopRobot.from_urdf(four_bar()), []
     for dt in (1e-2, 5e-3):
-        found = loops.simulate(np.zeros(3), np.zeros(3), [3.0, 0.0, 0.0], dt, round(SPAN / dt))
+        found = loops.rollout(np.zeros(3), np.zeros(3), [3.0, 0.0, 0.0], dt, round(SPAN / dt), integrator="rk4")
         energy = loops.robot.energy_balance(found.t, found.q, found.qd, [3.0, 0.0, 0.0])
         np.testing.assert_allclose(energy.total, found.energy, rtol=1e-12)
         assert abs(energy.work[-1]) > 0.1
@@ -168,7 +168,7 @@ def test_configurations_beyond_limits_and_off_unit_length():
     (ARM, ("energy", "residual"), "semi_implicit_euler"),
     pytest.param(HOPPER, ("energy", "momentum", "residual"), "rk4", marks=pytest.mark.slow)], ids=["arm", "hopper"])
 def test_a_batch_is_as_each_alone_and_samples_are_of_all_steps(rng, robot, record, integrator):
-    q0, qd0 = robot.random_configuration(rng, 9), rng.normal(size=(9, robot.n))
+    q0, qd0 = robot.random_configuration(9, rng), rng.normal(size=(9, robot.n))
     many = robot.rollout(q0, qd0, feedback, 2e-3, 40, integrator, every=10, record=record)
     one = robot.rollout(q0[8], qd0[8], feedback, 2e-3, 40, integrator, record=record)
     for x, y in zip(many, one, strict=True):

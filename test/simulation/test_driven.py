@@ -65,7 +65,7 @@ def test_efforts_and_accelerations_fulfil_the_equation_of_motion(robot, share):
     rng = np.random.default_rng(7)
     n, links = robot.n, robot.link_names
     for _ in range(3):
-        q, (qd, given) = robot.random_configuration(rng), rng.uniform(-1.5, 1.5, (2, n))
+        q, (qd, given) = robot.random_configuration(seed=rng), rng.uniform(-1.5, 1.5, (2, n))
         driven, external = rng.random(n) < share, {links[-1]: rng.normal(size=6), links[len(links) // 2]: np.ones(6)}
         reference = np.zeros((1, 4, n))
         reference[0, 2], reference[0, 3] = np.where(driven, given, 0.0), np.where(driven, 0.0, given)
@@ -82,7 +82,7 @@ def test_efforts_and_accelerations_fulfil_the_equation_of_motion(robot, share):
 def test_servos_brakes_and_gravity_compensation_at_rest(robot):
     """All at rest in their places: each gives the gravity torque."""
     rng = np.random.default_rng(8)
-    q, places = robot.random_configuration(rng), robot.model.places_in_q
+    q, places = robot.random_configuration(seed=rng), robot.model.places_in_q
     reference = np.zeros((1, 4, robot.n))
     reference[0, 0] = np.where(places >= 0, q[places], 0.0)
     joints = table(robot, rng.choice([GRAVITY, SERVO, BRAKE], robot.n), stiffness=100.0, rate=20.0)
@@ -104,7 +104,7 @@ def test_a_servo_takes_its_errors_back(rng):
 def test_rk4_holds_the_efforts_of_the_start_over_its_step(robot):
     """And a push is the joint efforts that it is equivalent to at the start."""
     rng = np.random.default_rng(9)
-    q, (qd, given) = robot.random_configuration(rng), rng.uniform(-1.0, 1.0, (2, robot.n))
+    q, (qd, given) = robot.random_configuration(seed=rng), rng.uniform(-1.0, 1.0, (2, robot.n))
     external, reference = {robot.link_names[-1]: rng.normal(size=6)}, np.zeros((1, 4, robot.n))
     reference[0, 2] = given
     qdd, tau = step(robot, table(robot, np.full(robot.n, SERVO)), reference, q, qd, external, "rk4")
@@ -120,7 +120,7 @@ UR5 = "ur_description/urdf/ur5_robot.urdf"
 @pytest.mark.parametrize("integrator", ["semi_implicit_euler", pytest.param("rk4", marks=pytest.mark.slow)])
 def test_a_floating_arm_under_efforts_moves_as_in_a_rollout(integrator, rng):
     robot = real_robot(UR5, base_link="base_link", floating_base=True)
-    q, (qd, effort) = robot.random_configuration(rng), rng.uniform(-1.0, 1.0, (2, robot.n))
+    q, (qd, effort) = robot.random_configuration(seed=rng), rng.uniform(-1.0, 1.0, (2, robot.n))
     reference = np.zeros((1, 4, robot.n))
     reference[0, 3] = effort
     end, rate, tau = run(robot, table(robot, np.full(robot.n, EFFORT)), reference, q, qd, None, integrator, 200)
@@ -150,7 +150,7 @@ def test_a_held_base_is_the_root_of_a_fixed_robot(integrator, rng):
 def test_a_prescribed_acceleration_carries_a_base_along(rng):
     """Of some of its velocities; where it is not carried its effort is given."""
     robot = GROUP_JOINTS
-    q, (qd, given) = robot.random_configuration(rng), rng.uniform(-1.0, 1.0, (2, robot.n))
+    q, (qd, given) = robot.random_configuration(seed=rng), rng.uniform(-1.0, 1.0, (2, robot.n))
     carried = np.arange(robot.n) % 2 == 0
     reference = np.zeros((1, 4, robot.n))
     reference[0, 2], reference[0, 3] = carried * given, ~carried * given

@@ -123,7 +123,7 @@ def test_stops_hold_in_implicit_steps():
 @pytest.mark.parametrize("robot", [MIMICS, MIXED], ids=["mimics", "groups"])
 def test_the_order_is_two_on_groups_and_with_mimic_joints(robot, integrator):
     rng = np.random.default_rng(3)
-    q0, qd0 = robot.random_configuration(rng), rng.normal(size=robot.n)
+    q0, qd0 = robot.random_configuration(seed=rng), rng.normal(size=robot.n)
     _, *exact = robot.rollout(q0, qd0, dt=0.25, steps=1, integrator="rk45", rtol=1e-12, atol=1e-13)
     errors = [max(np.abs(robot.difference(q, exact[0][-1])).max(), np.abs(qd - exact[1][-1]).max())
               for q, qd in ends(robot, None, integrator, [40, 80, 160], q0, qd0, 0.25)]
@@ -133,7 +133,7 @@ def test_the_order_is_two_on_groups_and_with_mimic_joints(robot, integrator):
 @pytest.mark.slow
 def test_the_midpoint_rule_can_be_turned_back():
     rng = np.random.default_rng(3)
-    q0, qd0 = MIXED.random_configuration(rng), rng.normal(size=MIXED.n)
+    q0, qd0 = MIXED.random_configuration(seed=rng), rng.normal(size=MIXED.n)
     _, q, qd = MIXED.rollout(q0, qd0, dt=5e-3, steps=50, integrator="implicit_midpoint")
     _, q, qd = MIXED.rollout(q[-1], -qd[-1], dt=5e-3, steps=50, integrator="implicit_midpoint")
     assert max(np.abs(MIXED.difference(q0, q[-1])).max(), np.abs(qd[-1] + qd0).max()) < 1e-10

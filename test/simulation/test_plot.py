@@ -54,7 +54,7 @@ def test_turns_and_slides_of_joints_on_groups_have_a_panel_each(figures):
     builder.add_group_joint("planar", "drive", "cart", "trunk", inertia=body, limits=sd.Limits(effort=1.0))
     builder.add_joint("knee", "shin", "cart", [1, 0, 0, 0, 0, 0], inertia=body, limits=sd.Limits(-1.0, 1.0))
     robot, rng = sd.Robot(builder.build()), np.random.default_rng(2)
-    t, q = np.linspace(0.0, 1.0, 4), robot.random_configuration(1, (2, 4))
+    t, q = np.linspace(0.0, 1.0, 4), robot.random_configuration((2, 4), 1)
     qd, tau = rng.standard_normal((2, 2, 4, robot.n))
     *panels, _ = robot.plot(t, q, qd, tau).axes
     assert [ax.texts[0].get_text() for ax in panels[::3]] == [

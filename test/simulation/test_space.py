@@ -57,7 +57,7 @@ def pose(kind, q):
 
 
 def test_a_displacement_is_a_product_with_an_exponential(robot, groups, rng):
-    q, u, h = robot.random_configuration(rng), rng.normal(size=robot.n), 0.7
+    q, u, h = robot.random_configuration(seed=rng), rng.normal(size=robot.n), 0.7
     moved = filled(space.integrate_on_groups, robot.nq, groups, q, h, u)
     for kind, numbers, velocities in joints(robot):
         expected = pose(kind, q[numbers]) @ expm(h * algebra(kind, u[velocities]))
@@ -87,7 +87,7 @@ def test_efforts_are_carried_so_that_their_power_stays(robot, groups, rng):
 
 def test_what_is_held_is_put_back_joint_by_joint(robot, groups, rng):
     """All numbers of a joint whose velocities are all held, and no number of another."""
-    before, after = robot.random_configuration(rng, 2)
+    before, after = robot.random_configuration(2, rng)
     everything = np.ones(robot.n)
     for _, numbers, velocities in joints(robot):
         for held, mine in ((velocities, before), (slice(velocities.start + 1, velocities.stop), after)):
@@ -103,7 +103,7 @@ def test_what_is_held_is_put_back_joint_by_joint(robot, groups, rng):
 
 def test_sizes_are_those_of_what_a_velocity_changes(robot, groups, rng):
     """The distance of a translation from where it is 0, and 1 for a rotation."""
-    q = robot.random_configuration(rng)
+    q = robot.random_configuration(seed=rng)
     found = filled(space.sizes_on_groups, robot.n, groups, q)
     for kind, numbers, velocities in joints(robot):
         x = np.abs(q[numbers])

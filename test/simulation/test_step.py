@@ -63,11 +63,12 @@ def test_what_is_no_array_is_converted():
 @pytest.mark.parametrize("arguments, message", [
     (dict(dt=0.0), r"dt 0\.0 must be finite and > 0"), (dict(dt=np.nan), "dt nan"), (dict(dt=None), "dt None"),
     (dict(integrator="rk45"), "integrator 'rk45' must be one of semi_implicit_euler, rk4"),
-    (dict(integrator=[]), "integrator"), (dict(q=[1.0]), r"q has shape \(1,\)"), (dict(tau="fast"), "tau.*'fast'"),
+    (dict(integrator=[]), "integrator"), (dict(q=[1.0]), r"q has shape \(1,\)"),
+    (dict(effort="fast"), "effort.*'fast'"),
     (dict(out=np.zeros((2, 3))), "out must be two writable"),
     (dict(out=(np.zeros(2), np.zeros(2, int))), "out must be two writable"),
     (dict(qd=np.zeros((3, 2)), out=(np.zeros(2), np.zeros(2))), r"out must be two .* \(3, 2\)")])
 def test_wrong_arguments_are_refused(arguments, message):
     for _ in range(2):
         with pytest.raises(ValueError, match=message):
-            PENDULUM.step(**{**dict(q=np.zeros(2), qd=np.zeros(2), tau=np.zeros(2), dt=1e-3), **arguments})
+            PENDULUM.step(**{**dict(q=np.zeros(2), qd=np.zeros(2), effort=np.zeros(2), dt=1e-3), **arguments})

@@ -24,7 +24,7 @@ FLOATING = floating()
 def start(robot, seed=1):
     """A configuration and velocities."""
     rng = np.random.default_rng(seed)
-    return robot.random_configuration(rng), rng.normal(size=robot.n)
+    return robot.random_configuration(seed=rng), rng.normal(size=robot.n)
 
 
 def discrete_lagrangian(robot, q0, q1, h):

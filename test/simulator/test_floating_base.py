@@ -166,7 +166,7 @@ def test_a_base_may_be_placed_away_from_the_root(rng):
     builder, placement = sd.ModelBuilder("world"), sd.se3.exp(rng.normal(size=6))
     builder.add_group_joint("free", "floating", "trunk", "world", placement, np.eye(6))
     robot = sd.Robot(builder.build())
-    base, q = floating_base(robot.model), robot.random_configuration(rng)
+    base, q = floating_base(robot.model), robot.random_configuration(seed=rng)
     C, pose = robot.forward_kinematics(q, "trunk"), base.pose(q)
     assert np.allclose(pose[:3], C[:3, 3]) and np.allclose(Rotation.from_quat(pose[3:]).as_matrix(), C[:3, :3])
     assert np.allclose(robot.difference(base.numbers(pose), q), 0.0)

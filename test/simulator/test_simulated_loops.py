@@ -46,7 +46,7 @@ def test_without_effort_it_moves_as_the_mechanism_does(loops):
     start = simulation.q
     assert start[0] == 0.3 and closed(loops, simulation)
     assert simulation.advance(200) == 200
-    motion = loops.simulate(start, np.zeros(3), dt=1e-3, steps=200, method="semi_implicit_euler")
+    motion = loops.rollout(start, np.zeros(3), dt=1e-3, steps=200, integrator="semi_implicit_euler")
     assert np.abs(simulation.q - start).max() > 0.05
     np.testing.assert_allclose(simulation.q, motion.q[-1], atol=1e-9)
     np.testing.assert_allclose(simulation.qd, motion.qd[-1], atol=1e-8)
@@ -141,9 +141,9 @@ def test_simulations_stick_slip_and_stop_too(method):
     """Of 6 N m friction of 3 in each joint leaves nothing, not a bit of motion; 30 bring the crank to its stop."""
     loops = ClosedLoopRobot.from_urdf(four_bar('<dynamics damping="0.1" friction="3"/>'))
     q, rest = loops.project((0.2, 0.0, 0.0), held="A"), np.zeros(3)
-    held = loops.simulate(q, rest, (6.0, 0.0, 0.0), 1e-2, 50, method, friction=True)
+    held = loops.rollout(q, rest, (6.0, 0.0, 0.0), 1e-2, 50, method, friction=True)
     assert (held.q == q).all() and not held.qd.any()
-    stopped = loops.simulate(q, rest, (30.0, 0.0, 0.0), 1e-2, 60, method, friction=True, limits=True)
+    stopped = loops.rollout(q, rest, (30.0, 0.0, 0.0), 1e-2, 60, method, friction=True, limits=True)
     assert stopped.q[-1, 0] == 0.5 and np.abs(stopped.qd[-1]).max() < 1e-12 and stopped.residual.max() < 2e-12
 
 

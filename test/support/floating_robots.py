@@ -49,7 +49,7 @@ def quadrotor():
 def state(rng):
     """A configuration (9,) and velocities (8,) of the hopper on a floating base."""
     robot = sd.Robot.from_urdf(hopper(), floating_base=True)
-    return robot.random_configuration(rng), rng.uniform(-1.0, 1.0, robot.n)
+    return robot.random_configuration(seed=rng), rng.uniform(-1.0, 1.0, robot.n)
 
 
 def matrix(numbers):

@@ -17,7 +17,7 @@ def robot_called(name):
 def state(robot, rng, *lead):
     """q, qd, tau; velocities far enough from 0 for friction to be smooth."""
     qd = rng.uniform(0.5, 1.5, (*lead, robot.n)) * rng.choice([-1.0, 1.0], robot.n)
-    return robot.random_configuration(rng, lead), qd, rng.standard_normal((*lead, robot.n))
+    return robot.random_configuration(lead, rng), qd, rng.standard_normal((*lead, robot.n))
 
 
 def near(found, expected, bound):

@@ -92,7 +92,7 @@ def arm(friction=0.2):
     robot = sd.Robot(model_of(random_tree(rng, 5), damping=0.3, friction=friction))
     link = robot.link_names[-1]
     scene = sd.Scene(robot, friction=0.4, shapes={link: Sphere(0.05)})
-    q = robot.random_configuration(rng)
+    q = robot.random_configuration(seed=rng)
     at = robot.forward_kinematics(q, link)[:3, 3]
     scene.add_box("plate", (1, 1, 0.1), pose=pose(at - (0, 0, 0.099), (0.1, 0.2, 0)))
     scene.add_sphere("ball", 0.1, mass=1.0, pose=pose((0, 0, 5)))

@@ -157,7 +157,7 @@ def parameters(robot: sd.Robot, q: ArrayLike, qd: ArrayLike) -> sd.Robot:
 def configurations(robot: sd.Robot, q: ArrayLike, qd: ArrayLike) -> float:
     """Every method of configurations and of the robot as a whole; a distance and a mass."""
     ahead: np.ndarray = robot.interpolate(robot.neutral(), robot.integrate(robot.normalize(q), qd), [0.0, 0.5])
-    anywhere: np.ndarray = robot.random_configuration(np.random.default_rng(0), (2,))
+    anywhere: np.ndarray = robot.random_configuration((2,), np.random.default_rng(0))
     assert robot.difference(ahead, anywhere).shape == (2, robot.n) and anywhere.shape == (2, robot.nq)
     assert robot.q_slices.keys() == robot.v_slices.keys() == set(robot.joint_names)
     whole: list[np.ndarray] = [robot.center_of_mass(q), robot.center_of_mass_jacobian(q),
@@ -196,7 +196,7 @@ def motion(robot: sd.Robot, q: ArrayLike, qd: ArrayLike) -> np.ndarray:
         t, positions, rates = heavy.rollout(q, qd, effort, dt=1e-3, steps=4, every=2, friction=True, limits=True)
         assert positions.shape == (len(t), robot.nq) and rates.shape == (len(t), robot.n)
     after: tuple[np.ndarray, np.ndarray] = heavy.step(q, qd, np.zeros(robot.n), 1e-3, "rk4", friction=True, limits=True)
-    heavy.step(*after, tau=[0.0] * robot.n, dt=1e-3, out=after)
+    heavy.step(*after, effort=[0.0] * robot.n, dt=1e-3, out=after)
     heavy.rollout(q, qd, holding, steps=2)
     found = heavy.rollout(q, qd, steps=2, record=("energy", "residual"))
     t, positions, rates = found

@@ -27,7 +27,7 @@ class Pair:
         self.plain, self.geared = plain, plain.with_armature(armature)
         self.wheels = sd.Robot(builder.build(), GRAVITY)
         self.tip = parts[-1].link
-        self.q, (self.qd, self.qdd, self.qddd, self.qdddd) = plain.random_configuration(rng), rng.uniform(
+        self.q, (self.qd, self.qdd, self.qddd, self.qdddd) = plain.random_configuration(seed=rng), rng.uniform(
             -2.0, 2.0, (4, plain.n))
         self.load = {self.tip: rng.standard_normal(6)}
 

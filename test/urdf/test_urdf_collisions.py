@@ -53,7 +53,7 @@ def test_shapes_of_real_robots_are_where_pinocchio_has_them(name):
     theirs = pinocchio.buildGeomFromUrdf(model, str(path), pinocchio.COLLISION, package_dirs=folders)
     shapes, texts = collisions_of(path, robot.link_names)
     assert texts == [] and len(shapes) == len(theirs.geometryObjects) > 0
-    q = robot.random_configuration(np.random.default_rng(1))
+    q = robot.random_configuration(seed=np.random.default_rng(1))
     data, at = model.createData(), theirs.createData()
     pinocchio.updateGeometryPlacements(model, data, theirs, at, _numbers(model, robot, q))
     by_link = {}

@@ -45,7 +45,7 @@ def test_a_floating_base_comes_first_and_carries_the_root():
     assert floating.link_names[:2] == ("world", "ground")
     assert floating.q_slices["floating_base"] == slice(0, 7) and floating.v_slices["floating_base"] == slice(0, 6)
     rng = np.random.default_rng(0)
-    q = floating.random_configuration(rng)
+    q = floating.random_configuration(seed=rng)
     pose = floating.forward_kinematics(q, "ball", "ground")
     assert np.allclose(pose, fixed.forward_kinematics(q[7:], "ball"), atol=1e-15)
     assert np.allclose(floating.forward_kinematics(q, "ground")[:3, 3], q[:3])
@@ -95,7 +95,7 @@ def test_a_locked_joint_is_one_that_does_not_move(names):
     locked, rng = sd.Robot.from_urdf(CART, lock=lock), np.random.default_rng(2)
     assert locked.joint_names == tuple(name for name in free.joint_names if name not in names)
     assert sorted(locked.link_names) == sorted(free.link_names) and not locked.warnings
-    q, (v, vd) = locked.random_configuration(rng), rng.standard_normal((2, locked.n))
+    q, (v, vd) = locked.random_configuration(seed=rng), rng.standard_normal((2, locked.n))
     everything, rates = np.empty(free.nq), np.zeros((2, free.n))
     for name in free.joint_names:
         everything[free.q_slices[name]] = HELD[name] if name in names else q[locked.q_slices[name]]
@@ -140,7 +140,7 @@ def test_parts_of_a_tree_with_such_joints():
     with pytest.warns(sd.UrdfWarning, match="tip_link cuts off joint 'shoulder' and the 2 kg"):
         ball = sd.Robot.from_urdf(CART, "cart", "ball")
     assert ball.joint_names == ("thrown",) and (ball.nq, ball.n) == (7, 6)
-    q = whole.random_configuration(3)
+    q = whole.random_configuration(seed=3)
     assert np.allclose(way.forward_kinematics(q[:4], "arm"), whole.forward_kinematics(q, "arm"), atol=1e-15)
     assert np.allclose(ball.forward_kinematics(q[4:], "ball"), whole.forward_kinematics(q, "ball", "cart"), atol=1e-14)
     with pytest.warns(sd.UrdfWarning, match="tip_link cuts off joint 'thrown'"):
@@ -158,7 +158,7 @@ def test_mimic_joints_beside_a_floating_base():
                               '<mimic joint="open" multiplier="-2" offset="0.1"/>')), floating_base=True)
     assert (tied.nq, tied.n, free.n) == (8, 7, 8) and tied.joint_names == ("floating_base", "open")
     rng = np.random.default_rng(4)
-    q, (v, vd) = tied.random_configuration(rng), rng.standard_normal((2, 7))
+    q, (v, vd) = tied.random_configuration(seed=rng), rng.standard_normal((2, 7))
     G = np.vstack([np.eye(7), -2.0 * np.eye(7)[6]])
     tau = free.inverse_dynamics(np.r_[q, -2.0 * q[7] + 0.1], G @ v, G @ vd)
     assert np.allclose(tied.inverse_dynamics(q, v, vd), G.T @ tau, atol=1e-12)
@@ -171,7 +171,7 @@ def test_mimic_joints_beside_a_floating_base():
 def test_payload_and_gravity_of_a_floating_robot():
     arm = sd.Robot.from_urdf(CART, floating_base=True)
     loaded = arm.with_payload("arm", 3.0, (0.1, 0.2, 0.3))
-    q = arm.random_configuration(1)
+    q = arm.random_configuration(seed=1)
     assert np.allclose(np.linalg.norm(loaded.gravity_torque(q)[3:6]), (14 + 3) * 9.81)
     assert not loaded.with_gravity((0, 0, 0)).gravity_torque(q).any()
     assert "free floating_base" in repr(arm.model)

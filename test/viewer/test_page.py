@@ -95,7 +95,7 @@ def test_joints_on_groups_are_shown_and_played_without_a_slider(show):
     """Between samples on the group, though quaternions change their sign; the sliders are those of other joints."""
     from viser.transforms import SO3
     robot = sd.Robot.from_urdf(URDF / "spherical_arm.urdf", floating_base=True)
-    q, v = robot.random_configuration(4), np.random.default_rng(4).standard_normal(robot.n)
+    q, v = robot.random_configuration(seed=4), np.random.default_rng(4).standard_normal(robot.n)
     page, middle = show(robot, None, q), robot.integrate(q, 0.5 * v)
     assert [slider.label for slider in page._sliders] == ["waist", "lift", "slide"] and page.robot.n == 9
     assert poses(page) == pytest.approx(robot.body_poses(q), abs=1e-5)

@@ -37,7 +37,7 @@ loops.inverse_dynamics_second_derivatives(q, qd, qdd, actuated=("A",)).by_q_qdd
 loops.admissible_curvature(q, qd)                           # (6, 2, 2): how the closed states are curved
 
 # %% closed_loops.LoopMotion
-motion = loops.simulate(q, qd, dt=1e-3, steps=20)
+motion = loops.rollout(q, qd, dt=1e-3, steps=20, integrator="rk4")
 motion.energy, motion.residual                              # what is kept, and what is left open
 
 # %% closed_loops.Distance

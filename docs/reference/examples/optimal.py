@@ -41,8 +41,8 @@ scene = sd.Scene(robot, ground=True)
 scene.add_sphere("ball", 0.1, pose=[[1, 0, 0, 3.0], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]])
 optimal.Limit(optimal.Distance(scene), lower=0.05)          # m, of all pairs
 
-# %% optimal.Custom, optimal.Quantity
-optimal.Cost(optimal.Custom(lambda t, q, qd, tau: (q[..., :1], {"q": np.broadcast_to(np.eye(robot.n)[:1], (
+# %% optimal.CustomQuantity, optimal.Quantity
+optimal.Cost(optimal.CustomQuantity(lambda t, q, qd, tau: (q[..., :1], {"q": np.broadcast_to(np.eye(robot.n)[:1], (
     *q.shape[:-1], 1, robot.n))}), ["first joint"]), 1.0)
 
 # %% optimal.Solver

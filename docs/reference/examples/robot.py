@@ -39,7 +39,7 @@ robot.distance(robot.neutral(), q)                          # 0.51
 robot.normalize(q)                                          # of a robot with quaternions: of unit length
 
 # %% Robot.random_configuration
-robot.random_configuration(rng=0, shape=100)                # (100, 3), within the limits
+robot.random_configuration(100, seed=0)                # (100, 3), within the limits
 
 # %% Robot.forward_kinematics
 C = robot.forward_kinematics(q, "gripper")                  # (4, 4), in the frame of the root link

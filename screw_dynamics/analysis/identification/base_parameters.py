@@ -80,7 +80,7 @@ def random_rows(robot: Robot, rows: Callable, columns: int, seed: int = 0) -> np
     """The rows (..., columns) of a function of q, qd and qdd at random motions, more than there are columns."""
     count = STATES * (1 + columns // max(robot.n, 1))
     rng = np.random.default_rng(checks.whole("seed", seed, 0))
-    q = robot.random_configuration(rng, count)
+    q = robot.random_configuration(count, rng)
     qd, qdd = rng.standard_normal((2, count, robot.n))
     return np.concatenate([rows(*state) for state in zip(q, qd, qdd, strict=True)])
 

@@ -11,7 +11,7 @@ from screw_dynamics import checks
 from screw_dynamics.optimal.dynamics import driven_velocities
 from screw_dynamics.optimal.limits import effort_bounds, limits_of_model, limits_of_motors
 from screw_dynamics.optimal.motion import OptimalMotion
-from screw_dynamics.optimal.quantities import Custom, Effort, Nodes
+from screw_dynamics.optimal.quantities import CustomQuantity, Effort, Nodes
 from screw_dynamics.optimal.solver import told
 from screw_dynamics.optimal.terms import ALL, Cost, Limit, bound, listed
 
@@ -159,11 +159,11 @@ def _check_stretching(program, x):
     if program.forces and not np.array_equal(*(program.forces.efforts(q, qd, t) for t in ends), equal_nan=True):
         raise ValueError("forces: one depends on the time, which a free duration stretches: give one duration")
     for term in program.terms:
-        if isinstance(term.quantity, Custom):
+        if isinstance(term.quantity, CustomQuantity):
             nodes = at.nodes(term)._replace(q=q[term.some], qd=qd[term.some])
             if not np.array_equal(*(term.quantity.at(program.robot, nodes._replace(t=t[term.some]), False).r
                                     for t in ends), equal_nan=True):
-                raise ValueError(f"Custom {', '.join(term.labels)} depends on the time, which a free duration "
+                raise ValueError(f"CustomQuantity {', '.join(term.labels)} depends on the time, which a free duration "
                                  "stretches: give one duration")
 
 

@@ -288,7 +288,7 @@ def test_a_floating_base(rng):
     p = np.zeros_like(links(drawn))
     p[drawn.model.is_link] = physical.of_log_cholesky(theta + rng.uniform(-0.2, 0.2, theta.shape) * 0.1)
     built = drawn.with_inertial_parameters(p.ravel())
-    q, (qd, qdd) = drawn.random_configuration(rng, 120), rng.standard_normal((2, 120, drawn.n))
+    q, (qd, qdd) = drawn.random_configuration(120, rng), rng.standard_normal((2, 120, drawn.n))
     tau = built.inverse_dynamics(q, qd, qdd)
     found = sd.identify(drawn, np.arange(120.0), q, tau, qd, qdd, friction="none")
     np.testing.assert_allclose(found.base_parameters, truth(found, built), atol=1e-6)

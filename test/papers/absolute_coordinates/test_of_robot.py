@@ -20,7 +20,7 @@ from support.real_robots import PATHS, real_robot
 def random_state(seed, of, joints=6):
     rng = np.random.default_rng(seed)
     robot = sd.Robot(model_of(random_tree(rng, joints, of=of)), gravity=rng.normal(size=3) * 5.0)
-    return robot, robot.random_configuration(rng), *rng.normal(size=(2, robot.n))
+    return robot, robot.random_configuration(seed=rng), *rng.normal(size=(2, robot.n))
 
 
 def twist_rates(robot, q, qd, qdd):
@@ -34,7 +34,7 @@ def test_accelerations_of_real_robots(name):
     """tiago_dual has 101 bodies: those of its hands are small, and the system is solved by sparse LU."""
     name, = (path for path in PATHS if path.endswith(f"/{name}"))
     robot, rng = real_robot(name), np.random.default_rng(0)
-    q, (qd, tau) = robot.random_configuration(rng), rng.normal(size=(2, robot.n))
+    q, (qd, tau) = robot.random_configuration(seed=rng), rng.normal(size=(2, robot.n))
     system, joints = of_robot(robot, q, qd, tau), RobotJoints(robot.model)
     poses, V = system.initial()
     drift = twist_rates(robot, q, qd, np.zeros(robot.n))

@@ -26,7 +26,7 @@ def robot(request):
 @pytest.fixture
 def motion(robot, rng):
     """q and the derivatives of a motion."""
-    return robot.random_configuration(rng), *rng.standard_normal((ORDER + 2, robot.n))
+    return robot.random_configuration(seed=rng), *rng.standard_normal((ORDER + 2, robot.n))
 
 
 def by_nesting(robot, name, order, q, *rates):
@@ -120,7 +120,7 @@ def test_a_floating_body_turns_and_moves_as_its_exponential(rng):
     builder = sd.ModelBuilder("world")
     builder.add_group_joint("free", "base", "body", "world", inertia=sd.inertia_matrix(*random_body(rng)))
     robot = sd.Robot(builder.build(), gravity=(0.0, 0.0, 0.0))
-    q, V = robot.random_configuration(rng), rng.standard_normal(6)
+    q, V = robot.random_configuration(seed=rng), rng.standard_normal(6)
     tau = any_order.inverse_dynamics(robot, q, V, *np.zeros((6, 6)))
     assert error(tau[0], plain(robot, "inverse_dynamics", q, V, 0 * V).astype(float)) < 1e-14
     assert np.abs(tau[1:]).max() < 1e-13 * np.abs(tau[0]).max()

@@ -49,7 +49,7 @@ def test_generated_function_equals_the_robot_s_methods(name, settings):
 
 def test_rates_of_q_lead_along_the_motion():
     robot, step = floating_arm(), 1e-6
-    q, v = robot.random_configuration(2), np.random.default_rng(2).standard_normal(robot.n)
+    q, v = robot.random_configuration(seed=2), np.random.default_rng(2).standard_normal(robot.n)
     rates = equations_of_motion(robot).function("q_rates")(q, v)
     assert np.allclose(rates, (robot.integrate(q, step * v) - robot.integrate(q, -step * v)) / (2 * step), atol=1e-9)
 

@@ -152,7 +152,7 @@ def test_continuous_is_the_limit_of_short_steps(robot, rng, friction):
 def test_deviations_pass_through_displacements_of_any_angle(kind, size, rng):
     """T and E of q exp(u), F and G of dexp_(-u)^-1 v: the rate at which u moves, where q exp(u) moves at v."""
     robot = sd.Robot(model_of(random_tree(rng, 2, of=(kind, "revolute"))))
-    q, u, v = robot.random_configuration(rng), rng.standard_normal(robot.n), rng.standard_normal(robot.n)
+    q, u, v = robot.random_configuration(seed=rng), rng.standard_normal(robot.n), rng.standard_normal(robot.n)
     u *= size / np.linalg.norm(u)
     T, E, inverse = displacement(robot.model, u)
     end = robot.integrate(q, u)
@@ -216,7 +216,7 @@ def test_real_robots_against_pinocchio(name, floating, rng):
     robot = real_robot(name, floating_base=True) if floating else real_robot(name)
     oracle, n, h = oracle_of_urdf(PATHS[name], robot), robot.n, 1e-2
     for _ in range(3):
-        q, (qd, tau) = robot.random_configuration(rng), rng.standard_normal((2, n))
+        q, (qd, tau) = robot.random_configuration(seed=rng), rng.standard_normal((2, n))
         by_q, by_qd, by_tau = oracle.forward_dynamics_derivatives(q, qd, tau)
         lower = np.hstack((by_q, by_qd, by_tau))
         near(both(robot.linearize(q, qd, tau))[n:], lower, 1e-10)

@@ -1,0 +1,142 @@
+"""Arguments that rollouts of robots, mechanisms and scenes share: durations, wrenches, Python functions, records."""
+from functools import partial
+from inspect import Parameter, signature
+
+import numpy as np
+import pytest
+
+import screw_dynamics as sd
+from screw_dynamics.closed_loops import ClosedLoopRobot
+from screw_dynamics.scene import Scene
+from screw_dynamics.simulation.controllers import ControllerError
+from support import planar_arm
+
+ARM = sd.Robot.from_urdf(planar_arm.urdf())
+Q, QD, TIP = np.array((0.3, -0.4)), np.array((1.0, 0.5)), ARM.link_names[-1]
+
+
+def arguments(cls):
+    return list(signature(cls.rollout).parameters.values())[1:]
+
+
+def test_all_have_the_same_arguments():
+    """The same names, defaults and order. Robots alone have springs and record, mechanisms projection, scenes contacts
+    and progress."""
+    shared = [p.name for p in arguments(sd.Robot) if all(p.name in signature(cls.rollout).parameters
+                                                         for cls in (ClosedLoopRobot, Scene))]
+    assert shared == ["q0", "qd0", "effort", "dt", "steps", "integrator", "duration", "friction", "limits", "every",
+                      "forces", "external", "threads"]
+    found = [[p for p in arguments(cls) if p.name in shared] for cls in (sd.Robot, ClosedLoopRobot, Scene)]
+    assert found[0] == found[1] == found[2]
+    assert [p.name for p in found[0] if p.kind is Parameter.POSITIONAL_OR_KEYWORD] == shared[:6]
+    for cls in (sd.Robot, Scene):
+        assert [p for p in signature(cls.rollout_gradient).parameters][2:8] == shared[:6]
+    assert [cls.step.__code__.co_varnames[3] for cls in (sd.Robot, Scene)] == ["effort"] * 2
+
+
+def test_a_duration_stands_for_steps_and_without_velocities_motions_start_at_rest():
+    for found, expected in zip(ARM.rollout(Q, duration=0.3, dt=0.01), ARM.rollout(Q, 0.0 * Q, steps=30, dt=0.01),
+                               strict=True):
+        np.testing.assert_array_equal(found, expected)
+    assert ARM.rollout(np.array((Q, Q)), duration=0)[1].shape == (2, 1, 2)
+    t, _, _ = ARM.rollout(Q, duration=0.3, dt=0.1)                          # 2.9999999999999996 steps
+    assert len(t) == 4
+
+
+@pytest.mark.parametrize("given, says", [
+    (dict(duration=0.3, steps=30), "duration 0.3 and steps 30: give one of them"),
+    (dict(duration=0.35, dt=0.1), r"duration 0.35 s must be a multiple of dt = 0.1 s"),
+    (dict(duration=-0.1), "duration -0.1 s must be"), (dict(duration=np.nan), "duration nan"),
+    (dict(duration="long"), "duration 'long'"), (dict(duration=0.1, dt=0.0), "dt 0"),
+    (dict(duration=0.3, every=7), "steps 300 must be a multiple of every = 7"),
+    (dict(external=[1.0]), r"external must be .*not \[1.0\]"),
+    (dict(external={TIP: (1.0, 2.0)}), rf"external\['{TIP}'\]"),
+    (dict(external={"nothing": np.ones(6)}), "nothing")])
+def test_what_cannot_be_is_refused(given, says):
+    for call in (ARM, ClosedLoopRobot(ARM)):
+        with pytest.raises(ValueError, match=says):
+            call.rollout(Q, **given)
+
+
+@pytest.mark.slow       # compiles the sum of forces
+def test_external_wrenches_act_all_the_time():
+    """After a step of semi-implicit Euler velocities are dt times the accelerations of forward dynamics under them, and
+    an arm that they hold does not move."""
+    W = {TIP: np.array((0.2, -0.5, 0.3, 1.0, 2.0, -3.0))}
+    _, _, qd = ARM.rollout(Q, QD, dt=1e-3, steps=1, external=W)
+    np.testing.assert_allclose((qd[1] - QD) / 1e-3, ARM.forward_dynamics(Q, QD, 0.0 * Q, external=W), rtol=1e-9)
+    np.testing.assert_array_equal(ARM.step(Q, QD, np.zeros(2), 1e-3, external=W)[1], qd[1])
+    still = ARM.gravity_torque(Q) - ARM.external_torque(Q, W)
+    _, q, _ = ARM.rollout(Q, effort=still, duration=0.1, external=W)
+    assert np.abs(q - Q).max() < 1e-9
+
+
+# ------------------------------------------------------------------------------------------------- functions of Python
+def law(t, q, qd):
+    return np.sin(9.0 * t) - 0.3 * qd - [2.0 * q[0], 0.0]
+
+
+def compiled_law(t, q, qd, tau):
+    tau[:] = np.sin(9.0 * t) - 0.3 * qd
+    tau[0] -= 2.0 * q[0]
+
+
+def test_a_python_function_gives_efforts():
+    found = ARM.rollout(Q, QD, law, dt=1e-2, steps=50)
+    for mine, expected in zip(found, ARM.rollout(Q, QD, compiled_law, dt=1e-2, steps=50), strict=True):
+        np.testing.assert_allclose(mine, expected, atol=1e-13)
+
+
+@pytest.mark.slow       # compiles rollouts of mechanisms
+def test_mechanisms_take_python_functions():
+    loops = ClosedLoopRobot(ARM).rollout(Q, QD, law, dt=1e-2, steps=50)
+    np.testing.assert_allclose(loops.q, ARM.rollout(Q, QD, law, dt=1e-2, steps=50)[1], atol=1e-12)
+
+
+def test_of_a_batch_each_state_is_as_alone():
+    calls = []
+
+    def counted(t, q, qd):
+        calls.append(t)
+        return law(t, q, qd)
+    q0, qd0 = np.array([[Q], [2.0 * Q], [Q - 1.0]]), np.array([QD, -QD])
+    t, q, qd = ARM.rollout(q0, qd0, counted, dt=1e-2, steps=6, every=2)
+    assert q.shape == qd.shape == (3, 2, 4, 2) and len(calls) == 36
+    np.testing.assert_array_equal(q[1, 1], ARM.rollout(q0[1, 0], qd0[1], law, dt=1e-2, steps=6, every=2)[1])
+    assert ARM.rollout(np.zeros((0, 2)), QD, law, steps=4)[1].shape == (0, 5, 2)
+
+
+def test_what_a_python_function_does_wrong_is_told():
+    with pytest.raises(ZeroDivisionError):
+        ARM.rollout(Q, QD, lambda t, q, qd: 1 / 0, steps=3)
+    for wrong in (None, 1.0, np.ones(3), [np.nan, 0.0], "up"):
+        with pytest.raises(ValueError, match="effort"):
+            ARM.rollout(Q, QD, partial(lambda wrong, t, q, qd: wrong, wrong), steps=3)
+
+
+def forgets_the_time(q, qd, tau):
+    tau[:] = -q
+
+
+def test_a_controller_without_all_its_arguments_is_no_python_function():
+    with pytest.raises(ControllerError, match="no parameter t"):
+        ARM.rollout(Q, QD, forgets_the_time, steps=3)
+
+
+# ------------------------------------------------------------------------------------------------- records
+@pytest.mark.parametrize("effort", [
+    law, pytest.param(compiled_law, marks=pytest.mark.slow)], ids=["Python", "compiled"])
+def test_efforts_of_a_controller_are_recorded(effort):
+    motion = ARM.rollout(Q, QD, effort, dt=1e-2, steps=20, every=4, record="effort")
+    expected = [law(*state) for state in zip(*motion, strict=True)]
+    np.testing.assert_allclose(motion.recorded["effort"], expected, atol=1e-14)
+
+
+def test_given_efforts_are_recorded_as_they_acted():
+    tau = np.arange(12.0).reshape(6, 2)
+    motion = ARM.rollout(Q, QD, tau, dt=1e-2, steps=6, every=2, record=("effort", "residual"))
+    np.testing.assert_array_equal(motion.recorded["effort"], tau[[0, 2, 4, 5]])
+    for constant in (None, tau[1]):
+        motion = ARM.rollout(np.array((Q, 2.0 * Q, Q)), QD, constant, dt=1e-2, steps=1, record="effort")
+        expected = np.zeros((3, 2, 2)) + (0.0 if constant is None else constant)
+        np.testing.assert_array_equal(motion.recorded["effort"], expected)
