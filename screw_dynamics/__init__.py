@@ -2,7 +2,7 @@
 
 Screws and twists are (angular, linear), wrenches (torque, force); SI units, radians."""
 import importlib
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .kernel_cache import dependencies as _dependencies  # noqa: F401  first, as it takes the time of the import
 from .mjcf import MjcfWarning, read_mjcf
@@ -17,37 +17,6 @@ from .simulation.divergence import DivergenceWarning
 from .simulation.limit_violations import LimitsWarning
 from .simulation.springs import Springs
 from .urdf import UrdfError, UrdfWarning, read_urdf
-
-if TYPE_CHECKING:       # what follows is imported when it is first used: type checkers and editors read it here
-    from .algorithms import forward_dynamics, inverse_dynamics, twists
-    from .analysis import (
-        calibration,
-        contacts,
-        differential_inverse_kinematics,
-        elastic_joints,
-        estimation,
-        geometric_sensitivity,
-        identification,
-        smooth_motion,
-    )
-    from .analysis.elastic_joints import ElasticJoints
-    from .analysis.identification.fit import identify
-    from .campaigns import campaign
-    from .closed_loops import ClosedLoopRobot
-    from .compiled import counting
-    from .contact.shapes import Box, Capsule, ConvexHull, Cylinder, HeightField, Sphere
-    from .gpu import on_gpu
-    from .model import drive, macro_joints
-    from .model.transmission import Transmission
-    from .optimal import collocate_motion, optimize_motion
-    from .papers import absolute_coordinates, formulations, lie_groups, symbolic
-    from .paths.fastest_motion import time_optimal
-    from .scene import Scene
-    from .screws import arrays
-    from .screws.groups import se3, so3
-    from .simulator.simulation import Simulation
-    from .urdf.transmissions import transmissions
-    from .viewer.page import view
 
 # Modules that are attributes of the package, imported when they are first used: few need them, and symbolic takes
 # SymPy, which is an extra and long to import.

@@ -111,3 +111,21 @@ def test_a_robot_without_joints():
 def test_names_and_repr(robot):
     assert robot.n == N and len(robot.joint_names) == N and robot.link_names[0] == "root"
     assert f"{N} joints" in repr(robot) and robot.joint_names[0] in repr(robot)
+
+
+def test_limits_are_those_of_the_joints(robot):
+    limits, model = robot.limits, robot.model
+    assert limits._fields == ("lower", "upper", "velocity", "effort")
+    assert limits.lower is model.lower and limits.upper is model.upper
+    assert limits.velocity is model.velocity_limit and limits.effort is model.effort_limit
+
+
+def test_random_configurations_depend_on_the_seed_alone(robot):
+    """A number or a generator, as of NumPy; within limits."""
+    q = robot.random_configuration((2, 3), seed=4)
+    assert q.shape == (2, 3, N) and robot.random_configuration().shape == (N,)
+    np.testing.assert_array_equal(q, robot.random_configuration((2, 3), np.random.default_rng(4)))
+    assert (q != robot.random_configuration((2, 3), seed=5)).all()
+    assert ((robot.limits.lower <= q) & (q <= robot.limits.upper)).all()
+    with pytest.raises(ValueError, match="seed 'x' must be a"):
+        robot.random_configuration(seed="x")

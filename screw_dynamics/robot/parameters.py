@@ -18,8 +18,8 @@ from .evaluation import Out, Threads
 
 
 class RobotLimits(NamedTuple):
-    """Limits of all joints, (n,) each: lower and upper positions, rad or m, velocities and efforts; infinite where there
-    is none."""
+    """Limits of all joints, (n,) each: lower and upper positions, rad or m, velocities and efforts; infinite where
+    there is none."""
 
     lower: np.ndarray
     upper: np.ndarray

@@ -189,6 +189,8 @@ def test_what_cannot_be_reached_is_approached(panda):
     pose = np.eye(4)
     pose[:3, 3] = 1.0, 1.5, 0.8
     found = panda.inverse_kinematics(pose, PANDA[1], parts="position")
+    for mine, same in zip(panda.inverse_kinematics(pose[..., :3, 3], PANDA[1], parts="position"), found, strict=True):
+        np.testing.assert_array_equal(mine, same)
     assert not found.success and found.attempts == 100 and within_limits(panda, found.q)
     assert np.abs(errors(panda, PANDA[1], found, pose)[0] - found.position_error) < 1e-12
 

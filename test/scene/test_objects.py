@@ -194,3 +194,11 @@ def test_a_robot_that_cannot_touch_is_told():
         warnings.simplefilter("error")
         sd.Scene(sd.Robot.from_urdf(solid, floating_base=True), ground=True)
         sd.Scene(bare, ground=True, shapes=[CollisionShape("ball", Sphere(0.1), np.eye(4))])
+
+
+def test_a_scene_tells_what_is_in_it():
+    scene = sd.Scene(sd.Robot(sd.ModelBuilder("stand").build()), shapes={"stand": Sphere(0.1)}, ground=True)
+    scene.add_sphere("ball", 0.1, mass=1.0)
+    scene.add_box("step", (1.0, 1.0, 0.1))
+    assert repr(scene).endswith("objects: ground (fixed), ball, step (fixed), 6 velocities)")
+    assert scene.joint_names == ("ball",) and list(scene.q_slices) == ["ball"]

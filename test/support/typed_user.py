@@ -120,6 +120,8 @@ def kinematics(robot: sd.Robot, q: ArrayLike, qd: ArrayLike) -> np.ndarray:
     pose: np.ndarray = robot.forward_kinematics(q, tip, root, point=(0.0, 0.0, 0.0))
     there: np.ndarray = robot.inverse_kinematics(pose, tip, q, parts="position", reference=root, seed=1).q
     assert there.shape == np.shape(q)
+    at: np.ndarray = robot.inverse_kinematics([[0.1, 0.0, 0.2]] * 2, tip, q, parts="position", reference=root).q
+    assert at.shape == (2, robot.nq) and robot.limits.upper.shape == robot.limits.effort.shape == (robot.n,)
     return pose
 
 
@@ -236,5 +238,7 @@ def use(path: Path) -> None:
 def scene(robot: sd.Robot) -> tuple[int, float]:
     """What the package imports when it is first used has its types too."""
     made: sd.Scene = sd.Scene(robot)
+    assert isinstance(sd.ClosedLoopRobot(robot).rollout([0.1] * robot.n, steps=0).q, np.ndarray)
+    assert sd.Box((1.0, 1.0, 1.0)) != sd.Sphere(0.5) and isinstance(sd.Simulation(robot).q, np.ndarray)
     made.add_sphere("ball", radius=0.1, mass=1.0, pose=sd.se3.exp([0.0, 0.0, 0.0, 0.0, 0.0, 5.0]))
     return made.nq, float(sd.se3.exp(np.zeros(6))[0, 0])
