@@ -57,7 +57,7 @@ NAMES = {"reference": "link", "on": "link", "base_link": "base_link", "parent": 
          "root": "name of a link"}
 
 
-HEAVY = "ClosedLoopRobot.simulate"          # kernels that no other fast test needs, half a minute of them
+HEAVY = "ClosedLoopRobot.rollout"          # kernels that no other fast test needs, half a minute of them
 IN_PLAIN_PYTHON = f"""
 from support.calls import calls, label
 for function, given in calls():

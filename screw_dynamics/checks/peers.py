@@ -47,7 +47,7 @@ _OURS = {
     "kinetic_energy(q, qd) + robot.potential_energy(q)": "computeTotalEnergy mechanical_energy computeMechanicalEnergy "
                                                          "total_energy energy",
     "rollout(q0, qd0, effort, dt, steps)": "simulate fdyn forward_simulate simulation",
-    "step(q, qd, tau, dt)": "mj_step mj_Euler stepSimulation",
+    "step(q, qd, effort, dt)": "mj_step mj_Euler stepSimulation",
     "from_urdf(source), a classmethod": "from_file load load_urdf loadURDF URDF BuildFromURDF buildModelFromUrdf "
                                         "buildModelFromXML initFromURDF from_string from_xml from_urdf_string "
                                         "from_urdf_file",
@@ -87,10 +87,9 @@ _OURS = {
     "joint_names": "names joints jointNames joint_map actuated_joint_names actuated_joints joint_name_list",
     "joint_names.index(joint)": "getJointId joint_index joint_id",
     "link_names": "links link_map frames bodies linkNames frame_names",
-    "model.lower and robot.model.upper": "qlim joint_limits limits lowerPositionLimit upperPositionLimit q_min q_max "
-                                         "lower_limits upper_limits jnt_range",
-    "model.velocity_limit": "velocityLimit velocity_limits",
-    "model.effort_limit": "effortLimit effort_limits torque_limits",
+    "limits.lower and robot.limits.upper": "qlim joint_limits lowerPositionLimit upperPositionLimit q_min q_max "
+                                           "lower_limits upper_limits jnt_range",
+    "limits.velocity": "velocityLimit velocity_limits", "limits.effort": "effortLimit effort_limits torque_limits",
     "model.inertias": "inertias body_inertia",
     "model.damping and robot.model.friction": "damping friction dof_damping dof_frictionloss",
     "armature and robot.with_armature({joint: value})": "dof_armature rotor_inertia reflected_inertia rotorInertia",

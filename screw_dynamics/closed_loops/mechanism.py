@@ -225,7 +225,7 @@ class ClosedLoopRobot:
         checks.one_of("integrator of a robot with closed loops", integrator, INTEGRATORS)
         checks.one_of("projection", projection, PROJECTIONS)
         steps, forces = steps_of(duration, dt, steps), with_external(forces, external)
-        q0, qd0 = self._states(q=q0, qd=np.zeros(self.robot.n) if qd0 is None else qd0)
+        q0, qd0 = self._states(q0=q0, qd0=np.zeros(self.robot.n) if qd0 is None else qd0)
         if effort is not None and not callable(effort):
             checks.finite_numbers("effort", effort, self.robot.n)
         if projection not in self._rollouts:
@@ -249,6 +249,6 @@ class ClosedLoopRobot:
 
     def _states(self, **given):
         """Configurations q and velocities, over common leading axes."""
-        arrays = {name: checks.real_numbers(name, x, self.robot.nq if name == "q" else self.robot.n)
+        arrays = {name: checks.real_numbers(name, x, self.robot.nq if name in ("q", "q0") else self.robot.n)
                   for name, x in given.items()}
         return [np.ascontiguousarray(x, dtype=float) for x in checks.broadcast(arrays)]

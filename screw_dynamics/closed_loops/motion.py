@@ -55,7 +55,7 @@ def _check(constraints, dt, t, q, qd):
         state = int(np.argmin(np.where(lost.any(axis=1), lost.argmax(axis=1), len(t))))
         first = int(lost[state].argmax())
         if first == 0:
-            raise ValueError("q and qd must be finite")
+            raise ValueError("q0 and qd0 must be finite")
         end = q.reshape(-1, *q.shape[-2:])[state, first]
         why = (not_closed(constraints, end, np.ones(constraints.robot.n), keeping.TOLERANCE, keeping.STEPS)
                if np.isfinite(end).all() else "the state is not finite")

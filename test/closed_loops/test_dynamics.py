@@ -221,7 +221,7 @@ for loops in (four_bar().closed(("D",)), bennett()):
     for lost in range(2):
         state = [q.copy(), qd.copy()]
         state[lost][1] = np.nan
-        with pytest.raises(ValueError, match="q and qd must be finite"):
+        with pytest.raises(ValueError, match="q0 and qd0 must be finite"):
             loops.rollout(*state, lambda t, q, qd: 0.0 * q, steps=2, integrator="rk4")
 """
 

@@ -4,7 +4,7 @@ import pytest
 
 import screw_dynamics as sd
 from screw_dynamics.contact.shapes import Sphere
-from screw_dynamics.forces import CustomQuantity as CustomForce
+from screw_dynamics.forces import Custom
 from screw_dynamics.optimal import Configuration, Cost, Distance, Effort, Limit, Solver, Velocity, optimize_motion
 from screw_dynamics.optimal.quantities import Nodes
 from support.sliders import slider
@@ -63,7 +63,7 @@ def test_forces_that_depend_on_the_time_act_at_theirs():
     terms = [Cost(Configuration([0.5, 0.2]), 50.0, "final"), Cost(Effort(lambda t: np.stack(
         [-4.0 * np.sin(5.0 * t), 0.0 * t], axis=-1)), 1.0)]
     alone = [terms[0], Cost(Effort(), 1.0)]
-    pushed = Solver(rails(), terms, [0.0, 0.0], dt=H, steps=8, forces=[CustomForce(push)])
+    pushed = Solver(rails(), terms, [0.0, 0.0], dt=H, steps=8, forces=[Custom(push)])
     free = Solver(rails(), alone, [0.0, 0.0], dt=H, steps=8)
     for found, other in ((pushed.solve(), free.solve()),
                          (pushed.step([0.1, 0.0], [0.0, 0.1], 3, moved=3), free.step([0.1, 0.0], [0.0, 0.1], 3, 3))):
@@ -73,12 +73,12 @@ def test_forces_that_depend_on_the_time_act_at_theirs():
     assert np.abs(pushed.dynamics.gaps(pushed.at.motion)).max() < 1e-12
     q, qd = found.q[0], found.qd[0]
     for k, tau in enumerate(found.tau):
-        q, qd = rails().step(q, qd, tau, H, forces=[CustomForce(push)], t=H * (3 + k))
+        q, qd = rails().step(q, qd, tau, H, forces=[Custom(push)], t=H * (3 + k))
     assert np.abs(q - found.q[-1]).max() < 1e-9
-    gaps = optimize_motion(rails(), terms, [0.0, 0.0], dt=H, steps=8, forces=[CustomForce(push)],
+    gaps = optimize_motion(rails(), terms, [0.0, 0.0], dt=H, steps=8, forces=[Custom(push)],
                            guess=(np.zeros((9, 2)), np.zeros((9, 2)), np.zeros((8, 2))))
     assert gaps.converged and gaps.gap < 1e-9
-    _, q, _ = rails().rollout([0.0, 0.0], [0.0, 0.0], gaps.tau, H, 8, forces=[CustomForce(push)])
+    _, q, _ = rails().rollout([0.0, 0.0], [0.0, 0.0], gaps.tau, H, 8, forces=[Custom(push)])
     assert np.abs(gaps.q - q).max() < 1e-9
 
 
@@ -135,7 +135,7 @@ def away(t, q, qd, p, tau):
 @pytest.mark.slow
 def test_a_trial_that_diverges_is_a_step_to_shorten():
     """A force that grows as the square of the speed takes trials to infinity, where pairs have no distances."""
-    scene, forces = sd.Scene(rails(), shapes={"pen": Sphere(0.1)}), [CustomForce(away)]
+    scene, forces = sd.Scene(rails(), shapes={"pen": Sphere(0.1)}), [Custom(away)]
     scene.add_sphere("pole", 0.2, pose=sd.se3.exp(np.r_[0.0, 0.0, 0.0, 0.5, 0.1, 0.0]))
     q0, qd0 = np.array([0.0, -0.3]), np.zeros(2)
     found = optimize_motion(rails(), [Cost(Configuration([3.0, 0.1]), 100.0, "final"), Cost(Effort(), 1e-4),

@@ -285,7 +285,7 @@ def test_an_error_names_the_line_the_reason_and_the_way_out(controller, line, te
         assert f"controller {controller.__name__}(robot, t, q, qd, tau) cannot be compiled" in message
         assert reason in message
         assert line is None or f"{__file__}, line {number}: " in message
-        assert text in message and "robot.step(q, qd, tau, dt)" in message and message.count("\n") == 3
+        assert text in message and "a Python function effort(t, q, qd)" in message and message.count("\n") == 3
         assert isinstance(caught.value, ValueError) and caught.value.__cause__ is not None      # Numba's own error
 
 

@@ -135,7 +135,7 @@ def test_no_steps_leave_the_state(method, effort):
 REFUSED = {
     "dt": [0.0, -1e-3, np.nan, np.inf, None, "1", [1e-3]], "steps": [-1, 1.5, np.nan, np.inf, None, "3"],
     "every": [0, -1, 0.5, 7], "integrator": ["euler", None, 4, ""], "rtol": [0.0, -1.0, np.nan], "atol": [0.0, np.inf],
-    "threads": [0, 1.5], "q0": [[1.0], 3.0, np.zeros((2, 3)), "a"], "qd0": [[1.0, 2.0, 3.0], None],
+    "threads": [0, 1.5], "q0": [[1.0], 3.0, np.zeros((2, 3)), "a"], "qd0": [[1.0, 2.0, 3.0]],
     "effort": [[1.0], np.zeros((3, 2)), np.zeros((9, 3)), "a", [[1.0, 2.0], [3.0]], 1j * np.ones(2)]}
 
 

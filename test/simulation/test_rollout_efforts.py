@@ -81,7 +81,7 @@ def test_what_a_controller_does_not_set_is_zero(method):
 
 CONTROLLERS = {
     "undefined name": lambda t, q, qd, tau: undefined(q),                                                       # noqa: F821
-    "three arguments": lambda t, q, qd: None, "wrong kind": lambda t, q, qd, tau: tau.fill("a"),
+    "two arguments": lambda q, qd: None, "wrong kind": lambda t, q, qd, tau: tau.fill("a"),
     "a number": lambda t, q, qd, tau: 3.0, "an array": lambda t, q, qd, tau: tau,
     "builtin": print, "partial": functools.partial(control),
     "callable": type("Controller", (), {"__call__": control})(), "jitted, one argument": numba.njit(lambda x: x),

@@ -55,8 +55,8 @@ ROBOT = {
     "inverse_kinematics": {"pose": POSE, "link": "gripper"},
     "rollout": {"q0": Q, "qd0": QD, "steps": 10}, "rollout_derivatives": {"q0": Q, "qd0": QD, "steps": 10},
     "rollout_gradient": {"cost": cost, "q0": Q, "qd0": QD, "steps": 10},
-    "step": {"q": Q, "qd": QD, "tau": QDD, "dt": 1e-3}, "from_urdf": {"source": TEXT}, "from_mjcf": {"source": MJCF},
-    "with_payload": {"link": "gripper", "mass": 1.0}, "random_configuration": {"rng": 0}, "interpolate": {
+    "step": {"q": Q, "qd": QD, "effort": QDD, "dt": 1e-3}, "from_urdf": {"source": TEXT}, "from_mjcf": {"source": MJCF},
+    "with_payload": {"link": "gripper", "mass": 1.0}, "random_configuration": {"seed": 0}, "interpolate": {
         "q0": Q, "q1": QD, "s": 0.5}, "difference": {"q0": Q, "q1": QD}, "distance": {"q0": Q, "q1": QD},
     "integrate": {"q": Q, "v": QD}, "with_armature": {"armature": {"lift": 0.1}}, "total_force": {"forces": []},
     "export_c": {"folder": os.path.join(tempfile.mkdtemp(), "arm"), "quantities": ["gravity_torque"]}}
@@ -88,7 +88,7 @@ def calls():
     yield ClosedLoopRobot.from_urdf, {"source": TEXT}
     yield ClosedLoopRobot.from_mjcf, {"source": MJCF}
     yield LOOPS.project, {"q": Q}
-    yield LOOPS.simulate, {"q": 0 * Q, "qd": 0 * QD, "steps": 3}       # closed there, without a kernel that says so
+    yield LOOPS.rollout, {"q0": 0 * Q, "qd0": 0 * QD, "steps": 3}       # closed there, without a kernel that says so
     yield sd.inertia_matrix, {"mass": 1.0, "com": np.zeros(3), "rotational": np.eye(3)}
     yield sd.differential_inverse_kinematics.velocities, {
         "robot": ARM, "q": Q, "tasks": [sd.differential_inverse_kinematics.PostureTask(Q)], "dt": 1e-3}
