@@ -51,7 +51,10 @@ class PythonController:
         t, q, qd, tau = self._arrays[addresses]
         if self.error is None:
             try:
-                tau[:] = checks.vector("effort", self._effort(float(t[0]), q.copy(), qd.copy()), len(tau))
+                found = checks.real_numbers("effort", self._effort(float(t[0]), q.copy(), qd.copy()), len(tau))
+                if found.ndim != 1:
+                    raise ValueError(f"effort has shape {found.shape}, but must have {tau.shape}")
+                tau[:] = found
             except BaseException as error:              # Ctrl-C too: nothing may be raised through compiled code
                 self.error = error
         if self.error is not None:

@@ -109,9 +109,14 @@ def test_of_a_batch_each_state_is_as_alone():
 def test_what_a_python_function_does_wrong_is_told():
     with pytest.raises(ZeroDivisionError):
         ARM.rollout(Q, QD, lambda t, q, qd: 1 / 0, steps=3)
-    for wrong in (None, 1.0, np.ones(3), [np.nan, 0.0], "up"):
+    for wrong in (None, 1.0, np.ones(3), np.ones((1, 2)), "up"):
         with pytest.raises(ValueError, match="effort"):
             ARM.rollout(Q, QD, partial(lambda wrong, t, q, qd: wrong, wrong), steps=3)
+
+
+def test_a_motion_that_diverges_under_a_python_function_is_told():
+    with pytest.warns(sd.DivergenceWarning):
+        ARM.rollout(Q, QD, lambda t, q, qd: [np.nan, 0.0], steps=3)
 
 
 def forgets_the_time(q, qd, tau):

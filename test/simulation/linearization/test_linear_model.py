@@ -56,8 +56,10 @@ def test_joints_that_stick_slip_and_come_to_rest(robot, rng, integrator):
         return robot.step(robot.integrate(q, dq), qd + dv, tau + du, 1e-3, integrator, friction=True)
     end, rate = step(*np.zeros((3, robot.n)))
     assert not rate[held].any() and rate[pulled] != 0.0
-    near(both(robot.linearize(q, qd, tau, 1e-3, integrator=integrator, friction=True)),
-         of_a_state(robot, step, 1e-4), 1e-9)
+    # Differences meet kinks farther off by semi-implicit Euler alone, and rounding of efforts of 1e4 N m nearer.
+    h = 1e-4 if integrator == "semi_implicit_euler" else 1e-3
+    near(both(robot.linearize(q, qd, tau, 1e-3, integrator=integrator, friction=True)), of_a_state(robot, step, h),
+         1e-9)
 
 
 @pytest.mark.slow
