@@ -12,8 +12,8 @@ from .contestants import OURS  # noqa: E402
 from .report import significant  # noqa: E402
 from .targets import lengths  # noqa: E402
 
-# Okabe and Ito's colours, which the colour-blind tell apart; shapes say the same again.
-BLUE, ORANGE, GREEN, GREY = "#0072B2", "#D55E00", "#009E73", "#666666"
+# Okabe and Ito's colors, which the color-blind tell apart; shapes say the same again.
+BLUE, ORANGE, GREEN, GRAY = "#0072B2", "#D55E00", "#009E73", "#666666"
 VARIANTS = {"": BLUE, "out=": "#6BB3DE", "specialized": "#CBE3F3"}      # from dark to light, for one call's variants
 STYLES = {OURS: (BLUE, "o"), "Pinocchio": (ORANGE, "s"), "MuJoCo": (GREEN, "^")}
 FITTED_FROM = 100           # joints: below, the cost of a call from Python bends the line
@@ -30,7 +30,7 @@ def draw(measurements, rows, machine, versions, folder):
     with plt.rc_context(SETTINGS):
         figures = {"ratios": ratios(rows), "growth": growth(measurements), "libraries": libraries(measurements)}
         for name, figure in figures.items():
-            figure.text(0.01, 0.006, source, fontsize=7, color=GREY)
+            figure.text(0.01, 0.006, source, fontsize=7, color=GRAY)
             drawn.append(folder / f"benchmark_{name}.png")
             figure.savefig(drawn[-1])
             plt.close(figure)
@@ -49,7 +49,7 @@ def ratios(rows):
     names = {"": "as it is, with all checks", "out=": "into out=", "specialized": "of a specialized robot"}
     handles = [*(Patch(color=VARIANTS[variant], label=name) for variant, name in names.items()),
                Line2D([], [], color="black", marker="|", linestyle="", markersize=11, label="the target"),
-               Line2D([], [], color=GREY, linestyle=":", label="as fast as they")]
+               Line2D([], [], color=GRAY, linestyle=":", label="as fast as they")]
     figure.legend(handles=handles, loc="lower left", bbox_to_anchor=(0.07, 0.02), ncols=5, frameon=False)
     return figure
 
@@ -66,8 +66,8 @@ def bars(axis, title, rows, work):
         for column in group[0].cells:
             y += 1.0
             values = [(row.cells[column], VARIANTS[row.variant]) for row in group if column in row.cells]
-            for value, colour in sorted(values, reverse=True):
-                axis.barh(y, value, color=colour, height=0.78)
+            for value, color in sorted(values, reverse=True):
+                axis.barh(y, value, color=color, height=0.78)
             for target in targets:
                 axis.plot([target, target], [y - 0.46, y + 0.46], color="black", linewidth=1.2)
             end = max(*targets, *(value for value, _ in values), 0.0)
@@ -76,7 +76,7 @@ def bars(axis, title, rows, work):
             names.append(column)
             widest = max(widest, end)
         y += 1.5
-    axis.axvline(1.0, color=GREY, linewidth=1.0, linestyle=":")
+    axis.axvline(1.0, color=GRAY, linewidth=1.0, linestyle=":")
     axis.set_yticks(places, names, fontsize=8)
     axis.tick_params(axis="y", length=0)
     axis.set_ylim(y - 0.6, -1.0)
@@ -94,13 +94,13 @@ def growth(measurements):
         axis.set_title(measurement.subject["quantity"])
         axis.grid(True, which="major", color="#e4e4e4", linewidth=0.6)
         curves = []
-        for library, (colour, shape) in STYLES.items():
+        for library, (color, shape) in STYLES.items():
             n, times = times_by_length(measurement, library)
             if len(n) > 1:
-                axis.loglog(n, times, color=colour, marker=shape, markersize=4.5, linewidth=1.5)
-                curves.append((times[min(3, len(n) - 1)], f"{library}  {exponent(n, times)}", colour))
-        for k, (_, text, colour) in enumerate(sorted(curves, reverse=True)):    # from the top down, as the curves lie
-            axis.text(0.04, 0.96 - 0.075 * k, text, color=colour, va="top", transform=axis.transAxes)
+                axis.loglog(n, times, color=color, marker=shape, markersize=4.5, linewidth=1.5)
+                curves.append((times[min(3, len(n) - 1)], f"{library}  {exponent(n, times)}", color))
+        for k, (_, text, color) in enumerate(sorted(curves, reverse=True)):    # from the top down, as the curves lie
+            axis.text(0.04, 0.96 - 0.075 * k, text, color=color, va="top", transform=axis.transAxes)
         axis.set_xticks(lengths(measurement), [str(n) for n in lengths(measurement)])
         axis.yaxis.set_major_formatter("{x:g}")
         axis.minorticks_off()
@@ -113,7 +113,7 @@ def growth(measurements):
         axis.set_axis_off()
         axis.text(0.05, 0.95, "Chains of revolute joints, one state,\nas called from Python, with all checks.\n\n"
                   f"$n^p$: fitted from {FITTED_FROM} joints on.\n\nPinocchio's Data holds $6 n^3$ numbers,\n"
-                  "48 GB at 1000 joints.", va="top", transform=axis.transAxes, color=GREY)
+                  "48 GB at 1000 joints.", va="top", transform=axis.transAxes, color=GRAY)
     return figure
 
 
@@ -146,8 +146,8 @@ def libraries(measurements, robot="Panda", quantities=("inverse dynamics", "forw
                     times[f"{who._replace(threads=None)},\nper state of a batch"] = batch.median(who)
         names = sorted(times, key=times.get, reverse=True)
         values = np.array([times[name] for name in names]) * 1e6
-        colours = [BLUE if name.startswith(OURS) else GREY for name in names]
-        axis.scatter(values, range(len(names)), color=colours, zorder=3)
+        colors = [BLUE if name.startswith(OURS) else GRAY for name in names]
+        axis.scatter(values, range(len(names)), color=colors, zorder=3)
         for y, value in enumerate(values):
             axis.annotate(significant(value), (value, y), (7, 0), **BESIDE, fontsize=8)
         axis.set_xscale("log")

@@ -112,7 +112,7 @@ def root_link(urdf):
 # ------------------------------------------------------------------------------------------------- chains
 AXES = np.eye(3)[[2, 1, 0]]                         # z, y, x, and again: others have special code for these
 OFFSET = np.array([0.1, 0.0, 0.0])                  # m, from one joint to the next
-MASS, COM, INERTIA = 1.0, np.array([0.05, 0.0, 0.0]), np.diag([2e-3, 3e-3, 3e-3])      # kg, m, kg m^2 about the centre
+MASS, COM, INERTIA = 1.0, np.array([0.05, 0.0, 0.0]), np.diag([2e-3, 3e-3, 3e-3])      # kg, m, kg m^2 about the center
 
 
 def chain(n):

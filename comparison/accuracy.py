@@ -23,7 +23,7 @@ QUANTITIES = (*algorithms.SAME, "twists", "Jacobians", *algorithms.MOTIONS, "Jac
 
 @cache
 def panda(distance=0.0):
-    """The model of a Panda that stands so many metres from the world's origin.
+    """The model of a Panda that stands so many meters from the world's origin.
 
     Its right angles, which the URDF gives in radians, are made exact, so that rotations are orthogonal to any digit."""
     model = sd.Robot.from_urdf(robots.real("Panda").urdf).model

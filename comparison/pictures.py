@@ -7,7 +7,7 @@ import matplotlib.pyplot as plt  # noqa: E402
 import numpy as np  # noqa: E402
 from matplotlib.lines import Line2D  # noqa: E402
 
-from benchmarks.pictures import BLUE, GREEN, GREY, ORANGE, SETTINGS  # noqa: E402
+from benchmarks.pictures import BLUE, GRAY, GREEN, ORANGE, SETTINGS  # noqa: E402
 
 from . import algorithms, counts  # noqa: E402
 from .structures import ALIGNED, GENERAL  # noqa: E402
@@ -15,7 +15,7 @@ from .times import BATCH, ONE, ratio  # noqa: E402
 
 STYLES = {"body": (BLUE, "o"), "spatial": (ORANGE, "s"), algorithms.NEAR: ("#b8a000", "x"), "hybrid": (GREEN, "^"),
           "mixed": ("#CC79A7", "D"),
-          algorithms.CLASSICAL: ("#56B4E9", "P"), algorithms.BY_MASS_MATRIX: (GREY, "v"),
+          algorithms.CLASSICAL: ("#56B4E9", "P"), algorithms.BY_MASS_MATRIX: (GRAY, "v"),
           algorithms.BY_MASS_MATRIX_IN_BODY: ("#222222", "<")}
 COLUMNS = {counts.LOOPS: "loops for any robot", GENERAL: "straight lines, general axes",
            ALIGNED: "straight lines, axes along z"}
@@ -33,7 +33,7 @@ def draw(polynomials, measurements, errors, distances, source, folder):
         for name, figure in (("counts", of_counts(polynomials)), ("accuracy", of_accuracy(errors, distances)),
                              *([("times", of_times(measurements))] if measurements else ())):
             figure.text(0.01, 0.008, source if name == "times" else "screw_dynamics, make comparison", fontsize=7,
-                        color=GREY)
+                        color=GRAY)
             drawn.append(folder / f"comparison_{name}.png")
             figure.savefig(drawn[-1])
             plt.close(figure)
@@ -80,8 +80,8 @@ def printed_lines():
 
 def legend(marker=True):
     """A handle for each form."""
-    return [Line2D([], [], color=colour, marker=shape if marker else "", linewidth=1.8, markersize=5, label=form)
-            for form, (colour, shape) in STYLES.items()]
+    return [Line2D([], [], color=color, marker=shape if marker else "", linewidth=1.8, markersize=5, label=form)
+            for form, (color, shape) in STYLES.items()]
 
 
 # ------------------------------------------------------------------------------------------------- times
@@ -98,13 +98,13 @@ def of_times(measurements):
             robots = [m for m in chosen if m not in lines]
             names = [m.subject["robot"] + "\nspecialized" * m.subject["specialized"] for m in robots]
             start = len(lines) + 0.7
-            for form, (colour, shape) in STYLES.items():
+            for form, (color, shape) in STYLES.items():
                 if form in lines[0].seconds:
                     ratios = [ratio(m, form) for m in lines]
-                    axis.plot(range(len(lines)), ratios, color=colour, marker=shape, markersize=5, linewidth=1.6)
+                    axis.plot(range(len(lines)), ratios, color=color, marker=shape, markersize=5, linewidth=1.6)
                     found = [(start + k, ratio(m, form)) for k, m in enumerate(robots)
                              if form in m.seconds]
-                    axis.scatter(*zip(*found, strict=True), color=colour, marker=shape, s=34, zorder=3)
+                    axis.scatter(*zip(*found, strict=True), color=color, marker=shape, s=34, zorder=3)
             axis.axvline(start - 0.85, color="#bbbbbb", linewidth=0.8)
             axis.set_xticks([*range(len(lines)), *(start + k for k in range(len(robots)))],
                             [*(m.subject["joints"] for m in lines), *names], fontsize=8)
@@ -114,7 +114,7 @@ def of_times(measurements):
     for axis in axes[:, 0]:
         axis.set_ylabel("time over that in body-fixed twists")
     figure.legend(handles=legend(), loc="upper left", ncols=8, frameon=False, bbox_to_anchor=(0.05, 1.0))
-    figure.text(0.985, 0.008, "chains by their number of joints, and robots", ha="right", color=GREY)
+    figure.text(0.985, 0.008, "chains by their number of joints, and robots", ha="right", color=GRAY)
     return figure
 
 
@@ -126,16 +126,16 @@ def of_accuracy(errors, distances):
     figure.subplots_adjust(left=0.07, right=0.985, top=0.84, bottom=0.15, wspace=0.06)
     places = range(len(distances))
     for axis, quantity in zip(axes, quantities, strict=True):
-        for form, (colour, shape) in STYLES.items():
+        for form, (color, shape) in STYLES.items():
             if (quantity, form) in errors:
-                axis.semilogy(places, errors[quantity, form], color=colour, marker=shape, markersize=5, linewidth=1.6)
-        axis.axhline(np.finfo(float).eps / 2, color=GREY, linewidth=1.0, linestyle=":")
+                axis.semilogy(places, errors[quantity, form], color=color, marker=shape, markersize=5, linewidth=1.6)
+        axis.axhline(np.finfo(float).eps / 2, color=GRAY, linewidth=1.0, linestyle=":")
         axis.set_xticks(places, [f"{x:g} m" for x in distances])
         axis.set_xlabel("from the world's origin to the robot")
         axis.grid(True, **GRID)
         axis.set_title(quantity)
     axes[0].set_ylim(bottom=2e-17)
-    axes[0].annotate("rounding of one number", (places[-1], np.finfo(float).eps / 2), (0, -14), color=GREY, fontsize=8,
+    axes[0].annotate("rounding of one number", (places[-1], np.finfo(float).eps / 2), (0, -14), color=GRAY, fontsize=8,
                      ha="right", textcoords="offset points")
     axes[0].set_ylabel("relative error")
     figure.legend(handles=legend(), loc="upper left", ncols=8, frameon=False, bbox_to_anchor=(0.05, 1.0))

@@ -140,7 +140,7 @@ GENERATED = {"reference/robot": methods_of_robot, "reference/models": other_name
 
 
 def formula(translator, node):
-    """A formula as outlines, in the colour of the text, its baseline on that of the line; read out as what it was
+    """A formula as outlines, in the color of the text, its baseline on that of the line; read out as what it was
     written."""
     block = isinstance(node, nodes.math_block)
     svg = ziamath.Latex(node.astext(), size=17, inline=not block, color="currentColor").svgxml()

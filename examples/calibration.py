@@ -1,6 +1,6 @@
 """Kinematic calibration of an arm by measured poses of its tip: python examples/calibration.py [urdf] [--link name]
 
-The axes of the joints and the tip's frame of a simulated arm are off by some millimetres and milliradians. A tracker
+The axes of the joints and the tip's frame of a simulated arm are off by some millimeters and milliradians. A tracker
 measures the tip in random configurations, with noise. SciPy finds the errors from that, with the exact Jacobian of
 screw_dynamics.analysis.calibration, and poses that were not measured show what is gained."""
 import argparse
@@ -81,9 +81,9 @@ def draw(path, parameters, errors, found, deviations, before, after):
     left.set_xticks(place, parameters.names, rotation=90, fontsize=7)
     left.set_ylabel("error of the geometry, mrad and mm")
     left.legend()
-    for name, twists, colour in (("before", before, "#D55E00"), ("after", after, "#0072B2")):
+    for name, twists, color in (("before", before, "#D55E00"), ("after", after, "#0072B2")):
         distance = np.sort(1e3 * np.linalg.norm(twists[:, 3:], axis=-1))
-        right.semilogx(distance, np.linspace(0.0, 1.0, len(distance)), color=colour, label=name)
+        right.semilogx(distance, np.linspace(0.0, 1.0, len(distance)), color=color, label=name)
     right.set_xlabel("error of the tip's position, mm")
     right.set_ylabel("share of poses")
     right.legend()

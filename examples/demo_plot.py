@@ -7,9 +7,9 @@ matplotlib.use("Agg")   # no display
 
 from matplotlib import pyplot as plt  # noqa: E402
 
-# The colours of Okabe and Ito, which colour-blind people tell apart
+# The colors of Okabe and Ito, which color-blind people tell apart
 BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY = "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"
-JOINT_COLOURS = (BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY, "#444444")
+JOINT_COLORS = (BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY, "#444444")
 HELD, BRAKES = "#DCEBF5", "#E6E6E6"   # shades of phases
 TRAIL = 8                             # faint poses on the way to each pose
 STYLE = {
@@ -71,9 +71,9 @@ def draw_poses(figure, cell, robot, record, moments):
         ax = figure.add_subplot(panels[k])
         for age, segments in enumerate(trail):
             last = age == TRAIL - 1
-            colour, width, alpha = ("black", 3.5, 1.0) if last else (SKY, 1.5, (age + 2) / (TRAIL + 2))
+            color, width, alpha = ("black", 3.5, 1.0) if last else (SKY, 1.5, (age + 2) / (TRAIL + 2))
             for a, b in segments:
-                ax.plot([a @ sideways, b @ sideways], [a[2], b[2]], color=colour, lw=width, alpha=alpha,
+                ax.plot([a @ sideways, b @ sideways], [a[2], b[2]], color=color, lw=width, alpha=alpha,
                         solid_capstyle="round", zorder=2 + last)
         ax.plot(0, 0, marker="^", ms=16, color="#888888", zorder=1)
         ax.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]), aspect="equal", anchor="S", xticks=[], yticks=[])
@@ -125,15 +125,15 @@ def draw_energy(ax, record, kinetic, potential, moments):
 
 def draw_joints(axes, record, robot):
     """Positions and efforts of the joints that move most, in the order of the model, each curve with its name."""
-    chosen = np.sort(np.argsort(-np.ptp(record.q, axis=0))[: len(JOINT_COLOURS)])
+    chosen = np.sort(np.argsort(-np.ptp(record.q, axis=0))[: len(JOINT_COLORS)])
     rest = f" of the {len(chosen)} joints that move most" if robot.n > len(chosen) else ""
     t, positions, efforts = record.t - record.released, {}, {}
     last = np.searchsorted(record.t, record.dropped) - 2
-    for colour, i in zip(JOINT_COLOURS, chosen, strict=False):
-        axes[0].plot(t, record.q[:, i], color=colour)
-        axes[1].plot(t, record.effort[:, i], color=colour)
-        positions[robot.joint_names[i]] = record.q[-1, i], colour
-        efforts[robot.joint_names[i]] = record.effort[last, i], colour
+    for color, i in zip(JOINT_COLORS, chosen, strict=False):
+        axes[0].plot(t, record.q[:, i], color=color)
+        axes[1].plot(t, record.effort[:, i], color=color)
+        positions[robot.joint_names[i]] = record.q[-1, i], color
+        efforts[robot.joint_names[i]] = record.effort[last, i], color
     label_curves(axes[0], t[-1], positions)
     label_curves(axes[1], t[last], efforts)
     axes[0].set_title(f"Positions{rest} (rad or m)")
@@ -143,12 +143,12 @@ def draw_joints(axes, record, robot):
 
 
 def label_curves(ax, x, ends):
-    """Write names {name: (height, colour)} at x, pushed apart where they would overlap."""
+    """Write names {name: (height, color)} at x, pushed apart where they would overlap."""
     low, high = ax.get_ylim()
     gap = 1.45 * 13 / (72 * ax.get_position().height * ax.figure.get_figheight()) * (high - low)
     names = sorted(ends, key=lambda name: ends[name][0])
     heights = np.array([ends[name][0] for name in names])
-    for _ in range(200):   # neighbours that are too close push each other away, inside the axes
+    for _ in range(200):   # neighbors that are too close push each other away, inside the axes
         for k in range(len(heights) - 1):
             short = max(0.0, gap - (heights[k + 1] - heights[k]))
             heights[k : k + 2] += 0.5 * short * np.array([-1.0, 1.0])
@@ -159,7 +159,7 @@ def label_curves(ax, x, ends):
 
 
 def shade_phases(ax, record):
-    """Shade the time axis: grey while brakes hold the robot, blue while the gravity torque does."""
+    """Shade the time axis: gray while brakes hold the robot, blue while the gravity torque does."""
     ax.axvspan(record.t[0] - record.released, 0.0, color=BRAKES, lw=0, zorder=0)
     ax.axvspan(record.held - record.released, record.dropped - record.released, color=HELD, lw=0, zorder=0)
     ax.axvline(record.held - record.released, color=BLUE, lw=1.5, ls="--", zorder=1)

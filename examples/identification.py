@@ -1,6 +1,6 @@
 """A robot's links are not what its drawings say: python examples/identification.py panda.urdf
 
-A simulated arm has other masses, centres, inertias and friction than its URDF. A motion that shows them is found within
+A simulated arm has other masses, centers, inertias and friction than its URDF. A motion that shows them is found within
 the arm's limits; the arm follows it by a controller that knows only the URDF; and from what noisy sensors record the
 parameters are identified. The report is printed, and drawn with --picture."""
 import argparse

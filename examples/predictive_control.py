@@ -41,10 +41,10 @@ class PredictiveController(Node):
     def target(self, t):
         """Where the link shall be (k, 3) at times t (k,) since the first state."""
         angle = self.rate * t
-        return self.centre + self.radius * np.stack([0.0 * t, np.sin(angle), np.cos(angle) - 1.0], axis=-1)
+        return self.center + self.radius * np.stack([0.0 * t, np.sin(angle), np.cos(angle) - 1.0], axis=-1)
 
     def _start(self, q, qd):
-        self.centre = self.robot.forward_kinematics(q, self.link)[:3, 3]
+        self.center = self.robot.forward_kinematics(q, self.link)[:3, 3]
         terms = [Cost(LinkPosition(self.link, self.target), 1e3), Cost(Velocity(), 0.05), Cost(Effort(), 1e-5)]
         self.solver = Solver(self.robot, terms, q, qd, dt=self.period, steps=HORIZON, limits=False, threads=1)
         self.solver.solve(20)

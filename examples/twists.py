@@ -15,7 +15,7 @@ import screw_dynamics as sd  # noqa: E402
 
 PIN, ANGLE, RATE = np.array((1.0, 0.4)), np.radians(35.0), 1.0        # m, rad, rad/s
 CORNER = np.array((0.6, 0.2))           # of the plate's frame, from the pin, at the angle 0
-GREY, PLATE, VELOCITY, PARTS = "#5A6672", "#DCE6F0", "#0B62A8", "#D9822B"
+GRAY, PLATE, VELOCITY, PARTS = "#5A6672", "#DCE6F0", "#0B62A8", "#D9822B"
 MEANING = {
     "body": "the plate's origin,\nin the plate's axes", "hybrid": "the plate's origin,\nin the ground's axes",
     "spatial": "that point of the plate which\nis at the ground's origin, in its axes",
@@ -32,18 +32,18 @@ def plate():
     return sd.Robot(builder.build())
 
 
-def arrow(axes, start, vector, colour, style="-|>", width=2.0):
+def arrow(axes, start, vector, color, style="-|>", width=2.0):
     """An arrow."""
-    axes.annotate("", start + vector, start, arrowprops=dict(arrowstyle=style, color=colour, lw=width, shrinkA=0,
+    axes.annotate("", start + vector, start, arrowprops=dict(arrowstyle=style, color=color, lw=width, shrinkA=0,
                                                              shrinkB=0))
 
 
 def frame(axes, origin, R, name):
     """The axes of a frame."""
     for k, label in enumerate("xy"):
-        arrow(axes, origin, 0.3 * R[:, k], GREY, "->", 1.0)
-        axes.text(*(origin + 0.37 * R[:, k]), label, color=GREY, ha="center", va="center", fontsize=8)
-    axes.text(*(origin - 0.12 * (R[:, 0] + R[:, 1])), name, color=GREY, ha="center", va="center", fontsize=8)
+        arrow(axes, origin, 0.3 * R[:, k], GRAY, "->", 1.0)
+        axes.text(*(origin + 0.37 * R[:, k]), label, color=GRAY, ha="center", va="center", fontsize=8)
+    axes.text(*(origin - 0.12 * (R[:, 0] + R[:, 1])), name, color=GRAY, ha="center", va="center", fontsize=8)
 
 
 def draw(robot, twists, path):
@@ -55,13 +55,13 @@ def draw(robot, twists, path):
     figure.subplots_adjust(left=0.01, right=0.99, bottom=0.18, top=0.93, wspace=0.05)
     for axes, (kind, twist) in zip(panels, twists.items(), strict=True):
         axes.fill(*corners.T, color=PLATE)
-        axes.plot(*PIN, "o", color=GREY, markersize=6)
-        axes.text(*(PIN + (0.09, -0.09)), "pin", color=GREY, fontsize=8)
+        axes.plot(*PIN, "o", color=GRAY, markersize=6)
+        axes.text(*(PIN + (0.09, -0.09)), "pin", color=GRAY, fontsize=8)
         frame(axes, np.zeros(2), np.eye(2), "ground")
         frame(axes, p, R, "plate")
         start, basis = (np.zeros(2) if kind == "spatial" else p), (R if kind == "body" else np.eye(2))
         if kind == "spatial":
-            axes.plot(*zip(np.zeros(2), corners[0], strict=True), ":", color=GREY, lw=1)
+            axes.plot(*zip(np.zeros(2), corners[0], strict=True), ":", color=GRAY, lw=1)
         corner = start.copy()
         for k in range(2):
             arrow(axes, corner, twist[3 + k] * basis[:, k], PARTS, width=1.2)

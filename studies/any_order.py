@@ -14,7 +14,7 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
 
-from benchmarks.pictures import BLUE, GREY, ORANGE, SETTINGS
+from benchmarks.pictures import BLUE, GRAY, ORANGE, SETTINGS
 from benchmarks.robots import real
 from screw_dynamics import Robot
 from screw_dynamics.algorithms.inverse_dynamics import INVERSE_DYNAMICS_IN
@@ -125,7 +125,7 @@ def draw(counts, path):
         axes[0][-1].legend(fontsize=8, frameon=False, loc="lower right")
         figure.suptitle("Time derivatives of the efforts of inverse dynamics", x=0.1, ha="left", fontsize=11,
                         fontweight="bold")
-        figure.text(0.01, 0.01, "screw_dynamics, python -m studies.any_order: counted", fontsize=7, color=GREY)
+        figure.text(0.01, 0.01, "screw_dynamics, python -m studies.any_order: counted", fontsize=7, color=GRAY)
         figure.savefig(path, dpi=90)
         plt.close(figure)
 

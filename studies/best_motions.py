@@ -17,7 +17,7 @@ import numpy as np
 from scipy.optimize import minimize
 
 import screw_dynamics as sd
-from benchmarks.pictures import BLUE, GREEN, GREY, ORANGE, SETTINGS
+from benchmarks.pictures import BLUE, GRAY, GREEN, ORANGE, SETTINGS
 from screw_dynamics.optimal import (
     Acceleration,
     Cost,
@@ -212,7 +212,7 @@ def _stick(robot, q, links):
 
 def _saved(figure, path):
     figure.get_layout_engine().set(rect=(0.0, 0.05, 1.0, 0.95))
-    figure.text(0.01, 0.01, "screw_dynamics, python -m studies.best_motions", fontsize=7, color=GREY)
+    figure.text(0.01, 0.01, "screw_dynamics, python -m studies.best_motions", fontsize=7, color=GRAY)
     figure.savefig(path, dpi=90)
     plt.close(figure)
 
@@ -222,7 +222,7 @@ def _sticks(axis, robot, found, links, count=9):
         x = _stick(robot, found.evaluate(share * found.duration).q, links)
         axis.plot(*x.T, "o-", color=plt.cm.viridis(0.9 * share), linewidth=1.5, markersize=3)
     fine = found.evaluate(np.linspace(0.0, found.duration, 200)).q
-    axis.plot(*np.array([_stick(robot, q, links[-1:])[0] for q in fine]).T, color=GREY, linewidth=0.8)
+    axis.plot(*np.array([_stick(robot, q, links[-1:])[0] for q in fine]).T, color=GRAY, linewidth=0.8)
     axis.set_aspect("equal")
     axis.set_xlabel("x, m")
 
@@ -231,14 +231,14 @@ def draw_reaches(folder):
     """The same reach with the least jerk, effort and power."""
     robot, figure = arm(), plt.figure(figsize=(9.5, 3.2), layout="constrained")
     axes = _axes(figure, "path of the hand", "velocity of joint 0, rad/s", "effort of joint 0, N m", "power, W")
-    for (name, terms), colour in zip(REACHES.items(), (BLUE, ORANGE, GREEN), strict=True):
+    for (name, terms), color in zip(REACHES.items(), (BLUE, ORANGE, GREEN), strict=True):
         found = Problem(robot, terms, REACH).best()
         print(f"{name}: {found.report()}")
         t = np.linspace(0.0, found.duration, 300)
         at = found.evaluate(t)
-        axes[0].plot(*np.array([_stick(robot, q, ["hand"])[0] for q in at.q]).T, color=colour, label=name)
+        axes[0].plot(*np.array([_stick(robot, q, ["hand"])[0] for q in at.q]).T, color=color, label=name)
         for axis, x in zip(axes[1:], (at.qd[:, 0], at.tau[:, 0], (at.tau * at.qd).sum(axis=1)), strict=True):
-            axis.plot(t, x, color=colour)
+            axis.plot(t, x, color=color)
     axes[0].legend(fontsize=7, frameon=False)
     axes[0].set_aspect("equal")
     _saved(figure, folder / "best_reaches.png")
@@ -260,7 +260,7 @@ def draw_lift_and_swing(folder):
         right.plot(t, at.tau / bounds)
         straight = np.linspace(0.0, 1.0, 200)[:, None] * found.q[-1]
         most = np.abs(problem.robot.gravity_torque(straight)[:, 0]).max() / bounds[0]
-        right.axhline(most, color=GREY, linestyle="--", linewidth=0.8)
+        right.axhline(most, color=GRAY, linestyle="--", linewidth=0.8)
         print(f"  held on the straight way joint 0 takes {most:.2f} of its limit")
         right.set_xlabel("t, s")
     _saved(figure, folder / "best_lift_and_swing_up.png")
@@ -270,7 +270,7 @@ def draw_throws(folder):
     """Flights, and how the spring is wound and made stiff."""
     figure = plt.figure(figsize=(9.5, 3.2), layout="constrained")
     axes = _axes(figure, "flight of the ball", "arm (full) and motor (dashed), rad/s", "stiffness, N m/rad")
-    for how, colour in zip(("rigid", "fixed", "variable"), (BLUE, ORANGE, GREEN), strict=True):
+    for how, color in zip(("rigid", "fixed", "variable"), (BLUE, ORANGE, GREEN), strict=True):
         problem = throw(how)
         found = problem.best()
         t, end = np.linspace(0.0, found.duration, 300), found.evaluate(found.duration)
@@ -280,13 +280,13 @@ def draw_throws(folder):
         flight = np.linspace(0.0, (v[2] + np.sqrt(v[2]**2 + 2.0 * G * p[2])) / G, 100)
         reach = p[0] + v[0] * flight[-1]
         print(f"throw, {how}: {reach:.3f} m at {np.linalg.norm(v):.3f} m/s\n{found.report()}")
-        axes[0].plot(*np.array([_stick(robot, q, ["hand"])[0] for q in at.q]).T, color=colour, linewidth=0.8)
-        axes[0].plot(p[0] + v[0] * flight, p[2] + v[2] * flight - 0.5 * G * flight**2, color=colour,
+        axes[0].plot(*np.array([_stick(robot, q, ["hand"])[0] for q in at.q]).T, color=color, linewidth=0.8)
+        axes[0].plot(p[0] + v[0] * flight, p[2] + v[2] * flight - 0.5 * G * flight**2, color=color,
                      label=f"{how}: {reach:.2f} m")
-        axes[1].plot(t, at.qd[:, 0], color=colour)
+        axes[1].plot(t, at.qd[:, 0], color=color)
         if how != "rigid":
-            axes[1].plot(t, at.qd[:, 1], "--", color=colour)
-            axes[2].plot(t, 2.0 + 400.0 * at.q[:, 2], color=colour)
+            axes[1].plot(t, at.qd[:, 1], "--", color=color)
+            axes[2].plot(t, 2.0 + 400.0 * at.q[:, 2], color=color)
     axes[0].legend(fontsize=7, frameon=False)
     for axis, label in zip(axes, ("x, m", "t, s", "t, s"), strict=True):
         axis.set_xlabel(label)

@@ -12,13 +12,13 @@ import numpy as np
 from scipy.spatial.transform import Rotation, RotationSpline, Slerp
 
 import screw_dynamics as sd
-from benchmarks.pictures import BLUE, GREEN, GREY, ORANGE, SETTINGS
+from benchmarks.pictures import BLUE, GRAY, GREEN, ORANGE, SETTINGS
 from screw_dynamics.papers.lie_groups import SE3, SO3, Curve, Motion, geodesic, spline
 
 IMAGE = Path("docs") / "images" / "curves_on_groups.png"
 TIMES = np.array((0.0, 1.0, 1.8, 3.0, 4.0))
 VECTORS = np.array(((1.3, 0.3, 0.0), (1.0, 1.2, 0.6), (0.3, 0.9, 1.4), (-0.3, 1.6, 0.6), (0.7, 2.0, -0.6)))
-MASS, CENTRE = 2.0, (0.0, 0.0, 0.6)     # of a body held at one end, kg and m
+MASS, CENTER = 2.0, (0.0, 0.0, 0.6)     # of a body held at one end, kg and m
 BOX = np.diag((0.26, 0.24, 0.03))       # kg m^2
 
 
@@ -55,7 +55,7 @@ def rotations():
 
 def motions():
     """Of a body, from one pose to another in unit time: its inertia, and curves."""
-    inertia = sd.inertia_matrix(MASS, CENTRE, BOX)
+    inertia = sd.inertia_matrix(MASS, CENTER, BOX)
     X0, X1 = np.eye(4), SE3.exp(np.array((2.2, 0.5, 0.4, 0.0, 0.0, 0.0)))
     X1[:3, 3] = 1.6, 0.3, 0.4
     return inertia, {"slerp and line": Straight(X0, X1), "geodesic of its inertia": geodesic(SE3, X0, X1, inertia)}
@@ -67,7 +67,7 @@ def energy(curve, inertia, samples=2001):
     return float(np.trapezoid(0.5 * ((V @ inertia) * V).sum(axis=-1), dx=1.0 / (samples - 1)))
 
 
-COLOURS = (ORANGE, GREEN, BLUE)
+COLORS = (ORANGE, GREEN, BLUE)
 
 
 def draw(path):
@@ -77,7 +77,7 @@ def draw(path):
         on_sphere(figure.add_axes((0.0, 0.04, 0.31, 0.88), projection="3d"))
         speeds(figure.add_axes((0.355, 0.60, 0.26, 0.28)), figure.add_axes((0.355, 0.15, 0.26, 0.28)))
         bodies(figure.add_axes((0.64, 0.0, 0.36, 0.92), projection="3d"))
-        figure.text(0.01, 0.006, "screw_dynamics, python -m studies.curves", fontsize=7, color=GREY)
+        figure.text(0.01, 0.006, "screw_dynamics, python -m studies.curves", fontsize=7, color=GRAY)
         figure.savefig(path, dpi=90)
         plt.close(figure)
     return path
@@ -89,8 +89,8 @@ def on_sphere(axis):
     axis.plot_wireframe(np.cos(u) * np.sin(v), np.sin(u) * np.sin(v), np.cos(v), color="#dddddd", linewidth=0.4)
     keys, curves = rotations()
     t = np.linspace(TIMES[0], TIMES[-1], 400)
-    for (name, curve), colour in zip(curves.items(), COLOURS, strict=True):
-        axis.plot(*curve(t)[0][:, :, 2].T, color=colour, linewidth=1.5, label=name)
+    for (name, curve), color in zip(curves.items(), COLORS, strict=True):
+        axis.plot(*curve(t)[0][:, :, 2].T, color=color, linewidth=1.5, label=name)
     axis.plot(*keys[:, :, 2].T, "o", color="black", markersize=4)
     axis.legend(fontsize=7, loc="lower left", frameon=False)
     axis.set_title("Through five rotations: the z axis", fontsize=9, y=0.97)
@@ -103,9 +103,9 @@ def on_sphere(axis):
 def speeds(above, below):
     """Angular velocity and acceleration, x components."""
     t = np.linspace(TIMES[0], TIMES[-1], 801)
-    for (_, curve), colour in zip(rotations()[1].items(), COLOURS, strict=True):
+    for (_, curve), color in zip(rotations()[1].items(), COLORS, strict=True):
         for axis, x in zip((above, below), curve(t)[1:], strict=True):
-            axis.plot(t, np.linalg.norm(x, axis=-1), color=colour, linewidth=1.2)
+            axis.plot(t, np.linalg.norm(x, axis=-1), color=color, linewidth=1.2)
     for axis, what in ((above, "speed [rad/s]"), (below, "acceleration [rad/s$^2$]")):
         axis.set_title(what, fontsize=9)
         axis.set_xticks(TIMES)
@@ -114,19 +114,19 @@ def speeds(above, below):
 
 
 def bodies(axis):
-    """The body, a rod from its frame to its centre of mass, along both curves."""
+    """The body, a rod from its frame to its center of mass, along both curves."""
     inertia, curves = motions()
-    centre = (*CENTRE, 1.0)
-    for (name, curve), colour in zip(curves.items(), (ORANGE, BLUE), strict=True):
+    center = (*CENTER, 1.0)
+    for (name, curve), color in zip(curves.items(), (ORANGE, BLUE), strict=True):
         X, fine = curve(np.linspace(0.0, 1.0, 9)), curve(np.linspace(0.0, 1.0, 100))
         for C in X:
-            axis.plot(*np.stack((C[:3, 3], (C @ centre)[:3]), axis=1), color=colour, linewidth=0.8, alpha=0.7)
-        axis.plot(*fine[:, :3, 3].T, color=colour, linewidth=0.9, linestyle=":")
-        axis.plot(*(fine @ centre)[:, :3].T, color=colour, linewidth=1.6,
+            axis.plot(*np.stack((C[:3, 3], (C @ center)[:3]), axis=1), color=color, linewidth=0.8, alpha=0.7)
+        axis.plot(*fine[:, :3, 3].T, color=color, linewidth=0.9, linestyle=":")
+        axis.plot(*(fine @ center)[:, :3].T, color=color, linewidth=1.6,
                   label=f"{name}: {energy(curve, inertia):.2f} J")
-        axis.plot(*(X @ centre)[:, :3].T, "o", color=colour, markersize=4)
+        axis.plot(*(X @ center)[:, :3].T, "o", color=color, markersize=4)
     axis.legend(fontsize=7, loc="lower left", frameon=False)
-    axis.set_title("A rod from pose to pose, its centre of mass at the dots", fontsize=9, y=1.0)
+    axis.set_title("A rod from pose to pose, its center of mass at the dots", fontsize=9, y=1.0)
     axis.set_aspect("equal")
     axis.set_box_aspect(None, zoom=1.5)
     axis.view_init(20.0, -70.0)

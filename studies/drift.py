@@ -21,7 +21,7 @@ import numpy as np
 
 import screw_dynamics as sd
 from benchmarks import machine
-from benchmarks.pictures import BLUE, GREEN, GREY, ORANGE, SETTINGS
+from benchmarks.pictures import BLUE, GRAY, GREEN, ORANGE, SETTINGS
 from benchmarks.robots import real
 from screw_dynamics.simulation.integrators import INTEGRATORS
 
@@ -29,7 +29,7 @@ PAGE, IMAGES, BUILD = Path("docs") / "integration.md", Path("docs") / "images", 
 BEGIN, END = "<!-- numbers: make drift -->", "<!-- end of drift -->"
 STEPS, DT, SAMPLES = 1_000_000, 1e-3, 2000
 CHEAPEST, REFERENCE = "semi_implicit_euler", "rk4"      # costs are in units of the one, steps as long as the other's
-COLOURS = ORANGE, BLUE, GREEN, "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#999999"
+COLORS = ORANGE, BLUE, GREEN, "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#999999"
 TOLERANCES = 1e-6, 1e-9     # of an adaptive integrator, relative; of the two runs
 
 
@@ -152,14 +152,14 @@ def renewed(text, begin, end, between):
 def draw(results, path):
     """The energy error of each robot over time, with steps of the same cost."""
     names = list(results["costs"])
-    colours = dict(zip(INTEGRATORS, COLOURS, strict=False))
+    colors = dict(zip(INTEGRATORS, COLORS, strict=False))
     with plt.rc_context(SETTINGS):
         figure, axes = plt.subplots(1, len(names), figsize=(3.1 * len(names), 4.0), sharey=True, squeeze=False)
         figure.subplots_adjust(left=0.065, right=0.99, top=0.80, bottom=0.15, wspace=0.08)
         for axis, name in zip(axes[0], names, strict=True):
             for motion in at_equal_cost(results, name):
                 t, error = largest_within(np.array(motion["t"][1:]), error_of(results, motion)[1:])
-                axis.loglog(t, error, color=colours[motion["integrator"]], label=motion["integrator"], linewidth=1.3)
+                axis.loglog(t, error, color=colors[motion["integrator"]], label=motion["integrator"], linewidth=1.3)
             axis.set_title(name, fontsize=9)
             axis.set_ylim(1e-13, 1e2)
             axis.set_xlabel("time [s]")
@@ -170,7 +170,7 @@ def draw(results, path):
                       frameon=False, bbox_to_anchor=(0.995, 0.93))
         facts = results["machine"]
         figure.text(0.01, 0.01, f"screw_dynamics, make drift: largest error in each fifth of a decade; costs on "
-                    f"{facts['processor']}, {facts['date']}", fontsize=7, color=GREY)
+                    f"{facts['processor']}, {facts['date']}", fontsize=7, color=GRAY)
         figure.savefig(path, dpi=90)
         plt.close(figure)
 

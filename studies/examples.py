@@ -112,7 +112,7 @@ def _error_of(joint: str, orientation: bool = False) -> Measure:
 
 
 def _com_error(com: Any, velocity: Any, body: int = 0) -> Measure:
-    """Of a body whose centre of mass moves at a constant velocity."""
+    """Of a body whose center of mass moves at a constant velocity."""
     def measure(system, t, poses, velocities):
         C, start = poses[body], np.array(system.bodies[body].pose)
         there = start[:3, :3] @ com + start[:3, 3] + t * np.array(velocity)
@@ -130,7 +130,7 @@ def _angle_error(omega: Any, body: int = 0) -> Measure:
 
 # ------------------------------------------------------------------------------------------------- bodies
 def box(x: float, y: float, z: float, at: Any = STILL) -> np.ndarray:
-    """The inertia (6, 6) of an aluminium box, about a frame in which its centre is at a point."""
+    """The inertia (6, 6) of an aluminium box, about a frame in which its center is at a point."""
     mass = ALUMINIUM * x * y * z
     return sd.inertia_matrix(mass, at, mass / 12.0 * np.diag((y * y + z * z, x * x + z * z, x * x + y * y)))
 
@@ -151,32 +151,32 @@ def about(point: Any, omega: Any) -> np.ndarray:
 
 # ------------------------------------------------------------------------------------------------- 5.1 and 5.2
 SPIN, GLIDE = (10.0 * pi, 2.0 * pi, 0.0), (10.0, 0.0, 0.0)
-R0 = np.array((0.4, 0.0, 0.0))      # of the centre of mass, in the reference frame of 5.2
+R0 = np.array((0.4, 0.0, 0.0))      # of the center of mass, in the reference frame of 5.2
 
 
 def free_body() -> list[Example]:
-    """5.1: a free box, its frame at the centre of mass; and 5.2: off it."""
-    centred, off = box(0.8, 0.4, 0.1), box(0.8, 0.4, 0.1, R0)
+    """5.1: a free box, its frame at the center of mass; and 5.2: off it."""
+    centered, off = box(0.8, 0.4, 0.1), box(0.8, 0.4, 0.1, R0)
 
     def example(section, name, title, inertia, twist, *quantities):
         system = MultibodySystem([Body("box", inertia, twist=twist)], gravity=STILL)
         return Example(section, name, title, system, 10.0, quantities)
     turn = 0.0, 0.0, 2.0 * pi
     return [
-        example("5.1", "free_body_turning", "free body, frame at the centre of mass, turning", centred,
+        example("5.1", "free_body_turning", "free body, frame at the center of mass, turning", centered,
                 np.array((*SPIN, *STILL)),
                 Quantity("2", "drift of kinetic energy", "J", _energy_drift(kinetic=True)),
-                Quantity("5.1, text", "drift of the centre of mass", "m", _com_error(REST, STILL), FORMULATIONS)),
-        example("5.1", "free_body_gliding", "free body, frame at the centre of mass, turning and gliding", centred,
+                Quantity("5.1, text", "drift of the center of mass", "m", _com_error(REST, STILL), FORMULATIONS)),
+        example("5.1", "free_body_gliding", "free body, frame at the center of mass, turning and gliding", centered,
                 np.array((*turn, *GLIDE)),
-                Quantity("3", "error of the centre of mass", "m", _com_error(REST, GLIDE), (DIRECT,), 100.0),
+                Quantity("3", "error of the center of mass", "m", _com_error(REST, GLIDE), (DIRECT,), 100.0),
                 Quantity("4", "error of the orientation", "rad", _angle_error(turn), FORMULATIONS, 20.0 * pi)),
-        example("5.2", "free_body_off_centre_turning", "free body, frame off the centre of mass, turning", off,
+        example("5.2", "free_body_off_center_turning", "free body, frame off the center of mass, turning", off,
                 about(R0, SPIN),
-                Quantity("5", "drift of the centre of mass", "m", _com_error(R0, STILL), (SEMIDIRECT,))),
-        example("5.2", "free_body_off_centre_gliding", "free body, frame off the centre of mass, turning and gliding",
+                Quantity("5", "drift of the center of mass", "m", _com_error(R0, STILL), (SEMIDIRECT,))),
+        example("5.2", "free_body_off_center_gliding", "free body, frame off the center of mass, turning and gliding",
                 off, about(R0, SPIN) + np.array((*STILL, *GLIDE)),
-                Quantity("6", "error of the centre of mass", "m", _com_error(R0, GLIDE), scale=100.0)),
+                Quantity("6", "error of the center of mass", "m", _com_error(R0, GLIDE), scale=100.0)),
     ]
 
 

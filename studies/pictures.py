@@ -8,11 +8,11 @@ import matplotlib.pyplot as plt  # noqa: E402
 import numpy as np  # noqa: E402
 from mpl_toolkits.mplot3d.art3d import Line3DCollection  # noqa: E402
 
-from benchmarks.pictures import BLUE, GREEN, GREY, ORANGE, SETTINGS  # noqa: E402
+from benchmarks.pictures import BLUE, GRAY, GREEN, ORANGE, SETTINGS  # noqa: E402
 
 from .examples import FORMULATIONS, examples  # noqa: E402
 
-COLOURS = dict(zip((1e-2, 1e-3, 1e-4), (ORANGE, BLUE, GREEN), strict=True))
+COLORS = dict(zip((1e-2, 1e-3, 1e-4), (ORANGE, BLUE, GREEN), strict=True))
 FLOOR = 1e-18           # errors below it, and 0, are drawn here
 GRID = dict(color="#e4e4e4", linewidth=0.6)
 
@@ -24,7 +24,7 @@ def draw(motions, folder):
         for example in (e for e in examples() if not e.beside):
             beside = [of(motions, e.name) for e in examples() if e.beside == example.name]
             figure = of_example(example, of(motions, example.name), *beside)
-            figure.text(0.01, 0.006, "screw_dynamics, make figures", fontsize=7, color=GREY)
+            figure.text(0.01, 0.006, "screw_dynamics, make figures", fontsize=7, color=GRAY)
             drawn.append(folder / f"integration_{example.name}.png")
             figure.savefig(drawn[-1], dpi=90)
             plt.close(figure)
@@ -50,10 +50,10 @@ def of_mechanisms(shown):
     figure = plt.figure(figsize=(11.0, 2.9))
     for k, example in enumerate(shown):
         axis = figure.add_axes((k / len(shown), 0.0, 1.0 / len(shown), 0.86), projection="3d")
-        system, colours = example.system, (BLUE, ORANGE, GREEN)
+        system, colors = example.system, (BLUE, ORANGE, GREEN)
         points = [corners(body) for body in system.bodies]
-        for of_body, colour in zip(points, colours, strict=False):
-            axis.add_collection3d(Line3DCollection([(of_body[i], of_body[j]) for i, j in EDGES], colors=colour,
+        for of_body, color in zip(points, colors, strict=False):
+            axis.add_collection3d(Line3DCollection([(of_body[i], of_body[j]) for i, j in EDGES], colors=color,
                                                    linewidths=1.2))
         size = np.ptp(np.concatenate((*points, np.zeros((1, 3)))), axis=0).max()
         for joint in system.joints:
@@ -65,7 +65,7 @@ def of_mechanisms(shown):
         for spring in system.springs:
             start = np.array(system.bodies[system.number[spring.body]].pose) @ (*spring.point, 1.0)
             end = np.array(spring.point_on) if spring.on is None else start[:3]
-            axis.plot(*np.array((start[:3], end)).T, color=GREY, linewidth=1.0, linestyle="--")
+            axis.plot(*np.array((start[:3], end)).T, color=GRAY, linewidth=1.0, linestyle="--")
         axis.set_title(f"{example.section}  {example.title}", fontsize=8)
         axis.set_aspect("equal")
         axis.set_axis_off()
@@ -115,6 +115,6 @@ def of_example(example, motions, beside=None):
 
 
 def curves(axis, motions, key, **style):
-    """Of {dt: (t, values)} the values of a key over time, a colour a dt, the longest step first."""
+    """Of {dt: (t, values)} the values of a key over time, a color a dt, the longest step first."""
     for dt, (t, values) in sorted(motions.items(), reverse=True):
-        axis.semilogy(t, np.maximum(values[key], FLOOR), color=COLOURS.get(dt, GREY), label=f"dt = {dt:g} s", **style)
+        axis.semilogy(t, np.maximum(values[key], FLOOR), color=COLORS.get(dt, GRAY), label=f"dt = {dt:g} s", **style)

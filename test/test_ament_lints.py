@@ -1,6 +1,6 @@
 """The lints of ament that apply here, where they are installed. ruff, in `make lint`, checks more than the first two.
 
-ament_copyright does not apply: the licence of all files is in LICENSE, and none begins with a notice. Of ament_pep257
+ament_copyright does not apply: the license of all files is in LICENSE, and none begins with a notice. Of ament_pep257
 what would have a docstring begin on its second line, or in the imperative, does not."""
 import shutil
 import subprocess

@@ -84,7 +84,7 @@ def test_rosdep_has_the_keys_of_both(tree, tmp_path):
     assert keys == set.union(*both) - set(BOTH) and all(len(names & keys) > 5 for names in both)
 
 
-def test_a_release_has_all_that_is_tracked_and_a_licence_in_each_package(written):
+def test_a_release_has_all_that_is_tracked_and_a_license_in_each_package(written):
     folder, archive, interfaces = written
     tracked = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
     there = {path for path in tracked.splitlines() if (ROOT / path).exists()}

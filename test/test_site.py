@@ -96,7 +96,7 @@ def test_a_cell_that_fails_fails_the_site(tmp_path):
     (pages / "index.md").write_text(f"{head}# A page\n\n```{{code-cell}}\nassert 1 == 2, 'too far'\n```\n")
     done = sphinx(pages, tmp_path / "site", "-c", "docs", *PLAIN, "-D",
                   f"nb_execution_cache_path={tmp_path / 'notebooks'}")
-    assert done.returncode != 0 and re.search("AssertionError.*: too far", done.stderr)     # between them colours
+    assert done.returncode != 0 and re.search("AssertionError.*: too far", done.stderr)     # between them colors
 
 
 def test_the_page_of_the_nodes_is_up_to_date_with_and_without_ros():

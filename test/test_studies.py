@@ -70,7 +70,7 @@ def test_both_formulations_have_the_same_order_and_size_elsewhere(motions):
 def test_printed_energies():
     """T_0 = 696.399 J of 5.2; of the heavy top [MT] prints 5000.69 J, which counts the spring's energy twice."""
     system = {e.name: e.system for e in examples()}
-    for name in ("free_body_turning", "free_body_off_centre_turning"):
+    for name in ("free_body_turning", "free_body_off_center_turning"):
         assert f"{system[name].kinetic_energy(*system[name].initial()):.3f}" == "696.399"
     top = system["heavy_top"]
     energy, spring = top.energy(*top.initial()), 0.5 * 1e4 * (0.5 ** 2 + 0.5 ** 2)

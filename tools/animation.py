@@ -80,27 +80,27 @@ def held(goal, first, second, a, b):
 
 # ------------------------------------------------------------------------------------------------- what is seen
 def parts(scene):
-    """(link, pose in it, Mesh, colour) of all that is seen but the ground."""
+    """(link, pose in it, Mesh, color) of all that is seen but the ground."""
     found = []
     for shape in read_shapes(str(URDF)).visual:
         for part in parts_of(shape, Path):
-            found.append((shape.link, shape.pose, part.mesh, np.array(part.colour[:3])))
+            found.append((shape.link, shape.pose, part.mesh, np.array(part.color[:3])))
     for k, (name, thing) in enumerate(scene.objects.items()):
         if thing.free:
-            colour = (0.30, 0.62, 0.42) if name in ("first", "second") else WARM[k % 2]
-            found += [(name, pose, mesh_of(shape), np.array(colour)) for shape, pose in thing.shapes]
+            color = (0.30, 0.62, 0.42) if name in ("first", "second") else WARM[k % 2]
+            found += [(name, pose, mesh_of(shape), np.array(color)) for shape, pose in thing.shapes]
     return found
 
 
 def triangles(placed):
-    """Corners (t, 3, 3), their normals (t, 3, 3) and colours (t, 3) of (Mesh, pose or linear map (4, 4), colour)."""
-    corners, normals, colours = [np.zeros((0, 3, 3))], [np.zeros((0, 3, 3))], [np.zeros((0, 3))]
-    for mesh, C, colour in placed:
+    """Corners (t, 3, 3), their normals (t, 3, 3) and colors (t, 3) of (Mesh, pose or linear map (4, 4), color)."""
+    corners, normals, colors = [np.zeros((0, 3, 3))], [np.zeros((0, 3, 3))], [np.zeros((0, 3))]
+    for mesh, C, color in placed:
         v = mesh.vertices @ C[:3, :3].T + C[:3, 3]
         corners.append(v[mesh.faces])
         normals.append(vertex_normals(v, mesh.faces)[mesh.faces])
-        colours.append(np.broadcast_to(colour, (len(mesh.faces), 3)))
-    return np.concatenate(corners), np.concatenate(normals), np.concatenate(colours)
+        colors.append(np.broadcast_to(color, (len(mesh.faces), 3)))
+    return np.concatenate(corners), np.concatenate(normals), np.concatenate(colors)
 
 
 def arrows(points, forces):
@@ -203,8 +203,8 @@ def lit(points, light_depth):
 
 def picture(scene, q, seen, points, forces):
     """An Image of a configuration."""
-    corners, normals, colours = triangles((mesh, scene.robot.forward_kinematics(q, link) @ pose, colour)
-                                          for link, pose, mesh, colour in seen)
+    corners, normals, colors = triangles((mesh, scene.robot.forward_kinematics(q, link) @ pose, color)
+                                          for link, pose, mesh, color in seen)
     from_light = (corners - TARGET) @ looking(LIGHT, np.zeros(3)).T
     from_light[..., :2] = (from_light[..., :2] / HALF + 1.0) * 0.5 * SHADOW
     light_depth = buffers(from_light, SHADOW, SHADOW)[0]
@@ -212,16 +212,16 @@ def picture(scene, q, seen, points, forces):
     image = ground(rays, light_depth)
     depth, there, t, n = seen_by_eye(corners, normals, rays)
     light = lit(EYE + rays[there] * depth[:, None] + 0.004 * n, light_depth)
-    image[there] = colours[t] * (0.42 + 0.16 * n[:, 2] + 0.55 * np.maximum(n @ LIGHT, 0.0) * light)[:, None]
-    corners, normals, colours = triangles(arrows(points, forces))           # through what hides them
+    image[there] = colors[t] * (0.42 + 0.16 * n[:, 2] + 0.55 * np.maximum(n @ LIGHT, 0.0) * light)[:, None]
+    corners, normals, colors = triangles(arrows(points, forces))           # through what hides them
     _, there, t, n = seen_by_eye(corners, normals, rays)
-    image[there] = 0.15 * image[there] + 0.85 * colours[t] * (0.7 + 0.3 * np.abs(n @ LIGHT))[:, None]
+    image[there] = 0.15 * image[there] + 0.85 * colors[t] * (0.7 + 0.3 * np.abs(n @ LIGHT))[:, None]
     small = np.clip(image, 0.0, 1.0).reshape(SIZE[1], FINER, SIZE[0], FINER, 3).mean(axis=(1, 3))
     return Image.fromarray((255.0 * small + 0.5).astype(np.uint8))
 
 
 def ground(rays, light_depth):
-    """Colours (h, w, 3) of the ground with a grid of 0.25 m, in shadow where it is, and fading to the sky."""
+    """Colors (h, w, 3) of the ground with a grid of 0.25 m, in shadow where it is, and fading to the sky."""
     down = np.minimum(rays[..., 2], -1e-6)
     reach = -EYE[2] / down
     p = EYE + rays * reach[..., None]
@@ -229,9 +229,9 @@ def ground(rays, light_depth):
     line = np.abs((p[..., :2] / 0.25 + 0.5) % 1.0 - 0.5) * 0.25
     thin = np.clip(1.0 - (line.min(axis=-1) - 0.0015) / (0.0012 * reach), 0.0, 1.0)
     shade = 1.0 - 0.30 * (1.0 - lit(p, light_depth)) * (away < 2.0)
-    colour = (GROUND - 0.075 * thin[..., None]) * shade[..., None]
+    color = (GROUND - 0.075 * thin[..., None]) * shade[..., None]
     fade = np.clip((away - 1.3) / 2.2, 0.0, 1.0)[..., None]
-    return np.where(rays[..., 2:] < 0.0, colour * (1.0 - fade) + SKY * fade, SKY)
+    return np.where(rays[..., 2:] < 0.0, color * (1.0 - fade) + SKY * fade, SKY)
 
 
 def main():

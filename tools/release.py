@@ -37,7 +37,7 @@ def git(*arguments):
 
 
 def packages():
-    """{package: {path in it: file, or its bytes}} of both packages; the licence is in each, and the changelog."""
+    """{package: {path in it: file, or its bytes}} of both packages; the license is in each, and the changelog."""
     markdown = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
     found = {name: {"CHANGELOG.rst": changelog.page(name, markdown).encode()} for name in (NAME, INTERFACES)}
     found[INTERFACES]["LICENSE"] = ROOT / "LICENSE"

@@ -1,4 +1,4 @@
-"""The robot as a whole: centre of mass, inertia and momentum about it, and their rates, O(n)."""
+"""The robot as a whole: center of mass, inertia and momentum about it, and their rates, O(n)."""
 from typing import NamedTuple
 
 import numpy as np
@@ -44,29 +44,29 @@ def composite(links: Link, body: CompositeInertias, frames: Frame, target: Targe
 
 
 @kernel
-def centre(M: Inertia) -> Vec3:
-    """The centre of mass of an inertia."""
+def center(M: Inertia) -> Vec3:
+    """The center of mass of an inertia."""
     return (1.0 / M.mass) * M.moment
 
 
 @kernel
 def center_of_mass(links: Link, body: CompositeInertias, frames: Frame, target: Target, out: np.ndarray) -> None:
-    """The centre of mass of all links, the root too, in the reference frame, m."""
+    """The center of mass of all links, the root too, in the reference frame, m."""
     D = composite(links, body, frames, target)
-    c = D @ centre(body.M[0])
+    c = D @ center(body.M[0])
     out[0], out[1], out[2] = c.x, c.y, c.z
 
 
 @kernel
 def centroidal_momentum_matrix(links: Link, body: CompositeInertias, frames: Frame, target: Target,
                                out: np.ndarray) -> None:
-    """Add to `out` (6, n) the matrix A, with A v the momentum about the centre of mass, in the reference frame's axes.
+    """Add to `out` (6, n) the matrix A, with A v the momentum about the center of mass, in the reference frame's axes.
 
     Column k is the momentum of the composite body that joint k carries, at unit rate: M^c X_k, as in the mass
     matrix."""
     k, X = links.coordinate, links.X
     D = composite(links, body, frames, target)
-    c = D @ centre(body.M[0])
+    c = D @ center(body.M[0])
     for i in range(1, len(k)):
         W = Ad_dual(D @ body.C[i], body.M[i] @ X[i])
         add_column(out, k[i], Twist(W.torque - cross(c, W.force), W.force))
@@ -98,7 +98,7 @@ def centroidal_momentum_matrix_derivative(links: Link, body: CompositeInertiaRat
         N[i] = inertia_rate(M[i], V[i])
     for i in range(len(k) - 1, 0, -1):
         N[parent[i]] += moved(B[i], N[i])
-    c, cd = D @ centre(Mc[0]), (1.0 / Mc[0].mass) * (D.R @ N[0].moment)
+    c, cd = D @ center(Mc[0]), (1.0 / Mc[0].mass) * (D.R @ N[0].moment)
     child = V[len(k) - 1]
     for i in range(len(k) - 1, 0, -1):
         child = Ad(B[i + 1], child) if i < len(k) - 1 and inner(q[i + 1]) else V[i]
@@ -122,7 +122,7 @@ class AcceleratedBodies(NamedTuple):
 @kernel
 def centroidal_momentum_rate(links: Link, body: AcceleratedBodies, frames: Frame, target: Target,
                              out: np.ndarray) -> None:
-    """Set `out` (6,) to A q'' + A' q', the sum of the wrenches M V' - ad_V^T M V that move the bodies, about the centre
+    """Set `out` (6,) to A q'' + A' q', the sum of the wrenches M V' - ad_V^T M V that move the bodies, about the center
     of mass, in the reference frame's axes."""
     parent, X, M, E = links.parent, links.X, links.M, links.E
     q, qd, qdd, C, V, Vd = body
@@ -151,10 +151,10 @@ def centroidal_momentum_rate_on_groups(links: Link, body: AcceleratedBodies, fra
 
 @kernel
 def composite_inertia(links: Link, body: CompositeInertias, frames: Frame, target: Target, out: np.ndarray) -> None:
-    """Set `out` (6, 6) to the inertia of all links, the root too, about the centre of mass, in the reference frame's
+    """Set `out` (6, 6) to the inertia of all links, the root too, about the center of mass, in the reference frame's
     axes."""
     M = moved(composite(links, body, frames, target), body.M[0])
-    T, none = shifted(-centre(M), M).rotational, null(M)
+    T, none = shifted(-center(M), M).rotational, null(M)
     for i in range(3):
         for j in range(3):
             out[i, j + 3] = out[i + 3, j] = out[i + 3, j + 3] = none

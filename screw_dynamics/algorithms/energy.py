@@ -32,7 +32,7 @@ def kinetic_energy(links: Link, body: Energies, kinetic: np.ndarray) -> None:
 
 @kernel
 def potential_energy(links: Link, body: Energies, potential: np.ndarray) -> None:
-    """U = -sum m g . r over the bodies and the root link, r the centre of mass; 0 at the root frame's origin, J."""
+    """U = -sum m g . r over the bodies and the root link, r the center of mass; 0 at the root frame's origin, J."""
     parent, X, M, E = links.parent, links.X, links.M, links.E
     q, qd, C, V = body
     up = X[0].linear                                        # -g

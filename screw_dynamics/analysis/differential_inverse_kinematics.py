@@ -1,7 +1,7 @@
 """Differential inverse kinematics: joint velocities that follow several tasks at once within limits, by a quadratic
 program.
 
-The velocities v minimise the sum of weight^2 |J v - r|^2 over the tasks, r the rate that each asks for, and damping
+The velocities v minimize the sum of weight^2 |J v - r|^2 over the tasks, r the rate that each asks for, and damping
 |v|^2, between bounds that keep the limits of positions, velocities and accelerations. The solver is daqp, the extra
 [ik]: a dual active-set method (Arnstrom, Bemporad and Axehill 2022)."""
 from __future__ import annotations
@@ -53,7 +53,7 @@ class FrameTask(NamedTuple):
 
 
 class CenterOfMassTask(NamedTuple):
-    """The centre of mass, which shall be at a position (3,) that moves with a velocity (3,), in the root link's
+    """The center of mass, which shall be at a position (3,) that moves with a velocity (3,), in the root link's
     frame."""
 
     position: ArrayLike
@@ -64,7 +64,7 @@ class CenterOfMassTask(NamedTuple):
     def at(self, robot: Robot, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Rows and rates."""
         away = checks.vector("position", self.position, 3) - robot.center_of_mass(q)
-        gain = model_checks.number("task of the centre of mass", "gain", self.gain, 0.0)
+        gain = model_checks.number("task of the center of mass", "gain", self.gain, 0.0)
         rate = gain * away + checks.vector("velocity", self.velocity, 3)
         weight = checks.each("weight", self.weight, 3)
         return weight[:, None] * robot.center_of_mass_jacobian(q), weight * rate

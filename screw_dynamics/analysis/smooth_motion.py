@@ -2,7 +2,7 @@
 
 D. Mellinger, V. Kumar, "Minimum snap trajectory generation and control for quadrotors", ICRA 2011, for flat outputs of
 the fourth order; C. Richter, A. Bry, N. Roy, "Polynomial trajectory planning for aggressive quadrotor flight in dense
-indoor environments", ISRR 2013: what minimises the integral of a squared derivative is piecewise polynomial, its
+indoor environments", ISRR 2013: what minimizes the integral of a squared derivative is piecewise polynomial, its
 unknowns are derivatives at the points, and these follow from linear equations. Here it is the fifth, of polynomials of
 degree 9, so that the fourth is continuous. No ROS, no robot. May import checks."""
 from __future__ import annotations
@@ -17,7 +17,7 @@ from screw_dynamics import checks
 ORDER = 4                       # of the derivatives that are continuous
 GIVEN = ORDER + 1               # numbers at a point: the position, and these
 DEGREE = 2 * GIVEN - 1
-UNEVEN = 100.0                  # the factor by which neighbouring segments may differ; then rounding takes over
+UNEVEN = 100.0                  # the factor by which neighboring segments may differ; then rounding takes over
 
 
 class SmoothMotion:
@@ -116,7 +116,7 @@ def _derivative(coefficients: np.ndarray, u: np.ndarray, d: int) -> np.ndarray:
 def _completed(spans: np.ndarray, values: np.ndarray, order: np.ndarray) -> np.ndarray:
     """Values (5, points, n) with the derivatives that were not given, where the gradient of the sum vanishes.
 
-    Equations of a point and its neighbours: elimination from the first to the last, and back."""
+    Equations of a point and its neighbors: elimination from the first to the last, and back."""
     k, n = values.shape[1:]
     unknown = np.arange(GIVEN) > order[:, None]
     own, next_ = np.zeros((k, GIVEN, GIVEN)), np.zeros((k, GIVEN, GIVEN))     # blocks of the sum's form

@@ -184,7 +184,7 @@ def torque_regressor(model: Model, options: Options) -> list[Function]:
     further = tuple(x for x in at_run_time(options, external=False) if x.name == "gravity")
     inputs = (configuration(model), velocities(model), accelerations(model), *further)
     Y = Array("Y", (model.n, PARAMETERS * len(model.parents)),
-              "tau = Y p; p: of each body mass, mass times centre of mass, and inertia about the origin of its link's "
+              "tau = Y p; p: of each body mass, mass times center of mass, and inertia about the origin of its link's "
               f"frame xx xy yy xz yz zz; the bodies: {', '.join(_named(model))}")
 
     def way(robot: TracedRobot, q, qd, qdd, *_):

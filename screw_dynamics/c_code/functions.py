@@ -76,6 +76,6 @@ def at_run_time(options: Options, external: bool = True, gravity: bool = True) -
                    "in its frame") for link in options.external if external]
     if gravity and options.gravity:
         found.append(Array("gravity", (3,), "acceleration of gravity in the frame of the root link, m/s^2"))
-    found += [Array(f"payload_{link}", (10,), f"load on {link}, in its frame: mass (kg); centre of mass x y z (m); "
+    found += [Array(f"payload_{link}", (10,), f"load on {link}, in its frame: mass (kg); center of mass x y z (m); "
                     "inertia about that xx xy yy xz yz zz (kg m^2)") for link in options.payload]
     return tuple(found)

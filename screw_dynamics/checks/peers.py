@@ -148,7 +148,7 @@ class WithHints(type):
     """The metaclass of a class whose AttributeError for a name in HINTS says what to use instead.
 
     These names are attributes that raise, hidden from dir(). A __getattr__ would do the same, but make every access
-    slower: a call of Robot by 0.1 us, as Python 3.11 and older optimise no access to a class that has one."""
+    slower: a call of Robot by 0.1 us, as Python 3.11 and older optimize no access to a class that has one."""
 
     def __new__(meta, name: str, bases: tuple[type, ...], body: dict[str, Any]) -> WithHints:
         """The class, with the hints for names that neither its body nor a base defines."""

@@ -197,7 +197,7 @@ class ClosedLoopRobot:
 
     def admissible_deviations(self, q: ArrayLike, qd: ArrayLike) -> np.ndarray:
         """Columns (2n, 2 degrees of freedom) that span the deviations (dq, dqd) of one state, closed and admissible, to
-        neighbouring ones: J dq = 0 and J dqd + dJ qd = 0."""
+        neighboring ones: J dq = 0 and J dqd + dJ qd = 0."""
         return derivatives.admissible_deviations(self.constraints, checks.vector("q", q, self.robot.nq),
                                                  checks.vector("qd", qd, self.robot.n))
 

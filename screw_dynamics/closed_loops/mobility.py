@@ -8,7 +8,7 @@ import numpy as np
 from .constraints import Constraints
 from .projection import closed, directions, rank
 
-NEIGHBOURS, FAR = 4, 0.02       # how many closed configurations are looked at, and how far away, in rad and m alike
+NEIGHBORS, FAR = 4, 0.02       # how many closed configurations are looked at, and how far away, in rad and m alike
 OPEN = 1e-6                     # residuals above it are those of an open loop
 
 
@@ -41,15 +41,15 @@ def mobility(constraints: Constraints, q: np.ndarray, free: np.ndarray) -> Mobil
         independent = found - int(rank(np.delete(J, np.arange(rows.start, rows.stop), axis=0)))
         if rows.stop - rows.start > independent:
             redundancy[name] = rows.stop - rows.start - independent
-    singular = any(rank(constraints.jacobian(near)[:, free]) > found for near in _neighbours(constraints, q))
+    singular = any(rank(constraints.jacobian(near)[:, free]) > found for near in _neighbors(constraints, q))
     return Mobility(int(free.sum()) - found, found, constraints.m - found, redundancy, singular)
 
 
-def _neighbours(constraints, q):
+def _neighbors(constraints, q):
     """Closed configurations nearby, in admissible directions; those that the projection does not reach are left out."""
     rng, everything = np.random.default_rng(0), np.ones(constraints.robot.n, dtype=bool)
     tangent = directions(constraints.jacobian(q)).admissible
-    for _ in range(NEIGHBOURS if tangent.any() else 0):
+    for _ in range(NEIGHBORS if tangent.any() else 0):
         step = tangent @ rng.normal(size=len(tangent))
         try:
             yield closed(constraints, constraints.robot.integrate(q, FAR * step / np.linalg.norm(step)), everything,

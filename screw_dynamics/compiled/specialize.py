@@ -144,9 +144,9 @@ def _over_scalar(x):
 def _kernel(lines, targeted):
     """The kernel of these lines, as Entry calls it, in a module whose name is their hash: the key of its cache."""
     arguments = "links, body, frames, target, out" if targeted else "links, body, out"
-    text = "\n    ".join([f"@optimised_alone\ndef algorithm({arguments}):", *(lines or ["pass"])])
+    text = "\n    ".join([f"@optimized_alone\ndef algorithm({arguments}):", *(lines or ["pass"])])
     imports = ("from screw_dynamics.numbers.scalars import sincos, sqrt\n"
-               "from screw_dynamics.numbers.values import null, optimised_alone")
+               "from screw_dynamics.numbers.values import null, optimized_alone")
     text = f"{imports}\n\n\n{text}\n"
     name = "screw_dynamics_straight_line_" + hashlib.sha256(text.encode()).hexdigest()[:32]
     if name not in sys.modules:

@@ -90,8 +90,8 @@ def write_face(touch: Touch, row: int, k: int, P: Pose, h: Vec3, i: int, Q: Pose
     x, y = column(P.R, i1), column(P.R, i2)
     u, v, w = component(g, j1) * column(Q.R, j1), component(g, j2) * column(Q.R, j2), column(Q.R, turned)
     side = -component(g, turned) if up @ w > 0.0 else component(g, turned)
-    centre = Q.p + side * w
-    d = centre - P.p
+    center = Q.p + side * w
+    d = center - P.p
     n = -1.0 * up if first else up
     limits = Vec3(component(h, i1), component(h, i2), component(h, i))
     middle = Vec3(d @ x, d @ y, d @ up - limits.z)
@@ -105,7 +105,7 @@ def write_face(touch: Touch, row: int, k: int, P: Pose, h: Vec3, i: int, Q: Pose
         low, high = clip(a.x, b.x, limits.x, near, 0.0, 1.0)
         low, high = clip(a.y, b.y, limits.y, near, low, high)
         if low < high:
-            start, end = centre + p.x * u + p.y * v, centre + q.x * u + q.y * v
+            start, end = center + p.x * u + p.y * v, center + q.x * u + q.y * v
             if low > 0.0:
                 gap = a.z + low * (b.z - a.z)
                 least = min(least, gap)
@@ -123,7 +123,7 @@ def write_face(touch: Touch, row: int, k: int, P: Pose, h: Vec3, i: int, Q: Pose
             if absolute(s) < 1.0 - ON_EDGE and absolute(t) < 1.0 - ON_EDGE:
                 gap = middle.z + s * along_u.z + t * along_v.z
                 least = min(least, gap)
-                write_point(touch, row + OTHERS + j, k, centre + s * u + t * v, gap, n, first)
+                write_point(touch, row + OTHERS + j, k, center + s * u + t * v, gap, n, first)
     return least
 
 

@@ -86,7 +86,7 @@ def vertex(data: np.ndarray, of: Convex, i: int) -> Vec3:
 
 
 @kernel
-def centre(data: np.ndarray, of: Convex) -> Vec3:
+def center(data: np.ndarray, of: Convex) -> Vec3:
     """A point inside."""
     return vertex(data, of, of.vertices)
 

@@ -30,7 +30,7 @@ UPRIGHT = 1e-9          # sine: a disc that is tilted by less has no lowest poin
 
 class Outline(NamedTuple):
     """Corners of a shape, of which `first` is the place in `data` and `count` the number, shifted by `shift`; where
-    there are none a disc of this radius. An outward normal and a point of its plane, the disc's centre."""
+    there are none a disc of this radius. An outward normal and a point of its plane, the disc's center."""
 
     first: int
     count: int

@@ -36,7 +36,7 @@ def vertex(given: Geometry, b: int, i: int, j: int) -> Vec3:
 
 @kernel
 def cell(x: float, size: float, count: int) -> int:
-    """In which of count - 1 cells of a line of this size, centred, x is; the first or last where it is beyond."""
+    """In which of count - 1 cells of a line of this size, centered, x is; the first or last where it is beyond."""
     at = floor((value_of(x) / size + 0.5) * (count - 1.0))
     return int(max(0.0, min(at, count - 2.0)))
 
@@ -148,7 +148,7 @@ def write_ball(given: Geometry, b: int, touch: Touch, row: int, k: int, B: Pose,
                margin: float) -> None:
     """Write the touches of a ball about x, in the field's frame: where the field is nearer than all around."""
     there, gap, n = below(given, b, x)
-    if there and gap < 0.0:                         # the centre is below the surface
+    if there and gap < 0.0:                         # the center is below the surface
         write_place(touch, row, k, B @ (x - r * n), gap - r, B.R @ n)
         return
     collider = given.collider
@@ -299,7 +299,7 @@ def box_on_height_field(given: Geometry, a: int, b: int, touch: Touch, row: int,
 
 @kernel
 def cylinder_on_height_field(given: Geometry, a: int, b: int, touch: Touch, row: int, margin: Scalar) -> None:
-    """The points of its rims as on the plane of the triangle below its centre, and peaks under it."""
+    """The points of its rims as on the plane of the triangle below its center, and peaks under it."""
     like, h = given.place.C[a].p.x, given.collider.size[a]
     for j in range(CYLINDER_POINTS):
         write_far(touch, row + j, like)

@@ -87,7 +87,7 @@ def of_triangles(points: np.ndarray, triangles: np.ndarray) -> Polyhedron:
         if face_of[seed] >= 0:
             continue
         normal, group, waiting = normals[seed] / areas[seed], [], [seed]
-        while waiting:                                      # neighbours in the plane of the seed
+        while waiting:                                      # neighbors in the plane of the seed
             f = waiting.pop()
             if face_of[f] >= 0 or np.abs((points[triangles[f]] - a[seed]) @ normal).max() > near:
                 continue

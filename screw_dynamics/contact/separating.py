@@ -13,7 +13,7 @@ from screw_dynamics.numbers.values import Scalar, kernel, noinline
 from screw_dynamics.screws.vectors import Vec3, cross
 
 from .colliders import FAR
-from .convex import NONE, Convex, Edge, axis_of, centre, edge_of, face_of, height_over, local, towards, vertex
+from .convex import NONE, Convex, Edge, axis_of, center, edge_of, face_of, height_over, local, towards, vertex
 from .polyhedra import FACE
 
 PARALLEL = 1e-6         # sine of the angle between edges that have no common normal
@@ -40,8 +40,8 @@ def below_face(data: np.ndarray, X: Convex, i: int, Y: Convex) -> Vec3:
 
 @kernel
 def best_guess(data: np.ndarray, X: Convex, Y: Convex) -> tuple[int, Scalar]:
-    """The face of X that the centre of Y is highest above, and how high."""
-    c, best, at = local(X, centre(data, Y)), -FAR, NONE
+    """The face of X that the center of Y is highest above, and how high."""
+    c, best, at = local(X, center(data, Y)), -FAR, NONE
     for i in range(X.faces):
         height = height_over(data, X, i, c)
         if height > best:
@@ -53,9 +53,9 @@ def best_guess(data: np.ndarray, X: Convex, Y: Convex) -> tuple[int, Scalar]:
 def best_face(data: np.ndarray, X: Convex, Y: Convex, guess: Scalar, more: Scalar, margin: Scalar,
               best: Scalar) -> tuple[int, Scalar]:
     """The face of X that Y is farthest above, the first of those that are so to `more`, and how far; NONE where that
-    is not more than `best`. Faces above which Y is less far than `guess` are left out, by its centre and what was
+    is not more than `best`. Faces above which Y is less far than `guess` are left out, by its center and what was
     lowest before; and what comes after one that Y is farther above than the margin."""
-    c, at = local(X, centre(data, Y)), NONE
+    c, at = local(X, center(data, Y)), NONE
     low = c
     for i in range(X.faces):
         needed = max(best, guess - more)

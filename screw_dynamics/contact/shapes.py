@@ -60,7 +60,7 @@ class Shape:
         return inertia_matrix(mass, com, mass * (np.trace(second) * np.eye(3) - second))
 
     def _moments(self):
-        """Volume, centre (3,), and (3, 3) the mean of r r^T about the centre."""
+        """Volume, center (3,), and (3, 3) the mean of r r^T about the center."""
         raise ValueError(f"a {self.kind.replace('_', ' ')} is no body: it has no volume, mass or inertia")
 
 
@@ -85,7 +85,7 @@ class Sphere(Shape):
 
 @dataclass(frozen=True)
 class Capsule(Shape):
-    """All points within `radius` of a segment of this length along z, centred."""
+    """All points within `radius` of a segment of this length along z, centered."""
 
     radius: float
     length: float
@@ -111,7 +111,7 @@ class Capsule(Shape):
 
 @dataclass(frozen=True)
 class Box(Shape):
-    """A box with edges of lengths size (x, y, z), centred."""
+    """A box with edges of lengths size (x, y, z), centered."""
 
     size: tuple[float, float, float]
     kind: ClassVar[str] = "box"
@@ -131,7 +131,7 @@ class Box(Shape):
 
 @dataclass(frozen=True)
 class Cylinder(Shape):
-    """A cylinder about z, of this radius and length, centred."""
+    """A cylinder about z, of this radius and length, centered."""
 
     radius: float
     length: float
@@ -143,7 +143,7 @@ class Cylinder(Shape):
 
     @property
     def bounding_radius(self) -> float:
-        """From the centre to a rim."""
+        """From the center to a rim."""
         return math.hypot(self.radius, 0.5 * self.length)
 
     def _moments(self):
@@ -208,7 +208,7 @@ class Plane(Shape):
 @dataclass(frozen=True, eq=False)
 class HeightField(Shape):
     """The body below a surface: heights (rows, columns) in m above the frame's xy plane, on a grid over size (x, y),
-    centred; columns along x, rows along y. A cell is two triangles, split from its lowest x and y to its highest."""
+    centered; columns along x, rows along y. A cell is two triangles, split from its lowest x and y to its highest."""
 
     heights: np.ndarray
     size: tuple[float, float]
@@ -272,7 +272,7 @@ def _outwards(points, faces):
 
 
 def _moments_of_mesh(points, faces):
-    """Of the tetrahedra of all faces with a point inside: volume, centre, and the mean of r r^T about the centre."""
+    """Of the tetrahedra of all faces with a point inside: volume, center, and the mean of r r^T about the center."""
     origin = points[np.unique(faces)].mean(axis=0)
     corners = points[faces] - origin
     volumes = np.linalg.det(corners) / 6.0
@@ -285,7 +285,7 @@ def _moments_of_mesh(points, faces):
     if not volume > FLAT * size or any(edges.get(edge[::-1], 0) != count for edge, count in edges.items()):
         raise ValueError(f"a mesh with a volume is closed, and its faces are seen counter-clockwise from outside; one "
                          f"of {len(faces)} faces and {volume:g} m^3 is not: give the inertia, or take its convex hull")
-    centre = np.einsum("i,ij->j", volumes, sums) / (4.0 * volume)
+    center = np.einsum("i,ij->j", volumes, sums) / (4.0 * volume)
     second = (np.einsum("i,ij,ik->jk", volumes, sums, sums)
               + np.einsum("i,icj,ick->jk", volumes, corners, corners)) / (20.0 * volume)
-    return float(volume), centre + origin, second - np.outer(centre, centre)
+    return float(volume), center + origin, second - np.outer(center, center)

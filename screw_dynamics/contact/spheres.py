@@ -1,4 +1,4 @@
-"""A sphere against shapes whose nearest point to its centre has a closed form."""
+"""A sphere against shapes whose nearest point to its center has a closed form."""
 from screw_dynamics.numbers.scalars import absolute, sqrt, where
 from screw_dynamics.numbers.values import Scalar, kernel, null
 from screw_dynamics.screws.vectors import Vec3
@@ -9,14 +9,14 @@ from .writing import TINY, axis_x, axis_z, choose, clamped, direction, write, wr
 
 @kernel
 def sphere_sphere(given: Geometry, a: int, b: int, touch: Touch, row: int, margin: Scalar) -> None:
-    """Along the line through the centres; along z of the second where these coincide."""
+    """Along the line through the centers; along z of the second where these coincide."""
     A, B, collider = given.place.C[a], given.place.C[b], given.collider
     write_spheres(touch, row, A.p, collider.size[a].x, B.p, collider.size[b].x, axis_z(B.R))
 
 
 @kernel
 def sphere_capsule(given: Geometry, a: int, b: int, touch: Touch, row: int, margin: Scalar) -> None:
-    """From the nearest point of the axis; along x of the capsule where the centre is on the axis."""
+    """From the nearest point of the axis; along x of the capsule where the center is on the axis."""
     A, B, r, size = given.place.C[a], given.place.C[b], given.collider.size[a].x, given.collider.size[b]
     u = axis_z(B.R)
     nearest = B.p + clamped(u @ (A.p - B.p), size.z) * u
@@ -62,7 +62,7 @@ def from_cylinder(x: Vec3, r: Scalar, half: Scalar) -> tuple[Scalar, Vec3]:
 
 @kernel
 def sphere_box(given: Geometry, a: int, b: int, touch: Touch, row: int, margin: Scalar) -> None:
-    """From the nearest point of the box; out of the nearest face where the centre is inside."""
+    """From the nearest point of the box; out of the nearest face where the center is inside."""
     A, B, r = given.place.C[a], given.place.C[b], given.collider.size[a].x
     distance, n = from_box((A.p - B.p) @ B.R, given.collider.size[b])
     n = B.R @ n
@@ -71,7 +71,7 @@ def sphere_box(given: Geometry, a: int, b: int, touch: Touch, row: int, margin: 
 
 @kernel
 def sphere_cylinder(given: Geometry, a: int, b: int, touch: Touch, row: int, margin: Scalar) -> None:
-    """From the nearest point of the cylinder; out of the nearest surface where the centre is inside."""
+    """From the nearest point of the cylinder; out of the nearest surface where the center is inside."""
     A, B, r, size = given.place.C[a], given.place.C[b], given.collider.size[a].x, given.collider.size[b]
     distance, n = from_cylinder((A.p - B.p) @ B.R, size.x, size.z)
     n = B.R @ n

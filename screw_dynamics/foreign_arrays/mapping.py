@@ -9,7 +9,7 @@ import numpy as np
 
 from .axes import Axis, Given, is_foreign
 from .chunked import in_blocks
-from .labelled import by_names
+from .labeled import by_names
 
 
 def mapped(function: Callable[..., np.ndarray], given: Given, result: tuple[Axis, ...], name: str) -> Any:

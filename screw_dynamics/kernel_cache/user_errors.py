@@ -55,7 +55,7 @@ def rebinding(function: Callable) -> str:
 def why_not(function: Callable, error: Exception) -> tuple[str, str]:
     """The place in a function that Numba complains of, and its reason, or the first of `refusals` that it quotes."""
     python = getattr(function, "py_func", function)
-    text = re.sub(r"\x1b\[[0-9;]*m", "", str(error))           # without colours
+    text = re.sub(r"\x1b\[[0-9;]*m", "", str(error))           # without colors
     where = place(python.__code__.co_filename, _line(python, error, text))
     return where, next((refusal for refusal in refusals if refusal in text), "") or _reason(error, text)
 

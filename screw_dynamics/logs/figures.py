@@ -66,9 +66,9 @@ def efforts(table: Mapping[str, np.ndarray], joints: Sequence[str], path: Any = 
             ax.set_visible(k < len(joints))
             if k < len(joints):
                 ends = np.flatnonzero(np.diff(table["piece"])) + 1
-                for what, colour, width in (("measured", OTHERS, 2.6), ("model", BLUE, 1.0)):
+                for what, color, width in (("measured", OTHERS, 2.6), ("model", BLUE, 1.0)):
                     y = np.insert(table[f"{what}.{joints[k]}"].astype(float), ends, np.nan)
-                    ax.plot(np.insert(table["t"], ends, np.nan), y, color=colour, lw=width, label=what)
+                    ax.plot(np.insert(table["t"], ends, np.nan), y, color=color, lw=width, label=what)
                 ax.set_title(joints[k], loc="left", fontsize=8.5)
                 ax.tick_params(labelbottom=k % rows == rows - 1 or k == len(joints) - 1)
         figure.supxlabel("time  [s]", fontsize=8.5)

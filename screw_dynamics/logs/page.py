@@ -29,7 +29,7 @@ class Page:
         self._parts.append(f"<h2>{_escape(text)}</h2>")
 
     def text(self, text: str, bad: bool = False) -> None:
-        """A paragraph, in another colour if it is bad news."""
+        """A paragraph, in another color if it is bad news."""
         self._parts.append(f"<p{' class=bad' if bad else ''}>{_escape(text)}</p>")
 
     def listing(self, text: str) -> None:

@@ -160,7 +160,7 @@ class Recording:
     def resampled(self, rate: float) -> Recording:
         """At `rate` samples a second from the first time of each piece on; nothing crosses interruptions.
 
-        Signals are interpolated linearly, commands held, quaternions interpolated and normalised. There is no low-pass:
+        Signals are interpolated linearly, commands held, quaternions interpolated and normalized. There is no low-pass:
         of a lower rate, what is faster than half of it appears as something slower; a note says so."""
         rate = checks.number("rate", rate)
         if not rate > 0.0:
@@ -198,7 +198,7 @@ class Recording:
 
 
 def poses_at(at: np.ndarray, t: np.ndarray, q: np.ndarray, longest: float) -> np.ndarray:
-    """Poses x y z, quaternion x y z w (k, 7) at other times: interpolated, by the shorter way, and normalised; a
+    """Poses x y z, quaternion x y z w (k, 7) at other times: interpolated, by the shorter way, and normalized; a
     quaternion of length 0 is NaN."""
     q, known = q.copy(), np.flatnonzero(~np.isnan(q[:, 3:]).any(axis=1))          # across what was not measured, too
     flips = np.sum(q[known[1:], 3:] * q[known[:-1], 3:], axis=1) < 0.0

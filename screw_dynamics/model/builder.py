@@ -107,8 +107,8 @@ class ModelBuilder:
         """Add a link by its joint's screw, with everything given in the construction frame at q = 0.
 
         axis (3,): direction; point (3,): any point of the axis, m; pitch: m/rad, 0 for a revolute and math.inf for a
-        prismatic joint. pose (4, 4): the reference pose A of the link's frame. com (3,): centre of mass; inertia (3,
-        3): about the centre of mass, resolved in the construction frame. kind, limits, damping, friction, armature and
+        prismatic joint. pose (4, 4): the reference pose A of the link's frame. com (3,): center of mass; inertia (3,
+        3): about the center of mass, resolved in the construction frame. kind, limits, damping, friction, armature and
         mimic as in add_joint. Spatial screw Y = (e, p x e + h e) or (0, e); [MK] (12)."""
         name = f"joint '{joint}'"
         A = checks.pose(name, pose)
@@ -116,12 +116,12 @@ class ModelBuilder:
         to_link = arrays.inverse_pose(A)
         R = to_link[:3, :3]
         Y = checks.screw_on_axis(name, axis, point, pitch)
-        centre = R @ checks.numbers(name, "com", com, (3,)) + to_link[:3, 3]
+        center = R @ checks.numbers(name, "com", com, (3,)) + to_link[:3, 3]
         about = checks.numbers(name, "inertia", np.zeros((3, 3)) if inertia is None else inertia, (3, 3))
         mass = checks.number(f"link '{link}'", "mass", mass, 0.0)
         self.add_joint(joint, link, parent, arrays.Ad_matrix(to_link) @ Y,
                        arrays.inverse_pose(self._reference(body) @ C) @ A,
-                       arrays.inertia_matrix(mass, centre, R @ about @ R.T), kind=kind, limits=limits, damping=damping,
+                       arrays.inertia_matrix(mass, center, R @ about @ R.T), kind=kind, limits=limits, damping=damping,
                        friction=friction, armature=armature, mimic=mimic)
 
     def add_macro_joint(self, kind: str, joint: str, link: str, parent: str, placement: ArrayLike | None = None,

@@ -146,20 +146,20 @@ def inertia(name: str, inertia: ArrayLike | None, physical: bool = True) -> np.n
     if np.abs(M - form).max() > 1e-9 * scale or np.abs(M - M.T).max() > 1e-9 * scale:
         raise ValueError(f"{name}: inertia {M.tolist()} is not of the form [[Theta, m d~], [-m d~, m I]]")
     if mass == 0.0 and moment.any():
-        raise ValueError(f"{name}: mass is 0 but mass times centre of mass is {moment.tolist()}")
+        raise ValueError(f"{name}: mass is 0 but mass times center of mass is {moment.tolist()}")
     about = M[:3, :3] + cross @ cross / mass if mass > 0.0 else M[:3, :3]
     smallest = about.diagonal().min()
     if smallest < -1e-9 * scale:
         raise ValueError(f"{name}: rotational inertia has the negative moment {smallest:g}")
-    rounding = 1e-12 * np.abs(M[:3, :3]).max() * np.eye(3)      # of the shift to the centre of mass
+    rounding = 1e-12 * np.abs(M[:3, :3]).max() * np.eye(3)      # of the shift to the center of mass
     if physical and (reason := impossible(mass, about + rounding)):
-        raise ValueError(f"{name}: inertia {about.tolist()} about the centre of mass is one that no rigid body can "
+        raise ValueError(f"{name}: inertia {about.tolist()} about the center of mass is one that no rigid body can "
                          f"have: {reason}; physical=False takes it nevertheless")
     return inertial_parameters.formed(M)
 
 
 def payload(mass: float, com: ArrayLike, inertia: ArrayLike | None) -> np.ndarray:
-    """The inertia (6, 6) of a load: mass, centre of mass (3,) and rotational inertia (3, 3) about it; None: a point."""
+    """The inertia (6, 6) of a load: mass, center of mass (3,) and rotational inertia (3, 3) about it; None: a point."""
     m = number("payload", "mass", mass, 0.0)
     Theta = np.zeros((3, 3)) if inertia is None else numbers("payload", "inertia", inertia, (3, 3))
     if np.abs(Theta - Theta.T).max() > TOLERANCE * np.abs(Theta).max():

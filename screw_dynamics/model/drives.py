@@ -195,8 +195,8 @@ def _rotors(joint, drive):
 
 def _check_carrier(name, drive, inertia, rotor):
     """ValueError where the body that carries a motor has less inertia about the rotor's axis than the rotor."""
-    _, _, about_centre = inertial_parameters.central(inertial_parameters.of_matrix(inertia))
-    if (has := rotor.axis @ about_centre @ rotor.axis) < drive.rotor_inertia:
+    _, _, about_center = inertial_parameters.central(inertial_parameters.of_matrix(inertia))
+    if (has := rotor.axis @ about_center @ rotor.axis) < drive.rotor_inertia:
         raise ValueError(f"{name}: rotor_inertia {drive.rotor_inertia:g} is more than carrier {drive.carrier!r}, of "
                          f"which it is a part, has about the rotor's axis: {has:g} kg m^2")
 

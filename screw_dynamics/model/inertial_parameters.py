@@ -29,12 +29,12 @@ def matrix(parameters: ArrayLike) -> np.ndarray:
 
 
 def central(parameters: ArrayLike) -> tuple[float, np.ndarray, np.ndarray]:
-    """Mass, centre of mass (3,) and rotational inertia (3, 3) about it of parameters (10,); without mass the centre is
+    """Mass, center of mass (3,) and rotational inertia (3, 3) about it of parameters (10,); without mass the center is
     the origin."""
     p = np.asarray(parameters, dtype=float)
-    centre = p[1:4] / p[0] if p[0] else np.zeros(3)
-    shift = tilde(centre)
-    return p[0], centre, matrix(p)[:3, :3] + p[0] * shift @ shift
+    center = p[1:4] / p[0] if p[0] else np.zeros(3)
+    shift = tilde(center)
+    return p[0], center, matrix(p)[:3, :3] + p[0] * shift @ shift
 
 
 def formed(inertia: ArrayLike) -> np.ndarray:

@@ -173,7 +173,7 @@ class Model:
 
     @lazy
     def inertial_parameters(self) -> np.ndarray:
-        """The inertial parameters (10 b,) of the bodies, ten each: mass, first moments mx my mz = mass times centre of
+        """The inertial parameters (10 b,) of the bodies, ten each: mass, first moments mx my mz = mass times center of
         mass, and rotational inertia xx xy yy xz yz zz about the origin of the body frame; kg, kg m, kg m^2."""
         parameters = inertial_parameters.of_matrix(self.inertias).ravel()
         parameters.setflags(write=False)
@@ -263,7 +263,7 @@ class Model:
     # ------------------------------------------------------------------------------------------------- changes
     def with_root_inertia(self, inertia: ArrayLike | None = None) -> "Model":
         """The model with another inertia (6, 6) of the root link and what is fixed to it, about the root's origin; none
-        without. The root of a model stands still: only totals change, the mass, its centre and potential energy."""
+        without. The root of a model stands still: only totals change, the mass, its center and potential energy."""
         return replace(self, root_inertia=checks.inertia(f"link {self.root!r}", inertia))
 
     def with_armature(self, armature: Mapping[str, float]) -> "Model":
@@ -288,7 +288,7 @@ class Model:
                      inertia: ArrayLike | None = None) -> "Model":
         """The model with a rigid load fixed to a link, in addition to the link's own inertia.
 
-        mass in kg, com (3,) in m and inertia (3, 3) about the centre of mass in kg m^2, resolved in the link's frame.
+        mass in kg, com (3,) in m and inertia (3, 3) about the center of mass in kg m^2, resolved in the link's frame.
         ValueError names what does not exist, is not finite or is negative."""
         body, C = self.frames[self.known_link(link)]
         load = inertial_parameters.moved(C, checks.payload(mass, com, inertia))

@@ -161,6 +161,6 @@ def _jitable(whole: bool, **options):
 kernel = _jitable(True, **INLINE)
 # Not forced into callers, where LLVM may still put what is short: slower than a kernel, but compiled just once.
 noinline = _jitable(True, **CALLEE, forceinline=False)
-# A kernel that Numba compiles in its own way: optimised by itself and again in its callers, straight lines take up to a
+# A kernel that Numba compiles in its own way: optimized by itself and again in its callers, straight lines take up to a
 # quarter less time, and a twentieth more to compile.
-optimised_alone = _jitable(False, **FLAGS, **CALLED, forceinline=True)
+optimized_alone = _jitable(False, **FLAGS, **CALLED, forceinline=True)

@@ -1,8 +1,8 @@
 """Compilers of functions that compiled code alone calls, and of entry points, which call these.
 
-Numba compiles each function as if Python called it: its code is optimised, made machine code of, and linked into that
-of its callers, where it is optimised again. Here the code of a function that compiled code alone calls stays as it is
-lowered; an entry point links all that it calls, directly or not, and the whole is optimised once. That takes two thirds
+Numba compiles each function as if Python called it: its code is optimized, made machine code of, and linked into that
+of its callers, where it is optimized again. Here the code of a function that compiled code alone calls stays as it is
+lowered; an entry point links all that it calls, directly or not, and the whole is optimized once. That takes two thirds
 of the time, and what comes out is as fast.
 
 Functions that call each other in a circle cannot be compiled so."""
@@ -66,7 +66,7 @@ class Whole(JITCodeLibrary):
     """The code of a function that has machine code, with all that it calls."""
 
     def finalize(self) -> None:
-        """Optimise the whole, and make machine code of it."""
+        """Optimize the whole, and make machine code of it."""
         module = self._final_module
         for library in callers_first(self._linking_libraries):
             if hasattr(library, "_reload_init"):                # since Numba 0.62

@@ -26,7 +26,7 @@ SYMBOL = "kernel"
 
 
 class ModuleLibrary(linking.Whole):
-    """A kernel with all that it calls, not optimised, of which no machine code is made in this process."""
+    """A kernel with all that it calls, not optimized, of which no machine code is made in this process."""
 
     def _optimize_final_module(self):
         pass
@@ -81,7 +81,7 @@ def object_of(function: Any, signature: tuple, level: str) -> bytes | None:
             variable.linkage = "internal"
     module.get_function(symbol).name = SYMBOL
     module, machine = llvm.parse_bitcode(module.as_bitcode()), _machine(level)
-    _optimise(module, machine)
+    _optimize(module, machine)
     called = {f.name for f in module.functions if f.is_declaration and not f.name.startswith("llvm.")}
     return machine.emit_object(module) if called <= KNOWN else None
 
@@ -92,7 +92,7 @@ def _machine(level):
     return target.create_target_machine(cpu=level, opt=config.OPT, reloc="pic", codemodel="small")
 
 
-def _optimise(module, machine):
+def _optimize(module, machine):
     """Run the passes of Numba's module pass manager."""
     options = dict(loop_vectorize=config.LOOP_VECTORIZE, slp_vectorize=config.SLP_VECTORIZE)
     if linking.PASSES_ARE_CHOSEN:

@@ -17,7 +17,7 @@ from screw_dynamics.numba_internals.compiler import (
     ir,
     kernel,
     noinline,
-    optimised_alone,
+    optimized_alone,
     overload,
     types,
 )
@@ -26,7 +26,7 @@ from .structs import numba_types
 
 __all__ = (
     "Nil", "PLAIN", "Scalar", "build", "compiled_as", "fields", "form_of", "infix", "is_value", "kernel", "leaves",
-    "linear", "map_numbers", "noinline", "null", "numba_type", "numbers", "optimised_alone", "over", "present",
+    "linear", "map_numbers", "noinline", "null", "numba_type", "numbers", "optimized_alone", "over", "present",
     "scalar_of", "value", "zero")
 
 Scalar = float      # in annotations: float64, a SIMD lane, or any Python number

@@ -1,4 +1,4 @@
-"""Quantities of links, and of the centre of mass, whose targets are in the root frame."""
+"""Quantities of links, and of the center of mass, whose targets are in the root frame."""
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -170,7 +170,7 @@ class LinkVelocity(_OfLink):
 
 @dataclass(frozen=True, eq=False)
 class CenterOfMass(_Aimed):
-    """The position of the robot's centre of mass less a target (3,), in the root frame, m."""
+    """The position of the robot's center of mass less a target (3,), in the root frame, m."""
 
     position: ArrayLike | Callable = (0.0, 0.0, 0.0)
 
@@ -178,7 +178,7 @@ class CenterOfMass(_Aimed):
 
     def labels(self, robot: Any, driven: np.ndarray) -> Sequence[str]:
         """The axes."""
-        return _axes("centre of mass")
+        return _axes("center of mass")
 
     def at(self, robot: Any, nodes: Nodes, derivatives: bool) -> Value:
         """Its Value."""

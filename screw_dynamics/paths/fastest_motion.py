@@ -226,7 +226,7 @@ def _smooth(problem: Problem, ends: tuple[float, float], points: int) -> TimeOpt
     for name, speed in zip(("start_speed", "end_speed"), ends, strict=True):
         if speed:
             raise ValueError(f"{name} is {speed:g}: with limits of jerk a motion leads from rest to rest")
-    from .smooth import smoothed  # with SciPy's optimisers, which are long to load
+    from .smooth import smoothed  # with SciPy's optimizers, which are long to load
     law = smoothed(problem, max(FEWEST, points // 10), problem.path.grid(points))
     use = problem.use(law.at(law.t), with_jerk=True)
     return _concluded(problem, law, use.share[:-1], use.rows, NEARLY)

@@ -76,13 +76,13 @@ def _shares(title, values, limit, names):
 
 
 def _draw_shares(ax, t, title, share, names, style):
-    """Each joint's share of its limit, those that come nearest to it in colour."""
+    """Each joint's share of its limit, those that come nearest to it in color."""
     order = np.argsort(-np.abs(share).max(axis=0), kind="stable")
     for j in order[SHOWN:]:
         ax.plot(t, share[:, j], color=OTHERS, lw=0.8)
-    for colour, j in zip(CURVES, sorted(order[:SHOWN]), strict=False):
+    for color, j in zip(CURVES, sorted(order[:SHOWN]), strict=False):
         # Accelerations and efforts jump: those at a point are those after it.
-        ax.plot(t, share[:, j], color=colour, label=names[j], lw=1.2, drawstyle=style)
+        ax.plot(t, share[:, j], color=color, label=names[j], lw=1.2, drawstyle=style)
     for edge in (-1.0, 1.0):
         ax.axhline(edge, color=VERMILION, lw=0.7, ls=(0, (4, 3)))
     ax.set(ylim=(-1.15, 1.15))
@@ -91,15 +91,15 @@ def _draw_shares(ax, t, title, share, names, style):
 
 
 def _draw_speed(ax, found):
-    """The velocity along the path, in the colour of what binds."""
+    """The velocity along the path, in the color of what binds."""
     quantities = [name.partition(" of ")[0] for name in found.binding]
-    colours = dict(zip(sorted({*quantities} - {""}), CURVES, strict=False))
+    colors = dict(zip(sorted({*quantities} - {""}), CURVES, strict=False))
     ax.plot(found.t, found.sd, color=OTHERS, lw=1.2)
     first = 0
     for quantity, group in groupby(quantities[:-1]):
         last = first + len(list(group))
         if quantity:
-            ax.plot(found.t[first:last + 1], found.sd[first:last + 1], color=colours[quantity], lw=2.0, label=quantity)
+            ax.plot(found.t[first:last + 1], found.sd[first:last + 1], color=colors[quantity], lw=2.0, label=quantity)
         first = last
     ax.set_title("s', velocity along the path, and what limits it", loc="left", fontsize=10, fontweight="bold",
                  color="#22303C")

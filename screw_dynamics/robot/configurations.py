@@ -39,7 +39,7 @@ class Configurations(Evaluation):
         return self.integrate(q0, checks.real_numbers("s", s)[..., None] * self.difference(q0, q1))
 
     def distance(self, q0: ArrayLike, q1: ArrayLike) -> np.ndarray:
-        """The length (...) of difference(q0, q1), of radians and metres alike."""
+        """The length (...) of difference(q0, q1), of radians and meters alike."""
         if any_foreign((q0, q1)):
             return self._method_on("distance", {"q0": q0, "q1": q1}, (), ())
         return np.linalg.norm(self.difference(q0, q1), axis=-1)

@@ -217,8 +217,8 @@ class Integration(Evaluation):
         efforts tau (..., samples, n) of each joint at the times t (samples,), what is beyond its limits shaded, and the
         energy. Of a joint on a group the turns, its quaternion among them, share one panel, and the slides another.
 
-        tau: also (n,), or one fewer than samples, one for each interval. Of a batch the first motion is in colour, of
-        others the first eleven in grey. path: a file to write, by its name a PNG, PDF or SVG; the figure is closed
+        tau: also (n,), or one fewer than samples, one for each interval. Of a batch the first motion is in color, of
+        others the first eleven in gray. path: a file to write, by its name a PNG, PDF or SVG; the figure is closed
         then. ImportError without matplotlib, the extra [plot]."""
         from screw_dynamics.simulation.plot import plot  # when it is called: few robots are drawn
         return plot(self, t, q, qd, tau, path)

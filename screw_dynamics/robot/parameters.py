@@ -29,7 +29,7 @@ class RobotLimits(NamedTuple):
 
 class InertialParameters(Dynamics):
     """Methods about inertial parameters, (10 b,) for the b bodies of the model: of each the mass, the first moments
-    mx my mz = mass times centre of mass, and the rotational inertia xx xy yy xz yz zz about the origin of the link's
+    mx my mz = mass times center of mass, and the rotational inertia xx xy yy xz yz zz about the origin of the link's
     frame, in the frame of the link. Pinocchio has the same order. kg, kg m and kg m^2.
 
     Links that are fixed to another are part of it. The root link has no parameters here: it does not move, so that no

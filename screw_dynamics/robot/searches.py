@@ -110,7 +110,7 @@ class Prepared(NamedTuple):
     velocities: np.ndarray
     joints: dict[bool, np.ndarray]
     starts: np.ndarray
-    metre: float
+    meter: float
 
 
 class Searches:
@@ -132,13 +132,13 @@ class Searches:
         start = rest if q0 is None else checks.finite_numbers("q0", q0, model.nq)
         options[problems.ANGLE] = checks.positive("orientation_tolerance", orientation_tolerance)
         options[problems.DISTANCE] = checks.positive("position_tolerance", position_tolerance)
-        options[problems.METRE], options[problems.ATTEMPTS] = prepared.metre, attempts
+        options[problems.METER], options[problems.ATTEMPTS] = prepared.meter, attempts
         options[problems.GIVEN] = start is not None
         first = self._neutral if start is None else start
         lead = _lead(np.shape(pose), given.poses, first)
         count = prod(lead)
         q, found = np.empty((*lead, model.nq)), np.empty((*lead, problems.FOUND))
-        weights = given.rows * np.array((1.0, 1.0, 1.0, *(prepared.metre,) * 3))
+        weights = given.rows * np.array((1.0, 1.0, 1.0, *(prepared.meter,) * 3))
         self._run((*prepared[:2], weights, *prepared[2:5], table, options), _rows_of(given.poses[..., :3, :], lead, 3),
                   _rows_of(first, lead, 1), prepared.starts, q.reshape(count, model.nq),
                   found.reshape(count, problems.FOUND), 1 if threads is None and count == 1 else thread_count(threads))

@@ -34,22 +34,22 @@ class WholeRobot(Evaluation):
         return float(self.model.inertias[:, 5, 5].sum() + self.model.root_inertia[5, 5])
 
     def center_of_mass(self, q: ArrayLike, out: Out = None, threads: Threads = None) -> np.ndarray:
-        """The centre of mass (..., 3) of all links, the root too, in the root link's frame, m. NaN without mass."""
+        """The center of mass (..., 3) of all links, the root too, in the root link's frame, m. NaN without mass."""
         return self._evaluate(self._of(CENTER_OF_MASS), {"q": q}, out, threads, self._root)
 
     def center_of_mass_jacobian(self, q: ArrayLike, out: Out = None, threads: Threads = None) -> np.ndarray:
-        """The Jacobian (..., 3, n) of the centre of mass: J qd is its velocity in the root link's frame."""
+        """The Jacobian (..., 3, n) of the center of mass: J qd is its velocity in the root link's frame."""
         momentum = self.centroidal_momentum_matrix(q, threads=threads)
         return self._per_mass(momentum[..., 3:, :], out)
 
     def center_of_mass_velocity(self, q: ArrayLike, qd: ArrayLike, out: Out = None,
                                 threads: Threads = None) -> np.ndarray:
-        """The velocity (..., 3) of the centre of mass in the root link's frame, m/s."""
+        """The velocity (..., 3) of the center of mass in the root link's frame, m/s."""
         return self._per_mass(self.centroidal_momentum(q, qd, threads=threads)[..., 3:], out)
 
     def center_of_mass_acceleration(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike | None = None, out: Out = None,
                                     threads: Threads = None) -> np.ndarray:
-        """The acceleration (..., 3) J qdd + J' qd of the centre of mass in the root link's frame, m/s^2; the part J' qd
+        """The acceleration (..., 3) J qdd + J' qd of the center of mass in the root link's frame, m/s^2; the part J' qd
         alone without qdd."""
         return self._per_mass(self.centroidal_momentum_rate(q, qd, qdd, threads=threads)[..., 3:], out)
 
@@ -59,12 +59,12 @@ class WholeRobot(Evaluation):
             return checks.filled(out, np.divide(x, self.total_mass))
 
     def composite_inertia(self, q: ArrayLike, out: Out = None, threads: Threads = None) -> np.ndarray:
-        """The inertia (..., 6, 6) of all links, the root too, about the centre of mass, in the root link's axes: that
+        """The inertia (..., 6, 6) of all links, the root too, about the center of mass, in the root link's axes: that
         of the robot with its joints locked."""
         return self._evaluate(self._of(COMPOSITE_INERTIA), {"q": q}, out, threads, self._root)
 
     def average_twist(self, q: ArrayLike, qd: ArrayLike, out: Out = None, threads: Threads = None) -> np.ndarray:
-        """The twist (..., 6), angular velocity and velocity of the centre of mass, in the root link's axes, with which
+        """The twist (..., 6), angular velocity and velocity of the center of mass, in the root link's axes, with which
         the robot with its joints locked has the same centroidal momentum; Orin and Goswami (2008).
 
         Where no inertia resists some rotation, it has none about that axis."""
@@ -77,7 +77,7 @@ class WholeRobot(Evaluation):
         return checks.filled(out, np.concatenate([angular, self._per_mass(momentum[..., 3:], None)], axis=-1))
 
     def centroidal_momentum_matrix(self, q: ArrayLike, out: Out = None, threads: Threads = None) -> np.ndarray:
-        """The matrix A (..., 6, n): A qd is the momentum of all bodies about the centre of mass, in the root link's
+        """The matrix A (..., 6, n): A qd is the momentum of all bodies about the center of mass, in the root link's
         axes.
 
         Angular rows first; by composite bodies, O(n), Orin and Goswami (2008)."""
@@ -86,7 +86,7 @@ class WholeRobot(Evaluation):
             self._centroidal_momentum_matrix, {"q": q}, out, threads, self._root)
 
     def centroidal_momentum(self, q: ArrayLike, qd: ArrayLike, out: Out = None, threads: Threads = None) -> np.ndarray:
-        """The momentum (..., 6), angular and linear, of all bodies about the centre of mass, in the root link's axes.
+        """The momentum (..., 6), angular and linear, of all bodies about the center of mass, in the root link's axes.
 
         Without forces but gravity the angular part, N m s, is constant, and the linear part, N s, grows by weight times
         time: for a robot with a floating base in free fall."""
@@ -108,7 +108,7 @@ class WholeRobot(Evaluation):
         """The rate of change (..., 6) A qdd + A' qd of the centroidal momentum, N m and N; the part A' qd alone without
         qdd.
 
-        For a robot with a floating base it is the sum of the wrenches of its surroundings about the centre of mass, its
+        For a robot with a floating base it is the sum of the wrenches of its surroundings about the center of mass, its
         weight too."""
         qdd = np.zeros(self.n) if qdd is None else qdd
         rate = self._centroidal_momentum_rate(self._root, q, qd, qdd, out, threads)

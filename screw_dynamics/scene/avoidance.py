@@ -1,6 +1,6 @@
 """Inverse kinematics with clearance: a pose of a link at which distances are kept, by quadratic programs in sequence.
 
-From a solution of Robot.inverse_kinematics each step v minimises |J v - r|^2, r the screw that leads to the pose, with
+From a solution of Robot.inverse_kinematics each step v minimizes |J v - r|^2, r the screw that leads to the pose, with
 gap + (d gap/dq) v >= clearance for all pairs that are near, within joint limits; these rows are soft, so that a step
 exists where there is no way yet. The solver is that of analysis/differential_inverse_kinematics.py."""
 from __future__ import annotations

@@ -119,7 +119,7 @@ class Scene(SceneLinearization, ScenePlanning):
     # --------------------------------------------------------------------------------------------- what is in it
     def add_box(self, name: str, size: ArrayLike, mass: float | None = None, pose: ArrayLike | None = None,
                 **options: Any) -> None:
-        """Add a box of edges x y z in m; fixed without mass. pose (4, 4): of its centre. options: friction,
+        """Add a box of edges x y z in m; fixed without mass. pose (4, 4): of its center. options: friction,
         restitution, torsion, rolling, and belt (3,), the velocity of its surface in m/s, in its frame."""
         self.add(name, Box(size), mass, pose, **options)
 
@@ -149,7 +149,7 @@ class Scene(SceneLinearization, ScenePlanning):
 
     def add_heightfield(self, name: str, heights: ArrayLike, size: ArrayLike, pose: ArrayLike | None = None,
                         **options: Any) -> None:
-        """Add a ground of heights (rows, columns) over a rectangle of size x y, centred; fixed. options: add_box."""
+        """Add a ground of heights (rows, columns) over a rectangle of size x y, centered; fixed. options: add_box."""
         self.add(name, HeightField(heights, size), None, pose, **options)
 
     def add(self, name: str, shape: Any, mass: float | None = None, pose: ArrayLike | None = None,

@@ -17,7 +17,7 @@ from .contact_model import Contacts
 
 MOST = 64                                           # contacts that are drawn
 FIXED, CONTACT, FORCE = (0.72, 0.75, 0.79, 1.0), (30, 30, 30), (214, 39, 40)
-COLOURS = ((0.90, 0.47, 0.18, 1.0), (0.20, 0.47, 0.74, 1.0), (0.30, 0.62, 0.42, 1.0), (0.80, 0.66, 0.24, 1.0),
+COLORS = ((0.90, 0.47, 0.18, 1.0), (0.20, 0.47, 0.74, 1.0), (0.30, 0.62, 0.42, 1.0), (0.80, 0.66, 0.24, 1.0),
            (0.55, 0.38, 0.65, 1.0))
 LONGEST, DOT = 0.35, 0.008                          # of the page's size: the arrow of the largest force, a contact
 FLAT = 4.0                                          # m, an edge of what is drawn of a plane
@@ -129,8 +129,8 @@ class SceneView(View):
                 continue
             body, C = model.frames[collider.link]
             moves = mine and self._of.objects[collider.name].free
-            colour = COLOURS[names.index(collider.name) % len(COLOURS)] if moves else FIXED
-            found.append((body + 1, C @ collider.pose, Part(mesh_of(collider.shape), colour)))
+            color = COLORS[names.index(collider.name) % len(COLORS)] if moves else FIXED
+            found.append((body + 1, C @ collider.pose, Part(mesh_of(collider.shape), color)))
         return found
 
 

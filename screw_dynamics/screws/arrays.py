@@ -77,7 +77,7 @@ def Ad_matrix(C: ArrayLike) -> np.ndarray:
 def inertia_matrix(mass: float, com: ArrayLike, rotational: ArrayLike) -> np.ndarray:
     """The (6, 6) inertia of a body about the origin of its frame, [[Theta, m d~], [-m d~, m I]].
 
-    mass in kg; com: the centre of mass d (3,) in m; rotational: (3, 3), symmetric, about com in kg m^2; both in the
+    mass in kg; com: the center of mass d (3,) in m; rotational: (3, 3), symmetric, about com in kg m^2; both in the
     body frame. ValueError names what has a wrong shape or is not finite; an inertia that no rigid body can have is
     refused by those who take it, a ModelBuilder say."""
     mass, d = checks.number("mass", mass), checks.vector("com", com, 3)

@@ -1,6 +1,6 @@
 """Inertias: of one rigid body, and of a body that carries movable ones. Both about the origin of their frame.
 
-M = [[Theta, m d~], [-m d~, m I]] in the body frame, d the centre of mass; momenta are wrenches, M V."""
+M = [[Theta, m d~], [-m d~, m I]] in the body frame, d the center of mass; momenta are wrenches, M V."""
 from typing import NamedTuple
 
 from screw_dynamics.numbers.values import Scalar, compiled_as, infix, kernel, linear, null
@@ -28,7 +28,7 @@ from .vectors import (
 class Inertia(NamedTuple):
     """Mass m (kg), moment m d (kg m), and rotational inertia Theta about the frame's origin (kg m^2).
 
-    About a common origin inertias add, which is why Theta is not taken about the centre of mass."""
+    About a common origin inertias add, which is why Theta is not taken about the center of mass."""
 
     mass: Scalar
     moment: Vec3

@@ -14,7 +14,7 @@ from screw_dynamics.model.group_joints import GROUPS, QUATERNION
 from screw_dynamics.whole_file import whole
 
 ROWS = 12       # rows below each other; of more, several blocks stand side by side
-MOTIONS = 12    # of a batch that are drawn, the first in colour
+MOTIONS = 12    # of a batch that are drawn, the first in color
 BLUE, VERMILION, GREEN, BEYOND, OTHERS = "#0072B2", "#D55E00", "#009E73", "#FBE3DC", "#B8C4CE"
 AXES = {"x": VERMILION, "y": GREEN, "z": BLUE, "w": "#5A6672"}      # of the curves of one panel
 STYLE = {
@@ -59,7 +59,7 @@ class Quantity(NamedTuple):
 
     title: str
     units: tuple[str, str]      # of a joint that turns, and of one that slides
-    colour: str
+    color: str
     values: np.ndarray
     lower: np.ndarray
     upper: np.ndarray
@@ -149,7 +149,7 @@ def _draw_joint(ax, t, quantity, row, named, titled):
                     ((quantity.lower, -np.inf), (quantity.upper, np.inf)))
     for motion in range(len(quantity.values) - 1, -1, -1):
         for name, k in curves.items():
-            ax.plot(t, quantity.values[motion, :, k], color=OTHERS if motion else AXES.get(name, quantity.colour),
+            ax.plot(t, quantity.values[motion, :, k], color=OTHERS if motion else AXES.get(name, quantity.color),
                     lw=0.8 if motion else None, label=name if name and not motion else None)
     if len(of) > 1:
         ax.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), fontsize=8, frameon=False, labelcolor="linecolor",
@@ -169,7 +169,7 @@ def _draw_joint(ax, t, quantity, row, named, titled):
             va="top", fontsize=8 if named else 7, color="#22303C" if named else "#5A6672",
             bbox={"facecolor": "white", "alpha": 0.75, "lw": 0, "pad": 1.0})
     if titled:
-        ax.set_title(quantity.title, loc="left", fontsize=10, fontweight="bold", color=quantity.colour)
+        ax.set_title(quantity.title, loc="left", fontsize=10, fontweight="bold", color=quantity.color)
 
 
 def _range(values, lower, upper):
@@ -196,8 +196,8 @@ def _draw_energy(ax, robot, t, quantities):
     if len(quantities) > 1 and quantities[1].title == "velocity":
         kinetic = robot.kinetic_energy(q, quantities[1].values[0])
         curves = {"total": (potential + kinetic, "#22303C"), **curves, "kinetic": (kinetic, GREEN)}
-    for name, (energy, colour) in curves.items():
-        ax.plot(t, energy, color=colour, label=name, lw=2.4 if name == "total" else None)
+    for name, (energy, color) in curves.items():
+        ax.plot(t, energy, color=color, label=name, lw=2.4 if name == "total" else None)
     ax.set_title("energy [J], potential above its lowest", loc="left", fontsize=10, fontweight="bold", color="#22303C")
     ax.legend(ncols=3, loc="lower right", bbox_to_anchor=(1.0, 1.0), frameon=False, fontsize=8, borderaxespad=0.2)
     ax.set(xlabel="time [s]", xlim=_ends(t))

@@ -48,17 +48,17 @@ class DifferentialDrive:
         return 0.5 * (left + right), (right - left) / self.separation
 
 
-class Travelled(NamedTuple):
+class Traveled(NamedTuple):
     """x, y in m and yaw in rad of a base, where it was at first."""
 
     x: float = 0.0
     y: float = 0.0
     yaw: float = 0.0
 
-    def along(self, distance: float, turn: float) -> "Travelled":
+    def along(self, distance: float, turn: float) -> "Traveled":
         """Return the pose after an arc of that length and angle: the exponential of the planar twist, exact for
         constant wheel speeds."""
         half = 0.5 * turn
         chord = distance * (math.sin(half) / half if abs(half) > 1e-6 else 1.0 - half * half / 6.0)
-        return Travelled(self.x + chord * math.cos(self.yaw + half), self.y + chord * math.sin(self.yaw + half),
+        return Traveled(self.x + chord * math.cos(self.yaw + half), self.y + chord * math.sin(self.yaw + half),
                          self.yaw + turn)

@@ -14,7 +14,7 @@ def isolate() -> int:
     """Give this process, and those that it starts, a DDS domain that no other process of this user on this machine has
     been given so; its id. RuntimeError if all are taken.
 
-    To be called before rclpy is initialised, as often as one likes: it sets ROS_DOMAIN_ID, and keeps discovery on this
+    To be called before rclpy is initialized, as often as one likes: it sets ROS_DOMAIN_ID, and keeps discovery on this
     machine. What runs several robots at once, as the workers of a campaign do, calls it in each process; the fixtures
     of the pytest plugin do so."""
     if _claimed.get("process") != os.getpid():      # a fork has what its parent claimed

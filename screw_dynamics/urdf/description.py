@@ -25,7 +25,7 @@ LARGEST_TURN = 6.3          # rad; of roll, pitch or yaw, beyond which they sure
 
 
 class Link(NamedTuple):
-    """A link and its inertia: mass (kg), centre of mass (m) and rotational inertia about it (kg m^2), link axes."""
+    """A link and its inertia: mass (kg), center of mass (m) and rotational inertia about it (kg m^2), link axes."""
 
     name: str
     line: int

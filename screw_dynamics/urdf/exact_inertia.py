@@ -1,6 +1,6 @@
 """Inertial parameters of bodies to the last bit: elements <inertia> in <screw_dynamics>.
 
-An <inertial> says mass, centre of mass and inertia about it, in axes that roll, pitch and yaw turn; and a body is all
+An <inertial> says mass, center of mass and inertia about it, in axes that roll, pitch and yaw turn; and a body is all
 links that are fixed to one another. What is computed from these misses parameters that were estimated in its last
 digits. <inertia value="m mx my mz xx xy yy xz yz zz"><link name="..."/>...</inertia> has the digits, for the body of
 these links, about the frame of the first. It counts where the <inertial>s of its links say the same but for rounding:

@@ -57,10 +57,10 @@ def angles(R: np.ndarray) -> tuple[float, float, float]:
 def _link(name, M):
     if not M.any():
         return Element("link", {"name": name})
-    mass, centre, about = inertial_parameters.central(inertial_parameters.of_matrix(M))
+    mass, center, about = inertial_parameters.central(inertial_parameters.of_matrix(M))
     entries = dict(zip(ENTRIES, map(_text, about[inertial_parameters.UPPER]), strict=True))
     return Element("link", {"name": name}, [Element("inertial", parts=[
-        Element("origin", {"xyz": _text(*centre)}), Element("mass", {"value": _text(mass)}),
+        Element("origin", {"xyz": _text(*center)}), Element("mass", {"value": _text(mass)}),
         Element("inertia", entries)])])
 
 

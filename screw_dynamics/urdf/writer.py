@@ -157,18 +157,18 @@ def _is_left(rest, target):
 
 def _write_inertial(link: Element, p: np.ndarray) -> None:
     """The <inertial> of a link: parameters (10,) about the link's origin, in the axes that it has."""
-    mass, centre, about = inertial_parameters.central(p)
+    mass, center, about = inertial_parameters.central(p)
     if not link.all("inertial"):
         link.add(Element("inertial", parts=[Element(tag) for tag in ("mass", "inertia")]), first=True)
     for inertial in link.all("inertial"):
         origin = next(iter(inertial.all("origin")), None)
-        if origin is None and centre.any():
+        if origin is None and center.any():
             origin = inertial.add(Element("origin"), first=True)
         rpy = [] if origin is None else [float(x) for x in origin.attributes.get("rpy", "").split()]
         R = pose(Origin([0.0, 0.0, 0.0], rpy))[:3, :3]
         own = R.T @ about @ R
         if origin is not None:
-            _set(origin, "xyz", centre)
+            _set(origin, "xyz", center)
         _set(inertial.all("mass")[0], "value", [mass])
         for name, entry in zip(ENTRIES, own[inertial_parameters.UPPER], strict=True):
             _set(inertial.all("inertia")[0], name, [entry])

@@ -1,4 +1,4 @@
-"""A robot on a web page: its shapes, joint screws, centres of mass, a slider for each joint of one degree
+"""A robot on a web page: its shapes, joint screws, centers of mass, a slider for each joint of one degree
 of freedom, and motions played.
 
 What a URDF shows (`shapes`) and what dynamics knows (`glyphs`), as meshes (`meshes`), placed in a scene (`scene`) of a

@@ -170,8 +170,8 @@ def way_out(mesh: Mesh, point: np.ndarray, direction: np.ndarray) -> float:
 
 
 # ------------------------------------------------------------------------------------------------- of a model
-def centres(model: Model) -> tuple[np.ndarray, np.ndarray]:
-    """The masses (b,) and centres of mass (b, 3), in body frames, of the bodies; the frame's origin for no mass."""
+def centers(model: Model) -> tuple[np.ndarray, np.ndarray]:
+    """The masses (b,) and centers of mass (b, 3), in body frames, of the bodies; the frame's origin for no mass."""
     inertias = [arrays.inertia(M) for M in model.inertias]
     masses = np.array([M.mass for M in inertias])
     moments = np.array([M.moment for M in inertias]).reshape(-1, 3)

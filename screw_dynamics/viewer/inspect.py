@@ -39,7 +39,7 @@ def report(model: Model, name: str = "robot") -> str:
         f"Joints, in the order of {'velocities' if model.on_groups else 'q'} (rad or m; rad/s or m/s; N m or N)":
             _joints(model),
         f"Screws Y_i in the frame of {model.root} at q = 0 (angular, linear)": _screws(model),
-        "Bodies, links fixed to them included: centre of mass (m) in the body's frame, principal moments (kg m^2)":
+        "Bodies, links fixed to them included: center of mass (m) in the body's frame, principal moments (kg m^2)":
             _bodies(model),
         "Mimic joints: no coordinates of their own": _mimics(model),
         "Loops and gears: what else holds between the joints": _constraints(model),

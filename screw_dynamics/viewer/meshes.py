@@ -1,4 +1,4 @@
-"""Shapes as triangles with a colour: primitives are made, the files of meshes read by trimesh."""
+"""Shapes as triangles with a color: primitives are made, the files of meshes read by trimesh."""
 from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path
@@ -10,59 +10,59 @@ from screw_dynamics.urdf.meshes import meshes_of
 
 from . import glyphs
 from .glyphs import Mesh
-from .shapes import GREY, Shape
+from .shapes import GRAY, Shape
 
 MOST_FACES = 300_000        # of a file whose edges are looked for: beyond, that takes seconds
 EDGE = np.radians(35.0)     # between faces; a sharper one is seen as an edge
 
 
 class Part(NamedTuple):
-    """Triangles in the shape's frame, and their colour (r, g, b, a)."""
+    """Triangles in the shape's frame, and their color (r, g, b, a)."""
 
     mesh: Mesh
-    colour: tuple[float, float, float, float]
+    color: tuple[float, float, float, float]
 
 
 def parts_of(shape: Shape, find: Callable[[str], Path]) -> list[Part]:
     """The parts of a shape; ValueError says why there are none. find: from the name of a mesh to its path."""
     if shape.kind == "mesh":
-        return [Part(Mesh(mesh.vertices * shape.size, mesh.faces), shape.colour or colour)
-                for mesh, colour in _file(str(find(shape.file)))]
+        return [Part(Mesh(mesh.vertices * shape.size, mesh.faces), shape.color or color)
+                for mesh, color in _file(str(find(shape.file)))]
     make = {"box": lambda *sides: glyphs.box_mesh(sides), "cylinder": glyphs.cylinder_mesh,
             "sphere": glyphs.sphere_mesh}[shape.kind]
-    return [Part(make(*shape.size), shape.colour or GREY)]
+    return [Part(make(*shape.size), shape.color or GRAY)]
 
 
 @lru_cache(maxsize=256)
 def _file(path: str) -> list[Part]:
     """The parts of a file, a few for each material; ValueError with the reason if it cannot be read."""
-    return [_part(mesh, colour) for colour, mesh in _by_colour(meshes_of(path)).items()]
+    return [_part(mesh, color) for color, mesh in _by_color(meshes_of(path)).items()]
 
 
-def _by_colour(meshes):
-    """One mesh for each colour: a robot's file may have hundreds of parts."""
+def _by_color(meshes):
+    """One mesh for each color: a robot's file may have hundreds of parts."""
     import trimesh
 
     groups: dict = {}
     for mesh in meshes:
-        groups.setdefault(_colour(mesh), []).append(trimesh.Trimesh(mesh.vertices, mesh.faces))
-    return {colour: trimesh.util.concatenate(meshes) for colour, meshes in groups.items()}
+        groups.setdefault(_color(mesh), []).append(trimesh.Trimesh(mesh.vertices, mesh.faces))
+    return {color: trimesh.util.concatenate(meshes) for color, meshes in groups.items()}
 
 
-def _colour(mesh):
-    """The mean colour of a mesh; grey for the default that trimesh gives."""
+def _color(mesh):
+    """The mean color of a mesh; gray for the default that trimesh gives."""
     visual = mesh.visual
     if visual.kind is None or not getattr(visual, "defined", True):
-        return GREY
+        return GRAY
     try:
         material = getattr(visual, "material", None)
         rgba = np.asarray(visual.main_color if material is None else material.main_color, dtype=float).ravel()
-        return tuple((rgba[:4] / 255.0).tolist()) if len(rgba) >= 4 else GREY
-    except Exception:  # noqa: BLE001  a colour is not worth a mesh
-        return GREY
+        return tuple((rgba[:4] / 255.0).tolist()) if len(rgba) >= 4 else GRAY
+    except Exception:  # noqa: BLE001  a color is not worth a mesh
+        return GRAY
 
 
-def _part(mesh, colour):
+def _part(mesh, color):
     if len(mesh.faces) <= MOST_FACES:
         mesh = mesh.smooth_shade(angle=EDGE) if hasattr(mesh, "smooth_shade") else mesh.smooth_shaded
-    return Part(Mesh(np.asarray(mesh.vertices, dtype=np.float32), np.asarray(mesh.faces)), colour)
+    return Part(Mesh(np.asarray(mesh.vertices, dtype=np.float32), np.asarray(mesh.faces)), color)

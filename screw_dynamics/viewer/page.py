@@ -26,7 +26,7 @@ GHOSTS = 5              # pale robots beside the first, of a batch
 LONGEST_WARNING = 500   # characters
 READOUT = 0.15          # s between updates of sliders and numbers
 FIELD_OF_VIEW = np.radians(38.0)
-LABELS = {"visual": "shapes", "collision": "collision shapes", "screws": "joint screws", "centres": "centres of mass",
+LABELS = {"visual": "shapes", "collision": "collision shapes", "screws": "joint screws", "centers": "centers of mass",
           "efforts": "efforts", "names": "joint names"}
 
 
@@ -124,7 +124,7 @@ class View:
                 self._tell(qd)
 
     def layer(self, name: str, visible: bool = True) -> None:
-        """Show or hide a layer, as its checkbox does: visual, collision, screws, centres, efforts or names."""
+        """Show or hide a layer, as its checkbox does: visual, collision, screws, centers, efforts or names."""
         self._boxes[checks.one_of("layer", name, self._boxes)].value = checks.flag("visible", visible)
 
     def status(self, text: str) -> None:
@@ -193,10 +193,10 @@ class View:
         scene, size = self.server.scene, self.scene.size
         g = self.robot.gravity
         up = -g / np.linalg.norm(g) if g.any() else np.array([0.0, 0.0, 1.0])
-        centre = (self.scene.low + self.scene.high) / 2.0
-        frame = along(up, centre)
+        center = (self.scene.low + self.scene.high) / 2.0
+        frame = along(up, center)
         corners = np.array(np.meshgrid(*np.stack([self.scene.low, self.scene.high]).T)).reshape(3, -1)
-        floor = centre + up * ((up @ corners).min() - up @ centre)
+        floor = center + up * ((up @ corners).min() - up @ center)
         section = 10.0 ** np.floor(np.log10(size))      # m
         scene.set_up_direction(tuple(up))
         scene.add_grid("/floor", infinite_grid=True, cell_size=section / 5.0, section_size=section,
@@ -215,7 +215,7 @@ class View:
         camera = self.server.initial_camera
         camera.fov, camera.up = FIELD_OF_VIEW, tuple(up)
         right = np.cross(-towards, up)
-        target = centre + 0.17 * size * right / np.linalg.norm(right)
+        target = center + 0.17 * size * right / np.linalg.norm(right)
         camera.look_at, camera.position = target, target + distance * towards / np.linalg.norm(towards)
 
     def _panel(self) -> None:
@@ -250,7 +250,7 @@ class View:
             change(*values)
 
     def _slider(self, k: int) -> Any:
-        """The slider of a joint: within its limits, a turn where there are none, or a metre to both sides. Joints on
+        """The slider of a joint: within its limits, a turn where there are none, or a meter to both sides. Joints on
         groups have none."""
         model, name = self.robot.model, self._slid[k]
         q, velocity = float(self.q[model.q_slices[name].start]), model.v_slices[name].start

@@ -1,4 +1,4 @@
-"""A robot in a viser scene: its shapes on frames that follow the bodies; on them screws, centres of mass, efforts."""
+"""A robot in a viser scene: its shapes on frames that follow the bodies; on them screws, centers of mass, efforts."""
 import contextlib
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
@@ -18,8 +18,8 @@ from .meshes import Part, parts_of
 from .shapes import Shape, Shapes, read_shapes
 
 SCREWS = {"turns": (22, 104, 189), "slides": (226, 120, 18), "helical": (140, 60, 170)}
-EFFORT, CENTRE, TOTAL, BOX, GHOST = (214, 39, 40), (245, 190, 20), (30, 30, 30), (160, 176, 190), (120, 150, 185)
-LAYERS = ("visual", "collision", "screws", "centres", "efforts", "names")
+EFFORT, CENTER, TOTAL, BOX, GHOST = (214, 39, 40), (245, 190, 20), (30, 30, 30), (160, 176, 190), (120, 150, 185)
+LAYERS = ("visual", "collision", "screws", "centers", "efforts", "names")
 SEE_THROUGH = 0.35      # opacity
 
 
@@ -68,7 +68,7 @@ class Scene:
         self._length = float(np.clip(1.1 * np.median(steps) if len(steps) else 0.0, 0.07 * self.size, 0.2 * self.size))
         self._show_glyphs()
         self._total = self._scene.add_icosphere("/total", 0.02 * self.size, TOTAL, visible=False)
-        self.layers["centres"].append(self._total)
+        self.layers["centers"].append(self._total)
         self._ghosts: list[list[Any]] = []
         self.place(q)
 
@@ -77,9 +77,9 @@ class Scene:
         """Move to the positions q (nq,)."""
         poses = self._poses(q)
         _move(self._frames, poses)
-        masses, centres = glyphs.centres(self.model)
+        masses, centers = glyphs.centers(self.model)
         if masses.sum() > 0.0:
-            at = np.einsum("bij,bj->bi", poses[1:, :3, :3], centres) + poses[1:, :3, 3]
+            at = np.einsum("bij,bj->bi", poses[1:, :3, :3], centers) + poses[1:, :3, 3]
             self._total.position = masses @ at / masses.sum()
 
     def push(self, tau: np.ndarray) -> None:
@@ -190,11 +190,11 @@ class Scene:
 
     def _add_parts(self, kind: str) -> None:
         for i, (slot, C, part) in enumerate(self._drawn[kind]):
-            *rgb, alpha = part.colour
+            *rgb, alpha = part.color
             opacity = 0.5 if kind == "collision" else None if alpha > 0.99 or alpha <= 0.0 else alpha
-            colour = (120, 200, 120) if kind == "collision" else tuple(round(255 * x) for x in rgb)
+            color = (120, 200, 120) if kind == "collision" else tuple(round(255 * x) for x in rgb)
             handle = self._scene.add_mesh_simple(
-                f"/robot/{slot}/{kind}{i}", *part.mesh, color=colour, opacity=opacity, side="double")
+                f"/robot/{slot}/{kind}{i}", *part.mesh, color=color, opacity=opacity, side="double")
             _set(handle, C)
             self.layers[kind].append(handle)
             if kind == "visual":
@@ -215,7 +215,7 @@ class Scene:
     # --------------------------------------------------------------------------------------------- glyphs
     def _show_glyphs(self) -> None:
         model, size = self.model, self._length
-        masses, centres = glyphs.centres(model)
+        masses, centers = glyphs.centers(model)
         heaviest = masses.max(initial=0.0)
         self._largest = self._tau = np.zeros(model.n)
         self._arrows = []
@@ -231,7 +231,7 @@ class Scene:
                 self.layers["names"].append(label)
             if masses[i] > 0.0:
                 radius = 0.1 * size * (0.4 + 0.6 * (masses[i] / heaviest) ** (1 / 3))
-                self._add("centres", f"{parent}/centre", glyphs.sphere_mesh(radius), _at(centres[i]), CENTRE)
+                self._add("centers", f"{parent}/center", glyphs.sphere_mesh(radius), _at(centers[i]), CENTER)
             if model.body_joints[i] not in model.mimics:
                 arrow = self._add("efforts", f"{parent}/effort", glyphs.arrow_mesh(1.6 * size), np.eye(4), EFFORT)
                 self._arrows.append((int(model.coordinates[i]), arrow, axis, outside))
@@ -252,8 +252,8 @@ class Scene:
             ways.append(glyphs.way_out(part.mesh, frame[:3, :3] @ point + frame[:3, 3], frame[:3, :3] @ direction))
         return min(max(ways), 6.0 * self._length)
 
-    def _add(self, layer, name, mesh, C, colour):
-        handle = self._scene.add_mesh_simple(name, *mesh, color=colour, visible=bool(self._shown[layer]), side="double",
+    def _add(self, layer, name, mesh, C, color):
+        handle = self._scene.add_mesh_simple(name, *mesh, color=color, visible=bool(self._shown[layer]), side="double",
                                              cast_shadow=False, receive_shadow=False)
         _set(handle, C)
         self.layers[layer].append(handle)

@@ -1,4 +1,4 @@
-"""Centre of mass and centroidal momentum: sums over the bodies, laws of free fall, and Pinocchio."""
+"""Center of mass and centroidal momentum: sums over the bodies, laws of free fall, and Pinocchio."""
 import numpy as np
 import pinocchio as pin
 import pytest
@@ -71,7 +71,7 @@ def test_the_derivative_of_the_momentum_matrix(robot, rng):
     assert np.allclose(robot.centroidal_momentum_rate(q, v, vd), A @ vd + bias, atol=1e-12 * np.abs(bias).max())
 
 
-def test_motion_of_the_centre_of_mass(robot, rng):
+def test_motion_of_the_center_of_mass(robot, rng):
     q, (v, vd) = robot.random_configuration(seed=rng), rng.standard_normal((2, robot.n))
     target, J = target_of(robot, robot.model.root), robot.center_of_mass_jacobian(q)
     velocity = rate(robot, "center_of_mass", q, v, target)
@@ -91,7 +91,7 @@ def test_the_average_twist_has_the_momentum_and_the_least_energy(robot, rng):
     assert V @ M @ V / 2 <= robot.kinetic_energy(q, v)                      # Koenig
 
 
-def test_without_mass_nothing_has_a_centre():
+def test_without_mass_nothing_has_a_center():
     light = sd.ModelBuilder("root")
     light.add_screw("joint", "link", "root", axis=(0, 0, 1))
     light, q = sd.Robot(light.build()), np.zeros(1)
@@ -117,14 +117,14 @@ def test_batches_of_rates(robot, rng):
     assert lost[1, 2] and lost.sum() == 1
 
 
-def test_the_jacobian_is_the_derivative_of_the_centre_of_mass(robot, rng):
+def test_the_jacobian_is_the_derivative_of_the_center_of_mass(robot, rng):
     q, v, h = robot.random_configuration(seed=rng), rng.standard_normal(robot.n), 1e-6
     after, before = (robot.center_of_mass(robot.integrate(q, step * v)) for step in (h, -h))
     rate = (after - before) / (2 * h)
     assert np.allclose(robot.center_of_mass_jacobian(q) @ v, rate, atol=1e-9)
 
 
-def test_gravity_acts_at_the_centre_of_mass(robot, rng):
+def test_gravity_acts_at_the_center_of_mass(robot, rng):
     q = robot.random_configuration(seed=rng)
     weight = robot.total_mass * robot.gravity
     assert np.allclose(-weight @ robot.center_of_mass_jacobian(q), robot.gravity_torque(q))
@@ -198,7 +198,7 @@ def test_random_trees_in_motion_as_pinocchio(seed):
 
 
 def as_pinocchio(robot, oracle, states=5):
-    """All that is about the centre of mass."""
+    """All that is about the center of mass."""
     rng, pair = np.random.default_rng(1), (oracle.model, oracle.data)
     for _ in range(states):
         q, (v, vd) = rng.uniform(-3, 3, robot.nq), rng.standard_normal((2, robot.n))

@@ -86,7 +86,7 @@ def test_gravity_torque_is_the_effort_at_rest(case):
 
 
 def test_gravity_is_a_wrench_on_every_link(case):
-    """The weights, as external wrenches at the centres of mass, are what the gravity torques hold up."""
+    """The weights, as external wrenches at the centers of mass, are what the gravity torques hold up."""
     weights = {}
     for part in case.parts:
         R = case.robot.forward_kinematics(case.q, part.link)[:3, :3]

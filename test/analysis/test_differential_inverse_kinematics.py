@@ -110,7 +110,7 @@ def test_a_pose_is_reached_as_the_gain_says(panda, home):
 
 @needs_daqp
 @pytest.mark.slow       # kernels for groups
-def test_a_humanoid_moves_its_centre_of_mass_over_a_foot():
+def test_a_humanoid_moves_its_center_of_mass_over_a_foot():
     robot = real_robot("g1_description/urdf/g1_29dof_rev_1_0.urdf", floating_base=True)
     q, feet = robot.neutral(), ("left_ankle_roll_link", "right_ankle_roll_link")
     names = list(robot.joint_names)

@@ -205,7 +205,7 @@ def test_the_test_of_an_export_tells_a_wrong_number(folder, tmp_path):
 
 
 def needle(inertia):
-    """A body with little inertia about the axis on which its centre of mass is, some metres from the root."""
+    """A body with little inertia about the axis on which its center of mass is, some meters from the root."""
     builder, axis = sd.ModelBuilder("root"), np.array([0.6, 0.0, 0.8])
     for name, parent, moment in (("boom", "root", 0.1), ("needle", "boom", inertia)):
         at = np.eye(4)
@@ -233,7 +233,7 @@ def test_the_test_of_an_export_allows_for_the_digits_that_are_lost(tmp_path, pre
 
 
 def test_the_test_of_an_export_allows_for_slides_that_follow_turns(tmp_path):
-    """A rack on a pinion: a pinion that is turned by 1e7 rad takes it as many metres away."""
+    """A rack on a pinion: a pinion that is turned by 1e7 rad takes it as many meters away."""
     builder, pose = sd.ModelBuilder("root"), np.eye(4)
     pose[:3, 3] = 0.3, 0.2, 0.1
     body = sd.inertia_matrix(1.0, [0.2, 0.1, 0.3], np.diag([0.1, 0.2, 0.25]))

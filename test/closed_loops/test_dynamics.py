@@ -366,7 +366,7 @@ def test_motions_and_batches_of_loops_with_mimic_joints(followed):
 
 
 def test_far_from_the_origin_and_fast_nothing_is_lost(rng):
-    """A four-bar at the end of a tree that moves fast, a kilometre away."""
+    """A four-bar at the end of a tree that moves fast, a kilometer away."""
     found = []
     for far in (0.0, 1e3):
         bars = four_bar()

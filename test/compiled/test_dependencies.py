@@ -85,7 +85,7 @@ def test_a_module_that_is_not_of_the_package_depends_on_all_of_it():
 
 def test_every_package_with_kernels_counts():
     """An edited kernel is other machine code, wherever it lies."""
-    makes_code = re.compile(r"^\s*@(kernel|noinline|optimised_alone|infix|linear|value|compiled|overload|intrinsic)\b"
+    makes_code = re.compile(r"^\s*@(kernel|noinline|optimized_alone|infix|linear|value|compiled|overload|intrinsic)\b"
                             r"|@njit|\bjit_options=|\b(kernel|noinline|compiled)\(", re.MULTILINE)
     imports = re.compile(r"^from [\w.]*(values|cache|compiler|structs) import", re.MULTILINE)
     texts = {file: file.read_text() for file in PACKAGE.rglob("*.py")}

@@ -50,7 +50,7 @@ def test_a_hull_and_a_mesh_of_a_box_have_its_inertia(rng):
         np.testing.assert_allclose(shape.inertia(1.5), expected, atol=1e-14)
 
 
-def test_the_centre_of_a_pyramid_is_a_quarter_of_its_height_above_the_base():
+def test_the_center_of_a_pyramid_is_a_quarter_of_its_height_above_the_base():
     pyramid = ConvexHull([(-1, -1, 1), (1, -1, 1), (1, 1, 1), (-1, 1, 1), (0, 0, 3)])
     M = pyramid.inertia(1.0)
     np.testing.assert_allclose((M[2, 4], M[0, 5], M[1, 3]), (0.0, 0.0, 1.5), atol=1e-15)

@@ -82,7 +82,7 @@ def test_shapes_lie_on_their_bodies_and_parts_of_a_hull_keep_their_numbers():
     other = ConvexHull(2.0 * hull.points)
     colliders, data = rows([Attached(hull, 3, at(1.0, 2.0, 3.0), (0.5, 0.0, 0.0)), Attached(other, 0, np.eye(4)),
                             Attached(hull, 1, np.eye(4))])
-    size = 24 + 4 + 6 * 6 + 12 * 4 + 6 * 4          # vertices, centre and edges, faces, edges, corners
+    size = 24 + 4 + 6 * 6 + 12 * 4 + 6 * 4          # vertices, center and edges, faces, edges, corners
     assert (colliders[0].body, colliders[0].first, colliders[0].count, colliders[0].columns) == (3, 0, 8, 6)
     assert (colliders[1].first, colliders[2].first, len(data)) == (size, 0, 2 * size)     # equal shapes share theirs
     assert tuple(colliders[0].C.p) == (1.0, 2.0, 3.0) and tuple(colliders[0].belt) == (0.5, 0.0, 0.0)

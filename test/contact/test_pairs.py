@@ -104,7 +104,7 @@ def test_a_ball_in_a_cylinder_leaves_by_the_nearest_surface():
 
 @pytest.mark.parametrize("kinds", [*PAIRS, *(kinds for kinds in ON_FIELDS if kinds[0] != "cylinder")], ids="-".join)
 def test_gaps_change_by_the_relative_velocity_along_the_normal(rng, kinds):
-    """But of cylinders on fields: the points of a rim are lowest above the triangle below the centre."""
+    """But of cylinders on fields: the points of a rim are lowest above the triangle below the center."""
     h, compared = 1e-7, 0
     for a, A, b, B, found in cases(rng, kinds, 12):
         if not len(found.gap):                          # beside a field
@@ -246,7 +246,7 @@ def test_points_of_boxes_are_on_the_surfaces_of_both(rng):
     assert tilted > 20
 
 
-def test_centres_that_coincide_have_a_normal():
+def test_centers_that_coincide_have_a_normal():
     for kinds in (("sphere", "sphere"), ("sphere", "capsule"), ("sphere", "box"), ("sphere", "cylinder"),
                   ("capsule", "capsule"), ("capsule", "box"), ("box", "box")):
         a, b = (MAKE[kind](np.random.default_rng(0)) for kind in kinds)

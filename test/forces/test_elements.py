@@ -119,7 +119,7 @@ def test_a_fluid_at_rest_never_gives_power(rng, drag):
 
 
 def one_joint(kind="prismatic", mass=2.0, **options):
-    """A mass on a slide, or on a hinge about its centre."""
+    """A mass on a slide, or on a hinge about its center."""
     screw = [0, 0, 0, 1, 0, 0] if kind == "prismatic" else [1, 0, 0, 0, 0, 0]
     inertia = sd.inertia_matrix(mass, np.zeros(3), np.eye(3))
     builder = sd.ModelBuilder("root")

@@ -192,7 +192,7 @@ def test_a_base_without_an_orientation_is_not_measured(tmp_path):
 
 
 def test_simulated_time_may_be_faster_than_the_logs(tmp_path):
-    """A hundred times: no step of it is a jump, and a command without a stamp lies between its neighbours."""
+    """A hundred times: no step of it is a jump, and a command without a stamp lies between its neighbors."""
     messages = states_at(range(0, 20_000, 1000), [10 * i + 1 for i in range(20)])
     messages.append(("/joint_commands", STATE, START + 96 * MS, state(0, ("arm",), (), (), (1.0,))))
     recording = read(tmp_path, sorted(messages, key=lambda m: m[2]))

@@ -156,7 +156,7 @@ def test_quaternions_are_interpolated_by_the_shorter_way():
         assert half == pytest.approx([0.5, 0, 0, 0, 0, np.sin(0.25), np.cos(0.25)], abs=1e-12)
 
 
-def test_interpolation_needs_neighbours_that_are_near():
+def test_interpolation_needs_neighbors_that_are_near():
     t, x = np.array([0.0, 1.0, 2.0, 5.0, 6.0]), np.array([[0.0], [1.0], [NAN], [5.0], [6.0]])
     at = np.array([-0.5, 0.0, 0.5, 1.0, 1.5, 2.0, 5.0, 5.5, 6.0, 6.5])
     found = interpolated(at, t, x, 1.5)[:, 0]

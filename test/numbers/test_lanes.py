@@ -171,12 +171,12 @@ def test_sincos_of_what_has_no_angle_is_nan(sincos_of_lanes):
     assert np.isnan(sincos_of_lanes([INF, -INF, NAN])).all()
 
 
-@pytest.mark.parametrize("neighbour", [0.0, 1.0, 0.999 * LIMIT, LIMIT, -1e22, 1e300, INF, -INF, NAN])
-def test_sincos_does_not_depend_on_the_neighbours(rng, sincos_of_lanes, neighbour):
+@pytest.mark.parametrize("neighbor", [0.0, 1.0, 0.999 * LIMIT, LIMIT, -1e22, 1e300, INF, -INF, NAN])
+def test_sincos_does_not_depend_on_the_neighbors(rng, sincos_of_lanes, neighbor):
     """The same bits in each place, whatever stands in the others."""
     chosen = np.r_[-0.0, 0.5, -2.0, 1e5, LIMIT * 0.9999999, LIMIT, 1e9, INF, NAN, rng.uniform(-LIMIT, LIMIT, 20)]
     alone = sincos_of_lanes(np.repeat(chosen, WIDTH))[:, ::WIDTH]
-    x = np.full((len(chosen), WIDTH, WIDTH), neighbour)
+    x = np.full((len(chosen), WIDTH, WIDTH), neighbor)
     x[:, range(WIDTH), range(WIDTH)] = chosen[:, None]
     found = sincos_of_lanes(x.ravel()).reshape(2, *x.shape)[:, :, range(WIDTH), range(WIDTH)]
     assert_same_bits(found, np.broadcast_to(alone[..., None], found.shape))

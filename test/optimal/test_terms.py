@@ -84,7 +84,7 @@ def test_forces_that_depend_on_the_time_act_at_theirs():
 
 @pytest.mark.slow
 def test_a_distance_is_that_between_shapes_and_keeps_away():
-    """A ball on rails round another one: no nearer than 0.1 m, with the derivative along the way between centres."""
+    """A ball on rails round another one: no nearer than 0.1 m, with the derivative along the way between centers."""
     scene = sd.Scene(rails(), shapes={"pen": Sphere(0.1)})
     C = np.eye(4)
     C[:2, 3] = 0.5, 0.1

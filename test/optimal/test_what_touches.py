@@ -115,8 +115,8 @@ def test_a_hopper_stands_flies_and_lands():
     assert found.converged and found.stationarity < 1e-5 and found.q[12, 0] > 0.55
     body, foot, v, u = found.q[:, 0], found.q.sum(axis=1), found.qd[:, 0], found.tau[:, 1]
     assert np.abs(foot[:off + 1]).max() < 1e-10 and np.abs(foot[on:]).max() < 2e-6
-    centre = (BODY * body + FOOT * foot) / (BODY + FOOT)                        # of mass, which falls freely
-    assert np.abs(np.diff(centre[off:on + 1], 2)[1:] / h**2 + G).max() < 1e-8
+    center = (BODY * body + FOOT * foot) / (BODY + FOOT)                        # of mass, which falls freely
+    assert np.abs(np.diff(center[off:on + 1], 2)[1:] / h**2 + G).max() < 1e-8
     # The ground stops the foot; the body, on its motor, does not feel it, nor is it put anywhere.
     assert BODY * np.diff(v) == pytest.approx(-h * (u + BODY * G), abs=1e-8)
     assert np.diff(body) == pytest.approx(h * v[1:], abs=1e-5)

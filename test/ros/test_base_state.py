@@ -149,7 +149,7 @@ def test_a_bad_message_changes_nothing(state, rng, pose, twist, child, reason, s
         np.testing.assert_array_equal(was, is_now)
 
 
-def test_a_quaternion_that_is_nearly_of_unit_length_is_normalised(state, rng):
+def test_a_quaternion_that_is_nearly_of_unit_length_is_normalized(state, rng):
     q, v = robots.state(rng)
     off = q[:7] * np.array([1, 1, 1, 1.0005, 1.0005, 1.0005, 1.0005])
     state.base.take_odometry("odom", odometry(off, v[:6]), 0)

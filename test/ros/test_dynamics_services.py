@@ -364,7 +364,7 @@ def test_joint_screws(driver):
 
 
 def test_a_payload_counts_in_topics_and_services_until_it_is_taken_off(driver):
-    # a point mass at the forearm's centre of mass is a heavier forearm
+    # a point mass at the forearm's center of mass is a heavier forearm
     load = Inertia(m=0.5, com=Vector3(x=-arm.L2 / 2))
     for _ in range(2):   # the second replaces the first
         good(driver.call(srv.SetPayload, "~/set_payload", link="flange", inertia=load))

@@ -1,4 +1,4 @@
-"""markers_node publishes what RViz draws: screws along their lines, centres of mass, efforts, in frames of links."""
+"""markers_node publishes what RViz draws: screws along their lines, centers of mass, efforts, in frames of links."""
 import numpy as np
 import pytest
 import yaml
@@ -35,8 +35,8 @@ def test_screws_are_on_their_lines_in_the_frames_of_their_bodies():
         if w.any():
             assert np.cross(v + np.cross(w, start), w) == pytest.approx(np.zeros(3), abs=1e-12)
         assert other.type == (Marker.ARROW if name == "slide" else Marker.LINE_STRIP)
-    centres = [m for m in markers if m.ns == "centres_of_mass"]
-    assert [(m.pose.position.x, m.pose.position.y, m.pose.position.z) for m in centres] == [
+    centers = [m for m in markers if m.ns == "centers_of_mass"]
+    assert [(m.pose.position.x, m.pose.position.y, m.pose.position.z) for m in centers] == [
         pytest.approx((0.1, 0.2, 0.3))] * 3
     assert len({(m.ns, m.id) for m in markers[1:]}) == len(markers) - 1 and all(m.frame_locked for m in markers[1:])
 
@@ -61,12 +61,12 @@ def test_the_node_marks_the_robot_of_the_graph(ros, tmp_path):
         def spaces():
             states.publish(JointState(name=[*arm.NAMES, "finger"], position=[0.1, 0.2, -0.1], effort=[5.0, -5.0, 0.0]))
             return {m.ns for array in arrays for m in array.markers}
-        driver.wait(lambda: {"joint_screws", "centres_of_mass", "efforts"} <= spaces(), "all kinds of markers")
+        driver.wait(lambda: {"joint_screws", "centers_of_mass", "efforts"} <= spaces(), "all kinds of markers")
         frames = {m.header.frame_id for array in arrays for m in array.markers} - {""}
         assert frames == {"upper_arm", "forearm", "fingertip"}
         arrays.clear()
         again = driver.wait(lambda: [m for array in arrays for m in array.markers if "joint_screws" in {
-            other.ns for other in array.markers}], "screws and centres of mass once more")
+            other.ns for other in array.markers}], "screws and centers of mass once more")
         assert Marker.DELETEALL not in {m.action for m in again}, "what was marked is deleted with another robot alone"
         assert {m.header.frame_id for m in again} == frames
         driver.publisher(JointState, "joint_states").publish(JointState(name=list(arm.NAMES), position=[np.nan, 0.0]))

@@ -23,7 +23,7 @@ from support.floating_robots import inertial
 from support.graph import PATIENCE, Driver, NodeProcess
 
 MASS, COM = 0.7, np.array([0.03, -0.02, 0.05])      # of what floats
-PLATE = 0.4                                         # kg, without an offset of the centre of mass
+PLATE = 0.4                                         # kg, without an offset of the center of mass
 NORMAL, SLIP = (0.6, 0.0, 0.8), ((0.1, 0.0, -0.3), (0.2, -0.3, 0.4))
 URDF = f"""<robot name="juggler"><link name="base"/>
   <link name="arm">{inertial(1.0, (0.01, 0.012, 0.003), (0.0, 0.0, -0.2))}</link>

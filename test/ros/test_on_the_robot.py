@@ -230,7 +230,7 @@ def test_a_payload_is_identified_and_applied(ur5, rng):
     assert ur5.call(srv.SetPayload, "~/set_payload", link=LINK).success
 
 
-def test_a_slow_motion_gives_mass_and_centre(ur5, rng):
+def test_a_slow_motion_gives_mass_and_center(ur5, rng):
     record(ur5, 0.03, rng)
     answer = identify(ur5)
     assert answer.success, answer.message

@@ -106,14 +106,14 @@ def test_gradients_of_distances(panda):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("apart", [0.5, 0.25])
-def test_nearest_points_of_balls_are_on_the_line_of_their_centres(apart):
+def test_nearest_points_of_balls_are_on_the_line_of_their_centers(apart):
     """Each on the ball that is named, apart and where they overlap; closed form."""
     scene, radius = sd.Scene(sd.Robot(sd.ModelBuilder("world").build())), {"large": 0.2, "small": 0.1}
-    centre = {"large": np.zeros(3), "small": apart * np.array([0.6, 0.0, 0.8])}
+    center = {"large": np.zeros(3), "small": apart * np.array([0.6, 0.0, 0.8])}
     for name in radius:
-        scene.add_sphere(name, radius[name], mass=1.0, pose=scenes.pose(centre[name]))
+        scene.add_sphere(name, radius[name], mass=1.0, pose=scenes.pose(center[name]))
     found, (names,) = scene.distances(scene.neutral()), scene.pairs
-    way = (centre[names[1]] - centre[names[0]]) / apart
+    way = (center[names[1]] - center[names[0]]) / apart
     near(found.gap, np.array([apart - 0.3]), 1e-12)
-    near(found.first[0], centre[names[0]] + radius[names[0]] * way, 1e-12)
-    near(found.second[0], centre[names[1]] - radius[names[1]] * way, 1e-12)
+    near(found.first[0], center[names[0]] + radius[names[0]] * way, 1e-12)
+    near(found.second[0], center[names[1]] - radius[names[1]] * way, 1e-12)

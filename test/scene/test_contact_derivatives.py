@@ -81,7 +81,7 @@ def test_a_ball_that_slides_has_derivatives_in_closed_form():
     A, B = (R @ (x[9:] + np.cross(x[:3], model.qd[3:, None], axis=0)) for x in (model.A, model.B))  # in fixed axes
     assert model.contacts.mode == ["sliding"] and (R @ model.qd[3:])[0] == pytest.approx(speed - h * mu * g, rel=1e-13)
     assert B[0, 3] == pytest.approx(h / m, rel=1e-12) and B[0, 5] == pytest.approx(mu * h / m, rel=1e-12)
-    lever = 1.0 + 2.5                                   # of the point of contact: v, and turns about the centre
+    lever = 1.0 + 2.5                                   # of the point of contact: v, and turns about the center
     turning = mu * g * h / (speed - h * mu * g * lever)         # of the force's direction, by velocities of the point
     assert A[1, 10] == pytest.approx((1.0 + (lever - 1.0) * turning) / (1.0 + lever * turning), rel=1e-12)
     assert A[0, 9] == pytest.approx(1.0, rel=1e-12)

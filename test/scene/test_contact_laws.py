@@ -259,7 +259,7 @@ def test_forces_are_opposite_and_change_momentum():
 
 
 def change_of_moment(e, h):
-    """By how much two balls that hit each other off their centres change the moment of their momentum."""
+    """By how much two balls that hit each other off their centers change the moment of their momentum."""
     scene, total = sd.Scene(WEIGHTLESS, friction=0.5, restitution=e), 0.0
     scene.add_sphere("a", 0.1, 1.0, at(-0.2003, 0.07, 0.0))
     scene.add_sphere("b", 0.12, 2.0, at(0.1, 0.0, 0.01))

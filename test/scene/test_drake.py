@@ -46,7 +46,7 @@ def in_drake(add, pose, velocity, steps, dt=DT, slope=0.0):
 
 
 def solid(plant, mass, inertia):
-    """A body with its centre of mass at its origin."""
+    """A body with its center of mass at its origin."""
     moment = pydrake.SpatialInertia(mass, np.zeros(3), pydrake.UnitInertia(*(np.array(inertia) / mass)))
     return plant.AddRigidBody("body", moment)
 
@@ -74,7 +74,7 @@ def table():
 
 
 def shares(p):
-    """Normal forces of the feet of a table at rest, whose centre of mass is above p: by moments."""
+    """Normal forces of the feet of a table at rest, whose center of mass is above p: by moments."""
     A = np.vstack((np.ones(3), (FEET[:, :2] - p).T))
     return np.linalg.solve(A, (3.0 * G, 0.0, 0.0))
 

@@ -32,12 +32,12 @@ def chain(count, limits=None, root="base"):
 
 
 def gaps_of(model, shapes):
-    """Of balls: distances of centres less radii."""
+    """Of balls: distances of centers less radii."""
     robot = sd.Robot(model)
 
     def gaps(q, pairs):
-        centres = [(robot.forward_kinematics(q, shape.link) @ shape.pose)[:, :3, 3] for shape in shapes]
-        return np.stack([np.linalg.norm(centres[i] - centres[j], axis=1) - shapes[i].shape.radius
+        centers = [(robot.forward_kinematics(q, shape.link) @ shape.pose)[:, :3, 3] for shape in shapes]
+        return np.stack([np.linalg.norm(centers[i] - centers[j], axis=1) - shapes[i].shape.radius
                          - shapes[j].shape.radius for i, j in pairs], axis=1)
     return gaps
 
@@ -47,7 +47,7 @@ def links_of(found, shapes):
 
 
 # ------------------------------------------------------------------------------------------------- structure
-def test_neighbours_and_shapes_of_one_body_are_left_out():
+def test_neighbors_and_shapes_of_one_body_are_left_out():
     model, shapes = chain(4)
     found = self_collision(model, [*shapes, shapes[1]])
     assert links_of(found, [*shapes, shapes[1]]) == {

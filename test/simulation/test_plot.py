@@ -27,7 +27,7 @@ def figures():
 
 
 def curve(ax):
-    """The last line that spans the axes' data: the motion in colour lies on top."""
+    """The last line that spans the axes' data: the motion in color lies on top."""
     return next(line for line in reversed(ax.get_lines()) if len(line.get_xdata()) > 2)
 
 
@@ -77,7 +77,7 @@ def test_what_is_beyond_a_limit_is_shaded_where_the_motion_comes_near(arm, figur
     assert band.get_y() == 1.2 and band.get_y() + band.get_height() == pytest.approx(panels[1].get_ylim()[1])
 
 
-def test_a_batch_is_drawn_with_its_first_motion_in_colour(arm, figures):
+def test_a_batch_is_drawn_with_its_first_motion_in_color(arm, figures):
     t = np.linspace(0.0, 1.0, 5)
     q = np.random.default_rng(1).normal(size=(4, 5, 5, 3))
     ax, *_ = arm.plot(t, q).axes

@@ -13,7 +13,7 @@ WEIGHT, A, C = 9.81 * 0.5 * 0.3, 0.06, 0.02        # N m: of 0.5 kg at 0.3 m; A 
 
 
 def free_body():
-    """A body that floats without gravity, and its state: it turns and its centre of mass moves."""
+    """A body that floats without gravity, and its state: it turns and its center of mass moves."""
     builder = sd.ModelBuilder("world")
     body = sd.inertia_matrix(2.0, np.zeros(3), np.diag([I1, I2, I3]))
     builder.add_group_joint("free", "base", "body", "world", inertia=body)

@@ -5,7 +5,7 @@ from scipy.linalg import expm
 
 import screw_dynamics as sd
 from screw_dynamics.simulation.conservation import momentum_and_moment
-from screw_dynamics.simulator.differential_drive import DifferentialDrive, Travelled
+from screw_dynamics.simulator.differential_drive import DifferentialDrive, Traveled
 from screw_dynamics.simulator.settings import Settings
 from screw_dynamics.simulator.simulation import Simulation
 from support.touching_robots import CAR, RADIUS, SEPARATION, STANDING, WHEELS
@@ -15,7 +15,7 @@ DRIVE = DifferentialDrive(WHEELS[:1], WHEELS[1:], RADIUS, SEPARATION)
 
 @pytest.mark.parametrize("turn", [0.0, 1e-8, 1e-3, 0.7, -2.5])
 def test_an_arc_is_the_exponential_of_a_planar_twist(turn):
-    start = Travelled(0.3, -0.2, 0.4)
+    start = Traveled(0.3, -0.2, 0.4)
     end = start.along(1.3, turn)
 
     def pose(x, y, yaw):

@@ -12,7 +12,7 @@ from support import floating_robots as robots
 from support.simulations import FREE, NAN
 
 G = 9.81
-POSE = (0.3, -0.2, 5.0, 0.1, -0.2, 0.3, 0.9)     # the quaternion is normalised
+POSE = (0.3, -0.2, 5.0, 0.1, -0.2, 0.3, 0.9)     # the quaternion is normalized
 TWIST = (1.0, -2.0, 0.5, 0.4, 0.2, 3.0)
 
 

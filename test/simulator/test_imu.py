@@ -23,7 +23,7 @@ def test_at_rest_it_reads_gravity_upwards_in_its_own_axes(robot):
         assert not sample.angular_velocity.any()
 
 
-def test_a_body_that_falls_and_spins_reads_zero_at_its_centre_of_mass():
+def test_a_body_that_falls_and_spins_reads_zero_at_its_center_of_mass():
     builder = sd.ModelBuilder("world")
     builder.add_macro_joint("free", "float", "body", "world", inertia=np.diag([0.2, 0.2, 0.2, 3.0, 3.0, 3.0]))
     robot = sd.Robot(builder.build())

@@ -101,7 +101,7 @@ def heap(rng, bodies, contacts, ratio=1.0, mu=(0.0, 1.0)):
 
 
 def row_of_balls(masses, velocities):
-    """Balls in a row along x that touch their neighbours, the later one first."""
+    """Balls in a row along x that touch their neighbors, the later one first."""
     n = len(masses)
     J = np.zeros((3 * (n - 1), 3 * n))
     for k in range(n - 1):

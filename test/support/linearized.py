@@ -1,4 +1,4 @@
-"""Robots to linearise and their states, and how near results are."""
+"""Robots to linearize and their states, and how near results are."""
 import numpy as np
 
 import screw_dynamics as sd

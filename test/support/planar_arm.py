@@ -6,8 +6,8 @@ mislead: the elbow's elements come first, a massless finger mimics the elbow, an
 
 import numpy as np
 
-L1, L2, M1, M2 = 0.5, 0.4, 2.0, 1.5          # lengths, masses; centres of mass halfway
-I1, I2 = 0.05, 0.03                          # about the joint's axis, through the centre of mass
+L1, L2, M1, M2 = 0.5, 0.4, 2.0, 1.5          # lengths, masses; centers of mass halfway
+I1, I2 = 0.05, 0.03                          # about the joint's axis, through the center of mass
 G = 9.81
 NAMES = ("shoulder", "elbow")
 

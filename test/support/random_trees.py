@@ -23,7 +23,7 @@ class Part(NamedTuple):
     placement: np.ndarray       # (4, 4) the pose of the link in the parent at q = 0
     mass: float
     com: np.ndarray
-    rotational: np.ndarray      # (3, 3) about the centre of mass
+    rotational: np.ndarray      # (3, 3) about the center of mass
     mimic: sd.Mimic | None = None
     of: str = ""                # the name of its joint, if it is not that below
 
@@ -46,14 +46,14 @@ class Part(NamedTuple):
 
 
 def random_pose(rng):
-    """A homogeneous matrix, some decimetres away."""
+    """A homogeneous matrix, some decimeters away."""
     C = np.eye(4)
     C[:3, :3], C[:3, 3] = Rotation.from_rotvec(rng.normal(size=3)).as_matrix(), rng.normal(size=3) * 0.3
     return C
 
 
 def random_body(rng):
-    """Mass, centre of mass and rotational inertia of five heavy points: a body that could exist."""
+    """Mass, center of mass and rotational inertia of five heavy points: a body that could exist."""
     points, masses = rng.normal(size=(5, 3)) * 0.2, rng.uniform(0.1, 1.0, 5)
     com = masses @ points / masses.sum()
     arms = [matrices.skew(p - com) for p in points]

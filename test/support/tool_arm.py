@@ -5,7 +5,7 @@ import numpy as np
 
 from support import planar_arm as arm
 
-# link: mass, centre of mass and moments of inertia about it, all in the link's frame
+# link: mass, center of mass and moments of inertia about it, all in the link's frame
 MASSES = {
     "flange": (0.4, (0.01, 0.02, 0.03), (2e-3, 3e-3, 4e-3)),
     "tool": (0.7, (0.05, -0.04, 0.02), (5e-3, 4e-3, 3e-3)),

@@ -1,4 +1,4 @@
-"""Robots with armature, and the same with rotors: a wheel on the root that turns by one radian for each radian or metre
+"""Robots with armature, and the same with rotors: a wheel on the root that turns by one radian for each radian or meter
 of a joint, as a mimic joint, adds the kinetic energy of armature and does nothing else."""
 import numpy as np
 

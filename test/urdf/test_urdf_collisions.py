@@ -129,8 +129,8 @@ def test_a_mesh_is_the_hull_of_its_vertices_in_its_scale(folder, ending, scale):
     found, = read_collisions(path)
     expected = trimesh.load_mesh(folder / f"l.{ending}").convex_hull
     assert found.shape.volume == pytest.approx(expected.volume * abs(np.prod(scale)), rel=1e-6)
-    centre = found.shape.points.mean(axis=0)
-    assert np.sign(centre[0]) == np.sign(scale[0])          # a mirrored one is on the other side
+    center = found.shape.points.mean(axis=0)
+    assert np.sign(center[0]) == np.sign(scale[0])          # a mirrored one is on the other side
     assert found.shape.inertia(1.0)[0, 0] > 0.0
 
 

@@ -73,7 +73,7 @@ def test_sliders_have_the_limits_and_move_the_robot(show, arm):
     assert page.q.tolist() == [0.0, 0.0, 0.0]
 
 
-def test_sliders_without_limits_are_a_turn_or_a_metre_to_both_sides(show):
+def test_sliders_without_limits_are_a_turn_or_a_meter_to_both_sides(show):
     builder = sd.ModelBuilder("base")
     builder.add_joint("turns", "arm", "base", (0, 0, 1, 0, 0, 0), inertia=np.eye(6))
     builder.add_joint("slides", "slide", "arm", (0, 0, 0, 0, 0, 1), inertia=np.eye(6))
@@ -120,16 +120,16 @@ def test_joints_on_groups_are_shown_and_played_without_a_slider(show):
 def test_layers_are_shown_and_hidden(show, arm):
     page = show(arm)
     visible = {layer: {handle.visible for handle in handles} for layer, handles in page.scene.layers.items()}
-    assert visible == {"visual": {True}, "screws": {True}, "centres": {False}, "efforts": {False}, "names": {False}}
-    page.layer("centres")
-    assert all(handle.visible for handle in page.scene.layers["centres"])
+    assert visible == {"visual": {True}, "screws": {True}, "centers": {False}, "efforts": {False}, "names": {False}}
+    page.layer("centers")
+    assert all(handle.visible for handle in page.scene.layers["centers"])
     page.scene.see_through(True)
     assert {handle.opacity for handle in page.scene.layers["visual"]} == {0.35}
     page.scene.see_through(False)
     assert {handle.opacity for handle in page.scene.layers["visual"]} == {None}
 
 
-def test_the_centre_of_mass_is_that_of_potential_energy(show, arm, rng):
+def test_the_center_of_mass_is_that_of_potential_energy(show, arm, rng):
     """g . c m = -U, for any direction of gravity."""
     page = show(arm)
     q = rng.uniform(-0.5, 0.5, 3)
@@ -186,8 +186,8 @@ def test_a_robot_of_screws_is_boxes_and_its_joints_are_told_apart(show):
     page = show(sd.Robot(builder.build()))
     assert len(page.scene.layers["visual"]) == 3 and page.notes == []
     sizes = [len(handle.vertices) for handle in page.scene.layers["screws"]]
-    colours = [tuple(handle.color) for handle in page.scene.layers["screws"]]
-    assert len(set(sizes)) == len(set(colours)) == 3
+    colors = [tuple(handle.color) for handle in page.scene.layers["screws"]]
+    assert len(set(sizes)) == len(set(colors)) == 3
 
 
 def test_missing_meshes_are_boxes_and_named_in_one_warning(show, tmp_path):
@@ -203,7 +203,7 @@ def test_missing_meshes_are_boxes_and_named_in_one_warning(show, tmp_path):
     assert poses(page) == pytest.approx(robot.body_poses(page.q), abs=1e-6)
 
 
-def test_a_mesh_is_read_with_its_scale_and_colour(show, tmp_path):
+def test_a_mesh_is_read_with_its_scale_and_color(show, tmp_path):
     import trimesh
 
     trimesh.creation.box((1.0, 2.0, 3.0)).export(tmp_path / "box.stl")
@@ -222,19 +222,19 @@ def test_a_mesh_is_read_with_its_scale_and_colour(show, tmp_path):
 
 
 @pytest.mark.parametrize("given", [None, (0.0, 1.0, 0.0, 1.0)])
-def test_parts_of_a_file_keep_their_colours_unless_the_robot_gives_one(tmp_path, given):
+def test_parts_of_a_file_keep_their_colors_unless_the_robot_gives_one(tmp_path, given):
     import trimesh
 
-    def box(x, *colour):
+    def box(x, *color):
         part = trimesh.creation.box((1.0, 1.0, 1.0), trimesh.transformations.translation_matrix((x, 0.0, 0.0)))
-        part.visual.face_colors = colour
+        part.visual.face_colors = color
         return part
 
     trimesh.Scene([box(0.0, 255, 0, 0, 255), box(5.0, 0, 0, 255, 128)]).export(tmp_path / "two.glb")
     parts = parts_of(Shape("link", "mesh", (2.0, 2.0, 2.0), np.eye(4), given, "two.glb"), tmp_path.joinpath)
-    colours = {(part.mesh.vertices[:, 0].min(), part.mesh.vertices[:, 0].max()): part.colour for part in parts}
-    assert colours[-1.0, 1.0] == (given or (1.0, 0.0, 0.0, 1.0))
-    assert colours[9.0, 11.0] == pytest.approx(given or (0.0, 0.0, 1.0, 0.5), abs=0.01)
+    colors = {(part.mesh.vertices[:, 0].min(), part.mesh.vertices[:, 0].max()): part.color for part in parts}
+    assert colors[-1.0, 1.0] == (given or (1.0, 0.0, 0.0, 1.0))
+    assert colors[9.0, 11.0] == pytest.approx(given or (0.0, 0.0, 1.0, 0.5), abs=0.01)
 
 
 def test_shapes_are_where_their_links_are(show, rng):

@@ -4,7 +4,7 @@ import pytest
 
 from screw_dynamics.urdf.error import UrdfError
 from screw_dynamics.urdf.meshes import locate
-from screw_dynamics.viewer.shapes import GREY, read_shapes
+from screw_dynamics.viewer.shapes import GRAY, read_shapes
 from support.real_robots import PATHS
 
 ROBOT = """<robot name="r">
@@ -24,14 +24,14 @@ ROBOT = """<robot name="r">
 </robot>"""
 
 
-def test_shapes_have_kind_size_pose_and_colour():
+def test_shapes_have_kind_size_pose_and_color():
     shapes = read_shapes(ROBOT)
     box, cylinder, sphere, mesh = shapes.visual
-    assert (box.link, box.kind, box.size, box.colour) == ("a", "box", (1.0, 2.0, 3.0), (0.1, 0.2, 0.3, 1.0))
+    assert (box.link, box.kind, box.size, box.color) == ("a", "box", (1.0, 2.0, 3.0), (0.1, 0.2, 0.3, 1.0))
     assert box.pose == pytest.approx(np.array([[0, -1, 0, 1], [1, 0, 0, 2], [0, 0, 1, 3], [0, 0, 0, 1.0]]))
-    assert (cylinder.size, cylinder.colour) == ((0.1, 2.0), (1.0, 0.0, 0.5, 0.5))
-    assert (sphere.size, sphere.colour) == ((0.2,), GREY)
-    assert (mesh.file, mesh.size, mesh.colour) == ("package://p/a.stl", (0.001, 0.001, 0.002), None)
+    assert (cylinder.size, cylinder.color) == ((0.1, 2.0), (1.0, 0.0, 0.5, 0.5))
+    assert (sphere.size, sphere.color) == ((0.2,), GRAY)
+    assert (mesh.file, mesh.size, mesh.color) == ("package://p/a.stl", (0.001, 0.001, 0.002), None)
     assert [shape.kind for shape in shapes.collision] == ["box"] and shapes.notes == ()
 
 

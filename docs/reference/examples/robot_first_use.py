@@ -77,7 +77,7 @@ robot.center_of_mass_jacobian(q)                                                
 robot.center_of_mass_acceleration(q, qd, qdd)
 
 # %% Robot.composite_inertia
-robot.composite_inertia(q)                                                      # (6, 6), about the centre of mass
+robot.composite_inertia(q)                                                      # (6, 6), about the center of mass
 
 # %% Robot.centroidal_momentum, Robot.centroidal_momentum_matrix
 robot.centroidal_momentum(q, qd)                                                # centroidal_momentum_matrix(q) @ qd

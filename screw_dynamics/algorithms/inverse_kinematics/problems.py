@@ -15,10 +15,10 @@ from .step import Work
 # more than one, else 0, preferred position, and the share of the way to it that is wanted in a step.
 LOWER, UPPER, TURN, REST, GAIN = range(5)
 JOINTS = 5
-# Numbers of a search: tolerances, rad and m; what a metre counts; damping per squared error and its least; the longest
+# Numbers of a search: tolerances, rad and m; what a meter counts; damping per squared error and its least; the longest
 # step of a coordinate; the factor by which an error must fall, and in how many steps; steps of an attempt at most;
 # attempts at most; solves of a step; 1 where the first start is given; the longest step of a search that has settled.
-ANGLE, DISTANCE, METRE, DAMPING, LEAST, LONGEST, FACTOR, PATIENCE, STEPS, ATTEMPTS, PASSES, GIVEN, SETTLED = range(13)
+ANGLE, DISTANCE, METER, DAMPING, LEAST, LONGEST, FACTOR, PATIENCE, STEPS, ATTEMPTS, PASSES, GIVEN, SETTLED = range(13)
 OPTIONS = 13
 # Columns of what is found of each problem, beside q.
 SUCCESS, ANGLE_LEFT, DISTANCE_LEFT, STARTS, NOT_RIGID = range(5)    # by how much the goals are no poses

@@ -41,7 +41,7 @@ from .problems import (
     LONGEST,
     LOWER,
     MADE,
-    METRE,
+    METER,
     MOVED,
     NOT_RIGID,
     PASSES,
@@ -98,7 +98,7 @@ def is_needed(search: Search, e: list, place: int, i: int) -> bool:
     for t in range(len(search.moves)):
         if search.moves[t, i]:
             for r in range(6):
-                tolerance = search.options[ANGLE] if r < 3 else search.options[METRE] * search.options[DISTANCE]
+                tolerance = search.options[ANGLE] if r < 3 else search.options[METER] * search.options[DISTANCE]
                 if not abs(extract(e[6 * t + r], place)) <= tolerance:
                     return True
     return False
@@ -164,7 +164,7 @@ def keep(search: Search, at: Places, place: int, within: bool, cost: float, angl
             search.q[row, i] = extract(at.q[i], place)
         search.found[row, SUCCESS] = 1.0 if within else 0.0
         search.found[row, ANGLE_LEFT] = math.sqrt(angle)
-        search.found[row, DISTANCE_LEFT] = math.sqrt(distance) / search.options[METRE]
+        search.found[row, DISTANCE_LEFT] = math.sqrt(distance) / search.options[METER]
 
 
 @kernel
@@ -227,7 +227,7 @@ def run(Table: type, fill: Callable, renew: Callable, like: Scalar, memory: np.n
         cost = null(like)
         for x in work.e:
             cost += x * x
-        within = ((angle <= options[ANGLE] ** 2) & (distance <= (options[METRE] * options[DISTANCE]) ** 2)
+        within = ((angle <= options[ANGLE] ** 2) & (distance <= (options[METER] * options[DISTANCE]) ** 2)
                   & (cost < math.inf))
         falls = cost < options[FACTOR] * state[GOOD]
         state[GOOD] = where(within, null(like) + math.inf, where(falls, cost, state[GOOD]))

@@ -13,7 +13,7 @@ from screw_dynamics.numbers.values import kernel, noinline
 
 from ..jacobian import JointScrews
 from .errors import errors
-from .problems import ANGLE, ANGLE_LEFT, DISTANCE, DISTANCE_LEFT, LOWER, METRE, SUCCESS, TURN, UPPER, Places, Search
+from .problems import ANGLE, ANGLE_LEFT, DISTANCE, DISTANCE_LEFT, LOWER, METER, SUCCESS, TURN, UPPER, Places, Search
 from .step import Work
 
 
@@ -72,4 +72,4 @@ def turn_to_starts(links: Link, memory: np.ndarray, fill: Callable, body: JointS
                                      work.e, work.J)
             for place in range(min(count, N - first)):
                 keep_turned(search, at, place, first + place, math.sqrt(extract(angle, place)),
-                            math.sqrt(extract(distance, place)) / search.options[METRE])
+                            math.sqrt(extract(distance, place)) / search.options[METER])

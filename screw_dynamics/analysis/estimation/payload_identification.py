@@ -33,8 +33,8 @@ class Payload(NamedTuple):
     """The result of `identify_payload`. What the motion does not show is 0, and not marked as observable."""
 
     mass: float                         # kg
-    com: np.ndarray                     # (3,) centre of mass in the link's frame, m
-    inertia: np.ndarray                 # (3, 3) about the centre of mass, kg m^2; 0 unless all of it is observable
+    com: np.ndarray                     # (3,) center of mass in the link's frame, m
+    inertia: np.ndarray                 # (3, 3) about the center of mass, kg m^2; 0 unless all of it is observable
     parameters: np.ndarray              # (10,) as robot.inertial_parameters, about the origin of the link's frame
     standard_deviations: np.ndarray     # (10,) of these; infinite where it is not observable
     observable: np.ndarray              # (10,) bool
@@ -53,7 +53,7 @@ class Payload(NamedTuple):
                              f"residual is {self.residual:.4g} N m, of efforts of {self.effort:.4g} N m")
 
     def require_physical(self) -> None:
-        """Raise ValueError unless mass and centre are observable, and some rigid body has these parameters."""
+        """Raise ValueError unless mass and center are observable, and some rigid body has these parameters."""
         unknown = [name for name, seen in zip(NAMES[:4], self.observable, strict=False) if not seen]
         if unknown:
             raise ValueError(f"{', '.join(unknown)} not observable: turn the link about two horizontal axes")

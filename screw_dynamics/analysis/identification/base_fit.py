@@ -84,7 +84,7 @@ def base_fit(found: Evidence, unknowns: Unknowns) -> BaseFit:
 
 
 def _with_velocities(found, unknowns, A, weight, excess, velocities):
-    """The standard deviations of all, Stribeck velocities too, by the equations linearised about them."""
+    """The standard deviations of all, Stribeck velocities too, by the equations linearized about them."""
     step, k = STEP * velocities, len(unknowns.base)
     ahead, behind = (base_factors(found, unknowns, velocities + sign * step)[0][..., k:] for sign in (1.0, -1.0))
     linear = np.concatenate([A, (ahead - behind) * (0.5 * excess / step[unknowns.rubs])], axis=2)

@@ -28,7 +28,7 @@ from .base_parameters import BaseParameters, parameter_names
 
 PRIME = 2**521 - 1
 LARGEST = 2**200       # above and below in a fraction that is no accident
-DENOMINATOR = 10**6     # of fractions that floats are taken for: lengths to a micrometre, directions to a microradian
+DENOMINATOR = 10**6     # of fractions that floats are taken for: lengths to a micrometer, directions to a microradian
 SPARE = 8               # rows of the regressor beyond its columns
 
 

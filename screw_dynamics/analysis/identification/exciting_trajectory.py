@@ -1,4 +1,4 @@
-"""Motions that show as much as possible of a robot's parameters: finite Fourier series, optimised under limits.
+"""Motions that show as much as possible of a robot's parameters: finite Fourier series, optimized under limits.
 
 J. Swevers, C. Ganseman, D. B. Tukel, J. De Schutter, H. Van Brussel, "Optimal robot excitation and identification",
 IEEE Trans. Robotics and Automation 13(5), 1997. The limits of positions, velocities and accelerations hold by
@@ -19,7 +19,7 @@ VELOCITY, ACCELERATION = 2.0, 10.0      # rad/s and rad/s^2, or m: limits where 
 RANGE = np.pi                           # rad or m about 0, the same
 FRACTION = 0.9                          # of the limits that is used
 SAMPLES = 20                            # a harmonic and period, for the criterion and the limits
-STARTS = 20                             # random series, the best of which is optimised
+STARTS = 20                             # random series, the best of which is optimized
 CRITERIA = "determinant", "condition"
 SLOW = 0.05                             # rad/s or m/s: below it dry friction counts less in the criterion
 STEP = 1e-5                             # of the free numbers, which are about 1: for differences of the criterion
@@ -28,12 +28,12 @@ PENALTY = 100.0                         # of efforts that exceed their limits, r
 
 @dataclass(frozen=True)
 class FourierTrajectory:
-    """q(t) of one period T, w = 2 pi / T: q' = sum_l a_l cos(l w t) + b_l sin(l w t), about a centre.
+    """q(t) of one period T, w = 2 pi / T: q' = sum_l a_l cos(l w t) + b_l sin(l w t), about a center.
 
     It starts and ends at rest, without acceleration, and may be repeated."""
 
     period: float               # T, s
-    centre: np.ndarray          # (n,) rad or m: the mean
+    center: np.ndarray          # (n,) rad or m: the mean
     cosine: np.ndarray          # (n, L): a
     sine: np.ndarray            # (n, L): b
 
@@ -42,7 +42,7 @@ class FourierTrajectory:
         rate = 2.0 * np.pi / self.period * np.arange(1, self.sine.shape[1] + 1)
         phase = checks.real_numbers("t", t)[..., None] * rate
         c, s, a, b = np.cos(phase), np.sin(phase), self.cosine.T, self.sine.T
-        return self.centre + (s / rate) @ a - (c / rate) @ b, c @ a + s @ b, (c * rate) @ b - (s * rate) @ a
+        return self.center + (s / rate) @ a - (c / rate) @ b, c @ a + s @ b, (c * rate) @ b - (s * rate) @ a
 
     def samples(self, rate: float) -> tuple[np.ndarray, ...]:
         """Times (m,), positions, velocities and accelerations (m, n) of one period at so many samples a second."""
@@ -60,8 +60,8 @@ def exciting_trajectory(robot: Robot, period: float = 10.0, harmonics: int = 5, 
     acceleration: other ones, for all joints or (n,). Efforts are those of the model with its friction; links that meet
     are not seen. friction: also show the friction of joints.
 
-    criterion: "determinant" maximises that of the information matrix of the base parameters, whatever their units;
-    "condition" minimises the condition of the regressor with columns of unit length. iterations: of L-BFGS from the
+    criterion: "determinant" maximizes that of the information matrix of the base parameters, whatever their units;
+    "condition" minimizes the condition of the regressor with columns of unit length. iterations: of L-BFGS from the
     best of 20 random series; each takes 2 L + 2 evaluations a joint. ValueError names a joint whose limits hold
     nothing, or whose effort limit the motion that was found exceeds."""
     checks.coordinates_alone("exciting_trajectory", robot.model)
@@ -103,7 +103,7 @@ def _limits(robot, velocity, acceleration):
 
 
 class _Search:
-    """The criterion as a function of free numbers: of each joint 2 L of a series, its centre and its size."""
+    """The criterion as a function of free numbers: of each joint 2 L of a series, its center and its size."""
 
     def __init__(self, robot: Robot, period: float, harmonics: int, limits: tuple, base: BaseParameters, friction: bool,
                  criterion: str):

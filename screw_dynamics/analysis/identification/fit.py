@@ -30,7 +30,7 @@ from .misfit import notes as misfits
 from .own_forces import with_found
 from .unknowns import FALLING, Unknowns, unknowns
 
-SPREAD = 1.0            # of the logarithms of a link's mass and sizes about those of the model; of its centre, sizes
+SPREAD = 1.0            # of the logarithms of a link's mass and sizes about those of the model; of its center, sizes
 FRICTION_SPREAD = 10.0  # N m s/rad, N m, kg m^2 and the like about those of the model
 STIFFNESS_SPREAD = 1e9  # N m/rad and N/m about that of the springs: no prior to speak of
 LEAST_FRICTION = 1e-6   # where the fit begins: it may not begin at its limit, 0

@@ -49,13 +49,13 @@ def _integrated(robot, t, q, qd, tau, points, rubs, stribeck, stiffness) -> Equa
     step, n = t[1] - t[0], robot.n
     stride = max((points - 1) // NODES, 1)
     half = (points - 1) // 2 // stride * stride
-    centres = np.arange(half, len(t) - half, half)
+    centers = np.arange(half, len(t) - half, half)
     smooth = max(2 * stride + 1, BETWEEN + 2)
     v = scipy.signal.savgol_filter(qd, smooth, BETWEEN, axis=0)
     every, nodes = np.arange(-half, half + 1), np.arange(-half, half + 1, stride)
     w, rate = weight(every / half, half * step)
     coarse, coarse_rate = weight(nodes / half, half * step)
-    own = centres[:, None] + nodes                              # (N, nodes) samples
+    own = centers[:, None] + nodes                              # (N, nodes) samples
     used, place = np.unique(own, return_inverse=True)
     momenta, others = _columns(robot, q[used], v[used])
     place = place.reshape(own.shape)
@@ -64,9 +64,9 @@ def _integrated(robot, t, q, qd, tau, points, rubs, stribeck, stiffness) -> Equa
                    for k in range(len(nodes)))
 
     def integral(x, with_weight):
-        return step * np.einsum("k,ck...->c...", with_weight, x[centres[:, None] + every])
+        return step * np.einsum("k,ck...->c...", with_weight, x[centers[:, None] + every])
     of_joints = np.stack([integral(qd, w), integral(smooth_sign(qd), w), integral(qd, -rate)], axis=-1)
-    friction = np.einsum("ij,cik->cijk", np.eye(n), of_joints).reshape(len(centres), n, -1)
+    friction = np.einsum("ij,cik->cijk", np.eye(n), of_joints).reshape(len(centers), n, -1)
     Y = np.concatenate([inertial, friction, integral(stiffness, w)], axis=2)
     S = integral(own_laws(smooth_sign(qd), qd, stribeck), w)
     b = integral(tau, w)
@@ -74,7 +74,7 @@ def _integrated(robot, t, q, qd, tau, points, rubs, stribeck, stiffness) -> Equa
     valid = ~((rest > STUCK) & rubs) & np.isfinite(b)
     noise = np.var(qd - v, axis=0) / (1.0 - scipy.signal.savgol_coeffs(smooth, BETWEEN)[smooth // 2])
     variance = noise * step * step * np.sum(rate**2)
-    return Equations(t[centres], Y, b, valid, S, of_noise(robot, q[centres], variance, valid, Y.shape[2]))
+    return Equations(t[centers], Y, b, valid, S, of_noise(robot, q[centers], variance, valid, Y.shape[2]))
 
 
 def weight(x: np.ndarray, half: float) -> tuple[np.ndarray, np.ndarray]:

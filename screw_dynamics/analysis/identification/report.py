@@ -64,11 +64,11 @@ def _links(found) -> Iterator[str]:
         found.robot.inertial_parameters, found.prior.inertial_parameters))
     estimated = found.estimated[:now.size].reshape(-1, COUNT)[:, 0]
     size = max(map(len, ("link", *model.body_names)))
-    yield f"{'link':{size}}  {'mass before':>11}  {'now':>8}  centre of mass before and now, m"
+    yield f"{'link':{size}}  {'mass before':>11}  {'now':>8}  center of mass before and now, m"
     for name, p, q in (row[:3] for row in zip(model.body_names, before, now, estimated, strict=True) if row[3]):
-        centres = "  ".join("[" + " ".join(f"{x:7.4f}" for x in y[1:4] / y[0]) + "]" for y in (p, q))
+        centers = "  ".join("[" + " ".join(f"{x:7.4f}" for x in y[1:4] / y[0]) + "]" for y in (p, q))
         physics = "" if physical.is_physical(q) else "  (no rigid body can have these parameters)"
-        yield f"{name:{size}}  {p[0]:11.4g}  {q[0]:8.4g}  {centres}{physics}"
+        yield f"{name:{size}}  {p[0]:11.4g}  {q[0]:8.4g}  {centers}{physics}"
 
 
 def _base(found) -> Iterator[str]:
@@ -121,18 +121,18 @@ def _draw_joints(drawn, found, names, rows):
 def _draw_joint(ax, found, k, name):
     """Efforts of a joint: what was measured, what the prior and the result say. Where no equation holds, gaps."""
     t, Y, b, valid = found.equations[:4]
-    for values, colour, width, label in ((Y[:, k] @ found.prior_parameters, VERMILION, 0.9, "model before"),
+    for values, color, width, label in ((Y[:, k] @ found.prior_parameters, VERMILION, 0.9, "model before"),
                                          (b[:, k], OTHERS, 2.6, "measured"),
                                          (found.explained(k), BLUE, 1.0, "model now")):
-        ax.plot(t, np.where(valid[:, k], values, np.nan), color=colour, lw=width, label=label)
+        ax.plot(t, np.where(valid[:, k], values, np.nan), color=color, lw=width, label=label)
     ax.set_title(name, loc="left", fontsize=8.5)
 
 
 def _draw_residuals(ax, found, names):
     rows = np.arange(len(names))
-    for p, colour, shift, label in ((found.prior_parameters, VERMILION, -0.2, "before"),
+    for p, color, shift, label in ((found.prior_parameters, VERMILION, -0.2, "before"),
                                     (found.parameters, BLUE, 0.2, "now")):
-        ax.barh(rows + shift, np.maximum(found.residual(p), 1e-12), 0.36, color=colour, label=label)
+        ax.barh(rows + shift, np.maximum(found.residual(p), 1e-12), 0.36, color=color, label=label)
     ax.set_xscale("log")
     ax.set_yticks(rows, names)
     ax.invert_yaxis()

@@ -3,7 +3,7 @@ shall, and that keep to limits all along.
 
 `spline`: B-splines, and the points at which motions are asked; `program`: cost, constraints and their exact sparse
 derivatives, second ones in `curvature`; `interior`, on SciPy, and `ipopt` solve it; `collocate`, the facade, and
-`motion`, what is found; `quantities`: those that motions on splines have besides. Imports its neighbours in
+`motion`, what is found; `quantities`: those that motions on splines have besides. Imports its neighbors in
 optimal/."""
 from .collocate import collocate_motion
 from .motion import CollocatedMotion, Moment

@@ -3,7 +3,7 @@
 Velocities change by the impulses of discrete gradients (discrete_gradient.py), whose work is what the potential energy
 loses and, of joints, nothing, since they are closed at both ends of a step:
   R1 J w1 - R0 J w0 = h m,   m (v1 - v0) = h f,   h(g1) = 0,   w = (w0 + w1) / 2,   v = (v0 + v1) / 2
-about the centres of mass, with R1 = R0 cay(h w) and r1 = r0 + h v. J. C. Simo, N. Tarnow and K. K. Wong (1992) for
+about the centers of mass, with R1 = R0 cay(h w) and r1 = r0 + h v. J. C. Simo, N. Tarnow and K. K. Wong (1992) for
 rigid bodies, O. Gonzalez (1999) for constraints."""
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
@@ -81,7 +81,7 @@ class EnergyMomentum:
         return Step(poses, self.system.velocities(poses, twists))
 
     def _ends(self, g, h, w, v):
-        """The Ends of a step with mean velocities w, body-fixed, and v of the centres of mass."""
+        """The Ends of a step with mean velocities w, body-fixed, and v of the centers of mass."""
         n, ground = len(g), np.eye(3)[None]
         R0, still = g[:, :3, :3], np.zeros((1, 3))
         R1 = R0 @ cayley(h * w)
@@ -92,7 +92,7 @@ class EnergyMomentum:
         return Ends(R0, r0, R1, r1, 0.5 * (R0 + R1), 0.5 * (r0 + r1), turns)
 
     def _gradients(self, ends):
-        """Of all constraints by the velocities (W, v) of all bodies, v of the centres of mass: (m, n, 6)."""
+        """Of all constraints by the velocities (W, v) of all bodies, v of the centers of mass: (m, n, 6)."""
         of, n = self.system.constraints, self.system.n
         by, G = of_products(of, of.slides, ends), np.zeros((of.m, n + 1, 6))
         if of.screwed.size:
@@ -104,7 +104,7 @@ class EnergyMomentum:
         return G
 
     def _wrenches(self, t, h, g, ends, w, v):
-        """Of gravity, springs and the user on all bodies, about the centres of mass, in the inertial frame."""
+        """Of gravity, springs and the user on all bodies, about the centers of mass, in the inertial frame."""
         system, n = self.system, self.system.n
         W = np.zeros((n + 1, 6))
         for springs, of in ((system._springs, spring_wrenches), (system._joint_springs, joint_spring_wrenches)):

@@ -208,7 +208,7 @@ class MultibodySystem:
         return float(0.5 * (V * turned_6(self.inertias, V)).sum())
 
     def potential_energy(self, poses: np.ndarray) -> float:
-        """Of gravity, 0 for centres of mass in the plane through the origin, and of the springs, in J."""
+        """Of gravity, 0 for centers of mass in the plane through the origin, and of the springs, in J."""
         R, r = _with_ground(poses[:, :3, :3], np.eye(3)), _with_ground(poses[:, :3, 3], 0.0)
         M = self.inertias
         moment = np.stack((M[:, 2, 4], M[:, 0, 5], M[:, 1, 3]), axis=-1)        # m d

@@ -13,7 +13,7 @@ a batch in the leading axes, results are new arrays. docs/formulations.md leads 
   recursions          all forms of the accelerations, applied wrenches, reactions of joints [MD] (65)-(76)
   reference_frames    the same robot with other body frames, or with A_i = I                [MD] 4.4
   any_order           inverse and forward dynamics with derivatives of any order            [MD] 6.1, 6.3
-  closed_form         Euler-Jourdain, momentum form, Lagrange, Christoffel, linearised      [MD] (77)-(87), 6.1
+  closed_form         Euler-Jourdain, momentum form, Lagrange, Christoffel, linearized      [MD] (77)-(87), 6.1
   screw_coordinates   axes of twists and wrenches, reciprocal product, rates of screws      [MD] B, (117)
 
 The fast ones are compiled, and methods of Robot: twists and Jacobians of all bodies, [MK] (14)-(53), `body_twists` and

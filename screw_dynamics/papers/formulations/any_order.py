@@ -106,7 +106,7 @@ def _named(name, rates, first=1):
 
 
 def _arrays(robot, given):
-    """Arguments by name as arrays of float64 over common leading axes, q normalised."""
+    """Arguments by name as arrays of float64 over common leading axes, q normalized."""
     q, *others = checks.broadcast({name: checks.real_numbers(name, x, robot.nq if name == "q" else robot.n)
                                    for name, x in given.items()})
     return [robot.normalize(q), *(x.astype(float) for x in others)]

@@ -34,7 +34,7 @@ def spline(group: MatrixGroup, poses: ArrayLike, times: ArrayLike, Q: ArrayLike 
     """The Curve through poses (N + 1, n, n) at times (N + 1,), s, with the least integral of A^T Q A / 2 of all: twice
     continuously differentiable, and of minimum acceleration in between.
 
-    ends: velocities (d,) at both ends; None: free, A is 0 there. Neighbouring poses are to be less than half a turn
+    ends: velocities (d,) at both ends; None: free, A is 0 there. Neighboring poses are to be less than half a turn
     apart. Other arguments as of `minimum_acceleration`. For Q = diag(Q_R, b 1) on SE(3) and "covariant" it is a spline
     on SO(3) beside SciPy's cubic one; else the boundary problems of all segments are solved at once."""
     poses, times = _through(group, poses, times)

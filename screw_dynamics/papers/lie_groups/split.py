@@ -1,5 +1,5 @@
 """Curves on SE(3) for metrics that keep turning and displacement apart: Q = diag(Q_R, b 1), as the inertia of a body
-about its centre of mass.
+about its center of mass.
 
 Geodesics are geodesics of Q_R on SO(3) beside straight lines, curves of minimum covariant acceleration those on SO(3)
 beside cubic splines: with p the position, R^T p'' is the linear part of the covariant acceleration."""

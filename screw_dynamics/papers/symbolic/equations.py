@@ -45,7 +45,7 @@ def equations_of_motion(robot: facade.Robot | Model | Sequence[Placed], gravity:
     for a Model (0, 0, -9.81).
 
     parameters: {link: {quantity: value}} replaces numbers of the model; a value is made of numbers, SymPy expressions
-    and names of symbols. Of a link that moves: "mass"; "com" (3,); "inertia" about the centre of mass, (3, 3), its six
+    and names of symbols. Of a link that moves: "mass"; "com" (3,); "inertia" about the center of mass, (3, 3), its six
     entries xx, xy, xz, yy, yz, zz or its three principal ones; "screw" (6,), the joint's in the link's frame, and its
     "armature", unless the joint is on a group. Of any link: "origin" (3,) and "orientation" (3, 3) in the frame of the
     body that carries it, at q = 0. What is fixed to a link is part of its mass, com and inertia.

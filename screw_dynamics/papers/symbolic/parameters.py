@@ -81,7 +81,7 @@ def check(model: Model, parameters: Mapping[str, Mapping[str, Any]] | None,
 
 
 def body_parameters(M: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
-    """Mass, centre of mass (3,), and rotational inertia about it (3, 3) of a (6, 6) inertia."""
+    """Mass, center of mass (3,), and rotational inertia about it (3, 3) of a (6, 6) inertia."""
     mass, moment = M[5, 5], np.array([M[2, 4], M[0, 5], M[1, 3]])
     d = moment / mass if mass > 0.0 else moment
     return mass, d, M[:3, :3] - mass * (d @ d * np.eye(3) - np.outer(d, d))

@@ -63,7 +63,7 @@ INTERFACE = Interface(
         Endpoint("~/inverse_dynamics", f"{SRV}/InverseDynamics", "efforts of a motion, with external wrenches, term by "
                  "term"),
         Endpoint("~/forward_dynamics", f"{SRV}/ForwardDynamics", "accelerations under efforts and external wrenches"),
-        Endpoint("~/linearize", f"{SRV}/Linearize", "the equations of motion, linearised in continuous time or over a "
+        Endpoint("~/linearize", f"{SRV}/Linearize", "the equations of motion, linearized in continuous time or over a "
                  "step"),
         Endpoint("~/get_forward_kinematics", f"{SRV}/GetForwardKinematics", "the pose of any link"),
         Endpoint("~/solve_inverse_kinematics", f"{SRV}/SolveInverseKinematics", "joint positions within the limits at "
@@ -72,7 +72,7 @@ INTERFACE = Interface(
                  "poses"),
         Endpoint("~/set_payload", f"{SRV}/SetPayload", "what a link carries, in all results from now on"),
         Endpoint("~/set_gravity", f"{SRV}/SetGravity", "the parameter `gravity`, as a service"),
-        Endpoint("~/identify_payload", f"{SRV}/IdentifyPayload", "mass, centre of mass and inertia of what a link "
+        Endpoint("~/identify_payload", f"{SRV}/IdentifyPayload", "mass, center of mass and inertia of what a link "
                  "carries, from a recorded motion, with their uncertainty; needs `payload_recording`"),
         Endpoint("~/fill_trajectory_efforts", f"{SRV}/FillTrajectoryEfforts", "the efforts of a trajectory"),
         Endpoint("~/retime_trajectory", f"{SRV}/RetimeTrajectory", "the fastest motion along a trajectory within the "

@@ -7,7 +7,7 @@ import numpy as np
 from screw_dynamics.model.model import Model
 from screw_dynamics.robot import Robot
 
-Payload = tuple[float, np.ndarray, np.ndarray]   # mass, centre of mass (3,), inertia about it (3, 3)
+Payload = tuple[float, np.ndarray, np.ndarray]   # mass, center of mass (3,), inertia about it (3, 3)
 
 
 class LoadedRobot:

@@ -54,13 +54,13 @@ def wrench_message(w: np.ndarray) -> Wrench:
 
 
 def inertia(i: Inertia) -> tuple[float, np.ndarray, np.ndarray]:
-    """Mass, centre of mass (3,) and rotational inertia (3, 3) about the centre of mass."""
+    """Mass, center of mass (3,) and rotational inertia (3, 3) about the center of mass."""
     rotational = np.array([[i.ixx, i.ixy, i.ixz], [i.ixy, i.iyy, i.iyz], [i.ixz, i.iyz, i.izz]])
     return i.m, vector(i.com), rotational
 
 
 def inertia_message(mass: float, com: np.ndarray, rotational: np.ndarray) -> Inertia:
-    """Inertia of mass, centre of mass (3,) and rotational inertia (3, 3) about it."""
+    """Inertia of mass, center of mass (3,) and rotational inertia (3, 3) about it."""
     (ixx, ixy, ixz), (_, iyy, iyz), (_, _, izz) = np.asarray(rotational, dtype=float).tolist()
     return Inertia(m=float(mass), com=vector_message(com), ixx=ixx, ixy=ixy, ixz=ixz, iyy=iyy, iyz=iyz, izz=izz)
 

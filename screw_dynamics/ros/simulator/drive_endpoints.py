@@ -7,7 +7,7 @@ from builtin_interfaces.msg import Time
 from geometry_msgs.msg import TwistStamped
 from nav_msgs.msg import Odometry
 
-from screw_dynamics.simulator.differential_drive import DifferentialDrive, Travelled
+from screw_dynamics.simulator.differential_drive import DifferentialDrive, Traveled
 from screw_dynamics.simulator.simulation import Simulation
 
 from ..endpoints import STREAM
@@ -47,16 +47,16 @@ class DriveEndpoints:
         self._at = [robot.q_slices[wheel].start for wheel in self.wheels]
         self._rates = [robot.v_slices[wheel].start for wheel in self.wheels]
         self._message.child_frame_id = robot.model.root if simulation.base is None else simulation.base.link
-        self._travelled, self._angles, self._step = Travelled(), simulation.q[self._at], simulation.steps
+        self._traveled, self._angles, self._step = Traveled(), simulation.q[self._at], simulation.steps
 
     def publish(self, simulation: Simulation, stamp: Time) -> None:
         """Publish the odometry of a state."""
         if simulation.steps < self._step:                       # a reset
             self.follow(simulation)
         angles = simulation.q[self._at]
-        self._travelled = self._travelled.along(*self._drive.moved(angles - self._angles))
+        self._traveled = self._traveled.along(*self._drive.moved(angles - self._angles))
         self._angles, self._step = angles, simulation.steps
-        x, y, yaw = self._travelled
+        x, y, yaw = self._traveled
         forward, turning = self._drive.moved(simulation.qd[self._rates])
         message = self._message
         message.header.stamp, message.header.frame_id = stamp, self._node.settings.odom_frame

@@ -12,7 +12,7 @@ SHOWN = (
 )
 MARKERS = Interface(
     publishes=(
-        Endpoint("~/markers", "visualization_msgs/msg/MarkerArray", "joint screws and centres of mass once a second, "
+        Endpoint("~/markers", "visualization_msgs/msg/MarkerArray", "joint screws and centers of mass once a second, "
                  "efforts at `rate`, in the frames of the links"),
         PUBLISHED_DESCRIPTION,
         DIAGNOSTICS,

@@ -1,4 +1,4 @@
-"""Markers of a robot's joint screws, centres of mass and efforts, each in the frame of its body: TF places them.
+"""Markers of a robot's joint screws, centers of mass and efforts, each in the frame of its body: TF places them.
 
 What is fixed in a body, all but efforts, is the same message for ever."""
 
@@ -13,27 +13,27 @@ from screw_dynamics.model.model import Model
 from screw_dynamics.viewer import glyphs
 from screw_dynamics.viewer.glyphs import Axis
 
-COLOURS = {"turns": (0.09, 0.41, 0.74), "slides": (0.89, 0.47, 0.07), "helical": (0.55, 0.24, 0.67)}
-EFFORT, CENTRE = (0.84, 0.15, 0.16), (0.96, 0.75, 0.08)
+COLORS = {"turns": (0.09, 0.41, 0.74), "slides": (0.89, 0.47, 0.07), "helical": (0.55, 0.24, 0.67)}
+EFFORT, CENTER = (0.84, 0.15, 0.16), (0.96, 0.75, 0.08)
 TURNS = {"turns": (1.0, 0.0), "helical": (2.5, 0.12)}   # of the ring or helix: turns, and lengths a turn
 
 
 def fixed_markers(model: Model, length: float, prefix: str = "") -> MarkerArray:
-    """The joint screws as arrows of a length (m) along the screws' lines, and the centres of mass.
+    """The joint screws as arrows of a length (m) along the screws' lines, and the centers of mass.
 
     With a ring where the joint turns, a second arrow where it slides, a helix where it does both. prefix: of frames,
     as robot_state_publisher's frame_prefix."""
     markers = [Marker(action=Marker.DELETEALL)]
-    masses, centres = glyphs.centres(model)
+    masses, centers = glyphs.centers(model)
     for i, X in enumerate(model.screws_body):
         frame, axis = prefix + model.body_names[i], glyphs.axis_of(X)
         for k, marker in enumerate(_screw(axis, length)):
-            markers.append(_placed(marker, frame, "joint_screws", 3 * i + k, COLOURS[axis.kind]))
+            markers.append(_placed(marker, frame, "joint_screws", 3 * i + k, COLORS[axis.kind]))
         if masses[i] > 0.0:
             radius = 0.1 * length * (0.4 + 0.6 * (masses[i] / masses.max()) ** (1 / 3))
             sphere = Marker(type=Marker.SPHERE, scale=_vector(np.full(3, 2.0 * radius)))
-            sphere.pose.position = _point(centres[i])
-            markers.append(_placed(sphere, frame, "centres_of_mass", i, CENTRE))
+            sphere.pose.position = _point(centers[i])
+            markers.append(_placed(sphere, frame, "centers_of_mass", i, CENTER))
     return MarkerArray(markers=markers)
 
 
@@ -74,11 +74,11 @@ def _arrow(start: np.ndarray, end: np.ndarray, shaft: float) -> Marker:
     return Marker(type=Marker.ARROW, points=[_point(start), _point(end)], scale=Vector3(x=shaft, y=2.4 * shaft))
 
 
-def _placed(marker: Marker, frame: str, namespace: str, number: int, colour: tuple[float, float, float]) -> Marker:
-    """The marker with its frame, in which it stays (frame_locked, at the latest transform), name and colour."""
+def _placed(marker: Marker, frame: str, namespace: str, number: int, color: tuple[float, float, float]) -> Marker:
+    """The marker with its frame, in which it stays (frame_locked, at the latest transform), name and color."""
     marker.header.frame_id, marker.frame_locked = frame, True
     marker.ns, marker.id = namespace, number
-    marker.color = ColorRGBA(r=colour[0], g=colour[1], b=colour[2], a=1.0)
+    marker.color = ColorRGBA(r=color[0], g=color[1], b=color[2], a=1.0)
     marker.pose.orientation.w = 1.0
     return marker
 

@@ -1,4 +1,4 @@
-"""markers_node: the joint screws, centres of mass and efforts of the robot as markers for RViz.
+"""markers_node: the joint screws, centers of mass and efforts of the robot as markers for RViz.
 
 They are in the frames of the links: robot_state_publisher's transforms move them."""
 

@@ -27,7 +27,7 @@ class McapFile:
         self.messages = 0
 
     def write(self, topic: str, kind: type, data: bytes, time: int, sequence: int = 0) -> None:
-        """Append a message, serialised in CDR with its header, that came at a time (ns)."""
+        """Append a message, serialized in CDR with its header, that came at a time (ns)."""
         name = type_name(kind)
         channel = self._channels.get((topic, name))
         if channel is None:

@@ -91,7 +91,7 @@ def test_everything_is_found_from_a_lively_motion_within_its_uncertainty(panda, 
     assert 0.01 < found.residual < 0.1, "the noise, smoothed"
 
 
-def test_a_slow_motion_shows_mass_and_centre_alone(panda, carrying, rng):
+def test_a_slow_motion_shows_mass_and_center_alone(panda, carrying, rng):
     found = identify_payload(panda, LINK, *measured(carrying, SLOW, rng))
     assert found.observable.tolist() == [True] * 4 + [False] * 6
     assert (np.abs(found.parameters - PHI)[:4] < 3.0 * found.standard_deviations[:4]).all()

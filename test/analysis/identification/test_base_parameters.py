@@ -76,7 +76,7 @@ def test_fractions_say_the_same_as_floats(name, options, count):
 @pytest.mark.parametrize("kinds", [KINDS, pytest.param((*GROUPS, *KINDS), marks=pytest.mark.slow)])
 def test_trees_of_any_joints(kinds):
     def simple(C):
-        """A pose near by: lengths in decimetres, a right angle or none."""
+        """A pose near by: lengths in decimeters, a right angle or none."""
         R = Rotation.from_rotvec(np.pi / 2.0 * np.eye(3)[np.argmax(C[:3, 3])]).as_matrix()
         return np.block([[R, np.round(C[:3, 3:], 1)], [np.zeros(3), 1.0]])
     parts = [part._replace(placement=simple(part.placement), joint_frame=simple(part.joint_frame), pitch=0.25,

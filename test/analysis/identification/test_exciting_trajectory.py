@@ -52,7 +52,7 @@ def test_it_shows_more_than_it_did_at_the_start_within_the_limits(arm, criterion
     assert (np.abs(qd) < options["velocity"]).all() and (np.abs(qdd) < 3.0).all()
     assert (np.abs(arm.inverse_dynamics(q, qd, qdd)) < model.effort_limit).all()
     tightest = np.max([np.abs(qd).max(axis=0) / options["velocity"], np.abs(qdd).max(axis=0) / 3.0,
-                       np.abs(q - best.centre).max(axis=0) / (model.upper - best.centre)], axis=0)
+                       np.abs(q - best.center).max(axis=0) / (model.upper - best.center)], axis=0)
     assert (tightest > 0.5).all()                                               # and come near one of them
 
 

@@ -266,7 +266,7 @@ def test_the_report_shows_what_was_found(drawn, built, rng, tmp_path):
     for name in (*drawn.joint_names, *drawn.model.body_names):
         assert f"\n{name}" in text
     shown = re.search(rf"\n{drawn.model.body_names[1]} .*?\[([^]]*)\] +\[([^]]*)\]", text)
-    for robot, numbers in zip((drawn, found.robot), shown.groups(), strict=True):         # mass centres, m
+    for robot, numbers in zip((drawn, found.robot), shown.groups(), strict=True):         # mass centers, m
         M = robot.model.inertias[1]
         np.testing.assert_allclose(np.array(numbers.split(), dtype=float), M[[2, 0, 1], [4, 5, 3]] / M[5, 5], atol=5e-5)
     figure = found.plot()

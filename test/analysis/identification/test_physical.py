@@ -38,7 +38,7 @@ def test_log_cholesky_parameters_are_coordinates_of_all_bodies(rng):
     theta = physical.log_cholesky(p)
     np.testing.assert_allclose(physical.of_log_cholesky(theta), p, rtol=1e-12, atol=1e-13)
     np.testing.assert_allclose(np.exp(2.0 * theta[:, 0]), p[:, 0], rtol=1e-13)              # the mass
-    np.testing.assert_allclose(theta[:, 7:], p[:, 1:4] / p[:, :1], rtol=1e-12, atol=1e-14)      # its centre
+    np.testing.assert_allclose(theta[:, 7:], p[:, 1:4] / p[:, :1], rtol=1e-12, atol=1e-14)      # its center
     anything = rng.normal(size=(3, 7, 10))
     assert physical.is_physical(physical.of_log_cholesky(anything)).all()
     np.testing.assert_allclose(physical.log_cholesky(physical.of_log_cholesky(anything)), anything, atol=1e-9)

@@ -171,7 +171,7 @@ def test_helical_joints_open_with_order_4_in_dual_quaternions():
         assert 1e-9 < errors[0] < 1e-6 and 3.8 < np.log2(errors[0] / errors[1]) < 4.3
 
 
-@pytest.mark.parametrize("name", ["free_body_off_centre_turning", "heavy_top", "double_pendulum", "four_bar",
+@pytest.mark.parametrize("name", ["free_body_off_center_turning", "heavy_top", "double_pendulum", "four_bar",
                                   "revolute_prismatic", "cardan"])
 def test_equations_in_dual_quaternions_are_those_of_twists(name):
     """V' = B Q'', redundant constraints or not; the joints' multipliers give the constraint wrenches, and normalisation

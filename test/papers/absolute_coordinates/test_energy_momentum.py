@@ -25,7 +25,7 @@ KINDS = ("revolute", "prismatic", "cylindrical", "helical", "spherical", "planar
 
 
 def chain(rng, kinds, ground=True, springs=()):
-    """Bodies with frames off their centres of mass, joined one to the next."""
+    """Bodies with frames off their centers of mass, joined one to the next."""
     names = [f"body {k}" for k in range(len(kinds) + (not ground))]
     bodies = [Body(name, sd.inertia_matrix(*random_body(rng)), random_pose(rng), rng.normal(size=6)) for name in names]
     pairs = zip(kinds, names[not ground:], [*((None,) if ground else ()), *names], strict=False)

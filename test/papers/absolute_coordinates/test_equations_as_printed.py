@@ -51,7 +51,7 @@ def shifted(r):
 
 
 def test_1_and_2_in_cardan_angles_by_scipy():
-    """The descriptor form (1) of a body on a spherical joint with its frame at the centre of mass, q = (angles, r),
+    """The descriptor form (1) of a body on a spherical joint with its frame at the center of mass, q = (angles, r),
     V = (omega, r') = diag(B, I) q', solved by hand for V' and integrated by SciPy."""
     m, Theta, r0 = 2.0, np.diag((0.3, 0.2, 0.4)), np.array((-0.4, 0.1, 0.2))
     pose, frame = np.eye(4), np.eye(4)

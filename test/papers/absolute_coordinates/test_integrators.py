@@ -11,7 +11,7 @@ INERTIA = sd.inertia_matrix(2.0, (0.1, -0.2, 0.05), np.diag((0.5, 0.6, 0.3)))
 
 
 def thrown(group, wrenches=None):
-    """A body off its centre of mass, under a wrench that follows it."""
+    """A body off its center of mass, under a wrench that follows it."""
     twist = 1.0, -2.0, 0.5, 0.3, 0.2, -0.1
     return MultibodySystem([Body("b", INERTIA, twist=twist, group=group)], wrenches=wrenches or (
         lambda t, poses, twists: np.array(((0.3 * np.sin(t), 0.1, 0.0, 0.5, 0.0, np.cos(2 * t)),)) - 0.1 * twists))

@@ -25,7 +25,7 @@ THETAS, MASSES, WEIGHT = (np.diag((0.3, 0.2, 0.4)), np.diag((0.1, 0.5, 0.45))), 
 
 
 def pendulum(resolved_in=INERTIAL):
-    """Two bodies on spherical joints, frames at their centres of mass, joints at r_0, r_10 and r_20."""
+    """Two bodies on spherical joints, frames at their centers of mass, joints at r_0, r_10 and r_20."""
     poses = [np.eye(4), np.eye(4)]
     poses[0][:3, 3], poses[1][:3, 3] = -R0, -R0 + R10 - R20
     frames = [np.eye(4), np.eye(4)]
@@ -66,7 +66,7 @@ def printed_accelerations(poses, velocities, group):
 
 
 def open_state(rng):
-    """Poses whose joints are open by some decimetres, and velocities that open them further."""
+    """Poses whose joints are open by some decimeters, and velocities that open them further."""
     return np.array([random_pose(rng), random_pose(rng)]), rng.normal(size=(2, 6))
 
 

@@ -74,11 +74,11 @@ def test_rates_are_those_of_spatial_twists_and_momenta():
         assert error(sd.se3.Ad(g, Vb), V) < 1e-13
         energy = system.energy(g, Vb)
         assert abs(spatial.energy(g, y) - energy) < 1e-13 * abs(energy)
-    weights = sum(np.r_[np.cross(x, w), w] for x, w in centres_and_weights(system, g))
+    weights = sum(np.r_[np.cross(x, w), w] for x, w in centers_and_weights(system, g))
     assert error(spatial.rates(0.0, g, y).sum(axis=0), weights) < 1e-13
 
 
-def centres_and_weights(system, g):
+def centers_and_weights(system, g):
     """Of all bodies, in the world."""
     for pose, M in zip(g, system.inertias, strict=True):
         m, moment = M[5, 5], np.array((M[2, 4], M[0, 5], M[1, 3]))

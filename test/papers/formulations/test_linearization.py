@@ -1,4 +1,4 @@
-"""The linearised equations of motion in closed form: against infinitesimals in the recursions, and Pinocchio."""
+"""The linearized equations of motion in closed form: against infinitesimals in the recursions, and Pinocchio."""
 import numpy as np
 import pytest
 

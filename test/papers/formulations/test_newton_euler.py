@@ -168,7 +168,7 @@ def test_newton_euler_by_components(form, at_com, seed):
 
 
 @SEEDS
-def test_newton_euler_at_the_centre_of_mass(seed):
+def test_newton_euler_at_the_center_of_mass(seed):
     """[MD] (45), (46), (49), (50), (58): what is left when d = 0."""
     motion, M, _ = case(seed, at_com=True)
     R, m, Theta = motion.pose()[:3, :3], M[5, 5], M[:3, :3]
@@ -192,10 +192,10 @@ def test_last_twist_of_the_hybrid_equations(seed):
 
 
 @SEEDS
-def test_inertia_from_the_centre_of_mass(seed):
+def test_inertia_from_the_center_of_mass(seed):
     """[MD] (39), (40): M = Ad_S^-T M_c Ad_S^-1 with S = (I, d)."""
     _, M, _ = case(seed)
-    Mc, d = body_fixed.at_centre_of_mass(M)
+    Mc, d = body_fixed.at_center_of_mass(M)
     assert np.abs(Mc[:3, 3:]).max() < 1e-15 and error(Mc[3:, 3:], M[3:, 3:]) < 1e-15
     to_com = np.linalg.inv(matrices.Ad(np.block([[np.eye(3), d[:, None]], [np.zeros(3), 1.0]])))
     assert error(to_com.T @ Mc @ to_com, M) < 1e-14
@@ -282,7 +282,7 @@ def test_batches_broadcast():
      r"Vd has the shape \(3,\), not \(..., 6\)"),
     (lambda: hybrid.momentum(np.eye(6), np.zeros(6), np.eye(3)), r"C has the shape \(3, 3\), not \(..., 4, 4\)"),
     (lambda: mixed.wrench(np.eye(6), 1.0, np.zeros(6), np.eye(4)), r"V has the shape \(\), not \(..., 6\)"),
-    (lambda: body_fixed.at_centre_of_mass(np.zeros((6, 6))), "a body of mass 0 has no centre of mass"),
+    (lambda: body_fixed.at_center_of_mass(np.zeros((6, 6))), "a body of mass 0 has no center of mass"),
 ])
 def test_bad_arguments_are_named(call, message):
     with pytest.raises(ValueError, match=message):

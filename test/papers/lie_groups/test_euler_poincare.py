@@ -13,7 +13,7 @@ def definite(rng, n):
 
 
 def test_20_with_an_inertia_is_a_free_body_s_motion(rng):
-    """Euler's equations and a centre of mass that goes straight; about another point, the same after the change of
+    """Euler's equations and a center of mass that goes straight; about another point, the same after the change of
     frame, as the paper's introduction says of (1)."""
     Theta, m, com = definite(rng, 3), 2.5, rng.normal(size=3)
     w, v = rng.normal(size=(2, 3))
@@ -21,7 +21,7 @@ def test_20_with_an_inertia_is_a_free_body_s_motion(rng):
     found = lg.euler_poincare(lg.SE3, sd.inertia_matrix(m, np.zeros(3), Theta), np.r_[w, v])
     assert np.abs(found - about_com).max() < 1e-13
     to_frame = np.eye(4)
-    to_frame[:3, 3] = com                                                   # of the centre of mass, in the body frame
+    to_frame[:3, 3] = com                                                   # of the center of mass, in the body frame
     Ad = lg.SE3.Ad(to_frame)
     found = lg.euler_poincare(lg.SE3, sd.inertia_matrix(m, com, Theta), Ad @ np.r_[w, v])
     assert np.abs(found - Ad @ about_com).max() < 1e-12

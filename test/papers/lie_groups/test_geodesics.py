@@ -12,7 +12,7 @@ from support.perturbed_curves import cost_aside, excess, with_zeros
 
 TIMES = np.linspace(0.0, 2.0, 9)
 METRIC = np.diag((2.0, 1.0, 0.6, 1.0, 1.5, 0.8))
-METRIC[0, 4] = METRIC[4, 0] = 0.4                       # as a centre of mass off the origin has it
+METRIC[0, 4] = METRIC[4, 0] = 0.4                       # as a center of mass off the origin has it
 TURNED = np.diag((2.0, 1.0, 0.5))
 
 

@@ -1,4 +1,4 @@
-"""Robot.linearize: against differences of the steps that it linearises, and Pinocchio."""
+"""Robot.linearize: against differences of the steps that it linearizes, and Pinocchio."""
 import dataclasses
 
 import numpy as np

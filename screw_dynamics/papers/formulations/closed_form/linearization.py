@@ -1,4 +1,4 @@
-"""The linearised equations of motion in closed form, M dq'' + D dq' + K dq = dtau; [MD] 6.1.
+"""The linearized equations of motion in closed form, M dq'' + D dq' + K dq = dtau; [MD] 6.1.
 
 [MD] says that they follow from the derivatives (5) of the joint screws, and refers to others for them. Here with
 body-fixed twists and the matrices of `lagrange`: V = A X q', V' = A (X q'' - a V) in a world that accelerates by -g,

@@ -19,7 +19,7 @@ def momentum_rate(M: ArrayLike, V: ArrayLike, Vd: ArrayLike) -> np.ndarray:
 
 
 def wrench(M: ArrayLike, V: ArrayLike, Vd: ArrayLike) -> np.ndarray:
-    """W^b = M V' - ad_V^T M V; [MD] (41), and (44) if the frame's origin is the centre of mass."""
+    """W^b = M V' - ad_V^T M V; [MD] (41), and (44) if the frame's origin is the center of mass."""
     M, V, Vd = checked(M=(M, 6, 6), V=(V, 6), Vd=(Vd, 6))
     return times(M, Vd) - ad_dual(V, times(M, V))
 
@@ -34,13 +34,13 @@ def wrench_by_components(M: ArrayLike, V: ArrayLike, Vd: ArrayLike) -> np.ndarra
     return joined(torque, m * a + relative_acceleration(w, wd, h))
 
 
-def at_centre_of_mass(M: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
-    """M_c = diag(Theta_c, m I) (..., 6, 6) about the centre of mass, and d (..., 3) in m from the frame's origin to it;
+def at_center_of_mass(M: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
+    """M_c = diag(Theta_c, m I) (..., 6, 6) about the center of mass, and d (..., 3) in m from the frame's origin to it;
     [MD] (39), (40). The axes stay. ValueError if a mass vanishes."""
     M, = checked(M=(M, 6, 6))
     m, h, _ = screws.mass_moment_rotational(M)
     if not np.all(m):
-        raise ValueError(f"a body of mass 0 has no centre of mass: masses {np.squeeze(m, -1).tolist()}")
+        raise ValueError(f"a body of mass 0 has no center of mass: masses {np.squeeze(m, -1).tolist()}")
     d = h / m
     shift = np.zeros((*d.shape[:-1], 4, 4)) + np.eye(4)
     shift[..., :3, 3] = -d

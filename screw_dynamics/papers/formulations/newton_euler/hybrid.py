@@ -33,7 +33,7 @@ def momentum_rate(M: ArrayLike, V: ArrayLike, Vd: ArrayLike, C: ArrayLike) -> np
 
 
 def wrench(M: ArrayLike, V: ArrayLike, Vd: ArrayLike, C: ArrayLike) -> np.ndarray:
-    """W^h = M^h V' + ad_w M^h (w, 0), where w stands for (w, 0); [MD] (53), and (48) at the centre of mass."""
+    """W^h = M^h V' + ad_w M^h (w, 0), where w stands for (w, 0); [MD] (53), and (48) at the center of mass."""
     V, Vd = checked(V=(V, 6), Vd=(Vd, 6))
     Mh, w = inertia(M, C), angular(V)
     return times(Mh, Vd) + ad(w, times(Mh, w))

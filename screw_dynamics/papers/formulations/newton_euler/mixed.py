@@ -30,7 +30,7 @@ def momentum_rate(M: ArrayLike, V: ArrayLike, Vd: ArrayLike, C: ArrayLike) -> np
 
 
 def wrench(M: ArrayLike, V: ArrayLike, Vd: ArrayLike, C: ArrayLike) -> np.ndarray:
-    """W^m = (t^b, f^s); [MD] (56), (57), and (58) at the centre of mass."""
+    """W^m = (t^b, f^s); [MD] (56), (57), and (58) at the center of mass."""
     M, V, Vd, C = checked(M=(M, 6, 6), V=(V, 6), Vd=(Vd, 6), C=(C, 4, 4))
     w, (wd, a), R = V[..., :3], split(Vd), C[..., :3, :3]
     m, h, Theta = screws.mass_moment_rotational(M)

@@ -13,8 +13,8 @@ from support import matrices
 from support.matrices import error
 from support.paths import ROOT
 
-spec = importlib.util.spec_from_file_location("remote_centre_of_motion",
-                                              ROOT / "examples" / "remote_centre_of_motion.py")
+spec = importlib.util.spec_from_file_location("remote_center_of_motion",
+                                              ROOT / "examples" / "remote_center_of_motion.py")
 example = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(example)
 
@@ -171,9 +171,9 @@ def test_rcm_robot_in_numbers_is_the_same():
 def test_rcm_point_stays_where_it_is():
     """The incision point, where the axes of joints 4 and 5 meet: they do not move it, whatever the arm does."""
     robot, rng = example.robot(), np.random.default_rng(1)
-    centre = np.array(example.remote_centre(example.Geometry()), dtype=float).ravel()
+    center = np.array(example.remote_center(example.Geometry()), dtype=float).ravel()
     state = rng.uniform(-3, 3, 5)
-    carried = [C @ np.linalg.inv(A) @ np.r_[centre, 1.0]
+    carried = [C @ np.linalg.inv(A) @ np.r_[center, 1.0]
                for C, A in zip(robot.body_poses(state), robot.model.reference_poses, strict=True)]
     assert error(carried[3], carried[2]) < 1e-14 and error(carried[4], carried[2]) < 1e-14
     for screw in robot.jacobian(state, "body 5", "spatial").T[3:]:

@@ -1,8 +1,8 @@
 """The surgical robot of [MK] 2.5 and 3.6, built from its screws, and the matrices of the paper in symbols.
 
 A. Mueller, Screw and Lie group theory in multibody kinematics, Multibody Syst. Dyn. 43 (2018). Bodies 1 to 3 are an
-arm that positions a mechanism with a remote centre of motion, bodies 4 and 5; all parameters are those of figure 6.
-Usage: python examples/remote_centre_of_motion.py
+arm that positions a mechanism with a remote center of motion, bodies 4 and 5; all parameters are those of figure 6.
+Usage: python examples/remote_center_of_motion.py
 """
 from typing import NamedTuple
 
@@ -91,7 +91,7 @@ def equations(g=SYMBOLS):
     return sd.symbolic.equations_of_motion(robot(), parameters=parameters, coordinates="q")
 
 
-def remote_centre(g):
+def remote_center(g):
     """Where the axes of joints 4 and 5 meet at q = 0, in the world frame: the incision point."""
     return sympy.Matrix([g.d5, 0, g.h4 + g.d4 - g.d5])
 

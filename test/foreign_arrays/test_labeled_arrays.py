@@ -12,7 +12,7 @@ ROBOT = sd.Robot.from_urdf(URDF / "double_pendulum.urdf")
 JOINTS, LINK = list(ROBOT.joint_names), ROBOT.link_names[-1]
 
 
-def labelled(x, names=JOINTS, **dims):
+def labeled(x, names=JOINTS, **dims):
     """An array (..., n) in the robot's order as a DataArray with its joints in another one."""
     leading = dims.get("dims", ("time",)[:x.ndim - 1])
     found = xr.DataArray(x, dims=(*leading, "joint"), coords={"joint": JOINTS})
@@ -21,14 +21,14 @@ def labelled(x, names=JOINTS, **dims):
 
 def test_joints_are_taken_by_name_and_results_have_names(rng):
     q, qd, qdd = rng.normal(size=(3, 6, 2))
-    tau = ROBOT.inverse_dynamics(labelled(q, JOINTS[::-1]), labelled(qd), labelled(qdd, JOINTS[::-1]))
+    tau = ROBOT.inverse_dynamics(labeled(q, JOINTS[::-1]), labeled(qd), labeled(qdd, JOINTS[::-1]))
     assert tau.dims == ("time", "joint") and tau.coords["joint"].values.tolist() == JOINTS
     assert_equal_to_rounding(tau.values, ROBOT.inverse_dynamics(q, qd, qdd))
-    M, J = ROBOT.mass_matrix(labelled(q, JOINTS[::-1])), ROBOT.jacobian(labelled(q, JOINTS[::-1]), LINK)
+    M, J = ROBOT.mass_matrix(labeled(q, JOINTS[::-1])), ROBOT.jacobian(labeled(q, JOINTS[::-1]), LINK)
     assert M.dims == ("time", "joint", "by_joint") and J.dims == ("time", "twist", "joint")
     assert_equal_to_rounding(M.sel(joint=JOINTS[1], by_joint=JOINTS[0]).values, ROBOT.mass_matrix(q)[:, 1, 0])
     assert_equal_to_rounding(J.sel(twist="vx", joint=JOINTS[0]).values, ROBOT.jacobian(q, LINK)[:, 3, 0])
-    energy = ROBOT.kinetic_energy(labelled(q), labelled(qd, JOINTS[::-1]))
+    energy = ROBOT.kinetic_energy(labeled(q), labeled(qd, JOINTS[::-1]))
     assert energy.dims == ("time",)
     assert_equal_to_rounding(energy.values, ROBOT.kinetic_energy(q, qd))
 
@@ -36,7 +36,7 @@ def test_joints_are_taken_by_name_and_results_have_names(rng):
 def test_axes_are_taken_by_name_too(rng):
     """The joint may come first, and dimensions that only one argument has broadcast."""
     q, qd = rng.normal(size=(6, 2)), rng.normal(size=(3, 2))
-    found = ROBOT.coriolis_torque(labelled(q).transpose("joint", "time"), labelled(qd, dims=("run",)))
+    found = ROBOT.coriolis_torque(labeled(q).transpose("joint", "time"), labeled(qd, dims=("run",)))
     assert set(found.dims) == {"time", "run", "joint"}
     assert_equal_to_rounding(found.transpose("time", "run", "joint").values, ROBOT.coriolis_torque(q[:, None], qd))
 
@@ -44,7 +44,7 @@ def test_axes_are_taken_by_name_too(rng):
 @pytest.mark.slow
 def test_derivatives_wrenches_and_several_results(rng):
     q, qd, tau = rng.normal(size=(3, 5, 2))
-    lazy = labelled(q, JOINTS[::-1]), labelled(qd), labelled(tau)
+    lazy = labeled(q, JOINTS[::-1]), labeled(qd), labeled(tau)
     found, expected = ROBOT.forward_dynamics_derivatives(*lazy), ROBOT.forward_dynamics_derivatives(q, qd, tau)
     for a, b in zip(found, expected, strict=True):
         assert a.dims[0] == "time"
@@ -55,7 +55,7 @@ def test_derivatives_wrenches_and_several_results(rng):
 
 
 def test_other_coordinates_are_kept_and_must_agree(rng):
-    q = labelled(rng.normal(size=(4, 2))).assign_coords(time=[0.0, 0.1, 0.2, 0.3])
+    q = labeled(rng.normal(size=(4, 2))).assign_coords(time=[0.0, 0.1, 0.2, 0.3])
     assert ROBOT.coriolis_torque(q, q).coords["time"].values.tolist() == [0.0, 0.1, 0.2, 0.3]
     with pytest.raises(ValueError, match="time"):
         ROBOT.coriolis_torque(q, q.assign_coords(time=[0.0, 0.1, 0.2, 0.4]))
@@ -71,7 +71,7 @@ def test_joints_that_the_robot_has_not_are_left_out(rng):
 def test_dask_inside_stays_lazy(rng):
     pytest.importorskip("dask.array")
     q = rng.normal(size=(8, 2))
-    found = ROBOT.gravity_torque(labelled(q, JOINTS[::-1]).chunk({"time": 3, "joint": 1}))
+    found = ROBOT.gravity_torque(labeled(q, JOINTS[::-1]).chunk({"time": 3, "joint": 1}))
     assert found.chunks == ((3, 3, 2), (2,))
     assert_equal_to_rounding(found.compute().values, ROBOT.gravity_torque(q))
 
@@ -92,7 +92,7 @@ def robot_axes(robot):
 
 
 def test_what_is_no_array_and_axes_without_names_are_refused(rng):
-    q = labelled(rng.normal(size=(4, 2)))
+    q = labeled(rng.normal(size=(4, 2)))
     with pytest.raises(ValueError, match="q must be an array of Dask or an xarray.DataArray, not a xarray Dataset"):
         ROBOT.gravity_torque(q.to_dataset(name="q"))
     with pytest.raises(ValueError, match="not a xarray Variable"):
@@ -109,7 +109,7 @@ def test_what_is_no_array_and_axes_without_names_are_refused(rng):
      f"q has no joint '{JOINTS[1]}'; its coordinate has {JOINTS[0]}"),
     (xr.DataArray(np.zeros((4, 3)), dims=("time", "joint"), coords={"joint": [*JOINTS, JOINTS[0]]}),
      f"q has joint '{JOINTS[0]}' more than once"),
-    (labelled(np.zeros((4, 2), dtype=complex)), "q must be made of real numbers, not complex128 of shape")])
+    (labeled(np.zeros((4, 2), dtype=complex)), "q must be made of real numbers, not complex128 of shape")])
 def test_what_does_not_fit_is_named(q, message):
     with pytest.raises(ValueError, match=message):
         ROBOT.gravity_torque(q)
