@@ -1,4 +1,4 @@
-"""The answer and the conclusion of docs/comparison.md: each sentence follows from the tables of the page, or is known
+"""The summary and the conclusion of docs/comparison.md: each sentence follows from the tables of the page, or is known
 to be about something else. A sentence that is not listed here fails, and so does one that the tables contradict.
 
 That the tables are right is another matter: test_comparison.py counts again."""
@@ -218,7 +218,7 @@ def what_specialize_uses():
 
 SPAN = r"(\d\.\d\d) to (\d\.\d\d)"
 CLAIMS = {
-    "The answer": {
+    "Summary": {
         r"Body frames, for most uses\.": body_frames_for_most,
         r"For a robot known beforehand, in straight lines, body-fixed recursions \(classical is one\) take the fewest "
         r"operations of most quantities\.": most_quantities_in_straight_lines,

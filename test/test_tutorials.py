@@ -14,7 +14,7 @@ def interpreter():
         yield interpreter
 
 
-LONG = "robots_that_touch", "closed_loops", "drives"    # kernels that no other fast test needs
+LONG = "contact_and_friction", "closed_loops", "drives"    # kernels that no other fast test needs
 
 
 @pytest.mark.slow

@@ -1,4 +1,4 @@
-"""Generalised momenta, and the generalised forces that change them: the equations of motion in first order, O(n)."""
+"""Generalized momenta, and the generalized forces that change them: the equations of motion in first order, O(n)."""
 from typing import NamedTuple
 
 import numpy as np

@@ -65,7 +65,7 @@ def ellipsoid(half_axes: ArrayLike) -> Surface:
     a, b, c = checks.vector("half_axes", half_axes, 3)
     if not (a == b and min(a, c) > 0.0):
         raise ValueError(f"half_axes {[float(a), float(b), float(c)]} must be positive, the first two the same: others "
-                         "need orthogonal coordinates of their own, for of_parametrisation")
+                         "need orthogonal coordinates of their own, for of_parametrization")
 
     def point(u, v):
         return np.array((a * np.cos(v) * np.cos(u), a * np.cos(v) * np.sin(u), c * np.sin(v)))
@@ -77,11 +77,11 @@ def ellipsoid(half_axes: ArrayLike) -> Surface:
     def second(u, v):
         return (np.array((-a * np.cos(v) * np.cos(u), -a * np.cos(v) * np.sin(u), 0.0)),
                 np.array((a * np.sin(v) * np.sin(u), -a * np.sin(v) * np.cos(u), 0.0)), -point(u, v))
-    return of_parametrisation(point, first, second)
+    return of_parametrization(point, first, second)
 
 
-def of_parametrisation(point: Callable, first: Callable, second: Callable) -> Surface:
-    """The surface of a parametrisation by orthogonal coordinates: point(u, v) (3,); first(u, v), its derivatives by u
+def of_parametrization(point: Callable, first: Callable, second: Callable) -> Surface:
+    """The surface of a parametrization by orthogonal coordinates: point(u, v) (3,); first(u, v), its derivatives by u
     and v, whose cross product points outwards; second(u, v), those by uu, uv and vv.
 
     The chart's ValueError says where the derivatives are not orthogonal, or vanish."""

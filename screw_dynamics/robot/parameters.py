@@ -106,7 +106,7 @@ class InertialParameters(Dynamics):
         return Y
 
     def momentum_regressor(self, q: ArrayLike, qd: ArrayLike, out: Out = None, threads: Threads = None) -> np.ndarray:
-        """The matrix (..., n, 10 b) whose product with inertial_parameters is the generalised momentum M(q) qd without
+        """The matrix (..., n, 10 b) whose product with inertial_parameters is the generalized momentum M(q) qd without
         armature.
 
         Of a floating base its six rows are the momentum of the whole robot about the base's origin, in its frame."""

@@ -139,7 +139,7 @@ def log(C: Pose) -> Twist:
 
 @kernel
 def dexp(X: Twist, Y: Twist) -> Twist:
-    """dexp_X Y = sum_k ad_X^k Y / (k+1)!, the right-trivialised differential of exp; [MT] (54), and (55) corrected.
+    """dexp_X Y = sum_k ad_X^k Y / (k+1)!, the right-trivialized differential of exp; [MT] (54), and (55) corrected.
 
     The spatial twist of C = exp X is dexp_X X', the body-fixed one dexp_(-X) X'."""
     xi, eta, a = X.angular, X.linear, Y.angular

@@ -206,7 +206,7 @@ def of_quaternion(v: Vec3, w: Scalar) -> Rotation:
 
 @kernel
 def dexp(xi: Vec3, a: Vec3) -> Vec3:
-    """dexp_xi a = a + c_2 xi x a + c_3 xi x (xi x a), the right-trivialised differential of exp; [MT] (40).
+    """dexp_xi a = a + c_2 xi x a + c_3 xi x (xi x a), the right-trivialized differential of exp; [MT] (40).
 
     The angular velocity of R = exp xi in the reference frame is dexp_xi xi', in the body frame dexp_(-xi) xi'."""
     c = stumpff(xi @ xi)

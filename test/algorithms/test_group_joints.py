@@ -114,7 +114,7 @@ def test_batches_and_quaternions_of_any_length(robot, rng):
 
 @pytest.mark.parametrize("kind", GROUPS)
 def test_as_a_chain_in_a_chart(kind, rng):
-    """The macro joint of the same motions is another parametrisation of the same system."""
+    """The macro joint of the same motions is another parametrization of the same system."""
     frame, body = random_pose(rng), sd.inertia_matrix(2.0, [0.1, -0.2, 0.3], np.diag([0.3, 0.4, 0.5]))
     placement = random_pose(rng)
 

@@ -179,7 +179,7 @@ def test_no_equilibrium_is_found_where_there_is_none():
         elastic.hanging(np.zeros(3))
 
 
-def test_resonances_are_those_of_scipys_generalised_problem_and_of_two_masses(rng):
+def test_resonances_are_those_of_scipys_generalized_problem_and_of_two_masses(rng):
     elastic = ElasticJoints(arm())
     q = elastic.equilibrium(0.5 * rng.standard_normal(3)).q
     driven, n, h = elastic.driven, elastic.driven.n, 1e-6

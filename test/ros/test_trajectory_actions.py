@@ -276,7 +276,7 @@ def test_joint_that_mimics_and_parameters_without_meaning_have_a_line_of_log(pro
 
 # ------------------------------------------------------------------------------------------------- MoveIt 2
 def test_what_moveit_sends_for_a_panda_and_its_gripper(ros, tmp_path):
-    """Time-parameterised points in an order of its own, stamp zero, frame_id set, tolerances left at zero."""
+    """Time-parameterized points in an order of its own, stamp zero, frame_id set, tolerances left at zero."""
     text = PATHS["panda_description/urdf/panda.urdf"].read_text()
     joints = [f"panda_joint{i}" for i in (7, 2, 5, 1, 3, 6, 4)]
     home = dict(panda_joint2=-0.8, panda_joint4=-2.3, panda_joint6=1.6)
@@ -297,7 +297,7 @@ def test_what_moveit_sends_for_a_panda_and_its_gripper(ros, tmp_path):
         msg.header.frame_id = "panda_link0"
         reach, seconds = np.array([0.3, -0.2, 0.4, 0.5, -0.3, 0.2, 0.3]), 2.0
         for time in np.arange(0.0, seconds + 0.05, 0.1):
-            u = time / seconds      # a quintic of its own, sampled as by time-optimal parameterisation
+            u = time / seconds      # a quintic of its own, sampled as by time-optimal parameterization
             point = JointTrajectoryPoint(
                 positions=(start + reach * (10 * u**3 - 15 * u**4 + 6 * u**5)).tolist(),
                 velocities=(reach * (30 * u**2 - 60 * u**3 + 30 * u**4) / seconds).tolist(),

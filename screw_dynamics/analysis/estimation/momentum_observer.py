@@ -1,4 +1,4 @@
-"""External joint torques by the generalised-momentum observer.
+"""External joint torques by the generalized-momentum observer.
 
 A. De Luca, A. Albu-Schaeffer, S. Haddadin, G. Hirzinger, "Collision detection and safe reaction with the DLR-III
 lightweight manipulator arm", IROS 2006; S. Haddadin, A. De Luca, A. Albu-Schaeffer, "Robot collisions: a survey on

@@ -9,7 +9,7 @@
   index_1         the index-1 system, with dependent constraints                       [MT] (13)
   system          MultibodySystem: Newton-Euler in twists and in mixed velocities      [MT] (16), (20)-(24)
   integrators     Munthe-Kaas for any Butcher tableau, commutator-free                 [MT] (83)
-  generalised_alpha  implicit steps for stiff systems
+  generalized_alpha  implicit steps for stiff systems
   energy_momentum implicit steps that keep energy and momentum to rounding
   discrete_gradient  gradients of a step's two ends, for these
   motion          simulate

@@ -6,7 +6,7 @@ Of bodies with the dual quaternions Q, whose twists are V = B Q' (quaternions.tw
   [J B       0         0    ] [lambda] = [eta                 ]
   [Phi       0         0    ] [mu    ]   [-Phi' Q'            ]
 
-J and eta are those of the joints, (13); Phi has the rows of the normalisation and of the Pluecker condition, which [MT]
+J and eta are those of the joints, (13); Phi has the rows of the normalization and of the Pluecker condition, which [MT]
 includes in (12c). B^T M B has the rank 6 n, and Phi the missing 2 n directions: those along which B is 0, so that the
 two conditions hold without forces, mu = 0."""
 from collections.abc import Callable, Mapping
@@ -28,7 +28,7 @@ from .system import MultibodySystem
 
 class DualAccelerations(NamedTuple):
     """Q'' (n, 8), multipliers of the joints' constraints (m,), 0 of those that depend on others, and of the
-    normalisation and the Pluecker condition of each body (n, 2)."""
+    normalization and the Pluecker condition of each body (n, 2)."""
 
     accelerations: np.ndarray
     joints: np.ndarray

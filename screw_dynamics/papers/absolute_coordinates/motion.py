@@ -11,11 +11,11 @@ from screw_dynamics.simulation.runge_kutta import Tableau
 
 from .conservation import energy_balance, momentum_balance
 from .energy_momentum import EnergyMomentum
-from .generalised_alpha import GeneralisedAlpha, damping_radius
+from .generalized_alpha import GeneralizedAlpha, damping_radius
 from .integrators import TABLEAUS, commutator_free, munthe_kaas
 from .system import MultibodySystem, State
 
-METHODS = (*TABLEAUS, "commutator_free", "generalised_alpha", "energy_momentum")
+METHODS = (*TABLEAUS, "commutator_free", "generalized_alpha", "energy_momentum")
 PROJECTIONS = None, "velocities", "poses and velocities"
 SHORTEST = 1e-14        # of the duration: shorter steps are given up
 SLACK = 1e-6            # of a step: what is left of the duration is added to the last one, not a step of its own
@@ -41,7 +41,7 @@ def simulate(system: MultibodySystem, duration: float, dt: float, method: str | 
 
     method: "euler", "heun", "rk4", "rk45" (Munthe-Kaas; rk45 with steps of adaptive length, dt being the first, to rtol
     and atol) or the tableau of another explicit Runge-Kutta method; "commutator_free"; or of the implicit ones of order
-    2 "generalised_alpha" (rho as in GeneralisedAlpha) or "energy_momentum". every: which steps are kept, the last
+    2 "generalized_alpha" (rho as in GeneralizedAlpha) or "energy_momentum". every: which steps are kept, the last
     always; projection: what is brought back to the constraints after each step, one of PROJECTIONS, with
     "energy_momentum" at the same kinetic energy; dexp_order: as in munthe_kaas; record: {name: function of poses and
     velocities}; or, as in Robot.rollout, names of RECORDS: "energy", an EnergyBalance, "momentum", a MomentumBalance,
@@ -109,8 +109,8 @@ def _checked_step(system, method, dexp_order, rho):
         return partial(munthe_kaas, tableau, system.group, system.accelerations, order=dexp_order)
     if method == "commutator_free":
         return partial(commutator_free, system.group, system.accelerations)
-    if method == "generalised_alpha":
-        return GeneralisedAlpha(system, rho)
+    if method == "generalized_alpha":
+        return GeneralizedAlpha(system, rho)
     if method == "energy_momentum":
         return EnergyMomentum(system)
     raise ValueError(f"the method {method!r} must be one of {', '.join(METHODS)}, or a Tableau")

@@ -103,7 +103,7 @@ def twist_matrix(Q: np.ndarray) -> np.ndarray:
 
 
 def conditions(Q: np.ndarray) -> np.ndarray:
-    """(..., 2): (|Q|^2 - 1) / 2 and Q . Q_eps, the normalisation and the Pluecker condition, which [MT] 3.2 adds to
+    """(..., 2): (|Q|^2 - 1) / 2 and Q . Q_eps, the normalization and the Pluecker condition, which [MT] 3.2 adds to
     (12c)."""
     real, dual = Q[..., :4], Q[..., 4:]
     return np.stack((0.5 * ((real * real).sum(axis=-1) - 1.0), (real * dual).sum(axis=-1)), axis=-1)

@@ -122,7 +122,7 @@ def test_intervals_are_those_of_a_normal_distribution(drawn, built, rng, level):
 @pytest.mark.slow
 @pytest.mark.parametrize("samples", [1, 10])
 def test_errors_are_as_large_as_is_said_also_where_noise_lasts(drawn, built, samples):
-    """Noise that stays the same for some samples, as ripple does: squares of standardised errors are 1 in the mean."""
+    """Noise that stays the same for some samples, as ripple does: squares of standardized errors are 1 in the mean."""
     squares = []
     for seed in range(2):
         t, q, qd, qdd = motion(drawn.n, rate=50.0)

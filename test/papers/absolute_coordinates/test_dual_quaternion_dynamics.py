@@ -1,4 +1,4 @@
-"""Motion in dependent coordinates, [MT] 3.2: the normalisation and the Pluecker condition, (15) with (76) and (78), and
+"""Motion in dependent coordinates, [MT] 3.2: the normalization and the Pluecker condition, (15) with (76) and (78), and
 the equations of motion in dual quaternions."""
 from functools import partial
 
@@ -58,7 +58,7 @@ def largest_error(system, motion):
 @pytest.mark.parametrize("coordinates, matrix", [(DUAL_QUATERNIONS, of.H),
                                                  (DUAL_QUATERNIONS_OF_MIXED_VELOCITIES, of.H_mixed)])
 def test_15b_is_h_with_the_rows_of_both_conditions_inverted(coordinates, matrix):
-    """(15b): q' = H^-1 V, with H of (78) or (76) corrected, and the normalisation and Pluecker rows of 3.2, which make
+    """(15b): q' = H^-1 V, with H of (78) or (76) corrected, and the normalization and Pluecker rows of 3.2, which make
     the (6, 8) matrices square; and the pose's own velocity, by differences."""
     g, Q, V, mixed = random_state()
     given = V if coordinates.group == SEMIDIRECT else mixed
@@ -174,7 +174,7 @@ def test_helical_joints_open_with_order_4_in_dual_quaternions():
 @pytest.mark.parametrize("name", ["free_body_off_center_turning", "heavy_top", "double_pendulum", "four_bar",
                                   "revolute_prismatic", "cardan"])
 def test_equations_in_dual_quaternions_are_those_of_twists(name):
-    """V' = B Q'', redundant constraints or not; the joints' multipliers give the constraint wrenches, and normalisation
+    """V' = B Q'', redundant constraints or not; the joints' multipliers give the constraint wrenches, and normalization
     and Pluecker condition, which do hold, need no force."""
     system = SYSTEMS[name]
     poses, V = system.initial(closed=True)

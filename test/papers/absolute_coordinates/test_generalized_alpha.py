@@ -1,4 +1,4 @@
-"""The generalised-alpha method: order, constraints, damping, stiff springs."""
+"""The generalized-alpha method: order, constraints, damping, stiff springs."""
 import numpy as np
 import pytest
 
@@ -25,7 +25,7 @@ def test_order_2_and_joints_that_stay_closed(name, group):
     expected = simulate(system, 0.1, 2e-3)
     errors = []
     for dt in (4e-3, 2e-3):
-        motion = simulate(system, 0.1, dt, "generalised_alpha")
+        motion = simulate(system, 0.1, dt, "generalized_alpha")
         errors.append(np.abs(motion.poses[-1] - expected.poses[-1]).max())
         assert max(np.abs(system.residuals(g)).max() for g in motion.poses) < 1e-11
     assert abs(np.log2(errors[0] / errors[1]) - 2.0) < 0.35
@@ -33,7 +33,7 @@ def test_order_2_and_joints_that_stay_closed(name, group):
 
 def test_redundant_constraints():
     system = SYSTEMS["four_bar"]
-    motion = simulate(system, 0.05, 1e-3, "generalised_alpha", record={"E": system.energy})
+    motion = simulate(system, 0.05, 1e-3, "generalized_alpha", record={"E": system.energy})
     assert np.abs(system.residuals(motion.poses[-1])).max() < 1e-11
     assert np.abs(motion.recorded["E"] / motion.recorded["E"][0] - 1.0).max() < 1e-2
 
@@ -48,7 +48,7 @@ def test_stiff_springs():
     held = MultibodySystem(TOP.bodies, [*TOP.joints, Joint("hold", "spherical", "top", frame)], TOP.springs)
     at_rest = State(stiff.initial().poses, np.zeros((1, 6)))
     expected = simulate(held, 0.1, 1e-3, state=at_rest).poses
-    found = simulate(stiff, 0.1, 5e-3, "generalised_alpha", state=at_rest, rho=0.2).poses
+    found = simulate(stiff, 0.1, 5e-3, "generalized_alpha", state=at_rest, rho=0.2).poses
     assert np.abs(expected[-1] - expected[0]).max() > 0.5 and np.abs(found[-1] - expected[-1]).max() < 0.02
     with np.errstate(all="ignore"), pytest.raises(ArithmeticError, match="the motion is no longer finite: shorter st"):
         simulate(stiff, 0.1, 5e-3, "rk4", state=at_rest)
@@ -56,7 +56,7 @@ def test_stiff_springs():
 
 def test_arguments_that_make_no_sense():
     with pytest.raises(ValueError, match="rho must be from 0 to 1, not 1.5"):
-        simulate(TOP, 0.1, 1e-2, "generalised_alpha", rho=1.5)
-    stabilised = MultibodySystem(TOP.bodies, TOP.joints, baumgarte=(1.0, 1.0))
+        simulate(TOP, 0.1, 1e-2, "generalized_alpha", rho=1.5)
+    stabilized = MultibodySystem(TOP.bodies, TOP.joints, baumgarte=(1.0, 1.0))
     with pytest.raises(ValueError, match=r"baumgarte must be \(0, 0\), not \(1.0, 1.0\)"):
-        simulate(stabilised, 0.1, 1e-2, "generalised_alpha")
+        simulate(stabilized, 0.1, 1e-2, "generalized_alpha")

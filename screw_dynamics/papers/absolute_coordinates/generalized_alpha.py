@@ -1,4 +1,4 @@
-"""The Lie group generalised-alpha method of Bruels, Cardona and Arnold (2012): implicit, of order 2, for stiff and for
+"""The Lie group generalized-alpha method of Bruels, Cardona and Arnold (2012): implicit, of order 2, for stiff and for
 constrained systems.
 
 The constraints h(g) = 0 themselves are solved for, not their second derivatives, so that joints stay closed to the
@@ -23,16 +23,16 @@ def damping_radius(rho: float) -> float:
     return float(rho)
 
 
-class GeneralisedAlpha:
+class GeneralizedAlpha:
     """Steps of a system, which carry accelerations, their means a and the joints' forces along.
 
     rho: spectral radius of infinite frequencies, 1 without and 0 with the most damping of them. ValueError for a
-    system with Baumgarte's stabilisation, which has no place here."""
+    system with Baumgarte's stabilization, which has no place here."""
 
     def __init__(self, system: MultibodySystem, rho: float = 0.9):
         rho = damping_radius(rho)
         if any(system.baumgarte):
-            raise ValueError("the generalised-alpha method solves for the constraints themselves: baumgarte must be "
+            raise ValueError("the generalized-alpha method solves for the constraints themselves: baumgarte must be "
                              f"(0, 0), not {system.baumgarte}")
         self.system, self.alpha_m, self.alpha_f = system, (2.0 * rho - 1.0) / (rho + 1.0), rho / (rho + 1.0)
         self.gamma = 0.5 + self.alpha_f - self.alpha_m
