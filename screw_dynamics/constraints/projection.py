@@ -201,10 +201,10 @@ def projecting_contacts(by: ModuleType, loops: bool = False) -> Callable:
         Contacts see velocities in the axes at the start: in those of its body the velocity of a ball that rolls turns
         into the ground."""
         links, body, given, memory, space = tree
-        touching, none = contacts_in(memory, q[0]), null(q[0])
+        contacts, none = contacts_in(memory, q[0]), null(q[0])
         if what == BEGIN:
-            ws.header(memory).report = (at(touching.report) - at(memory)) // 8
-            forget(touching)
+            ws.header(memory).report = (at(contacts.report) - at(memory)) // 8
+            forget(contacts)
         elif what == PUSHED or not some(span[1] > 0.0):
             share = 1.0 if what == PUSHED else 0.5
             factors = what == PUSHED and calls[2] != 0
@@ -221,7 +221,7 @@ def projecting_contacts(by: ModuleType, loops: bool = False) -> Callable:
                 in_axes(space, q, start, qd, after)
             for k in range(len(qd)):
                 free[k] = after[k]
-            add_impulses_to(links, body, given, touching, calls, acts, factors, given.most[0], span[0], share, begin,
+            add_impulses_to(links, body, given, contacts, calls, acts, factors, given.most[0], span[0], share, begin,
                             after, moved)
             if what == PUSHED:
                 for k in range(len(qd)):

@@ -93,9 +93,9 @@ def drive(data: StepData, wrenches: np.ndarray, reference: np.ndarray, t: float,
     they cause, and beyond (n) to whether a command or an effort is clipped.
 
     A servo prescribes the acceleration qdd_d + RATE (qd_d - qd) + STIFFNESS (q_d - q), and compensates friction and
-    force elements, which the integrator takes at the end of a step h > 0, and wrenches (slots, 6). One that would need
-    more than its limit
-    gives its limit: its joint is then free, which the others compensate; for the strength of motors nothing does."""
+    force elements, which the integrator takes at the end of a step h > 0, and wrenches (slots, 6). A servo that would
+    need more than its limit gives its limit: its joint is then free, and the other servos compensate its motion.
+    Nothing compensates the strength of weakened motors."""
     memory, calls, joints, x, n = data.memory, data.calls, data.joints, work.inputs, len(qd)
     gravity, weak, (lowest, highest) = False, False, work.bounds
     put_passive(data, t, h, q, qd, work)
@@ -289,12 +289,12 @@ def _entry_point(integrator):
 class Driven:
     """The driven motion of one robot, by an integrator with steps of fixed length. Not for several threads at once.
 
-    constraints: those of a robot that keeps them, closed_loops.Constraints. touching: what links and bodies touch, a
-    ContactModel, whose robot this one is; servos: at most so many of its joints have one, by default all. friction:
+    constraints: those of a robot that keeps them, closed_loops.Constraints. contact_model: a ContactModel
+    of this robot; servos: at most so many of its joints have one, by default all. friction:
     whether elements of friction that the robot has of its own act; damping and friction of joints are in the table."""
 
     def __init__(self, robot: Any, integrator: str, forces: Sequence[Element] = (), constraints: Any = None,
-                 touching: Any = None, servos: int | None = None, friction: bool = True):
+                 contact_model: Any = None, servos: int | None = None, friction: bool = True):
         model, structure = robot.model, robot.model.structure
         self._total = robot.rollouts.stepped(forces, friction)
         self._links, self._frames = model.links(robot.gravity), model.frame_rows(robot.gravity)
@@ -306,9 +306,9 @@ class Driven:
         if constraints:
             hybrid, acceleration = loops_hybrid_dynamics.address(shared), constraints.acceleration
             restored, tables, projects = CONFIGURATIONS, constraints.in_workspaces, "loops"
-        if touching is not None:
+        if contact_model is not None:
             restored = restored if constraints else NOTHING
-            tables = touching.tables_with(robot.n if servos is None else servos)
+            tables = contact_model.tables_with(robot.n if servos is None else servos)
             projects = "contacts and loops" if constraints else "contacts"
         self._memory = ws.workspace(with_room(tables) if projects == "joints" else tables)
         self._calls = np.zeros(STATICS + 1, dtype=np.int64)
@@ -316,8 +316,8 @@ class Driven:
         self._calls[HYBRID] = hybrid
         self._calls[PROJECT] = projection_address(structure, projects, False)
         self._calls[RESTORE] = restored
-        if touching is not None:
-            self._calls[DETECT], self._calls[SOLVE] = contact_addresses(False, touching.simple)
+        if contact_model is not None:
+            self._calls[DETECT], self._calls[SOLVE] = contact_addresses(False, contact_model.simple)
         if self._total:
             self._calls[FORCES], self._calls[ELEMENTS] = self._total.address(False), self._total.where
         if INTEGRATORS[integrator].momenta:

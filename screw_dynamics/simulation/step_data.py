@@ -91,38 +91,38 @@ class Stages(NamedTuple):
 
 @kernel
 def control(data: StepData, t: Scalar, q: list, qd: list) -> None:
-    """Let the controller set the efforts from copies of the state."""
+    """Call the controller on copies of the state: it sets data.tau."""
     for k in range(len(q)):
         data.q[k] = q[k]
     for k in range(len(qd)):
         data.qd[k], data.tau[k] = qd[k], null(qd[k])
     data.t[0] = over(t, qd[0])
-    attempt(data.calls[CONTROLLER], (data.memory, at(data.calls), at(data.t), at(data.q), at(data.qd),
-                              at(data.tau)), interrupt_at(data.memory).failure)
+    attempt(data.calls[CONTROLLER], (data.memory, at(data.calls), at(data.t), at(data.q), at(data.qd), at(data.tau)),
+            interrupt_at(data.memory).failure)
 
 
 @kernel
 def solve(data: StepData, q: list, qd: list, tau: list, added: list, qdd: list) -> None:
-    """qdd from (M + added) qdd = tau - C qd - g."""
+    """Set qdd to the solution of (M + added) qdd = tau - C qd - g."""
     call(data.calls[FORWARD], (data.memory, 0, at(q), at(qd), at(tau), at(added), at(q), at(qdd)))
 
 
 @kernel
 def momenta(data: StepData, q: list, qd: list, out: np.ndarray) -> None:
-    """out (3, n) becomes p = M qd, dT/dq and g."""
+    """Set out (3, n) to the momenta p = M qd, dT/dq and the gravity torque g."""
     call(data.calls[MOMENTA], (data.memory, 0, at(q), at(qd), at(q), at(q), at(q), at(out)))
 
 
 @kernel
-def renew(data: StepData, t: Scalar, q: list, qd: list) -> None:
-    """Let the controller, if there is one, set the efforts."""
+def evaluate_controller(data: StepData, t: Scalar, q: list, qd: list) -> None:
+    """Set data.tau by the controller, if there is one."""
     if len(qd) > 0 and data.calls[CONTROLLER] != 0:
         control(data, t, q, qd)
 
 
 @kernel
 def stretch(data: StepData, q: list, k: int) -> Scalar:
-    """Return the displacement of a joint from where its spring is at rest; 0 for the velocity of a Lie-group joint."""
+    """Return the deflection of the spring of a joint; 0 for a velocity of a Lie-group joint."""
     m = place_in_q(data.space, data.joints, k)
     return q[m] - data.joints.rest[k] if m >= 0 else null(q[0])
 
@@ -131,8 +131,8 @@ def stretch(data: StepData, q: list, k: int) -> Scalar:
 def add_forces(data: StepData, t: Scalar, q: list, qd: list, ahead: Scalar) -> None:
     """Set data.terms to the efforts of force elements, their stiffness and their damping; forces/kernels.py."""
     data.t[0] = over(t, qd[0])
-    attempt(data.calls[FORCES], (data.memory, data.calls[ELEMENTS], at(data.t), ahead, at(q), at(qd),
-                                   at(data.terms)), interrupt_at(data.memory).failure)
+    attempt(data.calls[FORCES], (data.memory, data.calls[ELEMENTS], at(data.t), ahead, at(q), at(qd), at(data.terms)),
+            interrupt_at(data.memory).failure)
 
 
 @kernel
@@ -140,11 +140,11 @@ def load(data: StepData, t: Scalar, q: list, qd: list, h: Scalar, ahead: Scalar)
     """Set data.net to tau - D qd - K (q + ahead qd - rest) less dry friction, and data.added to h D + h^2 K: what
     these lose if qd grows by h qdd, and q by h times that."""
     joints = data.joints
-    renew(data, t, q, qd)
+    evaluate_controller(data, t, q, qd)
     for k in range(len(qd)):
         d, K = joints.damping[k], joints.stiffness[k]
         data.net[k] = (data.tau[k] - d * qd[k] - joints.friction[k] * data.slip[k]
-                         - K * (stretch(data, q, k) + ahead * qd[k]))
+                       - K * (stretch(data, q, k) + ahead * qd[k]))
         data.added[k] = h * d + (h * h) * K
     if len(qd) > 0 and data.calls[FORCES] != 0:
         add_forces(data, t, q, qd, ahead)
@@ -183,7 +183,7 @@ def beyond(data: StepData, q: list) -> Any:
 
 @kernel
 def begin_step(data: StepData, q: list, qd: list) -> None:
-    """Keep what the end of a step asks of its start."""
+    """Keep the state at the start of a step, the sign of each velocity, and the bounds of dry friction."""
     for k in range(len(qd)):
         none = null(qd[k])
         data.begin[k] = qd[k]
@@ -197,8 +197,8 @@ def begin_step(data: StepData, q: list, qd: list) -> None:
 
 @noinline
 def put_bounds(data: StepData, h: Scalar, q: list, qd: list, turning: bool) -> bool:
-    """Set data.acts for a step of length h, at a configuration within the stops. Returns whether any joint needs an
-    impulse.
+    """Set data.acts, the bounds of impulses in a step of length h, at a configuration within the stops. Return True if
+    any joint needs an impulse.
 
     A stop pushes inwards. Dry friction has resisted the slip at the start of the step with its effort f; its impulse in
     the whole step is within [-h f, h f], and so what is left of it within that, less that of the step. turning: it is
@@ -223,9 +223,9 @@ def put_bounds(data: StepData, h: Scalar, q: list, qd: list, turning: bool) -> b
 
 @noinline
 def push(data: StepData, h: Scalar, q: list, qd: list) -> list:
-    """The impulses of a step of length h on the velocities qd, at its start q: Moreau's rule, for steps whose
-    displacement is that of the velocities at their end. No friction is left for the end then. Returns the velocities of
-    the displacement, which corrects penetrations of contacts, too."""
+    """Apply the impulses of a step of length h to the velocities qd at its start q, by Moreau's rule: for steps whose
+    displacement is that of the velocities at their end. Return the velocities of the displacement, which also correct
+    penetrations of contacts. No friction is left for the end of the step."""
     if data.calls[PROJECT] == 0:
         return qd
     for k in range(len(qd)):
@@ -242,9 +242,9 @@ def push(data: StepData, h: Scalar, q: list, qd: list) -> list:
 
 @noinline
 def end_step(data: StepData, h: Scalar, q: list, qd: list) -> None:
-    """The end of a step of length h: joints beyond their stops are set back to them, and impulses act.
+    """End a step of length h: move joints beyond their stops back to them, and apply impulses.
 
-    A joint that friction holds is where the step began: it does not creep."""
+    A joint that friction holds ends where the step began: it does not creep."""
     joints = data.joints
     for k in range(len(qd)):
         m, low, high = place_in_q(data.space, joints, k), joints.lower[k], joints.upper[k]
@@ -258,8 +258,9 @@ def end_step(data: StepData, h: Scalar, q: list, qd: list) -> None:
 
 @kernel
 def project(data: StepData, what: int, h: Scalar, q: list, qd: list) -> None:
-    """Bring the state back to the constraints of the robot, with what acts on its joints, in a step of length h."""
+    """Project the state onto the constraints, with the impulses of stops, friction and contacts of a step of length
+    h."""
     if len(qd) > 0:
         data.span[0] = over(h, qd[0])
         call(data.calls[PROJECT], (data.memory, what, at(data.calls[DETECT:]), at(data.acts), at(data.start),
-                                    at(data.begin), at(data.span), at(q), at(qd), at(data.moved)))
+                                   at(data.begin), at(data.span), at(q), at(qd), at(data.moved)))

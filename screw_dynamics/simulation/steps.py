@@ -110,7 +110,7 @@ def step_room(sizes: Sizes) -> int:
 
 @kernel
 def prepare_step(tableau: Tableau, like: Scalar, space: Callable, calls: Any, joints: Any,
-                  memory: np.ndarray) -> tuple[list, list, StepData, Stages]:
+                 memory: np.ndarray) -> tuple[list, list, StepData, Stages]:
     """The state, the StepData and the Stages of a rollout, over scalars of the kind of `like`, in a workspace.
 
     space(memory): StepData.space."""

@@ -20,7 +20,7 @@ from screw_dynamics.numbers.values import Scalar, kernel, null, over
 
 from .iteration import ITERATIONS, SLOW, spoil, unsettled
 from .runge_kutta import Tableau
-from .step_data import FORCES, Stages, StepData, add_forces, momenta, renew, solve, stretch
+from .step_data import FORCES, Stages, StepData, add_forces, evaluate_controller, momenta, solve, stretch
 
 
 @kernel
@@ -28,7 +28,7 @@ def forces(data: StepData, t: Scalar, h: Scalar, q: list, v: list, found: np.nda
     """Make the second of the rows p, dT/dq, g the forces f at the midpoint, friction and springs among them; set
     data.added to h/2 times minus their derivative by v."""
     joints, tau = data.joints, data.tau
-    renew(data, t, q, v)
+    evaluate_controller(data, t, q, v)
     for k in range(len(v)):
         D, K = joints.damping[k], joints.stiffness[k]
         found[1, k] += tau[k] - found[2, k] - D * v[k] - joints.friction[k] * data.slip[k] - K * stretch(data, q, k)

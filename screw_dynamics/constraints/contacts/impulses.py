@@ -69,23 +69,23 @@ def of_contacts(by: ModuleType, loops: bool) -> Callable:
     add_constraints, take_loops_out = taking_loops_out(by) if loops else (add_nothing, take_nothing_out)
 
     @kernel
-    def add_rows(links: Link, body: tuple, touching: ContactTables, k: int, row: int, count: int, Y: np.ndarray,
+    def add_rows(links: Link, body: tuple, contacts: ContactTables, k: int, row: int, count: int, Y: np.ndarray,
                  first: int) -> None:
         """Add rows of contact k, those of F from a row on, to Y, whose rows of contacts begin at `first`."""
-        geometry, pair, column = touching.geometry, touching.contact.pair[k], first + row
+        geometry, pair, column = contacts.geometry, contacts.contact.pair[k], first + row
         i, j = geometry.collider.body[geometry.pair.first[pair]], geometry.collider.body[geometry.pair.second[pair]]
-        add_opposite(links, body, i, j, touching.kept.a[k], touching.kept.b[k], touching.F[:, row:row + count],
+        add_opposite(links, body, i, j, contacts.kept.a[k], contacts.kept.b[k], contacts.F[:, row:row + count],
                      Y[:, column:column + count])
 
     @kernel
-    def fill_columns(links: Link, body: tuple, given: ConstraintTables, touching: ContactTables, of: np.ndarray,
+    def fill_columns(links: Link, body: tuple, given: ConstraintTables, contacts: ContactTables, of: np.ndarray,
                      cones: Cones, Y: np.ndarray) -> None:
         """Y becomes D^-1/2 L^-1 J^T for the rows of constraints, joints and contacts."""
         count, first = len(cones.mu), given.m + len(of)
         tiles.clear(Y)
         add_constraints(links, body, given, Y)
         add_joints(links, body, of, Y, given.m)
-        put_forces(touching, count)
+        put_forces(contacts, count)
         spins, row = len(cones.spin_of), 0
         for b in range(count + spins + len(cones.roll_of)):
             k, rows = b, 3
@@ -93,82 +93,82 @@ def of_contacts(by: ModuleType, loops: bool) -> Callable:
                 k, rows = int(cones.roll_of[b - count - spins]), 2
             elif b >= count:
                 k, rows = int(cones.spin_of[b - count]), 1
-            add_rows(links, body, touching, k, row, rows, Y, first)
+            add_rows(links, body, contacts, k, row, rows, Y, first)
             row += rows
         finish(body, Y)
 
     @kernel
-    def add_impulses_to(links: Link, body: tuple, given: ConstraintTables, touching: ContactTables, calls: np.ndarray,
+    def add_impulses_to(links: Link, body: tuple, given: ConstraintTables, contacts: ContactTables, calls: np.ndarray,
                         acts: np.ndarray, factors: bool, most: Scalar, h: Scalar, share: float, begin: np.ndarray,
                         qd: np.ndarray, moved: np.ndarray) -> None:
         """Change qd (n), from velocities `begin` at the start of a step of length h, by impulses, for bodies in their
         places, with M^-1 if `factors`; and `moved` (n) by the velocities that correct penetrations in it. share: of the
         displacement in the step that the velocities at its end have; those at its start have the rest."""
-        count = find(body, touching, calls)
-        of, m, struck = touching.bodies, given.m, False
+        count = find(body, contacts, calls)
+        of, m, struck = contacts.bodies, given.m, False
         held = joints_that_may_act(links, acts[LOWER], acts[UPPER], of)
         passive = len(held)
         servos = of[passive:passive]
         if count + passive > 0:
-            servos = servos_that_act(links, acts, touching, of[passive:])
+            servos = servos_that_act(links, acts, contacts, of[passive:])
         u = passive + len(servos)
         of = of[:u]
         if count > 0:
-            if share < 1.0 or touching.settings.rebounds[0] != 0:
+            if share < 1.0 or contacts.settings.rebounds[0] != 0:
                 put_motion(links, body, begin)
                 for k in range(count):
-                    touching.kept.before[k] = relative(body, touching, k).z
+                    contacts.kept.before[k] = relative(body, contacts, k).z
             put_motion(links, body, qd)
-            count = keep_near(body, touching, h, count)
-        spins, rolls = turning(touching, count)
-        cones = cones_in(qd[0], u, count, touching.cones, 0, spins, rolls)
+            count = keep_near(body, contacts, h, count)
+        spins, rolls = turning(contacts, count)
+        cones = cones_in(qd[0], u, count, contacts.cones, 0, spins, rolls)
         for k in range(len(cones.found)):
             cones.found[k] = null(h)
-        problem = contact_problem(touching, qd[0], len(qd), m, len(cones.x))
+        problem = contact_problem(contacts, qd[0], len(qd), m, len(cones.x))
         if u + count + m > 0:
-            put_friction(touching, cones)
+            put_friction(contacts, cones)
             largest = null(h)
             if not factors:
                 gather(links.coordinate, qd, body.qd)
                 clear(body.tau)
                 gather(links.coordinate, acts[ADDED], body.added)
                 largest = factorize(links, body, given)
-            fill_columns(links, body, given, touching, of, cones, problem.Y)
+            fill_columns(links, body, given, contacts, of, cones, problem.Y)
             for j in range(passive):
                 problem.b[0, m + j] = -qd[links.coordinate[held[j]]]
             ask_servos(links, acts, servos, qd, problem, m + passive)
-            ask_contacts(body, touching, problem, m + u, h, cones)
-            clear_others(touching, problem, m + u, cones)
+            ask_contacts(body, contacts, problem, m + u, h, cones)
+            clear_others(contacts, problem, m + u, cones)
             put_bounds(links, held, acts, cones)
             if m > 0:
                 put_sizes(problem, m, cones)
             combine(problem, take_loops_out(links, body, given, problem, largest, most))
             put_operator(problem, m, cones)
             let_servos_yield(cones, passive, u)
-            if count > 0 and touching.settings.rebounds[0] != 0:
+            if count > 0 and contacts.settings.rebounds[0] != 0:
                 bound_servos(links, acts, servos, passive, False, cones)
-                struck = strike(touching, problem, m, calls, h, share, cones)
+                struck = strike(contacts, problem, m, calls, h, share, cones)
                 if struck:
                     tell(links, acts, of, passive, problem.b[0, m:])
             bound_servos(links, acts, servos, passive, True, cones)
-            solve(touching, cones, calls, False)
+            solve(contacts, cones, calls, False)
             if weaken_servos(links, acts, servos, passive, cones):
-                solve(touching, cones, calls, False)
+                solve(contacts, cones, calls, False)
             tell(links, acts, of, passive, cones.x)
-            take_impulses(touching, cones)
+            take_impulses(contacts, cones)
             combine_all(problem, m, cones.x)
             if struck:
                 combine_all(problem, m, problem.b[0, m:])
             add_half(links, body, given, problem.x, qd)
         if struck:
-            after_impacts(touching, problem.b[0, m:], share, cones)
-        put_report(touching, h, cones, count)
-        corrects = count > 0 and penetrates(touching, cones, u, h, share, struck, count)
+            after_impacts(contacts, problem.b[0, m:], share, cones)
+        put_report(contacts, h, cones, count)
+        corrects = count > 0 and penetrates(contacts, cones, u, h, share, struck, count)
         if corrects:
             hold_joints(links, held, acts, cones)
-            solve(touching, cones, calls, False)
+            solve(contacts, cones, calls, False)
             lost = cones.found[LOST]
-            note_unsolved(touching, where(h * lost > TOUCHING, lost, null(h)))
+            note_unsolved(contacts, where(h * lost > TOUCHING, lost, null(h)))
         if corrects or struck:
             for i in range(len(problem.x)):
                 problem.x[i] = null(h)
