@@ -4,6 +4,7 @@ Pinocchio, MuJoCo, Drake, KDL, PyBullet, Robotics Toolbox, Modern Robotics, Rigi
 from __future__ import annotations
 
 from collections.abc import Collection
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -145,7 +146,8 @@ class _Absent:
 
 
 class WithHints(type):
-    """The metaclass of a class whose AttributeError for a name in HINTS says what to use instead.
+    """The metaclass of a class whose AttributeError for a name in HINTS says what to use instead, and whose TypeErrors
+    name it: Robot.step(), and not the base that has the method.
 
     These names are attributes that raise, hidden from dir(). A __getattr__ would do the same, but make every access
     slower: a call of Robot by 0.1 us, as Python 3.11 and older optimize no access to a class that has one."""
@@ -154,7 +156,12 @@ class WithHints(type):
         """The class, with the hints for names that neither its body nor a base defines."""
         known = any(isinstance(base, meta) for base in bases)
         absent = {} if known else {hint: _Absent(hint) for hint in HINTS if not any(hasattr(b, hint) for b in bases)}
-        return super().__new__(meta, name, bases, absent | body)
+        cls = super().__new__(meta, name, bases, absent | body)
+        for part in () if known else cls.__mro__[1:-1]:
+            for function in vars(part).values():
+                if isinstance(function, FunctionType):
+                    function.__qualname__ = f"{name}.{function.__name__}"
+        return cls
 
     def __dir__(cls) -> list[str]:
         """The names of what exists."""

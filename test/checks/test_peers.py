@@ -280,3 +280,12 @@ def test_symbols_of_casadi_say_where_the_bridge_is(robot):
     for given in (casadi.MX.sym("q", 3), casadi.SX.sym("q", 3)):
         with pytest.raises(ValueError, match="not a symbol of CasADi: screw_dynamics.bridges.casadi.CasadiRobot"):
             robot.gravity_torque(given)
+
+
+def test_errors_name_the_class_that_is_called(robot):
+    """And not the base that has the method: a word that a user has never seen."""
+    with pytest.raises(TypeError, match=r"^Robot\.inverse_dynamics\(\) missing 1 required positional argument: 'qdd'"):
+        robot.inverse_dynamics(robot.neutral(), robot.neutral())
+    with pytest.raises(TypeError, match=r"^Robot\.step\(\) got an unexpected keyword argument 'tau'"):
+        robot.step(robot.neutral(), robot.neutral(), tau=robot.neutral(), dt=1e-3)
+    assert pickle.loads(pickle.dumps(robot.mass_matrix))(robot.neutral()).shape == (robot.n, robot.n)
