@@ -28,11 +28,9 @@ _MODULES = {name.rpartition(".")[2]: name for name in (
     "papers.absolute_coordinates", "papers.formulations", "papers.lie_groups", "papers.symbolic", "paths",
     "screws.arrays", "screws.groups.se3", "screws.groups.so3")}
 
-# Functions and classes of modules that are imported when they are first used: they take extras, or few need them.
-_FUNCTIONS = {"Scene": "scene", "ClosedLoopRobot": "closed_loops", "Simulation": "simulator.simulation",
-              "ElasticJoints": "analysis.elastic_joints", "on_gpu": "gpu", "optimize_motion": "optimal",
-              "collocate_motion": "optimal", "campaign": "campaigns", "view": "viewer.page",
-              **dict.fromkeys(("Box", "Capsule", "ConvexHull", "Cylinder", "HeightField", "Sphere"), "contact.shapes"),
+# Functions of modules that are imported when they are first used, since they take extras.
+_FUNCTIONS = {"Scene": "scene", "on_gpu": "gpu", "optimize_motion": "optimal", "collocate_motion": "optimal",
+              "campaign": "campaigns", "view": "viewer.page",
               "identify": "analysis.identification.fit", "Transmission": "model.transmission",
               "transmissions": "urdf.transmissions", "time_optimal": "paths.fastest_motion"}
 

@@ -16,17 +16,9 @@ from .analysis import estimation as estimation
 from .analysis import geometric_sensitivity as geometric_sensitivity
 from .analysis import identification as identification
 from .analysis import smooth_motion as smooth_motion
-from .analysis.elastic_joints import ElasticJoints as ElasticJoints
 from .analysis.identification.fit import identify as identify
 from .campaigns import campaign as campaign
-from .closed_loops import ClosedLoopRobot as ClosedLoopRobot
 from .compiled import counting as counting
-from .contact.shapes import Box as Box
-from .contact.shapes import Capsule as Capsule
-from .contact.shapes import ConvexHull as ConvexHull
-from .contact.shapes import Cylinder as Cylinder
-from .contact.shapes import HeightField as HeightField
-from .contact.shapes import Sphere as Sphere
 from .gpu import on_gpu as on_gpu
 from .mjcf import MjcfWarning as MjcfWarning
 from .mjcf import read_mjcf as read_mjcf
@@ -55,7 +47,6 @@ from .simulation.controllers import ControllerError as ControllerError
 from .simulation.divergence import DivergenceWarning as DivergenceWarning
 from .simulation.limit_violations import LimitsWarning as LimitsWarning
 from .simulation.springs import Springs as Springs
-from .simulator.simulation import Simulation as Simulation
 from .urdf import UrdfError as UrdfError
 from .urdf import UrdfWarning as UrdfWarning
 from .urdf import read_urdf as read_urdf

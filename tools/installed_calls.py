@@ -79,11 +79,11 @@ def results(robot, lead, floats=False):
         "hybrid_dynamics": {**{name: given[name] for name in ("q", "qd", "qdd", "tau")},
                             "driven": [robot.joint_names[0]]},
         "inverse_kinematics": {"pose": robot.forward_kinematics(q, tip), "link": tip, "q0": q, "attempts": 1},
-        "step": {**{name: given[name] for name in ("q", "qd", "tau")}, "dt": 1e-3},
+        "step": {"q": q, "qd": given["qd"], "effort": given["tau"], "dt": 1e-3},
         "rollout": {"q0": q, "qd0": given["qd"], "steps": 4}, "rollout_derivatives": {
             "q0": q, "qd0": given["qd"], "steps": 4}, "rollout_gradient": {
             "cost": cost, "q0": q, "qd0": given["qd"], "steps": 4},
-        "energy_balance": along, "momentum_balance": along, "random_configuration": {"rng": 1}, "neutral": {},
+        "energy_balance": along, "momentum_balance": along, "random_configuration": {"seed": 1}, "neutral": {},
         "with_payload": {"link": tip, "mass": 1.0}, "with_gravity": {"gravity": (0, 0, -1.6)}, "with_root_inertia": {},
         "with_armature": {"armature": {}}, "with_drives": {"drives": {}},
         "with_forces": {"forces": []}, "with_inertial_parameters": {"parameters": robot.inertial_parameters}}

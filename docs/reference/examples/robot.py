@@ -22,6 +22,9 @@ pendulum = sd.Robot.from_mjcf("""<mujoco><worldbody><body><joint name="hinge" ax
     <geom size="0.1" pos="0 0 -1"/></body></worldbody></mujoco>""")
 pendulum.gravity_torque([0.1])                              # (1,)
 
+# %% Robot.limits
+robot.limits.upper, robot.limits.effort                      # (n,) each
+
 # %% Robot.neutral
 robot.neutral()                                             # (0, 0, 0)
 
