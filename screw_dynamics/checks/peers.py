@@ -158,9 +158,10 @@ class WithHints(type):
         absent = {} if known else {hint: _Absent(hint) for hint in HINTS if not any(hasattr(b, hint) for b in bases)}
         cls = super().__new__(meta, name, bases, absent | body)
         for part in () if known else cls.__mro__[1:-1]:
-            for function in vars(part).values():
-                if isinstance(function, FunctionType):
-                    function.__qualname__ = f"{name}.{function.__name__}"
+            for key, function in vars(part).items():
+                if isinstance(function, FunctionType) and getattr(cls, key) is function:
+                    # The module too: pickle looks there.
+                    function.__qualname__, function.__module__ = f"{name}.{key}", cls.__module__
         return cls
 
     def __dir__(cls) -> list[str]:

@@ -18,7 +18,7 @@ from screw_dynamics.simulation.conservation import EnergyBalance, MomentumBalanc
 from screw_dynamics.simulation.driven_joints import effort_bounds
 from screw_dynamics.simulation.integrators import FIXED_STEPS, INTEGRATORS
 from screw_dynamics.simulation.rollout import Rollouts
-from screw_dynamics.simulation.rollout_arguments import STEPS, options, sampling, steps_of, with_external
+from screw_dynamics.simulation.rollout_arguments import STEPS, efforts, options, sampling, steps_of, with_external
 from screw_dynamics.simulation.springs import Springs
 
 from .evaluation import Evaluation, Forces, Threads, Wrenches
@@ -63,7 +63,8 @@ class Integration(Evaluation):
         effort: None; (..., n) constant; (..., steps, n) one an interval dt, batch axes as in q0; or a controller, a
         function controller(robot, t, q, qd, tau), or without robot, that Numba can compile: it sets tau (n,) from q
         (nq,) and qd (n,), and may call the robot's dynamics and kinematics, docs/controllers.md; or a Python function
-        effort(t, q, qd) that returns efforts (n,), called for one state after the other. integrator:
+        effort(t, q, qd) that returns efforts (n,) of these alone, called for one state after the other, and again for
+        `record`. integrator:
         "semi_implicit_euler" (order 1, friction implicit), "rk4" (order 4), both of step dt; "rk45" (Dormand-Prince
         with SciPy's step control to rtol, at least 2.3e-14, and atol, sampled by dense output; NaN from where the step
         size underflows); or implicit ones of order 2 and step dt: "variational" (keeps momenta, and energy within
@@ -94,6 +95,9 @@ class Integration(Evaluation):
         motion = self.rollouts.rollout(q0, qd0, effort, dt, steps, integrator, friction, limits, fine, rtol, atol,
                                         threads, springs, forces)
         limits = bool(limits)
+        if effort is not None and not callable(effort):         # by the rules of the rollout, and not of a balance
+            effort = efforts(effort, motion[1].shape[:-2], steps, self.n)
+            effort = effort[..., 0, :] if effort.shape[-2] == 1 else effort if steps else None
         # The step that a stop ended is known if the efforts in it are those at its start.
         known = integrator in FIXED_STEPS and (not callable(effort) or INTEGRATORS[integrator].implicit)
 

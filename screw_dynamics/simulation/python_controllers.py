@@ -30,6 +30,15 @@ def stays_python(effort: Any) -> bool:
     return len(names) == 3 and not {"robot", "tau"} & set(names)
 
 
+def efforts_from(effort: Callable, t: float, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
+    """Return the efforts (n,) that effort(t, q, qd) gives for copies of a state (nq,), (n,); ValueError for another
+    shape."""
+    found = checks.real_numbers("effort", effort(float(t), q.copy(), qd.copy()), len(qd))
+    if found.ndim != 1:
+        raise ValueError(f"effort has shape {found.shape}, but must have {qd.shape}")
+    return found
+
+
 class PythonController:
     """effort(t, q, qd), which returns efforts (n,) for a state (nq,), (n,) or raises, as a controller of rollouts of
     one state. What it raises is kept in `error`, and it is not called again."""
@@ -51,10 +60,7 @@ class PythonController:
         t, q, qd, tau = self._arrays[addresses]
         if self.error is None:
             try:
-                found = checks.real_numbers("effort", self._effort(float(t[0]), q.copy(), qd.copy()), len(tau))
-                if found.ndim != 1:
-                    raise ValueError(f"effort has shape {found.shape}, but must have {tau.shape}")
-                tau[:] = found
+                tau[:] = efforts_from(self._effort, t[0], q, qd)
             except BaseException as error:              # Ctrl-C too: nothing may be raised through compiled code
                 self.error = error
         if self.error is not None:

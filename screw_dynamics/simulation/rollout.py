@@ -20,7 +20,7 @@ from .controllers import CompiledController
 from .divergence import warn_of_divergence
 from .integrators import FIXED_STEPS, INTEGRATORS
 from .limit_violations import begins_beyond, warn_of_limits
-from .python_controllers import PythonController, stays_python
+from .python_controllers import PythonController, efforts_from, stays_python
 from .rollout_arguments import efforts, options, sampling
 from .rollout_kernels import many, noted, one
 from .springs import checked_springs
@@ -265,8 +265,8 @@ class Rollouts(StepSettings):
         """The efforts (..., k, n) that a controller gives at the times t (k,) and states q (..., k, nq), qd (..., k,
         n) of a motion."""
         if stays_python(controller):
-            rows = ((t[k[-1]], q[k], qd[k]) for k in np.ndindex(qd.shape[:-1]))
-            return np.array([controller(*row) for row in rows], dtype=float).reshape(qd.shape)
+            rows = [efforts_from(controller, t[k[-1]], q[k], qd[k]) for k in np.ndindex(qd.shape[:-1])]
+            return np.array(rows, dtype=float).reshape(qd.shape)
         any_one = FIXED_STEPS[0]
         settings = self._with_calls(self._settings(any_one, False, False), any_one, None, controller, False)
         calls = head_of(settings).calls

@@ -288,4 +288,5 @@ def test_errors_name_the_class_that_is_called(robot):
         robot.inverse_dynamics(robot.neutral(), robot.neutral())
     with pytest.raises(TypeError, match=r"^Robot\.step\(\) got an unexpected keyword argument 'tau'"):
         robot.step(robot.neutral(), robot.neutral(), tau=robot.neutral(), dt=1e-3)
+    assert pickle.loads(pickle.dumps(sd.Robot.step)) is sd.Robot.step
     assert pickle.loads(pickle.dumps(robot.mass_matrix))(robot.neutral()).shape == (robot.n, robot.n)

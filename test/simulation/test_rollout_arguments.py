@@ -145,3 +145,24 @@ def test_given_efforts_are_recorded_as_they_acted():
         motion = ARM.rollout(np.array((Q, 2.0 * Q, Q)), QD, constant, dt=1e-2, steps=1, record="effort")
         expected = np.zeros((3, 2, 2)) + (0.0 if constant is None else constant)
         np.testing.assert_array_equal(motion.recorded["effort"], expected)
+
+
+def in_place(t, q, qd):
+    tau = law(t, q, qd)
+    q[:], qd[:] = np.nan, np.nan
+    return tau
+
+
+def test_a_python_function_gets_copies():
+    """In the rollout, and where its efforts are recorded and their work is found."""
+    found, expected = (ARM.rollout(Q, QD, f, dt=1e-2, steps=5, record="effort") for f in (in_place, law))
+    for mine, theirs in zip((*found, found.recorded["effort"]), (*expected, expected.recorded["effort"]), strict=True):
+        np.testing.assert_array_equal(mine, theirs)
+
+
+def test_recorded_efforts_are_read_by_the_rules_of_the_rollout():
+    """(3, 2) for states (2, 3) is one for each, though there are three samples."""
+    tau = np.arange(6.0).reshape(3, 2)
+    motion = ARM.rollout(np.zeros((2, 3, 2)), QD, tau, dt=1e-2, steps=2, record="effort")
+    np.testing.assert_array_equal(motion.recorded["effort"], np.broadcast_to(tau[:, None], (2, 3, 3, 2)))
+    assert ARM.rollout(Q, QD, np.zeros((0, 2)), steps=0, record="effort").recorded["effort"].tolist() == [[0.0, 0.0]]
