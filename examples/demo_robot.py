@@ -86,7 +86,7 @@ def with_damping(text, damping):
 
 def poses(robot, home):
     """Poses (n,) round a resting one, well inside the limits."""
-    lower, upper = np.maximum(robot.model.lower, home - np.pi), np.minimum(robot.model.upper, home + np.pi)
+    lower, upper = np.maximum(robot.limits.lower, home - np.pi), np.minimum(robot.limits.upper, home + np.pi)
     span = upper - lower
     rng = np.random.default_rng(1)
     for _ in range(TRIALS):

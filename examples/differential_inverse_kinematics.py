@@ -48,10 +48,10 @@ def main():
     robot = sd.Robot.from_urdf(options.urdf)
     t, distance, q, qd = follow(robot, options.link)
     acceleration = np.abs(np.diff(qd, axis=0, prepend=0.0)).max() / DT
-    slack = np.minimum(q - robot.model.lower, robot.model.upper - q).min()
+    slack = np.minimum(q - robot.limits.lower, robot.limits.upper - q).min()
     late = distance[t > 1.0].max()
     print(f"distance from the path: at most {1e3 * distance.max():.1f} mm, {1e3 * late:.3f} mm from 1 s on")
-    print(f"velocity: at most {np.abs(qd).max():.2f} rad/s, limits {np.unique(robot.model.velocity_limit)} rad/s")
+    print(f"velocity: at most {np.abs(qd).max():.2f} rad/s, limits {np.unique(robot.limits.velocity)} rad/s")
     print(f"acceleration: at most {acceleration:.3f} rad/s^2, limit {ACCELERATION} rad/s^2")
     print(f"position limits: no nearer than {slack:.2f} rad")
     if options.picture:

@@ -50,8 +50,8 @@ def main(urdf):
     _, simulated, rates = robot.rollout(START, np.zeros(robot.n), tau, DT, STEPS)
     off = np.linalg.norm(robot.forward_kinematics(simulated[-1], TIP)[:3, 3] - GOAL)
     print(f"simulated, the hand ends {off:.1e} m from the goal, joints at most {np.abs(rates[-1]).max():.1e} rad/s")
-    print(f"largest share of an effort limit {np.abs(tau / robot.model.effort_limit).max():.2f}, "
-          f"of a velocity limit {np.abs(qd / robot.model.velocity_limit).max():.2f}")
+    print(f"largest share of an effort limit {np.abs(tau / robot.limits.effort).max():.2f}, "
+          f"of a velocity limit {np.abs(qd / robot.limits.velocity).max():.2f}")
 
 
 if __name__ == "__main__":

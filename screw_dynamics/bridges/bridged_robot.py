@@ -39,12 +39,12 @@ class BridgedRobot:
         """The pose (..., 4, 4) of a link."""
         return self._pose(link, reference)(q)
 
-    def step(self, q: Any, qd: Any, tau: Any, dt: float, integrator: str = "semi_implicit_euler",
+    def step(self, q: Any, qd: Any, effort: Any, dt: float, integrator: str = "semi_implicit_euler",
              friction: bool = False) -> tuple[Any, Any]:
         """The state (q, qd) a time dt later; dt, integrator and friction are constants."""
         if not isinstance(dt, Real):
             raise ValueError(f"dt is a constant, and must be a number, not {checks.described(dt)}")
-        return self._split(self._step(dt, integrator, bool(friction))(q, qd, tau))
+        return self._split(self._step(dt, integrator, bool(friction))(q, qd, effort))
 
     def _split(self, x: Any) -> tuple[Any, Any]:
         """A state as q and qd."""

@@ -218,7 +218,7 @@ class ClosedLoopRobot:
                 limits: bool | None = None, every: int = 1, rtol: float = 1e-6, atol: float = 1e-9,
                 forces: Forces = None, external: Wrenches | None = None, threads: Threads = None) -> LoopMotion:
         """Simulate from closed configurations q0 (..., nq) and admissible velocities qd0 (..., n), by default at rest;
-        arguments as of Robot.rollout.
+        arguments as of Robot.rollout, but springs and record.
 
         integrator: any but "variational". projection: what is brought back after each step, "configurations and
         velocities", "velocities" or None. ArithmeticError where that does not succeed: steps are too long."""

@@ -105,9 +105,9 @@ class GpuRobot:
         Robot.drive_torque."""
         return self._one("drive_torque", q=q, qd=qd)
 
-    def step(self, q: Any, qd: Any, tau: Any, dt: float, external: Wrenches | None = None) -> tuple[Any, Any]:
+    def step(self, q: Any, qd: Any, effort: Any, dt: float, external: Wrenches | None = None) -> tuple[Any, Any]:
         """(q, qd) a time dt later, by the semi-implicit Euler of Robot.step, without friction and limits."""
-        q_next, qd_next = self._several("step", q=q, qd=qd, tau=tau, dt=dt, external=external)
+        q_next, qd_next = self._several("step", q=q, qd=qd, tau=effort, dt=dt, external=external)
         return q_next, qd_next
 
     def rollout(self, q0: Any, qd0: Any, effort: Any = None, dt: float = 1e-3, steps: int = 1000, *, every: int = 1

@@ -196,7 +196,8 @@ class Integration(Evaluation):
              ) -> tuple[np.ndarray, np.ndarray]:
         """The state (q, qd) a time dt (s) later, under efforts (..., n): one step of `rollout` with the same options,
         for loops in Python, as to friction and limits too. integrator: any but "rk45". t: the time at which it begins,
-        for forces of time. out: arrays (q, qd) for it; may be the inputs."""
+        for forces of time. out: arrays (q, qd) for it; may be the inputs. external: as in rollout; wrenches that change
+        from step to step are faster as efforts, effort + external_torque(q, external)."""
         if external is not None:
             forces = with_external(forces, external)
         if (springs is None and forces is None and threads is None and type(t) is float and t == 0.0

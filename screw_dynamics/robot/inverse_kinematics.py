@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 
 from screw_dynamics.foreign_arrays import Axis, any_foreign
 from screw_dynamics.model.model import Model
-from screw_dynamics.robot.searches import InverseKinematicsResult, Searches
+from screw_dynamics.robot.searches import InverseKinematicsResult, Searches, are_points
 
 from .configurations import Configurations
 from .evaluation import Threads
@@ -45,8 +45,8 @@ class InverseKinematics(Kinematics, Configurations):
         limits. Joints that can make more than a turn end as near to q0 as they can, to neutral without it.
 
         success: errors at the q that is returned are at most position_tolerance, m, and orientation_tolerance, rad.
-        Else q is the nearest that was found. docs/inverse_kinematics.md has the method. ValueError for a q0 that is not
-        finite; a pose that is not finite has no success."""
+        Else q is the nearest that was found. docs/inverse_kinematics.md has the method. ValueError for a pose or q0
+        that is not finite."""
         if any_foreign((pose, q0)):
             return self._searched_on(pose, q0, threads, link=link, parts=parts, reference=reference, q_rest=q_rest,
                                      rest_weight=rest_weight, joints=None if joints is None else list(joints),
@@ -60,7 +60,8 @@ class InverseKinematics(Kinematics, Configurations):
         if any(hasattr(x, "dims") for x in (pose, q0)):
             raise ValueError("pose and q0 may be arrays of Dask, and not of xarray: pass array.data")
         several = () if isinstance(options["link"], str) else (Axis("link", len(options["link"])),)
-        given = {"pose": (pose, (*several, Axis("row", 4), Axis("column", 4)))} | ({} if q0 is None else {"q0": q0})
+        axes = (Axis("row", 3),) if are_points(pose, options["parts"]) else (Axis("row", 4), Axis("column", 4))
+        given = {"pose": (pose, (*several, *axes))} | ({} if q0 is None else {"q0": q0})
         found, nq = self._method_on("_found", given, ("number",), (self.nq + 4,), threads=threads, **options), self.nq
         success, position, orientation, attempts = (found[..., nq + k] for k in range(4))
         return InverseKinematicsResult(found[..., :nq], success.astype(bool), position, orientation,

@@ -59,7 +59,8 @@ class Goals(NamedTuple):
 
 def goals(pose: ArrayLike, link: Any, parts: Any, reference: Any) -> Goals:
     """The goals that the arguments of Robot.inverse_kinematics describe; ValueError names what is wrong with them."""
-    pose = _poses_at(pose) if np.size(parts) == 1 and parts == "position" and np.shape(pose)[-1:] == (3,) else pose
+    if are_points(pose, parts):
+        pose = _poses_at(pose)
     if isinstance(link, str):
         links: tuple[str, ...] = (link,)
         references: tuple[str | None, ...] = (reference,)
@@ -77,6 +78,12 @@ def goals(pose: ArrayLike, link: Any, parts: Any, reference: Any) -> Goals:
         if len(given) != len(links):
             raise ValueError(f"{name} has {len(given)} entries, but must have one for each of {len(links)} links")
     return Goals(links, references, np.array([_rows(part) for part in parts]), poses)
+
+
+def are_points(pose: ArrayLike, parts: Any) -> bool:
+    """Return True if goals are points (..., 3), which they may be where positions alone count."""
+    each = [parts] if isinstance(parts, str) else parts if isinstance(parts, Iterable) else ()
+    return all(isinstance(part, str) and part == "position" for part in each) and np.shape(pose)[-1:] == (3,)
 
 
 def _poses_at(point: ArrayLike) -> np.ndarray:

@@ -9,25 +9,34 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from screw_dynamics import checks
+from screw_dynamics.compiled.interrupt import STOPPED
 from screw_dynamics.compiled.native import address, array_at
+from screw_dynamics.compiled.workspace import interrupt_at
 from screw_dynamics.numbers.values import PLAIN
 
 from .controllers import CompiledController
 
 # As Numba calls a function that returns nothing: where a result and an exception would go; then the arguments of a
 # controller, addresses of workspace, calls, t, q, qd and tau. Returns 0: nothing was raised.
+ARGUMENTS = "t", "q", "qd"
 CALLBACK = ctypes.CFUNCTYPE(ctypes.c_int32, *(ctypes.c_void_p,) * 2, *(ctypes.c_ssize_t,) * 6)
 
 
 def stays_python(effort: Any) -> bool:
-    """Return True for a function effort(t, q, qd), of whatever names but those of controllers, called as it is."""
+    """Return True for a function effort(t, q, qd), which is called as it is, and False for controllers and all else.
+    ValueError for three arguments that have these names in another order."""
     if not callable(effort):
         return False
     try:
-        names = signature(effort).parameters
+        given = signature(effort).parameters.values()
     except (TypeError, ValueError):         # no signature: no controller either, as its caller will say
         return False
-    return len(names) == 3 and not {"robot", "tau"} & set(names)
+    names = [x.name for x in given if x.default is x.empty and x.kind in (x.POSITIONAL_ONLY, x.POSITIONAL_OR_KEYWORD)]
+    if len(names) != 3 or {"robot", "tau"} & set(names):
+        return False
+    if any(name in ARGUMENTS and name != ours for name, ours in zip(names, ARGUMENTS, strict=True)):
+        raise ValueError(f"effort({', '.join(names)}): a Python function of efforts is effort(t, q, qd)")
+    return True
 
 
 def efforts_from(effort: Callable, t: float, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
@@ -41,7 +50,7 @@ def efforts_from(effort: Callable, t: float, q: np.ndarray, qd: np.ndarray) -> n
 
 class PythonController:
     """effort(t, q, qd), which returns efforts (n,) for a state (nq,), (n,) or raises, as a controller of rollouts of
-    one state. What it raises is kept in `error`, and it is not called again."""
+    one state. What it raises is kept in `error`, and ends the rollout."""
 
     def __init__(self, effort: Callable[[float, np.ndarray, np.ndarray], ArrayLike], nq: int, n: int):
         self._effort, self._sizes, self.error = effort, (1, nq, n, n), None
@@ -64,5 +73,5 @@ class PythonController:
             except BaseException as error:              # Ctrl-C too: nothing may be raised through compiled code
                 self.error = error
         if self.error is not None:
-            tau[:] = np.nan
+            tau[:], interrupt_at(memory).failure[0] = np.nan, STOPPED
         return 0

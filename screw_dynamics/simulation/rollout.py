@@ -1,6 +1,6 @@
 """Rollouts and steps of a robot: what they are asked for becomes settings of the kernels, and arrays of results."""
-from collections.abc import Callable
-from contextlib import nullcontext
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
 from math import prod
 from threading import get_ident, main_thread
 from typing import Any, NamedTuple
@@ -45,6 +45,23 @@ class Samples(NamedTuple):
     diverged: bool
     left: bool
     report: np.ndarray | None = None
+
+
+@contextmanager
+def kept(report: np.ndarray) -> Iterator[Callable]:
+    """Give a `watch` of one state, and copy what it reports to an array (samples, numbers) at the end, also where its
+    rollout fails."""
+    of_one = np.zeros(report.shape)
+
+    def watch(q, found):
+        nonlocal of_one
+        if found is not None:
+            of_one, found[...] = found, 0.0
+        return nullcontext()
+    try:
+        yield watch
+    finally:
+        report[...] = of_one
 
 
 class Rollouts(StepSettings):
@@ -131,8 +148,8 @@ class Rollouts(StepSettings):
             thread_count(threads)
         qd0 = np.zeros(self._model.n) if qd0 is None else qd0
         if stays_python(effort):
-            return self._under_python(effort, q0, qd0, dt, steps, integrator, friction, limits, every, rtol, atol,
-                                      threads, springs, forces, start, reported, watch)
+            return self._under_python(effort, q0, qd0, samples, every * dt, reported, watch, dt, steps, integrator,
+                                      friction, limits, every, rtol, atol, threads, springs, forces, start)
         if callable(effort) or isinstance(effort, CompiledController):
             controller, effort = effort, None
         found = None
@@ -145,25 +162,25 @@ class Rollouts(StepSettings):
             found = found._replace(left=True)
         return found
 
-    def _under_python(self, effort, q0, qd0, *given):
+    def _under_python(self, effort, q0, qd0, samples, interval, reported, watch, *given):
         """The Samples under effort(t, q, qd), a function of Python's, which gets one state after the other."""
         nq, n = self._model.nq, self._model.n
         q0, qd0 = broadcast({"q0": real_numbers("q0", q0, nq), "qd0": real_numbers("qd0", qd0, n)})
-        lead, found = q0.shape[:-1], []
-        for k in np.ndindex(lead):
-            controller = PythonController(effort, nq, n)
-            try:
-                found.append(self.samples(q0[k], qd0[k], controller.compiled, *given))
-            finally:
-                if controller.error is not None:
-                    raise controller.error
-        if not found:
-            return self.samples(q0, qd0, None, *given)
-
-        def together(arrays):
-            return None if arrays[0] is None else np.stack(arrays).reshape(*lead, *arrays[0].shape)
-        t, q, qd, diverged, left, report = zip(*found, strict=True)
-        return Samples(t[0], together(q), together(qd), any(diverged), any(left), together(report))
+        lead, t, diverged, left = q0.shape[:-1], interval * np.arange(samples + 1), False, False
+        q, qd, report = (np.empty((*lead, k, size)) for k, size in (
+            (samples + 1, nq), (samples + 1, n), (samples, reported)))
+        with watch(q[..., 1:, :], report) if watch else nullcontext():
+            for k in np.ndindex(lead):
+                controller = PythonController(effort, nq, n)
+                try:
+                    with kept(report[k]) as mine:
+                        one = self.samples(q0[k], qd0[k], controller.compiled, *given, reported=reported, watch=mine)
+                finally:
+                    if controller.error is not None:
+                        raise controller.error
+                t, q[k], qd[k] = one[:3]
+                diverged, left = diverged or one.diverged, left or one.left
+        return Samples(t, q, qd, diverged, left, report if reported else None)
 
     def _check(self, dt, steps, integrator, friction, limits, every, rtol, atol, springs, _):
         """Return the settings of a rollout of one state, and how many samples it has."""

@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 from screw_dynamics.checks import count, described, flag, number, positive, real_numbers, vector
 from screw_dynamics.forces import Element, LinkWrench, elements_of
 
-STEPS = 1000            # of a rollout, unless it is told
+STEPS = 1000            # of a rollout by default
 
 
 def options(friction: bool, limits: bool | None) -> tuple[bool, bool | None]:
@@ -25,13 +25,13 @@ def sampling(steps: int, every: int) -> tuple[int, int]:
 
 def steps_of(duration: float | None, dt: float, steps: int) -> int:
     """Return `steps`, or how many steps of dt a duration (s) takes. ValueError for one that is no multiple of dt, and
-    for one beside steps."""
+    for one beside steps other than the default."""
     if duration is None:
         return steps
     if steps != STEPS:
         raise ValueError(f"duration {duration!r} and steps {steps!r}: give one of them")
     found = number("duration", duration) / positive("dt", dt)
-    if found < 0.0 or abs(found - round(found)) > 1e-6:
+    if found < 0.0 or abs(found - round(found)) > 1e-6 * min(1.0, found):
         raise ValueError(f"duration {duration:g} s must be a multiple of dt = {dt:g} s")
     return round(found)
 

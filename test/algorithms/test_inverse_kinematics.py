@@ -189,8 +189,11 @@ def test_what_cannot_be_reached_is_approached(panda):
     pose = np.eye(4)
     pose[:3, 3] = 1.0, 1.5, 0.8
     found = panda.inverse_kinematics(pose, PANDA[1], parts="position")
-    for mine, same in zip(panda.inverse_kinematics(pose[..., :3, 3], PANDA[1], parts="position"), found, strict=True):
-        np.testing.assert_array_equal(mine, same)
+    for parts in "position", ["position"]:
+        links = PANDA[1] if parts == "position" else [PANDA[1]]
+        point = pose[:3, 3] if parts == "position" else pose[None, :3, 3]
+        for mine, same in zip(panda.inverse_kinematics(point, links, parts=parts), found, strict=True):
+            np.testing.assert_array_equal(mine, same)
     assert not found.success and found.attempts == 100 and within_limits(panda, found.q)
     assert np.abs(errors(panda, PANDA[1], found, pose)[0] - found.position_error) < 1e-12
 

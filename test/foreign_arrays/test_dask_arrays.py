@@ -131,6 +131,9 @@ def test_inverse_kinematics(rng):
     for q0 in (None, q + 0.1):
         found = PENDULUM.inverse_kinematics(da.from_array(poses, chunks=(4, 2, 4)), LINK, q0)
         expected = PENDULUM.inverse_kinematics(poses, LINK, q0)
+        points = PENDULUM.inverse_kinematics(da.from_array(poses[..., :3, 3], chunks=4), LINK, q0, parts="position")
+        there = PENDULUM.inverse_kinematics(poses[..., :3, 3], LINK, q0, parts="position")
+        np.testing.assert_array_equal(points.q.compute(), there.q)
         assert isinstance(found.q, da.Array) and expected.success.all()
         for a, b in zip(found, expected, strict=True):
             assert a.dtype == b.dtype and np.allclose(a.compute(), b, atol=1e-9)

@@ -46,7 +46,9 @@ def test_a_duration_stands_for_steps_and_without_velocities_motions_start_at_res
 @pytest.mark.parametrize("given, says", [
     (dict(duration=0.3, steps=30), "duration 0.3 and steps 30: give one of them"),
     (dict(duration=0.35, dt=0.1), r"duration 0.35 s must be a multiple of dt = 0.1 s"),
-    (dict(duration=-0.1), "duration -0.1 s must be"), (dict(duration=np.nan), "duration nan"),
+    (dict(duration=-0.1), "duration -0.1 s must be"),
+    (dict(duration=5e-10), "duration 5e-10 s must be a multiple"),
+    (dict(duration=np.nan), "duration nan"),
     (dict(duration="long"), "duration 'long'"), (dict(duration=0.1, dt=0.0), "dt 0"),
     (dict(duration=0.3, every=7), "steps 300 must be a multiple of every = 7"),
     (dict(external=[1.0]), r"external must be .*not \[1.0\]"),
@@ -119,6 +121,26 @@ def test_a_motion_that_diverges_under_a_python_function_is_told():
         ARM.rollout(Q, QD, lambda t, q, qd: [np.nan, 0.0], steps=3)
 
 
+def test_a_python_function_that_raises_ends_the_rollout():
+    """At once: 10^9 steps would take an hour."""
+    with pytest.raises(ZeroDivisionError):
+        ARM.rollout(Q, QD, lambda t, q, qd: 1 / 0, steps=10**9, every=10**9)
+
+
+@pytest.mark.parametrize("wrong", [lambda q, qd, t: -q, lambda x, t, q: x], ids=["time last", "time second"])
+def test_the_order_of_arguments_is_not_guessed(wrong):
+    with pytest.raises(ValueError, match=r"a Python function of efforts is effort\(t, q, qd\)"):
+        ARM.rollout(Q, QD, wrong, steps=3)
+
+
+def test_arguments_with_defaults_are_not_counted():
+    def damped(t, q, qd, gain=2.0, *, offset=0.1):
+        return offset - gain * qd
+    for law_ in damped, partial(damped, gain=2.0):
+        np.testing.assert_array_equal(ARM.rollout(Q, QD, law_, steps=5)[1],
+                                      ARM.rollout(Q, QD, lambda t, q, qd: 0.1 - 2.0 * qd, steps=5)[1])
+
+
 def forgets_the_time(q, qd, tau):
     tau[:] = -q
 
@@ -166,3 +188,46 @@ def test_recorded_efforts_are_read_by_the_rules_of_the_rollout():
     motion = ARM.rollout(np.zeros((2, 3, 2)), QD, tau, dt=1e-2, steps=2, record="effort")
     np.testing.assert_array_equal(motion.recorded["effort"], np.broadcast_to(tau[:, None], (2, 3, 3, 2)))
     assert ARM.rollout(Q, QD, np.zeros((0, 2)), steps=0, record="effort").recorded["effort"].tolist() == [[0.0, 0.0]]
+
+
+# ------------------------------------------------------------------------------------------------- scenes
+def two_balls():
+    scene = Scene(sd.Robot(sd.ModelBuilder("stand").build()), shapes={}, ground=True)
+    for k in range(2):
+        scene.add_sphere(f"ball {k}", 0.1, mass=1.0, pose=sd.se3.exp(np.array((0.0, 0.0, 0.0, k, 0.0, 0.1))))
+    return scene
+
+
+@pytest.mark.slow       # compiles contacts
+def test_scenes_take_python_functions():
+    """Of a batch each state is as alone, contacts too, and progress is told of all; contacts make room for more."""
+    scene, told = two_balls(), []
+
+    def push(t, q, qd):
+        return np.tile((0.0, 0.0, 0.0, 2.0, 0.0, 0.0), 2)
+
+    def compiled_push(t, q, qd, tau):
+        tau[3], tau[9] = 2.0, 2.0
+    q0 = np.tile(scene.neutral(), (3, 1))
+    q0[1, 2] += 0.3
+    found = scene.rollout(q0, effort=push, dt=1e-3, steps=40, every=4, progress=told.append)
+    expected = scene.rollout(q0, effort=compiled_push, dt=1e-3, steps=40, every=4)
+    np.testing.assert_allclose(found.q, expected.q, atol=1e-12)
+    np.testing.assert_allclose(found.contacts.force, expected.contacts.force, atol=1e-9)
+    assert told == sorted(told) and told.count(1.0) == 1
+    alone = two_balls().rollout(q0[0], effort=push, dt=1e-3, steps=40, every=4)
+    np.testing.assert_array_equal(alone.q, found.q[0])
+    assert scene.rollout(np.zeros((0, scene.nq)), effort=push, steps=2).q.shape == (0, 3, scene.nq)
+
+
+@pytest.mark.slow
+def test_a_function_that_fails_for_want_of_room_for_contacts_is_called_again():
+    """Until there is room, a step misses contacts: the balls fall."""
+    scene = two_balls()
+    scene.contact_model.have_room(0)
+
+    def watching(t, q, qd):
+        if q[2] < 0.0999:
+            raise ArithmeticError("the ball is in the ground")
+        return np.zeros(12)
+    assert scene.rollout(np.tile(scene.neutral(), (2, 1)), effort=watching, dt=1e-3, steps=60).q[..., 2].min() > 0.0999
