@@ -27,7 +27,7 @@ from .structures import (
 
 FIRST = 4               # joints: shorter chains save a little more at their ends
 FIRST_EVEN = 6          # of chains of alternating joints
-FURTHER = 3             # lengths at which a polynomial is proved, beyond those that determine it
+FURTHER = 1             # lengths at which a polynomial is proved, beyond those that determine it
 # The columns of loops, which do as much whatever the robot's numbers: with any screws in any frames, and as they run,
 # in frames on the axes; beside them the kinds of chains that straight lines are written out for.
 GENERAL_LOOPS, LOOPS = "loops, general axes", "loops"
@@ -239,8 +239,8 @@ class Formula(NamedTuple):
 
 
 # Arms, bodies of each, fingers of each, bodies of each finger. Those at the end prove the formulas.
-FITTED_TREES = ((1, 4), (1, 6), (2, 4), (3, 5), (1, 4, 2, 4), (1, 5, 3, 4), (2, 4, 2, 5), (1, 6, 2, 4))
-FURTHER_TREES = ((1, 7, 2, 5), (2, 4, 3, 4), (3, 4, 2, 4))
+FITTED_TREES = ((1, 4), (1, 6), (2, 4), (3, 5), (1, 4, 2, 4), (1, 5, 3, 4), (1, 6, 2, 4))
+FURTHER_TREES = ((1, 7, 2, 5), (2, 4, 2, 5))
 TREE_COLUMNS = LOOPS, ALIGNED, DENAVIT_HARTENBERG
 
 
