@@ -1,0 +1,39 @@
+"""Docstrings of what the reference on the site has are in NumPy's form, by numpydoc."""
+import importlib
+import inspect
+import re
+
+import pytest
+from numpydoc.validate import validate
+
+import screw_dynamics as sd
+from support.paths import ROOT
+
+# A summary of one line that begins with a capital and ends with a period; no section out of order; Parameters with the
+# names of the signature in its order, types and descriptions; Returns or Yields, described.
+CODES = {"GL03", "GL06", "GL07", "GL08", "SS01", "SS02", "SS03", "SS04", "SS05", "SS06", "PR01", "PR02", "PR03",
+         "PR04", "PR07", "RT01", "RT03", "YD01"}
+OPENINGS = re.compile(r"(What|Whether|How|Where|The same)\b")
+
+
+def named():
+    """The full names of classes, methods and functions of the reference."""
+    pages = "".join(path.read_text() for path in (ROOT / "docs/reference").glob("*.md"))
+    found = {f"screw_dynamics.{name}": getattr(sd, name) for name in sd.__all__}
+    for module in map(importlib.import_module, re.findall(r"automodule:: (\S+)", pages)):
+        here = [name for name, thing in vars(module).items() if getattr(thing, "__module__", "") == module.__name__]
+        found |= {f"{module.__name__}.{name}": getattr(module, name) for name in getattr(module, "__all__", here)
+                  if not name.startswith("_")}
+    for name, thing in list(found.items()):
+        if inspect.isclass(thing):
+            found |= {f"{name}.{key}": value for base in thing.__mro__ for key, value in vars(base).items()
+                      if base.__module__.startswith("screw_dynamics") and not key.startswith("_")
+                      and inspect.isroutine(getattr(thing, key, None))}
+    return sorted(name for name, thing in found.items() if callable(thing) or isinstance(thing, classmethod))
+
+
+@pytest.mark.parametrize("name", named())
+def test_docstring_is_in_numpy_s_form(name):
+    found = validate(name)
+    assert not [error for error in found["errors"] if error[0] in CODES]
+    assert not OPENINGS.match(found["docstring"].strip())
