@@ -37,7 +37,7 @@ IMAGE = re.compile(r"!\[([^\]]*)\]\((?!https?:)([^)\s]+)\)")
 
 project, author, project_copyright = "screw_dynamics", "the authors of screw_dynamics", "the authors of screw_dynamics"
 version = release = screw_dynamics.__version__
-extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx_copybutton"]        # myst_nb brings myst_parser
+extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx_copybutton"]        # myst_nb brings myst_parser
 myst_heading_anchors, myst_enable_extensions = 4, ["amsmath", "deflist", "dollarmath"]
 nb_execution_mode, nb_execution_timeout, nb_execution_raise_on_error, nb_execution_show_tb = "cache", 600, True, True
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")      # more would wait longer than a small matrix takes
@@ -88,13 +88,15 @@ def linked(text: str, folder: Path, page: Path) -> str:
 
 
 def marked_up(lines: list[str]) -> list[str]:
-    """A docstring as reStructuredText: plain text, but for `code`, and for examples, which are indented paragraphs."""
-    paragraphs = []
+    """A docstring in NumPy's form as reStructuredText: its text is plain, but for `code`, and for examples before the
+    first section, which are indented paragraphs."""
+    paragraphs, sections = [], False
     for paragraph in "\n".join(lines).split("\n\n"):
-        if paragraph.startswith("    "):
+        sections = sections or "\n---" in paragraph
+        if paragraph.startswith("    ") and not sections:
             paragraphs.append(f"::\n\n{paragraph}")
         else:
-            words, *parts = re.split(r"`([^`]+)`", paragraph)
+            words, *parts = re.split(r"``?([^`]+)``?", paragraph)
             paragraphs.append(escaped(words) + "".join(
                 f"``{part}``" if k % 2 == 0 else escaped(part) for k, part in enumerate(parts)))
     return "\n\n".join(paragraphs).split("\n")
@@ -176,6 +178,8 @@ def setup(app):
 
     def docstring(app, what, name, x, options, lines):
         lines[:] = marked_up(lines)
+
+    def example(app, what, name, x, options, lines):
         code = EXAMPLES.get(name.removeprefix("screw_dynamics."))
         if code:
             shown = re.sub(r"  +#", "  #", code)
@@ -184,5 +188,6 @@ def setup(app):
     app.connect("builder-inited", make_cache)
     app.connect("source-read", read)
     app.connect("include-read", include)
-    app.connect("autodoc-process-docstring", docstring)
+    app.connect("autodoc-process-docstring", docstring, priority=400)       # before napoleon reads the sections
+    app.connect("autodoc-process-docstring", example, priority=600)
     app.connect("autodoc-process-signature", signature)
