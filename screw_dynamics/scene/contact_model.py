@@ -32,8 +32,11 @@ from screw_dynamics.screws.se3 import compose
 from screw_dynamics.simulation.divergence import warn_of_divergence
 from screw_dynamics.simulation.limit_violations import warn_of_limits
 from screw_dynamics.simulation.rollout import Rollouts, Samples
+from screw_dynamics.simulation.step_settings import head_of
 
-KEY, GAP, POINT, NORMAL, FORCE = 0, 1, slice(2, 5), slice(5, 8), slice(8, 11)      # of what a contact reports
+KEY, GAP, VECTORS = 0, 1, slice(2, 11)      # of what a contact reports; the vectors are point, normal and force
+_NO_VECTORS = np.outer((np.nan, np.nan, 0.0), np.ones(3))
+empty = np.empty
 
 
 class Contacts(NamedTuple):
@@ -74,11 +77,13 @@ class Collider(NamedTuple):
 
 
 class Room(NamedTuple):
-    """The memory for so many contacts at once: workspaces, and rollouts in these."""
+    """The memory for so many contacts at once: workspaces, rollouts in these, and what single steps of each integrator
+    take, free settings, workspaces and reports."""
 
     most: int
     workspaces: Workspaces
     rollouts: Rollouts
+    steps: dict[str, list]
 
 
 class ContactModel:
@@ -104,6 +109,9 @@ class ContactModel:
         self._pair_of = np.repeat(np.arange(len(self.pairs)), [pair.points for pair in self.pairs])
         self.constraints, self.slow = constraints, slow
         self.most = min(points, FIRST, self.max_contacts)
+        root = pose_matrix(robot.tables.frames[robot.tables.names[robot.model.root]].C)
+        self._root = None if (root == np.eye(4)).all() else root
+        self._no_effort = np.zeros(robot.n)
 
     # Read once a call: another thread may make another one meanwhile.
     @remade
@@ -128,7 +136,7 @@ class ContactModel:
             entries = entries._replace(acceleration=ACCELERATION.of(robot.model.structure))
         return Room(most, workspaces, Rollouts(
             robot, entries, workspaces, CONFIGURATIONS if constraints else NOTHING,
-            "contacts and loops" if constraints else "contacts", self.simple))
+            "contacts and loops" if constraints else "contacts", self.simple), {})
 
     def grow(self, most: int, missed: float) -> bool:
         """Have room for more contacts than `most`, which were `missed` too few. False where max_contacts are reached.
@@ -186,7 +194,7 @@ class ContactModel:
         if not PLAIN:
             detect[0] = detection_address(bool(lead), self.simple)
         while True:
-            most, pool, _ = (len(self._pair_of), self._far, None) if far else self._room
+            most, pool, *_ = (len(self._pair_of), self._far) if far else self._room
             reports = np.empty((len(states), 1, contact_tables.report_numbers(most)))
 
             def work(starts, pool=pool, reports=reports):
@@ -207,7 +215,7 @@ class ContactModel:
         if checks.positive("dt", dt) < LEAST_STEP:
             raise ValueError(f"dt {dt:g} must be at least {LEAST_STEP:g} s: a gap over a shorter step is no number")
         while True:
-            (most, _, rollouts), reports = self._room, []
+            (most, _, rollouts, _), reports = self._room, []
             numbers = contact_tables.report_numbers(most if contacts is None else min(contacts, most))
 
             def watched(q, report, reports=reports):
@@ -228,9 +236,29 @@ class ContactModel:
                 at = tuple(np.argwhere(missed > 0.0)[0])
                 raise ValueError(f"max_contacts {most} are {missed[at]:g} too few by t = {found.t[at[-1] + 1]:g} s")
 
+    def step(self, q: np.ndarray, qd: np.ndarray, effort: np.ndarray | None, dt: float, integrator: str
+             ) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
+        """The state (q, qd) after a step of one state, and its report, as of `samples` with the same results. None for
+        arguments that need to be converted, and where something is to be reported of the step: then samples does."""
+        most, _, rollouts, steps = self._room
+        here, rate = empty(self.robot.nq), empty(self.robot.n)
+        try:
+            parts = steps.setdefault(integrator, []).pop()
+        except IndexError:
+            one, settings, pool = rollouts.step_entry(integrator, False, None)
+            head, report = head_of(settings), np.empty(contact_tables.report_numbers(most))
+            head.reported, head.report = len(report), report.ctypes.data
+            parts = one, settings, pool.take(), report
+        one, settings, memory, report = parts
+        report.fill(0.0)
+        done = one(memory, settings, q, qd, self._no_effort if effort is None else effort, None, here, rate, dt)
+        found = report.copy()
+        steps[integrator].append(parts)
+        return (here, rate, found) if done == 1 and found[RESIDUALS] == 0.0 and found[UNSOLVED] == 0.0 else None
+
     def residuals(self, report: np.ndarray) -> Residuals:
         """The Residuals of reports (..., numbers)."""
-        return Residuals(*np.moveaxis(report[..., :RESIDUALS], -1, 0), report[..., UNSOLVED])
+        return Residuals(*(report[..., k] for k in (*range(RESIDUALS), UNSOLVED)))
 
     def warn(self, found: Samples, dt: float, integrator: str, effort: Any, steps: int) -> None:
         """Warn where a rollout diverged, left limits, or where the solver did not converge."""
@@ -256,21 +284,19 @@ class ContactModel:
         places = (report.shape[-1] - RESIDUALS - EXCESS) // OF_CONTACT
         found = report[..., RESIDUALS + EXCESS:].reshape(*report.shape[:-1], places, OF_CONTACT)
         there = found[..., KEY] >= 0.0
-        if (there[..., 1:] & ~there[..., :-1]).any():           # places that other states of a batch need
+        if there.ndim > 1 and (there[..., 1:] & ~there[..., :-1]).any():    # places that other states of a batch need
             order = np.argsort(~there, axis=-1, kind="stable")
             found = np.take_along_axis(found, order[..., None], axis=-2)
         found = found[..., :most, :]
-        there = found[..., KEY] >= 0.0
-        to_root = pose_matrix(self.robot.tables.frames[self.robot.tables.names[self.robot.model.root]].C)
-        pair = np.full(there.shape, -1)
-        pair[there] = self._pair_of[found[..., KEY][there].astype(int)]
-        gap = found[..., GAP].copy()
-        point, normal, force = (np.einsum("...i,ij->...j", found[..., s], to_root[:3, :3])
-                                for s in (POINT, NORMAL, FORCE))
-        point -= to_root[:3, 3] @ to_root[:3, :3]
-        for x in (gap, point, normal, force):
-            x[~there] = np.nan if x is not force else 0.0
-        return Contacts(pair, gap, point, normal, force)
+        pair, gap, missing = found[..., KEY].astype(int), found[..., GAP].copy(), found[..., KEY] < 0.0
+        vectors = found[..., VECTORS].reshape(*missing.shape, 3, 3).copy()
+        if self._root is not None:
+            vectors = vectors @ self._root[:3, :3]
+            vectors[..., 0, :] -= self._root[:3, 3] @ self._root[:3, :3]
+        if pair.size:
+            pair = self._pair_of[pair]
+        pair[missing], gap[missing], vectors[missing] = -1, np.nan, _NO_VECTORS
+        return Contacts(pair, gap, vectors[..., 0, :], vectors[..., 1, :], vectors[..., 2, :])
 
 
 def _with_shape(collider):

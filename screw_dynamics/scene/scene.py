@@ -24,7 +24,7 @@ from screw_dynamics.simulation.integrators import FIXED_STEPS, INTEGRATORS, WITH
 from screw_dynamics.simulation.rollout_arguments import STEPS, steps_of, with_external
 from screw_dynamics.urdf.source import Source
 
-from .contact_model import Collider, ContactModel, Contacts
+from .contact_model import LEAST_STEP, Collider, ContactModel, Contacts
 from .derivatives import SceneLinearization
 from .file import read_scene
 from .mjcf import read_mjcf_scene
@@ -374,6 +374,14 @@ class Scene(SceneLinearization, ScenePlanning):
     def step(self, q: ArrayLike, qd: ArrayLike, effort: ArrayLike | None = None, dt: float = 1e-3,
              integrator: str = "semi_implicit_euler", **options: Any) -> SceneStep:
         """The state a time dt later, under efforts (..., n); arguments as of `rollout`."""
+        if not options and type(dt) is float and dt >= LEAST_STEP and integrator in FIXED_STEPS:
+            try:
+                found = self.contact_model.step(q, qd, effort, dt, integrator)
+            except (TypeError, ValueError):
+                found = None                        # an argument that is converted or refused below
+            if found is not None:
+                q, qd, report = found
+                return SceneStep(q, qd, self.contact_model.contacts(report), self.contact_model.residuals(report))
         motion = self.rollout(q, qd, effort, dt, 1, integrator, **options)
         samples = motion.q.ndim - 2
         return SceneStep(motion.q[..., -1, :], motion.qd[..., -1, :], *(

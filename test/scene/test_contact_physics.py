@@ -2,6 +2,7 @@
 
 In plain Python, NUMBA_DISABLE_JIT=1, with fewer steps."""
 import math
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -354,11 +355,48 @@ def test_a_step_is_a_rollout_of_one_and_points_are_in_the_frame_of_the_root():
     scene = on_slope(0.2, 0.8)
     q = scene.neutral()
     after, motion = scene.step(q, np.zeros(6)), scene.rollout(q, steps=1)
-    np.testing.assert_array_equal(after.q, motion.q[-1])
-    np.testing.assert_array_equal(after.contacts.force, motion.contacts.force[-1])
+    _same(after, motion)
     there = after.contacts.pair >= 0
     corners = sorted(map(tuple, np.round(after.contacts.point[there], 12) + 0.0))
     assert corners == [(x, y, 0.0) for x in (-0.1, 0.1) for y in (-0.1, 0.1)]
+
+
+def _same(step, motion):
+    """A SceneStep has the bits of a rollout of one step."""
+    np.testing.assert_array_equal(step.q, motion.q[-1])
+    np.testing.assert_array_equal(step.qd, motion.qd[-1])
+    for found, expected in zip((*step.contacts, *step.residuals), (*motion.contacts, *motion.residuals), strict=True):
+        np.testing.assert_array_equal(found, expected[0])
+
+
+@pytest.mark.parametrize("integrator", ["semi_implicit_euler", "rk4"])
+def test_steps_one_after_the_other_are_those_of_a_rollout(integrator, rng):
+    """Of several at once too, and with more contacts than there is room for at first: a ball falls on a pile."""
+    scene = sd.Scene(sd.Robot(WORLD), ground=True, friction=0.5)
+    for k in range(3):
+        scene.add_box(f"box {k}", (0.2, 0.2, 0.2), mass=1.0, pose=at(0.0, 0.0, 0.1 + 0.2 * k))
+    scene.add_sphere("ball", 0.1, mass=0.5, pose=at(0.02, 0.0, 0.8))
+    scene.contact_model.most, q, qd = 3, scene.neutral(), rng.normal(size=scene.n) * 0.1
+    efforts = rng.normal(size=(2, 40, scene.n))
+
+    def stepped(effort):
+        here, rate = q, qd
+        for tau in effort:
+            motion = scene.rollout(here, rate, tau, 2e-3, 1, integrator)
+            step = scene.step(here, rate, tau, 2e-3, integrator)
+            _same(step, motion)
+            here, rate = step.q, step.qd
+        return here, rate
+    with ThreadPoolExecutor(2) as threads:
+        both = list(threads.map(stepped, efforts))
+    for (here, rate), effort in zip(both, efforts, strict=True):
+        alone = stepped(effort)
+        np.testing.assert_array_equal(here, alone[0])
+        np.testing.assert_array_equal(rate, alone[1])
+    _same(scene.step(list(q), list(qd)), scene.rollout(q, qd, steps=1))
+    for wrong in ({"dt": -1e-3}, {"dt": "1"}, {"integrator": "rk45"}, {"effort": np.zeros(3)}, {"contacts": 2.7}):
+        with pytest.raises(ValueError, match=next(iter(wrong))):
+            scene.step(q, qd, **wrong)
 
 
 def test_what_rollouts_and_queries_do_not_take_is_refused_by_name():
