@@ -37,7 +37,7 @@ IMAGE = re.compile(r"!\[([^\]]*)\]\((?!https?:)([^)\s]+)\)")
 
 project, author, project_copyright = "screw_dynamics", "the authors of screw_dynamics", "the authors of screw_dynamics"
 version = release = screw_dynamics.__version__
-extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx_copybutton"]        # myst_nb brings myst_parser
+extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx_copybutton"]   # myst_nb: with myst_parser
 myst_heading_anchors, myst_enable_extensions = 4, ["amsmath", "deflist", "dollarmath"]
 nb_execution_mode, nb_execution_timeout, nb_execution_raise_on_error, nb_execution_show_tb = "cache", 600, True, True
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")      # more would wait longer than a small matrix takes
