@@ -362,10 +362,13 @@ def test_a_step_is_a_rollout_of_one_and_points_are_in_the_frame_of_the_root():
 
 
 def _same(step, motion):
-    """A SceneStep has the bits of a rollout of one step."""
+    """A SceneStep has the bits of a rollout of one step; another thread may have made room for more contacts between
+    the two."""
     np.testing.assert_array_equal(step.q, motion.q[-1])
     np.testing.assert_array_equal(step.qd, motion.qd[-1])
-    for found, expected in zip((*step.contacts, *step.residuals), (*motion.contacts, *motion.residuals), strict=True):
+    for found, expected in zip(step.contacts, motion.contacts, strict=True):
+        np.testing.assert_array_equal(found[step.contacts.pair >= 0], expected[0, motion.contacts.pair[0] >= 0])
+    for found, expected in zip(step.residuals, motion.residuals, strict=True):
         np.testing.assert_array_equal(found, expected[0])
 
 
