@@ -118,7 +118,7 @@ class Configurations(Evaluation):
 
         Notes
         -----
-        The methods of dynamics accept quaternions of any length but 0, and divide it out.
+        The methods of dynamics accept quaternions of any length but 0, and divide the length out.
         """
         if any_foreign((q,)):
             return self._method_on("normalize", {"q": q}, self._axis_of_q, (self.nq,))

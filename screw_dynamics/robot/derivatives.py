@@ -98,7 +98,8 @@ class Derivatives(Dynamics):
         Returns
         -------
         EffortDerivatives
-            The derivatives (dtau/dq, dtau/dqd, M), (..., n, n) each: column j by entry j. M is the mass matrix.
+            The derivatives (dtau/dq, dtau/dqd, M), (..., n, n) each: column j is the derivative by entry j. M is the
+            mass matrix.
 
         Notes
         -----
@@ -188,7 +189,7 @@ class Derivatives(Dynamics):
         Returns
         -------
         AccelerationDerivatives
-            The derivatives (dqdd/dq, dqdd/dqd, dqdd/dtau), (..., n, n) each: column j by entry j.
+            The derivatives (dqdd/dq, dqdd/dqd, dqdd/dtau), (..., n, n) each: column j is the derivative by entry j.
 
         Notes
         -----

@@ -143,7 +143,7 @@ class Dynamics(Kinematics):
 
         Notes
         -----
-        Where the mass matrix is singular the result is not finite. With mimic joints the mass matrix is solved.
+        Where the mass matrix is singular the result is not finite. With mimic joints the mass matrix is used.
 
         References
         ----------

@@ -75,11 +75,11 @@ class Integration(Evaluation):
             If true, the model's damping and Coulomb friction act, by which joints stick; docs/constraints.md.
         limits : bool, optional
             If true, joints stop at their position limits, without rebound, between steps of at most dt. If false,
-            limits are ignored in silence, by default with a warning.
+            limits are ignored in silence; by default they are ignored with a warning.
         every : int, optional
             Steps per sample, a divisor of ``steps``.
         rtol, atol : float, optional
-            Relative tolerance, at least 2.3e-14, and absolute tolerance of "rk45".
+            Relative and absolute tolerance of "rk45". A relative one below 2.2e-14 counts as 2.2e-14.
         springs : Springs, optional
             Springs at the joints, of any stiffness but in "rk4" and "rk45".
         forces : sequence of Element, optional
@@ -374,8 +374,8 @@ class Integration(Evaluation):
         Returns
         -------
         ndarray (...)
-            The largest difference of a quaternion's length from 1 and, with ``limits``, the farthest that a joint is
-            beyond its position limit, rad or m: the larger of both.
+            Largest deviation of a quaternion's length from 1 or, with ``limits``, of a joint from its position limits,
+            rad or m.
 
         Notes
         -----
@@ -405,8 +405,8 @@ class Integration(Evaluation):
         friction : bool, optional
             If true, friction acts, as in ``rollout``.
         limits : bool, optional
-            If true, joints stop at their position limits. If false, limits are ignored in silence, by default with a
-            warning, as in ``rollout``.
+            If true, joints stop at their position limits. If false, limits are ignored in silence; by default they are
+            ignored with a warning, as in ``rollout``.
         springs : Springs, optional
             Springs at the joints, as in ``rollout``.
         forces : sequence of Element, optional
@@ -427,6 +427,11 @@ class Integration(Evaluation):
             Configurations at the end of the step, rad or m.
         qd : ndarray (..., n)
             Velocities at the end of the step, rad/s or m/s.
+
+        Warns
+        -----
+        LimitsWarning
+            If the step leaves the position limits, and ``limits`` is None.
         """
         if external is not None:
             forces = with_external(forces, external)

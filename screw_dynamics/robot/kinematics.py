@@ -75,7 +75,7 @@ class Kinematics(Evaluation):
         q : array_like (..., nq)
             Configurations, rad or m.
         form : {"body_fixed", "spatial"}, optional
-            Form of the product of exponentials: body-fixed, [MK] (8), or spatial, [MK] (10).
+            Form of the product of exponentials: body-fixed or spatial.
         reference : str, optional
             Reference link, the root by default.
         out : ndarray (..., b, 4, 4), optional
@@ -90,7 +90,7 @@ class Kinematics(Evaluation):
 
         References
         ----------
-        [MK] (8), (10).
+        [MK] (8) body-fixed, (10) spatial.
         """
         forms = {"body_fixed": BODY_POSES, "spatial": BODY_POSES_SPATIAL}
         target = self._target(self.model.root, reference, "body").packed

@@ -21,7 +21,7 @@ class Linearization(Derivatives, Integration):
                   external: Wrenches | None = None, integrator: str = "semi_implicit_euler", *, friction: bool = False,
                   limits: bool = False, forces: Forces = None, t: float = 0.0,
                   out: tuple[np.ndarray, np.ndarray] | None = None, threads: Threads = None) -> LinearModel:
-        """Linearize the motion about a state: x' = A x + B u of deviations x = (dq, dqd) and u = dtau.
+        """Compute the linear model x' = A x + B u of deviations x = (dq, dqd) and u = dtau from a state.
 
         Parameters
         ----------
@@ -32,8 +32,7 @@ class Linearization(Derivatives, Integration):
         tau : array_like (..., n)
             Efforts, N m or N.
         dt : float, optional
-            Time step, s: the model is then x+ = A x + B u, the exact derivative of ``step``. By default time is
-            continuous.
+            Time step, s: the model is then x+ = A x + B u. By default time is continuous.
         external : dict of str to array_like (..., 6), optional
             Wrenches on links, as in ``inverse_dynamics``, constant in their links' frames.
         integrator : {"semi_implicit_euler", "rk4"}, optional
@@ -67,8 +66,9 @@ class Linearization(Derivatives, Integration):
         Deviations are along the joint twists: q moves to integrate(q, dq). For joints of one degree of freedom A = [[0,
         1], [dqdd/dq, dqdd/dqd]]; for Lie-group joints -ad of the joint's twist is in the place of 0.
 
-        With dt the derivative at a stop is that of a joint which stays there. It is the same where dry friction holds a
-        joint; the continuous model leaves dry friction out at rest.
+        With dt, A and B are the exact derivatives of ``step`` with the same dt, integrator, friction and limits. At a
+        stop, and where dry friction holds a joint, they describe a joint that stays there. The continuous model has no
+        limits, and leaves out dry friction at rest.
 
         References
         ----------

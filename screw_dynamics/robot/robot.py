@@ -40,7 +40,7 @@ GRAVITY = (0.0, 0.0, -9.81)
 
 class Robot(InertialParameters, Linearization, TimeDerivatives, InverseKinematics, WholeRobot, Configurations,
             metaclass=WithHints):
-    """A robot, from its model and gravity: its kinematics, dynamics and motions.
+    """A robot model under gravity, with its kinematics, dynamics and simulation.
 
     Parameters
     ----------
@@ -126,7 +126,7 @@ class Robot(InertialParameters, Linearization, TimeDerivatives, InverseKinematic
         base_link : str, optional
             Link that becomes the root, as in ``read_urdf``.
         tip_link : str, optional
-            Link to which the robot is cut, as in ``read_urdf``.
+            Last link of the only path that is kept, as in ``read_urdf``.
         gravity : array_like (3,), optional
             Gravity, m/s^2, resolved in the root link's frame.
         representation : {"body", "spatial", "hybrid", "mixed"}, optional
@@ -208,8 +208,8 @@ class Robot(InertialParameters, Linearization, TimeDerivatives, InverseKinematic
         Raises
         ------
         ValueError
-            If a URDF has no word for something, the source is not there any more or not that of this robot, or the path
-            cannot be. The error names it.
+            If a URDF has no word for something, the source is missing or belongs to another robot, or the path is not
+            possible. The error names it.
         OSError
             If nothing can be written.
 
@@ -223,13 +223,13 @@ class Robot(InertialParameters, Linearization, TimeDerivatives, InverseKinematic
         -----
         A robot that was read from a URDF (``source``) gets its text back, with the same links, joints, meshes, order,
         comments and encoding. Inertias, damping, friction, armature, limits, drives and forces of its own are those of
-        the robot; armature, drives and forces are in an element <screw_dynamics>.
+        the robot; armature, drives and forces are in an element ``<screw_dynamics>``.
 
         A body is a link and all that is fixed to it. Its link takes what has changed. Those fixed to it keep what they
         have, or have nothing, with a UrdfWarning, if that is more than all.
 
-        Read again, with the same options, the text gives the same numbers to the last bit: what an <inertial> cannot
-        express of the last digits is in <screw_dynamics>.
+        Read again, with the same options, the text gives the same numbers to the last bit: what an ``<inertial>``
+        cannot express of the last digits is in ``<screw_dynamics>``.
 
         For another robot (a ModelBuilder's, or MJCF's) it is a URDF of the model alone, with places and axes to
         rounding. Joints below links that are fixed to others may come in another order.
@@ -314,8 +314,8 @@ class Robot(InertialParameters, Linearization, TimeDerivatives, InverseKinematic
 
         Notes
         -----
-        Totals, as total_mass, center_of_mass and potential_energy, are without inertia those of what moves, as
-        Pinocchio's are. Efforts and accelerations do not depend on it.
+        Without inertia of the root, totals such as total_mass, center_of_mass and potential_energy are of what moves,
+        as Pinocchio's are. Efforts and accelerations do not depend on it.
         """
         return Robot(self.model.with_root_inertia(inertia), self.gravity, self.representation, self.source)
 
@@ -361,7 +361,7 @@ class Robot(InertialParameters, Linearization, TimeDerivatives, InverseKinematic
 
         Notes
         -----
-        The motor of an elastic drive is a coordinate more, <joint>_motor, behind all others in q, velocities and
+        The motor of an elastic drive adds a coordinate, ``<joint>_motor``, behind all others in q, velocities and
         efforts, with its position theta and its effort as the joint feels them. Its spring acts in every motion:
         rollout, step, linearize, gradients, balances, scenes, the simulator. ``drive_torque`` has the spring's efforts,
         which those of inverse_dynamics and forward_dynamics do not contain.
@@ -472,7 +472,7 @@ class Robot(InertialParameters, Linearization, TimeDerivatives, InverseKinematic
         Parameters
         ----------
         folder : str or path-like
-            Folder, which is made if need be.
+            Folder, which is created if missing.
         name : str, optional
             Prefix of all names; by default the folder's name, or PACKAGE_dynamics with ``ros2_control``.
         quantities : iterable of str, optional
@@ -495,7 +495,7 @@ class Robot(InertialParameters, Linearization, TimeDerivatives, InverseKinematic
 
         Returns
         -------
-        list of Path
+        list of pathlib.Path
             Paths of the files.
 
         Raises
@@ -504,13 +504,13 @@ class Robot(InertialParameters, Linearization, TimeDerivatives, InverseKinematic
             If something cannot be exported: a quantity with too many operations, one that would divide by 0, a step of
             a robot with springs or windings of drives or forces of its own, but friction. The error names it.
         FileExistsError
-            If a file of somebody else's is in the way. The error names it.
+            If the folder has a file of that name that is not of an export. The error names it.
 
         Notes
         -----
-        Beside the functions there are a header for C++17, a CMake package, a test and a README.md. The files are the
-        same bytes in each run. The robot is exported as it is now, payloads and armature included, but without springs
-        of elastic drives.
+        Besides the functions, the folder has a header for C++17, a CMake package, a test and a README.md. The files are
+        the same bytes in each run. The robot is exported as it is now, payloads and armature included, but without
+        springs of elastic drives.
         """
         from screw_dynamics.c_code.export import write  # when it is called: few robots are exported
         return write(self, folder, name, quantities, links, precision, external, payload, gravity, ros2_control)

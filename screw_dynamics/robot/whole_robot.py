@@ -143,7 +143,7 @@ class WholeRobot(Evaluation):
         return self._evaluate(self._of(COMPOSITE_INERTIA), {"q": q}, out, threads, self._root)
 
     def average_twist(self, q: ArrayLike, qd: ArrayLike, out: Out = None, threads: Threads = None) -> np.ndarray:
-        """Compute the twist at which the robot, its joints locked, has its centroidal momentum.
+        """Compute the twist of the robot with locked joints that has the same centroidal momentum.
 
         Parameters
         ----------
