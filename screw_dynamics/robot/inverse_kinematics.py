@@ -36,13 +36,13 @@ class InverseKinematics(Kinematics, Configurations):
             Pose of the link in the frame of the reference link, or (..., k, 4, 4) of k links. With parts="position"
             also a point (..., 3), m, for the origin of the link's frame.
         link : str or sequence of str
-            Name of the link, or of k links whose poses are taken at once.
+            Name of the link, or of k links whose poses are reached at once.
         q0 : array_like (..., nq), optional
-            Start of the search, ``q_rest`` by default. If it fails, or without either, the search starts at random
-            configurations within the limits.
+            Start of the search, ``q_rest`` by default. If the search from there fails, or neither is given, it starts
+            at random configurations within the limits.
         parts : {"pose", "position", "orientation"}, array_like (6,) or sequence of k of these, optional
-            Part of the pose that is asked for. Six of 0 and 1 select rows of its error, angular ones first, in the axes
-            of the goal: [1, 1, 0, 1, 1, 1] leaves the turn about its z axis free.
+            Part of the pose that is asked for. Six numbers, 0 or 1, select rows of its error, angular ones first, in
+            the axes of the goal: [1, 1, 0, 1, 1, 1] leaves the turn about its z axis free.
         reference : str or sequence of k str, optional
             Reference link, the root by default.
         q_rest : array_like (nq,), optional
@@ -69,9 +69,9 @@ class InverseKinematics(Kinematics, Configurations):
         Returns
         -------
         InverseKinematicsResult
-            Tuple (q, success, position_error, orientation_error, attempts): configurations (..., nq), and arrays (...)
-            of whether the errors at q are within the tolerances, of these errors, m and rad, and of the number of
-            starts. Without success q is the nearest that was found.
+            Tuple (q, success, position_error, orientation_error, attempts). q (..., nq) are configurations. ``success``
+            (...) is true where the errors at q, in m and rad, are within the tolerances; elsewhere q is the nearest
+            that was found. ``attempts`` is the number of starts.
 
         Raises
         ------

@@ -40,7 +40,7 @@ class Linearization(Derivatives, Integration):
         friction : bool, optional
             If true, friction acts, as in ``rollout``.
         limits : bool, optional
-            If true, position limits act, as in ``step``; with dt alone.
+            If true, position limits act, as in ``step``; only with dt.
         forces : sequence of Element, optional
             Elements of ``screw_dynamics.forces``.
         t : float, optional
@@ -120,7 +120,7 @@ class Linearization(Derivatives, Integration):
         forces : sequence of Element, optional
             Force elements, as in ``rollout``.
         parameters : bool, optional
-            If true, also by ``inertial_parameters``; not with ``limits``.
+            If true, include derivatives by ``inertial_parameters``; not with ``limits``.
         threads : int, optional
             Threads for a batch.
 
@@ -169,7 +169,7 @@ class Linearization(Derivatives, Integration):
         forces : sequence of Element, optional
             Force elements, as in ``rollout``.
         parameters : bool, optional
-            If true, also by ``inertial_parameters``; not with ``limits``.
+            If true, include derivatives by ``inertial_parameters``; not with ``limits``.
         threads : int, optional
             Threads for a batch.
 
@@ -179,10 +179,6 @@ class Linearization(Derivatives, Integration):
             Value of the cost.
         gradient : RolloutGradient
             Gradient by initial state, efforts and parameters.
-
-        Notes
-        -----
-        The arguments behind ``cost`` are those of ``rollout_derivatives``.
         """
         return self.rollout_derivatives(q0, qd0, effort, dt, steps, integrator, friction=friction, limits=limits,
                                         forces=forces, parameters=parameters, threads=threads).gradient(cost)

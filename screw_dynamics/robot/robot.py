@@ -126,7 +126,7 @@ class Robot(InertialParameters, Linearization, TimeDerivatives, InverseKinematic
         base_link : str, optional
             Link that becomes the root, as in ``read_urdf``.
         tip_link : str, optional
-            Last link of the only path that is kept, as in ``read_urdf``.
+            Last link: only the path to it is kept, as in ``read_urdf``.
         gravity : array_like (3,), optional
             Gravity, m/s^2, resolved in the root link's frame.
         representation : {"body", "spatial", "hybrid", "mixed"}, optional
@@ -151,7 +151,7 @@ class Robot(InertialParameters, Linearization, TimeDerivatives, InverseKinematic
         Warns
         -----
         UrdfWarning
-            If something in the URDF is odd, and if it has loops or gears, which a Robot, a tree, leaves open, and
+            If something in the URDF is odd, or if it has loops or gears, which a Robot, a tree, leaves open, and
             ``ClosedLoopRobot.from_urdf`` closes.
         """
         source = opened(source, xacro_args)
@@ -185,7 +185,8 @@ class Robot(InertialParameters, Linearization, TimeDerivatives, InverseKinematic
         Warns
         -----
         MjcfWarning
-            If something is left out.
+            If something is left out, or if the model has loops, which a Robot, a tree, leaves open, and
+            ``ClosedLoopRobot.from_mjcf`` closes.
         """
         mj = mjcf.compiled(source, folder)
         model = mjcf.read_mjcf(mj)
@@ -301,7 +302,7 @@ class Robot(InertialParameters, Linearization, TimeDerivatives, InverseKinematic
         Parameters
         ----------
         inertia : array_like (6, 6), optional
-            Inertia of the root link about its origin; none by default.
+            Inertia of the root link, and of what is fixed to it, about the root's origin; none by default.
 
         Returns
         -------

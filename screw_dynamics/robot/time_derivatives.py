@@ -60,7 +60,7 @@ class TimeDerivatives(Dynamics):
         dtau : ndarray (..., n)
             First time derivatives dtau/dt, N m/s or N/s.
         d2tau : ndarray (..., n)
-            Second time derivatives d^2tau/dt^2, N m/s^2 or N/s^2, with qdddd alone.
+            Second time derivatives d^2tau/dt^2, N m/s^2 or N/s^2, only with qdddd.
 
         Notes
         -----
