@@ -16,46 +16,131 @@ class Configurations(Evaluation):
     """Methods about configurations q (..., nq) and what leads from one to another."""
 
     def neutral(self) -> np.ndarray:
-        """The configuration (nq,) of the model's poses: 0, and the identity of joints on groups."""
+        """Return the configuration of the model's poses.
+
+        Returns
+        -------
+        ndarray (nq,)
+            0, and the identity for Lie-group joints.
+        """
         return configuration_space.neutral(self.model)
 
     def integrate(self, q: ArrayLike, v: ArrayLike) -> np.ndarray:
-        """The configuration (..., nq) to which a constant velocity v (..., n) leads in unit time: q + v, or g
-        exp(v)."""
+        """Integrate a constant velocity over unit time.
+
+        Parameters
+        ----------
+        q : array_like (..., nq)
+            Configurations, rad or m.
+        v : array_like (..., n)
+            Velocities.
+
+        Returns
+        -------
+        ndarray (..., nq)
+            Configurations q + v, or g exp(v) for Lie-group joints.
+        """
         if any_foreign((q, v)):
             return self._method_on("integrate", {"q": q, "v": v}, self._axis_of_q, (self.nq,))
         return integrated(self.model, *self._states(q=q, v=v))
 
     def difference(self, q0: ArrayLike, q1: ArrayLike) -> np.ndarray:
-        """The velocity v (..., n) with integrate(q0, v) = q1: q1 - q0, or log(g0^-1 g1), its angles at most pi."""
+        """Compute the velocity that leads from one configuration to another in unit time.
+
+        Parameters
+        ----------
+        q0, q1 : array_like (..., nq)
+            First and last configurations.
+
+        Returns
+        -------
+        ndarray (..., n)
+            Velocities v with integrate(q0, v) = q1: q1 - q0, or log(g0^-1 g1) for Lie-group joints, with angles of at
+            most pi.
+        """
         if any_foreign((q0, q1)):
             return self._method_on("difference", {"q0": q0, "q1": q1}, ("joint",), (self.n,))
         return difference(self.model, *self._states(q0=q0, q1=q1))
 
     def interpolate(self, q0: ArrayLike, q1: ArrayLike, s: ArrayLike) -> np.ndarray:
-        """The configurations (..., nq) at the shares s (...) of the way from q0 to q1, at constant velocity."""
+        """Interpolate between two configurations at constant velocity.
+
+        Parameters
+        ----------
+        q0, q1 : array_like (..., nq)
+            First and last configurations.
+        s : array_like (...)
+            Shares of the way from q0 to q1: 0 at q0, 1 at q1.
+
+        Returns
+        -------
+        ndarray (..., nq)
+            Configurations at the shares.
+        """
         if any_foreign((q0, q1, s)):
             return self._method_on("interpolate", {"q0": q0, "q1": q1, "s": (s, ())}, self._axis_of_q, (self.nq,))
         return self.integrate(q0, checks.real_numbers("s", s)[..., None] * self.difference(q0, q1))
 
     def distance(self, q0: ArrayLike, q1: ArrayLike) -> np.ndarray:
-        """The length (...) of difference(q0, q1), of radians and meters alike."""
+        """Compute the length of ``difference(q0, q1)``.
+
+        Parameters
+        ----------
+        q0, q1 : array_like (..., nq)
+            First and last configurations.
+
+        Returns
+        -------
+        ndarray (...)
+            Euclidean norms, in which radians and meters count alike.
+        """
         if any_foreign((q0, q1)):
             return self._method_on("distance", {"q0": q0, "q1": q1}, (), ())
         return np.linalg.norm(self.difference(q0, q1), axis=-1)
 
     def normalize(self, q: ArrayLike) -> np.ndarray:
-        """Return the configurations (..., nq) with quaternions of unit length; raises ValueError for the quaternion 0.
+        """Normalize the quaternions of configurations.
 
-        Dynamics takes quaternions of any length but 0, and divides it out."""
+        Parameters
+        ----------
+        q : array_like (..., nq)
+            Configurations, rad or m.
+
+        Returns
+        -------
+        ndarray (..., nq)
+            Configurations with quaternions of unit length.
+
+        Raises
+        ------
+        ValueError
+            If a quaternion is 0.
+
+        Notes
+        -----
+        The methods of dynamics accept quaternions of any length but 0, and divide the length out.
+        """
         if any_foreign((q,)):
             return self._method_on("normalize", {"q": q}, self._axis_of_q, (self.nq,))
         return configuration_space.normalized(self.model, *self._states(q=q))
 
     def random_configuration(self, shape: int | tuple[int, ...] = (), seed: np.random.Generator | int | None = None
                              ) -> np.ndarray:
-        """Configurations (*shape, nq): uniform within limits, angles in [-pi, pi] and lengths in [-1, 1] m without;
-        uniform rotations. seed: as of numpy.random.default_rng, also a Generator."""
+        """Draw random configurations.
+
+        Parameters
+        ----------
+        shape : int or tuple of int, optional
+            Leading axes of the result; none by default, for one configuration.
+        seed : numpy.random.Generator or int, optional
+            Generator, or seed of ``numpy.random.default_rng``.
+
+        Returns
+        -------
+        ndarray (..., nq)
+            Configurations, uniform within limits. Without limits angles are in [-pi, pi] and lengths in [-1, 1] m.
+            Rotations are uniform.
+        """
         return configuration_space.random(self.model, checks.generator("seed", seed), checks.lengths("shape", shape))
 
     @property

@@ -78,9 +78,38 @@ class Derivatives(Dynamics):
     def inverse_dynamics_derivatives(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike,
                                      external: Wrenches | None = None, out: Out = None,
                                      threads: Threads = None) -> EffortDerivatives:
-        """(dtau/dq, dtau/dqd, M), (..., n, n) each, of the efforts of inverse_dynamics, O(n d) for a tree of depth d.
+        """Compute the partial derivatives of the efforts of ``inverse_dynamics``.
 
-        external as there: wrenches that stay the same in their links' frames. out: (..., 3, n, n)."""
+        Parameters
+        ----------
+        q : array_like (..., nq)
+            Configurations, rad or m.
+        qd : array_like (..., n)
+            Velocities, rad/s or m/s.
+        qdd : array_like (..., n)
+            Accelerations, rad/s^2 or m/s^2.
+        external : dict of str to array_like (..., 6), optional
+            Wrenches on links, as in ``inverse_dynamics``, constant in their links' frames.
+        out : ndarray (..., 3, n, n), optional
+            Array for the result.
+        threads : int, optional
+            Threads for a batch.
+
+        Returns
+        -------
+        EffortDerivatives
+            The derivatives (dtau/dq, dtau/dqd, M), (..., n, n) each: column j is the derivative by entry j. M is the
+            mass matrix.
+
+        Notes
+        -----
+        Derivatives by q are along the joint twists: for a joint of one degree of freedom, by its coordinate. The cost
+        is O(n d) for a tree of depth d.
+
+        References
+        ----------
+        [MD] 6.1.
+        """
         if external is None:
             by = self._inverse_dynamics_derivatives_of_one(q, qd, qdd, out, threads)
             if by is not None and by.ndim == 3:
@@ -100,10 +129,33 @@ class Derivatives(Dynamics):
     def inverse_dynamics_second_derivatives(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike,
                                             external: Wrenches | None = None, out: Out = None,
                                             threads: Threads = None) -> SecondEffortDerivatives:
-        """The second derivatives of the efforts of inverse_dynamics: d2tau/dqdq, d2tau/dqdqd, d2tau/dqddqd and
-        d2tau/dqdqdd, (..., n, n, n) each, O(n d^2) for a tree of depth d; those that are left are zero.
+        """Compute the second partial derivatives of the efforts of ``inverse_dynamics``.
 
-        external as in inverse_dynamics_derivatives; it enters the first alone. out: (..., 4, n, n, n)."""
+        Parameters
+        ----------
+        q : array_like (..., nq)
+            Configurations, rad or m.
+        qd : array_like (..., n)
+            Velocities, rad/s or m/s.
+        qdd : array_like (..., n)
+            Accelerations, rad/s^2 or m/s^2.
+        external : dict of str to array_like (..., 6), optional
+            Wrenches as in ``inverse_dynamics_derivatives``. They enter the derivative d2tau/dqdq alone.
+        out : ndarray (..., 4, n, n, n), optional
+            Array for the result.
+        threads : int, optional
+            Threads for a batch.
+
+        Returns
+        -------
+        SecondEffortDerivatives
+            The derivatives (d2tau/dqdq, d2tau/dqdqd, d2tau/dqddqd, d2tau/dqdqdd), (..., n, n, n) each: entry [..., a,
+            i, j] is the derivative of effort a by entries i and j.
+
+        Notes
+        -----
+        All other second derivatives are zero. The cost is O(n d^2) for a tree of depth d.
+        """
         given = {"q": q, "qd": qd, "qdd": qdd}
         if external is not None and self._foreign(given.values(), external):
             return SecondEffortDerivatives(*self._derivatives_on(
@@ -117,10 +169,37 @@ class Derivatives(Dynamics):
     def forward_dynamics_derivatives(self, q: ArrayLike, qd: ArrayLike, tau: ArrayLike,
                                      external: Wrenches | None = None, out: Out = None,
                                      threads: Threads = None) -> AccelerationDerivatives:
-        """(dqdd/dq, dqdd/dqd, dqdd/dtau), (..., n, n) each, of the accelerations of forward_dynamics.
+        """Compute the partial derivatives of the accelerations of ``forward_dynamics``.
 
-        external as in inverse_dynamics_derivatives. out: (..., 3, n, n). Not finite where the mass matrix is
-        singular."""
+        Parameters
+        ----------
+        q : array_like (..., nq)
+            Configurations, rad or m.
+        qd : array_like (..., n)
+            Velocities, rad/s or m/s.
+        tau : array_like (..., n)
+            Efforts, N m or N.
+        external : dict of str to array_like (..., 6), optional
+            Wrenches on links, as in ``inverse_dynamics``, constant in their links' frames.
+        out : ndarray (..., 3, n, n), optional
+            Array for the result.
+        threads : int, optional
+            Threads for a batch.
+
+        Returns
+        -------
+        AccelerationDerivatives
+            The derivatives (dqdd/dq, dqdd/dqd, dqdd/dtau), (..., n, n) each: column j is the derivative by entry j.
+
+        Notes
+        -----
+        Derivatives by q are along the joint twists: for a joint of one degree of freedom, by its coordinate. Where the
+        mass matrix is singular the result is not finite.
+
+        References
+        ----------
+        [MD] 6.1.
+        """
         if external is None:
             by = self._forward_dynamics_derivatives(q, qd, tau, out, threads)
             if by is not None and by.ndim == 3:
@@ -140,12 +219,34 @@ class Derivatives(Dynamics):
     def forward_dynamics_second_derivatives(self, q: ArrayLike, qd: ArrayLike, tau: ArrayLike,
                                             external: Wrenches | None = None, out: Out = None,
                                             threads: Threads = None) -> SecondAccelerationDerivatives:
-        """The second derivatives of the accelerations of forward_dynamics: d2qdd/dqdq, d2qdd/dqdqd, d2qdd/dqddqd and
-        d2qdd/dqdtau, (..., n, n, n) each; those that are left are zero. From the second ones of inverse dynamics,
-        O(n^4).
+        """Compute the second partial derivatives of the accelerations of ``forward_dynamics``.
 
-        external as in inverse_dynamics_derivatives. out: (..., 4, n, n, n). Not finite where the mass matrix is
-        singular."""
+        Parameters
+        ----------
+        q : array_like (..., nq)
+            Configurations, rad or m.
+        qd : array_like (..., n)
+            Velocities, rad/s or m/s.
+        tau : array_like (..., n)
+            Efforts, N m or N.
+        external : dict of str to array_like (..., 6), optional
+            Wrenches on links, as in ``inverse_dynamics``, constant in their links' frames.
+        out : ndarray (..., 4, n, n, n), optional
+            Array for the result.
+        threads : int, optional
+            Threads for a batch.
+
+        Returns
+        -------
+        SecondAccelerationDerivatives
+            The derivatives (d2qdd/dqdq, d2qdd/dqdqd, d2qdd/dqddqd, d2qdd/dqdtau), (..., n, n, n) each: entry [..., a,
+            i, j] is the derivative of acceleration a by entries i and j.
+
+        Notes
+        -----
+        All other second derivatives are zero. They are computed from the second derivatives of inverse dynamics,
+        O(n^4). Where the mass matrix is singular the result is not finite.
+        """
         given = {"q": q, "qd": qd, "tau": tau}
         if self._foreign(given.values(), external):
             return SecondAccelerationDerivatives(*self._derivatives_on(
@@ -158,9 +259,30 @@ class Derivatives(Dynamics):
 
     def kinematic_hessian(self, q: ArrayLike, link: str, representation: str = "body", reference: str | None = None,
                           out: Out = None, threads: Threads = None, point: Point = None) -> np.ndarray:
-        """The derivatives (..., 6, n, n) of the Jacobian of `jacobian`: [..., :, i, j] of its column i by q_j.
+        """Compute the derivatives of the Jacobian of a link by the configuration.
 
-        point: as in `jacobian`, fixed to the link."""
+        Parameters
+        ----------
+        q : array_like (..., nq)
+            Configurations, rad or m.
+        link : str
+            Name of the link.
+        representation : {"body", "spatial", "hybrid", "mixed"}, optional
+            Representation of twists, as in ``jacobian``.
+        reference : str, optional
+            Reference link, the root by default.
+        out : ndarray (..., 6, n, n), optional
+            Array for the result.
+        threads : int, optional
+            Threads for a batch.
+        point : array_like (..., 3), optional
+            Point fixed to the link, in its frame, m, in place of the link's origin.
+
+        Returns
+        -------
+        ndarray (..., 6, n, n)
+            Entry [..., :, i, j] is the derivative of column i of the Jacobian by q_j.
+        """
         if point is not None:
             return stored(Moved(self, link, representation, reference, point, threads).hessian(q), out)
         target = self._target(link, reference, representation).packed

@@ -43,9 +43,32 @@ class Dynamics(Kinematics):
 
     def inverse_dynamics(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, external: Wrenches | None = None,
                          out: Out = None, threads: Threads = None) -> np.ndarray:
-        """The efforts tau (..., n) = M(q) qdd + C(q, qd) qd + g(q) that a motion requires; [MD] (66), (67), (42).
+        """Compute the efforts that a motion requires: tau = M(q) qdd + C(q, qd) qd + g(q).
 
-        external: {link: wrench (..., 6)}, torque and force on the link at its origin, resolved in its frame."""
+        Parameters
+        ----------
+        q : array_like (..., nq)
+            Configurations, rad or m.
+        qd : array_like (..., n)
+            Velocities, rad/s or m/s.
+        qdd : array_like (..., n)
+            Accelerations, rad/s^2 or m/s^2.
+        external : dict of str to array_like (..., 6), optional
+            Wrench on each named link at its origin, torque and force, resolved in the link's frame, N m and N.
+        out : ndarray (..., n), optional
+            Array for the result.
+        threads : int, optional
+            Threads for a batch.
+
+        Returns
+        -------
+        ndarray (..., n)
+            Efforts, N m or N.
+
+        References
+        ----------
+        [MD] (66), (67), (42).
+        """
         if external is not None:
             return self._under_load("inverse_dynamics", ("q", "qd", "qdd"), (q, qd, qdd), external, out, threads)
         tau = self._inverse_dynamics(q, qd, qdd, out, threads)
@@ -53,20 +76,79 @@ class Dynamics(Kinematics):
             self._inverse_dynamics, {"q": q, "qd": qd, "qdd": qdd}, out, threads)
 
     def gravity_torque(self, q: ArrayLike, out: Out = None, threads: Threads = None) -> np.ndarray:
-        """The efforts g(q) (..., n) that hold the robot still: the gradient of the potential energy."""
+        """Compute the efforts g(q) that hold the robot still.
+
+        Parameters
+        ----------
+        q : array_like (..., nq)
+            Configurations, rad or m.
+        out : ndarray (..., n), optional
+            Array for the result.
+        threads : int, optional
+            Threads for a batch.
+
+        Returns
+        -------
+        ndarray (..., n)
+            Gradient of the potential energy, N m or N.
+        """
         tau = self._gravity_torque(q, out, threads)
         return tau if tau is not None else self._evaluate(self._gravity_torque, {"q": q}, out, threads)
 
     def coriolis_torque(self, q: ArrayLike, qd: ArrayLike, out: Out = None, threads: Threads = None) -> np.ndarray:
-        """The efforts C(q, qd) qd (..., n) of Coriolis and centrifugal forces."""
+        """Compute the efforts C(q, qd) qd of Coriolis and centrifugal forces.
+
+        Parameters
+        ----------
+        q : array_like (..., nq)
+            Configurations, rad or m.
+        qd : array_like (..., n)
+            Velocities, rad/s or m/s.
+        out : ndarray (..., n), optional
+            Array for the result.
+        threads : int, optional
+            Threads for a batch.
+
+        Returns
+        -------
+        ndarray (..., n)
+            Efforts, N m or N.
+        """
         tau = self._coriolis_torque(q, qd, out, threads)
         return tau if tau is not None else self._evaluate(self._coriolis_torque, {"q": q, "qd": qd}, out, threads)
 
     def forward_dynamics(self, q: ArrayLike, qd: ArrayLike, tau: ArrayLike, external: Wrenches | None = None,
                          out: Out = None, threads: Threads = None) -> np.ndarray:
-        """The accelerations qdd (..., n) that efforts cause; [SY] (15), or the mass matrix with mimic joints.
+        """Compute the accelerations that efforts cause.
 
-        external as in inverse_dynamics. Where the mass matrix is singular the result is not finite."""
+        Parameters
+        ----------
+        q : array_like (..., nq)
+            Configurations, rad or m.
+        qd : array_like (..., n)
+            Velocities, rad/s or m/s.
+        tau : array_like (..., n)
+            Efforts, N m or N.
+        external : dict of str to array_like (..., 6), optional
+            Wrenches on links, as in ``inverse_dynamics``.
+        out : ndarray (..., n), optional
+            Array for the result.
+        threads : int, optional
+            Threads for a batch.
+
+        Returns
+        -------
+        ndarray (..., n)
+            Accelerations, rad/s^2 or m/s^2.
+
+        Notes
+        -----
+        Where the mass matrix is singular the result is not finite. With mimic joints the mass matrix is used.
+
+        References
+        ----------
+        [SY] (15).
+        """
         if external is not None:
             return self._under_load("forward_dynamics", ("q", "qd", "tau"), (q, qd, tau), external, out, threads)
         qdd = self._forward_dynamics(q, qd, tau, out, threads)
@@ -77,12 +159,43 @@ class Dynamics(Kinematics):
                         driven: ArrayLike | Iterable[str], external: Wrenches | None = None,
                         out: tuple[np.ndarray, np.ndarray] | None = None,
                         threads: Threads = None) -> tuple[np.ndarray, np.ndarray]:
-        """The accelerations and efforts (qdd, tau), each (..., n), of a motion in which the accelerations of some
-        joints are given and the efforts of the others; O(n), or the mass matrix with mimic joints.
+        """Compute the accelerations of some joints and the efforts of the others.
 
-        driven: the joints with given accelerations, by names, or as a mask (..., n) of velocities, also of single ones
-        of a joint on a group. qdd and tau (..., n): what is given; what is not is ignored, and may be NaN. out: arrays
-        (qdd, tau) for the result; may be the inputs. external as in inverse_dynamics. Featherstone (2008) 9."""
+        Parameters
+        ----------
+        q : array_like (..., nq)
+            Configurations, rad or m.
+        qd : array_like (..., n)
+            Velocities, rad/s or m/s.
+        qdd : array_like (..., n)
+            Accelerations of the driven joints, rad/s^2 or m/s^2. Other entries are ignored, and may be NaN.
+        tau : array_like (..., n)
+            Efforts of the joints that are not driven, N m or N. Other entries are ignored, and may be NaN.
+        driven : array_like (..., n) or iterable of str
+            Joints whose accelerations are given: their names, or a mask of velocities, which can also select single
+            velocities of a Lie-group joint.
+        external : dict of str to array_like (..., 6), optional
+            Wrenches on links, as in ``inverse_dynamics``.
+        out : tuple of ndarray (..., n), optional
+            Arrays (qdd, tau) for the result. They may be the inputs.
+        threads : int, optional
+            Threads for a batch.
+
+        Returns
+        -------
+        qdd : ndarray (..., n)
+            Accelerations of all joints, rad/s^2 or m/s^2.
+        tau : ndarray (..., n)
+            Efforts of all joints, N m or N.
+
+        Notes
+        -----
+        The cost is O(n). With mimic joints the mass matrix is used.
+
+        References
+        ----------
+        Featherstone (2008) 9.
+        """
         mask = checks.joint_mask("driven", driven, self.v_slices, self.n)
         if (external is None and out is None and threads is None and type(qdd) is type(tau) is np.ndarray
                 and qdd.shape == tau.shape == mask.shape == (self.n,)):
@@ -109,19 +222,78 @@ class Dynamics(Kinematics):
         return results
 
     def mass_matrix(self, q: ArrayLike, out: Out = None, threads: Threads = None) -> np.ndarray:
-        """The mass matrix M(q) (..., n, n), symmetric, by composite bodies; [MD] (81)."""
+        """Compute the mass matrix M(q) by composite bodies.
+
+        Parameters
+        ----------
+        q : array_like (..., nq)
+            Configurations, rad or m.
+        out : ndarray (..., n, n), optional
+            Array for the result.
+        threads : int, optional
+            Threads for a batch.
+
+        Returns
+        -------
+        ndarray (..., n, n)
+            Symmetric matrix.
+
+        References
+        ----------
+        [MD] (81).
+        """
         H = self._mass_matrix(q, out, threads)
         return H if H is not None else self._evaluate(self._mass_matrix, {"q": q}, out, threads)
 
     def coriolis_matrix(self, q: ArrayLike, qd: ArrayLike, out: Out = None, threads: Threads = None) -> np.ndarray:
-        """The matrix C(q, qd) (..., n, n) of the Christoffel symbols of M: M' - 2 C is skew; [MD] (83), (85).
+        """Compute the Coriolis matrix C(q, qd) of the Christoffel symbols of M.
 
-        For joints on groups the symbols are those in velocities, and M' is along the motion; docs/group_joints.md."""
+        Parameters
+        ----------
+        q : array_like (..., nq)
+            Configurations, rad or m.
+        qd : array_like (..., n)
+            Velocities, rad/s or m/s.
+        out : ndarray (..., n, n), optional
+            Array for the result.
+        threads : int, optional
+            Threads for a batch.
+
+        Returns
+        -------
+        ndarray (..., n, n)
+            Matrix with which M' - 2 C is skew-symmetric.
+
+        Notes
+        -----
+        For Lie-group joints the symbols are those in velocities, and M' is along the motion; docs/group_joints.md.
+
+        References
+        ----------
+        [MD] (83), (85).
+        """
         C = self._coriolis_matrix(q, qd, out, threads)
         return C if C is not None else self._evaluate(self._coriolis_matrix, {"q": q, "qd": qd}, out, threads)
 
     def external_torque(self, q: ArrayLike, external: Wrenches, out: Out = None, threads: Threads = None) -> np.ndarray:
-        """The efforts sum J^T W (..., n) that are equivalent to wrenches on links; external as in inverse_dynamics."""
+        """Compute the efforts that are equivalent to wrenches on links: the sum of J^T W.
+
+        Parameters
+        ----------
+        q : array_like (..., nq)
+            Configurations, rad or m.
+        external : dict of str to array_like (..., 6)
+            Wrenches on links, as in ``inverse_dynamics``.
+        out : ndarray (..., n), optional
+            Array for the result.
+        threads : int, optional
+            Threads for a batch.
+
+        Returns
+        -------
+        ndarray (..., n)
+            Efforts, N m or N.
+        """
         return self._under_load("external_torque", ("q",), (q,), external, out, threads)
 
     def _under_load(self, method, names, inputs, external, out, threads):
@@ -165,9 +337,27 @@ class Dynamics(Kinematics):
         return checks.broadcast({name: checks.real_numbers(name, x, self.n), "external": load})
 
     def friction_torque(self, qd: ArrayLike, out: Out = None) -> np.ndarray:
-        """The efforts (..., n) that friction takes: damping qd + friction sign(qd), and that of elements
-        forces.Friction of the robot's own (`forces`, and rigid motors that several joints turn), whose sign is linear
-        within 1e-3 rad/s or m/s of rest. No other method includes it."""
+        """Compute the efforts that friction takes.
+
+        Parameters
+        ----------
+        qd : array_like (..., n)
+            Velocities, rad/s or m/s.
+        out : ndarray (..., n), optional
+            Array for the result.
+
+        Returns
+        -------
+        ndarray (..., n)
+            Efforts damping qd + friction sign(qd), and those of the robot's own elements ``forces.Friction``, N m or N.
+
+        Notes
+        -----
+        The robot's own elements are those in ``forces``, and rigid motors that several joints turn. Their sign is
+        linear within 1e-3 rad/s or m/s of rest.
+
+        No other method includes friction, unless it is called with ``friction=True``.
+        """
         if any_foreign((qd,)):
             return self._method_on("friction_torque", {"qd": qd}, ("joint",), (self.n,), out=out)
         qd = checks.real_numbers("qd", qd, self.n)

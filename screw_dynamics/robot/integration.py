@@ -52,32 +52,92 @@ class Integration(Evaluation):
                 rtol: float = 1e-6, atol: float = 1e-9, springs: Springs | None = None, forces: Forces = None,
                 external: Wrenches | None = None, record: str | Iterable[str] | None = None, threads: Threads = None
                 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Simulate: times t (samples + 1,), q (..., samples + 1, nq) and qd (..., samples + 1, n), from the initial
-        states q0 (..., nq) and qd0 (..., n), by default at rest. duration: in place of steps, s, a multiple of dt.
+        """Simulate the motion of the robot from an initial state.
 
-        Neither friction nor position limits act unless they are asked for: friction=True lets the model's damping and
-        Coulomb friction act, by which joints stick, docs/constraints.md; limits=True stops joints at their position
-        limits, without rebound, between steps of at most dt. Where joints leave their limits by default, limits=None,
-        or begin beyond them, a LimitsWarning names them and how far they get; limits=False ignores limits in silence.
+        Parameters
+        ----------
+        q0 : array_like (..., nq)
+            Initial configurations, rad or m.
+        qd0 : array_like (..., n), optional
+            Initial velocities, rad/s or m/s; at rest by default.
+        effort : array_like or callable, optional
+            Efforts, N m or N: (..., n) constant, or (..., steps, n) one for each interval dt, batch axes as in q0; or a
+            controller; or a Python function. There are none by default.
+        dt : float, optional
+            Time step, s.
+        steps : int, optional
+            Number of steps.
+        integrator : {"semi_implicit_euler", "rk4", "rk45", "variational", "implicit_midpoint", "sdirk2"}, optional
+            Integrator; see Notes.
+        duration : float, optional
+            Duration in place of ``steps``, s, a multiple of dt.
+        friction : bool, optional
+            If true, the model's damping and Coulomb friction act, by which joints stick; docs/constraints.md.
+        limits : bool, optional
+            If true, joints stop at their position limits, without rebound, between steps of at most dt. If false,
+            limits are ignored in silence; by default they are ignored with a warning.
+        every : int, optional
+            Steps per sample, a divisor of ``steps``.
+        rtol, atol : float, optional
+            Relative and absolute tolerance of "rk45". A relative one below 2.2e-14 counts as 2.2e-14.
+        springs : Springs, optional
+            Springs at the joints, of any stiffness but in "rk4" and "rk45".
+        forces : sequence of Element, optional
+            Elements of ``screw_dynamics.forces``, such as springs between points, stops, drag and wrenches;
+            docs/forces.md.
+        external : dict of str to array_like (6,), optional
+            Wrenches on links that act all the time, in the frames of the links, as in ``inverse_dynamics``.
+        record : {"energy", "momentum", "residual", "effort"} or iterable of these, optional
+            Quantities to record along the motion; see Notes.
+        threads : int, optional
+            Threads for a batch.
 
-        effort: None; (..., n) constant; (..., steps, n) one an interval dt, batch axes as in q0; or a controller, a
-        function controller(robot, t, q, qd, tau), or without robot, that Numba can compile: it sets tau (n,) from q
-        (nq,) and qd (n,), and may call the robot's dynamics and kinematics, docs/controllers.md; or a Python function
-        effort(t, q, qd) that returns efforts (n,) of these alone, called for one state after the other, and again for
-        `record`. integrator:
-        "semi_implicit_euler" (order 1, friction implicit), "rk4" (order 4), both of step dt; "rk45" (Dormand-Prince
-        with SciPy's step control to rtol, at least 2.3e-14, and atol, sampled by dense output; NaN from where the step
-        size underflows); or implicit ones of order 2 and step dt: "variational" (keeps momenta, and energy within
-        bounds), "implicit_midpoint", "sdirk2" (damps what is too fast for dt), docs/integration.md. every: steps per
-        sample. springs: at the joints, of any stiffness but in "rk4" and "rk45". forces: elements of
-        screw_dynamics.forces, such as springs between points, stops, drag and wrenches, docs/forces.md. external:
-        {link: wrench (6,)} that act all the time, in the frames of the links, as in inverse_dynamics. A state that
-        ceases to be finite gives a DivergenceWarning.
+        Returns
+        -------
+        t : ndarray (samples + 1,)
+            Times, s.
+        q : ndarray (..., samples + 1, nq)
+            Configurations, rad or m.
+        qd : ndarray (..., samples + 1, n)
+            Velocities, rad/s or m/s.
 
-        record: "energy", "momentum", "residual" or "effort", or several of them. Then the result, which still unpacks
-        to t, q and qd, has `recorded` {name: energy_balance, momentum_balance, configuration_residual or efforts (...,
-        samples + 1, n) at the samples}; the last efforts given by intervals are those of the last interval. Work and
-        impulses are summed up over all steps, for which memory is used then, whatever `every` is."""
+        Raises
+        ------
+        ValueError
+            If ``record`` is given for states in arrays of Dask.
+
+        Warns
+        -----
+        LimitsWarning
+            If joints leave their limits, or begin beyond them, and ``limits`` is None. It names them and how far they
+            get.
+        DivergenceWarning
+            If a state ceases to be finite.
+
+        Notes
+        -----
+        Neither friction nor position limits act unless they are asked for.
+
+        A controller is a function controller(robot, t, q, qd, tau), or without robot, that Numba can compile. It sets
+        tau (n,) from q (nq,) and qd (n,), and may call the robot's dynamics and kinematics; docs/controllers.md. A
+        Python function effort(t, q, qd) returns efforts (n,) of these alone. It is called for one state after the
+        other, and again for ``record``.
+
+        The integrators, docs/integration.md:
+
+        - "semi_implicit_euler": order 1, step dt, friction implicit.
+        - "rk4": order 4, step dt.
+        - "rk45": Dormand-Prince with SciPy's step control to rtol and atol, sampled by dense output. Samples are NaN
+          from where the step size underflows.
+        - "variational": implicit, order 2, step dt; keeps momenta, and energy within bounds.
+        - "implicit_midpoint": implicit, order 2, step dt.
+        - "sdirk2": implicit, order 2, step dt; damps what is too fast for dt.
+
+        With ``record`` the result is a RecordedMotion, which still unpacks to t, q and qd. Its ``recorded`` maps each
+        name to the energy_balance, momentum_balance, configuration_residual or efforts (..., samples + 1, n) at the
+        samples. The last efforts given by intervals are those of the last interval. Work and impulses are summed up
+        over all steps, for which memory is used then, whatever ``every`` is.
+        """
         steps, forces = steps_of(duration, dt, steps), with_external(forces, external)
         qd0 = np.zeros(self.n) if qd0 is None else qd0
         if any_foreign((q0, qd0, effort)):
@@ -132,13 +192,41 @@ class Integration(Evaluation):
     def energy_balance(self, t: ArrayLike, q: ArrayLike, qd: ArrayLike, tau: ArrayLike | Callable | None = None, *,
                        friction: bool = False, limits: bool = False, springs: Springs | None = None,
                        forces: Forces = None, threads: Threads = None) -> EnergyBalance:
-        """Kinetic and potential energy, work and losses (..., samples), in J, along a motion t (samples,), q (...,
-        samples, nq) and qd (..., samples, n), as `rollout` returns it or a robot was measured.
+        """Compute energies, work and losses along a motion, simulated or measured.
 
-        `residual` is the change of energy that nothing explains: the error of the integrator, if samples are as close
-        as its steps; quadrature is of order 4. tau: efforts (..., n), (..., samples - 1, n) one an interval, or (...,
-        samples, n) at the samples; or a controller as of `rollout`. friction, limits, springs, forces: as in
-        `rollout`; what is missing in a step that ends at a stop is then what the stop took."""
+        Parameters
+        ----------
+        t : array_like (samples,)
+            Times, s.
+        q : array_like (..., samples, nq)
+            Configurations, rad or m.
+        qd : array_like (..., samples, n)
+            Velocities, rad/s or m/s.
+        tau : array_like or callable, optional
+            Efforts, N m or N: (..., n) constant, (..., samples - 1, n) one for each interval, or (..., samples, n) at
+            the samples; or a controller, as in ``rollout``.
+        friction : bool, optional
+            If true, friction acts, as in ``rollout``.
+        limits : bool, optional
+            If true, position limits act, as in ``rollout``: the energy that is missing in a step that ends at a stop is
+            what the stop took.
+        springs : Springs, optional
+            Springs at the joints, as in ``rollout``.
+        forces : sequence of Element, optional
+            Force elements, as in ``rollout``.
+        threads : int, optional
+            Threads for a batch.
+
+        Returns
+        -------
+        EnergyBalance
+            Kinetic and potential energy, work and losses, (..., samples) each, J.
+
+        Notes
+        -----
+        The ``residual`` of the result is the change of energy that nothing explains: the error of the integrator, if
+        samples are as close as its steps. Quadrature is of order 4.
+        """
         model, at_stop = self.model, None
         friction, limits = checks.flag("friction", friction), checks.flag("limits", limits)
         if limits:
@@ -150,43 +238,149 @@ class Integration(Evaluation):
     def momentum_balance(self, t: ArrayLike, q: ArrayLike, qd: ArrayLike, tau: ArrayLike | Callable | None = None, *,
                          friction: bool = False, springs: Springs | None = None,
                          forces: Forces = None, threads: Threads = None) -> MomentumBalance:
-        """The momentum (..., samples, 6) along a motion, angular about the origin of the root link and linear, and the
-        impulse of gravity and of efforts on the floating joint; arguments as in `energy_balance`.
+        """Compute the momentum along a motion, and the impulse of gravity and of efforts.
 
-        ValueError for a robot that does not float, whose root takes any momentum: it names the joint that holds it."""
+        Parameters
+        ----------
+        t : array_like (samples,)
+            Times, s.
+        q : array_like (..., samples, nq)
+            Configurations, rad or m.
+        qd : array_like (..., samples, n)
+            Velocities, rad/s or m/s.
+        tau : array_like or callable, optional
+            Efforts, N m or N: (..., n) constant, (..., samples - 1, n) one for each interval, or (..., samples, n) at
+            the samples; or a controller, as in ``rollout``.
+        friction : bool, optional
+            If true, friction acts, as in ``rollout``.
+        springs : Springs, optional
+            Springs at the joints, as in ``rollout``.
+        forces : sequence of Element, optional
+            Force elements, as in ``rollout``.
+        threads : int, optional
+            Threads for a batch.
+
+        Returns
+        -------
+        MomentumBalance
+            Momentum, and impulse of gravity and of efforts on the floating joint, (..., samples, 6) each: angular about
+            the origin of the root link, N m s, and linear, N s.
+
+        Raises
+        ------
+        ValueError
+            If the robot does not float: its root takes any momentum. The error names the joint that holds it.
+        """
         total = self.rollouts.total(forces, checks.flag("friction", friction), springs)
         return conservation.momentum_balance(self, t, q, qd, tau, total, threads)
 
     def total_force(self, forces: Sequence[Element], *, friction: bool = False, springs: Springs | None = None
                     ) -> ForceSum:
-        """The sum of elements of force on this robot, as `rollout` takes them: its joint efforts, their exact
-        derivatives, energy and power at any states. ValueError names an element that does not fit."""
+        """Return the sum of force elements on this robot.
+
+        Parameters
+        ----------
+        forces : sequence of Element
+            Force elements, as in ``rollout``.
+        friction : bool, optional
+            If true, friction acts, as in ``rollout``.
+        springs : Springs, optional
+            Springs at the joints, as in ``rollout``.
+
+        Returns
+        -------
+        ForceSum
+            Joint efforts of the elements, their exact derivatives, energy and power at any states.
+
+        Raises
+        ------
+        ValueError
+            If an element does not fit the robot. The error names it.
+        """
         elements = acting(self.model, elements_of(forces), checks.flag("friction", friction), springs)
         return ForceSum(self.model, self.tables, elements)
 
     def drive_torque(self, q: ArrayLike, qd: ArrayLike) -> np.ndarray:
-        """The efforts (..., n) of the springs and windings of drives at states q (..., nq), qd (..., n), on joints and
-        on motors, and of the robot's own `forces` but friction, at the time 0; 0 without any. M qdd + C qd + g = tau +
-        drive_torque - friction_torque."""
+        """Compute the efforts of springs and windings of drives, and of the robot's own forces.
+
+        Parameters
+        ----------
+        q : array_like (..., nq)
+            Configurations, rad or m.
+        qd : array_like (..., n)
+            Velocities, rad/s or m/s.
+
+        Returns
+        -------
+        ndarray (..., n)
+            Efforts on joints and on motors, N m or N; 0 without drives and forces.
+
+        Notes
+        -----
+        The robot's own ``forces`` act without friction, and at the time 0. The equation of motion is M qdd + C qd + g =
+        tau + drive_torque - friction_torque.
+        """
         return self.total_force(()).efforts(q, qd)
 
     def drive_energy(self, q: ArrayLike) -> np.ndarray:
-        """The energy (...) that the springs of drives, and the robot's own `forces`, store at configurations q (...,
-        nq), J."""
+        """Compute the energy that springs of drives, and the robot's own forces, store.
+
+        Parameters
+        ----------
+        q : array_like (..., nq)
+            Configurations, rad or m.
+
+        Returns
+        -------
+        ndarray (...)
+            Energy, J.
+        """
         return self.total_force(()).potential_energy(q)
 
     def effort_bounds(self, qd: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
-        """The lowest and the highest efforts (..., n) that motors give at velocities qd (..., n), N m or N: within the
-        limits of the model and the line of torque over speed that drives may have; infinite where nothing limits them.
-        A rollout takes the efforts that it is given."""
+        """Compute the lowest and the highest efforts that motors give at some velocities.
+
+        Parameters
+        ----------
+        qd : array_like (..., n)
+            Velocities, rad/s or m/s.
+
+        Returns
+        -------
+        lower : ndarray (..., n)
+            Lowest efforts, N m or N.
+        upper : ndarray (..., n)
+            Highest efforts, N m or N.
+
+        Notes
+        -----
+        The bounds are the limits of the model and the line of torque over speed that drives may have. They are infinite
+        where nothing limits efforts. A rollout takes the efforts that it is given.
+        """
         qd = checks.real_numbers("qd", qd, self.n)
         stall, no_load = torque_speed(self.model)
         return effort_bounds(self.model.effort_limit, stall, no_load, qd)
 
     def configuration_residual(self, q: ArrayLike, *, limits: bool = False) -> np.ndarray:
-        """Return the distance (...) of configurations q (..., nq) from valid ones: the largest difference of a
-        quaternion's length from 1 and, with limits, the farthest that a joint is beyond its position limit, in rad or
-        m. Mimic joints share a coordinate, and have no residual."""
+        """Compute the distance of configurations from valid ones.
+
+        Parameters
+        ----------
+        q : array_like (..., nq)
+            Configurations, rad or m.
+        limits : bool, optional
+            If true, include position limits.
+
+        Returns
+        -------
+        ndarray (...)
+            Largest deviation of a quaternion's length from 1 or, with ``limits``, of a joint from its position limits,
+            rad or m.
+
+        Notes
+        -----
+        Mimic joints share a coordinate, and have no residual.
+        """
         return conservation.configuration_residual(self, q, checks.flag("limits", limits))
 
     def step(self, q: ArrayLike, qd: ArrayLike, effort: ArrayLike, dt: float, integrator: str = "semi_implicit_euler",
@@ -194,10 +388,51 @@ class Integration(Evaluation):
              forces: Forces = None, external: Wrenches | None = None, t: float = 0.0,
              out: tuple[np.ndarray, np.ndarray] | None = None, threads: Threads = None
              ) -> tuple[np.ndarray, np.ndarray]:
-        """The state (q, qd) a time dt (s) later, under efforts (..., n): one step of `rollout` with the same options,
-        for loops in Python, as to friction and limits too. integrator: any but "rk45". t: the time at which it begins,
-        for forces of time. out: arrays (q, qd) for it; may be the inputs. external: as in rollout; wrenches that change
-        from step to step are faster as efforts, effort + external_torque(q, external)."""
+        """Advance a state by one step of ``rollout``, for loops in Python.
+
+        Parameters
+        ----------
+        q : array_like (..., nq)
+            Configurations, rad or m.
+        qd : array_like (..., n)
+            Velocities, rad/s or m/s.
+        effort : array_like (..., n)
+            Efforts, N m or N.
+        dt : float
+            Time step, s.
+        integrator : {"semi_implicit_euler", "rk4", "variational", "implicit_midpoint", "sdirk2"}, optional
+            Integrator, as in ``rollout``: any but "rk45".
+        friction : bool, optional
+            If true, friction acts, as in ``rollout``.
+        limits : bool, optional
+            If true, joints stop at their position limits. If false, limits are ignored in silence; by default they are
+            ignored with a warning, as in ``rollout``.
+        springs : Springs, optional
+            Springs at the joints, as in ``rollout``.
+        forces : sequence of Element, optional
+            Force elements, as in ``rollout``.
+        external : dict of str to array_like (6,), optional
+            Wrenches on links, as in ``rollout``. Wrenches that change from step to step are faster as efforts: ``effort
+            + external_torque(q, external)``.
+        t : float, optional
+            Time at which the step begins, s, for forces of time.
+        out : tuple of ndarray, optional
+            Arrays (q, qd) for the result. They may be the inputs.
+        threads : int, optional
+            Threads for a batch.
+
+        Returns
+        -------
+        q : ndarray (..., nq)
+            Configurations at the end of the step, rad or m.
+        qd : ndarray (..., n)
+            Velocities at the end of the step, rad/s or m/s.
+
+        Warns
+        -----
+        LimitsWarning
+            If the step leaves the position limits, and ``limits`` is None.
+        """
         if external is not None:
             forces = with_external(forces, external)
         if (springs is None and forces is None and threads is None and type(t) is float and t == 0.0
@@ -218,12 +453,35 @@ class Integration(Evaluation):
 
     def plot(self, t: ArrayLike, q: ArrayLike, qd: ArrayLike | None = None, tau: ArrayLike | None = None,
              path: str | os.PathLike | None = None) -> Any:
-        """A matplotlib figure of a motion as `rollout` returns it: positions q (..., samples, nq), velocities qd and
-        efforts tau (..., samples, n) of each joint at the times t (samples,), what is beyond its limits shaded, and the
-        energy. Of a joint on a group the turns, its quaternion among them, share one panel, and the slides another.
+        """Plot a motion with matplotlib.
 
-        tau: also (n,), or one fewer than samples, one for each interval. Of a batch the first motion is in color, of
-        others the first eleven in gray. path: a file to write, by its name a PNG, PDF or SVG; the figure is closed
-        then. ImportError without matplotlib, the extra [plot]."""
+        Parameters
+        ----------
+        t : array_like (samples,)
+            Times, s.
+        q : array_like (..., samples, nq)
+            Configurations, rad or m.
+        qd : array_like (..., samples, n), optional
+            Velocities, rad/s or m/s.
+        tau : array_like (..., samples, n), optional
+            Efforts, N m or N; also (n,), or one fewer than samples, one for each interval.
+        path : str or path-like, optional
+            File to write: PNG, PDF or SVG, by its name. The figure is closed then.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            Positions, velocities and efforts of each joint, what is beyond its limits shaded, and the energy.
+
+        Raises
+        ------
+        ImportError
+            If matplotlib, the extra [plot], is not installed.
+
+        Notes
+        -----
+        Of a Lie-group joint the turns, its quaternion among them, share one panel, and the slides another. Of a batch
+        the first motion is in color, and of the others the first eleven are in gray.
+        """
         from screw_dynamics.simulation.plot import plot  # when it is called: few robots are drawn
         return plot(self, t, q, qd, tau, path)

@@ -28,25 +28,62 @@ class InverseKinematics(Kinematics, Configurations):
                            joints: Iterable[str] | None = None, limits: bool = True,
                            position_tolerance: float = 1e-6, orientation_tolerance: float = 1e-6, attempts: int = 100,
                            seed: int = 0, threads: Threads = None) -> InverseKinematicsResult:
-        """Configurations q (..., nq) within the joint limits at which a link has a pose (..., 4, 4) in the frame of a
-        reference link, the root unless named: (q, success, position_error, orientation_error, attempts).
+        """Find configurations within the joint limits at which links have given poses.
 
-        pose: with parts="position" also a point (..., 3), m, where the origin of the link's frame shall be.
+        Parameters
+        ----------
+        pose : array_like (..., 4, 4)
+            Pose of the link in the frame of the reference link, or (..., k, 4, 4) of k links. With parts="position"
+            also a point (..., 3), m, for the origin of the link's frame.
+        link : str or sequence of str
+            Name of the link, or of k links whose poses are reached at once.
+        q0 : array_like (..., nq), optional
+            Start of the search, ``q_rest`` by default. If the search from there fails, or neither is given, it starts
+            at random configurations within the limits.
+        parts : {"pose", "position", "orientation"}, array_like (6,) or sequence of k of these, optional
+            Part of the pose that is asked for. Six numbers, 0 or 1, select rows of its error, angular ones first, in
+            the axes of the goal: [1, 1, 0, 1, 1, 1] leaves the turn about its z axis free.
+        reference : str or sequence of k str, optional
+            Reference link, the root by default.
+        q_rest : array_like (nq,), optional
+            Preferred configuration: of all solutions near the start, select the one with the least sum of rest_weight
+            (q - q_rest)^2.
+        rest_weight : float or array_like (n,), optional
+            Weights in [0, 1].
+        joints : iterable of str, optional
+            Joints that may move. Others stay at the start, or neutral without one, as Lie-group joints always do:
+            floating bases, planar and ball joints.
+        limits : bool, optional
+            If false, ignore joint limits.
+        position_tolerance : float, optional
+            Largest position error of a solution, m.
+        orientation_tolerance : float, optional
+            Largest orientation error of a solution, rad.
+        attempts : int, optional
+            Largest number of starts, the given one included.
+        seed : int, optional
+            Seed, on which alone the random starts depend.
+        threads : int, optional
+            Threads for a batch.
 
-        link: also a sequence of k links, whose poses (..., k, 4, 4) are to be taken at once. parts: what of a pose is
-        asked for, "pose", "position", "orientation" or six of 0 and 1 for the rows of its error, angular ones first, in
-        the axes of the goal: [1, 1, 0, 1, 1, 1] leaves the turn about its z axis free. reference and parts may be
-        sequences of k. The search starts at q0 (..., nq), and if that fails, or without q0, at up to `attempts` random
-        configurations within the limits, which depend on the seed alone.
+        Returns
+        -------
+        InverseKinematicsResult
+            Tuple (q, success, position_error, orientation_error, attempts). q (..., nq) are configurations. ``success``
+            (...) is true where the errors at q, in m and rad, are within the tolerances; elsewhere q is the nearest
+            that was found. ``attempts`` is the number of starts.
 
-        q_rest (nq,): of all solutions near the start, which is q_rest without q0, the one with the least sum of
-        rest_weight (q - q_rest)^2, weights (n,) in [0, 1]. joints: names of those that may move, others stay at q0, or
-        neutral without it, as joints on groups always do: floating bases, planar and ball joints. limits=False: ignore
-        limits. Joints that can make more than a turn end as near to q0 as they can, to neutral without it.
+        Raises
+        ------
+        ValueError
+            If a pose or ``q0`` is not finite.
 
-        success: errors at the q that is returned are at most position_tolerance, m, and orientation_tolerance, rad.
-        Else q is the nearest that was found. docs/inverse_kinematics.md has the method. ValueError for a pose or q0
-        that is not finite."""
+        Notes
+        -----
+        Joints that can make more than a turn end as near to the start as they can, to neutral without one.
+
+        The method is in docs/inverse_kinematics.md.
+        """
         if any_foreign((pose, q0)):
             return self._searched_on(pose, q0, threads, link=link, parts=parts, reference=reference, q_rest=q_rest,
                                      rest_weight=rest_weight, joints=None if joints is None else list(joints),

@@ -27,10 +27,33 @@ class Kinematics(Evaluation):
 
     def forward_kinematics(self, q: ArrayLike, link: str, reference: str | None = None, out: Out = None,
                            threads: Threads = None, point: Point = None) -> np.ndarray:
-        """The pose (..., 4, 4) of a link in the frame of a reference link, the root unless named; [MK] (8).
+        """Compute the pose of a link in the frame of a reference link.
 
-        point (..., 3): the pose of a frame with the link's orientation at this point of it, in m in the link's frame;
-        leading axes broadcast with those of q."""
+        Parameters
+        ----------
+        q : array_like (..., nq)
+            Configurations, rad or m.
+        link : str
+            Name of the link.
+        reference : str, optional
+            Reference link, the root by default.
+        out : ndarray (..., 4, 4), optional
+            Array for the result.
+        threads : int, optional
+            Threads for a batch.
+        point : array_like (..., 3), optional
+            Point of the link, in its frame, m: the pose is then of a frame with the link's orientation at this point.
+            Leading axes broadcast with those of q.
+
+        Returns
+        -------
+        ndarray (..., 4, 4)
+            Homogeneous transforms [[R, p], [0, 1]], p in m.
+
+        References
+        ----------
+        [MK] (8).
+        """
         try:
             _, target = self._jacobians[link]["body"][reference]
         except (KeyError, TypeError):
@@ -45,20 +68,74 @@ class Kinematics(Evaluation):
 
     def body_poses(self, q: ArrayLike, form: str = "body_fixed", reference: str | None = None, out: Out = None,
                    threads: Threads = None) -> np.ndarray:
-        """The poses (..., b, 4, 4) of all bodies in the frame of a reference link, the root unless named, in the order
-        of model.body_names, by the product of exponentials in body-fixed, [MK] (8), or spatial form, [MK] (10)."""
+        """Compute the poses of all bodies in the frame of a reference link.
+
+        Parameters
+        ----------
+        q : array_like (..., nq)
+            Configurations, rad or m.
+        form : {"body_fixed", "spatial"}, optional
+            Form of the product of exponentials: body-fixed or spatial.
+        reference : str, optional
+            Reference link, the root by default.
+        out : ndarray (..., b, 4, 4), optional
+            Array for the result.
+        threads : int, optional
+            Threads for a batch.
+
+        Returns
+        -------
+        ndarray (..., b, 4, 4)
+            Homogeneous transforms, in the order of model.body_names.
+
+        References
+        ----------
+        [MK] (8) body-fixed, (10) spatial.
+        """
         forms = {"body_fixed": BODY_POSES, "spatial": BODY_POSES_SPATIAL}
         target = self._target(self.model.root, reference, "body").packed
         return self._evaluate(self._of(forms[checks.one_of("form", form, forms)]), {"q": q}, out, threads, target)
 
     def jacobian(self, q: ArrayLike, link: str, representation: str = "body", reference: str | None = None,
                  out: Out = None, threads: Threads = None, point: Point = None) -> np.ndarray:
-        """The Jacobian J (..., 6, n) of a link, angular rows first: J qd is its twist relative to a reference link.
+        """Compute the Jacobian J of a link: J qd is its twist relative to a reference link.
 
-        representation: "body" (measured and resolved in the link's frame), "spatial" (in the reference frame), "hybrid"
-        (velocity of the link's origin, resolved in the reference frame) or "mixed" (angular rows resolved in the link's
-        frame, linear ones in the reference frame); [MK] (16), (28), (40), (50). reference: the root by default. point
-        (..., 3): that of a frame with the link's orientation at this point of the link, as in forward_kinematics."""
+        Parameters
+        ----------
+        q : array_like (..., nq)
+            Configurations, rad or m.
+        link : str
+            Name of the link.
+        representation : {"body", "spatial", "hybrid", "mixed"}, optional
+            Representation of the twist; see Notes.
+        reference : str, optional
+            Reference link, the root by default.
+        out : ndarray (..., 6, n), optional
+            Array for the result.
+        threads : int, optional
+            Threads for a batch.
+        point : array_like (..., 3), optional
+            Point of the link, in its frame, m: the Jacobian is then of a frame with the link's orientation at this
+            point, as in ``forward_kinematics``.
+
+        Returns
+        -------
+        ndarray (..., 6, n)
+            Jacobians, angular rows first.
+
+        Notes
+        -----
+        The representations are:
+
+        - "body": measured and resolved in the link's frame.
+        - "spatial": measured and resolved in the reference frame.
+        - "hybrid": velocity of the link's origin, resolved in the reference frame.
+        - "mixed": angular rows resolved in the link's frame, linear ones in the reference frame.
+
+        References
+        ----------
+        [MK] (16), (28), (40), (50).
+        """
         try:
             jacobian, target = self._jacobians[link][representation][reference]
         except (KeyError, TypeError):           # a first call, or no valid name
@@ -74,9 +151,36 @@ class Kinematics(Evaluation):
     def jacobian_derivative(self, q: ArrayLike, qd: ArrayLike, link: str, representation: str = "body",
                             reference: str | None = None, out: Out = None, threads: Threads = None,
                             point: Point = None) -> np.ndarray:
-        """The time derivative (..., 6, n) of the Jacobian of `jacobian` along qd; [MD] (5), (16), (25).
+        """Compute the time derivative of the Jacobian of ``jacobian`` along qd.
 
-        point: as in `jacobian`, fixed to the link."""
+        Parameters
+        ----------
+        q : array_like (..., nq)
+            Configurations, rad or m.
+        qd : array_like (..., n)
+            Velocities, rad/s or m/s.
+        link : str
+            Name of the link.
+        representation : {"body", "spatial", "hybrid", "mixed"}, optional
+            Representation of twists, as in ``jacobian``.
+        reference : str, optional
+            Reference link, the root by default.
+        out : ndarray (..., 6, n), optional
+            Array for the result.
+        threads : int, optional
+            Threads for a batch.
+        point : array_like (..., 3), optional
+            Point fixed to the link, in its frame, m, in place of the link's origin.
+
+        Returns
+        -------
+        ndarray (..., 6, n)
+            Derivatives, angular rows first.
+
+        References
+        ----------
+        [MD] (5), (16), (25).
+        """
         try:
             _, target = self._jacobians[link][representation][reference]
         except (KeyError, TypeError):
@@ -91,15 +195,57 @@ class Kinematics(Evaluation):
 
     def body_twists(self, q: ArrayLike, qd: ArrayLike, representation: str = "body", out: Out = None,
                     threads: Threads = None) -> np.ndarray:
-        """The twists (..., b, 6) of all bodies, in the order of model.body_names; [MK] (14), (30), (42), (52).
+        """Compute the twists of all bodies.
 
-        representation as in `jacobian`, of body frames relative to the root frame."""
+        Parameters
+        ----------
+        q : array_like (..., nq)
+            Configurations, rad or m.
+        qd : array_like (..., n)
+            Velocities, rad/s or m/s.
+        representation : {"body", "spatial", "hybrid", "mixed"}, optional
+            Representation, as in ``jacobian``, of body frames relative to the root frame.
+        out : ndarray (..., b, 6), optional
+            Array for the result.
+        threads : int, optional
+            Threads for a batch.
+
+        Returns
+        -------
+        ndarray (..., b, 6)
+            Twists, in the order of model.body_names.
+
+        References
+        ----------
+        [MK] (14), (30), (42), (52).
+        """
         entry = self._of(BODY_TWISTS_IN[checks.one_of("representation", representation, BODY_TWISTS_IN)])
         return self._evaluate(entry, {"q": q, "qd": qd}, out, threads, self._root)
 
     def body_jacobians(self, q: ArrayLike, representation: str = "body", out: Out = None,
                        threads: Threads = None) -> np.ndarray:
-        """The Jacobians (..., b, 6, n) of all bodies, with J qd their twists; [MK] (19), (29), (41), (51)."""
+        """Compute the Jacobians J of all bodies: J qd are their twists.
+
+        Parameters
+        ----------
+        q : array_like (..., nq)
+            Configurations, rad or m.
+        representation : {"body", "spatial", "hybrid", "mixed"}, optional
+            Representation, as in ``body_twists``.
+        out : ndarray (..., b, 6, n), optional
+            Array for the result.
+        threads : int, optional
+            Threads for a batch.
+
+        Returns
+        -------
+        ndarray (..., b, 6, n)
+            Jacobians, in the order of model.body_names.
+
+        References
+        ----------
+        [MK] (19), (29), (41), (51).
+        """
         entry = self._of(BODY_JACOBIANS_IN[checks.one_of("representation", representation, BODY_JACOBIANS_IN)])
         return self._evaluate(entry, {"q": q}, out, threads, self._root)
 

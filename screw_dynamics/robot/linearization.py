@@ -21,17 +21,59 @@ class Linearization(Derivatives, Integration):
                   external: Wrenches | None = None, integrator: str = "semi_implicit_euler", *, friction: bool = False,
                   limits: bool = False, forces: Forces = None, t: float = 0.0,
                   out: tuple[np.ndarray, np.ndarray] | None = None, threads: Threads = None) -> LinearModel:
-        """The linear model x' = A x + B u of deviations x = (dq, dqd) from a state and u = dtau; [MD] 6.1.
+        """Compute the linear model x' = A x + B u of deviations x = (dq, dqd) and u = dtau from a state.
 
-        A (..., 2n, 2n), B (..., 2n, n), positions first, and the acceleration qdd (..., n) at the state. Deviations are
-        along the joint twists: q moves to integrate(q, dq). For joints of one degree of freedom A = [[0, 1], [dqdd/dq,
-        dqdd/dqd]]; on groups -ad of the joint's twist is in the place of 0.
+        Parameters
+        ----------
+        q : array_like (..., nq)
+            Configurations, rad or m.
+        qd : array_like (..., n)
+            Velocities, rad/s or m/s.
+        tau : array_like (..., n)
+            Efforts, N m or N.
+        dt : float, optional
+            Time step, s: the model is then x+ = A x + B u. By default time is continuous.
+        external : dict of str to array_like (..., 6), optional
+            Wrenches on links, as in ``inverse_dynamics``, constant in their links' frames.
+        integrator : {"semi_implicit_euler", "rk4"}, optional
+            Integrator of the step, with dt.
+        friction : bool, optional
+            If true, friction acts, as in ``rollout``.
+        limits : bool, optional
+            If true, position limits act, as in ``step``; only with dt.
+        forces : sequence of Element, optional
+            Elements of ``screw_dynamics.forces``.
+        t : float, optional
+            Time, s, at which ``forces`` act.
+        out : tuple of ndarray (..., 2n, 2n) and (..., 2n, n), optional
+            Arrays (A, B) for the result.
+        threads : int, optional
+            Threads for a batch.
 
-        dt: instead x+ = A x + B u, the exact derivative of `step` with the same dt (s), integrator, friction and
-        limits, which the continuous model has not: at a stop it is that of a joint which stays there, and so is it
-        where dry friction holds one, which at rest the continuous model leaves out. external as in inverse_dynamics:
-        wrenches that stay the same in their links' frames. forces: elements of screw_dynamics.forces, at the time t
-        (s). out: (A, B)."""
+        Returns
+        -------
+        LinearModel
+            The matrices A (..., 2n, 2n) and B (..., 2n, n), positions first, and the acceleration qdd (..., n) at the
+            state.
+
+        Raises
+        ------
+        ValueError
+            If ``limits`` act without dt: a stop acts between steps.
+
+        Notes
+        -----
+        Deviations are along the joint twists: q moves to integrate(q, dq). For joints of one degree of freedom A = [[0,
+        1], [dqdd/dq, dqdd/dqd]]; for Lie-group joints -ad of the joint's twist is in the place of 0.
+
+        With dt, A and B are the exact derivatives of ``step`` with the same dt, integrator, friction and limits. At a
+        stop, and where dry friction holds a joint, they describe a joint that stays there. The continuous model has no
+        limits, and leaves out dry friction at rest.
+
+        References
+        ----------
+        [MD] 6.1.
+        """
         (q, qd, tau), external = states(self, external, q=q, qd=qd, tau=tau)
         friction, limits = checks.flag("friction", friction), checks.flag("limits", limits)
         checks.one_of("integrator", integrator, LINEARIZED)
@@ -55,11 +97,43 @@ class Linearization(Derivatives, Integration):
                             steps: int = 1000, integrator: str = "semi_implicit_euler", *, friction: bool = False,
                             limits: bool = False, forces: Forces = None, parameters: bool = False,
                             threads: Threads = None) -> RolloutDerivatives:
-        """A `rollout` of fixed steps, and its derivatives: `forward` from deviations of the initial state, of
-        efforts and of parameters, `adjoint` from a cost back to all of them, `final` of the last state.
+        """Simulate a rollout of fixed steps with its derivatives.
 
-        Exact for its steps, as linearize. integrator: of fixed steps. effort: no controller. parameters: also by
-        `inertial_parameters`, without limits."""
+        Parameters
+        ----------
+        q0 : array_like (..., nq)
+            Initial configurations, rad or m.
+        qd0 : array_like (..., n)
+            Initial velocities, rad/s or m/s.
+        effort : array_like, optional
+            Efforts, N m or N: (..., n), or (..., steps, n) one for each interval; no controller.
+        dt : float, optional
+            Time step, s.
+        steps : int, optional
+            Number of steps.
+        integrator : {"semi_implicit_euler", "rk4"}, optional
+            Integrator, of fixed steps.
+        friction : bool, optional
+            If true, friction acts, as in ``rollout``.
+        limits : bool, optional
+            If true, position limits act, as in ``rollout``.
+        forces : sequence of Element, optional
+            Force elements, as in ``rollout``.
+        parameters : bool, optional
+            If true, include derivatives by ``inertial_parameters``; not with ``limits``.
+        threads : int, optional
+            Threads for a batch.
+
+        Returns
+        -------
+        RolloutDerivatives
+            The rollout, with the methods ``forward``, from deviations of the initial state, of efforts and of
+            parameters; ``adjoint``, from a cost back to all of them; and ``final``, of the last state.
+
+        Notes
+        -----
+        The derivatives are exact for the steps, as in ``linearize``.
+        """
         return RolloutDerivatives(self, q0, qd0, effort, dt, steps, integrator, friction, limits, forces, parameters,
                                   threads)
 
@@ -67,11 +141,44 @@ class Linearization(Derivatives, Integration):
                          dt: float = 1e-3, steps: int = 1000, integrator: str = "semi_implicit_euler", *,
                          friction: bool = False, limits: bool = False, forces: Forces = None,
                          parameters: bool = False, threads: Threads = None) -> tuple[np.ndarray, RolloutGradient]:
-        """The value (...) of a cost along a rollout, and its gradient by initial state, efforts and parameters, by one
-        backward sweep; arguments as in rollout_derivatives.
+        """Compute a cost along a rollout, and its gradient by one backward sweep.
 
-        cost(t, q, qd, tau): a function of times (steps + 1,), states (..., steps + 1, nq and n) and the efforts
-        of intervals (..., steps, n), that returns its value and its derivatives by q, along the joint twists, and qd,
-        (..., steps + 1, n) each, and by tau (..., steps, n), where the last may be left out, and None is 0."""
+        Parameters
+        ----------
+        cost : callable
+            Function cost(t, q, qd, tau) of times (steps + 1,), states (..., steps + 1, nq) and (..., steps + 1, n), and
+            the efforts of intervals (..., steps, n). It returns its value and its derivatives by q, along the joint
+            twists, and by qd, (..., steps + 1, n) each, and by tau (..., steps, n). The last may be left out, and None
+            is 0.
+        q0 : array_like (..., nq)
+            Initial configurations, rad or m.
+        qd0 : array_like (..., n)
+            Initial velocities, rad/s or m/s.
+        effort : array_like, optional
+            Efforts, N m or N: (..., n), or (..., steps, n) one for each interval; no controller.
+        dt : float, optional
+            Time step, s.
+        steps : int, optional
+            Number of steps.
+        integrator : {"semi_implicit_euler", "rk4"}, optional
+            Integrator, of fixed steps.
+        friction : bool, optional
+            If true, friction acts, as in ``rollout``.
+        limits : bool, optional
+            If true, position limits act, as in ``rollout``.
+        forces : sequence of Element, optional
+            Force elements, as in ``rollout``.
+        parameters : bool, optional
+            If true, include derivatives by ``inertial_parameters``; not with ``limits``.
+        threads : int, optional
+            Threads for a batch.
+
+        Returns
+        -------
+        value : ndarray (...)
+            Value of the cost.
+        gradient : RolloutGradient
+            Gradient by initial state, efforts and parameters.
+        """
         return self.rollout_derivatives(q0, qd0, effort, dt, steps, integrator, friction=friction, limits=limits,
                                         forces=forces, parameters=parameters, threads=threads).gradient(cost)

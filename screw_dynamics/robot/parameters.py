@@ -79,12 +79,36 @@ class InertialParameters(Dynamics):
 
     def torque_regressor(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, friction: bool = False, out: Out = None,
                          threads: Threads = None) -> np.ndarray:
-        """The matrix Y (..., n, 10 b), of the state alone, with Y @ inertial_parameters = inverse_dynamics(q, qd, qdd)
-        without armature.
+        """Compute the matrix Y that maps inertial parameters to efforts.
 
-        It is the derivative of the efforts by the parameters. friction: with three columns more for each velocity, of
-        its viscous damping, Coulomb friction and armature: qd, sign(qd) and qdd in its row; (..., n, 10 b + 3 n). Then
-        the product with inertial_parameters and friction_parameters is inverse_dynamics + friction_torque."""
+        Parameters
+        ----------
+        q : array_like (..., nq)
+            Configurations, rad or m.
+        qd : array_like (..., n)
+            Velocities, rad/s or m/s.
+        qdd : array_like (..., n)
+            Accelerations, rad/s^2 or m/s^2.
+        friction : bool, optional
+            If true, with three columns more for each velocity; see Notes.
+        out : ndarray (..., n, 10 b), optional
+            Array for the result.
+        threads : int, optional
+            Threads for a batch.
+
+        Returns
+        -------
+        ndarray (..., n, 10 b)
+            Derivative of the efforts by the parameters; (..., n, 10 b + 3 n) with ``friction``.
+
+        Notes
+        -----
+        Y depends on the state alone: Y @ inertial_parameters = inverse_dynamics(q, qd, qdd) without armature.
+
+        With ``friction`` the columns of viscous damping, Coulomb friction and armature of each velocity have qd,
+        sign(qd) and qdd in its row. The product with inertial_parameters and friction_parameters is then
+        inverse_dynamics + friction_torque.
+        """
         if friction is False or not checks.flag("friction", friction):
             Y = self._torque_regressor(self._root, q, qd, qdd, out, threads)
             return Y if Y is not None else self._evaluate(
@@ -106,10 +130,28 @@ class InertialParameters(Dynamics):
         return Y
 
     def momentum_regressor(self, q: ArrayLike, qd: ArrayLike, out: Out = None, threads: Threads = None) -> np.ndarray:
-        """The matrix (..., n, 10 b) whose product with inertial_parameters is the generalized momentum M(q) qd without
-        armature.
+        """Compute the matrix that maps inertial parameters to the generalized momentum M(q) qd.
 
-        Of a floating base its six rows are the momentum of the whole robot about the base's origin, in its frame."""
+        Parameters
+        ----------
+        q : array_like (..., nq)
+            Configurations, rad or m.
+        qd : array_like (..., n)
+            Velocities, rad/s or m/s.
+        out : ndarray (..., n, 10 b), optional
+            Array for the result.
+        threads : int, optional
+            Threads for a batch.
+
+        Returns
+        -------
+        ndarray (..., n, 10 b)
+            Matrix whose product with inertial_parameters is M(q) qd without armature.
+
+        Notes
+        -----
+        For a floating base its six rows are the momentum of the whole robot about the base's origin, in its frame.
+        """
         if any_foreign((q, qd)):
             return self._method_on("momentum_regressor", {"q": q, "qd": qd}, ("joint", "parameter"),
                                    self._regressor_shape, out=out, threads=threads)
@@ -120,21 +162,78 @@ class InertialParameters(Dynamics):
 
     def kinetic_energy_regressor(self, q: ArrayLike, qd: ArrayLike, out: Out = None,
                                  threads: Threads = None) -> np.ndarray:
-        """The row (..., 10 b) whose product with inertial_parameters is the kinetic energy without armature, J."""
+        """Compute the row that maps inertial parameters to the kinetic energy.
+
+        Parameters
+        ----------
+        q : array_like (..., nq)
+            Configurations, rad or m.
+        qd : array_like (..., n)
+            Velocities, rad/s or m/s.
+        out : ndarray (..., 10 b), optional
+            Array for the result.
+        threads : int, optional
+            Threads for a batch.
+
+        Returns
+        -------
+        ndarray (..., 10 b)
+            Row whose product with inertial_parameters is the kinetic energy without armature, J.
+        """
         return self._evaluate(self._of(KINETIC_ENERGY_REGRESSOR), {"q": q, "qd": qd}, out, threads, self._root)
 
     def potential_energy_regressor(self, q: ArrayLike, out: Out = None, threads: Threads = None) -> np.ndarray:
-        """The row (..., 10 b) whose product with inertial_parameters is the potential energy, J, but for the constant
-        share of the root link, which `potential_energy` contains."""
+        """Compute the row that maps inertial parameters to the potential energy.
+
+        Parameters
+        ----------
+        q : array_like (..., nq)
+            Configurations, rad or m.
+        out : ndarray (..., 10 b), optional
+            Array for the result.
+        threads : int, optional
+            Threads for a batch.
+
+        Returns
+        -------
+        ndarray (..., 10 b)
+            Row whose product with inertial_parameters is the potential energy, J, except for the constant share of the
+            root link, which ``potential_energy`` contains.
+        """
         return self._evaluate(self._of(POTENTIAL_ENERGY_REGRESSOR), {"q": q}, out, threads, self._root)
 
     def acceleration_regressor(self, q: ArrayLike, qd: ArrayLike, tau: ArrayLike, friction: bool = False,
                                threads: Threads = None) -> np.ndarray:
-        """The derivative (..., n, 10 b) of forward_dynamics(q, qd, tau) by the inertial parameters: -M^-1 Y, Y the
-        torque_regressor at the accelerations that the efforts cause.
+        """Compute the derivative of ``forward_dynamics`` by the inertial parameters.
 
-        friction: with the columns of torque_regressor; that of Coulomb friction is the derivative where qd is not 0.
-        numpy.linalg.LinAlgError where the mass matrix is singular."""
+        Parameters
+        ----------
+        q : array_like (..., nq)
+            Configurations, rad or m.
+        qd : array_like (..., n)
+            Velocities, rad/s or m/s.
+        tau : array_like (..., n)
+            Efforts, N m or N.
+        friction : bool, optional
+            If true, with the columns of ``torque_regressor``.
+        threads : int, optional
+            Threads for a batch.
+
+        Returns
+        -------
+        ndarray (..., n, 10 b)
+            The matrix -M^-1 Y, with Y the ``torque_regressor`` at the accelerations that the efforts cause; (..., n, 10
+            b + 3 n) with ``friction``.
+
+        Raises
+        ------
+        numpy.linalg.LinAlgError
+            If the mass matrix is singular.
+
+        Notes
+        -----
+        The column of Coulomb friction is the derivative where qd is not 0.
+        """
         if any_foreign((q, qd, tau)):
             n, columns = self._regressor_shape
             return self._method_on(

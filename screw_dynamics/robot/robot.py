@@ -40,26 +40,38 @@ GRAVITY = (0.0, 0.0, -9.81)
 
 class Robot(InertialParameters, Linearization, TimeDerivatives, InverseKinematics, WholeRobot, Configurations,
             metaclass=WithHints):
-    """Everything about how a robot moves, from its model and gravity (3,) in m/s^2, resolved in the root link's frame.
+    """A robot model under gravity, with its kinematics, dynamics and simulation.
 
+    Parameters
+    ----------
+    model : Model
+        Model of the robot.
+    gravity : array_like (3,), optional
+        Gravity, m/s^2, resolved in the root link's frame.
+    representation : {"body", "spatial", "hybrid", "mixed"}, optional
+        Twists in which the recursions of ``inverse_dynamics`` and ``forward_dynamics`` are written. By default they are
+        the fastest for each, by docs/comparison.md. Results differ by rounding alone. With mimic joints forward
+        dynamics uses the mass matrix in any case.
+    source : str, optional
+        Path or text of the URDF that the robot was read from, None for others. Shapes and meshes, which dynamics does
+        without, are looked up there by those who show a robot (``view``).
+
+    Notes
+    -----
     Configurations q (..., nq), velocities qd, accelerations qdd and efforts tau (..., n) are array-likes in the order
-    of `joint_names`; leading axes are a batch and broadcast. A joint of one degree of freedom has one number in each,
-    in rad or m, and N m or N; `q_slices` and `v_slices` tell where those of others are, docs/group_joints.md what they
-    are. Results are new float64 arrays, or `out` where
-    one is given. A wrong shape, an unknown link or representation raises ValueError; NaN and infinities propagate as
-    in NumPy. Efforts are those of the rigid bodies and gravity alone: friction is a term of its own, `friction_torque`.
+    of ``joint_names``; leading axes are a batch and broadcast. A joint of one degree of freedom has one number in each,
+    in rad or m, and N m or N. The numbers of other joints are at ``q_slices`` and ``v_slices``; docs/group_joints.md
+    explains them.
 
-    representation: the twists, "body", "spatial", "hybrid" or "mixed", in which the recursions of inverse_dynamics and
-    forward_dynamics are written; None: the fastest for each, by docs/comparison.md. Results differ by rounding alone.
-    With mimic joints forward dynamics uses the mass matrix in any case.
+    Results are new float64 arrays, or ``out`` where one is given. A wrong shape, an unknown link or representation
+    raises ValueError. NaN and infinities propagate as in NumPy. Efforts are those of the rigid bodies and gravity
+    alone: friction is a term of its own, ``friction_torque``.
 
-    A batch runs on SIMD lanes and on `threads` threads; by default as many as the process may use, fewer if
+    A batch runs on SIMD lanes and on ``threads`` threads; by default as many as the process may use, fewer if
     NUMBA_NUM_THREADS or OMP_NUM_THREADS is less. Its results equal those of single states to rounding. A robot is
-    immutable, and may be used from several threads at once. Into an `out` of float32 the methods of states compute in
+    immutable, and may be used from several threads at once. Into an ``out`` of float32 the methods of states compute in
     single precision, on twice as many states at once; docs/benchmarks.md has the error's bound.
-
-    source: the path or text of the URDF that a robot was read from, None for others. Shapes and meshes, which dynamics
-    does without, are looked up there by those who show a robot (`view`)."""
+    """
 
     _sealed = False         # True once every attribute is set
 
@@ -105,11 +117,43 @@ class Robot(InertialParameters, Linearization, TimeDerivatives, InverseKinematic
                   gravity: ArrayLike = GRAVITY, representation: str | None = None,
                   lock: Mapping[str, ArrayLike] | None = None, floating_base: bool = False,
                   xacro_args: Mapping[str, str] | None = None) -> Robot:
-        """Read a URDF: a path, XML text or an open file. Raises UrdfError; what is odd is a UrdfWarning, and so
-        are loops and gears of the URDF, which a Robot, a tree, leaves open, and ClosedLoopRobot.from_urdf closes.
+        """Read a robot from a URDF.
 
-        See read_urdf for `base_link`, `tip_link`, `lock`, {joint name: position} of joints to be fixed,
-        `floating_base`, whether the root link moves freely, and `xacro_args`, {name: value} of a xacro file."""
+        Parameters
+        ----------
+        source : str, path-like, bytes or file object
+            Path, XML text or open file.
+        base_link : str, optional
+            Link that becomes the root, as in ``read_urdf``.
+        tip_link : str, optional
+            Last link: only the path to it is kept, as in ``read_urdf``.
+        gravity : array_like (3,), optional
+            Gravity, m/s^2, resolved in the root link's frame.
+        representation : {"body", "spatial", "hybrid", "mixed"}, optional
+            Twists of the recursions, as in ``Robot``.
+        lock : dict of str to array_like, optional
+            Positions of named joints that are fixed, as in ``read_urdf``.
+        floating_base : bool, optional
+            If true, the root link moves freely, as in ``read_urdf``.
+        xacro_args : dict of str to str, optional
+            Arguments of a xacro file by name, as in ``read_urdf``.
+
+        Returns
+        -------
+        Robot
+            The robot.
+
+        Raises
+        ------
+        UrdfError
+            If the URDF cannot be read.
+
+        Warns
+        -----
+        UrdfWarning
+            If something in the URDF is odd, or if it has loops or gears, which a Robot, a tree, leaves open, and
+            ``ClosedLoopRobot.from_urdf`` closes.
+        """
         source = opened(source, xacro_args)
         model = read_urdf(source, base_link, tip_link, lock, floating_base)
         path = path_of(source)
@@ -120,30 +164,77 @@ class Robot(InertialParameters, Linearization, TimeDerivatives, InverseKinematic
     @classmethod
     def from_mjcf(cls, source: Any, gravity: ArrayLike | None = None, representation: str | None = None,
                   folder: str | os.PathLike | None = None) -> Robot:
-        """Read a model of MuJoCo, which has to be installed: MJCF text, a path, an MjSpec or an MjModel; read_mjcf says
-        what becomes of it, and which files it may name: those of its folder. gravity: the model's if None. What is left
-        out is an MjcfWarning."""
+        """Read a robot from a model of MuJoCo, which has to be installed.
+
+        Parameters
+        ----------
+        source : str, path-like, MjSpec or MjModel
+            MJCF text, a path, or a model of MuJoCo's.
+        gravity : array_like (3,), optional
+            Gravity, m/s^2; the model's by default.
+        representation : {"body", "spatial", "hybrid", "mixed"}, optional
+            Twists of the recursions, as in ``Robot``.
+        folder : str or path-like, optional
+            Folder of the files that the model may name, as in ``read_mjcf``.
+
+        Returns
+        -------
+        Robot
+            The robot, made of the model as ``read_mjcf`` describes.
+
+        Warns
+        -----
+        MjcfWarning
+            If something is left out, or if the model has loops, which a Robot, a tree, leaves open, and
+            ``ClosedLoopRobot.from_mjcf`` closes.
+        """
         mj = mjcf.compiled(source, folder)
         model = mjcf.read_mjcf(mj)
         issue(left_open(model, "a Robot is a tree (ClosedLoopRobot.from_mjcf closes them)"), mjcf.MjcfWarning)
         return cls(model, mj.opt.gravity if gravity is None else gravity, representation)
 
     def to_urdf(self, path: str | os.PathLike | None = None) -> str:
-        """The text of a URDF of the robot as it is, which is written to a path too, if one is given, at once.
+        """Return the text of a URDF of the robot as it is.
 
-        A robot that was read from a URDF (`source`) gets its text back, with the same links, joints, meshes, order,
-        comments and encoding, in which inertias, damping, friction, armature, limits, drives and forces of its own are
-        those of the robot, armature and the last two in an element <screw_dynamics>. A body is a link and all that is
-        fixed to it: its link takes what has changed, those fixed to it keep what they have, or have nothing, with a
-        UrdfWarning, if that is more than all. Read again, with the same options, it gives the same numbers to the last
-        bit: what an <inertial> cannot say of the last digits is in <screw_dynamics>. A UrdfWarning names meshes that
-        are found from the source, and not from the path.
+        Parameters
+        ----------
+        path : str or path-like, optional
+            File to which the text is written, too, at once.
 
-        Of another robot (a ModelBuilder's, or MJCF's) it is a URDF of the model alone, places and axes to rounding;
-        joints below links that are fixed to others may come in another order.
+        Returns
+        -------
+        str
+            Text of the URDF.
 
-        ValueError names what a URDF has no word for, a source that is not there any more or not that of this robot, and
-        a path that cannot be; OSError where nothing can be written."""
+        Raises
+        ------
+        ValueError
+            If a URDF has no word for something, the source is missing or belongs to another robot, or the path is not
+            possible. The error names it.
+        OSError
+            If nothing can be written.
+
+        Warns
+        -----
+        UrdfWarning
+            If links fixed to a body have more than the body has now, or if meshes are found from the source, and not
+            from the path.
+
+        Notes
+        -----
+        A robot that was read from a URDF (``source``) gets its text back, with the same links, joints, meshes, order,
+        comments and encoding. Inertias, damping, friction, armature, limits, drives and forces of its own are those of
+        the robot; armature, drives and forces are in an element ``<screw_dynamics>``.
+
+        A body is a link and all that is fixed to it. Its link takes what has changed. Those fixed to it keep what they
+        have, or have nothing, with a UrdfWarning, if that is more than all.
+
+        Read again, with the same options, the text gives the same numbers to the last bit: what an ``<inertial>``
+        cannot express of the last digits is in ``<screw_dynamics>``.
+
+        For another robot (a ModelBuilder's, or MJCF's) it is a URDF of the model alone, with places and axes to
+        rounding. Joints below links that are fixed to others may come in another order.
+        """
         from screw_dynamics.urdf.model_alone import urdf_text  # when it is called: few robots are written
         from screw_dynamics.urdf.writer import written
 
@@ -165,34 +256,120 @@ class Robot(InertialParameters, Linearization, TimeDerivatives, InverseKinematic
         return type(self).__name__, self.model.digest, self.gravity.tolist(), self.representation
 
     def with_gravity(self, gravity: ArrayLike) -> Robot:
-        """Return a copy of the robot under another gravity (3,)."""
+        """Return a copy of the robot under another gravity.
+
+        Parameters
+        ----------
+        gravity : array_like (3,)
+            Gravity, m/s^2, resolved in the root link's frame.
+
+        Returns
+        -------
+        Robot
+            The copy.
+        """
         return Robot(self.model, gravity, self.representation, self.source)
 
     def with_payload(self, link: str, mass: float, com: ArrayLike = (0.0, 0.0, 0.0),
                      inertia: ArrayLike | None = None) -> Robot:
-        """Return a copy with a load on a link: mass, com (3,), inertia (3, 3) about com; see Model.with_payload."""
+        """Return a copy of the robot with a load on a link.
+
+        Parameters
+        ----------
+        link : str
+            Name of the link.
+        mass : float
+            Mass, kg.
+        com : array_like (3,), optional
+            Center of mass in the link's frame, m.
+        inertia : array_like (3, 3), optional
+            Inertia about the center of mass, in the link's frame, kg m^2.
+
+        Returns
+        -------
+        Robot
+            The copy.
+
+        See Also
+        --------
+        Model.with_payload
+        """
         return Robot(self.model.with_payload(link, mass, com, inertia), self.gravity, self.representation, self.source)
 
     def with_root_inertia(self, inertia: ArrayLike | None = None) -> Robot:
-        """Return a copy with another inertia (6, 6) of the root link, which stands still; None: without any. Totals, as
-        total_mass, center_of_mass and potential_energy, are then of what moves, as Pinocchio's are; efforts and
-        accelerations do not depend on it. See Model.with_root_inertia."""
+        """Return a copy of the robot with another inertia of the root link, which stands still.
+
+        Parameters
+        ----------
+        inertia : array_like (6, 6), optional
+            Inertia of the root link, and of what is fixed to it, about the root's origin; none by default.
+
+        Returns
+        -------
+        Robot
+            The copy.
+
+        See Also
+        --------
+        Model.with_root_inertia
+
+        Notes
+        -----
+        Without inertia of the root, totals such as total_mass, center_of_mass and potential_energy are of what moves,
+        as Pinocchio's are. Efforts and accelerations do not depend on it.
+        """
         return Robot(self.model.with_root_inertia(inertia), self.gravity, self.representation, self.source)
 
     def with_armature(self, armature: Mapping[str, float]) -> Robot:
-        """Return a copy with other armature of some joints, {joint: value}, kg m^2 or kg: the inertia of the motor's
-        rotor times the gear ratio squared. It adds 1/2 armature qd^2 to the kinetic energy; see Model.with_armature."""
+        """Return a copy of the robot with other armature of some joints.
+
+        Parameters
+        ----------
+        armature : dict of str to float
+            Armature of each named joint, kg m^2 or kg: the inertia of the motor's rotor times the gear ratio squared.
+
+        Returns
+        -------
+        Robot
+            The copy.
+
+        See Also
+        --------
+        Model.with_armature
+
+        Notes
+        -----
+        Armature adds 1/2 armature qd^2 to the kinetic energy.
+        """
         return Robot(following(self.model.with_armature(armature)), self.gravity, self.representation, self.source)
 
     def with_drives(self, drives: Mapping[str, Drive]) -> Robot:
-        """Return a copy with drives at some joints, {joint: Drive}: motors behind gears, rigid or behind springs.
+        """Return a copy of the robot with drives at some joints.
 
-        Of an elastic drive the motor is a coordinate more, <joint>_motor, behind all others in q, velocities and
-        efforts, its position theta and its effort as the joint feels them. Its spring acts in every motion: rollout,
-        step, linearize, gradients, balances, scenes, the simulator; `drive_torque` has its efforts, which those of
-        inverse_dynamics and forward_dynamics do not contain. ElasticJoints(robot) of sd.elastic_joints has what such
-        robots are asked for: feed-forward, equilibria, resonances. See Drive, and model/drives.py for what becomes of
-        the model; docs/drives.md."""
+        Parameters
+        ----------
+        drives : dict of str to Drive
+            Drive of each named joint: a motor behind gears, rigid or behind a spring.
+
+        Returns
+        -------
+        Robot
+            The copy.
+
+        See Also
+        --------
+        Drive
+
+        Notes
+        -----
+        The motor of an elastic drive adds a coordinate, ``<joint>_motor``, behind all others in q, velocities and
+        efforts, with its position theta and its effort as the joint feels them. Its spring acts in every motion:
+        rollout, step, linearize, gradients, balances, scenes, the simulator. ``drive_torque`` has the spring's efforts,
+        which those of inverse_dynamics and forward_dynamics do not contain.
+
+        ElasticJoints(robot) of sd.elastic_joints computes feed-forward, equilibria and resonances of such robots.
+        model/drives.py has what becomes of the model; docs/drives.md.
+        """
         return Robot(with_drives(self.model, drives), self.gravity, self.representation, self.source)
 
     @property
@@ -201,11 +378,29 @@ class Robot(InertialParameters, Linearization, TimeDerivatives, InverseKinematic
         return self.model.forces
 
     def with_forces(self, forces: Sequence[Element]) -> Robot:
-        """Return a copy with these elements of screw_dynamics.forces as its own, in place of `forces`: they act in
-        every motion, beside those that a method is given, and to_urdf writes them. Elements forces.Friction act where
-        friction does, as the model's damping and Coulomb friction do, and are part of friction_torque; the others are
-        part of drive_torque, as springs of drives are. ValueError names an element that does not fit the robot, and a
-        function, which is no number."""
+        """Return a copy of the robot with force elements of its own, in place of ``forces``.
+
+        Parameters
+        ----------
+        forces : sequence of Element
+            Elements of screw_dynamics.forces.
+
+        Returns
+        -------
+        Robot
+            The copy.
+
+        Raises
+        ------
+        ValueError
+            If an element does not fit the robot, or has a function, which is no number. The error names it.
+
+        Notes
+        -----
+        The elements act in every motion, beside those that a method is given, and to_urdf writes them. Elements
+        ``forces.Friction`` act where friction does, as the model's damping and Coulomb friction do, and are part of
+        friction_torque. The others are part of drive_torque, as springs of drives are.
+        """
         elements = tuple(element.in_floats() for element in elements_of(forces))
         for element in elements:
             if KINDS.get(type(element).__name__) is not type(element):
@@ -215,17 +410,46 @@ class Robot(InertialParameters, Linearization, TimeDerivatives, InverseKinematic
         return Robot(replace(self.model, forces=elements), self.gravity, self.representation, self.source)
 
     def with_inertial_parameters(self, parameters: ArrayLike) -> Robot:
-        """Return a copy with other inertial_parameters (10 b,); see Model.with_inertial_parameters."""
+        """Return a copy of the robot with other inertial parameters.
+
+        Parameters
+        ----------
+        parameters : array_like (10 b,)
+            Parameters, in the order of ``inertial_parameters``.
+
+        Returns
+        -------
+        Robot
+            The copy.
+
+        See Also
+        --------
+        Model.with_inertial_parameters
+        """
         return Robot(self.model.with_inertial_parameters(parameters), self.gravity, self.representation, self.source)
 
     def specialize(self, jacobians: Iterable[tuple[str, ...]] = ()) -> Robot:
-        """Return a copy with straight-line kernels of its own, also in rollouts: up to some 30 joints twice as fast.
+        """Return a copy of the robot with straight-line kernels of its own, also in rollouts.
 
-        jacobians: (link, representation) pairs, or triples with a reference link, whose Jacobians get kernels too. Each
-        kernel is compiled at its first use, which takes seconds once on a machine. Of several algorithms, of forward
-        dynamics, it is that of the fewest operations for this robot; what would need more lines than specialize.LONGEST
-        remains a loop. Numbers of joints and frames within 1e-15 of 0, 1 or -1 are rounded to that. Kernels contain
-        payload and gravity: with_payload and with_gravity return ordinary robots."""
+        Parameters
+        ----------
+        jacobians : iterable of tuple of str, optional
+            Pairs (link, representation), or triples with a reference link, whose Jacobians get kernels too.
+
+        Returns
+        -------
+        Robot
+            The copy, up to some 30 joints twice as fast.
+
+        Notes
+        -----
+        Each kernel is compiled at its first use, which takes seconds once on a machine. Of several algorithms of
+        forward dynamics it is the one of the fewest operations for this robot. Algorithms that would need more lines
+        than specialize.LONGEST remain loops. Numbers of joints and frames within 1e-15 of 0, 1 or -1 are rounded to
+        that.
+
+        Kernels contain payload and gravity: with_payload and with_gravity return ordinary robots.
+        """
         special = Robot(self.model, self.gravity, self.representation, self.source)
         pose_sources = self.model.pose_sources(self.gravity)
         special._use(Choice(*(
@@ -244,21 +468,50 @@ class Robot(InertialParameters, Linearization, TimeDerivatives, InverseKinematic
                  links: Iterable[str | Sequence[str]] | None = None, precision: str = "double",
                  external: Iterable[str] = (), payload: Iterable[str] = (), gravity: bool = False,
                  ros2_control: str | None = None) -> list[Path]:
-        """Write the robot's functions as C99 to a folder, which is made if need be, with a header for C++17, a CMake
-        package, a test and a README.md; returns the paths of the files. They are the same bytes in each run.
+        """Write the robot's functions as C99 to a folder.
 
-        name: the prefix of all names, by default the folder's. quantities: of docs/c_export.md, by default all but
-        derivatives, regressor and step. links: those of kinematics, each a name, or (name, representation[, reference
-        link]) as in `jacobian`; by default the bodies that carry no other. precision: "double" or "float". external:
-        links on which wrenches act, as arguments of inverse and forward dynamics and of step. payload: links that
-        carry a load, an argument of all that depends on masses. gravity: whether it is an argument, too. ros2_control:
-        the name of a package of ROS 2 to write around all this, with a controller of ros2_control that carries gravity
-        and holds a configuration, and a plugin of inverse_dynamics_solver; for joints of one degree of freedom. The
-        prefix is then PACKAGE_dynamics by default.
+        Parameters
+        ----------
+        folder : str or path-like
+            Folder, which is created if missing.
+        name : str, optional
+            Prefix of all names; by default the folder's name, or PACKAGE_dynamics with ``ros2_control``.
+        quantities : iterable of str, optional
+            Quantities of docs/c_export.md; by default all but derivatives, regressor and step.
+        links : iterable of str or tuple of str, optional
+            Links of kinematics, each a name, or (name, representation[, reference link]) as in ``jacobian``; by default
+            the bodies that carry no other.
+        precision : {"double", "float"}, optional
+            Type of all numbers.
+        external : iterable of str, optional
+            Links on which wrenches act, as arguments of inverse and forward dynamics and of step.
+        payload : iterable of str, optional
+            Links that carry a load, an argument of all that depends on masses.
+        gravity : bool, optional
+            If true, gravity is an argument, too.
+        ros2_control : str, optional
+            Name of a package of ROS 2 to write around all this, with a controller of ros2_control that carries gravity
+            and holds a configuration, and a plugin of inverse_dynamics_solver. It is for joints of one degree of
+            freedom.
 
-        A robot is as it is now, payloads and armature included, but without springs of elastic drives. ValueError names
-        what cannot be exported: a quantity with too many operations, one that would divide by 0, a step of a robot with
-        springs or windings of drives or forces of its own, but friction. FileExistsError names a file of somebody
-        else's."""
+        Returns
+        -------
+        list of pathlib.Path
+            Paths of the files.
+
+        Raises
+        ------
+        ValueError
+            If something cannot be exported: a quantity with too many operations, one that would divide by 0, a step of
+            a robot with springs or windings of drives or forces of its own, but friction. The error names it.
+        FileExistsError
+            If the folder has a file of that name that is not of an export. The error names it.
+
+        Notes
+        -----
+        Besides the functions, the folder has a header for C++17, a CMake package, a test and a README.md. The files are
+        the same bytes in each run. The robot is exported as it is now, payloads and armature included, but without
+        springs of elastic drives.
+        """
         from screw_dynamics.c_code.export import write  # when it is called: few robots are exported
         return write(self, folder, name, quantities, links, precision, external, payload, gravity, ros2_control)

@@ -32,12 +32,45 @@ class TimeDerivatives(Dynamics):
     def inverse_dynamics_time_derivatives(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, qddd: ArrayLike,
                                           qdddd: ArrayLike | None = None, external: Wrenches | None = None,
                                           out: Out = None, threads: Threads = None) -> tuple[np.ndarray, ...]:
-        """(tau, dtau/dt), and with qdddd (tau, dtau/dt, d^2tau/dt^2), (..., n) each: the efforts of inverse_dynamics
-        and their time derivatives along a motion with these derivatives of q, O(n); N m, N m/s, N m/s^2, or N, ...
+        """Compute the efforts of ``inverse_dynamics`` and their time derivatives along a motion.
 
-        external as there: wrenches that stay the same in their links' frames. out: (..., 2, n), or (..., 3, n) with
-        qdddd. The recursion is in hybrid twists for a robot of that representation, else in body-fixed ones. For joints
-        on groups qdd, qddd and qdddd are the derivatives of qd."""
+        Parameters
+        ----------
+        q : array_like (..., nq)
+            Configurations, rad or m.
+        qd : array_like (..., n)
+            Velocities, rad/s or m/s.
+        qdd : array_like (..., n)
+            Accelerations, rad/s^2 or m/s^2.
+        qddd : array_like (..., n)
+            Third derivatives of q (jerks).
+        qdddd : array_like (..., n), optional
+            Fourth derivatives of q, for d^2tau/dt^2.
+        external : dict of str to array_like (..., 6), optional
+            Wrenches on links, as in ``inverse_dynamics``, constant in their links' frames.
+        out : ndarray (..., 2, n), optional
+            Array for the result; (..., 3, n) with qdddd.
+        threads : int, optional
+            Threads for a batch.
+
+        Returns
+        -------
+        tau : ndarray (..., n)
+            Efforts, N m or N.
+        dtau : ndarray (..., n)
+            First time derivatives dtau/dt, N m/s or N/s.
+        d2tau : ndarray (..., n)
+            Second time derivatives d^2tau/dt^2, N m/s^2 or N/s^2, only with qdddd.
+
+        Notes
+        -----
+        The cost is O(n). The recursion is in hybrid twists for a robot of that representation, else in body-fixed ones.
+        For Lie-group joints qdd, qddd and qdddd are the derivatives of qd.
+
+        References
+        ----------
+        [MD] 6.3.
+        """
         form, order = "hybrid" if self.representation == "hybrid" else "body", 1 if qdddd is None else 2
         entry = self._efforts_in_time[form, order]
         given = (q, qd, qdd, qddd) if qdddd is None else (q, qd, qdd, qddd, qdddd)
@@ -70,11 +103,43 @@ class TimeDerivatives(Dynamics):
     def link_acceleration(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, link: str, representation: str = "body",
                           reference: str | None = None, out: Out = None, threads: Threads = None,
                           point: Point = None) -> np.ndarray:
-        """The time derivative (..., 6) of the twist J qd of a link relative to a reference link, J the Jacobian of
-        `jacobian` in the same representation: J qdd + J' qd, O(n).
+        """Compute the time derivative of the twist of a link relative to a reference link.
 
-        In "hybrid" and "mixed" the linear part is the acceleration of the link's origin; gravity does not enter. point:
-        as in `jacobian`, fixed to the link, in place of its origin."""
+        Parameters
+        ----------
+        q : array_like (..., nq)
+            Configurations, rad or m.
+        qd : array_like (..., n)
+            Velocities, rad/s or m/s.
+        qdd : array_like (..., n)
+            Accelerations, rad/s^2 or m/s^2.
+        link : str
+            Name of the link.
+        representation : {"body", "spatial", "hybrid", "mixed"}, optional
+            Representation of twists, as in ``jacobian``.
+        reference : str, optional
+            Reference link, the root by default.
+        out : ndarray (..., 6), optional
+            Array for the result.
+        threads : int, optional
+            Threads for a batch.
+        point : array_like (..., 3), optional
+            Point fixed to the link, in its frame, m, in place of the link's origin.
+
+        Returns
+        -------
+        ndarray (..., 6)
+            J qdd + J' qd, with J the Jacobian of ``jacobian`` in the same representation.
+
+        Notes
+        -----
+        In "hybrid" and "mixed" the linear part is the acceleration of the link's origin, or of the point. Gravity does
+        not enter. The cost is O(n).
+
+        References
+        ----------
+        [MD] 2.
+        """
         given = q, qd, qdd
         return self._of_link(self._link_derivatives[1], given, link, representation, reference, out, threads,
                              point)
@@ -82,7 +147,40 @@ class TimeDerivatives(Dynamics):
     def link_jerk(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, qddd: ArrayLike, link: str,
                   representation: str = "body", reference: str | None = None, out: Out = None,
                   threads: Threads = None, point: Point = None) -> np.ndarray:
-        """The second time derivative (..., 6) of the twist of a link; else as link_acceleration."""
+        """Compute the second time derivative of the twist of a link.
+
+        Parameters
+        ----------
+        q : array_like (..., nq)
+            Configurations, rad or m.
+        qd : array_like (..., n)
+            Velocities, rad/s or m/s.
+        qdd : array_like (..., n)
+            Accelerations, rad/s^2 or m/s^2.
+        qddd : array_like (..., n)
+            Third derivatives of q (jerks).
+        link : str
+            Name of the link.
+        representation : {"body", "spatial", "hybrid", "mixed"}, optional
+            Representation of twists, as in ``jacobian``.
+        reference : str, optional
+            Reference link, the root by default.
+        out : ndarray (..., 6), optional
+            Array for the result.
+        threads : int, optional
+            Threads for a batch.
+        point : array_like (..., 3), optional
+            Point fixed to the link, in its frame, m, in place of the link's origin.
+
+        Returns
+        -------
+        ndarray (..., 6)
+            Derivatives, as in ``link_acceleration``.
+
+        References
+        ----------
+        [MD] 2.
+        """
         given = q, qd, qdd, qddd
         return self._of_link(self._link_derivatives[2], given, link, representation, reference, out, threads,
                              point)
@@ -90,7 +188,42 @@ class TimeDerivatives(Dynamics):
     def link_snap(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, qddd: ArrayLike, qdddd: ArrayLike, link: str,
                   representation: str = "body", reference: str | None = None, out: Out = None,
                   threads: Threads = None, point: Point = None) -> np.ndarray:
-        """The third time derivative (..., 6) of the twist of a link; else as link_acceleration."""
+        """Compute the third time derivative of the twist of a link.
+
+        Parameters
+        ----------
+        q : array_like (..., nq)
+            Configurations, rad or m.
+        qd : array_like (..., n)
+            Velocities, rad/s or m/s.
+        qdd : array_like (..., n)
+            Accelerations, rad/s^2 or m/s^2.
+        qddd : array_like (..., n)
+            Third derivatives of q (jerks).
+        qdddd : array_like (..., n)
+            Fourth derivatives of q (snaps).
+        link : str
+            Name of the link.
+        representation : {"body", "spatial", "hybrid", "mixed"}, optional
+            Representation of twists, as in ``jacobian``.
+        reference : str, optional
+            Reference link, the root by default.
+        out : ndarray (..., 6), optional
+            Array for the result.
+        threads : int, optional
+            Threads for a batch.
+        point : array_like (..., 3), optional
+            Point fixed to the link, in its frame, m, in place of the link's origin.
+
+        Returns
+        -------
+        ndarray (..., 6)
+            Derivatives, as in ``link_acceleration``.
+
+        References
+        ----------
+        [MD] 2.
+        """
         given = q, qd, qdd, qddd, qdddd
         return self._of_link(self._link_derivatives[3], given, link, representation, reference, out, threads,
                              point)
@@ -98,9 +231,38 @@ class TimeDerivatives(Dynamics):
     def jacobian_second_derivative(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, link: str,
                                    representation: str = "body", reference: str | None = None, out: Out = None,
                                    threads: Threads = None, point: Point = None) -> np.ndarray:
-        """The second time derivative (..., 6, n) of the Jacobian of `jacobian` along a motion with qd and qdd.
+        """Compute the second time derivative of the Jacobian of ``jacobian`` along a motion.
 
-        point: as in `jacobian`, fixed to the link."""
+        Parameters
+        ----------
+        q : array_like (..., nq)
+            Configurations, rad or m.
+        qd : array_like (..., n)
+            Velocities, rad/s or m/s.
+        qdd : array_like (..., n)
+            Accelerations, rad/s^2 or m/s^2.
+        link : str
+            Name of the link.
+        representation : {"body", "spatial", "hybrid", "mixed"}, optional
+            Representation of twists, as in ``jacobian``.
+        reference : str, optional
+            Reference link, the root by default.
+        out : ndarray (..., 6, n), optional
+            Array for the result.
+        threads : int, optional
+            Threads for a batch.
+        point : array_like (..., 3), optional
+            Point fixed to the link, in its frame, m, in place of the link's origin.
+
+        Returns
+        -------
+        ndarray (..., 6, n)
+            Derivatives, angular rows first.
+
+        References
+        ----------
+        [MD] 2.
+        """
         given = q, qd, qdd
         return self._of_link(self._jacobian_second_derivative, given, link, representation, reference, out,
                              threads, point)

@@ -34,23 +34,88 @@ class WholeRobot(Evaluation):
         return float(self.model.inertias[:, 5, 5].sum() + self.model.root_inertia[5, 5])
 
     def center_of_mass(self, q: ArrayLike, out: Out = None, threads: Threads = None) -> np.ndarray:
-        """The center of mass (..., 3) of all links, the root too, in the root link's frame, m. NaN without mass."""
+        """Compute the center of mass of all links, the root included.
+
+        Parameters
+        ----------
+        q : array_like (..., nq)
+            Configurations, rad or m.
+        out : ndarray (..., 3), optional
+            Array for the result.
+        threads : int, optional
+            Threads for a batch.
+
+        Returns
+        -------
+        ndarray (..., 3)
+            Positions in the root link's frame, m; NaN without mass.
+        """
         return self._evaluate(self._of(CENTER_OF_MASS), {"q": q}, out, threads, self._root)
 
     def center_of_mass_jacobian(self, q: ArrayLike, out: Out = None, threads: Threads = None) -> np.ndarray:
-        """The Jacobian (..., 3, n) of the center of mass: J qd is its velocity in the root link's frame."""
+        """Compute the Jacobian J of the center of mass: J qd is its velocity.
+
+        Parameters
+        ----------
+        q : array_like (..., nq)
+            Configurations, rad or m.
+        out : ndarray (..., 3, n), optional
+            Array for the result.
+        threads : int, optional
+            Threads for a batch.
+
+        Returns
+        -------
+        ndarray (..., 3, n)
+            Jacobians, in the root link's frame.
+        """
         momentum = self.centroidal_momentum_matrix(q, threads=threads)
         return self._per_mass(momentum[..., 3:, :], out)
 
     def center_of_mass_velocity(self, q: ArrayLike, qd: ArrayLike, out: Out = None,
                                 threads: Threads = None) -> np.ndarray:
-        """The velocity (..., 3) of the center of mass in the root link's frame, m/s."""
+        """Compute the velocity of the center of mass.
+
+        Parameters
+        ----------
+        q : array_like (..., nq)
+            Configurations, rad or m.
+        qd : array_like (..., n)
+            Velocities, rad/s or m/s.
+        out : ndarray (..., 3), optional
+            Array for the result.
+        threads : int, optional
+            Threads for a batch.
+
+        Returns
+        -------
+        ndarray (..., 3)
+            Velocities in the root link's frame, m/s.
+        """
         return self._per_mass(self.centroidal_momentum(q, qd, threads=threads)[..., 3:], out)
 
     def center_of_mass_acceleration(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike | None = None, out: Out = None,
                                     threads: Threads = None) -> np.ndarray:
-        """The acceleration (..., 3) J qdd + J' qd of the center of mass in the root link's frame, m/s^2; the part J' qd
-        alone without qdd."""
+        """Compute the acceleration of the center of mass.
+
+        Parameters
+        ----------
+        q : array_like (..., nq)
+            Configurations, rad or m.
+        qd : array_like (..., n)
+            Velocities, rad/s or m/s.
+        qdd : array_like (..., n), optional
+            Accelerations, rad/s^2 or m/s^2. Without them the result is the part J' qd alone.
+        out : ndarray (..., 3), optional
+            Array for the result.
+        threads : int, optional
+            Threads for a batch.
+
+        Returns
+        -------
+        ndarray (..., 3)
+            Accelerations J qdd + J' qd in the root link's frame, m/s^2.
+        """
         return self._per_mass(self.centroidal_momentum_rate(q, qd, qdd, threads=threads)[..., 3:], out)
 
     def _per_mass(self, x, out):
@@ -59,15 +124,51 @@ class WholeRobot(Evaluation):
             return checks.filled(out, np.divide(x, self.total_mass))
 
     def composite_inertia(self, q: ArrayLike, out: Out = None, threads: Threads = None) -> np.ndarray:
-        """The inertia (..., 6, 6) of all links, the root too, about the center of mass, in the root link's axes: that
-        of the robot with its joints locked."""
+        """Compute the inertia of the robot with its joints locked.
+
+        Parameters
+        ----------
+        q : array_like (..., nq)
+            Configurations, rad or m.
+        out : ndarray (..., 6, 6), optional
+            Array for the result.
+        threads : int, optional
+            Threads for a batch.
+
+        Returns
+        -------
+        ndarray (..., 6, 6)
+            Inertia of all links, the root included, about the center of mass, in the root link's axes.
+        """
         return self._evaluate(self._of(COMPOSITE_INERTIA), {"q": q}, out, threads, self._root)
 
     def average_twist(self, q: ArrayLike, qd: ArrayLike, out: Out = None, threads: Threads = None) -> np.ndarray:
-        """The twist (..., 6), angular velocity and velocity of the center of mass, in the root link's axes, with which
-        the robot with its joints locked has the same centroidal momentum; Orin and Goswami (2008).
+        """Compute the twist of the robot with locked joints that has the same centroidal momentum.
 
-        Where no inertia resists some rotation, it has none about that axis."""
+        Parameters
+        ----------
+        q : array_like (..., nq)
+            Configurations, rad or m.
+        qd : array_like (..., n)
+            Velocities, rad/s or m/s.
+        out : ndarray (..., 6), optional
+            Array for the result.
+        threads : int, optional
+            Threads for a batch.
+
+        Returns
+        -------
+        ndarray (..., 6)
+            Angular velocity, rad/s, and velocity of the center of mass, m/s, in the root link's axes.
+
+        Notes
+        -----
+        Where no inertia resists some rotation, the twist has none about that axis.
+
+        References
+        ----------
+        Orin and Goswami (2008).
+        """
         if any_foreign((q, qd)):
             return self._method_on("average_twist", {"q": q, "qd": qd}, ("twist",), (6,), out=out, threads=threads)
         momentum, M = self.centroidal_momentum(q, qd, threads=threads), self.composite_inertia(q, threads=threads)
@@ -77,19 +178,58 @@ class WholeRobot(Evaluation):
         return checks.filled(out, np.concatenate([angular, self._per_mass(momentum[..., 3:], None)], axis=-1))
 
     def centroidal_momentum_matrix(self, q: ArrayLike, out: Out = None, threads: Threads = None) -> np.ndarray:
-        """The matrix A (..., 6, n): A qd is the momentum of all bodies about the center of mass, in the root link's
-        axes.
+        """Compute the matrix A that maps velocities to the centroidal momentum A qd.
 
-        Angular rows first; by composite bodies, O(n), Orin and Goswami (2008)."""
+        Parameters
+        ----------
+        q : array_like (..., nq)
+            Configurations, rad or m.
+        out : ndarray (..., 6, n), optional
+            Array for the result.
+        threads : int, optional
+            Threads for a batch.
+
+        Returns
+        -------
+        ndarray (..., 6, n)
+            Matrix of the momentum of all bodies about the center of mass, in the root link's axes, angular rows first.
+
+        Notes
+        -----
+        The algorithm uses composite bodies, O(n).
+
+        References
+        ----------
+        Orin and Goswami (2008).
+        """
         A = self._centroidal_momentum_matrix(self._root, q, out, threads)
         return A if A is not None else self._evaluate(
             self._centroidal_momentum_matrix, {"q": q}, out, threads, self._root)
 
     def centroidal_momentum(self, q: ArrayLike, qd: ArrayLike, out: Out = None, threads: Threads = None) -> np.ndarray:
-        """The momentum (..., 6), angular and linear, of all bodies about the center of mass, in the root link's axes.
+        """Compute the momentum of all bodies about the center of mass.
 
-        Without forces but gravity the angular part, N m s, is constant, and the linear part, N s, grows by weight times
-        time: for a robot with a floating base in free fall."""
+        Parameters
+        ----------
+        q : array_like (..., nq)
+            Configurations, rad or m.
+        qd : array_like (..., n)
+            Velocities, rad/s or m/s.
+        out : ndarray (..., 6), optional
+            Array for the result.
+        threads : int, optional
+            Threads for a batch.
+
+        Returns
+        -------
+        ndarray (..., 6)
+            Angular momentum, N m s, and linear momentum, N s, in the root link's axes.
+
+        Notes
+        -----
+        For a robot with a floating base in free fall, without forces but gravity, the angular part is constant, and the
+        linear part grows by weight times time.
+        """
         if any_foreign((q, qd)):
             return self._method_on("centroidal_momentum", {"q": q, "qd": qd}, ("momentum",), (6,), out=out,
                                    threads=threads)
@@ -98,27 +238,100 @@ class WholeRobot(Evaluation):
 
     def centroidal_momentum_matrix_derivative(self, q: ArrayLike, qd: ArrayLike, out: Out = None,
                                               threads: Threads = None) -> np.ndarray:
-        """The time derivative A' (..., 6, n) of the matrix of `centroidal_momentum_matrix` along qd, O(n)."""
+        """Compute the time derivative of ``centroidal_momentum_matrix`` along qd.
+
+        Parameters
+        ----------
+        q : array_like (..., nq)
+            Configurations, rad or m.
+        qd : array_like (..., n)
+            Velocities, rad/s or m/s.
+        out : ndarray (..., 6, n), optional
+            Array for the result.
+        threads : int, optional
+            Threads for a batch.
+
+        Returns
+        -------
+        ndarray (..., 6, n)
+            Derivative A'.
+
+        Notes
+        -----
+        The cost is O(n).
+        """
         Ad = self._centroidal_momentum_matrix_derivative(self._root, q, qd, out, threads)
         return Ad if Ad is not None else self._evaluate(
             self._centroidal_momentum_matrix_derivative, {"q": q, "qd": qd}, out, threads, self._root)
 
     def centroidal_momentum_rate(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike | None = None, out: Out = None,
                                  threads: Threads = None) -> np.ndarray:
-        """The rate of change (..., 6) A qdd + A' qd of the centroidal momentum, N m and N; the part A' qd alone without
-        qdd.
+        """Compute the rate of change of the centroidal momentum.
 
+        Parameters
+        ----------
+        q : array_like (..., nq)
+            Configurations, rad or m.
+        qd : array_like (..., n)
+            Velocities, rad/s or m/s.
+        qdd : array_like (..., n), optional
+            Accelerations, rad/s^2 or m/s^2. Without them the result is the part A' qd alone.
+        out : ndarray (..., 6), optional
+            Array for the result.
+        threads : int, optional
+            Threads for a batch.
+
+        Returns
+        -------
+        ndarray (..., 6)
+            Rate A qdd + A' qd, N m and N.
+
+        Notes
+        -----
         For a robot with a floating base it is the sum of the wrenches of its surroundings about the center of mass, its
-        weight too."""
+        weight included.
+        """
         qdd = np.zeros(self.n) if qdd is None else qdd
         rate = self._centroidal_momentum_rate(self._root, q, qd, qdd, out, threads)
         return rate if rate is not None else self._evaluate(
             self._centroidal_momentum_rate, {"q": q, "qd": qd, "qdd": qdd}, out, threads, self._root)
 
     def kinetic_energy(self, q: ArrayLike, qd: ArrayLike, out: Out = None, threads: Threads = None) -> np.ndarray:
-        """The kinetic energy (...), J."""
+        """Compute the kinetic energy.
+
+        Parameters
+        ----------
+        q : array_like (..., nq)
+            Configurations, rad or m.
+        qd : array_like (..., n)
+            Velocities, rad/s or m/s.
+        out : ndarray (...), optional
+            Array for the result.
+        threads : int, optional
+            Threads for a batch.
+
+        Returns
+        -------
+        ndarray (...)
+            Kinetic energy, J.
+        """
         return self._number(self._of(KINETIC_ENERGY), {"q": q, "qd": qd}, out, threads)
 
     def potential_energy(self, q: ArrayLike, out: Out = None, threads: Threads = None) -> np.ndarray:
-        """The potential energy (...) of all links, the root too; 0 where a mass lies at the root frame's origin, J."""
+        """Compute the potential energy of all links, the root included.
+
+        Parameters
+        ----------
+        q : array_like (..., nq)
+            Configurations, rad or m.
+        out : ndarray (...), optional
+            Array for the result.
+        threads : int, optional
+            Threads for a batch.
+
+        Returns
+        -------
+        ndarray (...)
+            Potential energy, J; 0 where a mass lies at the root frame's origin.
+        """
         return self._number(self._of(POTENTIAL_ENERGY), {"q": q}, out, threads)
