@@ -584,7 +584,7 @@ class MotorLine(Quantity):
 
     See Also
     --------
-    screw_dynamics.TorqueSpeed : The line of a motor.
+    screw_dynamics.drive.TorqueSpeed : The line of a motor.
 
     Notes
     -----
@@ -667,7 +667,7 @@ class Distance(Quantity):
     Parameters
     ----------
     scene : Scene
-        Scene whose first robot is that of the problem. Objects are where the scene has them.
+        Scene whose first robot is the robot of the problem. Objects are where the scene has them.
     pairs : sequence of tuple of str, optional
         Some of ``scene.pairs``. By default all.
 

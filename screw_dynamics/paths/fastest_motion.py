@@ -232,11 +232,12 @@ def time_optimal(robot: Robot, path: Any, *, velocity: Given = None, acceleratio
         Path, as ``through`` and ``straight`` return it; configurations, through which a cubic spline leads; or a spline
         of SciPy.
     velocity : float, array_like (n,) or dict of str to float, optional
-        Limits of velocities, rad/s or m/s. By default those of the model.
+        Limits of velocities, rad/s or m/s. By default the limits of the model.
     acceleration : float, array_like (n,) or dict of str to float, optional
         Limits of accelerations, rad/s^2 or m/s^2. By default there are none.
     effort : float, array_like (n,) or dict of str to float, optional
-        Limits of efforts, N m or N. By default those of the model, and of its drives their lines of torque over speed.
+        Limits of efforts, N m or N. By default the limits of the model, and the lines of torque over speed of its
+        drives, whose motors then turn no faster than their no-load speeds.
     jerk : float, array_like (n,) or dict of str to float, optional
         Limits of jerks, rad/s^3 or m/s^3. By default there are none.
     link_speed : dict of str to float or tuple of float, optional
@@ -250,7 +251,8 @@ def time_optimal(robot: Robot, path: Any, *, velocity: Given = None, acceleratio
     points : int, optional
         Number of intervals into which the path is cut, which is kept to roughly.
     effort_scaling : float, optional
-        Share > 0 of all these efforts that may be taken, at each speed of a motor that of its line.
+        Share > 0 of all these efforts that may be taken. A line of torque over speed is scaled at each speed of the
+        motor.
 
     Returns
     -------
