@@ -24,19 +24,58 @@ class _Aimed(Quantity):
     aim: ClassVar[tuple[str, tuple[int, ...]]]
 
     def targets(self, robot: Any) -> Mapping[str, tuple[Any, tuple[int, ...]]]:
-        """The field."""
+        """Return the target.
+
+        Parameters
+        ----------
+        robot : Robot
+            Robot of the problem.
+
+        Returns
+        -------
+        dict of str to tuple
+            The name of the target with the pair of it and of its shape.
+        """
         field, shape = self.aim
         return {self._named(field): (getattr(self, field), shape)}
 
     def check(self, robot: Any) -> None:
-        """ValueError for a target that is none."""
+        """Check that the target is one.
+
+        Parameters
+        ----------
+        robot : Robot
+            Robot of the problem.
+
+        Raises
+        ------
+        ValueError
+            If it is not finite numbers of its shape, or a matrix that is no rotation or pose. Functions of the time are
+            checked where they are evaluated.
+        """
         super().check(robot)
         given = getattr(self, self.aim[0])
         if not callable(given):
             self._check_rotation(np.asarray(given))
 
     def target(self, nodes: Nodes) -> np.ndarray:
-        """The target at nodes. ValueError if it is none."""
+        """Return the target at nodes.
+
+        Parameters
+        ----------
+        nodes : Nodes
+            Times, states and efforts at k nodes.
+
+        Returns
+        -------
+        ndarray
+            Target of its shape, with an axis for the nodes in front where it differs among them.
+
+        Raises
+        ------
+        ValueError
+            If a function of the time returns no target.
+        """
         field, shape = self.aim
         given = getattr(self, field)
         found = target(self._named(field), given, nodes, shape)
@@ -62,14 +101,36 @@ class _OfLink(_Aimed):
     """Of a link of the robot."""
 
     def check(self, robot: Any) -> None:
-        """ValueError for a link that is not there, and a target that is none."""
+        """Check that the link exists, and that the target is one.
+
+        Parameters
+        ----------
+        robot : Robot
+            Robot of the problem.
+
+        Raises
+        ------
+        ValueError
+            If the link is not there, or the target is none.
+        """
         checks.one_of(self._named("link"), self.link, robot.link_names)                 # type: ignore[attr-defined]
         super().check(robot)
 
 
 @dataclass(frozen=True, eq=False)
 class LinkPosition(_OfLink):
-    """The position of a link's frame, or of a `point` (3,) in it, less a target (3,), both in the root frame, m."""
+    """The position of a link, or of a point of it, less a target, both in the root frame, m.
+
+    Parameters
+    ----------
+    link : str
+        Name of the link.
+    position : array_like (3,) or callable, optional
+        Target. It may be an array, the same at all nodes, or (..., N + 1, 3), one for each; or a function of the times
+        (k,), s, that returns it (k, 3).
+    point : array_like (3,), optional
+        Point in the frame of the link, by default its origin.
+    """
 
     link: str
     position: ArrayLike | Callable = (0.0, 0.0, 0.0)
@@ -78,11 +139,39 @@ class LinkPosition(_OfLink):
     aim: ClassVar[tuple] = "position", (3,)
 
     def labels(self, robot: Any, driven: np.ndarray) -> Sequence[str]:
-        """The axes."""
+        """Return the names of the axes.
+
+        Parameters
+        ----------
+        robot : Robot
+            Robot of the problem.
+        driven : ndarray of int (m,)
+            Indices of the velocities that have efforts.
+
+        Returns
+        -------
+        sequence of str
+            The link with each axis.
+        """
         return _axes(self.link)
 
     def at(self, robot: Any, nodes: Nodes, derivatives: bool) -> Value:
-        """Its Value."""
+        """Evaluate the position less the target at nodes.
+
+        Parameters
+        ----------
+        robot : Robot
+            Robot of the problem.
+        nodes : Nodes
+            Times, states and efforts at k nodes.
+        derivatives : bool
+            True to compute derivatives, too.
+
+        Returns
+        -------
+        Value
+            Numbers (..., k, 3), m, with the derivative by q.
+        """
         C = nodes.of(robot.forward_kinematics, self.link, point=self.point)
         r = C[..., :3, 3] - self.target(nodes)
         if not derivatives:
@@ -92,7 +181,16 @@ class LinkPosition(_OfLink):
 
 @dataclass(frozen=True, eq=False)
 class LinkOrientation(_OfLink):
-    """The rotation of a link relative to a rotation matrix (3, 3) in the root frame: log(R^T R'), (3,), rad."""
+    """The rotation of a link relative to a rotation R in the root frame: log(R^T R'), (3,), rad.
+
+    Parameters
+    ----------
+    link : str
+        Name of the link.
+    rotation : array_like (3, 3) or callable
+        Target, a rotation matrix. It may be an array, the same at all nodes, or (..., N + 1, 3, 3), one for each; or a
+        function of the times (k,), s, that returns it (k, 3, 3).
+    """
 
     link: str
     rotation: ArrayLike | Callable
@@ -100,11 +198,39 @@ class LinkOrientation(_OfLink):
     aim: ClassVar[tuple] = "rotation", (3, 3)
 
     def labels(self, robot: Any, driven: np.ndarray) -> Sequence[str]:
-        """The axes."""
+        """Return the names of the axes.
+
+        Parameters
+        ----------
+        robot : Robot
+            Robot of the problem.
+        driven : ndarray of int (m,)
+            Indices of the velocities that have efforts.
+
+        Returns
+        -------
+        sequence of str
+            The link with each axis about which it is turned.
+        """
         return _axes(f"{self.link} turned about")
 
     def at(self, robot: Any, nodes: Nodes, derivatives: bool) -> Value:
-        """Its Value; by q dexp_(-r)^-1 J_w."""
+        """Evaluate the rotation relative to the target at nodes.
+
+        Parameters
+        ----------
+        robot : Robot
+            Robot of the problem.
+        nodes : Nodes
+            Times, states and efforts at k nodes.
+        derivatives : bool
+            True to compute derivatives, too.
+
+        Returns
+        -------
+        Value
+            Numbers (..., k, 3), rad, with the derivative by q, ``dexp_(-r)^-1 J_w``.
+        """
         G = self.target(nodes)
         r = so3.log(np.swapaxes(G, -1, -2) @ nodes.of(robot.forward_kinematics, self.link)[..., :3, :3])
         if not derivatives:
@@ -114,8 +240,20 @@ class LinkOrientation(_OfLink):
 
 @dataclass(frozen=True, eq=False)
 class LinkPose(_OfLink):
-    """The pose of a link as seen from another one, a matrix (4, 4) in the root frame: (log R, p) of G^-1 C, angular
-    part first (6,), rad and m, p in the axes of G."""
+    """The pose C of a link as seen from another one, G: (log R, p) of G^-1 C, (6,), rad and m.
+
+    Parameters
+    ----------
+    link : str
+        Name of the link.
+    pose : array_like (4, 4) or callable
+        Target G, a matrix in the root frame. It may be an array, the same at all nodes, or (..., N + 1, 4, 4), one for
+        each; or a function of the times (k,), s, that returns it (k, 4, 4).
+
+    Notes
+    -----
+    The angular part is first. The position p is in the axes of G.
+    """
 
     link: str
     pose: ArrayLike | Callable
@@ -123,11 +261,39 @@ class LinkPose(_OfLink):
     aim: ClassVar[tuple] = "pose", (4, 4)
 
     def labels(self, robot: Any, driven: np.ndarray) -> Sequence[str]:
-        """The axes."""
+        """Return the names of the axes.
+
+        Parameters
+        ----------
+        robot : Robot
+            Robot of the problem.
+        driven : ndarray of int (m,)
+            Indices of the velocities that have efforts.
+
+        Returns
+        -------
+        sequence of str
+            The link with each axis about which it is turned, then with each axis.
+        """
         return *_axes(f"{self.link} turned about"), *_axes(self.link)
 
     def at(self, robot: Any, nodes: Nodes, derivatives: bool) -> Value:
-        """Its Value; by q (dexp_(-r)^-1 J_w, R J_v)."""
+        """Evaluate the pose as seen from the target at nodes.
+
+        Parameters
+        ----------
+        robot : Robot
+            Robot of the problem.
+        nodes : Nodes
+            Times, states and efforts at k nodes.
+        derivatives : bool
+            True to compute derivatives, too.
+
+        Returns
+        -------
+        Value
+            Numbers (..., k, 6), rad and m, with the derivative by q, ``(dexp_(-r)^-1 J_w, R J_v)``.
+        """
         E = se3.inverse(self.target(nodes)) @ nodes.of(
             robot.forward_kinematics, self.link)
         R, xi = E[..., :3, :3], so3.log(E[..., :3, :3])
@@ -145,8 +311,19 @@ def _dexp_inverse(xi):
 
 @dataclass(frozen=True, eq=False)
 class LinkVelocity(_OfLink):
-    """The twist of a link less a target (6,), angular first, of the link's frame in the axes of the root frame (hybrid,
-    by default), rad/s and m/s."""
+    """The twist of a link less a target (6,), angular first, rad/s and m/s.
+
+    Parameters
+    ----------
+    link : str
+        Name of the link.
+    twist : array_like (6,) or callable, optional
+        Target. It may be an array, the same at all nodes, or (..., N + 1, 6), one for each; or a function of the times
+        (k,), s, that returns it (k, 6).
+    representation : str, optional
+        Representation of the twist, as of Robot.jacobian. By default it is "hybrid": the twist of the link's frame in
+        the axes of the root frame.
+    """
 
     link: str
     twist: ArrayLike | Callable = (0.0,) * 6
@@ -155,11 +332,40 @@ class LinkVelocity(_OfLink):
     aim: ClassVar[tuple] = "twist", (6,)
 
     def labels(self, robot: Any, driven: np.ndarray) -> Sequence[str]:
-        """The axes."""
+        """Return the names of the axes.
+
+        Parameters
+        ----------
+        robot : Robot
+            Robot of the problem.
+        driven : ndarray of int (m,)
+            Indices of the velocities that have efforts.
+
+        Returns
+        -------
+        sequence of str
+            The link with each axis about which it turns, then with each along which it moves.
+        """
         return *_axes(f"{self.link} turning about"), *_axes(f"{self.link} moving along")
 
     def at(self, robot: Any, nodes: Nodes, derivatives: bool) -> Value:
-        """Its Value; by q the kinematic Hessian times the velocities."""
+        """Evaluate the twist less the target at nodes.
+
+        Parameters
+        ----------
+        robot : Robot
+            Robot of the problem.
+        nodes : Nodes
+            Times, states and efforts at k nodes.
+        derivatives : bool
+            True to compute derivatives, too.
+
+        Returns
+        -------
+        Value
+            Numbers (..., k, 6), rad/s and m/s, with the derivatives by q, the kinematic Hessian times the velocities,
+            and by qd, the Jacobian.
+        """
         J = nodes.of(robot.jacobian, self.link, self.representation)
         r = (J @ nodes.qd[..., None])[..., 0] - self.target(nodes)
         if not derivatives:
@@ -170,17 +376,52 @@ class LinkVelocity(_OfLink):
 
 @dataclass(frozen=True, eq=False)
 class CenterOfMass(_Aimed):
-    """The position of the robot's center of mass less a target (3,), in the root frame, m."""
+    """The position of the robot's center of mass less a target, in the root frame, m.
+
+    Parameters
+    ----------
+    position : array_like (3,) or callable, optional
+        Target. It may be an array, the same at all nodes, or (..., N + 1, 3), one for each; or a function of the times
+        (k,), s, that returns it (k, 3).
+    """
 
     position: ArrayLike | Callable = (0.0, 0.0, 0.0)
 
     aim: ClassVar[tuple] = "position", (3,)
 
     def labels(self, robot: Any, driven: np.ndarray) -> Sequence[str]:
-        """The axes."""
+        """Return the names of the axes.
+
+        Parameters
+        ----------
+        robot : Robot
+            Robot of the problem.
+        driven : ndarray of int (m,)
+            Indices of the velocities that have efforts.
+
+        Returns
+        -------
+        sequence of str
+            The center of mass with each axis.
+        """
         return _axes("center of mass")
 
     def at(self, robot: Any, nodes: Nodes, derivatives: bool) -> Value:
-        """Its Value."""
+        """Evaluate the center of mass less the target at nodes.
+
+        Parameters
+        ----------
+        robot : Robot
+            Robot of the problem.
+        nodes : Nodes
+            Times, states and efforts at k nodes.
+        derivatives : bool
+            True to compute derivatives, too.
+
+        Returns
+        -------
+        Value
+            Numbers (..., k, 3), m, with the derivative by q.
+        """
         r = nodes.of(robot.center_of_mass) - self.target(nodes)
         return Value(r, {"q": nodes.of(robot.center_of_mass_jacobian)} if derivatives else {})

@@ -6,15 +6,40 @@ import numpy as np
 
 
 class OptimalMotion(NamedTuple):
-    """Times t (N + 1,), q (..., N + 1, nq), qd (..., N + 1, n), and the efforts tau (..., N, n) of the intervals; gains
-    (..., N, n, 2n): efforts change by these times (log(q^-1 q'), qd' - qd) of a state beside the motion, as far as
-    bounds let them.
+    """The best motion that was found, and how good it is.
 
-    cost (...): without what limits add. binding {name: (..., N + 1)}: at which nodes limits bind, and efforts. stopped
-    (...): why the search ended, "converged" or what else; converged (...). iterations (...). stationarity (...): the
-    largest derivative of the cost, with multipliers of limits, by an effort that its bounds let go that way, per N m;
-    NaN of Solver.step. gap (...): how far the ends of steps are from the next state at most. violation (...): of
-    limits, by their scales. history: of each iteration costs (...), with what limits add."""
+    Parameters
+    ----------
+    t : ndarray (N + 1,)
+        Times of the nodes, s.
+    q : ndarray (..., N + 1, nq)
+        Configurations.
+    qd : ndarray (..., N + 1, n)
+        Velocities.
+    tau : ndarray (..., N, n)
+        Efforts of the intervals.
+    gains : ndarray (..., N, n, 2n)
+        Efforts change by these times (log(q^-1 q'), qd' - qd) of a state beside the motion, as far as bounds let them.
+    cost : ndarray (...)
+        Cost, without what limits add.
+    binding : dict of str to ndarray (..., N + 1)
+        By the name of a limit or an effort a mask of the nodes at which it binds.
+    stopped : str or ndarray (...) of str
+        Reason why the search ended: "converged", or another one.
+    converged : ndarray (...) of bool
+        True where the search has converged.
+    iterations : ndarray (...) of int
+        Numbers of iterations.
+    stationarity : ndarray (...)
+        Largest derivative of the cost, with multipliers of limits, by an effort that its bounds let go that way, per N
+        m. It is NaN of Solver.step.
+    gap : ndarray (...)
+        Largest distance of the ends of steps from the next state.
+    violation : ndarray (...)
+        Largest violation of limits, by their scales.
+    history : list of ndarray (...)
+        Cost with what limits add, at first and after each iteration.
+    """
 
     t: np.ndarray
     q: np.ndarray
@@ -32,7 +57,13 @@ class OptimalMotion(NamedTuple):
     history: list[np.ndarray]
 
     def report(self) -> str:
-        """Return a report of a few lines; of many motions, of all together."""
+        """Return a report of a few lines.
+
+        Returns
+        -------
+        str
+            Report of the motion; of many motions, of all together.
+        """
         h, N, many = self.t[1] - self.t[0], len(self.t) - 1, np.size(self.cost)
         lines = [f"{'motion' if many == 1 else f'{many} motions'} of {N} steps of {h:g} s: "
                  f"{np.count_nonzero(self.converged)} of {many} converged, after {_range(self.iterations, 'd')} "
@@ -45,8 +76,27 @@ class OptimalMotion(NamedTuple):
         return "\n".join((*lines, *what_binds(self.t, self.binding)))
 
     def plot(self, axes: Any = None) -> Any:
-        """Positions, velocities and efforts of one motion over the time, and the cost over iterations, on four axes of
-        Matplotlib (an extra: pip install screw_dynamics[plot]); returns the figure. ValueError for many motions."""
+        """Plot positions, velocities and efforts over the time, and the cost over iterations.
+
+        Parameters
+        ----------
+        axes : array_like of matplotlib.axes.Axes (4,), optional
+            Axes to draw on, in any shape. By default a new figure is made.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            Figure of the axes.
+
+        Raises
+        ------
+        ValueError
+            If there are many motions.
+
+        Notes
+        -----
+        Matplotlib is an extra: pip install screw_dynamics[plot].
+        """
         if np.ndim(self.cost):
             raise ValueError(f"plot: of one motion, not of {np.shape(self.cost)}; take one of each array")
         return plotted(axes, self.t, (self.q, self.qd, np.concatenate((self.tau, self.tau[-1:]))), self.history,

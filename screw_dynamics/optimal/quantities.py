@@ -72,25 +72,98 @@ class Quantity:
     curved = True                   # its derivatives change, and do so smoothly
 
     def targets(self, robot: Any) -> Mapping[str, tuple[Any, tuple[int, ...]]]:
-        """Return its targets, which are subtracted, by name: the target, and the shape of one."""
+        """Return the targets, which are subtracted, by name.
+
+        Parameters
+        ----------
+        robot : Robot
+            Robot of the problem.
+
+        Returns
+        -------
+        dict of str to tuple
+            By name a pair of the target and of the shape of one. By default there are none.
+        """
         return {}
 
     def check(self, robot: Any) -> None:
-        """ValueError if it is none of this robot."""
+        """Check that the quantity is one of this robot.
+
+        Parameters
+        ----------
+        robot : Robot
+            Robot of the problem.
+
+        Raises
+        ------
+        ValueError
+            If a target, other than a function of the time, is not finite numbers of its shape, with any leading axes.
+        """
         for name, (given, shape) in self.targets(robot).items():
             check_target(name, given, shape)
 
     def labels(self, robot: Any, driven: np.ndarray) -> Sequence[str]:
-        """Return the names of its numbers."""
+        """Return the names of the numbers.
+
+        Parameters
+        ----------
+        robot : Robot
+            Robot of the problem.
+        driven : ndarray of int (m,)
+            Indices of the velocities that have efforts.
+
+        Returns
+        -------
+        sequence of str
+            One name for each number.
+
+        Raises
+        ------
+        NotImplementedError
+            If a subclass does not define it.
+        """
         raise NotImplementedError
 
     def entries(self, robot: Any, driven: np.ndarray) -> np.ndarray:
-        """Return for each of its numbers the index of the entry of (q, qd, tau), of n, n and m numbers, that it is,
-        less a constant target; -1 for none, which is the default for all."""
+        """Return the entries of (q, qd, tau) that the numbers are, less constant targets.
+
+        Parameters
+        ----------
+        robot : Robot
+            Robot of the problem.
+        driven : ndarray of int (m,)
+            Indices of the velocities that have efforts.
+
+        Returns
+        -------
+        ndarray of int (size,)
+            For each number the index of its entry, among n, n and m numbers; -1 for none, which is the default for all.
+        """
         return np.full(len(self.labels(robot, driven)), -1)
 
     def at(self, robot: Any, nodes: Nodes, derivatives: bool) -> Value:
-        """Its Value."""
+        """Evaluate the quantity at nodes.
+
+        Parameters
+        ----------
+        robot : Robot
+            Robot of the problem.
+        nodes : Nodes
+            Times, states and efforts at k nodes.
+        derivatives : bool
+            True to compute derivatives, too.
+
+        Returns
+        -------
+        Value
+            Numbers r (..., k, size), and their derivatives (..., k, size, n) by "q", "qd" or "tau", those by q along
+            the joint twists. None is the identity. Without derivatives they may be {}.
+
+        Raises
+        ------
+        NotImplementedError
+            If a subclass does not define it.
+        """
         raise NotImplementedError
 
 
@@ -145,24 +218,84 @@ def _of_problems(name, x, inner, nodes):
 # ------------------------------------------------------------------------------------------------- of joints
 @dataclass(frozen=True, eq=False)
 class Configuration(Quantity):
-    """The configuration relative to a configuration q (nq,): log(q^-1 q'), joint by joint (n,), rad or m."""
+    """The configuration relative to a configuration q: log(q^-1 q'), joint by joint (n,), rad or m.
+
+    Parameters
+    ----------
+    q : array_like (nq,) or callable
+        Target. It may be an array, the same at all nodes, or (..., N + 1, nq), one for each; or a function of the times
+        (k,), s, that returns it (k, nq).
+    """
 
     q: ArrayLike | Callable
 
     def targets(self, robot: Any) -> Mapping[str, tuple[Any, tuple[int, ...]]]:
-        """The configuration."""
+        """Return the target, a configuration.
+
+        Parameters
+        ----------
+        robot : Robot
+            Robot of the problem.
+
+        Returns
+        -------
+        dict of str to tuple
+            The name "Configuration.q" with the pair of the configuration and of its shape (nq,).
+        """
         return {"Configuration.q": (self.q, (robot.nq,))}
 
     def labels(self, robot: Any, driven: np.ndarray) -> Sequence[str]:
-        """The joints."""
+        """Return the names of the joints.
+
+        Parameters
+        ----------
+        robot : Robot
+            Robot of the problem.
+        driven : ndarray of int (m,)
+            Indices of the velocities that have efforts.
+
+        Returns
+        -------
+        sequence of str
+            One name for each velocity (n,).
+        """
         return velocity_names(robot.model)
 
     def entries(self, robot: Any, driven: np.ndarray) -> np.ndarray:
-        """Those of q of joints of one degree of freedom."""
+        """Return the entries of q, of joints of one degree of freedom.
+
+        Parameters
+        ----------
+        robot : Robot
+            Robot of the problem.
+        driven : ndarray of int (m,)
+            Indices of the velocities that have efforts.
+
+        Returns
+        -------
+        ndarray of int (n,)
+            Indices; -1 for other joints, and for all if the target is a function of the time.
+        """
         return np.where((robot.model.places_in_q >= 0) & (not callable(self.q)), np.arange(robot.n), -1)
 
     def at(self, robot: Any, nodes: Nodes, derivatives: bool) -> Value:
-        """Its Value; by q dexp_(-r)^-1."""
+        """Evaluate the configuration relative to the target at nodes.
+
+        Parameters
+        ----------
+        robot : Robot
+            Robot of the problem.
+        nodes : Nodes
+            Times, states and efforts at k nodes.
+        derivatives : bool
+            True to compute derivatives, too.
+
+        Returns
+        -------
+        Value
+            Numbers (..., k, n), rad or m, with the derivative by q, ``dexp_(-r)^-1``, the identity without joints on
+            groups.
+        """
         r = robot.difference(target("Configuration.q", self.q, nodes, (robot.nq,)), nodes.q)
         if not derivatives or not robot.model.on_groups:
             return Value(r, {"q": None})
@@ -171,7 +304,13 @@ class Configuration(Quantity):
 
 @dataclass(frozen=True, eq=False)
 class JointPosition(Quantity):
-    """The coordinates of the joints of one degree of freedom, or of those named, rad or m."""
+    """The coordinates of the joints of one degree of freedom, or of those named, rad or m.
+
+    Parameters
+    ----------
+    joints : sequence of str, optional
+        Names of joints of one degree of freedom. By default all of these.
+    """
 
     joints: Sequence[str] | None = None
     curved = False
@@ -196,20 +335,72 @@ class JointPosition(Quantity):
         return np.array(found, dtype=int)
 
     def check(self, robot: Any) -> None:
-        """ValueError for a joint that is not there."""
+        """Check that the joints exist.
+
+        Parameters
+        ----------
+        robot : Robot
+            Robot of the problem.
+
+        Raises
+        ------
+        ValueError
+            If a joint is not there, has several degrees of freedom, or is named twice.
+        """
         self._where(robot)
 
     def labels(self, robot: Any, driven: np.ndarray) -> Sequence[str]:
-        """The joints."""
+        """Return the names of the joints.
+
+        Parameters
+        ----------
+        robot : Robot
+            Robot of the problem.
+        driven : ndarray of int (m,)
+            Indices of the velocities that have efforts.
+
+        Returns
+        -------
+        sequence of str
+            One name for each coordinate.
+        """
         names = velocity_names(robot.model)
         return [names[k] for k in self._where(robot)]
 
     def entries(self, robot: Any, driven: np.ndarray) -> np.ndarray:
-        """Those of q."""
+        """Return the entries of q that the coordinates are.
+
+        Parameters
+        ----------
+        robot : Robot
+            Robot of the problem.
+        driven : ndarray of int (m,)
+            Indices of the velocities that have efforts.
+
+        Returns
+        -------
+        ndarray of int (size,)
+            Indices.
+        """
         return self._where(robot)
 
     def at(self, robot: Any, nodes: Nodes, derivatives: bool) -> Value:
-        """Its Value."""
+        """Evaluate the coordinates at nodes.
+
+        Parameters
+        ----------
+        robot : Robot
+            Robot of the problem.
+        nodes : Nodes
+            Times, states and efforts at k nodes.
+        derivatives : bool
+            True to compute derivatives, too.
+
+        Returns
+        -------
+        Value
+            Numbers (..., k, size), rad or m, with the derivative by q.
+        """
         where = self._where(robot)
         r = nodes.q[..., robot.model.places_in_q[where]]
         if np.array_equal(where, np.arange(robot.n)):
@@ -219,24 +410,83 @@ class JointPosition(Quantity):
 
 @dataclass(frozen=True, eq=False)
 class Velocity(Quantity):
-    """The velocities of joints (n,) less a target, rad/s or m/s."""
+    """The velocities of joints (n,) less a target, rad/s or m/s.
+
+    Parameters
+    ----------
+    qd : float, array_like (n,) or callable, optional
+        Target, one number for all or one each. It may be an array, the same at all nodes, or (..., N + 1, n), one for
+        each; or a function of the times (k,), s, that returns it (k, n).
+    """
 
     qd: ArrayLike | Callable = 0.0
 
     def targets(self, robot: Any) -> Mapping[str, tuple[Any, tuple[int, ...]]]:
-        """The velocities."""
+        """Return the target, velocities.
+
+        Parameters
+        ----------
+        robot : Robot
+            Robot of the problem.
+
+        Returns
+        -------
+        dict of str to tuple
+            The name "Velocity.qd" with the pair of the velocities and of their shape: (n,), or () for one number.
+        """
         return {"Velocity.qd": (self.qd, (robot.n,) if np.ndim(self.qd) else ())}
 
     def labels(self, robot: Any, driven: np.ndarray) -> Sequence[str]:
-        """The joints."""
+        """Return the names of the joints.
+
+        Parameters
+        ----------
+        robot : Robot
+            Robot of the problem.
+        driven : ndarray of int (m,)
+            Indices of the velocities that have efforts.
+
+        Returns
+        -------
+        sequence of str
+            One name for each velocity (n,).
+        """
         return velocity_names(robot.model)
 
     def entries(self, robot: Any, driven: np.ndarray) -> np.ndarray:
-        """Those of qd."""
+        """Return the entries of qd.
+
+        Parameters
+        ----------
+        robot : Robot
+            Robot of the problem.
+        driven : ndarray of int (m,)
+            Indices of the velocities that have efforts.
+
+        Returns
+        -------
+        ndarray of int (n,)
+            Indices; -1 for all if the target is a function of the time.
+        """
         return np.full(robot.n, -1) if callable(self.qd) else robot.n + np.arange(robot.n)
 
     def at(self, robot: Any, nodes: Nodes, derivatives: bool) -> Value:
-        """Its Value."""
+        """Evaluate the velocities less the target at nodes.
+
+        Parameters
+        ----------
+        robot : Robot
+            Robot of the problem.
+        nodes : Nodes
+            Times, states and efforts at k nodes.
+        derivatives : bool
+            True to compute derivatives, too.
+
+        Returns
+        -------
+        Value
+            Numbers (..., k, n), rad/s or m/s, with the derivative by qd, the identity.
+        """
         if np.ndim(self.qd) == 0 and not callable(self.qd):
             return Value(nodes.qd - checks.number("Velocity.qd", self.qd), {"qd": None})
         return Value(nodes.qd - target("Velocity.qd", self.qd, nodes, (robot.n,)), {"qd": None})
@@ -244,26 +494,85 @@ class Velocity(Quantity):
 
 @dataclass(frozen=True, eq=False)
 class Effort(Quantity):
-    """The efforts of the joints that are driven, in the order of `driven`, less a target (n,) of all, N m or N."""
+    """The efforts of the joints that are driven, in the order of ``driven``, less a target, N m or N.
+
+    Parameters
+    ----------
+    tau : float, array_like (n,) or callable, optional
+        Target of all velocities, one number for all or one each. It may be an array, the same at all nodes, or (..., N
+        + 1, n), one for each; or a function of the times (k,), s, that returns it (k, n).
+    """
 
     tau: ArrayLike | Callable = 0.0
     has_effort = True
 
     def targets(self, robot: Any) -> Mapping[str, tuple[Any, tuple[int, ...]]]:
-        """The efforts."""
+        """Return the target, efforts.
+
+        Parameters
+        ----------
+        robot : Robot
+            Robot of the problem.
+
+        Returns
+        -------
+        dict of str to tuple
+            The name "Effort.tau" with the pair of the efforts and of their shape: (n,), or () for one number.
+        """
         return {"Effort.tau": (self.tau, (robot.n,) if np.ndim(self.tau) else ())}
 
     def labels(self, robot: Any, driven: np.ndarray) -> Sequence[str]:
-        """The joints that are driven."""
+        """Return the names of the joints that are driven.
+
+        Parameters
+        ----------
+        robot : Robot
+            Robot of the problem.
+        driven : ndarray of int (m,)
+            Indices of the velocities that have efforts.
+
+        Returns
+        -------
+        sequence of str
+            One name for each effort (m,).
+        """
         names = velocity_names(robot.model)
         return [names[k] for k in driven]
 
     def entries(self, robot: Any, driven: np.ndarray) -> np.ndarray:
-        """Those of tau."""
+        """Return the entries of tau.
+
+        Parameters
+        ----------
+        robot : Robot
+            Robot of the problem.
+        driven : ndarray of int (m,)
+            Indices of the velocities that have efforts.
+
+        Returns
+        -------
+        ndarray of int (m,)
+            Indices; -1 for all if the target is a function of the time.
+        """
         return np.full(len(driven), -1) if callable(self.tau) else 2 * robot.n + np.arange(len(driven))
 
     def at(self, robot: Any, nodes: Nodes, derivatives: bool) -> Value:
-        """Its Value."""
+        """Evaluate the efforts less the target at nodes.
+
+        Parameters
+        ----------
+        robot : Robot
+            Robot of the problem.
+        nodes : Nodes
+            Times, states and efforts at k nodes.
+        derivatives : bool
+            True to compute derivatives, too.
+
+        Returns
+        -------
+        Value
+            Numbers (..., k, m), N m or N, with the derivative by tau, the identity.
+        """
         if np.ndim(self.tau) == 0 and not callable(self.tau):
             return Value(nodes.tau - checks.number("Effort.tau", self.tau), {"tau": None})
         return Value(nodes.tau - target("Effort.tau", self.tau, nodes, (robot.n,))[..., nodes.driven], {"tau": None})
@@ -271,25 +580,73 @@ class Effort(Quantity):
 
 @dataclass(frozen=True, eq=False)
 class MotorLine(Quantity):
-    """Of motors with a line of torque over speed, the share tau / stall + qd / no_load of what their supply has, which
-    is within -1 and 1: as tau = stall (1 - qd / no_load) is the most that turns a motor on, and -stall (1 + qd /
-    no_load) what brakes it. Beyond its no-load speed a motor must brake. See drive.TorqueSpeed."""
+    """The share tau / stall + qd / no_load of motors with a line of torque over speed.
+
+    See Also
+    --------
+    screw_dynamics.drive.TorqueSpeed : The line of a motor.
+
+    Notes
+    -----
+    The share is one of what a motor's supply has, and is within -1 and 1: tau = stall (1 - qd / no_load) is the most
+    that turns a motor on, and -stall (1 + qd / no_load) the most that brakes it. Beyond its no-load speed a motor must
+    brake.
+    """
 
     has_effort = True
     curved = False
 
     def check(self, robot: Any) -> None:
-        """ValueError for a robot whose drives have no line."""
+        """Check that the robot has motors with a line.
+
+        Parameters
+        ----------
+        robot : Robot
+            Robot of the problem.
+
+        Raises
+        ------
+        ValueError
+            If no drive of the robot has a line.
+        """
         if not np.isfinite(torque_speed(robot.model)).any():
             raise ValueError("MotorLine: no drive of the robot has a line of torque over speed")
 
     def labels(self, robot: Any, driven: np.ndarray) -> Sequence[str]:
-        """The motors that are driven and have a line."""
+        """Return the names of the motors that are driven and have a line.
+
+        Parameters
+        ----------
+        robot : Robot
+            Robot of the problem.
+        driven : ndarray of int (m,)
+            Indices of the velocities that have efforts.
+
+        Returns
+        -------
+        sequence of str
+            One name for each of these motors.
+        """
         names = velocity_names(robot.model)
         return [names[k] for k in driven if np.isfinite(torque_speed(robot.model)[0, k])]
 
     def at(self, robot: Any, nodes: Nodes, derivatives: bool) -> Value:
-        """Its Value."""
+        """Evaluate the shares at nodes.
+
+        Parameters
+        ----------
+        robot : Robot
+            Robot of the problem.
+        nodes : Nodes
+            Times, states and efforts at k nodes.
+        derivatives : bool
+            True to compute derivatives, too.
+
+        Returns
+        -------
+        Value
+            Numbers (..., k, size), with the derivatives by qd and tau.
+        """
         stall, no_load = torque_speed(robot.model)
         where = np.flatnonzero(np.isfinite(stall[nodes.driven]))            # of tau; of qd that is k
         k = nodes.driven[where]
@@ -305,15 +662,37 @@ class MotorLine(Quantity):
 # ------------------------------------------------------------------------------------------------- of others
 @dataclass(frozen=True, eq=False)
 class Distance(Quantity):
-    """The distances of the pairs of a scene whose first robot this one is, m, objects being where the scene has them;
-    pairs: some of `scene.pairs`, all by default. For limits: Limit(Distance(scene), lower=0.05)."""
+    """The distances of the pairs of a scene whose first robot this one is, m.
+
+    Parameters
+    ----------
+    scene : Scene
+        Scene whose first robot is the robot of the problem. Objects are where the scene has them.
+    pairs : sequence of tuple of str, optional
+        Some of ``scene.pairs``. By default all.
+
+    Notes
+    -----
+    Limits are made of it: ``Limit(Distance(scene), lower=0.05)``.
+    """
 
     scene: Any
     pairs: Sequence[tuple[str, str]] | None = None
     curved = False                  # what is nearest jumps from vertices to edges
 
     def check(self, robot: Any) -> None:
-        """ValueError for a scene of other robots, or a pair that is not there."""
+        """Check the scene and its pairs.
+
+        Parameters
+        ----------
+        robot : Robot
+            Robot of the problem.
+
+        Raises
+        ------
+        ValueError
+            If the scene is none, or is one of other robots, or if a pair is not there.
+        """
         if not hasattr(self.scene, "distances"):
             raise ValueError(f"Distance.scene must be a Scene, not {checks.described(self.scene)}")
         self._which()
@@ -334,11 +713,39 @@ class Distance(Quantity):
         return np.array([known.index(tuple(pair)) for pair in self.pairs], dtype=int)
 
     def labels(self, robot: Any, driven: np.ndarray) -> Sequence[str]:
-        """The pairs."""
+        """Return the names of the pairs.
+
+        Parameters
+        ----------
+        robot : Robot
+            Robot of the problem.
+        driven : ndarray of int (m,)
+            Indices of the velocities that have efforts.
+
+        Returns
+        -------
+        sequence of str
+            One name for each pair.
+        """
         return [" - ".join(self.scene.pairs[k]) for k in self._which()]
 
     def at(self, robot: Any, nodes: Nodes, derivatives: bool) -> Value:
-        """Its Value."""
+        """Evaluate the distances at nodes.
+
+        Parameters
+        ----------
+        robot : Robot
+            Robot of the problem.
+        nodes : Nodes
+            Times, states and efforts at k nodes.
+        derivatives : bool
+            True to compute derivatives, too.
+
+        Returns
+        -------
+        Value
+            Numbers (..., k, size), m, with the derivative by q.
+        """
         q = np.broadcast_to(self.scene.neutral(), (*nodes.q.shape[:-1], self.scene.nq)).copy()
         q[..., :robot.nq] = nodes.q
         found, which = self.scene.distances(q), self._which()
@@ -347,11 +754,19 @@ class Distance(Quantity):
 
 @dataclass(frozen=True, eq=False)
 class CustomQuantity(Quantity):
-    """A quantity of the user's: function(t, q, qd, tau), of arrays over (..., k nodes), that returns its numbers r
-    (..., k, size) and derivatives {"q": (..., k, size, n), "qd": ..., "tau": (..., k, size, m)}, as far as there are
-    any.
+    """A quantity of the user's, a function of arrays at nodes.
 
-    names: what its numbers are called. effort: it depends on tau, which else is None. Arrays are to be read alone."""
+    Parameters
+    ----------
+    function : callable
+        Function (t, q, qd, tau) of arrays over (..., k nodes) that returns the numbers r (..., k, size), and their
+        derivatives {"q": (..., k, size, n), "qd": ..., "tau": (..., k, size, m)}, as far as there are any. It must only
+        read the arrays.
+    names : sequence of str
+        Names of the numbers.
+    effort : bool, optional
+        True if it depends on tau, which is None otherwise.
+    """
 
     function: Callable
     names: Sequence[str]
@@ -363,17 +778,62 @@ class CustomQuantity(Quantity):
         return self.effort
 
     def check(self, robot: Any) -> None:
-        """ValueError for names that are a text: its letters would be taken for names."""
+        """Check the function and the names.
+
+        Parameters
+        ----------
+        robot : Robot
+            Robot of the problem.
+
+        Raises
+        ------
+        ValueError
+            If the names are a text, whose letters would be taken for names, or no collection; or if the function is
+            none.
+        """
         if isinstance(self.names, str) or not isinstance(self.names, Collection) or not callable(self.function):
             raise ValueError(f"CustomQuantity must have a function and a sequence of names, not "
                              f"{checks.described(self.function)} and {checks.described(self.names)}")
 
     def labels(self, robot: Any, driven: np.ndarray) -> Sequence[str]:
-        """Its names."""
+        """Return the names of the numbers.
+
+        Parameters
+        ----------
+        robot : Robot
+            Robot of the problem.
+        driven : ndarray of int (m,)
+            Indices of the velocities that have efforts.
+
+        Returns
+        -------
+        sequence of str
+            The names of the user's.
+        """
         return self.names
 
     def at(self, robot: Any, nodes: Nodes, derivatives: bool) -> Value:
-        """Its Value. ValueError for other shapes."""
+        """Evaluate the function at nodes.
+
+        Parameters
+        ----------
+        robot : Robot
+            Robot of the problem.
+        nodes : Nodes
+            Times, states and efforts at k nodes.
+        derivatives : bool
+            True to compute derivatives, too.
+
+        Returns
+        -------
+        Value
+            Numbers (..., k, size), with the function's derivatives.
+
+        Raises
+        ------
+        ValueError
+            If the function returns arrays of other shapes, a derivative by something else, or one that is not finite.
+        """
         found = self.function(*map(shown, (nodes.t, nodes.q, nodes.qd, nodes.tau)))
         if not isinstance(found, tuple) or len(found) != 2 or not isinstance(found[1], Mapping):
             raise ValueError(f"{self._name()} must return (r, derivatives), not {checks.described(found)}")

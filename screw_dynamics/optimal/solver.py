@@ -32,10 +32,66 @@ LEAST = 1e-6            # costs below are as good as this one, where weights are
 
 
 class Solver:
-    """The best motion of a robot, found iteration by iteration: `solve`, or `step` for model predictive control.
+    """The best motion of a robot, found iteration by iteration.
 
-    Arguments as of `optimize_motion`. What is found lasts from call to call: `step` begins with what the one before
-    left, moved on in time."""
+    Parameters
+    ----------
+    robot : Robot, ClosedLoopRobot or Scene
+        Robot to move.
+    terms : sequence of Cost and Limit
+        Costs, one at least, and limits of quantities of screw_dynamics.optimal. There may be one term alone.
+    q0 : array_like (..., nq)
+        Configurations at the beginning. Leading axes are problems of their own.
+    qd0 : array_like (..., n), optional
+        Velocities at the beginning. By default they are 0.
+    dt : float, optional
+        Length of a step, s.
+    steps : int, optional
+        Number N of steps.
+    driven : sequence of str, optional
+        Names of the joints that have efforts. By default all that neither float nor are moved by the spring or the
+        winding of a drive.
+    effort_limits : bool or tuple of array_like, optional
+        True for the effort limits of the model, and of torque over speed as steps begin; False for none; or the pair
+        (lower, upper), each (n,) or one number.
+    limits : bool, optional
+        True to keep the model's limits of positions and velocities, too.
+    integrator : {"semi_implicit_euler", "rk4"}, optional
+        Integrator of the steps, as in Robot.step, which the motion obeys.
+    friction : bool, optional
+        True to let the friction of joints act, as in Robot.step.
+    stops : bool, optional
+        True to let joints stop at position limits, as ``limits`` of Robot.step.
+    forces : sequence of force elements, optional
+        Elements of screw_dynamics.forces that act, as in Robot.step.
+    phases : sequence of tuple of int and robot, optional
+        Steps from which on the robot is another one, of the same joints.
+    guess : OptimalMotion, array_like (..., N, n) or tuple of array_like, optional
+        Motion; efforts tau; or (q, qd, tau) at nodes, which need not fit each other. By default efforts that hold the
+        robot at q0.
+    tolerance : float, optional
+        Share of the cost: the search has converged where one more iteration would lessen the cost by less.
+    limit_tolerance : float, optional
+        Share of the scale of a limit to which limits and their multipliers fit.
+    threads : int, optional
+        Number of threads.
+    projection : {"configurations and velocities", "velocities", None}, optional
+        Part of the state that is brought back after each step of a ClosedLoopRobot, as of its simulate.
+
+    Raises
+    ------
+    ValueError
+        If an argument is wrong, there is no Cost, or the motion of the guess is not finite.
+
+    See Also
+    --------
+    optimize_motion : Find the motion in one call, of the same arguments.
+
+    Notes
+    -----
+    ``solve`` iterates to the best motion, and ``step`` is for model predictive control. What is found lasts from call
+    to call: ``step`` begins with what the one before left, moved on in time.
+    """
 
     def __init__(self, robot: Any, terms: Sequence[Cost | Limit], q0: ArrayLike, qd0: ArrayLike | None = None, *,
                  dt: float = 0.01, steps: int = 100, driven: Sequence[str] | None = None,
@@ -121,8 +177,25 @@ class Solver:
 
     # --------------------------------------------------------------------------------------------- iterations
     def solve(self, iterations: int = 100, progress: bool | Callable[[int, np.ndarray], None] = False) -> OptimalMotion:
-        """Iterate until all motions have converged or stopped, at most `iterations` times each. progress: True prints a
-        line for each iteration, or a function of its number and the costs (...,)."""
+        """Iterate until all motions have converged or stopped.
+
+        Parameters
+        ----------
+        iterations : int, optional
+            Largest number of iterations of each motion.
+        progress : bool or callable, optional
+            True to print a line for each iteration, or a function of its number and the costs (...,).
+
+        Returns
+        -------
+        OptimalMotion
+            Motions that were found.
+
+        Raises
+        ------
+        ValueError
+            If an argument is wrong.
+        """
         iterations = checks.whole("iterations", iterations, 1)
         tell = told(progress)
         left = np.arange(len(self.at.cost))
@@ -140,11 +213,36 @@ class Solver:
         return self.motion()
 
     def step(self, q: ArrayLike, qd: ArrayLike, iterations: int = 1, moved: int = 0) -> OptimalMotion:
-        """Iterate from states q (..., nq), qd (..., n) that were measured, beginning with what was found before, moved
-        on by so many steps: targets that are functions of the time are taken so much later, and the last effort
-        lasts. Feedback takes the motion from there to the states. Multipliers of limits are renewed once in a step: a
-        limit that begins to bind is exceeded for some steps. Stationarity is not computed. ValueError if no motion from
-        these states is finite; what was found before lasts then."""
+        """Iterate from states that were measured, beginning with the motion that was found before.
+
+        Parameters
+        ----------
+        q : array_like (..., nq)
+            Configurations.
+        qd : array_like (..., n)
+            Velocities.
+        iterations : int, optional
+            Number of iterations.
+        moved : int, optional
+            Number of steps by which the motion found before is moved on.
+
+        Returns
+        -------
+        OptimalMotion
+            Motions that were found, whose stationarity is not computed, and NaN.
+
+        Raises
+        ------
+        ValueError
+            If no motion from these states is finite: what was found before lasts then. If an argument is wrong, or if
+            there are phases, which do not move on, and ``moved`` is not 0.
+
+        Notes
+        -----
+        Where the motion is moved on, targets that are functions of the time are taken so much later, and the last
+        effort lasts. Feedback takes the motion from there to the states. Multipliers of limits are renewed once in a
+        step: a limit that begins to bind is exceeded for some steps.
+        """
         moved = checks.whole("moved", moved, 0)
         if moved > self.N:
             raise ValueError(f"moved must be <= {self.N}, the number of steps, not {moved}")
@@ -215,8 +313,18 @@ class Solver:
 
     # --------------------------------------------------------------------------------------------- results
     def motion(self, certified: bool = True) -> OptimalMotion:
-        """The OptimalMotion so far; stationarity is NaN unless it is to be certified, which takes as long as half an
-        iteration."""
+        """Return the motion so far.
+
+        Parameters
+        ----------
+        certified : bool, optional
+            True to compute the stationarity, which takes as long as half an iteration. It is NaN otherwise.
+
+        Returns
+        -------
+        OptimalMotion
+            Motions, as they are after the last iteration.
+        """
         d, robot, at = self.dynamics, self.dynamics.robot, self.at
         n, P = robot.n, len(at.cost)
         gains = np.zeros((P, self.N, n, 2 * n))
@@ -285,25 +393,83 @@ def optimize_motion(robot: Any, terms: Sequence[Cost | Limit], q0: ArrayLike, qd
                     tolerance: float = 1e-8, limit_tolerance: float = 1e-6,
                     iterations: int = 100, progress: bool | Callable[[int, np.ndarray], None] = False,
                     threads: int | None = None, projection: str | None = BOTH) -> OptimalMotion:
-    """The motion of `steps` steps of length dt (s) from the states q0 (..., nq) and qd0 (..., n) that costs least, by
-    feasibility-driven differential dynamic programming: a motion for each of the leading axes.
+    """Find the motion of N steps that costs least, by differential dynamic programming.
 
-    robot: a Robot, a ClosedLoopRobot or a Scene; phases: from which steps on it is another one, (step, robot), of the
-    same joints: a floating robot whose feet are held by one set of constraints after the other, say. Scenes take
-    contacts as they come, and their derivatives in the modes of these. projection: what is brought back after each step
-    of a ClosedLoopRobot, as of its `simulate`: "configurations and velocities"; "velocities"; or None, by which loops
-    open by some dt^2 a step, and derivatives take less time. Of others it has no effect; a phase is entered by an
-    impulse in any case.
+    Parameters
+    ----------
+    robot : Robot, ClosedLoopRobot or Scene
+        Robot to move.
+    terms : sequence of Cost and Limit
+        Costs, one at least, and limits of quantities of screw_dynamics.optimal. There may be one term alone.
+    q0 : array_like (..., nq)
+        Configurations at the beginning. Leading axes are problems of their own.
+    qd0 : array_like (..., n), optional
+        Velocities at the beginning. By default they are 0.
+    dt : float, optional
+        Length of a step, s.
+    steps : int, optional
+        Number N of steps.
+    driven : sequence of str, optional
+        Names of the joints that have efforts. By default all that neither float nor are moved by the spring or the
+        winding of a drive.
+    effort_limits : bool or tuple of array_like, optional
+        True for the effort limits of the model, and of torque over speed as steps begin; False for none; or the pair
+        (lower, upper), each (n,) or one number.
+    limits : bool, optional
+        True to keep the model's limits of positions and velocities, too.
+    integrator : {"semi_implicit_euler", "rk4"}, optional
+        Integrator of the steps, as in Robot.step, which the motion obeys.
+    friction : bool, optional
+        True to let the friction of joints act, as in Robot.step.
+    stops : bool, optional
+        True to let joints stop at position limits, as ``limits`` of Robot.step.
+    forces : sequence of force elements, optional
+        Elements of screw_dynamics.forces that act, as in Robot.step.
+    phases : sequence of tuple of int and robot, optional
+        Steps from which on the robot is another one, of the same joints.
+    guess : OptimalMotion, array_like (..., N, n) or tuple of array_like, optional
+        Motion; efforts tau; or (q, qd, tau) at nodes, which need not fit each other. By default efforts that hold the
+        robot at q0.
+    tolerance : float, optional
+        Share of the cost: the search has converged where one more iteration would lessen the cost by less.
+    limit_tolerance : float, optional
+        Share of the scale of a limit to which limits and their multipliers fit.
+    iterations : int, optional
+        Largest number of iterations of each motion.
+    progress : bool or callable, optional
+        True to print a line for each iteration, or a function of its number and the costs (...,).
+    threads : int, optional
+        Number of threads.
+    projection : {"configurations and velocities", "velocities", None}, optional
+        Part of the state that is brought back after each step of a ClosedLoopRobot, as of its simulate.
 
-    terms: Cost and Limit of quantities, screw_dynamics.optimal. The efforts of the joints `driven`, by default of all
-    that do not float, stay within effort_limits: True, those of the model, and of torque over speed as steps begin;
-    False, none; or (lower, upper), (n,) each.
-    limits: the model's limits of positions and velocities are kept, too. integrator, friction, forces: as in `step`,
-    which the motion obeys; stops: joints stop at position limits, as its `limits`. guess: None, efforts that hold the
-    robot at q0; tau (..., N, n); (q, qd, tau), at nodes, which need not fit each other; or an OptimalMotion.
-    It has converged where one more iteration would make the cost less by less than `tolerance` times itself, and limits
-    and their multipliers fit to limit_tolerance times its scale. progress: see Solver.solve. ValueError for what
-    cannot be."""
+    Returns
+    -------
+    OptimalMotion
+        Motion for each of the leading axes of q0 and qd0.
+
+    Raises
+    ------
+    ValueError
+        If an argument is wrong, there is no Cost, or the motion of the guess is not finite.
+
+    See Also
+    --------
+    Solver : Iterate step by step, with the same arguments.
+    collocate_motion : Find the best motion on a spline.
+
+    Notes
+    -----
+    The method is feasibility-driven differential dynamic programming. Efforts of the joints that are driven stay within
+    ``effort_limits``.
+
+    Phases are for a floating robot whose feet are held by one set of constraints after the other, for example. A phase
+    is entered by an impulse in any case. Scenes take contacts as they come, and their derivatives in the modes of
+    these.
+
+    With the projection None loops open by some dt^2 a step, and derivatives take less time. The projection has no
+    effect on other robots than a ClosedLoopRobot.
+    """
     return Solver(robot, terms, q0, qd0, dt=dt, steps=steps, driven=driven, effort_limits=effort_limits, limits=limits,
                   integrator=integrator, friction=friction, stops=stops, forces=forces, phases=phases, guess=guess,
                   tolerance=tolerance, limit_tolerance=limit_tolerance, threads=threads,

@@ -16,9 +16,18 @@ RUNNING, FINAL, ALL = "running", "final", "all"
 
 @dataclass(frozen=True, eq=False)
 class Cost:
-    """The cost 1/2 sum_i weight_i r_i^2 of a quantity r: along the motion its integral over the time, h times its sum
-    over the nodes 0 ... N - 1 (at="running"), or at the last node ("final"), or at nodes that a sequence lists, as it
-    is. weight: a number or (size,), >= 0."""
+    """The cost 1/2 sum_i weight_i r_i^2 of a quantity r.
+
+    Parameters
+    ----------
+    quantity : Quantity
+        Quantity r of the cost.
+    weight : float or array_like (size,), optional
+        Weights >= 0, one number for all or one each.
+    at : {"running", "final"} or sequence of int, optional
+        "running" is the integral along the motion over the time, h times the sum over the nodes 0 ... N - 1. "final" is
+        the last node, and a sequence lists nodes, at which the cost counts as it is.
+    """
 
     quantity: Quantity
     weight: ArrayLike = 1.0
@@ -27,10 +36,20 @@ class Cost:
 
 @dataclass(frozen=True, eq=False)
 class Limit:
-    """Bounds of a quantity, numbers or (size,), -inf or inf for none: at the nodes behind the first, and of efforts and
-    of splines at that too (at="all"), at the last one ("final"), or at nodes that a sequence lists; equal ones
-    prescribe it. scale: the deviation that counts as
-    one of 1, in the quantity's units."""
+    """Bounds of a quantity, of which equal ones prescribe it.
+
+    Parameters
+    ----------
+    quantity : Quantity
+        Quantity that is limited.
+    lower, upper : float or array_like (size,), optional
+        Bounds, one number for all or one each; -inf or inf for none.
+    at : {"all", "final"} or sequence of int, optional
+        "all" is at the nodes behind the first, and of efforts and of splines at the first, too. "final" is at the last
+        one, and a sequence lists nodes.
+    scale : float, optional
+        Deviation that counts as one of 1, in the units of the quantity, > 0.
+    """
 
     quantity: Quantity
     lower: ArrayLike = -np.inf

@@ -56,11 +56,33 @@ class Worst(NamedTuple):
 class TimeOptimal(NamedTuple):
     """The fastest motion along a path, at the points of a grid.
 
-    t (k,), s: times; q (k, nq), qd, qdd and tau (k, n): configurations, velocities, accelerations and efforts, N m or
-    N, friction included where it was asked for; accelerations and efforts are those after each point, and jump there
-    where a limit takes over from another. s, sd, sdd (k,): the path's parameter and its derivatives by time. duration:
-    s. binding (k,): what limits the motion from each point to the next, as "effort of 'joint2'", or "". share (k,): how
-    much of that limit it uses. `problem` and `law` are what it was computed from."""
+    Parameters
+    ----------
+    t : ndarray (k,)
+        Times, s.
+    q : ndarray (k, nq)
+        Configurations.
+    qd, qdd : ndarray (k, n)
+        Velocities and accelerations.
+    tau : ndarray (k, n)
+        Efforts, N m or N, friction included where it was asked for.
+    duration : float
+        Duration of the motion, s.
+    s, sd, sdd : ndarray (k,)
+        Parameter of the path, and its derivatives by time.
+    binding : tuple of str
+        For each of the k points the limit that binds from it to the next, as "effort of 'joint2'", or "" for none.
+    share : ndarray (k,)
+        Share of that limit that the motion uses, and of the nearest limit where none binds.
+    problem : Problem
+        Robot, path and limits from which the motion was computed.
+    law : TimeLaw
+        Parameter of the path as a function of the time, from which the motion was computed.
+
+    Notes
+    -----
+    Accelerations and efforts are those after each point, and jump there where a limit takes over from another.
+    """
 
     t: np.ndarray
     q: np.ndarray
@@ -77,7 +99,24 @@ class TimeOptimal(NamedTuple):
     law: TimeLaw
 
     def at(self, t: ArrayLike) -> Samples:
-        """The motion at times t (...), s. ValueError for such before 0 and after the duration."""
+        """Evaluate the motion at times.
+
+        Parameters
+        ----------
+        t : array_like (...)
+            Times in s, from 0 to the duration.
+
+        Returns
+        -------
+        Samples
+            Times t (...), configurations q (..., nq), velocities qd, accelerations qdd and efforts tau (..., n), and
+            the parameters s (...) of the path.
+
+        Raises
+        ------
+        ValueError
+            If a time is before 0 or after the duration.
+        """
         t = checks.finite_numbers("t", t).astype(float)
         if t.size and not (t.min() >= -BESIDE * self.duration and t.max() <= (1.0 + BESIDE) * self.duration):
             raise ValueError(f"t must be from 0 to {self.duration:g} s, not {t.min():g} ... {t.max():g}")
@@ -85,15 +124,50 @@ class TimeOptimal(NamedTuple):
         return Samples(t, *self.problem.motion(along), along.s)
 
     def sampled(self, rate: float) -> Samples:
-        """The motion at 0, 1 / rate, 2 / rate, ..., and at its end; rate in Hz."""
+        """Sample the motion at 0, 1 / rate, 2 / rate, ..., and at its end.
+
+        Parameters
+        ----------
+        rate : float
+            Rate in Hz, > 0.
+
+        Returns
+        -------
+        Samples
+            Motion at these times, as of ``at``.
+
+        Raises
+        ------
+        ValueError
+            If the rate is not finite and > 0.
+        """
         rate = checks.positive("rate", rate)
         steps = checks.count(f"samples at rate {rate:g}:", np.floor(self.duration * rate * (1.0 + 1e-12)), 0)
         t = np.arange(steps + 1) / rate
         return self.at(np.append(t, self.duration) if self.duration - t[-1] > 1e-9 / rate else t)
 
     def worst(self, per_interval: int = 4) -> Worst:
-        """The largest share of any limit at that many points in each interval of the grid, and at its ends: above 1
-        limits are exceeded between points, by an error that falls with the square of the intervals' length."""
+        """Return the largest share of any limit that the motion uses, between points of the grid too.
+
+        Parameters
+        ----------
+        per_interval : int, optional
+            Number of points in each interval of the grid at which limits are evaluated, besides its ends.
+
+        Returns
+        -------
+        Worst
+            The share, the limit, and where: the parameter s of the path, and the time t in s.
+
+        Raises
+        ------
+        ValueError
+            If ``per_interval`` is not a whole number >= 1.
+
+        Notes
+        -----
+        Above 1 limits are exceeded between points, by an error that falls with the square of the intervals' length.
+        """
         n = checks.count("per_interval", per_interval, 1)
         share = (np.arange(n) + 0.5) / n
         inside = self.t[:-1, None] + np.diff(self.t)[:, None] * np.r_[1e-9, share, 1.0 - 1e-9]
@@ -104,16 +178,37 @@ class TimeOptimal(NamedTuple):
                      float(inside.ravel()[point]))
 
     def binding_times(self) -> dict[str, float]:
-        """{limit: for how long it binds, s}, the longest first."""
+        """Return the time for which each limit binds.
+
+        Returns
+        -------
+        dict of str to float
+            Time in s by the name of the limit, the longest first.
+        """
         found = dict.fromkeys(self.binding, 0.0)
         for name, span in zip(self.binding[:-1], np.diff(self.t), strict=True):
             found[name] += float(span)
         return {name: found[name] for name in sorted(found, key=lambda name: -found[name]) if name and found[name]}
 
     def plot(self, path: str | os.PathLike | None = None) -> Any:
-        """A matplotlib figure: velocities and efforts as shares of their limits over time, the velocity along the path,
-        and what binds. path: a file to write; the figure is closed then. ImportError without matplotlib, the extra
-        [plot]."""
+        """Plot the motion as shares of its limits over time.
+
+        Parameters
+        ----------
+        path : str or path-like, optional
+            File to write; the figure is closed then.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            Velocities, accelerations and efforts as shares of their limits, the velocity along the path, and what
+            binds.
+
+        Raises
+        ------
+        ImportError
+            If matplotlib, the extra [plot], is not installed.
+        """
         return report.plot(self, path)
 
     def __repr__(self) -> str:
@@ -127,24 +222,68 @@ def time_optimal(robot: Robot, path: Any, *, velocity: Given = None, acceleratio
                  jerk: Given = None, link_speed: LinkSpeeds | None = None, friction: bool = True,
                  external: Mapping[str, ArrayLike] | None = None, start_speed: float = 0.0, end_speed: float = 0.0,
                  points: int = POINTS, effort_scaling: float = 1.0) -> TimeOptimal:
-    """The fastest motion of a robot along a path within limits, from rest to rest; Pham and Pham (2018).
+    """Compute the fastest motion of a robot along a path within limits.
 
-    path: a Path, of `through` or `straight` say; configurations (k, nq), through which a cubic spline leads; or a
-    spline of SciPy. Limits are each one number for all velocities, one each (n,), or {joint: value}; numpy.inf is none:
-    velocity, rad/s or m/s, and effort, N m or N, by default those of the model, and of its drives their lines of
-    torque over speed; acceleration and jerk, by default none. effort_scaling > 0: which share of all these efforts may
-    be taken, at each speed of a motor that of its line. link_speed: {link: m/s} of the link's origin, or {link: (m/s,
-    rad/s)}. friction: the model's counts in efforts; and so do the robot's own forces, which must be linear in
-    velocities. external: {link: wrench (6,)}, as of inverse_dynamics, that acts all the while. start_speed, end_speed:
-    s' at the ends of the path.
+    Parameters
+    ----------
+    robot : Robot
+        Robot to move. The forces of its own elements count in efforts, and must be linear in velocities.
+    path : Path, array_like (k, nq) or callable
+        Path, as ``through`` and ``straight`` return it; configurations, through which a cubic spline leads; or a spline
+        of SciPy.
+    velocity : float, array_like (n,) or dict of str to float, optional
+        Limits of velocities, rad/s or m/s. By default the limits of the model.
+    acceleration : float, array_like (n,) or dict of str to float, optional
+        Limits of accelerations, rad/s^2 or m/s^2. By default there are none.
+    effort : float, array_like (n,) or dict of str to float, optional
+        Limits of efforts, N m or N. By default the limits of the model, and the lines of torque over speed of its
+        drives, whose motors then turn no faster than their no-load speeds.
+    jerk : float, array_like (n,) or dict of str to float, optional
+        Limits of jerks, rad/s^3 or m/s^3. By default there are none.
+    link_speed : dict of str to float or tuple of float, optional
+        Largest speed of each named link's origin, m/s, or the pair of it and the angular speed, rad/s.
+    friction : bool, optional
+        True to count the friction of the model in efforts.
+    external : dict of str to array_like (6,), optional
+        Wrench on each named link that acts all the while, as of inverse_dynamics.
+    start_speed, end_speed : float, optional
+        Derivative s' of the parameter by time at the ends of the path, by default from rest to rest.
+    points : int, optional
+        Number of intervals into which the path is cut, which is kept to roughly.
+    effort_scaling : float, optional
+        Share > 0 of all these efforts that may be taken. A line of torque over speed is scaled at each speed of the
+        motor.
 
-    points: into about how many intervals the path is cut. Limits hold at their ends; in between an error of second
-    order is left, which `worst` tells, and intervals inside of which it is more than a thousandth are halved. With
-    limits of jerk, see `smooth`, the motion is within all limits at many points, and near the fastest, which nothing
-    proves.
+    Returns
+    -------
+    TimeOptimal
+        Motion, and what limits it.
 
-    ValueError names the limit and the place at which no motion is within the limits, and what is wrong of the
-    arguments. A LimitsWarning tells of a path that leaves limits of positions."""
+    Raises
+    ------
+    ValueError
+        If no motion is within the limits: the message names the limit and the place. If an argument is wrong, nothing
+        limits the motion, or an element of force is not linear in velocities.
+
+    Warns
+    -----
+    LimitsWarning
+        If the path leaves limits of positions.
+
+    Notes
+    -----
+    Limits are one number for all velocities, one each (n,), or numbers by the name of the joint, and then other joints
+    have none. numpy.inf is no limit.
+
+    Limits hold at the ends of intervals. In between an error of second order is left, which ``TimeOptimal.worst``
+    computes; intervals inside of which it is more than a thousandth are halved. With limits of jerk the motion is
+    within all limits at many points, and near the fastest, which nothing proves: see the module ``paths.smooth``.
+
+    References
+    ----------
+    H. Pham, Q.-C. Pham, "A new approach to time-optimal path parameterization based on reachability analysis", IEEE
+    T-RO 34 (2018).
+    """
     refuse_others(robot)
     problem = _problem(robot, path, path_limits(robot, velocity, acceleration, jerk, effort, link_speed,
                                                   effort_scaling), friction, external)

@@ -34,12 +34,27 @@ class Derivatives(NamedTuple):
 class Path:
     """A curve of a robot's configurations, from s = start to s = end.
 
-    curve: a spline of SciPy, of (nq,) numbers: CubicSpline, make_interp_spline's, PPoly, ...: what is called with
-    parameters and the order of a derivative. start, end: by default where it begins and ends. breaks: parameters inside
-    at which derivatives of it jump, where a motion along it may change at once; by default its knots. waypoints (k,):
-    the parameters of the configurations that it was made of, for messages.
+    Parameters
+    ----------
+    robot : Robot
+        Robot whose configurations the curve has.
+    curve : callable
+        Spline of SciPy, of numbers (nq,): CubicSpline, make_interp_spline's, PPoly, or whatever is called with
+        parameters and the order of a derivative.
+    start, end : float, optional
+        Parameters at which the path begins and ends. By default it begins and ends where the curve does.
+    breaks : array_like (b,), optional
+        Parameters inside at which derivatives of the curve jump, where a motion along it may change at once. By default
+        its knots.
+    waypoints : array_like (k,), optional
+        Increasing parameters of the configurations that the curve was made of, for messages.
 
-    ValueError for a curve of another size, one that is no such function, and one that is not finite."""
+    Raises
+    ------
+    ValueError
+        If the curve has another size, is no such function, or is not finite; if it has no knots and start or end is
+        missing; if start is not below end; or if one of them is beyond the knots of a curve that is not periodic.
+    """
 
     def __init__(self, robot: Robot, curve: Any, start: float | None = None, end: float | None = None, *,
                  breaks: ArrayLike | None = None, waypoints: ArrayLike = ()):
@@ -93,12 +108,45 @@ class Path:
         return self._curve(s, order) if order else self._curve(s)
 
     def q(self, s: ArrayLike) -> np.ndarray:
-        """The configurations (..., nq) at parameters s (...). ValueError for such beyond the ends."""
+        """Return the configurations at parameters.
+
+        Parameters
+        ----------
+        s : array_like (...)
+            Parameters, from start to end.
+
+        Returns
+        -------
+        ndarray (..., nq)
+            Configurations.
+
+        Raises
+        ------
+        ValueError
+            If a parameter is beyond the ends.
+        """
         found = np.asarray(self._numbers(self._inside(s), 0), dtype=float)
         return configuration_space.normalized(self.robot.model, found) if self.robot.model.on_groups else found
 
     def derivatives(self, s: ArrayLike) -> Derivatives:
-        """All of it at parameters s (...). ValueError for such beyond the ends."""
+        """Return the configurations at parameters, with their derivatives.
+
+        Parameters
+        ----------
+        s : array_like (...)
+            Parameters, from start to end.
+
+        Returns
+        -------
+        Derivatives
+            Configurations q (..., nq); and first, second and third (..., n), the velocities and their derivatives by s,
+            as if s were the time. The third is 0 for velocities of joints on groups.
+
+        Raises
+        ------
+        ValueError
+            If a parameter is beyond the ends.
+        """
         s, model = self._inside(s), self.robot.model
         numbers = [np.asarray(self._numbers(s, order), dtype=float) for order in range(4)]
         first, second = configuration_space.velocities(model, *numbers[:3])
@@ -108,8 +156,23 @@ class Path:
         return Derivatives(q, first, second, third)
 
     def grid(self, points: int) -> np.ndarray:
-        """Parameters from start to end that make about so many intervals, with all breaks, and BETWEEN intervals at
-        least from one to the next."""
+        """Return parameters from start to end, at intervals of about the same length.
+
+        Parameters
+        ----------
+        points : int
+            Number of intervals, which is kept to roughly.
+
+        Returns
+        -------
+        ndarray (k,)
+            Increasing parameters, with all breaks, and 8 intervals at least from one break to the next.
+
+        Raises
+        ------
+        ValueError
+            If ``points`` is not a whole number >= 1.
+        """
         points = checks.count("points", points, 1)
         knots = np.concatenate([[self.start], self.breaks, [self.end]])
         parts = np.maximum(BETWEEN, np.ceil(points * np.diff(knots) / self.length).astype(int))
@@ -117,7 +180,18 @@ class Path:
         return np.append(np.concatenate(pieces), self.end)
 
     def place(self, s: float) -> str:
-        """Return the place of a parameter as text, for messages."""
+        """Return the place of a parameter as text, for messages.
+
+        Parameters
+        ----------
+        s : float
+            Parameter of the path.
+
+        Returns
+        -------
+        str
+            The parameter, the ends of the path, and the waypoints that it is between.
+        """
         k = int(np.searchsorted(self.waypoints, s, side="right"))
         between = f", between waypoints {k - 1} and {k}" if 0 < k < len(self.waypoints) else ""
         return f"s = {s:.4g} of {self.start:g} to {self.end:g}{between}"
@@ -127,12 +201,34 @@ class Path:
 
 
 def through(robot: Robot, waypoints: ArrayLike, s: ArrayLike | None = None, degree: int = 3) -> Path:
-    """The path through configurations (k, nq), a spline of degree 3 or 5, of which two or four derivatives are
-    continuous.
+    """Return the path through configurations, a spline.
 
-    s (k,): their parameters, increasing; by default from 0 to 1 by the length of the way, Robot.distance. At the ends
-    the second derivative is 0, of degree 5 the third and fourth. Between two configurations it is straight, on a group
-    along the shortest turn. A spline overshoots: `straight` does not. ValueError for a configuration twice in a row."""
+    Parameters
+    ----------
+    robot : Robot
+        Robot whose configurations these are.
+    waypoints : array_like (k, nq)
+        Configurations, two or more.
+    s : array_like (k,), optional
+        Parameters of the configurations, increasing. By default from 0 to 1 by the length of the way, Robot.distance.
+    degree : {3, 5}, optional
+        Degree of the spline, of which two or four derivatives are continuous.
+
+    Returns
+    -------
+    Path
+        Path whose second derivative is 0 at the ends; with degree 5 the third and fourth are.
+
+    Raises
+    ------
+    ValueError
+        If a configuration comes twice in a row.
+
+    Notes
+    -----
+    Between two configurations the path is straight, on a group along the shortest turn. A spline overshoots:
+    ``straight`` does not.
+    """
     q, s = _waypoints(robot, waypoints, s)
     degree = int(checks.one_of("degree", degree, tuple(ENDS)))
     from scipy.interpolate import make_interp_spline  # imported when there is a path: it is long to load
@@ -144,12 +240,35 @@ def through(robot: Robot, waypoints: ArrayLike, s: ArrayLike | None = None, degr
 
 
 def straight(robot: Robot, waypoints: ArrayLike, deviation: float, s: ArrayLike | None = None) -> Path:
-    """The path along straight lines between configurations (k, nq), with rounded corners, of which two derivatives are
-    continuous.
+    """Return the path along straight lines between configurations, with rounded corners.
 
-    deviation > 0: by how much any joint may miss a waypoint, rad or m; corners take at most half of the lines beside
-    them. Between configurations that are a half turn apart on a group there is no one straight line. s as in
-    `through`."""
+    Parameters
+    ----------
+    robot : Robot
+        Robot whose configurations these are.
+    waypoints : array_like (k, nq)
+        Configurations, two or more.
+    deviation : float
+        By how much any joint may miss a waypoint, rad or m, > 0.
+    s : array_like (k,), optional
+        Parameters of the configurations, as of ``through``.
+
+    Returns
+    -------
+    Path
+        Path of which two derivatives are continuous.
+
+    Raises
+    ------
+    ValueError
+        If the deviation is not > 0, or so small that rounding leaves nothing of a corner; or if a configuration comes
+        twice in a row.
+
+    Notes
+    -----
+    Corners take at most half of the lines beside them. Between configurations that are a half turn apart on a group
+    there is no one straight line.
+    """
     q, s = _waypoints(robot, waypoints, s)
     deviation = checks.positive("deviation", deviation)
     from scipy.interpolate import PPoly

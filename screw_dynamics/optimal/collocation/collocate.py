@@ -35,26 +35,78 @@ def collocate_motion(robot: Any, terms: Sequence[Cost | Limit], q0: ArrayLike | 
                      tolerance: float = 1e-8, limit_tolerance: float = 1e-8, iterations: int = 500,
                      progress: bool | Callable[[int, float], None] = False,
                      threads: int | None = None) -> CollocatedMotion:
-    """The motion of a Robot on a spline that costs least, from the state q0, qd0 to q1, qd1, (n,) each or one number
-    for all joints: efforts are those of inverse dynamics, and joints that are not `driven` take none.
+    """Find the motion of a Robot on a spline that costs least, by direct collocation.
 
-    Where q0 or q1 is None that end is free, and so is each joint whose entry is NaN; velocities are 0 there by
-    default, and free where the position is all free. duration: s, or (least, largest), within which it is found.
-    periodic: the motion repeats itself, with all derivatives that a spline of this smoothness has; numbers (n,): after
-    a displacement.
+    Parameters
+    ----------
+    robot : Robot
+        Robot to move, whose joints have one degree of freedom each.
+    terms : sequence of Cost and Limit
+        Costs, one at least, and limits of quantities of screw_dynamics.optimal, at the nodes 0 ... N of the spline.
+        There may be one term alone.
+    q0, qd0, q1, qd1 : float or array_like (n,), optional
+        Positions and velocities at the beginning and at the end, one number for all joints or one each. Where q0 or q1
+        is None that end is free, and so is each joint whose entry is NaN. Velocities are by default 0, and free where
+        the position is all free or the motion periodic.
+    duration : float or tuple of float
+        Duration in s, or (least, largest), within which it is found.
+    periodic : bool or array_like (n,), optional
+        True if the motion repeats itself, with all derivatives that a spline of this smoothness has; numbers if it does
+        so after a displacement.
+    intervals : int, optional
+        Number of intervals of the spline.
+    degree : int, optional
+        Degree of the spline, 3 or more.
+    smoothness : int, optional
+        Number of derivatives that are continuous, degree - 1 by default. 1 is orthogonal collocation, whose efforts may
+        jump at knots.
+    driven : sequence of str, optional
+        Names of the joints that have efforts, as of optimize_motion. The others take none.
+    effort_limits : bool or tuple of array_like, optional
+        True for the effort limits of the model, and of torque over speed; False for none; or the pair (lower, upper),
+        each (n,) or one number.
+    limits : bool, optional
+        True to keep the model's limits of positions and velocities, too.
+    friction : bool, optional
+        True to let the damping of the model act.
+    forces : sequence of force elements, optional
+        Elements of screw_dynamics.forces that act.
+    guess : OptimalMotion, CollocatedMotion or array_like (k, n), optional
+        Motion, or configurations at equal times. By default straight from q0 to q1.
+    solver : {"interior_point", "ipopt"} or callable, optional
+        "interior_point" is on SciPy's dense factors, for some hundred unknowns. "ipopt" is by CasADi, an extra, for
+        more. A function of one's own takes a Program, as these do.
+    tolerance : float, optional
+        Tolerance of the conditions of a minimum, scaled.
+    limit_tolerance : float, optional
+        Share of the scale of a limit by which it may be exceeded.
+    iterations : int, optional
+        Largest number of iterations.
+    progress : bool or callable, optional
+        True to print a line for each iteration, or a function of its number and the cost.
+    threads : int, optional
+        Number of threads.
 
-    terms: Cost and Limit of quantities, screw_dynamics.optimal, at the nodes 0 ... N of a spline, of which all have
-    efforts: each of the `intervals` has degree of them, a knot and Gauss points. Running costs are integrals by these.
-    effort_limits, limits, driven: as of optimize_motion; friction: the damping of the model acts; forces: elements that
-    do. degree: of the spline, 3 or more; smoothness: how many derivatives are continuous, degree - 1 by default; 1 is
-    orthogonal collocation, whose efforts may jump at knots.
+    Returns
+    -------
+    CollocatedMotion
+        Motion. It has converged where the conditions of a minimum hold, and limits are kept, to these tolerances.
 
-    guess: None, straight from q0 to q1; configurations (k, n) at equal times; or a motion of optimize_motion or this.
-    solver: "interior_point", on SciPy's dense factors, for some hundred unknowns; "ipopt", by CasADi, an extra, for
-    more; or a function of one's own that takes a Program, as these do. It has converged where the conditions of a
-    minimum hold to `tolerance`, scaled, and no limit is exceeded by more than limit_tolerance times its scale.
-    progress: True prints a line for each iteration, or a function of its number and the cost. ValueError for what
-    cannot be."""
+    Raises
+    ------
+    ValueError
+        If an argument is wrong, there is no Cost, joints have dry friction and ``friction`` is True, the duration is
+        free and a term or a force depends on the time, or cost or limits of the guess are not finite.
+
+    See Also
+    --------
+    optimize_motion : Find the best motion step by step.
+
+    Notes
+    -----
+    Efforts are computed by inverse dynamics. All nodes have efforts: each of the intervals has as many nodes as the
+    degree, a knot and Gauss points. Running costs are integrals by these.
+    """
     robot = _taken(robot)
     spline = _spline(degree, smoothness, intervals)
     ends = _ends(robot, (q0, q1), (qd0, qd1), periodic, duration)

@@ -13,7 +13,15 @@ from .program import Program
 
 
 class Moment(NamedTuple):
-    """Of a motion at times: q, qd, qdd, and the efforts tau of inverse dynamics, (..., n) each."""
+    """States, accelerations and efforts of a motion at times.
+
+    Parameters
+    ----------
+    q, qd, qdd : ndarray (..., n)
+        Configurations, velocities and accelerations.
+    tau : ndarray (..., n)
+        Efforts of inverse dynamics.
+    """
 
     q: np.ndarray
     qd: np.ndarray
@@ -23,14 +31,43 @@ class Moment(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class CollocatedMotion:
-    """At the nodes, times t (N + 1,), and q, qd, qdd and tau (N + 1, n), efforts of motors; `evaluate` has them at
-    others.
+    """The best motion on a spline that was found, at its nodes, and how good it is.
 
-    duration: s. cost. binding {name: (N + 1,)}: at which nodes limits bind. stopped: why the search ended, "converged"
-    or what else; converged; iterations. stationarity: the largest derivative of cost and multipliers by a control
-    point. violation: of limits, at nodes, by their scales; between: the same of those that hold all along, between
-    nodes. residual: the largest effort, N m or N, between nodes, that joints without motors would take to move so.
-    history: of each iteration the cost."""
+    Parameters
+    ----------
+    t : ndarray (N + 1,)
+        Times of the nodes, s. ``evaluate`` has the motion at others.
+    q, qd, qdd : ndarray (N + 1, n)
+        Configurations, velocities and accelerations.
+    tau : ndarray (N + 1, n)
+        Efforts of motors.
+    duration : float
+        Duration of the motion, s.
+    cost : float
+        Cost of the motion.
+    binding : dict of str to ndarray (N + 1,)
+        By the name of a limit a mask of the nodes at which it binds.
+    stopped : str
+        Reason why the search ended: "converged", or another one.
+    converged : bool
+        True if the search has converged.
+    iterations : int
+        Number of iterations.
+    stationarity : float
+        Largest derivative of cost and multipliers by a control point.
+    violation : float
+        Largest violation of limits at nodes, by their scales.
+    between : float
+        Largest violation between nodes, by their scales, of limits that hold all along.
+    residual : float
+        Largest effort between nodes, N m or N, that joints without motors would take to move so.
+    history : list of float
+        Cost, at first and after each iteration.
+    program : Program
+        Nonlinear program that was solved.
+    unknowns : ndarray
+        Its solution: control points, and the duration if it is free.
+    """
 
     t: np.ndarray
     q: np.ndarray
@@ -52,8 +89,27 @@ class CollocatedMotion:
     unknowns: np.ndarray
 
     def evaluate(self, t: ArrayLike) -> Moment:
-        """The Moment at times t (...), s; a motion that repeats itself goes on before and after, others are where they
-        begin and end. ValueError for times outside of those."""
+        """Evaluate the motion at times.
+
+        Parameters
+        ----------
+        t : array_like (...)
+            Times, s.
+
+        Returns
+        -------
+        Moment
+            Configurations q, velocities qd, accelerations qdd and efforts tau, (..., n) each.
+
+        Raises
+        ------
+        ValueError
+            If a time is before 0 or after the duration, and the motion does not repeat itself.
+
+        Notes
+        -----
+        A motion that repeats itself goes on before and after.
+        """
         t, program = checks.finite_numbers("t", t), self.program
         c, T = program.split(self.unknowns)
         s, turns = np.asarray(t, dtype=float) / T, 0.0
@@ -71,7 +127,13 @@ class CollocatedMotion:
         return Moment(*z, tau)
 
     def report(self) -> str:
-        """Return a report of a few lines."""
+        """Return a report of a few lines.
+
+        Returns
+        -------
+        str
+            Report of the motion.
+        """
         spline = self.program.spline
         lines = [f"motion of {self.duration:.6g} s on a spline of degree {spline.degree} and smoothness "
                  f"{spline.smoothness}, {spline.intervals} intervals, {self.program.size} unknowns: {self.stopped} "
@@ -84,8 +146,22 @@ class CollocatedMotion:
         return "\n".join((*lines, *what_binds(self.t, self.binding)))
 
     def plot(self, axes: Any = None) -> Any:
-        """Positions, velocities and efforts over the time, and the cost over iterations, on four axes of Matplotlib (an
-        extra: pip install screw_dynamics[plot]); returns the figure."""
+        """Plot positions, velocities and efforts over the time, and the cost over iterations.
+
+        Parameters
+        ----------
+        axes : array_like of matplotlib.axes.Axes (4,), optional
+            Axes to draw on, in any shape. By default a new figure is made.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            Figure of the axes.
+
+        Notes
+        -----
+        Matplotlib is an extra: pip install screw_dynamics[plot].
+        """
         t = np.linspace(0.0, self.duration, 500)
         at = self.evaluate(t)
         return plotted(axes, t, (at.q, at.qd, at.tau), self.history, "cost")

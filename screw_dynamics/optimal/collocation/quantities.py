@@ -13,7 +13,20 @@ class _OfAll(Quantity):
     """A number of each velocity."""
 
     def labels(self, robot: Any, driven: np.ndarray) -> Sequence[str]:
-        """The joints."""
+        """Return the names of the joints.
+
+        Parameters
+        ----------
+        robot : Robot
+            Robot of the problem.
+        driven : ndarray of int (m,)
+            Indices of the velocities that have efforts.
+
+        Returns
+        -------
+        sequence of str
+            One name for each velocity (n,).
+        """
         return velocity_names(robot.model)
 
 
@@ -24,19 +37,53 @@ class Acceleration(_OfAll):
     order = 2
 
     def at(self, robot: Any, nodes: Nodes, derivatives: bool) -> Value:
-        """Its Value."""
+        """Evaluate the accelerations at nodes.
+
+        Parameters
+        ----------
+        robot : Robot
+            Robot of the problem.
+        nodes : Nodes
+            Times, states and efforts at k nodes.
+        derivatives : bool
+            True to compute derivatives, too.
+
+        Returns
+        -------
+        Value
+            Numbers (..., k, n), rad/s^2 or m/s^2, with the derivative by qdd, the identity.
+        """
         return Value(nodes.qdd, {"qdd": None})                                      # type: ignore[arg-type]
 
 
 @dataclass(frozen=True, eq=False)
 class Jerk(_OfAll):
-    """The jerks of joints (n,), the rates of accelerations, rad/s^3 or m/s^3; of motions on splines alone, with two
-    continuous derivatives or more."""
+    """The jerks of joints (n,), the rates of accelerations, rad/s^3 or m/s^3.
+
+    Notes
+    -----
+    Motions on splines alone have jerks, with two continuous derivatives or more.
+    """
 
     order = 3
 
     def at(self, robot: Any, nodes: Nodes, derivatives: bool) -> Value:
-        """Its Value."""
+        """Evaluate the jerks at nodes.
+
+        Parameters
+        ----------
+        robot : Robot
+            Robot of the problem.
+        nodes : Nodes
+            Times, states and efforts at k nodes.
+        derivatives : bool
+            True to compute derivatives, too.
+
+        Returns
+        -------
+        Value
+            Numbers (..., k, n), rad/s^3 or m/s^3, with the derivative by qddd, the identity.
+        """
         return Value(nodes.qddd, {"qddd": None})                                    # type: ignore[arg-type]
 
 
@@ -47,12 +94,40 @@ class Power(Quantity):
     has_effort = True
 
     def labels(self, robot: Any, driven: np.ndarray) -> Sequence[str]:
-        """The joints that are driven."""
+        """Return the names of the joints that are driven.
+
+        Parameters
+        ----------
+        robot : Robot
+            Robot of the problem.
+        driven : ndarray of int (m,)
+            Indices of the velocities that have efforts.
+
+        Returns
+        -------
+        sequence of str
+            One name for each motor (m,).
+        """
         names = velocity_names(robot.model)
         return [names[k] for k in driven]
 
     def at(self, robot: Any, nodes: Nodes, derivatives: bool) -> Value:
-        """Its Value."""
+        """Evaluate the powers at nodes.
+
+        Parameters
+        ----------
+        robot : Robot
+            Robot of the problem.
+        nodes : Nodes
+            Times, states and efforts at k nodes.
+        derivatives : bool
+            True to compute derivatives, too.
+
+        Returns
+        -------
+        Value
+            Numbers (..., k, m), W, with the derivatives by qd and tau.
+        """
         qd, tau = nodes.qd[..., nodes.driven], nodes.tau
         chosen = np.eye(robot.n)[nodes.driven]
         return Value(qd * tau, {"qd": tau[..., None] * chosen, "tau": qd[..., None] * np.eye(len(nodes.driven))})
@@ -63,9 +138,37 @@ class Duration(Quantity):
     """Of which a running cost of weight w is w times the duration of the motion: the constant sqrt(2)."""
 
     def labels(self, robot: Any, driven: np.ndarray) -> Sequence[str]:
-        """One."""
+        """Return the names of the number.
+
+        Parameters
+        ----------
+        robot : Robot
+            Robot of the problem.
+        driven : ndarray of int (m,)
+            Indices of the velocities that have efforts.
+
+        Returns
+        -------
+        sequence of str
+            The one name "duration".
+        """
         return ("duration",)
 
     def at(self, robot: Any, nodes: Nodes, derivatives: bool) -> Value:
-        """Its Value."""
+        """Evaluate the constant sqrt(2) at nodes.
+
+        Parameters
+        ----------
+        robot : Robot
+            Robot of the problem.
+        nodes : Nodes
+            Times, states and efforts at k nodes.
+        derivatives : bool
+            True to compute derivatives, too.
+
+        Returns
+        -------
+        Value
+            Numbers (..., k, 1), without derivatives.
+        """
         return Value(np.full((*nodes.q.shape[:-1], 1), np.sqrt(2.0)), {})
