@@ -92,8 +92,8 @@ class ScenePlanning:
 
         Notes
         -----
-        Each start is a solution of Robot.inverse_kinematics. If there is none from q0, the search ends with the first
-        start.
+        The steps of each start begin at the result of Robot.inverse_kinematics. If that fails from q0, the search ends
+        with the first start.
         """
         return solve(self, pose, link, q0, clearance, pairs, joints, limits, position_tolerance, orientation_tolerance,
                      attempts, steps, seed)
