@@ -22,8 +22,17 @@ SMALL = 1e-9            # of the singular values of ad_X, relative to the larges
 
 
 class Sensitivities(NamedTuple):
-    """Of a link's pose, in twists (..., 6, ...): by each number of the screws X_j, (..., 6, b, 6), by each parameter of
-    the poses B_j, (..., 6, b, 6), and by those of the link's pose F in its body, (6, 6)."""
+    """Sensitivities of a link's pose, as body-fixed twists of the link.
+
+    Parameters
+    ----------
+    by_screws : ndarray (..., 6, b, 6)
+        Twists by each number of the screws X_j of b bodies.
+    by_poses : ndarray (..., 6, b, 6)
+        Twists by each parameter of the poses B_j.
+    by_frame : ndarray (6, 6)
+        Twists by each parameter of the link's pose F in its body.
+    """
 
     by_screws: np.ndarray
     by_poses: np.ndarray
@@ -31,11 +40,33 @@ class Sensitivities(NamedTuple):
 
 
 def geometric_sensitivities(robot: Robot, q: ArrayLike, link: str) -> Sensitivities:
-    """The sensitivities of a link's pose in configurations q (..., n), by bodies in the order of model.body_names.
+    """Compute the sensitivities of a link's pose to the geometry of the robot.
 
-    A screw may change by any dX: in direction and place, which `axis_motions` are, and in pitch and length, which is
-    the ratio of a gear. By dX it is Ad_E^-1 dexp_(-X q)(dX) q, E the link's pose in the body, and by m, at B,
-    Ad^-1_(exp(X q) E) m. ValueError for a robot with joints on groups, and for the root link."""
+    Parameters
+    ----------
+    robot : Robot
+        Robot with joints of one degree of freedom.
+    q : array_like (..., n)
+        Configurations.
+    link : str
+        Name of a link other than the root.
+
+    Returns
+    -------
+    Sensitivities
+        Sensitivities by bodies, in the order of model.body_names.
+
+    Raises
+    ------
+    ValueError
+        If the robot has Lie-group joints, or the link is the root.
+
+    Notes
+    -----
+    A screw may change by any dX: in direction and place, by the motions of `axis_motions`, and in pitch and length,
+    which is the ratio of a gear. The twist is ``Ad_E^-1 dexp_(-X q)(dX) q`` by dX, where E is the link's pose in the
+    body, and ``Ad^-1_(exp(X q) E) m`` by m, at B.
+    """
     checks.coordinates_alone("geometric_sensitivities", robot.model)
     model, q = robot.model, checks.real_numbers("q", q, robot.n)
     b, path = len(model.parents), _path(model, _body(model, link))
@@ -50,8 +81,19 @@ def geometric_sensitivities(robot: Robot, q: ArrayLike, link: str) -> Sensitivit
 
 
 def axis_motions(X: ArrayLike) -> np.ndarray:
-    """The motions U (6, r) of a joint's axis that change its screw X (6,), orthonormal: by [U, X], which leaves pitch
-    and length as they are. r is 4 for joints that turn, 2 for those that slide, whose place does not matter."""
+    """Compute the motions of a joint's axis that change its screw.
+
+    Parameters
+    ----------
+    X : array_like (6,)
+        Screw of the joint.
+
+    Returns
+    -------
+    ndarray (6, r)
+        Orthonormal columns U. They change the screw by [U, X], which leaves pitch and length as they are. r is 4 for
+        joints that turn, and 2 for joints that slide, whose place does not matter.
+    """
     X = checks.vector("X", X, 6)
     ad = np.block([[tilde(X[:3]), np.zeros((3, 3))], [tilde(X[3:]), tilde(X[:3])]])
     _, sizes, rows = np.linalg.svd(ad)
@@ -59,14 +101,30 @@ def axis_motions(X: ArrayLike) -> np.ndarray:
 
 
 class GeometricParameters:
-    """A minimal, complete set of parameters p of a link's pose on a robot: of each joint that moves it the motions of
-    its axis, 4 if it turns and 2 if it slides, and the 6 of the link's pose in its body.
+    """A minimal, complete set of parameters p of a link's pose on a robot.
 
-    For joints with errors in their zeros and a measuring frame that is not quite the root's these are enough too: a
-    motion of all axes and of the link has the same effect (He, Zhao, Yang, Yang, 2010). Of a mimic joint
-    that turns back as far as the parallel joint which it follows turns, or slides along with it, poses do not show two.
-    robot: as it is at p = 0. names: of the parameters; size: their number. ValueError for a robot with joints on
-    groups, and for the root."""
+    Parameters
+    ----------
+    robot : Robot
+        Robot at p = 0.
+    link : str
+        Name of a link other than the root.
+
+    Raises
+    ------
+    ValueError
+        If the robot has Lie-group joints, or the link is the root.
+
+    Notes
+    -----
+    The parameters are the motions of the axis of each joint that moves the link, 4 if it turns and 2 if it slides, and
+    the 6 of the link's pose in its body. `names` has the names of the parameters, and `size` is their number.
+
+    They are also enough for joints with errors in their zeros, and for a measuring frame that is not quite the root's:
+    a motion of all axes and of the link has the same effect (He, Zhao, Yang, Yang, 2010). If a mimic joint turns back
+    as far as the parallel joint which it follows turns, or slides along with it, poses do not show two of its
+    parameters.
+    """
 
     def __init__(self, robot: Robot, link: str):
         checks.coordinates_alone("GeometricParameters", robot.model)
@@ -81,9 +139,19 @@ class GeometricParameters:
         self.size = len(self.names)
 
     def changed(self, p: ArrayLike) -> Robot:
-        """The robot whose geometry is that of parameters p (size,): screws Ad_exp(U p_j) X_j, link at F exp(p_end).
+        """Return the robot with the geometry of parameters p.
 
-        Inertias stay the same in the frames of the bodies."""
+        Parameters
+        ----------
+        p : array_like (size,)
+            Parameters.
+
+        Returns
+        -------
+        Robot
+            Robot with screws ``Ad_exp(U p_j) X_j`` and the link at F exp(p_end). Inertias stay the same in the frames
+            of the bodies.
+        """
         p = checks.vector("p", p, self.size)
         model, screws = self.robot.model, self.robot.model.screws_body.copy()
         for j, motion in zip(self.joints, self._moved(p), strict=True):
@@ -93,9 +161,22 @@ class GeometricParameters:
         return Robot(replace(model, screws_body=screws, frames=frames), self.robot.gravity, self.robot.representation)
 
     def jacobian(self, p: ArrayLike, q: ArrayLike, robot: Robot | None = None) -> np.ndarray:
-        """The derivative (..., 6, size) of the link's pose by p, as body-fixed twists, in configurations q (..., n).
+        """Compute the derivative of the link's pose by the parameters.
 
-        robot: changed(p), if it is there already."""
+        Parameters
+        ----------
+        p : array_like (size,)
+            Parameters.
+        q : array_like (..., n)
+            Configurations.
+        robot : Robot, optional
+            Robot changed(p), if it exists already.
+
+        Returns
+        -------
+        ndarray (..., 6, size)
+            Body-fixed twists of the link by each parameter.
+        """
         p, robot = checks.vector("p", p, self.size), robot or self.changed(p)
         found = geometric_sensitivities(robot, q, self.link)
         J = np.zeros((*found.by_screws.shape[:-3], 6, self.size))

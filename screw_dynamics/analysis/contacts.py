@@ -21,8 +21,22 @@ TOLERANCE = 1e-9        # of the equations of passive joints, relative to the la
 
 # ------------------------------------------------------------------------------------------------- total wrenches
 def total_wrench(robot: Robot, q: ArrayLike, wrenches: Wrenches) -> np.ndarray:
-    """The sum (..., 6) of wrenches {link: (..., 6)}, each on the link at its origin and resolved in its frame, about
-    the origin and in the axes of the root link."""
+    """Sum wrenches on links, about the origin and in the axes of the root link.
+
+    Parameters
+    ----------
+    robot : Robot
+        Robot.
+    q : array_like (..., nq)
+        Configurations.
+    wrenches : dict of str to array_like (..., 6)
+        Wrench on each named link at its origin, torque and force, resolved in the link's frame.
+
+    Returns
+    -------
+    ndarray (..., 6)
+        Total wrench in the root link's frame.
+    """
     total = np.zeros((*np.shape(q)[:-1], 6))
     for link, wrench in checks.wrenches(wrenches, robot.link_names).items():
         wrench = checks.real_numbers(f"the wrench on link {link!r}", wrench, 6)
@@ -32,10 +46,27 @@ def total_wrench(robot: Robot, q: ArrayLike, wrenches: Wrenches) -> np.ndarray:
 
 def required_wrench(robot: Robot, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike,
                     external: Wrenches | None = None) -> np.ndarray:
-    """The wrench (..., 6) that all contacts together have to give in a motion, about the origin and in the axes of the
-    root link: what changes the momentum, less the weight and other wrenches `external` as in inverse_dynamics.
+    """Compute the wrench that all contacts together have to give in a motion.
 
-    Of a robot on a fixed base it is the wrench on the base."""
+    Parameters
+    ----------
+    robot : Robot
+        Robot.
+    q : array_like (..., nq)
+        Configurations.
+    qd : array_like (..., n)
+        Velocities.
+    qdd : array_like (..., n)
+        Accelerations.
+    external : dict of str to array_like (..., 6), optional
+        Other wrenches, as in Robot.inverse_dynamics.
+
+    Returns
+    -------
+    ndarray (..., 6)
+        Wrench about the origin and in the axes of the root link: the rate of the momentum, less the weight and
+        `external`. For a robot on a fixed base, it is the wrench on the base.
+    """
     rate, com = robot.centroidal_momentum_rate(q, qd, qdd), robot.center_of_mass(q)
     force = rate[..., 3:] - robot.total_mass * robot.gravity
     wrench = np.concatenate([rate[..., :3] + np.cross(com, force), force], axis=-1)
@@ -45,10 +76,31 @@ def required_wrench(robot: Robot, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike,
 # ------------------------------------------------------------------------------------------------- points of pressure
 def zero_moment_point(wrench: ArrayLike, point: ArrayLike = (0.0, 0.0, 0.0),
                       normal: ArrayLike = (0.0, 0.0, 1.0)) -> np.ndarray:
-    """The point (..., 3) of a plane about which the torque of a wrench (..., 6) is along the plane's normal.
+    """Compute the point of a plane about which the torque of a wrench is along the plane's normal.
 
-    The plane goes through a point (..., 3); all in the frame of the wrench, whose torque is about its origin. NaN where
-    no force is along the normal. Vukobratovic and Borovac (2004)."""
+    Parameters
+    ----------
+    wrench : array_like (..., 6)
+        Torque about the origin of its frame, and force.
+    point : array_like (..., 3), optional
+        Point of the plane, in the frame of the wrench.
+    normal : array_like (..., 3), optional
+        Normal of the plane, in the frame of the wrench.
+
+    Returns
+    -------
+    ndarray (..., 3)
+        Zero-moment point in the frame of the wrench; NaN where no force is along the normal.
+
+    Raises
+    ------
+    ValueError
+        If a normal is 0 0 0.
+
+    References
+    ----------
+    Vukobratovic and Borovac (2004).
+    """
     wrench, point, normal = (checks.real_numbers(name, x, size) for name, x, size in (
         ("wrench", wrench, 6), ("point", point, 3), ("normal", normal, 3)))
     if not normal.any(axis=-1).all():
@@ -62,18 +114,48 @@ def zero_moment_point(wrench: ArrayLike, point: ArrayLike = (0.0, 0.0, 0.0),
 
 def center_of_pressure(wrench: ArrayLike, point: ArrayLike = (0.0, 0.0, 0.0),
                        normal: ArrayLike = (0.0, 0.0, 1.0)) -> np.ndarray:
-    """The point (..., 3) of a plane at which the pressure of contacts in this plane acts, their total wrench (..., 6)
-    being given: their zero-moment point; NaN where the force along the normal, towards the robot, is not positive.
+    """Compute the point of a plane at which the pressure of contacts in this plane acts.
 
-    Of one contact, or of all: the common point is the mean of theirs, weighted by their forces along the normal. In the
-    frame of a link the wrench on it gives the point of its sole. Sardain and Bessonnet (2004)."""
+    Parameters
+    ----------
+    wrench : array_like (..., 6)
+        Total wrench of the contacts: torque about the origin of its frame, and force.
+    point : array_like (..., 3), optional
+        Point of the plane, in the frame of the wrench.
+    normal : array_like (..., 3), optional
+        Normal of the plane towards the robot, in the frame of the wrench.
+
+    Returns
+    -------
+    ndarray (..., 3)
+        Zero-moment point of the contacts; NaN where the force along the normal is not positive.
+
+    Notes
+    -----
+    The contacts are one, or all: the common point is the mean of their points, weighted by their forces along the
+    normal. In the frame of a link, the wrench on it gives the point of its sole.
+
+    References
+    ----------
+    Sardain and Bessonnet (2004).
+    """
     found, force = zero_moment_point(wrench, point, normal), np.asarray(wrench, dtype=float)[..., 3:]
     return np.where((np.asarray(normal) * force).sum(axis=-1, keepdims=True) > 0.0, found, np.nan)
 
 
 # ------------------------------------------------------------------------------------------------- inverse dynamics
 class ContactEfforts(NamedTuple):
-    """The result of `contact_inverse_dynamics`."""
+    """Efforts and contact wrenches of a motion, the result of `contact_inverse_dynamics`.
+
+    Parameters
+    ----------
+    tau : ndarray (..., n)
+        Efforts, 0 at passive joints.
+    wrenches : dict of str to ndarray (..., 6)
+        Wrenches on the links at their origins, resolved in their frames.
+    forces : dict of str to ndarray (..., k, 3)
+        Forces at the points of links in contact at points, in the axes of the links.
+    """
 
     tau: np.ndarray                     # (..., n) efforts, 0 at passive joints
     wrenches: dict[str, np.ndarray]     # {link: (..., 6)} on the links at their origins, resolved in their frames
@@ -95,17 +177,47 @@ def contact_inverse_dynamics(robot: Robot, q: ArrayLike, qd: ArrayLike, qdd: Arr
                              contacts: Mapping[str, ArrayLike | None] | Sequence[str], effort_weights: ArrayLike = 1.0,
                              wrench_weights: ArrayLike | Mapping[str, ArrayLike] = 1.0,
                              passive: Iterable[str] | None = None, external: Wrenches | None = None) -> ContactEfforts:
-    """Efforts of the joints and wrenches of the contacts that together cause a motion q (..., nq), qd, qdd (..., n).
+    """Compute the efforts of joints and the wrenches of contacts that together cause a motion.
 
-    contacts: the links in contact: {link: None} for a surface, which gives any wrench, or {link: points (k, 3)}, in the
-    link's frame, each of which gives any force; or names of links with surfaces. passive: names of joints without
-    motors, by default the free ones: a floating base. Their equations M qdd + C qd + g = J^T W hold exactly. Of what is
-    left to choose, the sum of effort_weights tau^2 and wrench_weights W^2 is least: efforts (n,) or one number, >= 0,
-    and > 0 a number or (6,), torque and force, of which points take the last three, for all links or {link: weights},
-    in the axes of the links. external: other wrenches, as in inverse_dynamics.
+    Parameters
+    ----------
+    robot : Robot
+        Robot.
+    q : array_like (..., nq)
+        Configurations.
+    qd : array_like (..., n)
+        Velocities.
+    qdd : array_like (..., n)
+        Accelerations. The motion is not checked: that contacts rest is up to qd and qdd.
+    contacts : dict of str to array_like (k, 3) or None, or sequence of str
+        Links in contact: {link: None} for a surface, which gives any wrench, or {link: points} in the link's frame,
+        each of which gives any force; or names of links with surfaces.
+    effort_weights : array_like, optional
+        Weights (n,) of the efforts, or one number, >= 0.
+    wrench_weights : array_like or dict of str to array_like, optional
+        Weights of the wrenches, > 0: a number or (6,), torque and force, in the axes of the links; for all links, or
+        {link: weights}. Points take the last three.
+    passive : iterable of str, optional
+        Joints without motors, by default the free ones: a floating base.
+    external : dict of str to array_like (..., 6), optional
+        Other wrenches, as in Robot.inverse_dynamics.
 
-    The motion is not checked: that contacts rest is up to qd and qdd. Where they cannot give what the passive joints
-    require, ValueError names them."""
+    Returns
+    -------
+    ContactEfforts
+        Efforts, wrenches and forces.
+
+    Raises
+    ------
+    ValueError
+        If the motion or its efforts are not finite, or if the contacts cannot give what the passive joints require; the
+        message names these joints.
+
+    Notes
+    -----
+    The equations M qdd + C qd + g = J^T W of the passive joints hold exactly. Of what is left to choose, the sum of
+    effort_weights tau^2 and wrench_weights W^2 is least.
+    """
     required = robot.inverse_dynamics(q, qd, qdd, external)
     if not np.isfinite(required).all():
         raise ValueError("the motion q, qd, qdd must be finite, and so must be its efforts")

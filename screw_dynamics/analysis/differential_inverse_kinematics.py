@@ -21,18 +21,55 @@ from screw_dynamics.screws.se3 import log
 
 @runtime_checkable
 class Task(Protocol):
-    """A task: at(robot, q) returns rows J (m, n) and rates r (m,), both times the task's weight."""
+    """A task of differential inverse kinematics: any object with the method `at`.
+
+    Parameters
+    ----------
+    *args, **kwargs
+        Arguments of the class that has the method.
+    """
 
     def at(self, robot: Robot, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Rows and rates."""
+        """Return rows and rates at a configuration.
+
+        Parameters
+        ----------
+        robot : Robot
+            Robot.
+        q : ndarray (nq,)
+            Configuration.
+
+        Returns
+        -------
+        J : ndarray (m, n)
+            Rows, times the weight of the task.
+        r : ndarray (m,)
+            Rates, times the weight of the task.
+        """
 
 
 class FrameTask(NamedTuple):
-    """A link that shall take a pose (4, 4) in the frame of a reference link, the root for None, which itself moves with
-    a twist (6,), resolved in its own frame.
+    """A link that takes a pose in the frame of a reference link.
 
-    The rate is gain (1/s) times the screw that leads from the link to the pose, and the pose's twist. weight: of the
-    six rows, angular ones first, in the link's frame, or of all."""
+    Parameters
+    ----------
+    link : str
+        Name of the link.
+    pose : array_like (4, 4)
+        Pose to take, in the frame of the reference link.
+    twist : array_like (6,), optional
+        Twist with which the pose itself moves, resolved in its own frame.
+    weight : array_like, optional
+        Weights (6,) of the rows, angular ones first, in the link's frame, or one number.
+    gain : float, optional
+        Gain in 1/s.
+    reference : str, optional
+        Reference link, by default the root.
+
+    Notes
+    -----
+    The rate is the gain times the screw that leads from the link to the pose, plus the pose's twist.
+    """
 
     link: str
     pose: ArrayLike
@@ -42,7 +79,22 @@ class FrameTask(NamedTuple):
     reference: str | None = None
 
     def at(self, robot: Robot, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Rows and rates."""
+        """Return rows and rates at a configuration.
+
+        Parameters
+        ----------
+        robot : Robot
+            Robot.
+        q : ndarray (nq,)
+            Configuration.
+
+        Returns
+        -------
+        J : ndarray (6, n)
+            Rows, times the weight.
+        r : ndarray (6,)
+            Rates, times the weight.
+        """
         name = f"task of link {self.link!r}"
         pose, gain = model_checks.pose(name, self.pose), model_checks.number(name, "gain", self.gain, 0.0)
         E = arrays.inverse_pose(robot.forward_kinematics(q, self.link, self.reference)) @ pose
@@ -53,8 +105,19 @@ class FrameTask(NamedTuple):
 
 
 class CenterOfMassTask(NamedTuple):
-    """The center of mass, which shall be at a position (3,) that moves with a velocity (3,), in the root link's
-    frame."""
+    """A center of mass that takes a position in the root link's frame.
+
+    Parameters
+    ----------
+    position : array_like (3,)
+        Position to take, in m.
+    velocity : array_like (3,), optional
+        Velocity with which the position itself moves, in m/s.
+    weight : array_like, optional
+        Weights (3,) of the rows, or one number.
+    gain : float, optional
+        Gain in 1/s.
+    """
 
     position: ArrayLike
     velocity: ArrayLike = (0.0,) * 3
@@ -62,7 +125,22 @@ class CenterOfMassTask(NamedTuple):
     gain: float = 10.0
 
     def at(self, robot: Robot, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Rows and rates."""
+        """Return rows and rates at a configuration.
+
+        Parameters
+        ----------
+        robot : Robot
+            Robot.
+        q : ndarray (nq,)
+            Configuration.
+
+        Returns
+        -------
+        J : ndarray (3, n)
+            Rows, times the weight.
+        r : ndarray (3,)
+            Rates, times the weight.
+        """
         away = checks.vector("position", self.position, 3) - robot.center_of_mass(q)
         gain = model_checks.number("task of the center of mass", "gain", self.gain, 0.0)
         rate = gain * away + checks.vector("velocity", self.velocity, 3)
@@ -71,14 +149,39 @@ class CenterOfMassTask(NamedTuple):
 
 
 class PostureTask(NamedTuple):
-    """A configuration (nq,) to return to. weight: of each velocity (n,), or of all."""
+    """A configuration to return to.
+
+    Parameters
+    ----------
+    q : array_like (nq,)
+        Configuration.
+    weight : array_like, optional
+        Weights (n,) of the velocities, or one number.
+    gain : float, optional
+        Gain in 1/s.
+    """
 
     q: ArrayLike
     weight: ArrayLike = 1e-2
     gain: float = 1.0
 
     def at(self, robot: Robot, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Rows and rates."""
+        """Return rows and rates at a configuration.
+
+        Parameters
+        ----------
+        robot : Robot
+            Robot.
+        q : ndarray (nq,)
+            Configuration.
+
+        Returns
+        -------
+        J : ndarray (n, n)
+            Rows, times the weight.
+        r : ndarray (n,)
+            Rates, times the weight.
+        """
         weight, wanted = checks.each("weight", self.weight, robot.n), checks.vector("q", self.q, robot.nq)
         gain = model_checks.number("task of posture", "gain", self.gain, 0.0)
         return np.diag(weight), weight * gain * robot.difference(q, wanted)
@@ -86,14 +189,48 @@ class PostureTask(NamedTuple):
 
 def velocities(robot: Robot, q: ArrayLike, tasks: Sequence[Task], dt: float, qd: ArrayLike | None = None,
                acceleration_limit: ArrayLike | None = None, damping: float = 1e-6, limits: bool = True) -> np.ndarray:
-    """The joint velocities v (n,) for the next dt seconds, after which the robot is at robot.integrate(q, dt v).
+    """Compute the joint velocities for the next dt seconds that follow tasks within limits.
 
-    limits: keep the model's position and velocity limits. acceleration_limit (n,), or one for all: rad/s^2 or m/s^2; v
-    differs from the present velocities qd (n,), 0 by default, by no more than it times dt, and joints brake in time for
-    their position limits. Where limits contradict each other, as they may for a joint that is beyond one, it brakes as
-    hard as its acceleration limit lets it, or moves back as fast as its velocity limit. Joints on groups have limits of
-    velocity and acceleration alone. ValueError names what has a wrong shape or is not finite; ImportError without
-    daqp."""
+    Parameters
+    ----------
+    robot : Robot
+        Robot.
+    q : array_like (nq,)
+        Configuration.
+    tasks : sequence of Task
+        Tasks to follow at once.
+    dt : float
+        Time in s, after which the robot is at robot.integrate(q, dt v).
+    qd : array_like (n,), optional
+        Present velocities, by default 0.
+    acceleration_limit : array_like, optional
+        Limits (n,) of accelerations, rad/s^2 or m/s^2, or one number.
+    damping : float, optional
+        Weight of the squared velocities, > 0.
+    limits : bool, optional
+        Keep the model's position and velocity limits.
+
+    Returns
+    -------
+    ndarray (n,)
+        Velocities v.
+
+    Raises
+    ------
+    ValueError
+        If an argument has a wrong shape or is not finite. The message names it.
+    ImportError
+        If daqp is not installed.
+    RuntimeError
+        If daqp finds no velocities.
+
+    Notes
+    -----
+    With an acceleration limit, v differs from the present velocities by no more than the limit times dt, and joints
+    brake in time for their position limits. Limits may contradict each other, if a joint is beyond one. Then it brakes
+    as hard as its acceleration limit allows, or moves back as fast as its velocity limit. Lie-group joints have limits
+    of velocity and acceleration alone.
+    """
     daqp = solver()
     q, dt = checks.vector("q", q, robot.nq), checks.positive("dt", dt)
     H, f = checks.positive("damping", damping) * np.eye(robot.n), np.zeros(robot.n)
@@ -123,7 +260,35 @@ def _all_of(tasks):
 
 def bounds(robot: Robot, q: np.ndarray, dt: float, qd: ArrayLike | None, acceleration_limit: ArrayLike | None,
            limits: bool) -> tuple[np.ndarray, np.ndarray]:
-    """The least and the largest velocities (n,) of the next dt seconds."""
+    """Compute the least and the largest velocities of the next dt seconds.
+
+    Parameters
+    ----------
+    robot : Robot
+        Robot.
+    q : ndarray (nq,)
+        Configuration.
+    dt : float
+        Time in s.
+    qd : array_like (n,), optional
+        Present velocities; 0 if None.
+    acceleration_limit : array_like, optional
+        Limits (n,) of accelerations, rad/s^2 or m/s^2, or one number; no limits if None.
+    limits : bool
+        Keep the model's position and velocity limits.
+
+    Returns
+    -------
+    lower : ndarray (n,)
+        Least velocities.
+    upper : ndarray (n,)
+        Largest velocities.
+
+    Raises
+    ------
+    ValueError
+        If `acceleration_limit` is not > 0.
+    """
     n, model = robot.n, robot.model
     lower, upper = np.full(n, -np.inf), np.full(n, np.inf)
     most, gain = np.full(n, np.inf), None
@@ -155,7 +320,18 @@ def _leading(distance, dt, acceleration):
 
 
 def solver() -> Any:
-    """The module daqp; ImportError, with what to install, without it."""
+    """Import daqp, the solver of quadratic programs.
+
+    Returns
+    -------
+    module
+        Module daqp.
+
+    Raises
+    ------
+    ImportError
+        If daqp is not installed. The message has what to install.
+    """
     try:
         import daqp  # when it is called: an extra
     except ImportError as error:

@@ -26,13 +26,26 @@ STEPS, HALVINGS = 100, 40       # of Newton's method for equilibria, and of one 
 
 
 class MotorMotion(NamedTuple):
-    """Of the motors, (..., n) each, one a joint of the links: position, velocity and acceleration, the torque that
-    causes them, and the torque of the springs, which is the effort of the joints where each turns its own motor alone.
-    Of two motors on a joint, their mean and the sum of their torques. Of a joint without an elastic drive its own
-    motion and effort.
+    """Motion of the motors of a robot with elastic drives, one motor for each joint of the links.
 
-    q (..., nq), qd, qdd and tau (..., n): all of it as that of the robot with drives, for rollouts and steps; what
-    stiffens springs is at rest in it."""
+    Parameters
+    ----------
+    position, velocity, acceleration : ndarray (..., n)
+        Motion of the motors.
+    torque : ndarray (..., n)
+        Torques that cause the motion.
+    spring_torque : ndarray (..., n)
+        Torques of the springs. They are the efforts of the joints where each joint turns its own motor alone.
+    q : ndarray (..., nq)
+        Configurations of the robot with drives, for rollouts and steps.
+    qd, qdd, tau : ndarray (..., n)
+        Velocities, accelerations and efforts of the robot with drives, with its n.
+
+    Notes
+    -----
+    Two motors on a joint have their mean motion and the sum of their torques. A joint without an elastic drive has its
+    own motion and effort. In q, qd, qdd and tau, parts that stiffen springs are at rest.
+    """
 
     position: np.ndarray
     velocity: np.ndarray
@@ -46,9 +59,15 @@ class MotorMotion(NamedTuple):
 
 
 class Modes(NamedTuple):
-    """Small oscillations about an equilibrium, slowest first: the squares (k,) of their frequencies, rad^2/s^2, of
-    which a negative one is that of a posture that falls; shapes (n, k), columns, velocities of the robot with drives,
-    of which shapes.T M shapes is the identity."""
+    """Small oscillations about an equilibrium, slowest first.
+
+    Parameters
+    ----------
+    squared : ndarray (k,)
+        Squares of the frequencies, rad^2/s^2. A negative one belongs to a posture that falls.
+    shapes : ndarray (n, k)
+        Columns of velocities of the robot with drives, for which shapes.T M shapes is the identity.
+    """
 
     squared: np.ndarray
     shapes: np.ndarray
@@ -63,13 +82,28 @@ class Modes(NamedTuple):
 class ElasticJoints:
     """A robot with elastic drives, whose joints are all of one degree of freedom.
 
-    robot: one with drives, Robot.with_drives. Or one without, and numbers of drives at all of its joints: stiffness K,
-    N m/rad or N/m, and motor_inertia B, kg m^2 or kg, behind the gear, both > 0; motor_damping D >= 0: one number, or
-    (n,). ValueError for others, for a robot with a joint on a group, for one without an elastic drive, and for
-    couplings of drives that leave a motion of the joints to which no motor turns.
+    Parameters
+    ----------
+    robot : Robot
+        Robot with drives, by Robot.with_drives; or one without, and the numbers of drives at all of its joints.
+    stiffness : array_like, optional
+        Stiffness K > 0, N m/rad or N/m: (n,) or one number.
+    motor_inertia : array_like, optional
+        Inertia B > 0 of the motors behind the gear, kg m^2 or kg: (n,) or one number.
+    motor_damping : array_like, optional
+        Damping D >= 0 of the motors, N m s/rad or N s/m: (n,) or one number.
 
-    driven: the robot with drives; robot: that of its links alone, without what is behind springs; n of a joint's
-    vectors is the latter's."""
+    Raises
+    ------
+    ValueError
+        If numbers are out of range, if the robot has a Lie-group joint, an electric drive that its voltage commands, or
+        no elastic drive, or if couplings of drives leave a motion of the joints to which no motor turns.
+
+    Notes
+    -----
+    `driven` is the robot with drives. `robot` is the robot of the links alone, without what is behind springs; its n is
+    the size of vectors of the joints.
+    """
 
     def __init__(self, robot: Robot, stiffness: ArrayLike | None = None, motor_inertia: ArrayLike | None = None,
                  motor_damping: ArrayLike = 0.0):
@@ -99,15 +133,33 @@ class ElasticJoints:
     def feed_forward(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, qddd: ArrayLike, qdddd: ArrayLike, *,
                      settings: Mapping[str, float] | None = None, friction: bool = True,
                      neglect_damping: bool = False) -> MotorMotion:
-        """The motion of the motors, and their torques, that make the links move like this: q with its time derivatives
-        up to the fourth, (..., n) each; theta = q + x, x where the spring has the torque that moves the links.
+        """Compute the motion of the motors, and their torques, for a motion of the links.
 
-        settings {joint: value}: where what stiffens a joint stays, a lever's position, or half the angle between two
-        motors; by default the middle of a lever's range, and 0. friction: that of the model acts, of joints and of
-        motors, the dry one by its sign; and losses of gears. A drive's spring with damping is no such function of the
-        motion: ValueError, unless neglect_damping, when theta is that without. ValueError names a drive with backlash,
-        within which no torque fixes the motor, or with a carrier, and forces of the robot's own other than springs
-        (forces.Spring) at joints of links."""
+        Parameters
+        ----------
+        q, qd, qdd, qddd, qdddd : array_like (..., n)
+            Positions of the links with their time derivatives up to the fourth.
+        settings : dict of str to float, optional
+            Where each part that stiffens a joint stays: the position of a lever, by default the middle of its range, or
+            half the angle between two motors, by default 0.
+        friction : bool, optional
+            The friction of the model acts, of joints and of motors, the dry one by its sign; and losses of gears.
+        neglect_damping : bool, optional
+            Allow springs with damping. theta is then the motion without it.
+
+        Returns
+        -------
+        MotorMotion
+            Motion with theta = q + x, where the spring at x has the torque that moves the links.
+
+        Raises
+        ------
+        ValueError
+            If a drive has backlash, within which no torque fixes the motor, or a carrier; damping of its spring, for
+            which the motors are no such function of the motion, unless `neglect_damping`; or friction of a rigid motor
+            that several joints turn, with `friction`. If the robot has forces of its own other than springs
+            (forces.Spring) at joints of links.
+        """
         names = ("q", "qd", "qdd", "qddd", "qdddd")
         q, qd, qdd, qddd, qdddd = checks.broadcast({name: checks.real_numbers(name, x, self.robot.n) for name, x in zip(
             names, (q, qd, qdd, qddd, qdddd), strict=True)})
@@ -180,17 +232,43 @@ class ElasticJoints:
         return theta, thetad, thetadd, tau + (1 + twice) * own
 
     def equilibrium(self, q: ArrayLike, *, settings: Mapping[str, float] | None = None) -> MotorMotion:
-        """Return the motion of the motors that holds the links still at positions q (..., n) against gravity, as
-        feed_forward gives it."""
+        """Compute the motion of the motors that holds the links still against gravity.
+
+        Parameters
+        ----------
+        q : array_like (..., n)
+            Positions of the links.
+        settings : dict of str to float, optional
+            Where each part that stiffens a joint stays, as in feed_forward.
+
+        Returns
+        -------
+        MotorMotion
+            Motion as feed_forward gives it.
+        """
         still = np.zeros(self.robot.n)
         return self.feed_forward(q, still, still, still, still, settings=settings, neglect_damping=True)
 
     def hanging(self, q: ArrayLike, guess: ArrayLike | None = None) -> np.ndarray:
-        """The configuration (nq,) of the robot with drives in which the links hang at rest on their springs, while the
-        motors, and what stiffens springs, stay where q (nq,) has them.
+        """Find the configuration in which the links hang at rest on their springs.
 
-        Newton's method, from `guess` (nq,) or q on. ValueError where it ends without an equilibrium. What is found may
-        be one of several, and one that a disturbance ends."""
+        Parameters
+        ----------
+        q : array_like (nq,)
+            Configuration of the robot with drives. The motors, and parts that stiffen springs, stay there.
+        guess : array_like (nq,), optional
+            Configuration at which the search starts, by default q.
+
+        Returns
+        -------
+        ndarray (nq,)
+            Configuration of the robot with drives. It may be one of several, and one that a disturbance ends.
+
+        Raises
+        ------
+        ValueError
+            If the search, by Newton's method, ends without an equilibrium.
+        """
         x = self._one("q", q).copy()
         if guess is not None:
             x[self._links] = self._one("guess", guess)[self._links]
@@ -232,8 +310,20 @@ class ElasticJoints:
         return gravity - self._total.derivatives(x, still).by_q[..., 0, :, :]
 
     def resonances(self, q: ArrayLike, *, motors: str = "free") -> Modes:
-        """The Modes about an equilibrium q (nq,) of the robot with drives, under constant torques of the motors, which
-        are "free" or "locked". `equilibrium(...).q` and `hanging` are such."""
+        """Compute the modes about an equilibrium, under constant torques of the motors.
+
+        Parameters
+        ----------
+        q : array_like (nq,)
+            Equilibrium of the robot with drives, such as `equilibrium(...).q` or the result of `hanging`.
+        motors : {"free", "locked"}, optional
+            Motors move, or stay.
+
+        Returns
+        -------
+        Modes
+            Frequencies and shapes.
+        """
         q = self._one("q", q)
         checks.one_of("motors", motors, ("free", "locked"))
         moving = np.arange(self.driven.n) if motors == "free" else self._links
@@ -246,19 +336,61 @@ class ElasticJoints:
         return Modes(squared, shapes)
 
     def compliance(self, q: ArrayLike, link: str, reference: str | None = None) -> np.ndarray:
-        """The matrix (6, 6) that says how far a link gives way to a small wrench on it at an equilibrium q (nq,), while
-        the motors stand still: rotation and displacement of its origin, rad/(N m) to m/N, along the axes of the
-        reference link, the root by default; gravity's change of efforts too. Its inverse is the stiffness.
-        numpy.linalg.LinAlgError where nothing resists some motion."""
+        """Compute how far a link gives way to a small wrench on it, while the motors stand still.
+
+        Parameters
+        ----------
+        q : array_like (nq,)
+            Equilibrium of the robot with drives.
+        link : str
+            Name of the link.
+        reference : str, optional
+            Link along whose axes the result is resolved, by default the root.
+
+        Returns
+        -------
+        ndarray (6, 6)
+            Rotation and displacement of the link's origin by the wrench, rad/(N m) to m/N, with gravity's change of
+            efforts. Its inverse is the stiffness.
+
+        Raises
+        ------
+        numpy.linalg.LinAlgError
+            If nothing resists some motion.
+        """
         q = self._one("q", q)
         J = self.driven.jacobian(q, link, "hybrid", reference)[:, self._links]
         return J @ np.linalg.solve(self._stiffness(q)[np.ix_(self._links, self._links)], J.T)
 
     def accelerations(self, q: ArrayLike, qd: ArrayLike, theta: ArrayLike, thetad: ArrayLike,
                       torque: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
-        """The accelerations (qdd, thetadd) of links and motors, (..., n) each, that torques of the motors cause, under
-        viscous friction. For robots all of whose joints have one motor; others: Robot.forward_dynamics of all efforts,
-        those of drive_torque too."""
+        """Compute the accelerations of links and motors that torques of the motors cause.
+
+        Parameters
+        ----------
+        q, qd : array_like (..., n)
+            Positions and velocities of the links.
+        theta, thetad : array_like (..., n)
+            Positions and velocities of the motors.
+        torque : array_like (..., n)
+            Torques of the motors.
+
+        Returns
+        -------
+        qdd : ndarray (..., n)
+            Accelerations of the links, under viscous friction.
+        thetadd : ndarray (..., n)
+            Accelerations of the motors.
+
+        Raises
+        ------
+        ValueError
+            If a joint has no motor, or several.
+
+        Notes
+        -----
+        For other robots, there is Robot.forward_dynamics of all efforts, with those of drive_torque.
+        """
         given = {"q": q, "qd": qd, "theta": theta, "thetad": thetad, "torque": torque}
         q, qd, theta, thetad, torque = checks.broadcast(
             {name: checks.real_numbers(name, x, self.robot.n) for name, x in given.items()})

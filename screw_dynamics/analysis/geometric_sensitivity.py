@@ -25,8 +25,15 @@ EACH = 12                                                       # parameters of 
 
 
 class MotionSensitivities(NamedTuple):
-    """Of n efforts or accelerations: by each number of the screws X_j, and by each parameter m of the poses B_j,
-    (..., n, b, 6) each, bodies in the order of model.body_names."""
+    """Sensitivities of n efforts or accelerations to the geometry of the robot.
+
+    Parameters
+    ----------
+    by_screws : ndarray (..., n, b, 6)
+        Derivatives by each number of the screws X_j, bodies in the order of model.body_names.
+    by_poses : ndarray (..., n, b, 6)
+        Derivatives by each parameter m of the poses B_j.
+    """
 
     by_screws: np.ndarray
     by_poses: np.ndarray
@@ -44,10 +51,32 @@ class _Body(NamedTuple):
 
 def effort_sensitivities(robot: Robot, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike,
                          external: Wrenches | None = None) -> MotionSensitivities:
-    """The sensitivities of the efforts robot.inverse_dynamics(q, qd, qdd, external) for a motion (..., n).
+    """Compute the exact sensitivities of the efforts robot.inverse_dynamics(q, qd, qdd, external).
 
-    Exact; the time grows with the square of the number of bodies. Of a motion of a joint's axis, as
-    calibration.axis_motions has them, dX = [U, X]. ValueError for a robot with joints on groups."""
+    Parameters
+    ----------
+    robot : Robot
+        Robot with joints of one degree of freedom.
+    q, qd, qdd : array_like (..., n)
+        Positions, velocities and accelerations.
+    external : dict of str to array_like (..., 6), optional
+        Wrench on each named link, as in Robot.inverse_dynamics.
+
+    Returns
+    -------
+    MotionSensitivities
+        Derivatives of the efforts.
+
+    Raises
+    ------
+    ValueError
+        If the robot has Lie-group joints.
+
+    Notes
+    -----
+    The time grows with the square of the number of bodies. A motion U of a joint's axis, as calibration.axis_motions
+    has them, changes its screw by dX = [U, X].
+    """
     checks.coordinates_alone("effort_sensitivities", robot.model)
     model, b = robot.model, len(robot.model.parents)
     given = {name: checks.real_numbers(name, x, robot.n) for name, x in (("q", q), ("qd", qd), ("qdd", qdd))}
@@ -70,8 +99,34 @@ def effort_sensitivities(robot: Robot, q: ArrayLike, qd: ArrayLike, qdd: ArrayLi
 
 def acceleration_sensitivities(robot: Robot, q: ArrayLike, qd: ArrayLike, tau: ArrayLike,
                                external: Wrenches | None = None) -> MotionSensitivities:
-    """The sensitivities of the accelerations robot.forward_dynamics(q, qd, tau, external): -M^-1 times those of the
-    efforts that cause them. Else as effort_sensitivities; not finite where the mass matrix is singular."""
+    """Compute the sensitivities of the accelerations robot.forward_dynamics(q, qd, tau, external).
+
+    Parameters
+    ----------
+    robot : Robot
+        Robot with joints of one degree of freedom.
+    q, qd : array_like (..., n)
+        Positions and velocities.
+    tau : array_like (..., n)
+        Efforts.
+    external : dict of str to array_like (..., 6), optional
+        Wrench on each named link, as in Robot.forward_dynamics.
+
+    Returns
+    -------
+    MotionSensitivities
+        Derivatives of the accelerations, -M^-1 times those of the efforts that cause them. They are not finite where
+        the mass matrix is singular.
+
+    Raises
+    ------
+    ValueError
+        If the robot has Lie-group joints.
+
+    See Also
+    --------
+    effort_sensitivities : Sensitivities of efforts, with notes on both.
+    """
     checks.coordinates_alone("acceleration_sensitivities", robot.model)
     found = effort_sensitivities(robot, q, qd, robot.forward_dynamics(q, qd, tau, external), external)
     inverse = np.linalg.inv(robot.mass_matrix(q))

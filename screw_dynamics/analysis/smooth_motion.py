@@ -21,13 +21,29 @@ UNEVEN = 100.0                  # the factor by which neighboring segments may d
 
 
 class SmoothMotion:
-    """The motion q(t) through points that has the least sum, over its segments of duration h, of h^4 times the integral
-    of the squared fifth derivative; before the first point and after the last it stays there, at rest.
+    """The smoothest motion q(t) through points.
 
-    times (k,), s, increasing; values (5, k, n): positions, and time derivatives up to the fourth; order (k,): how many
-    derivatives of each point are given, 0 to 4, all others are found. Between two points of order 4 it is the one
-    polynomial of degree 9 that has these ten values. The weights h^4 do not matter where points are evenly apart, and
-    keep the motion quiet where they are not. ValueError says which argument is wrong."""
+    Parameters
+    ----------
+    times : array_like (k,)
+        Times of the points in s, increasing.
+    values : array_like (5, k, n)
+        Positions of the points, and time derivatives up to the fourth.
+    order : array_like (k,)
+        Number of derivatives of each point that are given, 0 to 4. All others are found.
+
+    Raises
+    ------
+    ValueError
+        If an argument is wrong. The message names it.
+
+    Notes
+    -----
+    The motion has the least sum, over its segments of duration h, of h^4 times the integral of the squared fifth
+    derivative. Before the first point and after the last it stays there, at rest. Between two points of order 4 it is
+    the one polynomial of degree 9 that has these ten values. The weights h^4 do not matter where points are evenly
+    apart, and keep the motion quiet where they are not.
+    """
 
     def __init__(self, times: ArrayLike, values: ArrayLike, order: ArrayLike):
         self.times = np.atleast_1d(np.asarray(checks.finite_numbers("times", times), dtype=float))
@@ -63,7 +79,18 @@ class SmoothMotion:
         return float(self.times[-1])
 
     def sample(self, t: ArrayLike) -> np.ndarray:
-        """Positions and derivatives (5, ..., n) at times t (...), s."""
+        """Compute positions and derivatives at times.
+
+        Parameters
+        ----------
+        t : array_like (...)
+            Times in s.
+
+        Returns
+        -------
+        ndarray (5, ..., n)
+            Positions, and time derivatives up to the fourth.
+        """
         t = np.asarray(t, dtype=float)
         times, k = self.times, len(self.times)
         if k == 1:

@@ -21,10 +21,18 @@ from .response import response
 
 
 class LoopAccelerationDerivatives(NamedTuple):
-    """Of the accelerations of forward dynamics, (..., n, n) each: column j the derivative by entry j.
+    """Derivatives of the accelerations of forward dynamics.
 
-    They are meant for deviations that keep the constraints, the columns of `admissible_deviations`, and efforts of any
-    kind."""
+    Parameters
+    ----------
+    by_q, by_qd, by_tau : ndarray (..., n, n)
+        Derivatives by configuration, velocity and effort: column j is the derivative by entry j.
+
+    Notes
+    -----
+    They are meant for deviations that keep the constraints, the columns of `admissible_deviations`, and for efforts of
+    any kind.
+    """
 
     by_q: np.ndarray
     by_qd: np.ndarray
@@ -32,8 +40,17 @@ class LoopAccelerationDerivatives(NamedTuple):
 
 
 class LoopEffortDerivatives(NamedTuple):
-    """Of the efforts of inverse dynamics, (..., n, n) each: column j the derivative by entry j. For deviations of q and
-    qd that keep the constraints, and accelerations that belong to them."""
+    """Derivatives of the efforts of inverse dynamics.
+
+    Parameters
+    ----------
+    by_q, by_qd, by_qdd : ndarray (..., n, n)
+        Derivatives by configuration, velocity and acceleration: column j is the derivative by entry j.
+
+    Notes
+    -----
+    They are meant for deviations of q and qd that keep the constraints, and accelerations that belong to them.
+    """
 
     by_q: np.ndarray
     by_qd: np.ndarray

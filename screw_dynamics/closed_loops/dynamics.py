@@ -18,8 +18,17 @@ TOLERANCE = 1e-9        # of what the actuated joints must cause, relative to th
 
 
 class LoopAccelerations(NamedTuple):
-    """The result of forward dynamics: accelerations (..., n), multipliers (..., m), {name: wrench (..., 6)} of each
-    constraint between links on its link, at the link's origin and resolved in its frame."""
+    """Accelerations of forward dynamics, and what the constraints do.
+
+    Parameters
+    ----------
+    qdd : ndarray (..., n)
+        Accelerations.
+    multipliers : ndarray (..., m)
+        Multipliers of the constraints.
+    wrenches : dict of str to ndarray (..., 6)
+        Wrench of each constraint between links on its link, at the link's origin and resolved in its frame.
+    """
 
     qdd: np.ndarray
     multipliers: np.ndarray
@@ -27,8 +36,17 @@ class LoopAccelerations(NamedTuple):
 
 
 class LoopEfforts(NamedTuple):
-    """The result of inverse dynamics: efforts (..., n), 0 at joints that are not actuated, multipliers and wrenches as
-    of LoopAccelerations."""
+    """Efforts of inverse dynamics, and what the constraints do.
+
+    Parameters
+    ----------
+    tau : ndarray (..., n)
+        Efforts, 0 at joints that are not actuated.
+    multipliers : ndarray (..., m)
+        Multipliers of the constraints.
+    wrenches : dict of str to ndarray (..., 6)
+        Wrenches of the constraints, as in LoopAccelerations.
+    """
 
     tau: np.ndarray
     multipliers: np.ndarray

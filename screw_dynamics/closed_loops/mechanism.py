@@ -31,17 +31,32 @@ from .second_derivatives import LoopSecondAccelerationDerivatives, LoopSecondEff
 
 
 class ClosedLoopRobot:
-    """A tree, and constraints on it: those of its model, from a URDF or ModelBuilder, and those given, each a
-    LoopJoint, Distance or Gear.
+    """A robot with closed loops: a tree of rigid bodies, and constraints on it.
 
-    q (nq,): the configuration, by default neutral, in which joints without frame_on and distances without length are
-    closed. Configurations q (..., nq), velocities, accelerations and efforts (..., n) are those of the robot; leading
-    axes are a batch. Rows of constraints are in the order given, the model's first, `rows` {name: slice}; m is their
-    number. ValueError for a link or joint that does not exist, and for what a constraint cannot have; it names the
-    constraint.
+    Parameters
+    ----------
+    robot : Robot
+        Tree. Its model may have constraints of its own, from a URDF or ModelBuilder.
+    constraints : sequence of LoopJoint, Distance or Gear, optional
+        Further constraints.
+    q : array_like (nq,), optional
+        Configuration, by default neutral, in which joints without frame_on and distances without length are closed.
 
-    constraints: all of them, with their tables, for simulations. given: all of them as they were given; closed (nq,):
-    that configuration."""
+    Raises
+    ------
+    ValueError
+        If a link or joint does not exist, or a constraint has a value that it cannot have. The message names the
+        constraint.
+
+    Notes
+    -----
+    Configurations q (..., nq), velocities, accelerations and efforts (..., n) are those of the robot; leading axes are
+    a batch. Rows of constraints are in the order given, the model's first; `rows` is {name: slice}, and `m` is their
+    number.
+
+    `constraints` has all of them, with their tables, for simulations. `given` has all of them as they were given, and
+    `closed` (nq,) is the configuration q.
+    """
 
     def __init__(self, robot: Robot, constraints: Sequence[Constraint] = (), q: ArrayLike | None = None):
         self.robot, self._arguments = robot, (robot, tuple(constraints), q)
@@ -56,8 +71,45 @@ class ClosedLoopRobot:
                   lock: Mapping[str, ArrayLike] | None = None, floating_base: bool = False,
                   constraints: Sequence[Constraint] = (),
                   xacro_args: Mapping[str, str] | None = None) -> ClosedLoopRobot:
-        """Read a URDF with the elements <loop_joint>, <distance> and <gear> of docs/closed_loops.md. constraints:
-        further ones; the other arguments, UrdfError and UrdfWarning are those of Robot.from_urdf."""
+        """Read a URDF with loops.
+
+        Parameters
+        ----------
+        source : str, bytes, path or file
+            Path, XML text or open file. The elements ``<loop_joint>``, ``<distance>`` and ``<gear>`` become
+            constraints, docs/closed_loops.md.
+        base_link : str, optional
+            Link that becomes the root.
+        tip_link : str, optional
+            Keep only the path from the root to this link.
+        gravity : array_like (3,), optional
+            Gravity in m/s^2, resolved in the root link's frame.
+        representation : {"body", "spatial", "hybrid", "mixed"}, optional
+            Twists of the recursions, as in Robot.
+        lock : dict of str to array_like, optional
+            Positions of joints that are fixed there.
+        floating_base : bool, optional
+            Let the root link move freely.
+        constraints : sequence of LoopJoint, Distance or Gear, optional
+            Further constraints.
+        xacro_args : dict of str to str, optional
+            Arguments of a xacro file.
+
+        Returns
+        -------
+        ClosedLoopRobot
+            Robot with the constraints of the file, and the further ones.
+
+        Raises
+        ------
+        UrdfError
+            If the URDF cannot be read, as in Robot.from_urdf.
+
+        Warns
+        -----
+        UrdfWarning
+            If something in the URDF is odd, as in Robot.from_urdf.
+        """
         source = opened(source, xacro_args)
         model = read_urdf(source, base_link, tip_link, lock, floating_base)
         return cls(Robot(model, gravity, representation, kept(source)), constraints)
@@ -65,8 +117,26 @@ class ClosedLoopRobot:
     @classmethod
     def from_mjcf(cls, source: Any, gravity: ArrayLike | None = None, representation: str | None = None,
                   constraints: Sequence[Constraint] = (), folder: str | os.PathLike | None = None) -> ClosedLoopRobot:
-        """Read a model of MuJoCo with its equalities connect, weld and joint; arguments as of Robot.from_mjcf, and
-        further constraints."""
+        """Read a model of MuJoCo with its equalities connect, weld and joint.
+
+        Parameters
+        ----------
+        source : str, path, MjSpec or MjModel
+            Model: MJCF text, a path, an MjSpec or an MjModel.
+        gravity : array_like (3,), optional
+            Gravity in m/s^2, by default the model's.
+        representation : {"body", "spatial", "hybrid", "mixed"}, optional
+            Twists of the recursions, as in Robot.
+        constraints : sequence of LoopJoint, Distance or Gear, optional
+            Further constraints.
+        folder : str or path, optional
+            Folder of all files that the model names, as in Robot.from_mjcf.
+
+        Returns
+        -------
+        ClosedLoopRobot
+            Robot with the equalities of the model, and the further constraints.
+        """
         mj = mjcf.compiled(source, folder)
         gravity = mj.opt.gravity if gravity is None else gravity
         return cls(Robot(mjcf.read_mjcf(mj), gravity, representation), constraints)
@@ -89,84 +159,257 @@ class ClosedLoopRobot:
 
     # --------------------------------------------------------------------------------------------- kinematics
     def residual(self, q: ArrayLike) -> np.ndarray:
-        """(..., m), 0 where the constraints hold: rows of log(D) that the joint does not leave free, D being the pose
-        of one joint frame in the other; of distances the error in m; of gears ratios . q - offset."""
+        """Compute the residual of the constraints, which is 0 where they hold.
+
+        Parameters
+        ----------
+        q : array_like (..., nq)
+            Configurations.
+
+        Returns
+        -------
+        ndarray (..., m)
+            Of loop joints the rows of log(D) that the joint does not leave free, where D is the pose of one joint frame
+            in the other; of distances the error in m; of gears ratios . q - offset.
+        """
         return self.constraints.residual(self._q(q))
 
     def residuals(self, q: ArrayLike) -> dict[str, float]:
-        """{name: the largest absolute value of its residual}."""
+        """Compute the size of the residual of each constraint.
+
+        Parameters
+        ----------
+        q : array_like (..., nq)
+            Configurations.
+
+        Returns
+        -------
+        dict of str to float
+            Largest absolute value of the residual of each constraint, over all configurations.
+        """
         return self.constraints.largest(self.residual(q))
 
     def jacobian(self, q: ArrayLike) -> np.ndarray:
-        """J (..., m, n): J qd, rows of the relative twists in the joint frames, is 0 along admissible velocities."""
+        """Compute the Jacobian J of the constraints: J qd is 0 along admissible velocities.
+
+        Parameters
+        ----------
+        q : array_like (..., nq)
+            Configurations.
+
+        Returns
+        -------
+        ndarray (..., m, n)
+            Jacobian. J qd has rows of the relative twists in the joint frames.
+        """
         return self.constraints.jacobian(self._q(q))
 
     def drift(self, q: ArrayLike, qd: ArrayLike) -> np.ndarray:
-        """J' qd (..., m), what accelerations must make up for: J qdd = -J' qd."""
+        """Compute the drift J' qd of the constraints, for which accelerations make up: J qdd = -J' qd.
+
+        Parameters
+        ----------
+        q : array_like (..., nq)
+            Configurations.
+        qd : array_like (..., n)
+            Velocities.
+
+        Returns
+        -------
+        ndarray (..., m)
+            Drift J' qd.
+        """
         return self.constraints.drift(*self._states(q=q, qd=qd))
 
     def project(self, q: ArrayLike, held: Iterable[str] = (), tolerance: float = 1e-12, steps: int = 100) -> np.ndarray:
-        """The configuration (..., nq) in which the constraints hold, near q, with the joints `held` where they are.
+        """Find the configuration near q in which the constraints hold.
 
-        Limits of joints are left aside. ValueError names the constraints that stay open, the norm of the residual being
-        above the tolerance, and says if they are inconsistent."""
+        Parameters
+        ----------
+        q : array_like (..., nq)
+            Configurations. Limits of joints are not considered.
+        held : iterable of str, optional
+            Joints that stay where they are.
+        tolerance : float, optional
+            Largest norm of the residual.
+        steps : int, optional
+            Largest number of steps.
+
+        Returns
+        -------
+        ndarray (..., nq)
+            Closed configurations.
+
+        Raises
+        ------
+        ValueError
+            If constraints stay open, with a norm of the residual above the tolerance. The message names them, and
+            reports if they are inconsistent.
+        """
         return projection.closed(self.constraints, self._q(q), projection.all_but(self.robot, "held", held),
                                  checks.positive("tolerance", tolerance), checks.whole("steps", steps, 0))
 
     def project_velocity(self, q: ArrayLike, qd: ArrayLike) -> np.ndarray:
-        """The admissible velocities (..., n) nearest to qd in the metric of the mass matrix: those after an impulse of
-        the constraints."""
+        """Compute the admissible velocities nearest to qd in the metric of the mass matrix.
+
+        Parameters
+        ----------
+        q : array_like (..., nq)
+            Configurations.
+        qd : array_like (..., n)
+            Velocities.
+
+        Returns
+        -------
+        ndarray (..., n)
+            Velocities after an impulse of the constraints.
+        """
         return dynamics.admissible_velocities(self.constraints, q, qd)
 
     def admissible_velocities(self, q: ArrayLike) -> np.ndarray:
-        """Orthonormal columns (n, degrees of freedom) that span the admissible velocities at q (nq,)."""
+        """Compute an orthonormal basis of the admissible velocities.
+
+        Parameters
+        ----------
+        q : array_like (nq,)
+            Configuration.
+
+        Returns
+        -------
+        ndarray (n, degrees of freedom)
+            Orthonormal columns that span the admissible velocities.
+        """
         at = projection.directions(self.jacobian(checks.vector("q", q, self.robot.nq)))
         return at.V[:, ~at.held]
 
     def mobility(self, q: ArrayLike, locked: Iterable[str] = ()) -> Mobility:
-        """The Mobility at a closed configuration q (nq,), with some joints locked: 0 degrees where their motion
-        determines that of the mechanism."""
+        """Compute the mobility at a closed configuration.
+
+        Parameters
+        ----------
+        q : array_like (nq,)
+            Closed configuration.
+        locked : iterable of str, optional
+            Joints that are locked. Where their motion determines the motion of the mechanism, 0 degrees are left.
+
+        Returns
+        -------
+        Mobility
+            Degrees of freedom, redundant constraints, and if the configuration is singular.
+        """
         free = projection.all_but(self.robot, "locked", locked)
         return mobility(self.constraints, checks.vector("q", q, self.robot.nq), free)
 
     # --------------------------------------------------------------------------------------------- dynamics
     def forward_dynamics(self, q: ArrayLike, qd: ArrayLike, tau: ArrayLike, external: Wrenches | None = None
                          ) -> LoopAccelerations:
-        """Accelerations and constraint wrenches of efforts (..., n); external as in Robot.forward_dynamics.
+        """Compute the accelerations and constraint wrenches of efforts.
 
-        q must be closed and qd admissible. Of redundant constraints the multipliers are the shortest."""
+        Parameters
+        ----------
+        q : array_like (..., nq)
+            Closed configurations.
+        qd : array_like (..., n)
+            Admissible velocities.
+        tau : array_like (..., n)
+            Efforts.
+        external : dict of str to array_like (..., 6), optional
+            Wrench on each named link, as in Robot.forward_dynamics.
+
+        Returns
+        -------
+        LoopAccelerations
+            Accelerations, multipliers and wrenches. Of redundant constraints the multipliers are the shortest.
+        """
         return dynamics.forward_dynamics(self.constraints, q, qd, tau, external)
 
     def inverse_dynamics(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike,
                          actuated: Iterable[str] | None = None, weights: ArrayLike = 1.0,
                          preferred: ArrayLike = 0.0, external: Wrenches | None = None) -> LoopEfforts:
-        """Efforts and constraint wrenches of a motion, in which the joints `actuated` have efforts; None: all.
+        """Compute the efforts and constraint wrenches of a motion.
 
-        With more of these than degrees of freedom the sum of weights (tau - preferred)^2 is least, weights > 0 and
-        preferred (n,) or one number. The motion is not checked: qdd has to fulfil J qdd = -J' qd. ValueError where the
-        actuated joints cannot cause it."""
+        Parameters
+        ----------
+        q : array_like (..., nq)
+            Configurations.
+        qd : array_like (..., n)
+            Velocities.
+        qdd : array_like (..., n)
+            Accelerations, which have to fulfil J qdd = -J' qd. The motion is not checked.
+        actuated : iterable of str, optional
+            Joints that have efforts, by default all.
+        weights : array_like, optional
+            Weights (n,) of efforts, or one number, > 0.
+        preferred : array_like, optional
+            Preferred efforts (n,), or one number.
+        external : dict of str to array_like (..., 6), optional
+            Wrench on each named link, as in Robot.inverse_dynamics.
+
+        Returns
+        -------
+        LoopEfforts
+            Efforts, multipliers and wrenches. With more actuated velocities than degrees of freedom, the sum of weights
+            (tau - preferred)^2 is least.
+
+        Raises
+        ------
+        ValueError
+            If the actuated joints cannot cause the motion.
+        """
         states = self._states(q=q, qd=qd, qdd=qdd)
         return dynamics.inverse_dynamics(self.constraints, *states, *self._actuation(actuated, weights, preferred),
                                          external)
 
     def forward_dynamics_derivatives(self, q: ArrayLike, qd: ArrayLike, tau: ArrayLike,
                                      external: Wrenches | None = None) -> LoopAccelerationDerivatives:
-        """(dqdd/dq, dqdd/dqd, dqdd/dtau), (..., n, n) each, of the accelerations of forward_dynamics, exact; by q along
-        the joint twists. For deviations of q and qd that keep the constraints: see admissible_deviations.
+        """Compute the exact derivatives of the accelerations of forward_dynamics.
 
-        external as there: wrenches that stay the same in their links' frames. q must be closed, qd admissible, and no
-        configuration singular, for the accelerations have no derivatives there."""
+        Parameters
+        ----------
+        q : array_like (..., nq)
+            Closed configurations, which are not singular: accelerations have no derivatives there.
+        qd : array_like (..., n)
+            Admissible velocities.
+        tau : array_like (..., n)
+            Efforts.
+        external : dict of str to array_like (..., 6), optional
+            Wrenches as in forward_dynamics, which stay the same in their links' frames.
+
+        Returns
+        -------
+        LoopAccelerationDerivatives
+            (dqdd/dq, dqdd/dqd, dqdd/dtau), (..., n, n) each; by q along the joint twists. They are for deviations of q
+            and qd that keep the constraints: see admissible_deviations.
+        """
         return derivatives.of_forward_dynamics(self.constraints, *self._states(q=q, qd=qd, tau=tau), external)
 
     def forward_dynamics_second_derivatives(self, q: ArrayLike, qd: ArrayLike, tau: ArrayLike,
                                             external: Wrenches | None = None) -> LoopSecondAccelerationDerivatives:
-        """The second derivatives of the accelerations of forward_dynamics: d2qdd/dqdq, d2qdd/dqdqd, d2qdd/dqddqd and
-        d2qdd/dqdtau, (..., n, n, n) each, exact; by q along the joint twists. Others are zero.
+        """Compute the exact second derivatives of the accelerations of forward_dynamics.
 
-        external, and what states must be, as in forward_dynamics_derivatives. Along a curve of closed states with
-        deviations B y + C[y, y] / 2, B of admissible_deviations and C of admissible_curvature, accelerations have the
-        second derivative B^T f_xx B + f_x C by y, x being (q, qd). Where no constraint is redundant, derivatives are
-        those of the solution for any x."""
+        Parameters
+        ----------
+        q : array_like (..., nq)
+            Closed configurations, which are not singular, as in forward_dynamics_derivatives.
+        qd : array_like (..., n)
+            Admissible velocities.
+        tau : array_like (..., n)
+            Efforts.
+        external : dict of str to array_like (..., 6), optional
+            Wrenches as in forward_dynamics_derivatives.
+
+        Returns
+        -------
+        LoopSecondAccelerationDerivatives
+            d2qdd/dqdq, d2qdd/dqdqd, d2qdd/dqddqd and d2qdd/dqdtau, (..., n, n, n) each; by q along the joint twists.
+            Others are zero.
+
+        Notes
+        -----
+        Along a curve of closed states with deviations B y + C[y, y] / 2, B of admissible_deviations and C of
+        admissible_curvature, accelerations have the second derivative ``B^T f_xx B + f_x C`` by y, where x is (q, qd).
+        Where no constraint is redundant, the derivatives are those of the solution for any x.
+        """
         states = self._states(q=q, qd=qd, tau=tau)
         return second_derivatives.of_forward_dynamics(self.constraints, *states, external)
 
@@ -174,11 +417,37 @@ class ClosedLoopRobot:
                                      actuated: Iterable[str] | None = None, weights: ArrayLike = 1.0,
                                      preferred: ArrayLike = 0.0, external: Wrenches | None = None
                                      ) -> LoopEffortDerivatives:
-        """(dtau/dq, dtau/dqd, dtau/dqdd), (..., n, n) each, of the efforts of inverse_dynamics, whose arguments these
-        are; exact, by q along the joint twists.
+        """Compute the exact derivatives of the efforts of inverse_dynamics.
 
-        For deviations that keep the constraints. ValueError also where the actuated joints do not determine every
-        motion: efforts exist then for this one alone."""
+        Parameters
+        ----------
+        q : array_like (..., nq)
+            Configurations.
+        qd : array_like (..., n)
+            Velocities.
+        qdd : array_like (..., n)
+            Accelerations.
+        actuated : iterable of str, optional
+            Joints that have efforts, by default all.
+        weights : array_like, optional
+            Weights (n,) of efforts, or one number, > 0.
+        preferred : array_like, optional
+            Preferred efforts (n,), or one number.
+        external : dict of str to array_like (..., 6), optional
+            Wrenches as in inverse_dynamics.
+
+        Returns
+        -------
+        LoopEffortDerivatives
+            (dtau/dq, dtau/dqd, dtau/dqdd), (..., n, n) each; by q along the joint twists. They are for deviations that
+            keep the constraints.
+
+        Raises
+        ------
+        ValueError
+            If the actuated joints cannot cause the motion, or do not determine every motion: then efforts exist for
+            this one alone.
+        """
         states = self._states(q=q, qd=qd, qdd=qdd)
         return derivatives.of_inverse_dynamics(self.constraints, *states,
                                                *self._actuation(actuated, weights, preferred), external)
@@ -187,29 +456,93 @@ class ClosedLoopRobot:
                                             actuated: Iterable[str] | None = None, weights: ArrayLike = 1.0,
                                             preferred: ArrayLike = 0.0, external: Wrenches | None = None
                                             ) -> LoopSecondEffortDerivatives:
-        """The second derivatives of the efforts of inverse_dynamics, whose arguments these are: d2tau/dqdq,
-        d2tau/dqdqd, d2tau/dqddqd and d2tau/dqdqdd, (..., n, n, n) each, exact; by q along the joint twists. Others are
-        zero. For curves of closed states, as forward_dynamics_second_derivatives; ValueError as
-        inverse_dynamics_derivatives."""
+        """Compute the exact second derivatives of the efforts of inverse_dynamics.
+
+        Parameters
+        ----------
+        q : array_like (..., nq)
+            Configurations.
+        qd : array_like (..., n)
+            Velocities.
+        qdd : array_like (..., n)
+            Accelerations.
+        actuated : iterable of str, optional
+            Joints that have efforts, by default all.
+        weights : array_like, optional
+            Weights (n,) of efforts, or one number, > 0.
+        preferred : array_like, optional
+            Preferred efforts (n,), or one number.
+        external : dict of str to array_like (..., 6), optional
+            Wrenches as in inverse_dynamics.
+
+        Returns
+        -------
+        LoopSecondEffortDerivatives
+            d2tau/dqdq, d2tau/dqdqd, d2tau/dqddqd and d2tau/dqdqdd, (..., n, n, n) each; by q along the joint twists.
+            Others are zero. They are for curves of closed states, as in forward_dynamics_second_derivatives.
+
+        Raises
+        ------
+        ValueError
+            If the actuated joints cannot cause the motion, or do not determine every motion, as in
+            inverse_dynamics_derivatives.
+        """
         states = self._states(q=q, qd=qd, qdd=qdd)
         return second_derivatives.of_inverse_dynamics(self.constraints, *states,
                                                       *self._actuation(actuated, weights, preferred), external)
 
     def admissible_deviations(self, q: ArrayLike, qd: ArrayLike) -> np.ndarray:
-        """Columns (2n, 2 degrees of freedom) that span the deviations (dq, dqd) of one state, closed and admissible, to
-        neighboring ones: J dq = 0 and J dqd + dJ qd = 0."""
+        """Compute a basis of the deviations of one state to neighboring admissible ones.
+
+        Parameters
+        ----------
+        q : array_like (nq,)
+            Closed configuration.
+        qd : array_like (n,)
+            Admissible velocity.
+
+        Returns
+        -------
+        ndarray (2n, 2 degrees of freedom)
+            Columns that span the deviations (dq, dqd) with J dq = 0 and J dqd + dJ qd = 0.
+        """
         return derivatives.admissible_deviations(self.constraints, checks.vector("q", q, self.robot.nq),
                                                  checks.vector("qd", qd, self.robot.n))
 
     def admissible_curvature(self, q: ArrayLike, qd: ArrayLike) -> np.ndarray:
-        """C (2n, p, p) of one state, closed and admissible: with B y + C[y, y] / 2 for (dq, dqd), B (2n, p) being the
-        admissible_deviations, integrate(q, dq) and qd + dqd keep the constraints but for terms of the third order in
-        y."""
+        """Compute the curvature C of the admissible states at one state.
+
+        Parameters
+        ----------
+        q : array_like (nq,)
+            Closed configuration.
+        qd : array_like (n,)
+            Admissible velocity.
+
+        Returns
+        -------
+        ndarray (2n, p, p)
+            C. With B y + C[y, y] / 2 for (dq, dqd), where B (2n, p) is admissible_deviations, integrate(q, dq) and qd +
+            dqd keep the constraints up to terms of the third order in y.
+        """
         return second_derivatives.admissible_curvature(self.constraints, checks.vector("q", q, self.robot.nq),
                                                        checks.vector("qd", qd, self.robot.n))
 
     def energy(self, q: ArrayLike, qd: ArrayLike) -> np.ndarray:
-        """Kinetic and potential energy (...) in J."""
+        """Compute the sum of kinetic and potential energy.
+
+        Parameters
+        ----------
+        q : array_like (..., nq)
+            Configurations.
+        qd : array_like (..., n)
+            Velocities.
+
+        Returns
+        -------
+        ndarray (...)
+            Energy in J.
+        """
         return self.robot.kinetic_energy(q, qd) + self.robot.potential_energy(q)
 
     def rollout(self, q0: ArrayLike, qd0: ArrayLike | None = None, effort: ArrayLike | Callable | None = None,
@@ -217,11 +550,53 @@ class ClosedLoopRobot:
                 duration: float | None = None, projection: str | None = BOTH, friction: bool = False,
                 limits: bool | None = None, every: int = 1, rtol: float = 1e-6, atol: float = 1e-9,
                 forces: Forces = None, external: Wrenches | None = None, threads: Threads = None) -> LoopMotion:
-        """Simulate from closed configurations q0 (..., nq) and admissible velocities qd0 (..., n), by default at rest;
-        arguments as of Robot.rollout, but springs and record.
+        """Simulate a motion that keeps the constraints.
 
-        integrator: any but "variational". projection: what is brought back after each step, "configurations and
-        velocities", "velocities" or None. ArithmeticError where that does not succeed: steps are too long."""
+        Parameters
+        ----------
+        q0 : array_like (..., nq)
+            Initial configurations, which are closed.
+        qd0 : array_like (..., n), optional
+            Initial velocities, which are admissible; by default at rest.
+        effort : array_like or callable, optional
+            Efforts (..., n), constant, or (..., steps, n), one for each interval dt; or a controller, as in
+            Robot.rollout.
+        dt : float, optional
+            Length of a step in s.
+        steps : int, optional
+            Number of steps.
+        integrator : str, optional
+            Any integrator of Robot.rollout but "variational".
+        duration : float, optional
+            Duration in s, a multiple of dt, in place of `steps`.
+        projection : {"configurations and velocities", "velocities", None}, optional
+            States that are projected back to the constraints after each step.
+        friction : bool, optional
+            The model's damping and Coulomb friction act at the joints.
+        limits : bool, optional
+            Stop joints at their position limits. By default a LimitsWarning names joints beyond them; False ignores
+            them.
+        every : int, optional
+            Steps per sample.
+        rtol, atol : float, optional
+            Relative and absolute tolerance of "rk45".
+        forces : sequence of Element, optional
+            Elements of screw_dynamics.forces, docs/forces.md.
+        external : dict of str to array_like (6,), optional
+            Wrench on each named link that acts all the time, torque and force, resolved in the link's frame.
+        threads : int, optional
+            Number of threads for a batch.
+
+        Returns
+        -------
+        LoopMotion
+            Times, configurations, velocities, energy and residuals.
+
+        Raises
+        ------
+        ArithmeticError
+            If the projection does not succeed: steps are too long.
+        """
         checks.one_of("integrator of a robot with closed loops", integrator, INTEGRATORS)
         checks.one_of("projection", projection, PROJECTIONS)
         steps, forces = steps_of(duration, dt, steps), with_external(forces, external)

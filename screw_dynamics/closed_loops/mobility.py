@@ -13,12 +13,22 @@ OPEN = 1e-6                     # residuals above it are those of an open loop
 
 
 class Mobility(NamedTuple):
-    """Of a mechanism at a configuration: degrees of freedom n - rank, the rank of its m constraints, and how many are
-    redundant, m - rank.
+    """Mobility of a mechanism at a configuration.
 
-    redundancy: {name: how many rows of this constraint follow from all other rows}, where that is not 0. singular: if
-    constraints are independent at closed configurations nearby that are not so here, and so degrees of freedom are
-    fewer there."""
+    Parameters
+    ----------
+    degrees : int
+        Degrees of freedom, n - rank; without the velocities of locked joints.
+    rank : int
+        Rank of the m constraints.
+    redundant : int
+        Number of redundant constraints, m - rank.
+    redundancy : dict of str to int
+        Number of rows of each constraint that follow from all other rows, where it is not 0.
+    singular : bool
+        True if constraints are independent at closed configurations nearby that are not so here; there the degrees of
+        freedom are fewer.
+    """
 
     degrees: int
     rank: int

@@ -13,8 +13,21 @@ from .projection import not_closed
 
 
 class LoopMotion(NamedTuple):
-    """Times t (samples,), configurations q (..., samples, nq), velocities qd (..., samples, n), kinetic and potential
-    energy (..., samples), J, that of springs too, and the largest residual (..., samples) of the constraints."""
+    """Simulated motion of a robot with closed loops.
+
+    Parameters
+    ----------
+    t : ndarray (samples,)
+        Times in s.
+    q : ndarray (..., samples, nq)
+        Configurations.
+    qd : ndarray (..., samples, n)
+        Velocities.
+    energy : ndarray (..., samples)
+        Sum of kinetic and potential energy in J, with the energy of springs.
+    residual : ndarray (..., samples)
+        Largest absolute residual of the constraints.
+    """
 
     t: np.ndarray
     q: np.ndarray

@@ -25,12 +25,19 @@ from .projection import directions
 
 
 class LoopSecondAccelerationDerivatives(NamedTuple):
-    """Of the accelerations of forward dynamics, (..., n, n, n) each: [..., a, i, j] that of acceleration a by entries i
-    and j. By q they are along the joint twists: with joints on groups, the derivative along j of the derivative along
-    i.
+    """Second derivatives of the accelerations of forward dynamics.
 
+    Parameters
+    ----------
+    by_q_q, by_q_qd, by_qd_qd, by_q_tau : ndarray (..., n, n, n)
+        Entry [..., a, i, j] is the derivative of acceleration a by entries i and j. By q they are along the joint
+        twists: with Lie-group joints, the derivative along j of the derivative along i.
+
+    Notes
+    -----
     They belong to the first ones of LoopAccelerationDerivatives, and are meant, with these, for curves of closed
-    states: see ClosedLoopRobot.admissible_curvature."""
+    states: see ClosedLoopRobot.admissible_curvature.
+    """
 
     by_q_q: np.ndarray
     by_q_qd: np.ndarray
@@ -39,8 +46,17 @@ class LoopSecondAccelerationDerivatives(NamedTuple):
 
 
 class LoopSecondEffortDerivatives(NamedTuple):
-    """Of the efforts of inverse dynamics, as LoopSecondAccelerationDerivatives; for curves of closed states and of
-    accelerations that belong to them."""
+    """Second derivatives of the efforts of inverse dynamics.
+
+    Parameters
+    ----------
+    by_q_q, by_q_qd, by_qd_qd, by_q_qdd : ndarray (..., n, n, n)
+        Derivatives of efforts by two entries, as in LoopSecondAccelerationDerivatives.
+
+    Notes
+    -----
+    They are meant for curves of closed states, and of accelerations that belong to them.
+    """
 
     by_q_q: np.ndarray
     by_q_qd: np.ndarray

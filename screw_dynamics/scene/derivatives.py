@@ -66,14 +66,53 @@ class SceneLinearization:
                   integrator: str = "semi_implicit_euler", *, friction: bool = False, limits: bool = False,
                   forces: Forces = None, t: float = 0.0, landed: float = LANDED, strict: bool = False,
                   threads: Threads = None) -> StepModel:
-        """The linear model x+ = A x + B u of `step` with the same arguments, from states q (..., nq) and qd (..., n),
-        of deviations x = (dq, dqd) along the joint twists and u = dtau, as of Robot.linearize with dt.
+        """Compute the linear model x+ = A x + B u of `step` with the same arguments.
 
-        Exact while contacts keep their modes, in which the StepModel names them with their margins: open, sticking, or
-        sliding along their velocity. landed: a contact with a gap up to this (m) is in touch, and its normal velocity 0
-        whatever deviations do to its gap; one that lands from farther off has the velocity -gap / dt. strict:
-        ValueError, with pair and margin, if some margin is 0 but for rounding, or if the modes leave derivatives open.
-        Contacts that rebound, or have torsional or rolling friction, are refused. docs/contact_derivatives.md."""
+        Parameters
+        ----------
+        q : array_like (..., nq)
+            Configurations.
+        qd : array_like (..., n)
+            Velocities.
+        tau : array_like (..., n), optional
+            Efforts, by default 0.
+        dt : float, optional
+            Length of the step in s.
+        integrator : {"semi_implicit_euler"}, optional
+            Integrator.
+        friction : bool, optional
+            The model's damping and Coulomb friction act at the joints.
+        limits : bool, optional
+            Stop joints at their position limits.
+        forces : sequence of Element, optional
+            Elements of screw_dynamics.forces, at the time t.
+        t : float, optional
+            Time in s.
+        landed : float, optional
+            Gap in m up to which a contact is in touch, with normal velocity 0 whatever deviations do to its gap. A
+            contact that lands from farther off has the velocity -gap / dt.
+        strict : bool, optional
+            Refuse contacts whose modes are ambiguous.
+        threads : int, optional
+            Number of threads for a batch.
+
+        Returns
+        -------
+        StepModel
+            A (..., 2n, 2n) and B (..., 2n, n), for deviations x = (dq, dqd) along the joint twists and u = dtau, as in
+            Robot.linearize with dt; the state after the step; and the modes of the contacts.
+
+        Raises
+        ------
+        ValueError
+            If contacts rebound, or have torsional or rolling friction, or if the scene has closed loops. With `strict`,
+            if a margin is 0 to rounding, or if the modes leave derivatives open; the message has pair and margin.
+
+        Notes
+        -----
+        The model is exact while contacts keep their modes: open, sticking, or sliding along their velocity. The
+        StepModel has these modes with their margins. docs/contact_derivatives.md has the method.
+        """
         contact_model, total = self.contact_model, self.robot.rollouts.smooth(forces, friction)
         checks.one_of("integrator", integrator, DERIVED)
         refuse_loops(contact_model)
@@ -104,9 +143,37 @@ class SceneLinearization:
                             dt: float = 1e-3, steps: int = 1000, integrator: str = "semi_implicit_euler", *,
                             friction: bool = False, limits: bool = False, forces: Forces = None, landed: float = LANDED
                             ) -> SceneDerivatives:
-        """A `rollout` of one state and its derivatives through the modes of its contacts: `forward`, `adjoint` and
-        `final` as of Robot.rollout_derivatives, `contacts` with the ContactModes of each step. landed: as of
-        linearize."""
+        """Simulate one state, with derivatives through the modes of its contacts.
+
+        Parameters
+        ----------
+        q0 : array_like (nq,)
+            Initial configuration.
+        qd0 : array_like (n,), optional
+            Initial velocity, by default at rest.
+        effort : array_like, optional
+            Efforts (n,), constant, or (steps, n), one for each interval dt.
+        dt : float, optional
+            Length of a step in s.
+        steps : int, optional
+            Number of steps.
+        integrator : {"semi_implicit_euler"}, optional
+            Integrator.
+        friction : bool, optional
+            The model's damping and Coulomb friction act at the joints.
+        limits : bool, optional
+            Stop joints at their position limits.
+        forces : sequence of Element, optional
+            Elements of screw_dynamics.forces.
+        landed : float, optional
+            Gap in m up to which a contact is in touch, as in linearize.
+
+        Returns
+        -------
+        SceneDerivatives
+            The rollout, with `forward`, `adjoint` and `final` as in Robot.rollout_derivatives, and `contacts` with the
+            ContactModes of each step.
+        """
         checks.one_of("integrator", integrator, DERIVED)
         return SceneDerivatives(self.contact_model, q0, qd0, effort, dt, steps, integrator, friction, limits, forces,
                                 landed)
@@ -115,8 +182,40 @@ class SceneLinearization:
                          effort: ArrayLike | None = None, dt: float = 1e-3, steps: int = 1000,
                          integrator: str = "semi_implicit_euler", *, friction: bool = False, limits: bool = False,
                          forces: Forces = None, landed: float = LANDED) -> tuple[np.ndarray, RolloutGradient]:
-        """The value of a cost along a rollout, and its gradient through the modes of its contacts, by one backward
-        sweep; cost as of Robot.rollout_gradient, other arguments as of rollout_derivatives."""
+        """Compute the value of a cost along a rollout and its gradient, by one backward sweep.
+
+        Parameters
+        ----------
+        cost : callable
+            Function cost(t, q, qd, tau) that returns a value and its derivatives, as in Robot.rollout_gradient.
+        q0 : array_like (nq,)
+            Initial configuration.
+        qd0 : array_like (n,), optional
+            Initial velocity, by default at rest.
+        effort : array_like, optional
+            Efforts (n,), constant, or (steps, n), one for each interval dt.
+        dt : float, optional
+            Length of a step in s.
+        steps : int, optional
+            Number of steps.
+        integrator : {"semi_implicit_euler"}, optional
+            Integrator.
+        friction : bool, optional
+            The model's damping and Coulomb friction act at the joints.
+        limits : bool, optional
+            Stop joints at their position limits.
+        forces : sequence of Element, optional
+            Elements of screw_dynamics.forces.
+        landed : float, optional
+            Gap in m up to which a contact is in touch, as in linearize.
+
+        Returns
+        -------
+        value : ndarray
+            Value of the cost.
+        gradient : RolloutGradient
+            Derivatives by the initial state and the efforts, through the modes of the contacts.
+        """
         return self.rollout_derivatives(q0, qd0, effort, dt, steps, integrator, friction=friction, limits=limits,
                                         forces=forces, landed=landed).gradient(cost)
 

@@ -15,7 +15,18 @@ class ScenePlanning:
     """The methods of distances and of inverse kinematics."""
 
     def distances(self: Any, q: ArrayLike) -> Distances:
-        """The Distances of all pairs at configurations q (..., nq)."""
+        """Compute the distances of all pairs.
+
+        Parameters
+        ----------
+        q : array_like (..., nq)
+            Configurations.
+
+        Returns
+        -------
+        Distances
+            Least gap, nearest points and gradient of each pair of scene.pairs.
+        """
         robot, q = self.robot, self.contact_model.configurations(q)
         found, lead = self.contact_model.touches(q, far=True), q.shape[:-1]
         count = len(self.contact_model.pairs)
@@ -43,15 +54,46 @@ class ScenePlanning:
                            joints: Iterable[str] | None = None,
                            limits: bool = True, position_tolerance: float = 1e-6, orientation_tolerance: float = 1e-6,
                            attempts: int = 20, steps: int = 100, seed: int = 0) -> AvoidanceResult:
-        """A configuration q (nq,) within the joint limits at which a link has a pose (4, 4) in the root link's frame,
-        and pairs have gaps of `clearance` (m) at least.
+        """Find a configuration at which a link has a pose and pairs have a clearance.
 
-        pairs: names as in scene.pairs; by default all whose distance changes with the joints that move: those named by
-        `joints`, or all; free bodies and other joints on groups stay where q0 has them, or neutral(). The search starts
-        at Robot.inverse_kinematics from q0, and if that fails at up to `attempts` random configurations, by the seed;
-        from each it takes up to `steps` quadratic programs, for which it takes daqp, the extra [ik].
+        Parameters
+        ----------
+        pose : array_like (4, 4)
+            Pose of the link in the root link's frame.
+        link : str
+            Name of the link.
+        q0 : array_like (nq,), optional
+            Configuration at which the search starts, by default neutral().
+        clearance : float, optional
+            Least gap in m that pairs have.
+        pairs : iterable of (str, str), optional
+            Names as in scene.pairs. By default, all pairs whose distance changes with the joints that move.
+        joints : iterable of str, optional
+            Joints that move, by default all. Free bodies and other Lie-group joints stay where q0 has them.
+        limits : bool, optional
+            Keep the joint limits.
+        position_tolerance : float, optional
+            Largest error of the position in m.
+        orientation_tolerance : float, optional
+            Largest error of the orientation in rad.
+        attempts : int, optional
+            Largest number of starts: q0, then random configurations.
+        steps : int, optional
+            Largest number of quadratic programs from each start. The solver is daqp, the extra [ik].
+        seed : int, optional
+            Seed of the random configurations.
 
-        success: the pose is reached within the tolerances and the clearance is kept. Else q is the nearest that was
-        found, and pair, if not None, is the one that is too near there."""
+        Returns
+        -------
+        AvoidanceResult
+            Configuration q (nq,) and how well it does. `success`: the pose is reached within the tolerances, and the
+            clearance is kept. Otherwise q is the nearest that was found, and `pair`, if not None, is the pair that is
+            too near there.
+
+        Notes
+        -----
+        The steps of each start begin at the result of Robot.inverse_kinematics. If that fails from q0, the search ends
+        with the first start.
+        """
         return solve(self, pose, link, q0, clearance, pairs, joints, limits, position_tolerance, orientation_tolerance,
                      attempts, steps, seed)

@@ -39,22 +39,54 @@ Shapes = Mapping[str, Any] | Sequence[CollisionShape] | None
 
 
 class Scene(SceneLinearization, ScenePlanning):
-    """Robots, bodies and the ground, which touch with friction: contacts that stick, slide, roll and rebound.
+    """Robots, bodies and the ground, which touch with friction.
 
-    robot: a Robot, or several {prefix: Robot}, "left/" say, whose links and joints get it before their names, fixed to
-    one world at `poses` {prefix: (4, 4)}; or ClosedLoopRobots, whose loops stay closed. Their links touch with `shapes`
-    {link: shape, (shape, pose (4, 4) in the link), or several of these}, or with those of a list of CollisionShapes;
-    without it, with the collision shapes of the URDF that a robot was read from. self_collisions: links of robots touch
-    each other, too, as scene.self_collision has it; srdf, a path or text, or one for each {prefix: path}, disables
-    pairs; without one, those are left out that touch in the neutral configuration, in none of 1000 samples, or in 95 %
-    of them: `left_out` has them, and why. ground: the plane z = 0. friction, restitution, torsion and rolling: of all
-    surfaces without their own; `materials` {link: Material, or its friction} are those of links; what two surfaces have
-    between them says `combination`, contact.materials.Combination.
+    Parameters
+    ----------
+    robot : Robot, ClosedLoopRobot or dict of str to these
+        A robot, or several by prefix, such as "left/", which comes before the names of their links and joints. Several
+        are fixed to one world at `poses`. The loops of a ClosedLoopRobot stay closed.
+    ground : bool, optional
+        Add the plane z = 0.
+    friction, restitution, torsion, rolling : float, optional
+        Coefficients of all surfaces without their own, as in contact.materials.Material; torsion and rolling in m.
+    shapes : dict of str to shape, or sequence of CollisionShape, optional
+        Shapes with which links touch: a CollisionShape each, or {link: shape}, where a shape may also be (shape, pose
+        (4, 4) in the link), or several of these. By default, the collision shapes of the URDF that a robot was read
+        from.
+    materials : dict of str to Material or float, optional
+        Material of each named link, or its friction.
+    self_collisions : bool, optional
+        Links of robots touch each other, too, as scene.self_collision selects the pairs.
+    srdf : str, path, file or dict of str to these, optional
+        SRDF that disables pairs, a path or text, or one for each {prefix: path}. It turns `self_collisions` on.
+    poses : dict of str to array_like (4, 4), optional
+        Pose in the world of each robot that has a prefix.
+    disable : iterable of (str, str), optional
+        Pairs of links, or of objects, that do not touch.
+    combination : Combination, optional
+        Rules for the coefficients between two surfaces, contact.materials.Combination.
+    max_contacts : int, optional
+        Largest number of contacts at once, by default 2048.
+    margin : float, optional
+        Gap in m up to which contacts are looked for.
+    slow : float, optional
+        Speed of approach in m/s below which nothing rebounds.
 
-    Objects are added by add_box and others. q is that of the robots, followed by x y z and quaternion x y z w of each
-    free body, in the order in which they were added. `robot` is that of everything, with all its methods. disable:
-    pairs of links, or of objects, that do not touch. max_contacts: at once, by default 2048; margin: gaps in m up to
-    which contacts are looked for; slow: approach in m/s below which nothing rebounds."""
+    Raises
+    ------
+    ValueError
+        If `combination` is not a Combination, or another argument has a wrong type or value.
+
+    Notes
+    -----
+    Contacts stick, slide, roll and rebound. Objects are added by add_box and others. A configuration q has the numbers
+    of the robots, followed by x y z and the quaternion x y z w of each free body, in the order in which they were
+    added. `robot` is one Robot of everything, with all its methods.
+
+    Without an SRDF, self_collisions leaves out pairs that touch in the neutral configuration, in none of 1000 samples,
+    or in 95 % of them. `left_out` has these pairs, and the reasons.
+    """
 
     def __init__(self, robot: Robots, *, ground: bool = False, friction: float = 0.8, restitution: float = 0.0,
                  torsion: float = 0.0, rolling: float = 0.0, shapes: Shapes = None,
@@ -84,8 +116,25 @@ class Scene(SceneLinearization, ScenePlanning):
 
     @classmethod
     def from_file(cls, source: str | os.PathLike, **options: Any) -> Scene:
-        """The scene of a YAML file, or of its text, docs/scene_files.md; options as of Scene, which count for more than
-        the file. ValueError names file, element and value."""
+        """Read a scene from a YAML file, or from its text.
+
+        Parameters
+        ----------
+        source : str or path
+            Path of the file, or its text; docs/scene_files.md has the format.
+        **options
+            Arguments of Scene, which take precedence over the file.
+
+        Returns
+        -------
+        Scene
+            Scene with the robots and objects of the file.
+
+        Raises
+        ------
+        ValueError
+            If the file is wrong. The message names file, element and value.
+        """
         given = read_scene(source)
         robots = {each.prefix: Robot.from_urdf(each.urdf, each.base_link, gravity=given.gravity,
                                                floating_base=each.floating_base) for each in given.robots}
@@ -102,10 +151,35 @@ class Scene(SceneLinearization, ScenePlanning):
 
     @classmethod
     def from_mjcf(cls, source: Any, **options: Any) -> Scene:
-        """The scene of a model of MuJoCo, a path, text, MjSpec or MjModel: its bodies, geoms and pairs, as rigid ones;
-        options as of Scene, but for those of shapes and of self-collisions, which the model has. Links that get a
-        material, by `materials` or `change`, have between them and others what `combination` says, in place of the
-        model's. An MjcfWarning names what is left out."""
+        """Read a scene from a model of MuJoCo.
+
+        Parameters
+        ----------
+        source : str, path, MjSpec or MjModel
+            Model: a path, text, MjSpec or MjModel.
+        **options
+            Arguments of Scene, except `shapes`, `self_collisions` and `srdf`, which the model determines.
+
+        Returns
+        -------
+        Scene
+            Scene with the bodies, geoms and pairs of the model, as rigid ones.
+
+        Raises
+        ------
+        ValueError
+            If `shapes`, `self_collisions` or `srdf` is given.
+
+        Warns
+        -----
+        MjcfWarning
+            If something is left out, which the warning names.
+
+        Notes
+        -----
+        Links that get a material, by `materials` or `change`, have coefficients between them and others by
+        `combination`, in place of the model's.
+        """
         for what in ("shapes", "self_collisions", "srdf"):
             if what in options:
                 raise ValueError(f"{what} {checks.described(options[what])} must not be given: a model of MuJoCo says "
@@ -119,46 +193,165 @@ class Scene(SceneLinearization, ScenePlanning):
     # --------------------------------------------------------------------------------------------- what is in it
     def add_box(self, name: str, size: ArrayLike, mass: float | None = None, pose: ArrayLike | None = None,
                 **options: Any) -> None:
-        """Add a box of edges x y z in m; fixed without mass. pose (4, 4): of its center. options: friction,
-        restitution, torsion, rolling, and belt (3,), the velocity of its surface in m/s, in its frame."""
+        """Add a box.
+
+        Parameters
+        ----------
+        name : str
+            Name of the object.
+        size : array_like (3,)
+            Edges x y z in m.
+        mass : float, optional
+            Mass in kg. Without it, the box is fixed.
+        pose : array_like (4, 4), optional
+            Pose of its center in the world, where a free body starts.
+        **options
+            Other fields of SceneObject: friction, restitution, torsion, rolling, and belt (3,), the velocity of its
+            surface in m/s, in its frame.
+        """
         self.add(name, Box(size), mass, pose, **options)
 
     def add_sphere(self, name: str, radius: float, mass: float | None = None, pose: ArrayLike | None = None,
                    **options: Any) -> None:
-        """Add a sphere; arguments as of add_box."""
+        """Add a sphere.
+
+        Parameters
+        ----------
+        name : str
+            Name of the object.
+        radius : float
+            Radius in m.
+        mass : float, optional
+            Mass in kg. Without it, the sphere is fixed.
+        pose : array_like (4, 4), optional
+            Pose of its center in the world, where a free body starts.
+        **options
+            Other fields of SceneObject, as in add_box.
+        """
         self.add(name, Sphere(radius), mass, pose, **options)
 
     def add_cylinder(self, name: str, radius: float, length: float, mass: float | None = None,
                      pose: ArrayLike | None = None, **options: Any) -> None:
-        """Add a cylinder along its z axis; arguments as of add_box."""
+        """Add a cylinder along its z axis.
+
+        Parameters
+        ----------
+        name : str
+            Name of the object.
+        radius, length : float
+            Radius and length in m.
+        mass : float, optional
+            Mass in kg. Without it, the cylinder is fixed.
+        pose : array_like (4, 4), optional
+            Pose of its center in the world, where a free body starts.
+        **options
+            Other fields of SceneObject, as in add_box.
+        """
         self.add(name, Cylinder(radius, length), mass, pose, **options)
 
     def add_capsule(self, name: str, radius: float, length: float, mass: float | None = None,
                     pose: ArrayLike | None = None, **options: Any) -> None:
-        """Add a capsule, whose cylinder along z has this length; arguments as of add_box."""
+        """Add a capsule along its z axis.
+
+        Parameters
+        ----------
+        name : str
+            Name of the object.
+        radius, length : float
+            Radius, and length of its cylinder along z, in m.
+        mass : float, optional
+            Mass in kg. Without it, the capsule is fixed.
+        pose : array_like (4, 4), optional
+            Pose of its center in the world, where a free body starts.
+        **options
+            Other fields of SceneObject, as in add_box.
+        """
         self.add(name, Capsule(radius, length), mass, pose, **options)
 
     def add_mesh(self, name: str, points: ArrayLike, mass: float | None = None, pose: ArrayLike | None = None,
                  **options: Any) -> None:
-        """Add the convex hull of points (N, 3); arguments as of add_box."""
+        """Add the convex hull of points.
+
+        Parameters
+        ----------
+        name : str
+            Name of the object.
+        points : array_like (N, 3)
+            Points in m, in its frame.
+        mass : float, optional
+            Mass in kg. Without it, the hull is fixed.
+        pose : array_like (4, 4), optional
+            Pose of its frame in the world, where a free body starts.
+        **options
+            Other fields of SceneObject, as in add_box.
+        """
         self.add(name, ConvexHull(points), mass, pose, **options)
 
     def add_plane(self, name: str, pose: ArrayLike | None = None, **options: Any) -> None:
-        """Add what is below the x-y plane of its frame; fixed. options as of add_box."""
+        """Add the half-space below the x-y plane of its frame, which is fixed.
+
+        Parameters
+        ----------
+        name : str
+            Name of the object.
+        pose : array_like (4, 4), optional
+            Pose of its frame in the world.
+        **options
+            Other fields of SceneObject, as in add_box.
+        """
         self.add(name, Plane(), None, pose, **options)
 
     def add_heightfield(self, name: str, heights: ArrayLike, size: ArrayLike, pose: ArrayLike | None = None,
                         **options: Any) -> None:
-        """Add a ground of heights (rows, columns) over a rectangle of size x y, centered; fixed. options: add_box."""
+        """Add a ground of heights over a rectangle, which is fixed.
+
+        Parameters
+        ----------
+        name : str
+            Name of the object.
+        heights : array_like (rows, columns)
+            Heights in m above the x-y plane of its frame; columns along x, rows along y.
+        size : array_like (2,)
+            Size x y of the rectangle in m, centered.
+        pose : array_like (4, 4), optional
+            Pose of its frame in the world.
+        **options
+            Other fields of SceneObject, as in add_box.
+        """
         self.add(name, HeightField(heights, size), None, pose, **options)
 
     def add(self, name: str, shape: Any, mass: float | None = None, pose: ArrayLike | None = None,
             **options: Any) -> None:
-        """Add an object of a shape, or of several [(shape, pose in it)]; arguments as of SceneObject."""
+        """Add an object of one shape, or of several.
+
+        Parameters
+        ----------
+        name : str
+            Name of the object.
+        shape : shape or sequence of (shape, pose)
+            Shape, or several [(shape, pose (4, 4) in the object's frame)], which move as one.
+        mass : float, optional
+            Mass in kg. Without it, the object is fixed, unless it has an inertia.
+        pose : array_like (4, 4), optional
+            Pose of its frame in the world, where a free body starts.
+        **options
+            Other fields of SceneObject.
+        """
         self.add_object(SceneObject(name, shape, mass, pose, **options))
 
     def add_object(self, given: SceneObject) -> None:
-        """Add a SceneObject."""
+        """Add a SceneObject.
+
+        Parameters
+        ----------
+        given : SceneObject
+            Object to add.
+
+        Raises
+        ------
+        ValueError
+            If it is not a SceneObject, or if an object, a link or a joint has its name.
+        """
         if not isinstance(given, SceneObject):
             raise ValueError(f"a SceneObject is expected, not {checks.described(given)}: add takes its fields")
         if given.name in (*self._objects, *self._robots.link_names, *self._robots.joint_names):
@@ -167,15 +360,34 @@ class Scene(SceneLinearization, ScenePlanning):
         Scene.contact_model.forget(self)
 
     def remove(self, name: str) -> None:
-        """Take an object out."""
+        """Remove an object.
+
+        Parameters
+        ----------
+        name : str
+            Name of the object.
+        """
         checks.one_of("object", name, self._objects)
         del self._objects[name]
         self._disabled = [pair for pair in self._disabled if name not in pair]
         Scene.contact_model.forget(self)
 
     def change(self, name: str, **fields: Any) -> None:
-        """Give an object other fields, as SceneObject.but has them, its pose, friction, mass ..., or a link another
-        material."""
+        """Change fields of an object, or the material of a link.
+
+        Parameters
+        ----------
+        name : str
+            Name of the object, or of the link.
+        **fields
+            Of an object its new fields, as in SceneObject.but: pose, friction, mass and others. Of a link the new
+            coefficients of its material: friction, restitution, torsion, rolling.
+
+        Raises
+        ------
+        ValueError
+            If nothing of this name touches.
+        """
         if name not in self._objects and name not in {shape.link for shape in self._shapes}:
             raise ValueError(f"nothing called {name!r} touches, the scene has "
                              f"{', '.join(dict.fromkeys([*self._objects, *(shape.link for shape in self._shapes)]))}")
@@ -194,13 +406,29 @@ class Scene(SceneLinearization, ScenePlanning):
                             for pair, between in self._self_pairs.items()}
 
     def keep_apart(self, pairs: Iterable[tuple[str, str]]) -> None:
-        """Let more pairs of links, or of objects, not touch."""
+        """Disable contacts of more pairs of links, or of objects.
+
+        Parameters
+        ----------
+        pairs : iterable of (str, str)
+            Names of links or objects that do not touch.
+        """
         self._disabled = [*self._disabled, *_pairs(pairs)]
         Scene.contact_model.forget(self)
 
     def copy(self, robot: Robot | ClosedLoopRobot | None = None) -> Scene:
-        """Return an independent copy of the scene, around another robot of the same links if one is given, with the
-        closed loops of that."""
+        """Return an independent copy of the scene.
+
+        Parameters
+        ----------
+        robot : Robot or ClosedLoopRobot, optional
+            Another robot of the same links, whose closed loops the copy has.
+
+        Returns
+        -------
+        Scene
+            Copy, around `robot` if it is given.
+        """
         other = copy(self)
         if robot is not None:
             other._loops, other._robots = mechanisms(robot), trees(robot)
@@ -307,8 +535,14 @@ class Scene(SceneLinearization, ScenePlanning):
         return self.robot.v_slices
 
     def neutral(self) -> np.ndarray:
-        """The configuration (nq,) in which the robot is neutral, with loops as they were closed, and each free body
-        where it was added."""
+        """Return the neutral configuration.
+
+        Returns
+        -------
+        ndarray (nq,)
+            Configuration in which the robot is neutral, with loops as they were closed, and each free body is where it
+            was added.
+        """
         q = closed(self.robot, self._loops, self.robot.neutral())
         for each in self._objects.values():
             if each.free:
@@ -316,11 +550,35 @@ class Scene(SceneLinearization, ScenePlanning):
         return q
 
     def integrate(self, q: ArrayLike, v: ArrayLike) -> np.ndarray:
-        """Return the configuration to which a velocity v leads from q; see Robot.integrate."""
+        """Return the configuration to which a velocity leads; see Robot.integrate.
+
+        Parameters
+        ----------
+        q : array_like (..., nq)
+            Configurations.
+        v : array_like (..., n)
+            Velocities, constant over unit time.
+
+        Returns
+        -------
+        ndarray (..., nq)
+            Configurations after unit time.
+        """
         return self.robot.integrate(q, v)
 
     def difference(self, q0: ArrayLike, q1: ArrayLike) -> np.ndarray:
-        """Return the velocity that leads from q0 to q1; see Robot.difference."""
+        """Return the velocity that leads from one configuration to another; see Robot.difference.
+
+        Parameters
+        ----------
+        q0, q1 : array_like (..., nq)
+            Configurations at the start and at the end.
+
+        Returns
+        -------
+        ndarray (..., n)
+            Velocities v with integrate(q0, v) = q1.
+        """
         return self.robot.difference(q0, q1)
 
     def __repr__(self) -> str:
@@ -329,7 +587,20 @@ class Scene(SceneLinearization, ScenePlanning):
 
     # --------------------------------------------------------------------------------------------- queries
     def contacts(self, q: ArrayLike, threads: Threads = None) -> Contacts:
-        """The Contacts within the margin at configurations q (..., nq), without forces."""
+        """Find the contacts within the margin, without forces.
+
+        Parameters
+        ----------
+        q : array_like (..., nq)
+            Configurations.
+        threads : int, optional
+            Number of threads for a batch.
+
+        Returns
+        -------
+        Contacts
+            Contacts at the configurations, whose forces are not computed.
+        """
         return self.contact_model.touches(self.contact_model.configurations(q), threads=threads)
 
     # --------------------------------------------------------------------------------------------- motion
@@ -338,11 +609,55 @@ class Scene(SceneLinearization, ScenePlanning):
                 duration: float | None = None, friction: bool = False, limits: bool | None = None, every: int = 1,
                 forces: Forces = None, external: Wrenches | None = None, contacts: int | bool = True,
                 progress: bool | Callable[[float], None] = False, threads: Threads = None) -> SceneMotion:
-        """Simulate; q0 (..., nq), qd0 (..., n), at rest by default, and other arguments as of Robot.rollout, friction
-        and limits of joints among them. integrator: one of steps of fixed length. contacts: how many are recorded at
-        each sample, by default all, or False. progress: True for a line in the terminal, or a function that is called
-        twice a second with the share of the samples that are there. ValueError, with the time, where more touch than
-        max_contacts."""
+        """Simulate the scene.
+
+        Parameters
+        ----------
+        q0 : array_like (..., nq)
+            Initial configurations.
+        qd0 : array_like (..., n), optional
+            Initial velocities, by default at rest.
+        effort : array_like or callable, optional
+            Efforts (..., n), constant, or (..., steps, n), one for each interval dt; or a controller, as in
+            Robot.rollout.
+        dt : float, optional
+            Length of a step in s.
+        steps : int, optional
+            Number of steps.
+        integrator : str, optional
+            Integrator of fixed steps, as in Robot.rollout. A scene with closed loops does not take "variational".
+        duration : float, optional
+            Duration in s, a multiple of dt, in place of `steps`.
+        friction : bool, optional
+            The model's damping and Coulomb friction act at the joints.
+        limits : bool, optional
+            Stop joints at their position limits. By default a LimitsWarning names joints beyond them; False ignores
+            them.
+        every : int, optional
+            Steps per sample.
+        forces : sequence of Element, optional
+            Elements of screw_dynamics.forces, docs/forces.md.
+        external : dict of str to array_like (6,), optional
+            Wrench on each named link that acts all the time, torque and force, resolved in the link's frame.
+        contacts : int or bool, optional
+            Number of contacts that are recorded at each sample: all by default, none with False.
+        progress : bool or callable, optional
+            With True, a line in the terminal shows the progress. A function is called twice a second with the share of
+            the samples that are computed.
+        threads : int, optional
+            Number of threads for a batch.
+
+        Returns
+        -------
+        SceneMotion
+            Times, configurations, velocities, contacts and residuals.
+
+        Raises
+        ------
+        ValueError
+            If the integrator adapts its steps, if nothing in the scene moves, or if there are more contacts than
+            `max_contacts`, with the time.
+        """
         if checks.one_of("integrator", integrator, INTEGRATORS) not in FIXED_STEPS:
             raise ValueError(f"integrator {integrator!r} takes steps as long as an error estimate allows, which takes "
                              f"impacts for errors: with contacts take one of {', '.join(FIXED_STEPS)}")
@@ -363,17 +678,56 @@ class Scene(SceneLinearization, ScenePlanning):
 
     def view(self, motion: SceneMotion | None = None, *, q: ArrayLike | None = None, urdf: str | None = None,
              host: str = "127.0.0.1", port: int = 8080, speed: float = 1.0) -> Any:
-        """Open a web page with the scene, its contacts as dots and arrows along their forces, and return its View;
-        `scene.view().wait()` in a script serves it until Ctrl-C. motion: what `rollout` returned, to play; q (nq,):
-        where it is shown without. urdf: whose shapes a robot has, by default that of a single robot. Others as of
-        sd.view."""
+        """Open a web page with the scene, its contacts as dots and arrows along their forces.
+
+        Parameters
+        ----------
+        motion : SceneMotion, optional
+            Motion to play, as `rollout` returns it.
+        q : array_like (nq,), optional
+            Configuration that is shown without a motion.
+        urdf : str, optional
+            URDF whose shapes a robot has, by default the source of a single robot.
+        host : str, optional
+            Address that is served, as in sd.view.
+        port : int, optional
+            First port that is tried, as in sd.view.
+        speed : float, optional
+            Seconds of the motion in a second.
+
+        Returns
+        -------
+        View
+            The page. ``scene.view().wait()`` in a script serves it until Ctrl-C.
+        """
         from .view import view
         return view(self, motion, q=q, urdf=self._robots.source if urdf is None else urdf, host=host, port=port,
                     speed=speed)
 
     def step(self, q: ArrayLike, qd: ArrayLike, effort: ArrayLike | None = None, dt: float = 1e-3,
              integrator: str = "semi_implicit_euler", **options: Any) -> SceneStep:
-        """The state a time dt later, under efforts (..., n); arguments as of `rollout`."""
+        """Simulate one step.
+
+        Parameters
+        ----------
+        q : array_like (..., nq)
+            Configurations.
+        qd : array_like (..., n)
+            Velocities.
+        effort : array_like (..., n), optional
+            Efforts.
+        dt : float, optional
+            Length of the step in s.
+        integrator : str, optional
+            Integrator, as in `rollout`.
+        **options
+            Other arguments of `rollout`.
+
+        Returns
+        -------
+        SceneStep
+            State after the step, and its contacts and residuals.
+        """
         if not options and type(dt) is float and dt >= LEAST_STEP and integrator in FIXED_STEPS:
             try:
                 found = self.contact_model.step(q, qd, effort, dt, integrator)

@@ -12,7 +12,23 @@ TOLERANCE = 0.01
 
 
 class ContactWrench(NamedTuple):
-    """The result of `contact_wrench`. Condition and hidden directions are those of a wrench with torques over 0.1 m."""
+    """Wrench at one link that explains external efforts, the result of `contact_wrench`.
+
+    Parameters
+    ----------
+    wrench : ndarray (6,)
+        Torque and force on the link at its origin, resolved in its frame, N m and N.
+    hidden : ndarray (6 - rank, 6)
+        Unit wrenches, orthogonal, that move no joint. Their share of the wrench is taken for zero.
+    condition : float
+        Largest over smallest singular value of the rest: the factor by which errors of torques are amplified.
+    residual : float
+        Root mean square of the torques (N m, N) that no wrench at this link explains.
+
+    Notes
+    -----
+    Condition and hidden directions are for a wrench with torques over 0.1 m.
+    """
 
     wrench: np.ndarray      # (6,) torque, force on the link at its origin, resolved in its frame, N m and N
     hidden: np.ndarray      # (6 - rank, 6) unit wrenches, orthogonal, that move no joint: their share is taken for zero

@@ -15,23 +15,36 @@ from .friction import smooth_friction
 
 
 class MomentumObserver:
-    """Estimates the efforts (n,) with which the environment acts on the joints, and on a floating base, from position,
-    velocity and effort.
+    """An observer of the efforts with which the environment acts on the joints.
 
-    With M' = C + C^T the momentum p = M(q) q' obeys p' = tau + C^T q' - g - friction + tau_external, which needs no
-    acceleration; the residual r = K (p - p(0) - integral(tau + C^T q' - g - friction + r) dt) follows r' = K
-    (tau_external - r): each joint's external effort through a low-pass filter of time constant 1 / K.
+    Parameters
+    ----------
+    robot : Robot
+        Model of the robot.
+    gain : array_like
+        K in 1/s, > 0: one number for all joints, or (n,).
+    friction : bool, optional
+        Subtract the model's damping and Coulomb friction.
+    gap : float, optional
+        Time in s. A longer time between two measurements of a joint starts its estimate anew, as does time that runs
+        backwards.
+
+    Notes
+    -----
+    The observer estimates the efforts (n,) on the joints, and on a floating base, from position, velocity and effort::
 
         observer = MomentumObserver(robot, gain=50.0)
         for t, q, qd, tau in measurements:
             external = observer.update(t, q, qd, tau)
 
-    gain: K in 1/s, > 0, one for all joints or (n,). friction: subtract the model's damping and Coulomb friction. gap: a
-    longer time (s) between two measurements of a joint starts its estimate anew, as does time that runs backwards.
+    With M' = C + C^T the momentum p = M(q) q' obeys p' = tau + C^T q' - g - friction + tau_external, which needs no
+    acceleration. The residual r = K (p - p(0) - integral(tau + C^T q' - g - friction + r) dt) follows r' = K
+    (tau_external - r): it is each joint's external effort through a low-pass filter of time constant 1 / K.
 
     Between two measurements the filter is exact, for the mean external effort in between; the integral is a trapezoid,
     of an error of the second order in the time step. What the model lacks (payload, friction, bias of the efforts)
-    appears in the estimate. Not for several threads at once."""
+    appears in the estimate. An observer is not for several threads at once.
+    """
 
     def __init__(self, robot: Robot, gain: ArrayLike, friction: bool = True, gap: float = math.inf):
         self._robot, self.friction = robot, checks.flag("friction", friction)
@@ -79,10 +92,30 @@ class MomentumObserver:
         self._last = None
 
     def update(self, t: ArrayLike, q: ArrayLike, qd: ArrayLike, tau: ArrayLike) -> np.ndarray:
-        """Take the measured efforts tau (n,) at the state q (nq,), qd (n,); the estimate (n,).
+        """Update the estimate with the measurements of one state.
 
-        t: the time in s, of all joints or (n,); joints whose time has not changed keep their estimate. A joint whose
-        effort is not finite has the estimate NaN, and starts anew when it has one. The others do not need it."""
+        Parameters
+        ----------
+        t : array_like
+            Time in s of all joints, or (n,). Joints whose time has not changed keep their estimate.
+        q : array_like (nq,)
+            Position.
+        qd : array_like (n,)
+            Velocity.
+        tau : array_like (n,)
+            Measured efforts. A joint whose effort is not finite has the estimate NaN, and starts anew when it has one.
+            The others do not need it.
+
+        Returns
+        -------
+        ndarray (n,)
+            Estimate, N m or N.
+
+        Raises
+        ------
+        ValueError
+            If q, qd or tau is not of one state.
+        """
         n = self._robot.n
         q = checks.real_numbers("q", q, self._robot.nq)
         qd, tau = (checks.real_numbers(name, x, n) for name, x in (("qd", qd), ("tau", tau)))

@@ -30,7 +30,29 @@ UNEXPLAINED = 0.5       # of the efforts: what leaves more of them is no model o
 
 
 class Payload(NamedTuple):
-    """The result of `identify_payload`. What the motion does not show is 0, and not marked as observable."""
+    """Inertial parameters of a load, the result of `identify_payload`.
+
+    Parameters
+    ----------
+    mass : float
+        Mass in kg.
+    com : ndarray (3,)
+        Center of mass in the link's frame, m.
+    inertia : ndarray (3, 3)
+        Inertia about the center of mass, kg m^2; 0 unless all of it is observable.
+    parameters : ndarray (10,)
+        Parameters as robot.inertial_parameters, about the origin of the link's frame.
+    standard_deviations : ndarray (10,)
+        Standard deviations of the parameters; infinite where a parameter is not observable.
+    observable : ndarray (10,) of bool
+        True for the observable parameters. The others, which the motion does not show, are 0.
+    samples : int
+        Number of recorded states that were used.
+    residual : float
+        Root mean square of the efforts that are not explained, N m and N.
+    effort : float
+        Root mean square of the measured efforts.
+    """
 
     mass: float                         # kg
     com: np.ndarray                     # (3,) center of mass in the link's frame, m
@@ -43,8 +65,14 @@ class Payload(NamedTuple):
     effort: float                       # and of those measured
 
     def require_plausible(self) -> None:
-        """Raise ValueError if efforts are not explained, or a mass is negative beyond its uncertainty: then the
-        recording is of another robot, or efforts have other units or signs."""
+        """Raise ValueError if the payload is not plausible.
+
+        Raises
+        ------
+        ValueError
+            If efforts are not explained, or a mass is negative beyond its uncertainty. Then the recording is of another
+            robot, or efforts have other units or signs.
+        """
         if self.residual > UNEXPLAINED * self.effort:
             raise ValueError(f"the residual is {self.residual:.4g} N m, of efforts of {self.effort:.4g} N m, must be "
                              f"at most {UNEXPLAINED:.0%}: the model does not explain them, of mass {self.mass:.4g} kg")
@@ -67,18 +95,48 @@ class Payload(NamedTuple):
 
 def identify_payload(robot: Robot, link: str, t: ArrayLike, q: ArrayLike, tau: ArrayLike, friction: str = "model",
                      window: float = WINDOW, forces: Sequence[Element] = ()) -> Payload:
-    """Estimate what a link carries beyond the model from a motion: times t (m,), positions q (m, nq), efforts tau
-    (m, n); those of a floating base are 0 where nothing touches the robot, and tell as much as others.
+    """Estimate what a link carries beyond the model from a recorded motion.
 
-    Velocities and accelerations come from q, smoothed over `window` (s) as the efforts are, in each piece of the
-    recording without gaps. friction: "model" takes the model's damping and Coulomb friction off the efforts, "estimate"
-    estimates them for each joint along with the load, "none" leaves them; joints slower than REST are left out where
-    there is friction. Efforts that are NaN are left out too. forces: elements of screw_dynamics.forces that are known
-    to act, at the times t. Raises ValueError if the recording is too short, or an effort infinite.
+    Parameters
+    ----------
+    robot : Robot
+        Model of the robot.
+    link : str
+        Link that carries the load.
+    t : array_like (m,)
+        Times in s.
+    q : array_like (m, nq)
+        Positions.
+    tau : array_like (m, n)
+        Efforts. Those of a floating base are 0 where nothing touches the robot, and tell as much as others. Efforts
+        that are NaN are left out.
+    friction : {"model", "estimate", "none"}, optional
+        Take the model's damping and Coulomb friction off the efforts; estimate them for each joint along with the load;
+        or leave them.
+    window : float, optional
+        Time in s over which positions and efforts are smoothed.
+    forces : sequence of Element, optional
+        Elements of screw_dynamics.forces that are known to act, at the times t.
+
+    Returns
+    -------
+    Payload
+        Mass, center of mass and inertia of the load, with standard deviations.
+
+    Raises
+    ------
+    ValueError
+        If the recording is too short, or an effort infinite.
+
+    Notes
+    -----
+    Velocities and accelerations come from q, which is smoothed as the efforts are, in each piece of the recording
+    without gaps. Joints slower than REST are left out where there is friction.
 
     Joints are weighted by the residual's variance. Standard deviations come from the residual and its correlation in
     time; a parameter is observable if a load of the mass found, but at least 1 kg, and of 0.1 m, would give it three
-    times its standard deviation. Noise of q in the accelerations, which makes inertias look smaller, is compensated."""
+    times its standard deviation. Noise of q in the accelerations, which makes inertias look smaller, is compensated.
+    """
     robot.model.known_link(link)
     checks.one_of("friction", friction, FRICTION)
     q, tau = checks.real_numbers("q", q, robot.nq), checks.real_numbers("tau", tau, robot.n)

@@ -21,7 +21,17 @@ ROUNDING = 1e-9     # a coefficient below it is 0
 
 @dataclass(frozen=True)
 class BaseParameters:
-    """The base parameters, on which efforts depend: k combinations of P parameters."""
+    """The base parameters, on which efforts depend: k combinations of P parameters.
+
+    Parameters
+    ----------
+    names : tuple of str
+        Names (P,) of the parameters.
+    independent : ndarray (k,)
+        Columns of the regressor that are kept, in order.
+    matrix : ndarray (k, P)
+        Matrix of the combinations: base parameters = matrix @ parameters.
+    """
 
     names: tuple[str, ...]      # (P,) of the parameters
     independent: np.ndarray     # (k,) the columns of the regressor that are kept, in order
@@ -31,15 +41,50 @@ class BaseParameters:
         return len(self.independent)
 
     def of(self, parameters: ArrayLike) -> np.ndarray:
-        """The base parameters (..., k) of parameters (..., P)."""
+        """Compute the base parameters of parameters.
+
+        Parameters
+        ----------
+        parameters : array_like (..., P)
+            Parameters.
+
+        Returns
+        -------
+        ndarray (..., k)
+            Base parameters.
+        """
         return checks.real_numbers("parameters", parameters, len(self.names)) @ self.matrix.T
 
     def columns(self, regressor: ArrayLike) -> np.ndarray:
-        """The columns (..., k) of a regressor (..., P) whose product with the base parameters is the same."""
+        """Select the columns of a regressor whose product with the base parameters is the same.
+
+        Parameters
+        ----------
+        regressor : array_like (..., P)
+            Regressor of all parameters.
+
+        Returns
+        -------
+        ndarray (..., k)
+            Regressor of the base parameters.
+        """
         return checks.real_numbers("regressor", regressor, len(self.names))[..., self.independent]
 
     def combination(self, k: int, digits: int = 4) -> str:
-        """Base parameter k in words, as "link2.xx + 0.16 link3.mass"."""
+        """Describe base parameter k in words, such as "link2.xx + 0.16 link3.mass".
+
+        Parameters
+        ----------
+        k : int
+            Number of the base parameter.
+        digits : int, optional
+            Significant digits of the coefficients.
+
+        Returns
+        -------
+        str
+            Sum of parameters by their names.
+        """
         own = self.independent[k]
         text = self.names[own]
         for c, name in zip(self.matrix[k], self.names, strict=True):

@@ -28,9 +28,24 @@ PENALTY = 100.0                         # of efforts that exceed their limits, r
 
 @dataclass(frozen=True)
 class FourierTrajectory:
-    """q(t) of one period T, w = 2 pi / T: q' = sum_l a_l cos(l w t) + b_l sin(l w t), about a center.
+    """A periodic trajectory q(t), as a Fourier series about a center.
 
-    It starts and ends at rest, without acceleration, and may be repeated."""
+    Parameters
+    ----------
+    period : float
+        Period T in s.
+    center : ndarray (n,)
+        Mean in rad or m.
+    cosine : ndarray (n, L)
+        Coefficients a of the velocities.
+    sine : ndarray (n, L)
+        Coefficients b of the velocities.
+
+    Notes
+    -----
+    With w = 2 pi / T, q' = sum_l a_l cos(l w t) + b_l sin(l w t). The trajectory starts and ends at rest, without
+    acceleration, and may be repeated.
+    """
 
     period: float               # T, s
     center: np.ndarray          # (n,) rad or m: the mean
@@ -45,7 +60,20 @@ class FourierTrajectory:
         return self.center + (s / rate) @ a - (c / rate) @ b, c @ a + s @ b, (c * rate) @ b - (s * rate) @ a
 
     def samples(self, rate: float) -> tuple[np.ndarray, ...]:
-        """Times (m,), positions, velocities and accelerations (m, n) of one period at so many samples a second."""
+        """Sample one period.
+
+        Parameters
+        ----------
+        rate : float
+            Samples per second.
+
+        Returns
+        -------
+        t : ndarray (m,)
+            Times in s.
+        q, qd, qdd : ndarray (m, n)
+            Positions, velocities and accelerations.
+        """
         t = np.arange(round(self.period * checks.positive("rate", rate))) / rate
         return t, *self(t)
 

@@ -38,7 +38,41 @@ LEAST_FRICTION = 1e-6   # where the fit begins: it may not begin at its limit, 0
 
 @dataclass(frozen=True, eq=False)
 class Identification:
-    """The result of `identify`: P parameters, named, of which some were estimated; the others are the model's."""
+    """Parameters of a robot from a recorded motion, the result of `identify`.
+
+    Parameters
+    ----------
+    robot : Robot
+        Robot with all that was found: parameters, friction, springs.
+    prior : Robot
+        Robot that the fit began with.
+    names : tuple of str
+        Names (P,) of inertial parameters, damping, friction and armature of velocities, and stiffness.
+    parameters : ndarray (P,)
+        Parameters. Some were estimated; the others are the model's.
+    standard_deviations : ndarray (P,)
+        Standard deviations, with what the prior contributes; 0 for parameters that were not estimated.
+    base : BaseParameters
+        Base parameters of those that were estimated.
+    estimated : ndarray (P,) of bool
+        True for parameters that were estimated.
+    base_deviations : ndarray (k,)
+        Standard deviations of the base parameters, by the efforts alone; infinite if the efforts do not show one.
+    evidence : Evidence
+        Sum of all equations that were fitted.
+    equations : Equations or None
+        The equations one by one, efforts smoothed as the positions; None for many recordings.
+    level : float
+        Level of the confidence intervals.
+    notes : tuple of str
+        Remarks on what was odd.
+    falling : ndarray (n, 2)
+        Friction at rest beyond Coulomb's, and Stribeck velocity; (0, 2) if not asked for.
+    falling_deviations : ndarray (n, 2)
+        Standard deviations of both, by the efforts alone.
+    prior_springs : tuple of Element
+        Springs whose stiffness was estimated, as given.
+    """
 
     robot: Robot                        # with all that was found: parameters, friction, springs
     prior: Robot                        # that it began with
@@ -57,7 +91,22 @@ class Identification:
     prior_springs: tuple[Element, ...]   # of which the stiffness was estimated, as given
 
     def efforts(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> np.ndarray:
-        """The efforts (..., n) that the robot that was found needs for a motion, with its friction and springs."""
+        """Compute the efforts that the robot that was found needs for a motion.
+
+        Parameters
+        ----------
+        q : array_like (..., nq)
+            Configurations.
+        qd : array_like (..., n)
+            Velocities.
+        qdd : array_like (..., n)
+            Accelerations.
+
+        Returns
+        -------
+        ndarray (..., n)
+            Efforts with the friction and the springs of the robot.
+        """
         robot = self.robot
         return robot.inverse_dynamics(q, qd, qdd) + robot.friction_torque(qd) - robot.drive_torque(q, qd)
 
@@ -90,13 +139,40 @@ class Identification:
             self.prior_springs, self.parameters[len(self.names) - len(self.prior_springs):], strict=True))
 
     def residual(self, parameters: ArrayLike | None = None) -> np.ndarray:
-        """The root mean square (n,) of the efforts that parameters (P,), by default those found, do not explain."""
+        """Compute the root mean square of the efforts that parameters do not explain.
+
+        Parameters
+        ----------
+        parameters : array_like (P,), optional
+            Parameters, by default those found.
+
+        Returns
+        -------
+        ndarray (n,)
+            Residual of each velocity, N m or N.
+        """
         own = shares(self.falling) if parameters is None and len(self.falling) else None
         p = self.parameters if parameters is None else checks.real_numbers("parameters", parameters, len(self.names))
         return np.sqrt(self.evidence.squares(p, own) / np.maximum(self.evidence.counts, 1))
 
     def explained(self, k: int) -> np.ndarray:
-        """The efforts (N,) of velocity k that the result explains, at the instants of `equations`."""
+        """Compute the efforts of velocity k that the result explains, at the instants of `equations`.
+
+        Parameters
+        ----------
+        k : int
+            Number of the velocity.
+
+        Returns
+        -------
+        ndarray (N,)
+            Efforts, N m or N.
+
+        Raises
+        ------
+        ValueError
+            If the result is of many recordings, whose equations are not kept one by one.
+        """
         if self.equations is None:
             raise ValueError("explained: the equations of many recordings are not kept one by one")
         found = self.equations.Y[:, k] @ self.parameters
@@ -110,9 +186,19 @@ class Identification:
         return text(self)
 
     def plot(self, path: Any = None) -> Any:
-        """The figure of the report: efforts measured and explained, residuals, base parameters with their intervals.
+        """Draw the figure of the report.
 
-        path: where to save it. Requires matplotlib, the extra [plot]."""
+        Parameters
+        ----------
+        path : str or path, optional
+            File in which the figure is saved.
+
+        Returns
+        -------
+        Figure
+            Efforts measured and explained, residuals, and base parameters with their intervals. It requires matplotlib,
+            the extra [plot].
+        """
         from .report import figure
         return figure(self, path)
 
@@ -121,25 +207,59 @@ def identify(robot: Robot, t: ArrayLike, q: ArrayLike, tau: ArrayLike, qd: Array
              qdd: ArrayLike | None = None, friction: str = "estimate", armature: bool = False,
              links: Collection[str] | None = None, window: float = WINDOW, level: float = 0.95,
              forces: Sequence[Element] = (), springs: Sequence[Element | str] = ()) -> Identification:
-    """Estimate the links' inertial parameters from a motion: times t (m,), positions q (m, nq), efforts tau (m, n); of
-    a floating base they are 0 where nothing touches the robot.
+    """Estimate the links' inertial parameters from a recorded motion.
 
-    Velocities and accelerations come from q, smoothed over `window` (s) as the efforts are. With velocities qd (m, n)
-    too no accelerations are needed: equations are integrated over windows, by parts. With qd and qdd (m, n) nothing is
-    smoothed. friction: "estimate" estimates damping and Coulomb friction of each joint, both >= 0, "stribeck" also
-    friction at rest that exceeds Coulomb's and falls with speed (`falling`), "model" takes the model's off
-    the efforts, "none" leaves them; where there is friction, times at which a joint turns back are left out. armature:
-    estimate that too, of joints of one degree of freedom. links: which ones to estimate, by default all that have a
-    mass. Efforts that are NaN are left out. level: of the confidence intervals, which presume the model: where what is
-    left of the efforts of a joint depends on its velocity, by friction of another law, a note names it, and intervals
-    are wider by how far parameters move with such friction. forces: elements of
-    screw_dynamics.forces that are known to act, at the times t, beside those that the robot has of its own. springs:
-    those of which the stiffness is estimated, their damping and rest as given: names of joints whose drives have one,
-    or elements forces.Spring.
+    Parameters
+    ----------
+    robot : Robot
+        Model of the robot, which is the prior.
+    t : array_like (m,)
+        Times in s.
+    q : array_like (m, nq)
+        Positions.
+    tau : array_like (m, n)
+        Efforts. Those of a floating base are 0 where nothing touches the robot. Efforts that are NaN are left out.
+    qd : array_like (m, n), optional
+        Velocities. With these, no accelerations are needed: equations are integrated over windows, by parts.
+    qdd : array_like (m, n), optional
+        Accelerations. With qd and qdd nothing is smoothed.
+    friction : {"estimate", "stribeck", "model", "none"}, optional
+        "estimate" estimates damping and Coulomb friction of each joint, both >= 0; "stribeck" also friction at rest
+        that exceeds Coulomb's and falls with speed (`falling`); "model" takes the model's off the efforts; "none"
+        leaves them.
+    armature : bool, optional
+        Estimate the armature, too, of joints of one degree of freedom.
+    links : collection of str, optional
+        Links to estimate, by default all that have a mass.
+    window : float, optional
+        Time in s over which positions and efforts are smoothed.
+    level : float, optional
+        Level of the confidence intervals, between 0 and 1.
+    forces : sequence of Element, optional
+        Elements of screw_dynamics.forces that are known to act, at the times t, beside those that the robot has of its
+        own.
+    springs : sequence of Element or str, optional
+        Springs whose stiffness is estimated, with damping and rest as given: names of joints whose drives have one, or
+        elements forces.Spring.
 
-    The robot is the prior, and the robot that was found has all of it: Stribeck friction and springs that are no
-    drive's among its own `forces`, stiffness, inertia and friction of motors in its drives. Parameters of a link that
-    no rigid body can have are replaced by the nearest that one can have, with a note."""
+    Returns
+    -------
+    Identification
+        Robot that was found, with parameters, standard deviations and notes.
+
+    Notes
+    -----
+    Without qd, velocities and accelerations come from q, which is smoothed as the efforts are. Where there is friction,
+    times at which a joint turns back are left out.
+
+    The confidence intervals presume the model. Where the efforts of a joint that are not explained depend on its
+    velocity, by friction of another law, a note names it, and intervals are wider by how far parameters move with such
+    friction.
+
+    The robot that was found has all of the prior: Stribeck friction and springs that are no drive's are among its own
+    `forces`; stiffness, inertia and friction of motors are in its drives. Parameters of a link that no rigid body can
+    have are replaced by the nearest that one can have, with a note.
+    """
     checked_level(level)
     what = unknowns(robot, friction, armature, links, springs)
     given = checked(robot, {name: x for name, x in {"t": t, "q": q, "tau": tau, "qd": qd, "qdd": qdd}.items()
