@@ -90,7 +90,9 @@ def simulate(system: MultibodySystem, duration: float, dt: float, method: str | 
     Raises
     ------
     ValueError
-        If the method or the projection does not exist, or if another argument is refused.
+        If the method, the projection or a name to record does not exist, if a number is out of its range, if the system
+        has Baumgarte's stabilization and the method is "generalized_alpha" or "energy_momentum", or if "momentum" is
+        recorded of a system with a joint to the ground.
     ArithmeticError
         If steps of adaptive length become too short, or if an implicit method does not converge.
 
