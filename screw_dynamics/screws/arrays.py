@@ -1,7 +1,8 @@
 """Conversion of values to and from NumPy arrays. Screws are (angular, linear), wrenches (torque, force)."""
+import re
 from collections.abc import Callable
 from functools import wraps
-from inspect import signature
+from inspect import getdoc, signature
 from math import prod
 from typing import NamedTuple, get_type_hints
 
@@ -20,6 +21,11 @@ UPPER = np.triu_indices(3)
 # Of the array that holds a value: its shape, and the positions of the value's numbers in it.
 LAYOUTS = {Vec3: ((3,), range(3)), Twist: ((6,), range(6)), Wrench: ((6,), range(6)), Matrix3: ((3, 3), range(9)),
            Rotation: ((3, 3), range(9)), Pose: ((4, 4), (0, 1, 2, 4, 5, 6, 8, 9, 10, 3, 7, 11)), float: ((), (0,))}
+# In docstrings of functions on arrays: an argument or result of each class, and arguments known by their names.
+KINDS = {Vec3: "Vector.", Twist: "Twist or screw, angular part first.", Wrench: "Wrench, torque first.",
+         Matrix3: "Matrix.", Rotation: "Rotation matrix.", Pose: "Pose, a homogeneous transformation.",
+         float: "Scalar."}
+NAMED = {"xi": "Rotation vector in rad, the angle as its length.", "x": "Point in m.", "r": "Point in m."}
 
 
 def vec3(a: ArrayLike) -> Vec3:
@@ -75,11 +81,31 @@ def Ad_matrix(C: ArrayLike) -> np.ndarray:
 
 
 def inertia_matrix(mass: float, com: ArrayLike, rotational: ArrayLike) -> np.ndarray:
-    """The (6, 6) inertia of a body about the origin of its frame, [[Theta, m d~], [-m d~, m I]].
+    """Compute the (6, 6) inertia matrix of a body about the origin of its frame.
 
-    mass in kg; com: the center of mass d (3,) in m; rotational: (3, 3), symmetric, about com in kg m^2; both in the
-    body frame. ValueError names what has a wrong shape or is not finite; an inertia that no rigid body can have is
-    refused by those who take it, a ModelBuilder say."""
+    Parameters
+    ----------
+    mass : float
+        Mass in kg.
+    com : array_like (3,)
+        Center of mass d in the body frame, in m.
+    rotational : array_like (3, 3)
+        Rotational inertia about the center of mass, symmetric, in the body frame, in kg m^2.
+
+    Returns
+    -------
+    ndarray (6, 6)
+        Inertia [[Theta, m d~], [-m d~, m I]].
+
+    Raises
+    ------
+    ValueError
+        If an argument has a wrong shape or is not finite, or if ``rotational`` is not symmetric.
+
+    Notes
+    -----
+    An inertia that no rigid body can have is refused by the functions that take it, for example by a ModelBuilder.
+    """
     mass, d = checks.number("mass", mass), checks.vector("com", com, 3)
     about = checks.finite_numbers("rotational", rotational, 3, 3)
     if about.shape != (3, 3) or np.abs(about - about.T).max() > 1e-6 * np.abs(about).max():
@@ -122,10 +148,21 @@ def on_arrays(function: Callable, module: str) -> Callable:
         lead = checks.common_lead(leads, dict(zip(given, leads, strict=True)))
         with np.errstate(all="ignore"):
             return _array(function(*values), result, lead)
-    shapes = ", ".join(f"{name} {_shape(kind)}" for name, kind in kinds.items())
-    facade.__doc__ = f"{function.__doc__}\n\n    Arrays: {shapes}, returns {_shape(result)}.\n"
+    facade.__doc__ = _documented(getdoc(function) or "", kinds, result)
     facade.__module__ = module
     return facade
+
+
+def _documented(text, kinds, result):
+    """A docstring with the sections Parameters, Returns and Raises, before any others that it has."""
+    summary, *others = re.split(r"\n\n(?=\w+\n-+\n)", text)
+    given = [f"{name} : array_like {_shape(kind)} or {kind.__name__}\n    {NAMED.get(name, KINDS[kind])}"
+             for name, kind in kinds.items()]
+    returned = f"ndarray {_shape(result)} or {result.__name__}\n    {KINDS[result]}"
+    refused = "ValueError\n    If the class or shape of an argument is wrong, or if leading axes do not broadcast."
+    sections = (("Parameters", *given), ("Returns", returned), ("Raises", refused))
+    made = ("\n".join((title, "-" * len(title), *lines)) for title, *lines in sections)
+    return "\n\n".join((summary, *made, *others)) + "\n"
 
 
 def _shape(kind):

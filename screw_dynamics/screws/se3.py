@@ -13,7 +13,15 @@ from .vectors import AlongZ, Vec3, cross
 
 @value
 class Pose(NamedTuple):
-    """C in SE(3): x_reference = R x_body + p."""
+    """A pose C in SE(3): x_reference = R x_body + p.
+
+    Parameters
+    ----------
+    R : Rotation
+        Rotation from the body frame to the reference frame.
+    p : Vec3
+        Position of the body frame's origin in the reference frame, in m.
+    """
 
     R: Rotation
     p: Vec3
@@ -21,7 +29,15 @@ class Pose(NamedTuple):
 
 @linear
 class Twist(NamedTuple):
-    """Angular velocity (rad/s) and velocity of the frame's origin (m/s); also a joint screw, per unit of coordinate."""
+    """A twist of a frame; also a joint screw, per unit of its coordinate.
+
+    Parameters
+    ----------
+    angular : Vec3
+        Angular velocity in rad/s.
+    linear : Vec3
+        Velocity of the frame's origin in m/s.
+    """
 
     angular: Vec3
     linear: Vec3
@@ -37,7 +53,15 @@ class Axial(NamedTuple):
 
 @linear
 class Wrench(NamedTuple):
-    """Torque about the frame's origin (N m) and force (N); also a momentum (N m s, N s)."""
+    """A wrench at the origin of a frame; also a momentum.
+
+    Parameters
+    ----------
+    torque : Vec3
+        Torque about the frame's origin in N m, or angular momentum in N m s.
+    force : Vec3
+        Force in N, or linear momentum in N s.
+    """
 
     torque: Vec3
     force: Vec3
@@ -45,103 +69,136 @@ class Wrench(NamedTuple):
 
 @kernel
 def identity(like: Scalar) -> Pose:
-    """The pose of a frame in itself, over scalars of the kind of `like`."""
+    """Return the pose of a frame in itself.
+
+    Parameters
+    ----------
+    like : float
+        Any scalar: the numbers of the pose are scalars of its kind.
+
+    Returns
+    -------
+    Pose
+        Identity of SE(3).
+    """
     one = Rotation(Vec3(1.0, 0.0, 0.0), Vec3(0.0, 1.0, 0.0), Vec3(0.0, 0.0, 1.0))
     return over(Pose(one, Vec3(0.0, 0.0, 0.0)), like)
 
 
 @infix("@")
 def compose(C: Pose, D: Pose) -> Pose:
-    """C D: for C the pose of b in a and D that of c in b, the pose of c in a."""
+    """Return C D, the pose of c in a, for C the pose of b in a and D the pose of c in b."""
     return Pose(C.R @ D.R, C.p + C.R @ D.p)
 
 
 @infix("@")
 def apply(C: Pose, x: Vec3) -> Vec3:
-    """The point x of the body frame, in the reference frame."""
+    """Return the point x of the body frame in the reference frame: R x + p."""
     return C.p + C.R @ x
 
 
 @kernel
 def inverse(C: Pose) -> Pose:
-    """C^-1: the pose of the reference frame in the body frame."""
+    """Return C^-1, the pose of the reference frame in the body frame."""
     return Pose(so3.inverse(C.R), -(C.p @ C.R))
 
 
 @kernel
 def dot(W: Wrench, V: Twist) -> Scalar:
-    """W^T V, the power of a wrench on a twist, in watts."""
+    """Return W^T V, the power of a wrench on a twist, in watts."""
     return W.torque @ V.angular + W.force @ V.linear
 
 
 @kernel
 def Ad(C: Pose, V: Twist) -> Twist:
-    """Ad_C V: a twist of the body frame, in the reference frame; [MK] (73)."""
+    """Transform a twist from the body frame to the reference frame: Ad_C V.
+
+    References
+    ----------
+    [MK] (73).
+    """
     angular = C.R @ V.angular
     return Twist(angular, C.R @ V.linear + cross(C.p, angular))
 
 
 @kernel
 def Ad_inv(C: Pose, V: Twist) -> Twist:
-    """Ad_C^-1 V: a twist of the reference frame, in the body frame."""
+    """Transform a twist from the reference frame to the body frame: Ad_C^-1 V."""
     return Twist(V.angular @ C.R, (V.linear + cross(V.angular, C.p)) @ C.R)
 
 
 @kernel
 def Ad_dual(C: Pose, W: Wrench) -> Wrench:
-    """Ad_C^-T W: a wrench of the body frame, in the reference frame."""
+    """Transform a wrench from the body frame to the reference frame: Ad_C^-T W."""
     force = C.R @ W.force
     return Wrench(C.R @ W.torque + cross(C.p, force), force)
 
 
 @kernel
 def Ad_dual_inv(C: Pose, W: Wrench) -> Wrench:
-    """Ad_C^T W: a wrench of the reference frame, in the body frame."""
+    """Transform a wrench from the reference frame to the body frame: Ad_C^T W."""
     return Wrench((W.torque + cross(W.force, C.p)) @ C.R, W.force @ C.R)
 
 
 @kernel
 def shifted_twist(r: Vec3, V: Twist) -> Twist:
-    """Ad_C^-1 V for C = (I, r): a twist about the origin, taken about the point r."""
+    """Shift a twist about the origin to the point r: Ad_C^-1 V for C = (I, r)."""
     return Twist(V.angular, V.linear + cross(V.angular, r))
 
 
 @kernel
 def shifted_wrench(r: Vec3, W: Wrench) -> Wrench:
-    """Ad_C^-T W for C = (I, r): a wrench about the point r, taken about the origin."""
+    """Shift a wrench about the point r to the origin: Ad_C^-T W for C = (I, r)."""
     return Wrench(W.torque + cross(r, W.force), W.force)
 
 
 @kernel
 def ad(X: Twist, V: Twist) -> Twist:
-    """ad_X V = [X, V], the screw product."""
+    """Return the screw product ad_X V = [X, V]."""
     return Twist(cross(X.angular, V.angular), cross(X.linear, V.angular) + cross(X.angular, V.linear))
 
 
 @kernel
 def ad_dual(V: Twist, W: Wrench) -> Wrench:
-    """ad_V^T W."""
+    """Apply the transposed adjoint map of a twist to a wrench: ad_V^T W."""
     return Wrench(cross(W.torque, V.angular) + cross(W.force, V.linear), cross(W.force, V.angular))
 
 
 @kernel
 def exp(X: Twist) -> Pose:
-    """exp X = (exp xi, dexp_xi eta), the finite screw motion of X = (xi, eta); [MT] (51)."""
+    """Return the finite screw motion of X = (xi, eta): exp X = (exp xi, dexp_xi eta).
+
+    References
+    ----------
+    [MT] (51).
+    """
     return Pose(so3.exp(X.angular), so3.dexp(X.angular, X.linear))
 
 
 @kernel
 def log(C: Pose) -> Twist:
-    """The screw X with exp X = C and |xi| <= pi; at the angle pi either of the two."""
+    """Return the screw X = (xi, eta) with exp X = C and ``|xi| <= pi``.
+
+    Notes
+    -----
+    At the angle pi the result is either of the two screws.
+    """
     xi = so3.log(C.R)
     return Twist(xi, so3.dexp_inv(xi, C.p))
 
 
 @kernel
 def dexp(X: Twist, Y: Twist) -> Twist:
-    """dexp_X Y = sum_k ad_X^k Y / (k+1)!, the right-trivialized differential of exp; [MT] (54), and (55) corrected.
+    """Apply the right-trivialized differential of exp: dexp_X Y = sum_k ad_X^k Y / (k+1)!.
 
-    The spatial twist of C = exp X is dexp_X X', the body-fixed one dexp_(-X) X'."""
+    Notes
+    -----
+    The spatial twist of C = exp X is ``dexp_X X'``, the body-fixed twist is ``dexp_(-X) X'``.
+
+    References
+    ----------
+    [MT] (54), and (55) corrected.
+    """
     xi, eta, a = X.angular, X.linear, Y.angular
     c = stumpff(xi @ xi)
     b = cross(xi, a)
@@ -152,7 +209,12 @@ def dexp(X: Twist, Y: Twist) -> Twist:
 
 @kernel
 def dexp_inv(X: Twist, Y: Twist) -> Twist:
-    """dexp_X^-1 Y for |xi| < 2 pi; [MT] (56), and (57) corrected."""
+    """Apply the inverse of the differential of exp: dexp_X^-1 Y, for ``|xi| < 2 pi``.
+
+    References
+    ----------
+    [MT] (56), and (57) corrected.
+    """
     xi, eta, a = X.angular, X.linear, Y.angular
     c = stumpff(xi @ xi)
     b, e = cross(xi, a), cross(eta, a)

@@ -14,7 +14,13 @@ SERIES = 6.0     # |xi|^2 below which the coefficients are summed as a series
 
 @value
 class Rotation(NamedTuple):
-    """R in SO(3) by rows: x_reference = R x_body."""
+    """A rotation R in SO(3) by rows: x_reference = R x_body.
+
+    Parameters
+    ----------
+    x, y, z : Vec3
+        Rows of the rotation matrix.
+    """
 
     x: Vec3
     y: Vec3
@@ -23,50 +29,50 @@ class Rotation(NamedTuple):
 
 @infix("@")
 def rotate(R: Rotation, a: Vec3) -> Vec3:
-    """R a: from components in the body frame to components in the reference frame."""
+    """Rotate a vector: R a, from components in the body frame to components in the reference frame."""
     return multiply_vector(R, a)
 
 
 @infix("@")
 def rotate_back(a: Vec3, R: Rotation) -> Vec3:
-    """a^T R = R^T a: from components in the reference frame to components in the body frame."""
+    """Rotate a vector back: a^T R = R^T a, from the reference frame's components to the body frame's."""
     return a.x * R.x + a.y * R.y + a.z * R.z
 
 
 @infix("@")
 def compose(R: Rotation, S: Rotation) -> Rotation:
-    """R S."""
+    """Return the product R S of two rotations."""
     M = multiply_matrix(R, Matrix3(S.x, S.y, S.z))
     return Rotation(M.x, M.y, M.z)
 
 
 @infix("@")
 def rotate_columns(R: Rotation, A: Matrix3) -> Matrix3:
-    """R A."""
+    """Rotate the columns of a matrix: R A."""
     return multiply_matrix(R, A)
 
 
 @kernel
 def inverse(R: Rotation) -> Rotation:
-    """R^-1 = R^T."""
+    """Return the inverse rotation R^-1 = R^T."""
     return Rotation(Vec3(R.x.x, R.y.x, R.z.x), Vec3(R.x.y, R.y.y, R.z.y), Vec3(R.x.z, R.y.z, R.z.z))
 
 
 @kernel
 def matrix(R: Rotation) -> Matrix3:
-    """The rotation as a plain matrix."""
+    """Return the rotation as a plain matrix."""
     return Matrix3(R.x, R.y, R.z)
 
 
 @kernel
 def rotation(A: Matrix3) -> Rotation:
-    """The rotation of matrix A, which must be orthogonal."""
+    """Return the rotation of matrix A, which must be orthogonal."""
     return Rotation(A.x, A.y, A.z)
 
 
 @kernel
 def rotate_matrix(R: Rotation, A: Matrix3) -> Matrix3:
-    """R A R^T, for a matrix A."""
+    """Return R A R^T, for a matrix A."""
     X = R @ A
     return Matrix3(Vec3(X.x @ R.x, X.x @ R.y, X.x @ R.z), Vec3(X.y @ R.x, X.y @ R.y, X.y @ R.z),
                    Vec3(X.z @ R.x, X.z @ R.y, X.z @ R.z))
@@ -74,15 +80,37 @@ def rotate_matrix(R: Rotation, A: Matrix3) -> Matrix3:
 
 @kernel
 def rotate_symmetric(R: Rotation, S: Symmetric3) -> Symmetric3:
-    """R S R^T, for a symmetric S."""
+    """Return R S R^T, for a symmetric S.
+
+    Parameters
+    ----------
+    R : Rotation
+        Rotation.
+    S : Symmetric3
+        Symmetric matrix by its upper triangle.
+
+    Returns
+    -------
+    Symmetric3
+        Rotated matrix.
+    """
     X = R @ full(S)
     return Symmetric3(X.x @ R.x, X.x @ R.y, X.x @ R.z, X.y @ R.y, X.y @ R.z, X.z @ R.z)
 
 
 class Stumpff(NamedTuple):
-    """The numbers c_k = sum_j (-x)^j / (2j + k)!, k = 1 ... 6, of x = |xi|^2: all that exp and dexp need.
+    """The Stumpff numbers c_k of x = ``|xi|^2``, k = 1 ... 6: all that exp and dexp need.
 
-    c_1 = sin n / n, c_2 = (1 - cos n) / n^2, c_3 = (n - sin n) / n^3 with n = |xi|, and c_k = 1/k! - x c_(k+2)."""
+    Parameters
+    ----------
+    c1, c2, c3, c4, c5, c6 : float
+        Stumpff numbers.
+
+    Notes
+    -----
+    ``c_k = sum_j (-x)^j / (2j + k)!``. With n = ``|xi|``, ``c_1 = sin n / n``, ``c_2 = (1 - cos n) / n^2``,
+    ``c_3 = (n - sin n) / n^3``, and ``c_k = 1/k! - x c_(k+2)``.
+    """
 
     c1: float
     c2: float
@@ -94,7 +122,22 @@ class Stumpff(NamedTuple):
 
 @kernel
 def stumpff(x: Scalar) -> Stumpff:
-    """The Stumpff numbers of x >= 0, with an error below 2e-15 / k! also where the closed forms cancel."""
+    """Compute the Stumpff numbers of x >= 0.
+
+    Parameters
+    ----------
+    x : float
+        Square of an angle, ``|xi|^2`` in rad^2.
+
+    Returns
+    -------
+    Stumpff
+        Numbers c_1 to c_6.
+
+    Notes
+    -----
+    The error is below 2e-15 / k!, also where the closed forms cancel.
+    """
     near = x < SERIES
     one = 0.0 * x + 1.0                                                  # makes constants exact for any kind of scalar
     y, far = where(near, x, 0.0 * x), where(near, one, x)                # each form gets only arguments that suit it
@@ -117,7 +160,12 @@ def stumpff(x: Scalar) -> Stumpff:
 
 @kernel
 def exp(xi: Vec3) -> Rotation:
-    """exp xi~ = I + c_1 xi~ + c_2 xi~^2, the rotation about xi by |xi|; [MT] (38)."""
+    """Return the rotation about xi by the angle ``|xi|``: exp xi~ = I + c_1 xi~ + c_2 xi~^2.
+
+    References
+    ----------
+    [MT] (38).
+    """
     c = stumpff(xi @ xi)
     a, b = c.c1 * xi, c.c2 * xi
     one = 1.0 - b @ xi                                             # I + c_2 xi~^2 = (1 - c_2 |xi|^2) I + c_2 xi xi^T
@@ -146,7 +194,12 @@ def quaternion(R: Rotation) -> tuple[Vec3, Scalar]:
 
 @kernel
 def log(R: Rotation) -> Vec3:
-    """The rotation vector of R, |log R| <= pi; at the angle pi either of the two. The inverse of exp."""
+    """Return the rotation vector of R, the inverse of exp: ``|log R| <= pi``.
+
+    Notes
+    -----
+    At the angle pi the result is either of the two vectors.
+    """
     v, w = quaternion(R)
     n = sqrt(v @ v)
     none = n <= 0.0
@@ -206,9 +259,16 @@ def of_quaternion(v: Vec3, w: Scalar) -> Rotation:
 
 @kernel
 def dexp(xi: Vec3, a: Vec3) -> Vec3:
-    """dexp_xi a = a + c_2 xi x a + c_3 xi x (xi x a), the right-trivialized differential of exp; [MT] (40).
+    """Apply the right-trivialized differential of exp: dexp_xi a = a + c_2 xi x a + c_3 xi x (xi x a).
 
-    The angular velocity of R = exp xi in the reference frame is dexp_xi xi', in the body frame dexp_(-xi) xi'."""
+    Notes
+    -----
+    The angular velocity of R = exp xi is ``dexp_xi xi'`` in the reference frame, ``dexp_(-xi) xi'`` in the body frame.
+
+    References
+    ----------
+    [MT] (40).
+    """
     c = stumpff(xi @ xi)
     b = cross(xi, a)
     return a + c.c2 * b + c.c3 * cross(xi, b)
@@ -216,7 +276,16 @@ def dexp(xi: Vec3, a: Vec3) -> Vec3:
 
 @kernel
 def dexp_inv(xi: Vec3, a: Vec3) -> Vec3:
-    """dexp_xi^-1 a = a - xi x a / 2 + (c_3 - 2 c_4) / (2 c_2) xi x (xi x a), for |xi| < 2 pi; [MT] (44)."""
+    """Apply the inverse of the differential of exp: dexp_xi^-1 a, for ``|xi| < 2 pi``.
+
+    Notes
+    -----
+    ``dexp_xi^-1 a = a - xi x a / 2 + (c_3 - 2 c_4) / (2 c_2) xi x (xi x a)``.
+
+    References
+    ----------
+    [MT] (44).
+    """
     c = stumpff(xi @ xi)
     b = cross(xi, a)
     return a - 0.5 * b + ((c.c3 - 2.0 * c.c4) / (2.0 * c.c2)) * cross(xi, b)

@@ -103,7 +103,10 @@ def test_a_missing_argument_is_named():
 
 def test_the_functions_are_found_documented_and_pickled():
     assert {"exp", "log", "Ad", "inverse", "Twist"} <= set(dir(sd.se3))
-    assert "C (..., 4, 4), V (..., 6), returns (..., 6)" in sd.se3.Ad.__doc__ and "[MK] (73)" in sd.se3.Ad.__doc__
+    parts = ("Parameters\n", "C : array_like (..., 4, 4) or Pose\n", "V : array_like (..., 6) or Twist\n",
+             "Returns\n", "ndarray (..., 6) or Twist\n", "References\n", "[MK] (73).\n")
+    places = [sd.se3.Ad.__doc__.find(part) for part in parts]
+    assert places[0] > 0 and places == sorted(places)
     assert pickle.loads(pickle.dumps(sd.se3.Ad)) is sd.se3.Ad
 
 

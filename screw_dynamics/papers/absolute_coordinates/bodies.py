@@ -18,10 +18,22 @@ from .springs import Spring
 class Body:
     """A rigid body with its initial motion.
 
-    inertia (6, 6) about the frame's origin, as from sd.inertia_matrix; pose (4, 4) of the frame in the inertial frame;
-    twist (6,) body-fixed, angular part first; group: in which its configuration is integrated, and so what its velocity
-    is: "SE(3)" (body-fixed twist) or "SO(3) x R^3" (mixed). physical: the inertia must be one that a rigid body can
-    have, as of ModelBuilder."""
+    Parameters
+    ----------
+    name : str
+        Name of the body.
+    inertia : array_like (6, 6)
+        Inertia about the frame's origin, as from ``sd.inertia_matrix``.
+    pose : array_like (4, 4), optional
+        Initial pose of the frame in the inertial frame. By default the identity.
+    twist : array_like (6,), optional
+        Initial body-fixed twist, angular part first, in rad/s and m/s. By default 0.
+    group : {"SE(3)", "SO(3) x R^3"}, optional
+        Group in which the configuration is integrated. It decides what the velocity is: a body-fixed twist in "SE(3)",
+        a mixed velocity in "SO(3) x R^3".
+    physical : bool, optional
+        True if the inertia must be one that a rigid body can have, as in ModelBuilder.
+    """
 
     name: str
     inertia: ArrayLike

@@ -27,8 +27,17 @@ from .system import MultibodySystem
 
 
 class DualAccelerations(NamedTuple):
-    """Q'' (n, 8), multipliers of the joints' constraints (m,), 0 of those that depend on others, and of the
-    normalization and the Pluecker condition of each body (n, 2)."""
+    """Second derivatives of dual quaternions, with the multipliers of constraints.
+
+    Parameters
+    ----------
+    accelerations : ndarray (n, 8)
+        Second derivatives Q''.
+    joints : ndarray (m,)
+        Multipliers of the joints' constraints, 0 for constraints that depend on others.
+    conditions : ndarray (n, 2)
+        Multipliers of the normalization and of the Pluecker condition of each body.
+    """
 
     accelerations: np.ndarray
     joints: np.ndarray
@@ -37,8 +46,33 @@ class DualAccelerations(NamedTuple):
 
 def dual_quaternion_accelerations(system: MultibodySystem, t: float, Q: np.ndarray, dQ: np.ndarray
                                   ) -> DualAccelerations:
-    """Of a system of which all bodies are in SE(3), from dual quaternions (n, 8) and their rates. ValueError for other
-    shapes, and for bodies in SO(3) x R^3."""
+    """Compute the second derivatives of the dual quaternions of a system.
+
+    Parameters
+    ----------
+    system : MultibodySystem
+        System with all bodies in SE(3).
+    t : float
+        Time in s.
+    Q : array_like (n, 8)
+        Dual quaternions.
+    dQ : array_like (n, 8)
+        Rates of the dual quaternions.
+
+    Returns
+    -------
+    DualAccelerations
+        Second derivatives and multipliers.
+
+    Raises
+    ------
+    ValueError
+        If a shape is wrong, or if a body is in SO(3) x R^3.
+
+    References
+    ----------
+    [MT] 3.2.
+    """
     if not system.group.semidirect.all():
         raise ValueError(f"dual quaternions are those of {SEMIDIRECT}, not of {system.group!r}: system.with_groups")
     n, Q, dQ = system.n, checks.real_numbers("Q", Q, system.n, 8), checks.real_numbers("dQ", dQ, system.n, 8)
@@ -59,9 +93,43 @@ def dual_quaternion_accelerations(system: MultibodySystem, t: float, Q: np.ndarr
 def simulate_dual_quaternions(system: MultibodySystem, duration: float, dt: float, method: str = "rk4", every: int = 1,
                               record: Mapping[str, Callable[[np.ndarray, np.ndarray], ArrayLike]] | None = None
                               ) -> Motion:
-    """Simulate as `simulate_in` does, with (Q, Q') for state: one vector-space Runge-Kutta method for the equations
-    above. All bodies are moved in SE(3); what `recorded` has besides is that of simulate_in. Poses are those of Q
-    divided by its dual norm, so that the drift of `quaternions.conditions` does not deform them."""
+    """Simulate a system in dual quaternions and their rates, in steps of fixed length.
+
+    Parameters
+    ----------
+    system : MultibodySystem
+        System. All bodies are moved in SE(3). It starts from its initial state with closed velocities.
+    duration : float
+        Duration in s.
+    dt : float
+        Length of a step in s.
+    method : {"euler", "heun", "rk4"}, optional
+        Runge-Kutta method, without step control.
+    every : int, optional
+        Number of steps from one kept state to the next. The last step is always kept.
+    record : dict of str to callable, optional
+        Functions of poses and velocities, to be recorded by name.
+
+    Returns
+    -------
+    Motion
+        Motion as of ``simulate_in``. ``recorded`` has besides "coordinates" and "regularity".
+
+    Raises
+    ------
+    ArithmeticError
+        If the regularity of the coordinates falls below 1e-9.
+
+    Notes
+    -----
+    One vector-space Runge-Kutta method integrates the state (Q, Q') by the equations of
+    ``dual_quaternion_accelerations``. Poses are taken from Q divided by its dual norm, so that the drift of
+    ``quaternions.conditions`` does not deform them.
+
+    References
+    ----------
+    [MT] 3.2.
+    """
     moved = system.with_groups(SEMIDIRECT)
     poses, V = moved.initial(closed=True)
     Q = quaternions.of_poses(poses)

@@ -56,9 +56,22 @@ def _coefficients(x):
 
 
 class ConfigurationGroup:
-    """A product of SE(3) and SO(3) x R^3, one factor a body: elements (..., n, 4, 4), vectors (..., n, 6).
+    """A product of SE(3) and SO(3) x R^3, one factor for each body.
 
-    kinds: SEMIDIRECT or DIRECT of each body. ValueError names a group that does not exist."""
+    Parameters
+    ----------
+    kinds : sequence of {"SE(3)", "SO(3) x R^3"}
+        Group of each body: SEMIDIRECT, which is "SE(3)", or DIRECT, which is "SO(3) x R^3".
+
+    Raises
+    ------
+    ValueError
+        If a group does not exist.
+
+    Notes
+    -----
+    Elements are (..., n, 4, 4), vectors of the algebra (..., n, 6).
+    """
 
     def __init__(self, kinds: Sequence[str]):
         for kind in kinds:
@@ -88,20 +101,61 @@ class ConfigurationGroup:
         vectors[..., self.direct, :] = others[..., self.direct, :]
 
     def compose(self, g: np.ndarray, h: np.ndarray) -> np.ndarray:
-        """g h: (R1 R2, r1 + R1 r2), [MT] (47), or (R1 R2, r1 + r2), (60)."""
+        """Return the product g h.
+
+        Parameters
+        ----------
+        g, h : ndarray (..., n, 4, 4)
+            Elements (R1, r1) and (R2, r2).
+
+        Returns
+        -------
+        ndarray (..., n, 4, 4)
+            Product: (R1 R2, r1 + R1 r2) in SE(3), (47), or (R1 R2, r1 + r2) in SO(3) x R^3, (60).
+
+        References
+        ----------
+        [MT] (47), (60).
+        """
         product = g @ h
         if self.direct.size:
             self._replace(product[..., :3, 3], g[..., :3, 3] + h[..., :3, 3])
         return product
 
     def inverse(self, g: np.ndarray) -> np.ndarray:
-        """g^-1: (R^T, -R^T r), or (R^T, -r)."""
+        """Return the inverse g^-1.
+
+        Parameters
+        ----------
+        g : ndarray (..., n, 4, 4)
+            Elements (R, r).
+
+        Returns
+        -------
+        ndarray (..., n, 4, 4)
+            Inverse: (R^T, -R^T r) in SE(3), or (R^T, -r) in SO(3) x R^3.
+        """
         result = np.array(se3.inverse(g))
         self._replace(result[..., :3, 3], -g[..., :3, 3])
         return result
 
     def exp(self, X: np.ndarray) -> np.ndarray:
-        """(exp xi, dexp_xi eta), [MT] (51), or (exp xi, r), (65)."""
+        """Compute the exponential of vectors of the algebra.
+
+        Parameters
+        ----------
+        X : ndarray (..., n, 6)
+            Vectors (xi, eta), or (xi, r) in SO(3) x R^3.
+
+        Returns
+        -------
+        ndarray (..., n, 4, 4)
+            Elements: (exp xi, dexp_xi eta) in SE(3), (51), or (exp xi, r) in SO(3) x R^3, (65).
+
+        References
+        ----------
+        [MT] (51), (65).
+        """
         xi, eta = X[..., :3], X[..., 3:]
         c = _coefficients((xi * xi).sum(axis=-1))[..., None, None]
         c1, c2, c3 = c[..., 0, :, :], c[..., 1, :, :], c[..., 2, :, :]
@@ -114,13 +168,39 @@ class ConfigurationGroup:
         return g
 
     def log(self, g: np.ndarray) -> np.ndarray:
-        """X with exp X = g, |xi| <= pi."""
+        """Return the vectors X with exp X = g.
+
+        Parameters
+        ----------
+        g : ndarray (..., n, 4, 4)
+            Elements.
+
+        Returns
+        -------
+        ndarray (..., n, 6)
+            Vectors X = (xi, eta) with ``|xi| <= pi``.
+        """
         X = np.array(se3.log(g))
         self._replace(X[..., 3:], g[..., :3, 3])
         return X
 
     def ad(self, X: np.ndarray) -> np.ndarray:
-        """The matrices (..., n, 6, 6) of the Lie bracket: [MT] (50), or (63)."""
+        """Return the matrices of the Lie bracket.
+
+        Parameters
+        ----------
+        X : ndarray (..., n, 6)
+            Vectors of the algebra.
+
+        Returns
+        -------
+        ndarray (..., n, 6, 6)
+            Matrices ad_X: (50) in SE(3), (63) in SO(3) x R^3.
+
+        References
+        ----------
+        [MT] (50), (63).
+        """
         matrix = np.zeros((*X.shape, 6))
         T = matrix[..., :3, :3] = tilde(X[..., :3])
         matrix[..., 3:, 3:] = self._moves * T
@@ -128,18 +208,69 @@ class ConfigurationGroup:
         return matrix
 
     def bracket(self, X: np.ndarray, Y: np.ndarray) -> np.ndarray:
-        """[X, Y], [MT] (49), or (62)."""
+        """Compute the Lie bracket [X, Y].
+
+        Parameters
+        ----------
+        X, Y : ndarray (..., n, 6)
+            Vectors of the algebra.
+
+        Returns
+        -------
+        ndarray (..., n, 6)
+            Bracket: (49) in SE(3), (62) in SO(3) x R^3.
+
+        References
+        ----------
+        [MT] (49), (62).
+        """
         return (self.ad(X) @ Y[..., None])[..., 0]
 
     def dexp(self, X: np.ndarray, Y: np.ndarray) -> np.ndarray:
-        """dexp_X Y, [MT] (54), or (67): with -X the velocity of g exp X for X' = Y."""
+        """Apply the right-trivialized differential of exp: dexp_X Y.
+
+        Parameters
+        ----------
+        X, Y : ndarray (..., n, 6)
+            Vectors of the algebra.
+
+        Returns
+        -------
+        ndarray (..., n, 6)
+            Vectors dexp_X Y: (54) in SE(3), (67) in SO(3) x R^3.
+
+        Notes
+        -----
+        ``dexp_(-X) Y`` is the velocity of g exp X for X' = Y.
+
+        References
+        ----------
+        [MT] (54), (67).
+        """
         result = np.array(se3.dexp(X, Y))
         self._replace(result[..., 3:], np.broadcast_to(Y, result.shape)[..., 3:])
         return result
 
     def dexp_inv(self, X: np.ndarray, Y: np.ndarray, order: int | None = None) -> np.ndarray:
-        """dexp_X^-1 Y, |xi| < 2 pi, by [MT] (58), which holds in both groups; with an order (0, 1, 2, ...) the series
-        (43) as far as ad^order."""
+        """Apply the inverse of the differential of exp: dexp_X^-1 Y, for ``|xi| < 2 pi``.
+
+        Parameters
+        ----------
+        X, Y : ndarray (..., n, 6)
+            Vectors of the algebra, X = (xi, eta).
+        order : int, optional
+            Order of the truncated series (43): its last term is ad^order. By default the closed form (58), which holds
+            in both groups.
+
+        Returns
+        -------
+        ndarray (..., n, 6)
+            Vectors dexp_X^-1 Y.
+
+        References
+        ----------
+        [MT] (43), (58).
+        """
         A, term = self.ad(X), Y[..., None]
         if order is not None:
             result = term

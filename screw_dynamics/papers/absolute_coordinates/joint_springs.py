@@ -10,10 +10,23 @@ from .joints import Row, X, Y
 
 @dataclass(frozen=True)
 class JointSpring:
-    """A spring with a damper in a revolute or prismatic joint, by name.
+    """A spring with a damper in a revolute or prismatic joint.
 
-    stiffness in N m/rad or N/m, damping in N m s/rad or N s/m; rest: the angle in rad, or the way in m, at rest, 0
-    where the two frames of the joint coincide. Angles are taken to within half a turn from rest."""
+    Parameters
+    ----------
+    joint : str
+        Name of the joint.
+    stiffness : float, optional
+        Stiffness in N m/rad or N/m.
+    damping : float, optional
+        Damping in N m s/rad or N s/m.
+    rest : float, optional
+        Angle at rest in rad, or displacement at rest in m. It is 0 where the two frames of the joint coincide.
+
+    Notes
+    -----
+    Angles are taken to within half a turn from rest.
+    """
 
     joint: str
     stiffness: float = 0.0

@@ -35,13 +35,43 @@ HOLDS_A_POINT = "revolute", "spherical", "universal", "fixed"
 
 @dataclass(frozen=True, eq=False)
 class Joint:
-    """A joint of one of KINDS between a body and the ground, or another body.
+    """A joint between a body and the ground, or another body.
 
-    frame: the pose (4, 4) of the joint frame in the body, z along the joint's axis or normal to its plane; frame_on:
-    the same in the other body, or in the inertial frame of the ground; None: so that the joint is closed in the bodies'
-    initial poses. pitch (m/rad): of a helical joint, which is 0 where the two frames coincide. resolved_in: one of
-    RESOLUTIONS, the frame in which the vector between the two origins is 0, "other body" (in the joint frame, which
-    turns with it) or "inertial frame", [MT] (32), for the kinds in HOLDS_A_POINT: they differ where a joint is open."""
+    Parameters
+    ----------
+    name : str
+        Name of the joint.
+    kind : {"revolute", "prismatic", "cylindrical", "helical", "spherical", "planar", "universal", "fixed"}
+        Kind of the joint, one of KINDS.
+    body : str
+        Name of the body.
+    frame : array_like (4, 4)
+        Pose of the joint frame in the body, with z along the joint's axis or normal to its plane.
+    on : str, optional
+        Name of the other body. By default the ground.
+    frame_on : array_like (4, 4), optional
+        Pose of the joint frame in the other body, or in the inertial frame for the ground. By default the pose that
+        closes the joint in the bodies' initial poses.
+    pitch : float, optional
+        Pitch of a helical joint in m/rad. Its displacement is 0 where the two frames coincide.
+    resolved_in : {"other body", "inertial frame"}, optional
+        Frame in which the vector between the two origins is 0, one of RESOLUTIONS.
+
+    Raises
+    ------
+    ValueError
+        If the kind or the resolution does not exist, if a joint that is not helical has a pitch, if the joint joins a
+        body to itself, or if a kind that is not in HOLDS_A_POINT is resolved in the inertial frame.
+
+    Notes
+    -----
+    The resolution "other body" is in the joint frame, which turns with the other body. "inertial frame" is [MT] (32),
+    for the kinds in HOLDS_A_POINT: revolute, spherical, universal and fixed. The two differ where a joint is open.
+
+    References
+    ----------
+    [MT] (32).
+    """
 
     name: str
     kind: str

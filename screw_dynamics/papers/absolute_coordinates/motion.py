@@ -22,8 +22,23 @@ SLACK = 1e-6            # of a step: what is left of the duration is added to th
 
 
 class Motion(NamedTuple):
-    """Times (k,), poses (k, n, 4, 4) and velocities (k, n, 6) as the groups have them; {name: (k, ...)} of what was
-    recorded; steps taken, and refused by step control."""
+    """A motion of a system over time.
+
+    Parameters
+    ----------
+    t : ndarray (k,)
+        Times in s.
+    poses : ndarray (k, n, 4, 4)
+        Poses.
+    velocities : ndarray (k, n, 6)
+        Velocities as the groups have them.
+    recorded : dict of str to ndarray (k, ...)
+        Recorded quantities by name.
+    steps : int
+        Number of steps taken.
+    refused : int
+        Number of steps refused by step control.
+    """
 
     t: np.ndarray
     poses: np.ndarray
@@ -37,15 +52,60 @@ def simulate(system: MultibodySystem, duration: float, dt: float, method: str | 
              state: State | None = None, every: int = 1, projection: str | None = None, dexp_order: int | None = None,
              record: Mapping[str, Callable[[np.ndarray, np.ndarray], ArrayLike]] | str | Iterable[str] | None = None,
              rtol: float = 1e-8, atol: float = 1e-10, rho: float = 0.9) -> Motion:
-    """The motion from the system's initial state with closed velocities, or from another, for `duration` seconds.
+    """Simulate a system in absolute coordinates.
 
-    method: "euler", "heun", "rk4", "rk45" (Munthe-Kaas; rk45 with steps of adaptive length, dt being the first, to rtol
-    and atol) or the tableau of another explicit Runge-Kutta method; "commutator_free"; or of the implicit ones of order
-    2 "generalized_alpha" (rho as in GeneralizedAlpha) or "energy_momentum". every: which steps are kept, the last
-    always; projection: what is brought back to the constraints after each step, one of PROJECTIONS, with
-    "energy_momentum" at the same kinetic energy; dexp_order: as in munthe_kaas; record: {name: function of poses and
-    velocities}; or, as in Robot.rollout, names of RECORDS: "energy", an EnergyBalance, "momentum", a MomentumBalance,
-    and "residual", the largest of all constraints. Their quadratures are over what is kept: every = 1 is best."""
+    Parameters
+    ----------
+    system : MultibodySystem
+        System.
+    duration : float
+        Duration in s.
+    dt : float
+        Length of a step in s; of the first step for "rk45".
+    method : str or Tableau, optional
+        One of METHODS, or the tableau of another explicit Runge-Kutta method.
+    state : State, optional
+        Initial state. By default the system's initial state with closed velocities.
+    every : int, optional
+        Number of steps from one kept state to the next. The last step is always kept.
+    projection : {None, "velocities", "poses and velocities"}, optional
+        Quantities that are brought back to the constraints after each step, one of PROJECTIONS. With "energy_momentum"
+        the kinetic energy stays the same.
+    dexp_order : int, optional
+        Order of dexp^-1 as a truncated series in Munthe-Kaas methods. By default its closed form. The order p - 2
+        suffices for a method of order p.
+    record : dict of str to callable, or str or iterable of str, optional
+        Functions of poses and velocities by name; or, as in ``Robot.rollout``, names of RECORDS: "energy", an
+        EnergyBalance, "momentum", a MomentumBalance, and "residual", the largest residual of all constraints.
+    rtol, atol : float, optional
+        Relative and absolute tolerance of steps of adaptive length.
+    rho : float, optional
+        Spectral radius of infinite frequencies for "generalized_alpha": 1 without damping of them, 0 with the most.
+
+    Returns
+    -------
+    Motion
+        Motion at the steps that are kept.
+
+    Raises
+    ------
+    ValueError
+        If the method, the projection or a name to record does not exist, if a number is out of its range, if the system
+        has Baumgarte's stabilization and the method is "generalized_alpha" or "energy_momentum", or if "momentum" is
+        recorded of a system with a joint to the ground.
+    ArithmeticError
+        If steps of adaptive length become too short, or if an implicit method does not converge.
+
+    Notes
+    -----
+    The methods are:
+
+    - "euler", "heun", "rk4", "rk45", by Munthe-Kaas. The steps of "rk45" have an adaptive length.
+    - "commutator_free".
+    - "generalized_alpha" and "energy_momentum", which are implicit, of order 2.
+
+    The quadratures of "energy" and "momentum" use the states that are kept: ``every = 1`` is best.
+    """
     record, names = (record or {}, ()) if record is None or isinstance(record, Mapping) else ({}, named(system, record))
     rho = damping_radius(rho)
     step, adaptive = _checked_step(system, method, dexp_order, rho), _estimates(method)

@@ -38,16 +38,41 @@ class Freedom(NamedTuple):
 
 
 class RobotJoints:
-    """The map from the poses and twists of a robot's bodies to its joints, and back; `bodies` are the links that have
-    inertia, in the order of model.body_names.
+    """The map from the poses and twists of a robot's bodies to its joints, and back.
 
-    ValueError for a robot with mimic joints."""
+    Parameters
+    ----------
+    model : Model
+        Model of the robot.
+
+    Raises
+    ------
+    ValueError
+        If the robot has mimic joints.
+
+    Notes
+    -----
+    The attribute ``bodies`` lists the links that have inertia, in the order of ``model.body_names``.
+    """
 
     def __init__(self, model: Model):
         self.n, self.bodies, self.freedoms = model.n, _links(model), _freedoms(model)
 
     def rates(self, poses: np.ndarray, twists: np.ndarray) -> np.ndarray:
-        """The velocities (n,) of the joints, or from twist rates at rest the accelerations, by least squares."""
+        """Compute the velocities of the joints by least squares.
+
+        Parameters
+        ----------
+        poses : ndarray (bodies, 4, 4)
+            Poses of the bodies.
+        twists : ndarray (bodies, 6)
+            Body-fixed twists of the bodies.
+
+        Returns
+        -------
+        ndarray (n,)
+            Velocities of the joints. From rates of twists at rest they are the accelerations.
+        """
         qd = np.zeros(self.n)
         for freedom, to_child in zip(self.freedoms, self._to_children(poses), strict=True):
             relative = twists[freedom.child]
@@ -57,8 +82,20 @@ class RobotJoints:
         return qd
 
     def wrenches(self, poses: np.ndarray, tau: np.ndarray) -> np.ndarray:
-        """Wrenches (bodies, 6) of the power of efforts tau (n,): on the child of each joint, the opposite on the
-        parent."""
+        """Return the wrenches on the bodies that have the power of given efforts.
+
+        Parameters
+        ----------
+        poses : ndarray (bodies, 4, 4)
+            Poses of the bodies.
+        tau : ndarray (n,)
+            Efforts of the joints: N m, or N.
+
+        Returns
+        -------
+        ndarray (bodies, 6)
+            Wrenches on the child of each joint, and the opposite on its parent.
+        """
         W = np.zeros((len(self.bodies), 6))
         for freedom, to_child in zip(self.freedoms, self._to_children(poses), strict=True):
             on_child = freedom.inverse.T @ tau[freedom.rates]

@@ -22,8 +22,21 @@ from .system import MultibodySystem
 class Coordinates(NamedTuple):
     """A choice of coordinates q (n, k) of the poses of n bodies.
 
-    group: SEMIDIRECT where V is a body-fixed twist, DIRECT where it is a mixed velocity; of: q from poses; poses: the
-    reverse; rates: q' from q and V; regularity: of each body (n,), 1 where q is best and 0 where it is singular."""
+    Parameters
+    ----------
+    name : str
+        Name of the coordinates.
+    group : {"SE(3)", "SO(3) x R^3"}
+        Group of the velocity V: a body-fixed twist for SEMIDIRECT, a mixed velocity for DIRECT.
+    of : callable
+        Function of(poses) that returns q.
+    poses : callable
+        Function poses(q) that returns the poses.
+    rates : callable
+        Function rates(q, V) that returns q'.
+    regularity : callable
+        Function regularity(q) that returns a number for each body (n,): 1 where q is best, 0 where it is singular.
+    """
 
     name: str
     group: str
@@ -34,12 +47,37 @@ class Coordinates(NamedTuple):
 
 
 def canonical(group: str, initial: ArrayLike, velocity: str | None = None) -> Coordinates:
-    """Screw coordinates X of g = g_0 exp X in SE(3), or rotation vectors and positions in SO(3) x R^3, (12b), (14b):
-    q' = dexp_-q^-1 V. Singular for the angles 2 pi, 4 pi, ..., regularity 1 - |xi| / 2 pi before the first.
+    """Return canonical coordinates: screw coordinates, or rotation vectors and positions.
 
-    initial: g_0 (n, 4, 4); velocity: V is "body-fixed" or "mixed", None being that of the group; screw coordinates may
-    have either, q' = A(q)^-1 V of (69) with "mixed". A body bound to a subgroup stays in it in SE(3) with body-fixed
-    twists, as in Munthe-Kaas methods."""
+    Parameters
+    ----------
+    group : {"SE(3)", "SO(3) x R^3"}
+        Group: "SE(3)" for screw coordinates, "SO(3) x R^3" for rotation vectors and positions.
+    initial : array_like (n, 4, 4)
+        Poses g_0.
+    velocity : {"body-fixed", "mixed"}, optional
+        Representation of the velocity V. By default the group's. Screw coordinates may have either, "SO(3) x R^3"
+        "mixed" alone.
+
+    Returns
+    -------
+    Coordinates
+        Coordinates q = X of g = g_0 exp X.
+
+    Notes
+    -----
+    The rates are ``q' = dexp_(-q)^-1 V``, (12b), (14b), or ``q' = A(q)^-1 V`` of (69) for screw coordinates with
+    "mixed".
+
+    The coordinates are singular for the angles 2 pi, 4 pi, ... Their regularity is ``1 - |xi| / 2 pi`` before the
+    first.
+
+    A body bound to a subgroup stays in it in SE(3) with body-fixed twists, as in Munthe-Kaas methods.
+
+    References
+    ----------
+    [MT] (12b), (14b), (69).
+    """
     if velocity is not None:
         checks.one_of("velocity", velocity, (BODY_FIXED, MIXED) if group == SEMIDIRECT else (MIXED,))
     mixed = group == SEMIDIRECT and velocity == MIXED
@@ -72,7 +110,22 @@ class _Canonical:
 
 
 def mixed_velocity_matrix(X: np.ndarray) -> np.ndarray:
-    """A(X) = diag(I, R) dexp_-X (..., 6, 6), R = exp xi, (69): the mixed velocity of exp X is A(X) X'."""
+    """Return the matrix A(X) that makes a mixed velocity of the rates of screw coordinates.
+
+    Parameters
+    ----------
+    X : ndarray (..., 6)
+        Screw coordinates X = (xi, eta).
+
+    Returns
+    -------
+    ndarray (..., 6, 6)
+        Matrix ``A(X) = diag(I, R) dexp_(-X)`` with R = exp xi. The mixed velocity of exp X is A(X) X'.
+
+    References
+    ----------
+    [MT] (69).
+    """
     A = np.swapaxes(se3.dexp(-X[..., None, :], np.eye(6)), -1, -2)
     A[..., 3:, :] = se3.exp(X)[..., :3, :3] @ A[..., 3:, :]
     return A
@@ -116,10 +169,32 @@ DUAL_QUATERNIONS_OF_MIXED_VELOCITIES = Coordinates(         # (75), (76) correct
 
 
 def angles(axes: str = "zxz") -> Coordinates:
-    """Three angles about axes of the frame as it turns, R = R_i R_j R_k, and positions, (2), (59): "zxz" are Euler's,
-    "xyz" Cardan's. Singular where the first and last axis coincide; regularity the sine of their angle.
+    """Return coordinates of three angles about axes of the frame as it turns, and positions.
 
-    ValueError for axes that are not three of x, y, z, or of which two in turn are the same."""
+    Parameters
+    ----------
+    axes : str, optional
+        Three of x, y, z. "zxz" are Euler's angles, "xyz" are Cardan's.
+
+    Returns
+    -------
+    Coordinates
+        Three angles in rad of R = R_i R_j R_k, and positions in m.
+
+    Raises
+    ------
+    ValueError
+        If the axes are not three of x, y, z, or if two axes in turn are the same.
+
+    Notes
+    -----
+    The coordinates are singular where the first and the last axis coincide. Their regularity is the sine of the angle
+    between these axes.
+
+    References
+    ----------
+    [MT] (2), (59).
+    """
     if len(axes) != 3 or not set(axes) <= set("xyz") or axes[0] == axes[1] or axes[1] == axes[2]:
         raise ValueError(f"axes must be three of x, y, z, no two in turn the same, not {axes!r}")
     found = _Angles(axes)
@@ -172,11 +247,44 @@ def _poses(R, r):
 def simulate_in(coordinates: Coordinates, system: MultibodySystem, duration: float, dt: float, method: str = "rk4",
                 every: int = 1, record: Mapping[str, Callable[[np.ndarray, np.ndarray], ArrayLike]] | None = None
                 ) -> Motion:
-    """Simulate as `simulate` does, in steps of fixed length, with poses in other coordinates: one vector-space
-    Runge-Kutta method for (q, V), [MT] (14), (15). All bodies are moved in the group of the coordinates.
+    """Simulate a system with its poses in other coordinates, in steps of fixed length.
 
-    `recorded` has besides "coordinates" (k, n, ...) and "regularity" (k,), the least of all bodies. ArithmeticError
-    where it falls below 1e-9."""
+    Parameters
+    ----------
+    coordinates : Coordinates
+        Coordinates of the poses. All bodies are moved in their group.
+    system : MultibodySystem
+        System. It starts from its initial state with closed velocities.
+    duration : float
+        Duration in s.
+    dt : float
+        Length of a step in s.
+    method : {"euler", "heun", "rk4"}, optional
+        Runge-Kutta method, without step control.
+    every : int, optional
+        Number of steps from one kept state to the next. The last step is always kept.
+    record : dict of str to callable, optional
+        Functions of poses and velocities, to be recorded by name.
+
+    Returns
+    -------
+    Motion
+        Motion as of ``simulate``. ``recorded`` has besides "coordinates" (k, n, ...), and "regularity" (k,), the least
+        of all bodies.
+
+    Raises
+    ------
+    ArithmeticError
+        If the regularity falls below 1e-9.
+
+    Notes
+    -----
+    One vector-space Runge-Kutta method integrates (q, V).
+
+    References
+    ----------
+    [MT] (14), (15).
+    """
     moved = system.with_groups(coordinates.group)
     poses, V = moved.initial(closed=True)
 

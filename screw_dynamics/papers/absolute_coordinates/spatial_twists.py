@@ -44,39 +44,124 @@ class FromTheLeft:
 
 
 class SpatialSystem:
-    """A MultibodySystem whose states are poses (n, 4, 4) and spatial twists (n, 6): all bodies are moved in SE(3) from
-    the left; [MD] (38), (88), (89).
+    """A multibody system whose states are poses and spatial twists, or spatial momenta.
 
-    momenta: states are poses and the bodies' spatial momenta Pi (n, 6) instead, (36). What is the system's own, such as
-    residuals of poses, is that of `system`."""
+    Parameters
+    ----------
+    system : MultibodySystem
+        System. All its bodies are moved in SE(3), from the left.
+    momenta : bool, optional
+        True if states are poses (n, 4, 4) and the bodies' spatial momenta Pi (n, 6), (36), instead of spatial twists
+        (n, 6), (38).
+
+    Notes
+    -----
+    The system's own quantities, such as residuals of poses, are in the attribute ``system``.
+
+    References
+    ----------
+    [MD] (36), (38), (88), (89).
+    """
 
     def __init__(self, system: MultibodySystem, momenta: bool = False):
         self.system, self.momenta = system.with_groups(SEMIDIRECT), checks.flag("momenta", momenta)
         self.group = FromTheLeft(self.system.group)
 
     def initial(self, closed: bool = False) -> State:
-        """The initial state, as of MultibodySystem."""
+        """Return the initial state, as ``MultibodySystem.initial`` does.
+
+        Parameters
+        ----------
+        closed : bool, optional
+            True for velocities that satisfy the constraints.
+
+        Returns
+        -------
+        State
+            Poses, and spatial twists or momenta.
+        """
         poses, V = self.system.initial(closed)
         return State(poses, self.state(poses, V))
 
     def state(self, poses: np.ndarray, V: np.ndarray) -> np.ndarray:
-        """Spatial twists, or momenta Ad_C^-T M V, (n, 6), of body-fixed twists."""
+        """Return spatial twists or momenta from body-fixed twists.
+
+        Parameters
+        ----------
+        poses : ndarray (n, 4, 4)
+            Poses.
+        V : ndarray (n, 6)
+            Body-fixed twists.
+
+        Returns
+        -------
+        ndarray (n, 6)
+            Spatial twists Ad_C V, or momenta Ad_C^-T M V.
+        """
         return se3.Ad_dual(poses, _times(self.system.inertias, V)) if self.momenta else se3.Ad(poses, V)
 
     def twists(self, poses: np.ndarray, state: np.ndarray) -> np.ndarray:
-        """Body-fixed twists (n, 6): the reverse of `state`."""
+        """Return body-fixed twists from spatial twists or momenta: the reverse of ``state``.
+
+        Parameters
+        ----------
+        poses : ndarray (n, 4, 4)
+            Poses.
+        state : ndarray (n, 6)
+            Spatial twists or momenta.
+
+        Returns
+        -------
+        ndarray (n, 6)
+            Body-fixed twists.
+        """
         if not self.momenta:
             return se3.Ad_inv(poses, state)
         return np.linalg.solve(self.system.inertias, se3.Ad_dual_inv(poses, state)[..., None])[..., 0]
 
     def velocities(self, poses: np.ndarray, state: np.ndarray) -> np.ndarray:
-        """Spatial twists (n, 6), which move the poses."""
+        """Return the spatial twists, which move the poses.
+
+        Parameters
+        ----------
+        poses : ndarray (n, 4, 4)
+            Poses.
+        state : ndarray (n, 6)
+            Spatial twists or momenta.
+
+        Returns
+        -------
+        ndarray (n, 6)
+            Spatial twists.
+        """
         return se3.Ad(poses, self.twists(poses, state)) if self.momenta else state
 
     def rates(self, t: float, poses: np.ndarray, state: np.ndarray) -> np.ndarray:
-        """The rates (n, 6) of the spatial twists, (38), or of the momenta, (36): the wrenches, those of joints too.
+        """Compute the rates of the spatial twists, or of the momenta.
 
-        V^s' = Ad_C V^b', as ad_V V = 0, and Pi' = Ad_C^-T W^b with (41)."""
+        Parameters
+        ----------
+        t : float
+            Time in s.
+        poses : ndarray (n, 4, 4)
+            Poses.
+        state : ndarray (n, 6)
+            Spatial twists or momenta.
+
+        Returns
+        -------
+        ndarray (n, 6)
+            Rates of the spatial twists, (38), or of the momenta, (36). Rates of momenta are the wrenches, including
+            those of the joints.
+
+        Notes
+        -----
+        V^s' = Ad_C V^b', as ad_V V = 0, and Pi' = Ad_C^-T W^b with (41).
+
+        References
+        ----------
+        [MD] (36), (38), (41).
+        """
         V = self.twists(poses, state)
         Vd = self.system.accelerations(t, poses, V)
         if not self.momenta:
@@ -85,19 +170,64 @@ class SpatialSystem:
         return se3.Ad_dual(poses, _times(M, Vd) - se3.ad_dual(V, _times(M, V)))
 
     def energy(self, poses: np.ndarray, state: np.ndarray) -> float:
-        """Kinetic and potential, in J."""
+        """Compute the sum of kinetic and potential energy.
+
+        Parameters
+        ----------
+        poses : ndarray (n, 4, 4)
+            Poses.
+        state : ndarray (n, 6)
+            Spatial twists or momenta.
+
+        Returns
+        -------
+        float
+            Energy in J.
+        """
         return self.system.energy(poses, self.twists(poses, state))
 
     def momentum(self, poses: np.ndarray, state: np.ndarray) -> np.ndarray:
-        """Angular momentum about the origin, and momentum (6,), in the inertial frame: the sum of all Pi."""
+        """Compute the total momentum, the sum of all Pi.
+
+        Parameters
+        ----------
+        poses : ndarray (n, 4, 4)
+            Poses.
+        state : ndarray (n, 6)
+            Spatial twists or momenta.
+
+        Returns
+        -------
+        ndarray (6,)
+            Angular momentum about the origin in N m s, and linear momentum in N s, in the inertial frame.
+        """
         return state.sum(axis=0) if self.momenta else self.system.momentum(poses, self.twists(poses, state))
 
 
 def simulate_spatial(spatial: SpatialSystem, duration: float, dt: float, method: str = "rk4", every: int = 1,
                      record: Mapping[str, Callable[[np.ndarray, np.ndarray], ArrayLike]] | None = None) -> Motion:
-    """Simulate as `simulate` does, in steps of fixed length by a Munthe-Kaas method, one of FIXED, from the initial
-    state with closed velocities: the motion's poses, and its states as `velocities`, which functions in `record` take
-    too."""
+    """Simulate a system in spatial twists or momenta, in steps of fixed length.
+
+    Parameters
+    ----------
+    spatial : SpatialSystem
+        System. It starts from its initial state with closed velocities.
+    duration : float
+        Duration in s.
+    dt : float
+        Length of a step in s.
+    method : {"euler", "heun", "rk4"}, optional
+        Munthe-Kaas method, one of FIXED.
+    every : int, optional
+        Number of steps from one kept state to the next. The last step is always kept.
+    record : dict of str to callable, optional
+        Functions of poses and states, to be recorded by name.
+
+    Returns
+    -------
+    Motion
+        Motion as of ``simulate``, with its poses, and with the states (spatial twists or momenta) as ``velocities``.
+    """
     tableau = TABLEAUS[checks.one_of("method", method, FIXED)]
     duration, dt = checks.number("duration", duration, 0.0), checks.positive("dt", dt)
     every, steps, record = checks.whole("every", every, 1), max(1, round(duration / dt)), record or {}

@@ -10,10 +10,25 @@ from .constraints import cross, turned, turned_back
 
 @dataclass(frozen=True, eq=False)
 class Spring:
-    """A spring, with a damper along it, from a point of a body to a point of the ground, or of another body.
+    """A spring, with a damper along it, from a point of a body to a point of the ground or of another body.
 
-    Points (3,) in m in the frame of their body; stiffness in N/m, damping in N s/m along the line between the points,
-    length at rest in m, which may be 0."""
+    Parameters
+    ----------
+    body : str
+        Name of the body.
+    point : array_like (3,), optional
+        Point of the body in the body's frame, in m. By default its origin.
+    on : str, optional
+        Name of the other body. By default the ground.
+    point_on : array_like (3,), optional
+        Point of the other body in its frame, or of the ground in the inertial frame, in m. By default the origin.
+    stiffness : float, optional
+        Stiffness in N/m.
+    damping : float, optional
+        Damping in N s/m, along the line between the points.
+    length : float, optional
+        Length at rest in m, which may be 0.
+    """
 
     body: str
     point: ArrayLike = (0.0, 0.0, 0.0)

@@ -24,19 +24,50 @@ Wrenches = Callable[[float, np.ndarray, np.ndarray], np.ndarray]
 
 
 class State(NamedTuple):
-    """Poses (n, 4, 4), and velocities (n, 6) as the group of each body has them."""
+    """A state of a system.
+
+    Parameters
+    ----------
+    poses : ndarray (n, 4, 4)
+        Poses of the bodies.
+    velocities : ndarray (n, 6)
+        Velocities as the group of each body has them.
+    """
 
     poses: np.ndarray
     velocities: np.ndarray
 
 
 class MultibodySystem:
-    """Bodies, and what acts between them: V' = F(t, g, V), [MT] (17a).
+    """A system of rigid bodies, and what acts between them: V' = F(t, g, V).
 
-    gravity (3,) in m/s^2; wrenches(t, poses, twists): further wrenches (n, 6) on the bodies, about and in their frames,
-    for body-fixed twists (n, 6); baumgarte (alpha, beta) in 1/s: residuals h of the constraints follow
-    h'' + 2 alpha h' + beta^2 h = 0 instead of h'' = 0. ValueError names what does not exist, has no mass or is not
-    closed."""
+    Parameters
+    ----------
+    bodies : sequence of Body
+        Bodies.
+    joints : sequence of Joint, optional
+        Joints between the bodies, or between a body and the ground.
+    springs : sequence of Spring or JointSpring, optional
+        Springs between points of bodies, and in joints.
+    gravity : array_like (3,), optional
+        Gravity in m/s^2.
+    wrenches : callable, optional
+        Function wrenches(t, poses, twists) that returns further wrenches (n, 6) on the bodies, about and in their
+        frames, from body-fixed twists (n, 6).
+    baumgarte : tuple of float, optional
+        Coefficients (alpha, beta) in 1/s: residuals h of the constraints follow h'' + 2 alpha h' + beta^2 h = 0 instead
+        of h'' = 0.
+
+    Raises
+    ------
+    ValueError
+        If there is no body, if a name does not exist or comes twice, if a body has no mass, or if a joint is not
+        closed.
+
+    References
+    ----------
+    [MT] (17a).
+    """
 
     def __init__(self, bodies: Sequence[Body], joints: Sequence[Joint] = (),
                  springs: Sequence[Spring | JointSpring] = (), gravity: ArrayLike = (0.0, 0.0, -9.81),
@@ -79,13 +110,40 @@ class MultibodySystem:
         return 6 * self.n - self.rank
 
     def redundancy(self, state: State | None = None) -> dict[str, int]:
-        """{joint: constraints of it that take part in a dependency}, of the initial state or another; {} if none."""
+        """Count the constraints of each joint that take part in a dependency.
+
+        Parameters
+        ----------
+        state : State, optional
+            State at which to count. By default the initial state.
+
+        Returns
+        -------
+        dict of str to int
+            Number of these constraints by joint; empty if there are none.
+        """
         involved = dependent_rows(self.weighted.matrix(self._rates(*(state or self.initial()))))
         return {joint.name: count for joint in self.joints
                 if (count := int(involved[[name == joint.name for name in self.constraints.names]].sum()))}
 
     def with_groups(self, groups: str | Mapping[str, str]) -> "MultibodySystem":
-        """Return the system with the configurations of all bodies, or of those named, in another group."""
+        """Return the system with the configurations of all or of some bodies in another group.
+
+        Parameters
+        ----------
+        groups : str or dict of str to str
+            Group of all bodies, or the group of each named body.
+
+        Returns
+        -------
+        MultibodySystem
+            New system.
+
+        Raises
+        ------
+        ValueError
+            If a named body does not exist.
+        """
         chosen = dict.fromkeys(self.number, groups) if isinstance(groups, str) else groups
         for name in chosen:
             if name not in self.number:
@@ -95,8 +153,19 @@ class MultibodySystem:
         return MultibodySystem(bodies, self.joints, self.springs, self.gravity, self.wrenches, self.baumgarte)
 
     def resolved_in(self, frame: str) -> "MultibodySystem":
-        """Return the system with the position constraints of all joints in HOLDS_A_POINT resolved in the frame, one of
-        RESOLUTIONS; those of other joints stay as they are."""
+        """Return the system with the position constraints of joints resolved in another frame.
+
+        Parameters
+        ----------
+        frame : {"other body", "inertial frame"}
+            Frame, one of RESOLUTIONS.
+
+        Returns
+        -------
+        MultibodySystem
+            New system. It has all joints of the kinds in HOLDS_A_POINT resolved in the frame; other joints stay as they
+            are.
+        """
         checks.one_of("resolved_in", frame, RESOLUTIONS)
         joints = [replace(joint, resolved_in=frame) if joint.kind in HOLDS_A_POINT else joint for joint in self.joints]
         return MultibodySystem(self.bodies, joints, self.springs, self.gravity, self.wrenches, self.baumgarte)
@@ -109,31 +178,95 @@ class MultibodySystem:
 
     # ------------------------------------------------------------------------------------------------- states
     def initial(self, closed: bool = False) -> State:
-        """The bodies' initial poses and twists; closed: velocities with the least change of kinetic energy's metric
-        that satisfies the constraints."""
+        """Return the bodies' initial poses and velocities.
+
+        Parameters
+        ----------
+        closed : bool, optional
+            True for velocities that satisfy the constraints, with the least change in the metric of kinetic energy.
+
+        Returns
+        -------
+        State
+            Initial state.
+        """
         poses = np.array([body.pose for body in self.bodies])
         state = State(poses, self.velocities(poses, np.array([body.twist for body in self.bodies])))
         return State(poses, self.closed_velocities(*state)) if checks.flag("closed", closed) else state
 
     def twists(self, poses: np.ndarray, velocities: np.ndarray) -> np.ndarray:
-        """Body-fixed twists (..., n, 6) from velocities as the groups have them."""
+        """Return body-fixed twists from velocities as the groups have them.
+
+        Parameters
+        ----------
+        poses : ndarray (..., n, 4, 4)
+            Poses.
+        velocities : ndarray (..., n, 6)
+            Velocities as the groups have them.
+
+        Returns
+        -------
+        ndarray (..., n, 6)
+            Body-fixed twists.
+        """
         turned_linear = turned_back(poses[..., :3, :3], velocities[..., 3:])
         linear = np.where(self.group.semidirect[:, None], velocities[..., 3:], turned_linear)
         return np.concatenate((velocities[..., :3], linear), axis=-1)
 
     def velocities(self, poses: np.ndarray, twists: np.ndarray) -> np.ndarray:
-        """The reverse of `twists`."""
+        """Return velocities as the groups have them from body-fixed twists: the reverse of ``twists``.
+
+        Parameters
+        ----------
+        poses : ndarray (..., n, 4, 4)
+            Poses.
+        twists : ndarray (..., n, 6)
+            Body-fixed twists.
+
+        Returns
+        -------
+        ndarray (..., n, 6)
+            Velocities as the groups have them.
+        """
         linear = np.where(self.group.semidirect[:, None], twists[..., 3:],
                           turned(poses[..., :3, :3], twists[..., 3:]))
         return np.concatenate((twists[..., :3], linear), axis=-1)
 
     def closed_velocities(self, poses: np.ndarray, velocities: np.ndarray) -> np.ndarray:
-        """The nearest velocities, in the metric of the mass matrix, that satisfy the constraints: one step."""
+        """Return the nearest velocities that satisfy the constraints, in one step.
+
+        Parameters
+        ----------
+        poses : ndarray (n, 4, 4)
+            Poses.
+        velocities : ndarray (n, 6)
+            Velocities as the groups have them.
+
+        Returns
+        -------
+        ndarray (n, 6)
+            Velocities that satisfy the constraints, the nearest ones in the metric of the mass matrix.
+        """
         rates = self._rates(poses, velocities)
         return velocities - self._resolved(poses, self.weighted.step(rates, rates.velocity))
 
     def closed_poses(self, poses: np.ndarray, tolerance: float = 1e-13, steps: int = 10) -> np.ndarray:
-        """The poses g exp(-X) nearby that satisfy the constraints, by Newton steps in the metric of the mass matrix."""
+        """Return the poses g exp(-X) nearby that satisfy the constraints.
+
+        Parameters
+        ----------
+        poses : ndarray (n, 4, 4)
+            Poses g.
+        tolerance : float, optional
+            Largest residual of the constraints at which the poses count as closed, in m and as cosines.
+        steps : int, optional
+            Largest number of Newton steps.
+
+        Returns
+        -------
+        ndarray (n, 4, 4)
+            Poses after Newton steps in the metric of the mass matrix.
+        """
         for _ in range(steps):
             h = self.residuals(poses)
             if not h.size or np.abs(h).max() < tolerance:
@@ -144,10 +277,31 @@ class MultibodySystem:
 
     # ------------------------------------------------------------------------------------------------- motion
     def accelerations(self, t: float, poses: np.ndarray, velocities: np.ndarray) -> np.ndarray:
-        """V' (n, 6) of the velocities as the groups have them.
+        """Compute the accelerations V' of the velocities as the groups have them.
 
+        Parameters
+        ----------
+        t : float
+            Time in s.
+        poses : ndarray (n, 4, 4)
+            Poses.
+        velocities : ndarray (n, 6)
+            Velocities as the groups have them.
+
+        Returns
+        -------
+        ndarray (n, 6)
+            Accelerations V'.
+
+        Notes
+        -----
         The two forms of the Newton-Euler equations, (20) and (22), (24), are one: with (omega', R^T r'') resolved in
-        the body frame, the mixed one is the body-fixed one at v = 0."""
+        the body frame, the mixed form is the body-fixed form at v = 0.
+
+        References
+        ----------
+        [MT] (20), (22), (24).
+        """
         world = R, r, omega, speed = self._world(poses, velocities)
         a = self._free(t, poses, velocities, world)
         if self.constraints.m:
@@ -156,7 +310,24 @@ class MultibodySystem:
         return self._resolved(poses, a)
 
     def eta(self, poses: np.ndarray, velocities: np.ndarray) -> np.ndarray:
-        """eta (m,) of J V' = eta, (13), with Baumgarte's terms."""
+        """Compute the right side eta of J V' = eta, with Baumgarte's terms.
+
+        Parameters
+        ----------
+        poses : ndarray (n, 4, 4)
+            Poses.
+        velocities : ndarray (n, 6)
+            Velocities as the groups have them.
+
+        Returns
+        -------
+        ndarray (m,)
+            Right side of the constraints on accelerations.
+
+        References
+        ----------
+        [MT] (13).
+        """
         R, r, *speeds = self._world(poses, velocities)
         return self._lacking(self.constraints.rates(R, r, *speeds), R, r, velocities, np.zeros((self.n, 6)))
 
@@ -169,46 +340,166 @@ class MultibodySystem:
 
     def imbalance(self, t: float, poses: np.ndarray, velocities: np.ndarray, accelerations: np.ndarray
                   ) -> tuple[np.ndarray, np.ndarray]:
-        """L^-1 (M V' - Q), (6 n,), which joints must provide as B^T mu, and B = J L^-T (m, 6 n), for M = L L^T."""
+        """Compute the forces that joints must provide at given accelerations, and the matrix of the constraints.
+
+        Parameters
+        ----------
+        t : float
+            Time in s.
+        poses : ndarray (n, 4, 4)
+            Poses.
+        velocities : ndarray (n, 6)
+            Velocities as the groups have them.
+        accelerations : ndarray (n, 6)
+            Accelerations V' of these velocities.
+
+        Returns
+        -------
+        missing : ndarray (6 n,)
+            L^-1 (M V' - Q), which joints must provide as B^T mu.
+        B : ndarray (m, 6 n)
+            J L^-T.
+
+        Notes
+        -----
+        L is the factor of M = L L^T.
+        """
         world = self._world(poses, velocities)
         missing = self._resolved(poses, accelerations, back=True) - self._free(t, poses, velocities, world)
         return turned_6(self._roots, missing).ravel(), self.weighted.matrix(self.constraints.rates(*world))
 
     def constraint_wrenches(self, t: float, poses: np.ndarray, velocities: np.ndarray) -> np.ndarray:
-        """The wrenches (n, 6) of all joints together on each body, about and in its frame: M V' - Q of (13)."""
+        """Compute the wrenches of all joints together on each body.
+
+        Parameters
+        ----------
+        t : float
+            Time in s.
+        poses : ndarray (n, 4, 4)
+            Poses.
+        velocities : ndarray (n, 6)
+            Velocities as the groups have them.
+
+        Returns
+        -------
+        ndarray (n, 6)
+            Wrenches M V' - Q of (13), about and in the frame of each body.
+
+        References
+        ----------
+        [MT] (13).
+        """
         a = self._resolved(poses, self.accelerations(t, poses, velocities), back=True)
         return turned_6(self.inertias, a - self._free(t, poses, velocities, self._world(poses, velocities)))
 
     # ------------------------------------------------------------------------------------------------- what is measured
     def residuals(self, poses: np.ndarray) -> np.ndarray:
-        """The residuals h (m,) of all constraints, in m and as cosines; names in `constraints.names`."""
+        """Compute the residuals h of all constraints.
+
+        Parameters
+        ----------
+        poses : ndarray (n, 4, 4)
+            Poses.
+
+        Returns
+        -------
+        ndarray (m,)
+            Residuals, in m and as cosines. ``constraints.names`` has the joint of each.
+        """
         R, r = _with_ground(poses[:, :3, :3], np.eye(3)), _with_ground(poses[:, :3, 3], 0.0)
         return self.constraints.residuals(R, r)
 
     def joint_errors(self, poses: np.ndarray) -> dict[str, tuple[float, float]]:
-        """{joint: (|h| of positions in m, |h| of orientations)}."""
+        """Compute the norms of the residuals h of each joint.
+
+        Parameters
+        ----------
+        poses : ndarray (n, 4, 4)
+            Poses.
+
+        Returns
+        -------
+        dict of str to tuple of float
+            By joint: ``|h|`` of its positions in m, and ``|h|`` of its orientations.
+        """
         h, slides = self.residuals(poses), self.constraints.slides > 0.0
         of = np.array(self.constraints.names)
         return {joint.name: tuple(float(np.linalg.norm(h[(of == joint.name) & kind])) for kind in (slides, ~slides))
                 for joint in self.joints}
 
     def velocity_residuals(self, poses: np.ndarray, velocities: np.ndarray) -> np.ndarray:
-        """J V (m,), in m/s and 1/s."""
+        """Compute the residuals J V of the constraints on velocities.
+
+        Parameters
+        ----------
+        poses : ndarray (n, 4, 4)
+            Poses.
+        velocities : ndarray (n, 6)
+            Velocities as the groups have them.
+
+        Returns
+        -------
+        ndarray (m,)
+            Residuals in m/s and 1/s.
+        """
         return self._rates(poses, velocities).velocity
 
     def acceleration_residuals(self, poses: np.ndarray, velocities: np.ndarray, accelerations: np.ndarray
                                ) -> np.ndarray:
-        """J V' - eta (m,) of (13), the second derivatives h'' of the residuals."""
+        """Compute the second derivatives h'' of the residuals: J V' - eta.
+
+        Parameters
+        ----------
+        poses : ndarray (n, 4, 4)
+            Poses.
+        velocities : ndarray (n, 6)
+            Velocities as the groups have them.
+        accelerations : ndarray (n, 6)
+            Accelerations V' of these velocities.
+
+        Returns
+        -------
+        ndarray (m,)
+            Second derivatives, in m/s^2 and 1/s^2, without Baumgarte's terms.
+
+        References
+        ----------
+        [MT] (13).
+        """
         a = self._resolved(poses, accelerations, back=True)
         return self._second(self._rates(poses, velocities), velocities, a)
 
     def kinetic_energy(self, poses: np.ndarray, velocities: np.ndarray) -> float:
-        """In J."""
+        """Compute the kinetic energy.
+
+        Parameters
+        ----------
+        poses : ndarray (n, 4, 4)
+            Poses.
+        velocities : ndarray (n, 6)
+            Velocities as the groups have them.
+
+        Returns
+        -------
+        float
+            Kinetic energy in J.
+        """
         V = self.twists(poses, velocities)
         return float(0.5 * (V * turned_6(self.inertias, V)).sum())
 
     def potential_energy(self, poses: np.ndarray) -> float:
-        """Of gravity, 0 for centers of mass in the plane through the origin, and of the springs, in J."""
+        """Compute the potential energy of gravity and of the springs.
+
+        Parameters
+        ----------
+        poses : ndarray (n, 4, 4)
+            Poses.
+
+        Returns
+        -------
+        float
+            Potential energy in J. The part of gravity is 0 for centers of mass in the plane through the origin.
+        """
         R, r = _with_ground(poses[:, :3, :3], np.eye(3)), _with_ground(poses[:, :3, 3], 0.0)
         M = self.inertias
         moment = np.stack((M[:, 2, 4], M[:, 0, 5], M[:, 1, 3]), axis=-1)        # m d
@@ -216,19 +507,63 @@ class MultibodySystem:
         return float(weight.sum()) + self._springs.energy(R, r) + self._joint_springs.energy(R, r)
 
     def energy(self, poses: np.ndarray, velocities: np.ndarray) -> float:
-        """Kinetic and potential, in J."""
+        """Compute the sum of kinetic and potential energy.
+
+        Parameters
+        ----------
+        poses : ndarray (n, 4, 4)
+            Poses.
+        velocities : ndarray (n, 6)
+            Velocities as the groups have them.
+
+        Returns
+        -------
+        float
+            Energy in J.
+        """
         return self.kinetic_energy(poses, velocities) + self.potential_energy(poses)
 
     def momentum(self, poses: np.ndarray, velocities: np.ndarray) -> np.ndarray:
-        """Angular momentum about the origin, and momentum (6,), in the inertial frame."""
+        """Compute the total momentum.
+
+        Parameters
+        ----------
+        poses : ndarray (n, 4, 4)
+            Poses.
+        velocities : ndarray (n, 6)
+            Velocities as the groups have them.
+
+        Returns
+        -------
+        ndarray (6,)
+            Angular momentum about the origin in N m s, and linear momentum in N s, in the inertial frame.
+        """
         P = turned_6(self.inertias, self.twists(poses, velocities))
         L, p = turned(poses[:, :3, :3], P[:, :3]), turned(poses[:, :3, :3], P[:, 3:])
         return np.concatenate(((L + cross(poses[:, :3, 3], p)).sum(axis=0), p.sum(axis=0)))
 
     def applied_parts(self, t: float, poses: np.ndarray, velocities: np.ndarray
                       ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Wrenches (n, 6) about and in the body frames: of springs with their dampers, of springs as if at rest, and of
-        the user."""
+        """Compute the wrenches of springs and of the user, apart.
+
+        Parameters
+        ----------
+        t : float
+            Time in s.
+        poses : ndarray (n, 4, 4)
+            Poses.
+        velocities : ndarray (n, 6)
+            Velocities as the groups have them.
+
+        Returns
+        -------
+        springs : ndarray (n, 6)
+            Wrenches of springs with their dampers, about and in the body frames.
+        resting : ndarray (n, 6)
+            Wrenches of springs as if at rest.
+        users : ndarray (n, 6)
+            Wrenches of the user.
+        """
         R, r, omega, speed = self._world(poses, velocities)
         nothing = np.zeros((self.n, 6))
         springs = self._of_springs(R, r, omega, speed)

@@ -15,15 +15,53 @@ NEAR = 1e-9         # rad: angles this close to pi have no parameters of order 1
 
 
 def from_cayley(group: MatrixGroup, s: ArrayLike, order: int = 1) -> np.ndarray:
-    """X (..., n, n) of parameters (..., d) of an order >= 1, on SO3 or SE3; any s is allowed."""
+    """Return the elements X with the given Cayley-Rodrigues parameters.
+
+    Parameters
+    ----------
+    group : MatrixGroup
+        SO3 or SE3.
+    s : array_like (..., d)
+        Parameters; any finite s is allowed.
+    order : int, optional
+        Order of the parameters, at least 1.
+
+    Returns
+    -------
+    ndarray (..., n, n)
+        Elements X.
+    """
     hat, k = group.hat(checks.finite_numbers("s", s, group.dimension)), _order(group, order)
     one = np.eye(group.size)
     return np.linalg.matrix_power(np.linalg.solve(one - hat, one + hat), k)             # both factors commute
 
 
 def to_cayley(group: MatrixGroup, X: ArrayLike, order: int = 1) -> np.ndarray:
-    """Parameters (..., d) of X (..., n, n), on SO3 or SE3, by the angle that is at most pi: |angular part| = tan(angle
-    / 2k). ValueError for order 1 and an angle of pi, where they are infinite."""
+    """Return the Cayley-Rodrigues parameters of elements X.
+
+    Parameters
+    ----------
+    group : MatrixGroup
+        SO3 or SE3.
+    X : array_like (..., n, n)
+        Elements of the group.
+    order : int, optional
+        Order k of the parameters, at least 1.
+
+    Returns
+    -------
+    ndarray (..., d)
+        Parameters. Their angular part is tan(angle / 2k) long.
+
+    Raises
+    ------
+    ValueError
+        If the order is 1 and an angle is pi, where the parameters are infinite.
+
+    Notes
+    -----
+    The angle of X is taken to be at most pi.
+    """
     k = _order(group, order)
     x = group.log(X)
     angle = np.linalg.norm(x[..., :3], axis=-1)

@@ -16,7 +16,17 @@ PIECES = 16             # of a segment, for integrals of the cost: each with Gau
 
 
 class Motion(NamedTuple):
-    """Of a curve at times: X (..., n, n), V and V' (..., d)."""
+    """The motion along a curve at given times.
+
+    Parameters
+    ----------
+    X : ndarray (..., n, n)
+        Elements.
+    V : ndarray (..., d)
+        Velocities.
+    acceleration : ndarray (..., d)
+        Accelerations V'.
+    """
 
     X: np.ndarray
     V: np.ndarray
@@ -39,8 +49,23 @@ class Curve:
         raise NotImplementedError
 
     def motion(self, t: ArrayLike) -> Motion:
-        """The Motion at times (...): V = X^-1 X', or X' X^-1 of a right-invariant metric. ValueError for times before
-        or after the curve."""
+        """Compute the motion at given times.
+
+        Parameters
+        ----------
+        t : array_like (...)
+            Times in s.
+
+        Returns
+        -------
+        Motion
+            Elements X, velocities V and accelerations V'. V is X^-1 X', or X' X^-1 for a right-invariant metric.
+
+        Raises
+        ------
+        ValueError
+            If a time is before or after the curve.
+        """
         t = checks.finite_numbers("t", t).astype(float)
         self._check(t)
         X, V, Vd = (x.reshape(*t.shape, *x.shape[1:]) for x in self._motion(t.ravel()))
@@ -57,11 +82,33 @@ class Curve:
         return self.motion(t).X
 
     def velocity(self, t: ArrayLike) -> np.ndarray:
-        """V (..., d)."""
+        """Compute the velocities V at given times.
+
+        Parameters
+        ----------
+        t : array_like (...)
+            Times in s.
+
+        Returns
+        -------
+        ndarray (..., d)
+            Velocities V, as in ``motion``.
+        """
         return self.motion(t).V
 
     def acceleration(self, t: ArrayLike) -> np.ndarray:
-        """V' (..., d)."""
+        """Compute the accelerations V' at given times.
+
+        Parameters
+        ----------
+        t : array_like (...)
+            Times in s.
+
+        Returns
+        -------
+        ndarray (..., d)
+            Accelerations V', as in ``motion``.
+        """
         return self.motion(t).acceleration
 
 

@@ -15,16 +15,46 @@ from .metrics import LEFT, SIDES, metric
 
 def geodesic(group: MatrixGroup, X0: ArrayLike, X1: ArrayLike, Q: ArrayLike | None = None, duration: float = 1.0,
              side: str = LEFT, tolerance: float = 1e-8) -> Curve:
-    """The Curve from X0 to X1 (n, n) whose velocity V = X^-1 X' has the least integral of V^T Q V / 2: it is shortest,
-    and passed at constant speed.
+    """Compute a geodesic of an invariant metric from X0 to X1.
 
-    group: SO3 or SE3. Q (d, d): symmetric and positive-definite, by default 1; side: "left", or "right" for V = X'
-    X^-1. duration in s. tolerance: relative, of the equations' residual, as of SciPy's solve_bvp.
+    Parameters
+    ----------
+    group : MatrixGroup
+        SO3 or SE3.
+    X0, X1 : array_like (n, n)
+        Elements at both ends.
+    Q : array_like (d, d), optional
+        Metric: a symmetric positive-definite matrix. By default the identity.
+    duration : float, optional
+        Duration in s.
+    side : {"left", "right"}, optional
+        Invariance of the metric: V = X^-1 X', or V = X' X^-1 for "right".
+    tolerance : float, optional
+        Relative tolerance of the equations' residual, as in SciPy's solve_bvp.
 
-    A one-parameter subgroup where that is a geodesic, for any ends if Q is a multiple of 1 on SO(3); beside a straight
-    line on SE(3) if Q = diag(Q_R, b 1). Else the boundary problem (19), (20) is solved from the one-parameter subgroup
-    that joins the ends, by angles up to pi: the solution is stationary, and near that curve, which need not be the
-    shortest of all if Q is far from a multiple of 1. ArithmeticError where none is found."""
+    Returns
+    -------
+    Curve
+        Curve whose velocity V has the least integral of V^T Q V / 2.
+
+    Raises
+    ------
+    ArithmeticError
+        If no solution is found.
+
+    Notes
+    -----
+    The curve is shortest, and is passed at constant speed.
+
+    The curve is a one-parameter subgroup where that is a geodesic: for any ends if Q is a multiple of 1 on SO(3). On
+    SE(3) with Q = diag(Q_R, b 1) it is a geodesic of Q_R on SO(3) beside a straight line. Otherwise the boundary
+    problem (19), (20) is solved from the one-parameter subgroup that joins the ends, by angles up to pi. The solution
+    is stationary and near that subgroup. It need not be the shortest curve of all if Q is far from a multiple of 1.
+
+    References
+    ----------
+    [PK] (16) to (20).
+    """
     X0, X1, Q = ends_and_metric(group, X0, X1, Q, side)
     return _geodesic(group, X0, X1, Q, np.array([0.0, checks.positive("duration", duration)]), side,
                      checks.positive("tolerance", tolerance))

@@ -19,8 +19,15 @@ TOLERANCE = 1e-8        # of what an element misses of its group's equations, or
 class MatrixGroup:
     """A group of real matrices (n, n), of dimension d.
 
-    basis (d, n, n): of its algebra, linearly independent; misses(X): by how much matrices (..., n, n) miss the
-    equations of the group."""
+    Parameters
+    ----------
+    name : str
+        Name of the group.
+    basis : array_like (d, n, n)
+        Basis of the algebra, linearly independent.
+    misses : callable
+        Function misses(X) that returns by how much matrices (..., n, n) miss the equations of the group.
+    """
 
     def __init__(self, name: str, basis: ArrayLike, misses: Callable[[np.ndarray], np.ndarray]):
         self.name, self._misses = name, misses
@@ -35,11 +42,38 @@ class MatrixGroup:
 
     # --------------------------------------------------------------------------------------------- algebra
     def hat(self, x: ArrayLike) -> np.ndarray:
-        """The matrix (..., n, n) of a vector (..., d)."""
+        """Return the matrices of vectors of the algebra.
+
+        Parameters
+        ----------
+        x : array_like (..., d)
+            Vectors.
+
+        Returns
+        -------
+        ndarray (..., n, n)
+            Matrices of the algebra.
+        """
         return np.tensordot(checks.real_numbers("x", x, self.dimension), self.basis, 1)
 
     def vee(self, A: ArrayLike) -> np.ndarray:
-        """The vector (..., d) of a matrix (..., n, n). ValueError if it is not in the algebra."""
+        """Return the vectors of matrices of the algebra.
+
+        Parameters
+        ----------
+        A : array_like (..., n, n)
+            Matrices of the algebra.
+
+        Returns
+        -------
+        ndarray (..., d)
+            Vectors.
+
+        Raises
+        ------
+        ValueError
+            If a matrix is not in the algebra.
+        """
         A = checks.finite_numbers("A", A, self.size, self.size)
         x = self.projected(A)
         off = np.abs(self.hat(x) - A).max(initial=0.0)
@@ -48,25 +82,95 @@ class MatrixGroup:
         return x
 
     def projected(self, A: ArrayLike) -> np.ndarray:
-        """The vector (..., d) of that matrix of the algebra that is nearest to A (..., n, n), in the sum of squares."""
+        """Return the vectors of the nearest matrices of the algebra.
+
+        Parameters
+        ----------
+        A : array_like (..., n, n)
+            Any matrices.
+
+        Returns
+        -------
+        ndarray (..., d)
+            Vectors of the matrices of the algebra that are nearest to A in the sum of squares.
+        """
         A = checks.real_numbers("A", A, self.size, self.size)
         return A.reshape(*A.shape[:-2], -1) @ self._coordinates.T
 
     def bracket(self, x: ArrayLike, y: ArrayLike) -> np.ndarray:
-        """[x, y] (..., d): the commutator A B - B A of the matrices, (2)."""
+        """Compute the Lie bracket [x, y].
+
+        Parameters
+        ----------
+        x, y : array_like (..., d)
+            Vectors of the algebra.
+
+        Returns
+        -------
+        ndarray (..., d)
+            Bracket: the vector of the commutator A B - B A of their matrices.
+
+        References
+        ----------
+        [PK] (2).
+        """
         return (self.ad(x) @ np.asarray(y)[..., None])[..., 0]
 
     def ad(self, x: ArrayLike) -> np.ndarray:
-        """The matrices (..., d, d) of y -> [x, y], (6)."""
+        """Return the matrices of the adjoint map of the algebra: y -> [x, y].
+
+        Parameters
+        ----------
+        x : array_like (..., d)
+            Vectors of the algebra.
+
+        Returns
+        -------
+        ndarray (..., d, d)
+            Matrices ad_x.
+
+        References
+        ----------
+        [PK] (6).
+        """
         return np.swapaxes(np.tensordot(checks.real_numbers("x", x, self.dimension), self.structure, 1), -1, -2)
 
     # --------------------------------------------------------------------------------------------- group
     def misses(self, X: ArrayLike) -> np.ndarray:
-        """By how much (...) matrices (..., n, n) miss the group: 0 for its elements."""
+        """Measure by how much matrices miss the group.
+
+        Parameters
+        ----------
+        X : array_like (..., n, n)
+            Matrices.
+
+        Returns
+        -------
+        ndarray (...)
+            Defects, 0 for elements of the group.
+        """
         return self._misses(checks.finite_numbers("X", X, self.size, self.size))
 
     def element(self, name: str, X: ArrayLike) -> np.ndarray:
-        """Elements (..., n, n) of the group, as an array. ValueError for others, by the argument's name."""
+        """Return elements of the group as an array, after a check.
+
+        Parameters
+        ----------
+        name : str
+            Name of the argument, for the error message.
+        X : array_like (..., n, n)
+            Elements of the group.
+
+        Returns
+        -------
+        ndarray (..., n, n)
+            Elements as an array of floats.
+
+        Raises
+        ------
+        ValueError
+            If a matrix is not in the group.
+        """
         X = checks.finite_numbers(name, X, self.size, self.size).astype(float)
         off = np.max(self._misses(X), initial=0.0)
         if not off <= TOLERANCE:
@@ -74,32 +178,108 @@ class MatrixGroup:
         return X
 
     def inverse(self, X: np.ndarray) -> np.ndarray:
-        """X^-1 (..., n, n)."""
+        """Return the inverses X^-1.
+
+        Parameters
+        ----------
+        X : array_like (..., n, n)
+            Elements of the group.
+
+        Returns
+        -------
+        ndarray (..., n, n)
+            Inverses.
+        """
         return np.linalg.inv(X)
 
     def Ad(self, X: ArrayLike) -> np.ndarray:
-        """The matrices (..., d, d) of y -> X y X^-1, (7)."""
+        """Return the matrices of the adjoint map of the group: y -> X y X^-1.
+
+        Parameters
+        ----------
+        X : array_like (..., n, n)
+            Elements of the group.
+
+        Returns
+        -------
+        ndarray (..., d, d)
+            Matrices Ad_X.
+
+        References
+        ----------
+        [PK] (7).
+        """
         X = checks.finite_numbers("X", X, self.size, self.size)[..., None, :, :]
         return np.swapaxes(self.projected(X @ self.basis @ np.linalg.inv(X)), -1, -2)
 
     def exp(self, x: ArrayLike) -> np.ndarray:
-        """exp (..., n, n) of vectors (..., d), (3); of x the canonical coordinates of the first kind, (9)."""
+        """Compute the exponential of vectors of the algebra.
+
+        Parameters
+        ----------
+        x : array_like (..., d)
+            Vectors: the canonical coordinates of the first kind, (9).
+
+        Returns
+        -------
+        ndarray (..., n, n)
+            Elements exp x.
+
+        References
+        ----------
+        [PK] (3), (9).
+        """
         return expm(self.hat(x))
 
     def exp_second_kind(self, x: ArrayLike) -> np.ndarray:
-        """exp(x_1 E_1) exp(x_2 E_2) ... (..., n, n), of which x (..., d) are canonical coordinates of the second
-        kind, (10)."""
+        """Compute the product exp(x_1 E_1) exp(x_2 E_2) ... of exponentials.
+
+        Parameters
+        ----------
+        x : array_like (..., d)
+            Canonical coordinates of the second kind.
+
+        Returns
+        -------
+        ndarray (..., n, n)
+            Elements with these coordinates.
+
+        References
+        ----------
+        [PK] (10).
+        """
         x, X = checks.real_numbers("x", x, self.dimension), np.eye(self.size)
         for k, e in enumerate(np.eye(self.dimension)):
             X = X @ self.exp(x[..., k, None] * e)
         return X
 
     def log(self, X: ArrayLike) -> np.ndarray:
-        """The vector (d,) of log X, (8): that logarithm of an element (n, n) whose eigenvalues have imaginary parts
-        below pi.
+        """Compute the principal logarithm of an element.
 
-        ValueError if X is not in the group, and if the group's algebra has no such logarithm: an eigenvalue of X is
-        real and negative. exp need not reach all of a group."""
+        Parameters
+        ----------
+        X : array_like (n, n)
+            Element of the group.
+
+        Returns
+        -------
+        ndarray (d,)
+            Vector of log X, whose eigenvalues have imaginary parts below pi.
+
+        Raises
+        ------
+        ValueError
+            If X is not in the group, or if the group's algebra has no such logarithm: an eigenvalue of X is real and
+            negative.
+
+        Notes
+        -----
+        The exponential need not reach all of a group.
+
+        References
+        ----------
+        [PK] (8).
+        """
         X = self.element("X", X)
         if X.ndim != 2:
             raise ValueError(f"X must be one matrix ({self.size}, {self.size}), not {checks.described(X)}")
@@ -180,13 +360,35 @@ SE3 = _ClosedForm("SE(3)", _motions(tilde(np.eye(3))), _misses_motions)
 
 
 def general_linear(n: int) -> MatrixGroup:
-    """GL(n): all real matrices (n, n) that have an inverse."""
+    """Return GL(n), the group of all real matrices (n, n) that have an inverse.
+
+    Parameters
+    ----------
+    n : int
+        Size of the matrices, at least 1.
+
+    Returns
+    -------
+    MatrixGroup
+        Group GL(n).
+    """
     n = checks.count("n", n, 1)
     return MatrixGroup(f"GL({n})", np.eye(n * n).reshape(-1, n, n), _misses_inverses)
 
 
 def special_linear(n: int) -> MatrixGroup:
-    """SL(n): those of determinant 1; sl(n) has the trace 0."""
+    """Return SL(n), the group of matrices (n, n) of determinant 1.
+
+    Parameters
+    ----------
+    n : int
+        Size of the matrices, at least 2.
+
+    Returns
+    -------
+    MatrixGroup
+        Group SL(n). Matrices of its algebra sl(n) have the trace 0.
+    """
     n = checks.count("n", n, 2)
     units = np.eye(n * n).reshape(n, n, n, n)                                               # units[i, j] is E_ij
     basis = [units[i, j] for i in range(n) for j in range(n) if i != j]
@@ -195,13 +397,39 @@ def special_linear(n: int) -> MatrixGroup:
 
 
 def special_orthogonal(n: int) -> MatrixGroup:
-    """SO(n), (24); SO3 for n = 3."""
+    """Return SO(n), the group of rotations of n dimensions.
+
+    Parameters
+    ----------
+    n : int
+        Size of the matrices, at least 2.
+
+    Returns
+    -------
+    MatrixGroup
+        Group SO(n); SO3 for n = 3.
+
+    References
+    ----------
+    [PK] (24).
+    """
     n = checks.count("n", n, 2)
     return SO3 if n == 3 else MatrixGroup(f"SO({n})", _skew(n), _misses_rotations)
 
 
 def special_euclidean(n: int) -> MatrixGroup:
-    """SE(n), rotations and displacements of n dimensions, matrices (n + 1, n + 1); SE3 for n = 3."""
+    """Return SE(n), the group of rotations and displacements of n dimensions.
+
+    Parameters
+    ----------
+    n : int
+        Number of dimensions, at least 2.
+
+    Returns
+    -------
+    MatrixGroup
+        Group SE(n) of matrices (n + 1, n + 1); SE3 for n = 3.
+    """
     n = checks.count("n", n, 2)
     return SE3 if n == 3 else MatrixGroup(f"SE({n})", _motions(_skew(n)), _misses_motions)
 

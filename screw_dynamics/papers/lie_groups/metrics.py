@@ -13,8 +13,28 @@ SIDES = LEFT, RIGHT = "left", "right"
 
 
 def trivialized(group: MatrixGroup, X: ArrayLike, dX: ArrayLike, side: str = LEFT) -> np.ndarray:
-    """The vector (..., d) of X^-1 X', the left differential (12), or of X' X^-1, the right one (13), for a tangent
-    vector X' (..., n, n) at X: body-fixed or spatial twists on SE(3)."""
+    """Return the left or right differential of a tangent vector: X^-1 X' or X' X^-1.
+
+    Parameters
+    ----------
+    group : MatrixGroup
+        Group.
+    X : array_like (..., n, n)
+        Elements of the group.
+    dX : array_like (..., n, n)
+        Tangent vectors X' at X.
+    side : {"left", "right"}, optional
+        Left differential X^-1 X', (12), or right differential X' X^-1, (13).
+
+    Returns
+    -------
+    ndarray (..., d)
+        Vectors of the algebra: on SE(3) body-fixed twists ("left") or spatial twists ("right").
+
+    References
+    ----------
+    [PK] (12), (13).
+    """
     checks.one_of("side", side, SIDES)
     X, dX = group.element("X", X), checks.finite_numbers("dX", dX, group.size, group.size)
     inverse = np.linalg.inv(X)
@@ -22,8 +42,35 @@ def trivialized(group: MatrixGroup, X: ArrayLike, dX: ArrayLike, side: str = LEF
 
 
 def inner(group: MatrixGroup, Q: ArrayLike, X: ArrayLike, A: ArrayLike, B: ArrayLike, side: str = LEFT) -> np.ndarray:
-    """The inner product (...) of tangent vectors A and B (..., n, n) at X, (14): the same at T X of T A and T B, (15);
-    of the right-invariant metric at X T of A T and B T."""
+    """Compute the inner product of tangent vectors in an invariant metric.
+
+    Parameters
+    ----------
+    group : MatrixGroup
+        Group.
+    Q : array_like (d, d)
+        Metric: a symmetric positive-definite matrix.
+    X : array_like (..., n, n)
+        Elements of the group.
+    A, B : array_like (..., n, n)
+        Tangent vectors at X.
+    side : {"left", "right"}, optional
+        Invariance of the metric.
+
+    Returns
+    -------
+    ndarray (...)
+        Inner products of A and B.
+
+    Notes
+    -----
+    The left-invariant metric gives the same result at T X for T A and T B, (15). The right-invariant metric gives the
+    same result at X T for A T and B T.
+
+    References
+    ----------
+    [PK] (14), (15).
+    """
     Q = metric(group, Q)
     a, b = (trivialized(group, X, tangent, side) for tangent in (A, B))
     return ((a @ Q) * b).sum(axis=-1)
@@ -43,8 +90,29 @@ def metric(group: MatrixGroup, Q: ArrayLike) -> np.ndarray:
 
 
 def trace_form(group: MatrixGroup, Q: ArrayLike) -> np.ndarray:
-    """The matrix (d, d) of the inner product tr(A^T Q B) of matrices of the algebra, (18), for a symmetric
-    positive-definite Q (n, n)."""
+    """Return the matrix of the inner product tr(A^T Q B) of matrices of the algebra.
+
+    Parameters
+    ----------
+    group : MatrixGroup
+        Group of matrices (n, n).
+    Q : array_like (n, n)
+        Symmetric positive-definite matrix.
+
+    Returns
+    -------
+    ndarray (d, d)
+        Inner product of vectors of the algebra.
+
+    Raises
+    ------
+    ValueError
+        If Q is not a symmetric positive-definite matrix (n, n).
+
+    References
+    ----------
+    [PK] (18).
+    """
     n = group.size
     Q = checks.finite_numbers("Q", Q, n, n).astype(float)
     if Q.shape != (n, n) or np.abs(Q - Q.T).max() > 1e-9 * np.abs(Q).max() or not np.linalg.eigvalsh(Q)[0] > 0.0:
@@ -53,11 +121,23 @@ def trace_form(group: MatrixGroup, Q: ArrayLike) -> np.ndarray:
 
 
 def bi_invariant_forms(group: MatrixGroup) -> np.ndarray:
-    """A basis (k, d, d), orthonormal, of the symmetric forms whose metric is both left- and right-invariant: those with
-    Q ad_x + ad_x^T Q = 0 for all x, for a connected group.
+    """Return a basis of the forms whose metric is both left- and right-invariant.
 
-    On SO(3) the multiples of 1. On SE(3) two, Klein's and Killing's, none of whose combinations is definite: SE(3) has
-    no bi-invariant metric."""
+    Parameters
+    ----------
+    group : MatrixGroup
+        Connected group.
+
+    Returns
+    -------
+    ndarray (k, d, d)
+        Orthonormal basis of the symmetric forms Q with Q ad_x + ad_x^T Q = 0 for all x.
+
+    Notes
+    -----
+    On SO(3) these forms are the multiples of 1. On SE(3) the basis has two forms, which span Klein's and Killing's. No
+    combination of the two is definite: SE(3) has no bi-invariant metric.
+    """
     d = group.dimension
     ad = group.ad(np.eye(d))
     pairs = [(i, j) for i in range(d) for j in range(i, d)]

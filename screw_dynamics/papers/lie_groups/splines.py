@@ -18,12 +18,51 @@ from .metrics import LEFT
 def minimum_acceleration(group: MatrixGroup, X0: ArrayLike, V0: ArrayLike, X1: ArrayLike, V1: ArrayLike,
                          Q: ArrayLike | None = None, duration: float = 1.0, acceleration: str = COMPONENTS,
                          side: str = LEFT, tolerance: float = 1e-6) -> Curve:
-    """The Curve from X0 with velocity V0 to X1 with V1, (n, n) and (d,), with the least integral of A^T Q A / 2, (21).
+    """Compute the curve of minimum acceleration between two elements with given velocities.
 
-    acceleration: "components", A = V' as in (21): that of a twist's components in the body frame, which on SE(3) is not
-    0 where a body turns while its origin goes straight; or "covariant", A = V' - Q^-1 ad_V^T Q V, the acceleration in
-    the metric itself, which is 0 along geodesics. The same on SO(3) for a multiple of 1.
-    Other arguments as of `geodesic`; V0 and V1 are of the same side."""
+    Parameters
+    ----------
+    group : MatrixGroup
+        SO3 or SE3.
+    X0 : array_like (n, n)
+        Element at the start.
+    V0 : array_like (d,)
+        Velocity at the start, of the given side.
+    X1 : array_like (n, n)
+        Element at the end.
+    V1 : array_like (d,)
+        Velocity at the end, of the same side.
+    Q : array_like (d, d), optional
+        Metric: a symmetric positive-definite matrix. By default the identity.
+    duration : float, optional
+        Duration in s.
+    acceleration : {"components", "covariant"}, optional
+        Acceleration A: the derivative V' of the velocity's components, or the covariant derivative.
+    side : {"left", "right"}, optional
+        Invariance of the metric: V = X^-1 X', or V = X' X^-1 for "right".
+    tolerance : float, optional
+        Relative tolerance of the equations' residual, as in SciPy's solve_bvp.
+
+    Returns
+    -------
+    Curve
+        Curve with the least integral of A^T Q A / 2.
+
+    Raises
+    ------
+    ArithmeticError
+        If no solution is found.
+
+    Notes
+    -----
+    "components" is A = V' as in (21), the derivative of a twist's components in the body frame. On SE(3) it is not 0
+    where a body turns while its origin goes straight. "covariant" is A = V' - Q^-1 ad_V^T Q V, the acceleration in the
+    metric itself, which is 0 along geodesics. Both give the same curve on SO(3) if Q is a multiple of 1.
+
+    References
+    ----------
+    [PK] (21) to (23).
+    """
     duration = checks.positive("duration", duration)
     return spline(group, [X0, X1], [0.0, duration], Q, (V0, V1), acceleration, side, tolerance)
 
@@ -31,12 +70,49 @@ def minimum_acceleration(group: MatrixGroup, X0: ArrayLike, V0: ArrayLike, X1: A
 def spline(group: MatrixGroup, poses: ArrayLike, times: ArrayLike, Q: ArrayLike | None = None,
            ends: tuple[ArrayLike, ArrayLike] | None = None, acceleration: str = COMPONENTS, side: str = LEFT,
            tolerance: float = 1e-6) -> Curve:
-    """The Curve through poses (N + 1, n, n) at times (N + 1,), s, with the least integral of A^T Q A / 2 of all: twice
-    continuously differentiable, and of minimum acceleration in between.
+    """Compute the spline of minimum acceleration through given elements at given times.
 
-    ends: velocities (d,) at both ends; None: free, A is 0 there. Neighboring poses are to be less than half a turn
-    apart. Other arguments as of `minimum_acceleration`. For Q = diag(Q_R, b 1) on SE(3) and "covariant" it is a spline
-    on SO(3) beside SciPy's cubic one; else the boundary problems of all segments are solved at once."""
+    Parameters
+    ----------
+    group : MatrixGroup
+        SO3 or SE3.
+    poses : array_like (N + 1, n, n)
+        Elements to pass. Neighbors are to be less than half a turn apart.
+    times : array_like (N + 1,)
+        Times of the elements in s, increasing.
+    Q : array_like (d, d), optional
+        Metric: a symmetric positive-definite matrix. By default the identity.
+    ends : tuple of two array_like (d,), optional
+        Velocities at both ends, of the given side. By default they are free, with A = 0 at both ends.
+    acceleration : {"components", "covariant"}, optional
+        Acceleration A, as in ``minimum_acceleration``.
+    side : {"left", "right"}, optional
+        Invariance of the metric: V = X^-1 X', or V = X' X^-1 for "right".
+    tolerance : float, optional
+        Relative tolerance of the equations' residual, as in SciPy's solve_bvp.
+
+    Returns
+    -------
+    Curve
+        Curve with the least integral of A^T Q A / 2 of all. It is twice continuously differentiable, and of minimum
+        acceleration between neighboring elements.
+
+    Raises
+    ------
+    ValueError
+        If ``ends`` are not two velocities.
+    ArithmeticError
+        If no solution is found.
+
+    Notes
+    -----
+    For Q = diag(Q_R, b 1) on SE(3) and "covariant" the curve is a spline on SO(3) beside SciPy's cubic spline.
+    Otherwise the boundary problems of all segments are solved at once.
+
+    References
+    ----------
+    [PK] (21) to (23).
+    """
     poses, times = _through(group, poses, times)
     checks.one_of("acceleration", acceleration, ACCELERATIONS)
     *_, Q = ends_and_metric(group, poses[0], poses[-1], Q, side)
