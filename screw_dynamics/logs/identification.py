@@ -44,7 +44,7 @@ class LogsIdentification:
     drift : tuple of dict
         One row per bin of recordings that follow each other in time: bin, start, end (ns), recordings, and for each
         base parameter k value.<k>, deviation.<k>, infinite where these recordings do not show it, and change.<k>, its
-        difference from that of all recordings, in such deviations.
+        difference from the value of all recordings, in such deviations.
     """
 
     found: Identification
@@ -140,8 +140,8 @@ def identify(recordings: Sequence[Recording | str], robot: Robot, out: Any = Non
 
     Notes
     -----
-    The sum of the recordings is taken in their order, not in that of workers: the result has the same bits with any
-    number of them, on machines of one kind.
+    The sum of the recordings is taken in their order, not the workers': the result has the same bits with any number of
+    workers, on machines of one kind.
     """
     checked_level(level)
     what = unknowns(robot, friction, armature, links, springs)

@@ -442,7 +442,7 @@ class RobotSimulator:
         com : array_like (3,), optional
             Center of mass in m, in the link's frame.
         inertia : array_like (3, 3), optional
-            Rotational inertia in kg m^2 about the center of mass. By default that of a point, zero.
+            Rotational inertia in kg m^2 about the center of mass. By default zero, for a point.
 
         Notes
         -----
