@@ -29,9 +29,27 @@ class NoVerdict(RuntimeError):
 
 
 class Case(NamedTuple):
-    """The outcome of one case of a campaign: its number, the values of its parameters, the margins of the properties
-    (NaN where there is none: a property that returns True or False, or an error), whether each holds, the error or "",
-    its trace, a hash of the motion's bits, and the seconds that it took."""
+    """Outcome of one case of a campaign.
+
+    Parameters
+    ----------
+    index : int
+        Number of the case.
+    parameters : dict of str to object
+        Values of the parameters.
+    margins : dict of str to float
+        Margin of each property. NaN where there is none: of a property that returns True or False, or after an error.
+    holds : dict of str to bool
+        True for each property that holds.
+    error : str
+        Error, or "".
+    trace : str
+        Trace of the error.
+    digest : str
+        Hash of the motion's bits.
+    seconds : float
+        Time that the case took, in s.
+    """
 
     index: int
     parameters: dict[str, Any]
@@ -57,9 +75,18 @@ class Case(NamedTuple):
 
 
 class Replay(NamedTuple):
-    """A case that was run again: its motion, what it came to, and whether the motion has the bits of the campaign's.
+    """Case that was run again.
 
-    same_bits is None where the campaign has no motion, or its bits cannot be told."""
+    Parameters
+    ----------
+    motion : object
+        Motion of the case. None if the scenario raised an error.
+    case : Case
+        Outcome of the case, this time.
+    same_bits : bool or None
+        True if the motion has the bits of the campaign's, or the scenario raised the same error. None where the
+        campaign has no motion, or its bits cannot be told.
+    """
 
     motion: Any
     case: Case

@@ -21,8 +21,22 @@ INTERVAL = 0.95
 
 
 class Campaign:
-    """The cases of a campaign, in their order: `cases`, and as a table {column: array}, `table`; `failures`, the
-    numbers of those that failed; `folder`, where it is kept, or None."""
+    """Cases of a campaign, in their order.
+
+    Parameters
+    ----------
+    plan : Plan
+        Scenario, parameters, properties and design of the campaign.
+    found : sequence of Case
+        Outcomes of the cases. The plan gives the values of their parameters.
+    folder : Path, optional
+        Folder where the campaign is kept.
+
+    Notes
+    -----
+    Its attributes are ``cases``, ``table`` {column: array} with a row per case, ``failures``, the numbers of the cases
+    that failed, and ``folder``, which is None without one.
+    """
 
     def __init__(self, plan: Plan, found: Sequence[Case], folder: Path | None = None):
         self.plan, self.folder = plan, folder
@@ -54,15 +68,38 @@ class Campaign:
         return columns
 
     def probability_of_failure(self) -> tuple[float, float, float]:
-        """The share of failures, and the ends of its 95 % interval by Clopper and Pearson, which holds for the design
-        "random"; with "latin_hypercube" and "sobol" the share is closer as a rule, in a grid it is no probability."""
+        """Return the share of failures, with its 95 % confidence interval.
+
+        Returns
+        -------
+        share : float
+            Number of failures by number of cases.
+        low, high : float
+            Ends of the interval by Clopper and Pearson.
+
+        Notes
+        -----
+        The interval holds for the design "random". With "latin_hypercube" and "sobol" the share is closer as a rule. In
+        a grid it is no probability.
+        """
         from scipy.stats import binomtest
         failed = len(self.failures)
         interval = binomtest(failed, len(self)).proportion_ci(INTERVAL)
         return failed / len(self), float(interval.low), float(interval.high)
 
     def replay(self, index: int) -> Replay:
-        """Run a case again: its motion, what it came to, and whether the motion has the same bits."""
+        """Run a case again.
+
+        Parameters
+        ----------
+        index : int
+            Number of the case.
+
+        Returns
+        -------
+        Replay
+            Motion and outcome of this run, and whether the motion has the same bits.
+        """
         motion, case = self.plan.run(index)
         before = self.cases[index]
         same = before.digest == case.digest if before.digest else None
@@ -71,15 +108,45 @@ class Campaign:
         return Replay(motion, case, same)
 
     def command(self, index: int) -> str:
-        """The command that runs a case again."""
+        """Return the command that runs a case again.
+
+        Parameters
+        ----------
+        index : int
+            Number of the case.
+
+        Returns
+        -------
+        str
+            Command line of a shell.
+
+        Raises
+        ------
+        ValueError
+            If the campaign has no folder.
+        """
         if self.folder is None:
             raise ValueError("a campaign without a folder, out=None, is in no file: replay(index) runs a case again")
         index = checks.whole("index", index, 0)
         return f"python -m screw_dynamics.campaigns replay {shlex.quote(str(self.folder))} {index}"
 
     def write(self, folder: str | os.PathLike | None = None) -> None:
-        """Write cases.parquet, which takes the extra [logs], and report.html, with pictures if matplotlib is there, to
-        a folder, by default the campaign's own."""
+        """Write the table cases.parquet and the report report.html.
+
+        Parameters
+        ----------
+        folder : str or path, optional
+            Folder for both, which is made. By default the campaign's own.
+
+        Raises
+        ------
+        ValueError
+            If no folder is given, and the campaign has none.
+
+        Notes
+        -----
+        The table takes the extra [logs]. The report has pictures if matplotlib is installed.
+        """
         from .report import write_report
         target = Path(folder) if folder is not None else self.folder
         if target is None:
@@ -95,7 +162,25 @@ class Campaign:
 
 
 def load(folder: str | os.PathLike) -> Campaign:
-    """The campaign in a folder. It contains code, a pickled plan: load only folders of somebody whom you trust."""
+    """Load the campaign in a folder.
+
+    Parameters
+    ----------
+    folder : str or path
+        Folder of the campaign. It contains code, a pickled plan: load only folders of somebody whom you trust.
+
+    Returns
+    -------
+    Campaign
+        All cases, in their order.
+
+    Raises
+    ------
+    ValueError
+        If the campaign has not ended.
+    ImportError
+        If pyarrow, of the extra [logs], is not installed.
+    """
     path = Path(folder).absolute()
     plan = kept(path)
     if not (path / TABLE).exists():

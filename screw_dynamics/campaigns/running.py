@@ -23,21 +23,63 @@ def campaign(scenario: Callable, parameters: Mapping[str, Any], properties: Mapp
              count: int = 128, design: str = "latin_hypercube", seed: int = 0, *, levels: int = 5,
              out: str | os.PathLike | None = None, scheduler: Any = None, workers: int | None = None,
              timeout: float | None = None, together: int = 1, progress: bool = False) -> Campaign:
-    """Run a scenario in many cases, and say in which a property fails.
+    """Run a scenario in many cases, and find those in which a property fails.
 
-    scenario(parameters, rng): a function that returns a motion: what `rollout` returns, a recording of a test, arrays
-    or a dict of them. parameters: has the parameters of a case as attributes; rng: a numpy.random.Generator of the
-    case's own. The motion must depend on these two alone. parameters: {name: a range (low, high), a list or range of
-    choices, or a frozen distribution of scipy.stats}. properties: functions of the motion, or of motion and parameters,
-    by name; each returns True or False, or a margin, which fails if it is negative or NaN: of an array the least entry
-    counts. design: "latin_hypercube", "sobol", "random" or "grid": all combinations of `levels` of each parameter,
-    of choices all, whatever `count` is. The same seed is the same campaign.
+    Parameters
+    ----------
+    scenario : callable
+        Function ``scenario(parameters, rng)`` that returns a motion: what ``rollout`` returns, a recording of a test,
+        arrays, or a dict of them. ``parameters`` has the parameters of a case as attributes, ``rng`` is a
+        numpy.random.Generator of the case's own. The motion must depend on these two alone.
+    parameters : dict of str to tuple, list, range or frozen distribution
+        What varies, by name: a range ``(low, high)``, a list or range of choices, or a frozen distribution of
+        scipy.stats.
+    properties : dict of str to callable, or iterable of callable
+        Functions of the motion, or of motion and parameters, by name. Each returns True or False, or a margin, which
+        fails if it is negative or NaN. The least entry of an array counts.
+    count : int, optional
+        Number of cases. A grid has its own, whatever this is.
+    design : {"latin_hypercube", "sobol", "random", "grid"}, optional
+        Design of the cases. A grid has all combinations of ``levels`` of each parameter, and of all choices.
+    seed : int, optional
+        Seed of the campaign. The same seed is the same campaign.
+    levels : int, optional
+        Levels of each range or distribution in a grid.
+    out : str or path, optional
+        Folder for a Parquet table and a report with pictures, and for what workers need; it takes the extra [logs].
+        Without one the cases run one by one in this process.
+    scheduler : str or distributed.Client, optional
+        Scheduler of Dask that runs the cases, as of ``logs.each``.
+    workers : int, optional
+        Number of processes of this machine that run the cases, where there is no scheduler.
+    timeout : float, optional
+        Longest time of a task, in s.
+    together : int, optional
+        Cases per task.
+    progress : bool, optional
+        Show a progress bar.
 
-    out: a folder for a Parquet table and a report with pictures, and for what workers need; then cases are run by
-    `logs.each` on `workers` processes of this machine or on a scheduler of Dask, `together` cases a task, each task for
-    at most `timeout` seconds; what is done is not done again when the same call is repeated; extra [logs]. Without one
-    cases run one by one in this process. An error is a failure of its case; RuntimeError where it is this package that
-    broke, or the scenario cannot be loaded by workers. ValueError names what cannot be."""
+    Returns
+    -------
+    Campaign
+        All cases, in their order.
+
+    Raises
+    ------
+    ValueError
+        If an argument cannot be used, which is named, or the folder has another campaign.
+    RuntimeError
+        If it is this package that broke, or workers cannot load the scenario.
+    ImportError
+        If there is a folder, and the extra [logs] is not installed.
+    OSError
+        If there is no room for the table or the report. All cases are done and kept then.
+
+    Notes
+    -----
+    With a folder, cases are run by ``logs.each``. What is done is not done again when the same call is repeated. An
+    error is a failure of its case.
+    """
     plan = Plan(scenario, parameters_of(parameters), properties, checks.one_of("design", design, DESIGNS), count,
                 seed, levels)
     together = checks.whole("together", together, 1)

@@ -23,8 +23,27 @@ Wrenches = Mapping[str, Any]
 
 
 def on_gpu(robot: Robot) -> GpuRobot:
-    """The robot on the GPUs of this machine, by CuPy, an extra: [cuda13] or [cuda12]. ImportError or RuntimeError say
-    what is missing, TypeError what is no Robot: mechanisms and scenes."""
+    """Return a robot whose methods compute on the GPUs of this machine, by CuPy.
+
+    Parameters
+    ----------
+    robot : Robot
+        Robot. Mechanisms and scenes are refused.
+
+    Returns
+    -------
+    GpuRobot
+        The robot on the GPUs.
+
+    Raises
+    ------
+    ImportError
+        If CuPy, of the extra [cuda13] or [cuda12], is not installed.
+    RuntimeError
+        If there is no GPU.
+    TypeError
+        If it is no Robot.
+    """
     return GpuRobot(robot, Cuda())
 
 

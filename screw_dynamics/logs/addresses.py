@@ -19,9 +19,23 @@ SUFFIXES = (*STORAGES, *TABLES)
 
 
 def find(address: str | os.PathLike) -> list[str]:
-    """The episodes at an address: a file, a folder, a glob, or an address of fsspec; a folder of rosbag2 is one.
+    """Find the episodes at an address.
 
-    Sorted, numbers in names by their value; local ones as absolute paths. ValueError where there is none."""
+    Parameters
+    ----------
+    address : str or path
+        A file, a folder, a glob, or an address of fsspec. A folder of rosbag2 is one episode.
+
+    Returns
+    -------
+    list of str
+        Addresses of the episodes, sorted, numbers in names by their value. Local ones are absolute paths.
+
+    Raises
+    ------
+    ValueError
+        If there is no episode.
+    """
     fs, path = file_system(address)
     found: list[str] = []
     if fs.exists(path):

@@ -10,10 +10,28 @@ from .reading import read
 
 
 def convert(address: str | os.PathLike, out: str | os.PathLike, **options: Any) -> str:
-    """Read one episode and write it as Parquet; the address of the file, which `read` takes.
+    """Read one episode and write it as a Parquet file.
 
-    `out` ends in .parquet, or is a folder, where the file has the episode's name. `options` are those of `read`.
-    ValueError for several episodes, which `screw_dynamics_logs convert` takes, and for what `read` refuses."""
+    Parameters
+    ----------
+    address : str or path
+        Address of the episode.
+    out : str or path
+        Address that ends in .parquet, or a folder, where the file gets the episode's name.
+    **options
+        Options of ``read``.
+
+    Returns
+    -------
+    str
+        Address of the file, which ``read`` takes.
+
+    Raises
+    ------
+    ValueError
+        If there are several episodes, which ``screw_dynamics_logs convert`` takes, if the file would replace what is
+        read, or for what ``read`` refuses.
+    """
     episodes = find(address)
     if len(episodes) > 1:
         raise ValueError(f"{os.fspath(address)} holds {len(episodes)} episodes; convert takes one at a time: "

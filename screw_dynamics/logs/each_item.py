@@ -30,23 +30,53 @@ LOCAL = {"distributed.scheduler.worker-saturation": 1.0, "distributed.worker.mem
 def each(function: Callable, items: Sequence[Any], out: str | os.PathLike, options: Mapping[str, Any] | None = None,
          scheduler: Any = None, workers: int | None = None, timeout: float | None = None,
          progress: bool = True) -> list[dict[str, Any]]:
-    """The rows of function(item, **options) for each item, in the order of the items.
+    """Compute a function of each of many items, on the processes of this machine or of a cluster.
 
-    The function returns a row, a dict of numbers, texts and lists, or a row and a table, a pyarrow.Table or {column:
-    array (k,)}. In the folder `out`, which all workers must see, workers write each to a file of its own, `NAME.json`
-    and `NAME.parquet`; NAME ends in a hash of the item, the function with the file that it is in, the options and the
-    version of this package. What is there is not done again, unless it failed. Rows have besides: item, in words; key,
-    the hash; run, the call that made it; error, None if all went well; trace, where it failed; seconds; table, the
-    file's name, and its bytes.
+    Parameters
+    ----------
+    function : callable
+        Function ``function(item, **options)`` that returns a row, a dict of numbers, texts and lists, or a row and a
+        table, a pyarrow.Table or {column: array (k,)}.
+    items : sequence
+        Items, all different.
+    out : str or path
+        Folder for the results, which all workers must see.
+    options : dict of str to object, optional
+        Keyword arguments of the function.
+    scheduler : str or distributed.Client, optional
+        Address of a Dask scheduler, or a client of it. By default processes of this machine.
+    workers : int, optional
+        Number of processes of this machine, without a scheduler. By default one per core.
+    timeout : float, optional
+        Longest time for an item in s. Then its worker is ended, and started anew by its nanny. Workers must have one
+        thread each (``dask worker --nthreads 1``).
+    progress : bool, optional
+        Show a progress bar.
 
-    scheduler: address of a Dask scheduler, or a distributed.Client; None: `workers` processes of this machine, by
-    default one a core. timeout: s for an item; then its worker is ended, and started anew by its nanny; workers must
-    have one thread each (dask worker --nthreads 1). An item whose workers died more often than Dask's setting
-    distributed.scheduler.allowed-failures says is a row with that error.
+    Returns
+    -------
+    list of dict
+        Rows in the order of the items. They also have: item, in words; key, the hash; run, the call that made it;
+        error, None if all went well; trace, where it failed; seconds; table, the file's name, and its bytes.
 
-    ValueError for an item that is given twice, and for workers besides a scheduler, which has its own. OSError when the
-    folder is full or another call uses it, and ConnectionError when the scheduler is lost: all that is done stays, and
-    the next call goes on."""
+    Raises
+    ------
+    ValueError
+        If an item is given twice, or workers are given besides a scheduler, which has its own.
+    OSError
+        If the folder is full or another call uses it.
+    ConnectionError
+        If the scheduler is lost.
+
+    Notes
+    -----
+    Workers write each result to files of its own, ``NAME.json`` and ``NAME.parquet``. NAME ends in a hash of the item,
+    the function with the file that it is in, the options and the version of this package. What is there is not done
+    again, unless it failed. After an OSError or a ConnectionError all that is done stays, and the next call goes on.
+
+    An item whose workers died more often than Dask's setting distributed.scheduler.allowed-failures allows is a row
+    with that error.
+    """
     from distributed import CancelledError
     from distributed.comm import CommClosedError
     from tqdm import tqdm

@@ -23,15 +23,47 @@ from .recording import Recording
 
 @dataclass(frozen=True, eq=False)
 class Residuals:
-    """An episode of a robot with n velocities at N instants, two in each window of smoothing.
+    """Episode of a robot with n velocities at N instants, two in each window of smoothing.
 
-    `names` (n): of the velocities. `t` (N,) s; `q` (N, nq), `qd`, `qdd` (N, n): smoothed. `measured`, with the efforts
-    of known forces, and `model`, both (N, n), N m or N: smoothed alike; `model` has the friction of the robot.
-    `external` (N, n): measured less model, what nothing known explains; of a contact, J^T times its wrench.
-    `damping`, `friction` (n): what the measured efforts less those of the rigid bodies fit best with, >= 0, NaN of
-    joints that rested or were not measured. `unexplained` (n): root mean square of what is left with these.
-    `energy` (N,): kinetic and potential, J. `work` (N,): of measured and known efforts since a piece began; `lost`
-    (N,): to the friction of the robot. `piece` (N,): its number."""
+    Parameters
+    ----------
+    names : tuple of str (n,)
+        Names of the velocities.
+    t : ndarray (N,)
+        Times in s.
+    q : ndarray (N, nq)
+        Configuration, smoothed.
+    qd, qdd : ndarray (N, n)
+        Velocities and accelerations, smoothed.
+    measured : ndarray (N, n)
+        Measured efforts with those of known forces, in N m or N, smoothed as the model's are.
+    model : ndarray (N, n)
+        Efforts of the model, with the friction of the robot, in N m or N.
+    damping, friction : ndarray (n,)
+        Damping and Coulomb friction with which the measured efforts less those of the rigid bodies fit best, >= 0. NaN
+        of joints that rested or were not measured.
+    unexplained : ndarray (n,)
+        Root mean square of the efforts that are left with these.
+    energy : ndarray (N,)
+        Kinetic and potential energy in J.
+    work : ndarray (N,)
+        Work of measured and known efforts since a piece began, in J.
+    lost : ndarray (N,)
+        Energy lost to the friction of the robot since a piece began, in J.
+    piece : ndarray (N,)
+        Number of the piece.
+    start : int
+        Time in ns since the epoch.
+    source : str
+        Address of the recording.
+    notes : Notes
+        Notes of the recording, and on its motion.
+
+    Notes
+    -----
+    The property ``external`` (N, n) is ``measured`` less ``model``, the efforts that nothing known explains. For a
+    contact they are J^T times its wrench.
+    """
 
     names: tuple[str, ...]
     t: np.ndarray
@@ -92,11 +124,34 @@ class Residuals:
 
 
 def residuals(recording: Recording, robot: Robot, forces: Sequence[Element] = (), window: float = WINDOW) -> Residuals:
-    """The efforts of the model beside those measured in a recording.
+    """Compare measured efforts in a recording with those of the model.
 
-    Positions are smoothed over `window` s and differentiated as identify does, efforts are smoothed alike, in each
-    piece without gaps. forces: elements of screw_dynamics.forces that are known to act, at the recording's times.
-    ValueError names what was not recorded."""
+    Parameters
+    ----------
+    recording : Recording
+        Recording of the robot.
+    robot : Robot
+        Robot with the model.
+    forces : sequence of Element, optional
+        Elements of screw_dynamics.forces that are known to act, at the recording's times.
+    window : float, optional
+        Time in s over which positions and efforts are smoothed.
+
+    Returns
+    -------
+    Residuals
+        Motion, efforts and energies of the episode.
+
+    Raises
+    ------
+    ValueError
+        If something needed was not recorded, which is named.
+
+    Notes
+    -----
+    Positions are smoothed over the window and differentiated as ``identify`` does. Efforts are smoothed alike, in each
+    piece without gaps.
+    """
     at = motion(recording, robot)
     parts = motion_pieces(robot, at.t, at.q, at.tau, checks.positive("window", window), DEGREE, forces, at.breaks)
     columns: dict[str, list] = {name: [] for name in (

@@ -31,14 +31,21 @@ BINS = 24               # of consecutive recordings: what drifts is compared fro
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LogsIdentification:
-    """The parameters that a robot's recordings give together, and how they agree.
+    """Parameters that a robot's recordings give together, and how they agree.
 
-    `found`: the Identification, of which `found.robot` has the parameters. `rows`: one a recording, in order: item,
-    error, start (ns), samples, equations, notes, and of each velocity, N m or N, root mean squares of what is not
-    explained: residual.<velocity> by the parameters found, left_out.<velocity> by the base parameters of all other
-    recordings. `drift`: one a bin of recordings that follow each other in time: bin, start, end (ns), recordings, and
-    of each base parameter k value.<k>, deviation.<k>, infinite where these do not show it, and change.<k>, its
-    difference from that of all in such deviations."""
+    Parameters
+    ----------
+    found : Identification
+        Result of all recordings. ``found.robot`` has the parameters.
+    rows : tuple of dict
+        One row per recording, in order: item, error, start (ns), samples, equations, notes, and for each velocity, in N
+        m or N, root mean squares of what is not explained: residual.<velocity> by the parameters found,
+        left_out.<velocity> by the base parameters of all other recordings.
+    drift : tuple of dict
+        One row per bin of recordings that follow each other in time: bin, start, end (ns), recordings, and for each
+        base parameter k value.<k>, deviation.<k>, infinite where these recordings do not show it, and change.<k>, its
+        difference from the value of all recordings, in such deviations.
+    """
 
     found: Identification
     rows: tuple[dict[str, Any], ...]
@@ -62,7 +69,18 @@ class LogsIdentification:
         return f"{len(self.rows) - len(self.failed)} recordings{lost}\n{self.found}"
 
     def plot(self, path: Any = None) -> Any:
-        """The figure of the drift: base parameters that changed most over time. Requires matplotlib, [plot]."""
+        """Plot the drift: base parameters that changed most over time.
+
+        Parameters
+        ----------
+        path : str, path or file, optional
+            File to write. Its ending gives the format: PNG, PDF or SVG.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            The figure. It requires matplotlib, of the extra [plot].
+        """
         from .figures import drift_figure
         return drift_figure(self, path)
 
@@ -72,15 +90,59 @@ def identify(recordings: Sequence[Recording | str], robot: Robot, out: Any = Non
              forces: Sequence[Element] = (), springs: Sequence[Element] = (), velocities: bool = False,
              read: Mapping[str, Any] | None = None, scheduler: Any = None, workers: int | None = None,
              timeout: float | None = None, progress: bool = True) -> LogsIdentification:
-    """Identify a robot from many recordings, each a `Recording` or an address, which workers read.
+    """Identify a robot from many recordings.
 
-    friction, armature, links, window, level, forces and springs are those of `identify` of one recording, whose fit
-    this is; velocities: by those that were recorded too, not by positions alone. The sum of the recordings is taken in
-    an order that is theirs, not that of workers: the result has the same bits with any number of them, on machines of
-    one kind. Addresses need a folder, `out`, for what each says; `read`: options of logs.read; the others are those of
-    logs.each. A recording that cannot be used is a row with its error.
+    Parameters
+    ----------
+    recordings : sequence of Recording, or of str
+        Recordings, or their addresses, which workers read.
+    robot : Robot
+        Prior robot, which the fit starts from.
+    out : str or path, optional
+        Folder for what each recording gives. It is required with addresses.
+    friction : {"estimate", "stribeck", "model", "none"}, optional
+        Treatment of friction. This and the next six are as of ``identify`` of one recording, whose fit this is.
+    armature : bool, optional
+        Estimate armature too.
+    links : collection of str, optional
+        Links to estimate.
+    window : float, optional
+        Time in s over which positions and efforts are smoothed.
+    level : float, optional
+        Level of the confidence intervals.
+    forces : sequence of Element, optional
+        Elements of screw_dynamics.forces that are known to act.
+    springs : sequence of str or Element, optional
+        Springs of which the stiffness is estimated.
+    velocities : bool, optional
+        Use the recorded velocities too, not positions alone.
+    read : dict of str to object, optional
+        Options of ``logs.read``.
+    scheduler : str or distributed.Client, optional
+        Scheduler of Dask. This and the next three are as of ``logs.each``.
+    workers : int, optional
+        Number of processes of this machine.
+    timeout : float, optional
+        Longest time for a recording in s.
+    progress : bool, optional
+        Show a progress bar.
 
-    ValueError if none can be used, or all together say too little."""
+    Returns
+    -------
+    LogsIdentification
+        Parameters of all recordings together. A recording that cannot be used is a row with its error.
+
+    Raises
+    ------
+    ValueError
+        If no recording can be used, or all together show too little. Also for addresses without ``out``, and for
+        recordings and addresses at once.
+
+    Notes
+    -----
+    The sum of the recordings is taken in their order, not the workers': the result has the same bits with any number of
+    workers, on machines of one kind.
+    """
     checked_level(level)
     what = unknowns(robot, friction, armature, links, springs)
     settings = {"what": what, "window": checks.positive("window", window), "forces": tuple(forces),

@@ -19,8 +19,15 @@ OUTLIER = 20.0          # where there is no limit, times the speed that 99 of 10
 
 @dataclass(frozen=True, eq=False)
 class Check:
-    """The problems of a recording. `row`: numbers of the episode, those of joints in columns with their names;
-    `problems`: each in words, none if all is well."""
+    """Problems of a recording.
+
+    Parameters
+    ----------
+    row : dict of str to object
+        Numbers of the episode. Those of joints are in columns with their names.
+    problems : tuple of str
+        Each problem in words. Empty if all is well.
+    """
 
     row: dict[str, Any]
     problems: tuple[str, ...]
@@ -32,10 +39,30 @@ class Check:
 def check(recording: Recording, robot: Robot) -> Check:
     """Check a recording against the limits of a robot, and its own clock.
 
-    Position, velocity and effort beyond the robot's limits; efforts at their limit, or cut off; messages that are
-    missing, by the usual period, which is the median; the longest gap and the spread of periods; positions that change
-    faster than anything moves. Rows that were dropped by the reader count as its notes say. ValueError names joints
-    that were not recorded."""
+    Parameters
+    ----------
+    recording : Recording
+        Recording of the robot.
+    robot : Robot
+        Robot with limits of positions, velocities and efforts.
+
+    Returns
+    -------
+    Check
+        Numbers of the episode, and its problems.
+
+    Raises
+    ------
+    ValueError
+        If joints of the robot were not recorded, which are named.
+
+    Notes
+    -----
+    Problems are: position, velocity and effort beyond the robot's limits; efforts at their limit, or cut off; messages
+    that are missing by the usual period, which is the median; positions that change faster than anything moves. The row
+    also has the longest gap and the spread of periods. Rows that were dropped by the reader count as its notes count
+    them.
+    """
     of = recording.of(robot)
     row: dict[str, Any] = {"start": of.start, "duration": of.duration, "samples": len(of.t), "pieces": len(of.pieces)}
     problems = [*_clock(of, row)]

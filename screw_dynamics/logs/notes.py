@@ -14,9 +14,17 @@ class Note(NamedTuple):
 
 
 class Notes:
-    """Notes in the order in which they were made; those with the same kind and text are one, with their sum.
+    """Notes in the order in which they were made.
 
-    Iterates over them, its length is their number, and it is false if there is none."""
+    Parameters
+    ----------
+    notes : iterable of tuple, optional
+        Notes (kind, text) or (kind, text, count). Those with the same kind and text are one, with their sum.
+
+    Notes
+    -----
+    It iterates over the notes, its length is their number, and it is false if there is none.
+    """
 
     def __init__(self, notes: Iterable[tuple[Any, ...]] = ()):
         self._counts: dict[tuple[str, str], int] = {}
@@ -24,13 +32,34 @@ class Notes:
             self.add(*note)
 
     def add(self, kind: str, text: str, count: int = 1) -> None:
-        """Note what happened count times; 0 times is no note."""
+        """Add a note of what happened.
+
+        Parameters
+        ----------
+        kind : str
+            Word to count by, as "gap".
+        text : str
+            Description with the place.
+        count : int, optional
+            Number of times that it happened. 0 times is no note.
+        """
         if count:
             key = str(kind), str(text)
             self._counts[key] = self._counts.get(key, 0) + int(count)
 
     def count(self, kind: str) -> int:
-        """Return the number of times that a kind of thing happened, 0 without a note of it."""
+        """Return the number of times that a kind of thing happened.
+
+        Parameters
+        ----------
+        kind : str
+            Word to count by.
+
+        Returns
+        -------
+        int
+            Sum over the notes of this kind. 0 without one.
+        """
         return sum(note.count for note in self if note.kind == kind)
 
     @property

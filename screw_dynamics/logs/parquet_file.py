@@ -25,9 +25,29 @@ UNITS = {"q": "rad or m", "qd": "rad/s or m/s", "tau": "N m or N", "position": "
 
 
 def write(recording: Recording, out: str | os.PathLike) -> str:
-    """Write a recording to an address that ends in .parquet, which is returned; a file that is there is replaced.
+    """Write a recording to a Parquet file.
 
-    Under another name first, so that there is the whole file or none. ValueError for a recording without samples."""
+    Parameters
+    ----------
+    recording : Recording
+        Recording with at least one sample.
+    out : str or path
+        Address that ends in .parquet. A file that is there is replaced.
+
+    Returns
+    -------
+    str
+        The address.
+
+    Raises
+    ------
+    ValueError
+        If the recording has no samples, or the address another ending.
+
+    Notes
+    -----
+    The file is written under another name first, so that there is the whole file or none.
+    """
     import pyarrow.parquet as parquet
     address = os.fspath(out)
     if not address.endswith(".parquet"):

@@ -17,18 +17,41 @@ from .roles import Topics, known_roles
 def read(address: str | os.PathLike, topics: Topics | None = None, *, gap: float | None = None, time: str = "stamp",
          command_joints: Sequence[str] = (), command_field: str = "position",
          columns: Any = None, max_bytes: int | None = None) -> Recording:
-    """The `Recording` at an address: MCAP, a folder or file of rosbag2, CSV, Parquet, or NumPy's .npz; a path, or an
-    address of fsspec.
+    """Read the recording at an address.
 
-    `topics` {role: topic, topics or None}: roles are joint_states, commands, odometry, wrenches, imu and description;
-    what is not named is found by type and name, and None is not wanted. `gap`: the longest step in s that is no
-    interruption; five usual ones by default. `time`: "stamp", when something was measured, or "log", when it was
-    logged. `command_joints`, `command_field`: what the numbers of a Float64MultiArray are. `columns`: those of a table,
-    as {"t": name, "q": {joint: name}, ...}, where their names do not say it. `max_bytes`: the bytes that the recording
-    may become when it is expanded; by default 64 MiB, or 100 times its size if that is more.
+    Parameters
+    ----------
+    address : str or path
+        A path, or an address of fsspec, of MCAP, a folder or file of rosbag2, CSV, Parquet, or NumPy's .npz.
+    topics : dict of str to str, sequence of str or None, optional
+        Topic or topics of each role: joint_states, commands, odometry, wrenches, imu and description. A role that is
+        not named is found by type and name. None leaves a role out.
+    gap : float, optional
+        Longest step in s that is no interruption. By default five usual ones.
+    time : {"stamp", "log"}, optional
+        "stamp" takes the time of the measurement, "log" the time of logging.
+    command_joints : sequence of str, optional
+        Joints of the numbers in a Float64MultiArray.
+    command_field : {"position", "velocity", "effort"}, optional
+        Quantity of the numbers in a Float64MultiArray.
+    columns : dict of str to str or dict, optional
+        Columns of a table, as ``{"t": name, "q": {joint: name}, ...}``, where their names do not show it.
+    max_bytes : int, optional
+        Largest number of bytes that the recording may become when it is expanded. By default 64 MiB, or 100 times its
+        size if that is more.
 
-    What is dropped, changed or damaged is in its `notes`. Raises ValueError if nothing can be read, or it is not known
-    which topic is meant, with names; ImportError without the extra [logs]."""
+    Returns
+    -------
+    Recording
+        The recording. Its ``notes`` list what is dropped, changed or damaged.
+
+    Raises
+    ------
+    ValueError
+        If nothing can be read, or it is not known which topic is meant. The message has the names.
+    ImportError
+        If the extra [logs] is not installed.
+    """
     gap = None if gap is None else checks.positive("gap", gap)
     checks.one_of("time", time, ("stamp", "log"))
     checks.one_of("command_field", command_field, FIELDS)

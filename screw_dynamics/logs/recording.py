@@ -20,10 +20,19 @@ FIELDS = "position", "velocity", "effort"       # of joints, as JointState and r
 
 @dataclass(frozen=True, eq=False)
 class Base:
-    """The motion of a floating base at the times of a recording.
+    """Motion of a floating base at the times of a recording.
 
-    q (k, 7): pose x y z, quaternion x y z w of `link` in `frame`; twist (k, 6), body-fixed, angular part first. NaN
-    where it was not measured."""
+    Parameters
+    ----------
+    q : array_like (k, 7)
+        Pose x y z, quaternion x y z w of ``link`` in ``frame``. NaN where it was not measured.
+    twist : array_like (k, 6)
+        Body-fixed twist, angular part first. NaN where it was not measured.
+    frame : str, optional
+        Frame of the pose.
+    link : str, optional
+        Link that the pose and the twist belong to.
+    """
 
     q: np.ndarray
     twist: np.ndarray
@@ -40,17 +49,46 @@ class Base:
 
 @dataclass(frozen=True, eq=False)
 class Recording:
-    """Joints over time; SI units, radians. Arrays (k, n) have a row a time and a column a joint, NaN where nothing was
-    measured; what is not given is NaN.
+    """Joints of a robot over time, in SI units and radians.
 
-    `joints`: names (n). `t` (k,): s after `start`, increasing; `start`: ns since the epoch. `q`, `qd`, `tau`:
-    positions, velocities, efforts. `commands` {"position", "velocity" or "effort": (k, n)}: the last ones at each
-    time, empty if there were none. `base`: of a floating robot. `wrenches` {frame: (times (m,), wrenches (m, 6) torque
-    first)}. `imu` {frame: (times (m,), angular velocity (m, 3), acceleration (m, 3))}. `description`: URDF text.
-    `source`: address. `topics` {role: topic}. `breaks`: rows before which time is interrupted, by a gap or a jump of
-    the clock. `notes`: what was found, dropped and changed.
+    Parameters
+    ----------
+    joints : sequence of str (n,)
+        Names of the joints.
+    t : array_like (k,)
+        Times in s after ``start``, increasing.
+    q : array_like (k, n)
+        Positions, with a row per time and a column per joint. NaN where nothing was measured.
+    qd : array_like (k, n), optional
+        Velocities, as ``q``. NaN if not given.
+    tau : array_like (k, n), optional
+        Efforts, as ``q``. NaN if not given.
+    start : int, optional
+        Time in ns since the epoch.
+    commands : dict of {"position", "velocity", "effort"} to array_like (k, n), optional
+        Last commands at each time. Empty if there were none.
+    base : Base, optional
+        Motion of the base of a floating robot.
+    wrenches : dict of str to tuple of array_like, optional
+        Times (m,) and wrenches (m, 6), torque first, by frame.
+    imu : dict of str to tuple of array_like, optional
+        Times (m,), angular velocity (m, 3) and acceleration (m, 3), by frame.
+    description : str, optional
+        URDF text.
+    source : str, optional
+        Address of the recording.
+    topics : dict of str to str, optional
+        Topic of each role.
+    breaks : tuple of int, optional
+        Rows before which time is interrupted, by a gap or a jump of the clock.
+    notes : Notes, optional
+        Notes on what was found, dropped and changed.
 
-    ValueError names what has another shape, and a time that does not follow."""
+    Raises
+    ------
+    ValueError
+        If an array has another shape, which is named, or a time does not follow the one before.
+    """
 
     joints: tuple[str, ...]
     t: np.ndarray
@@ -121,7 +159,23 @@ class Recording:
 
     # ------------------------------------------------------------------------------------------- as others
     def rows(self, rows: slice) -> Recording:
-        """A part of it; times, wrenches and IMU are those that they were."""
+        """Return a part of the recording.
+
+        Parameters
+        ----------
+        rows : slice
+            Rows of the part, without a step.
+
+        Returns
+        -------
+        Recording
+            The part. Its times, wrenches and IMU are unchanged.
+
+        Raises
+        ------
+        ValueError
+            If the slice has a step other than 1.
+        """
         first, last, step = rows.indices(len(self.t))
         if step != 1:
             raise ValueError(f"rows must be a slice without a step, not {rows}")
@@ -131,10 +185,28 @@ class Recording:
                        breaks=tuple(row - first for row in self.breaks if first < row < last))
 
     def of(self, robot: Robot) -> Recording:
-        """Its columns in the order of a robot's joints of one degree of freedom; others are left out, with a note.
-        Positions of continuous joints that are kept within a turn go on where they jump by one, with a note, too.
+        """Select the columns of a robot's joints, in its order.
 
-        ValueError names the joints of the robot that were not recorded."""
+        Parameters
+        ----------
+        robot : Robot
+            Robot with the joints.
+
+        Returns
+        -------
+        Recording
+            Its columns are those of the robot's joints of one degree of freedom.
+
+        Raises
+        ------
+        ValueError
+            If joints of the robot were not recorded, which are named.
+
+        Notes
+        -----
+        Other joints are left out, with a note. Positions of continuous joints that are kept within a turn go on where
+        they jump by one, with a note, too.
+        """
         names = [name for name in robot.joint_names if name not in robot.model.joint_frames]
         if missing := [name for name in names if name not in self.joints]:
             motors = {name for added in robot.model.motors.values() for name in added}
@@ -158,10 +230,28 @@ class Recording:
                        commands={name: x[:, columns] for name, x in self.commands.items()})
 
     def resampled(self, rate: float) -> Recording:
-        """At `rate` samples a second from the first time of each piece on; nothing crosses interruptions.
+        """Resample the recording at a constant rate.
 
-        Signals are interpolated linearly, commands held, quaternions interpolated and normalized. There is no low-pass:
-        of a lower rate, what is faster than half of it appears as something slower; a note says so."""
+        Parameters
+        ----------
+        rate : float
+            Samples a second, from the first time of each piece on.
+
+        Returns
+        -------
+        Recording
+            Resampled recording. Nothing crosses interruptions.
+
+        Raises
+        ------
+        ValueError
+            If the rate is not positive.
+
+        Notes
+        -----
+        Signals are interpolated linearly, commands held, quaternions interpolated and normalized. There is no low-pass
+        filter: at a lower rate, what is faster than half of it appears as something slower. A note names this.
+        """
         rate = checks.number("rate", rate)
         if not rate > 0.0:
             raise ValueError(f"rate must be positive, not {rate}")

@@ -25,18 +25,39 @@ class MjcfWarning(UserWarning):
 
 
 def read_mjcf(source: Any, folder: str | os.PathLike | None = None) -> Model:
-    """The Model of a model of MuJoCo: MJCF text, the path of a file that MuJoCo reads, an MjSpec or an MjModel.
+    """Read the Model of a model of MuJoCo.
 
-    folder: where all files are that text names, includes and meshes say; by default that of the file, or the working
-    folder for text. One that names others, by an absolute path say, is refused.
+    Parameters
+    ----------
+    source : str, path, MjSpec or MjModel
+        MJCF text, or the path of a file that MuJoCo reads, or a model of MuJoCo.
+    folder : str or path, optional
+        Folder of all files that the text names, as includes and meshes. By default the folder of the file, or the
+        working folder for text. A text that names others, by an absolute path for instance, is refused.
 
-    Bodies are links and sites are links fixed to them, joints have MuJoCo's order, kinds, damping, dry friction and
+    Returns
+    -------
+    Model
+        The model. Its ``warnings`` list what is left out.
+
+    Raises
+    ------
+    ValueError
+        If MuJoCo refuses the model, or is not installed, or the text names files outside the folder.
+
+    Warns
+    -----
+    MjcfWarning
+        If something is left out: armature of ball and free joints, springs, gravity compensation, actuators, tendons,
+        contacts, other equalities.
+
+    Notes
+    -----
+    Bodies are links and sites are links fixed to them. Joints have MuJoCo's order, kinds, damping, dry friction and
     limits, and q is qpos, a quaternion as x y z w. The equalities connect, weld and joint, the last of first order, are
     Model.constraints, rigid where MuJoCo's give way. The velocities of free joints are twists in the body's frame,
     angular part first, where MuJoCo's are linear in the world and then angular in the body.
-
-    An MjcfWarning names what is left out: armature of ball and free joints, springs, gravity compensation, actuators,
-    tendons, contacts, other equalities. ValueError for what MuJoCo refuses, and where it is not installed."""
+    """
     model = model_of(compiled(source, folder))
     issue(model.warnings, MjcfWarning)
     return model

@@ -11,12 +11,24 @@ _claimed: dict[str, int] = {}
 
 
 def isolate() -> int:
-    """Give this process, and those that it starts, a DDS domain that no other process of this user on this machine has
-    been given so; its id. RuntimeError if all are taken.
+    """Give this process, and those that it starts, a DDS domain of its own.
 
-    To be called before rclpy is initialized, as often as one likes: it sets ROS_DOMAIN_ID, and keeps discovery on this
-    machine. What runs several robots at once, as the workers of a campaign do, calls it in each process; the fixtures
-    of the pytest plugin do so."""
+    Returns
+    -------
+    int
+        Id of the domain. No other process of this user on this machine has got it in this way.
+
+    Raises
+    ------
+    RuntimeError
+        If all domains are taken.
+
+    Notes
+    -----
+    It must be called before rclpy is initialized, and may be called repeatedly: it sets ROS_DOMAIN_ID, and keeps
+    discovery on this machine. A program that runs several robots at once, as the workers of a campaign do, calls it in
+    each process. The fixtures of the pytest plugin do so.
+    """
     if _claimed.get("process") != os.getpid():      # a fork has what its parent claimed
         domain, lock = claim_domain()
         _claimed.update(process=os.getpid(), domain=domain, lock=lock)

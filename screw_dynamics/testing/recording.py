@@ -89,15 +89,48 @@ class Recording:
         return self.states.names
 
     def position(self, joint: str) -> np.ndarray:
-        """(samples,), rad or m."""
+        """Return the positions of a joint.
+
+        Parameters
+        ----------
+        joint : str
+            Name of the joint.
+
+        Returns
+        -------
+        ndarray (samples,)
+            Positions in rad or m.
+        """
         return self.states.values("position", joint)
 
     def velocity(self, joint: str) -> np.ndarray:
-        """(samples,), rad/s or m/s."""
+        """Return the velocities of a joint.
+
+        Parameters
+        ----------
+        joint : str
+            Name of the joint.
+
+        Returns
+        -------
+        ndarray (samples,)
+            Velocities in rad/s or m/s.
+        """
         return self.states.values("velocity", joint)
 
     def effort(self, joint: str) -> np.ndarray:
-        """(samples,), N m or N: what the actuator gives."""
+        """Return the efforts of a joint.
+
+        Parameters
+        ----------
+        joint : str
+            Name of the joint.
+
+        Returns
+        -------
+        ndarray (samples,)
+            Efforts that the actuator gives, in N m or N.
+        """
         return self.states.values("effort", joint)
 
     @property
@@ -119,7 +152,20 @@ class Recording:
         return np.array([[*_numbers(wrench.torque, "xyz"), *_numbers(wrench.force, "xyz")] for wrench in wrenches])
 
     def command(self, joint: str, field: str | None = None) -> np.ndarray:
-        """(commands,): a field of the joint's commands; None: the first that is not empty."""
+        """Return the commands of a joint.
+
+        Parameters
+        ----------
+        joint : str
+            Name of the joint.
+        field : {"position", "velocity", "effort"}, optional
+            Field of the commands. By default the first that is not empty.
+
+        Returns
+        -------
+        ndarray (commands,)
+            Values of the field.
+        """
         if field is not None:
             return self.commands.values(field, joint)
         for each in FIELDS:
@@ -130,7 +176,29 @@ class Recording:
 
     def series(self, joint: str, quantity: str = "position", after: float = -math.inf, before: float = math.inf
                ) -> tuple[np.ndarray, np.ndarray]:
-        """Times and values of a quantity of a joint, where it has a value, from `after` to `before`."""
+        """Return times and values of a quantity of a joint, where it has a value.
+
+        Parameters
+        ----------
+        joint : str
+            Name of the joint.
+        quantity : {"position", "velocity", "effort", "command"}, optional
+            Field of joint_states, or "command" of joint_commands.
+        after, before : float, optional
+            Span in simulated seconds, both ends included.
+
+        Returns
+        -------
+        t : ndarray (k,)
+            Times in s.
+        values : ndarray (k,)
+            Values at these times.
+
+        Raises
+        ------
+        ValueError
+            If there is no such quantity, or no value of it in the span.
+        """
         if quantity == "command":
             t, values = self.commands.time, self.command(joint)
         elif quantity in FIELDS:
@@ -144,17 +212,66 @@ class Recording:
         return t[inside], values[inside]
 
     def array(self, topic: str, field: Callable[[Any], Any]) -> np.ndarray:
-        """(messages, ...) of a recorded topic: `field(message)` of each."""
+        """Return a field of the messages on a recorded topic as an array.
+
+        Parameters
+        ----------
+        topic : str
+            Name of the topic.
+        field : callable
+            Function ``field(message)`` that returns a value of each message.
+
+        Returns
+        -------
+        ndarray (messages, ...)
+            Values of all messages.
+        """
         return np.array([field(message) for message in self.topics[topic]])
 
     # --------------------------------------------------------------------------------------------- questions
     def max_abs(self, joint: str, quantity: str = "position", target: float = 0.0, **span: float) -> float:
-        """The largest distance of a quantity from `target`."""
+        """Return the largest distance of a quantity from a target.
+
+        Parameters
+        ----------
+        joint : str
+            Name of the joint.
+        quantity : {"position", "velocity", "effort", "command"}, optional
+            Quantity, as of ``series``.
+        target : float, optional
+            Target in the quantity's unit.
+        **span
+            ``after`` and ``before``, as of ``series``.
+
+        Returns
+        -------
+        float
+            Largest distance.
+        """
         return float(np.abs(self.series(joint, quantity, **span)[1] - target).max())
 
     def settling_time(self, joint: str, target: float, tolerance: float, quantity: str = "position", **span: float
                       ) -> float:
-        """The time from which on a quantity stays within `tolerance` of `target`; inf if it does not at the end."""
+        """Return the time from which on a quantity stays near a target.
+
+        Parameters
+        ----------
+        joint : str
+            Name of the joint.
+        target : float
+            Target in the quantity's unit.
+        tolerance : float
+            Largest distance from the target.
+        quantity : {"position", "velocity", "effort", "command"}, optional
+            Quantity, as of ``series``.
+        **span
+            ``after`` and ``before``, as of ``series``.
+
+        Returns
+        -------
+        float
+            Time in s. Infinite if the quantity is not within the tolerance at the end.
+        """
         t, values = self.series(joint, quantity, **span)
         outside = np.flatnonzero(np.abs(values - target) > tolerance)
         if not len(outside):
@@ -162,13 +279,38 @@ class Recording:
         return float(t[outside[-1] + 1]) if outside[-1] + 1 < len(t) else math.inf
 
     def settled(self, joint: str, target: float, tolerance: float, by: float | None = None, **span: Any) -> bool:
-        """Return True if a quantity is within `tolerance` of `target` at the end, and has been since the time `by`."""
+        """Return True if a quantity is near a target at the end, and has been since a given time.
+
+        Parameters
+        ----------
+        joint : str
+            Name of the joint.
+        target : float
+            Target in the quantity's unit.
+        tolerance : float
+            Largest distance from the target.
+        by : float, optional
+            Time in s since which the quantity must be within the tolerance. By default any.
+        **span
+            ``quantity``, ``after`` and ``before``, as of ``series``.
+
+        Returns
+        -------
+        bool
+            True if it has settled.
+        """
         return self.settling_time(joint, target, tolerance, **span) <= (math.inf if by is None else by) + 1e-9 and (
             math.isfinite(self.settling_time(joint, target, tolerance, **span)))
 
     def digest(self) -> str:
-        """A hash of the names and numbers on joint_states and joint_commands, of the times of the states, and of the
-        numbers on odom and base_wrench."""
+        """Return a hash of the recorded numbers.
+
+        Returns
+        -------
+        str
+            Hash of the names and numbers on joint_states and joint_commands, of the times of the states, and of the
+            numbers on odom and base_wrench.
+        """
         found = hashlib.sha256(self.time.tobytes())
         for message in (*self._states, *self._commands):
             found.update("\0".join(message.name).encode())
@@ -180,19 +322,74 @@ class Recording:
     # --------------------------------------------------------------------------------------------- assertions
     def assert_within(self, joint: str, target: float, tolerance: float, quantity: str = "position", **span: float
                       ) -> None:
-        """AssertionError unless a quantity stays within `tolerance` of `target`."""
+        """Assert that a quantity stays near a target.
+
+        Parameters
+        ----------
+        joint : str
+            Name of the joint.
+        target : float
+            Target in the quantity's unit.
+        tolerance : float
+            Largest distance from the target.
+        quantity : {"position", "velocity", "effort", "command"}, optional
+            Quantity, as of ``series``.
+        **span
+            ``after`` and ``before``, as of ``series``.
+
+        Raises
+        ------
+        AssertionError
+            If the quantity leaves the tolerance.
+        """
         __tracebackhide__ = True
         t, values = self.series(joint, quantity, **span)
         self._assert(t, values, np.abs(values - target), tolerance, f"{quantity} of {joint}", f"off {target:g}")
 
     def assert_below(self, joint: str, limit: float, quantity: str = "effort", **span: float) -> None:
-        """AssertionError unless the size of a quantity stays at or below `limit`."""
+        """Assert that the size of a quantity stays at or below a limit.
+
+        Parameters
+        ----------
+        joint : str
+            Name of the joint.
+        limit : float
+            Limit in the quantity's unit.
+        quantity : {"position", "velocity", "effort", "command"}, optional
+            Quantity, as of ``series``.
+        **span
+            ``after`` and ``before``, as of ``series``.
+
+        Raises
+        ------
+        AssertionError
+            If the size exceeds the limit.
+        """
         __tracebackhide__ = True
         t, values = self.series(joint, quantity, **span)
         self._assert(t, values, np.abs(values), limit, f"{quantity} of {joint}", "in size")
 
     def assert_settled(self, joint: str, target: float, tolerance: float, by: float | None = None, **span: Any) -> None:
-        """AssertionError unless a quantity is within `tolerance` of `target` at the end, and since the time `by`."""
+        """Assert that a quantity is near a target at the end, and has been since a given time.
+
+        Parameters
+        ----------
+        joint : str
+            Name of the joint.
+        target : float
+            Target in the quantity's unit.
+        tolerance : float
+            Largest distance from the target.
+        by : float, optional
+            Time in s since which the quantity must be within the tolerance. By default any.
+        **span
+            ``quantity``, ``after`` and ``before``, as of ``series``.
+
+        Raises
+        ------
+        AssertionError
+            If the quantity has not settled.
+        """
         __tracebackhide__ = True
         if self.settled(joint, target, tolerance, by, **span):
             return

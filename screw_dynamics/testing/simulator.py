@@ -46,27 +46,58 @@ CHUNK = 50   # periods in one request, so that the recording keeps up
 
 
 class RobotSimulator:
-    """A simulated robot, paused; `advance` and `advance_until` make its time go on, `recording` has what it did.
+    """Simulated robot in a process of its own, paused until the test advances its time.
 
-    * urdf: path of a URDF or xacro file, or XML text; xacro_args: {name: value} of the xacro file. robot: the same as
-      a `Robot`, for the test's own calculations.
-    * controllers: command lines of nodes, run with simulated time in the same namespace; or rclpy nodes made by the
-      test, which are spun while time advances. One of them may be given alone.
-    * period: seconds of simulated time between two states. trigger: what controllers answer: "joint_states", each
-      state; "clock", on a timer of this period. answers: the messages on joint_commands, and on base_wrench of a robot
-      on a floating base, that make up an answer; None: one of each controller. awaits {topic: type}: topics that have
-      to answer too, by a message each.
-    * record {topic: type}: more topics in the recording. parameters: of simulator_node. initial_positions {joint:
-      position}. namespace: of all nodes. keeps_clock: false for all but the first of several robots.
-    * scene: what is around the robot, path or text of a scene file; ground: the robot stands on the plane z = 0. The
-      recording has the topics contacts and objects then.
-    * tolerate: what else is an error, of "refused" (a command that is not finite, or of a wrong length, say), "unknown
-      joint", "no command" (NaN or an empty field for a joint that is named), "other field" (than that of the joint's
-      command interface), and "unused setting" (parameters and initial positions).
-    * patience: wall seconds without progress, after which the run fails. folder: for logs; None: a temporary one,
-      which a `with` block that ends well removes, except in pytest.
+    Parameters
+    ----------
+    urdf : str or Path
+        Path of a URDF or xacro file, or XML text.
+    controllers : str, rclpy Node, or sequence of these, optional
+        Command lines of nodes, which run with simulated time in the same namespace, or rclpy nodes made by the test,
+        which are spun while time advances.
+    period : float, optional
+        Simulated time between two states, in s.
+    trigger : {"joint_states", "clock"}, optional
+        Event that controllers answer: each state, or a timer of this period on the clock.
+    answers : int, optional
+        Number of messages on joint_commands, and on base_wrench of a robot on a floating base, that make up an answer.
+        By default one of each controller.
+    awaits : dict of str to type, optional
+        Topics that have to answer too, by a message each, with their types.
+    record : dict of str to type, optional
+        More topics in the recording, with their types.
+    parameters : dict of str to object, optional
+        Parameters of simulator_node.
+    initial_positions : dict of str to float, optional
+        Initial position of joints, by name.
+    namespace : str, optional
+        Namespace of all nodes.
+    keeps_clock : bool, optional
+        False for all but the first of several robots.
+    patience : float, optional
+        Wall time without progress, in s, after which the run fails.
+    folder : Path, optional
+        Folder for logs. By default a temporary one, which a ``with`` block that ends well removes, except in pytest.
+    xacro_args : dict of str to str, optional
+        Arguments of the xacro file.
+    tolerate : sequence of str, optional
+        Kinds of complaints that are no error, of "refused" (a command that is not finite or of a wrong length, for
+        instance), "unknown joint", "no command" (NaN or an empty field for a joint that is named), "other field" (than
+        the one of the joint's command interface), and "unused setting" (parameters and initial positions).
+    scene : str or Path, optional
+        Surroundings of the robot, as path or text of a scene file.
+    ground : bool, optional
+        Let the robot stand on the plane z = 0.
 
-    A context, or `start` and `close`. `LockstepError` says which process has ended, or what was not answered."""
+    Notes
+    -----
+    ``advance`` and ``advance_until`` let its time advance, ``recording`` has the run. ``robot`` is the same robot as a
+    ``Robot``, for the test's own calculations. With a scene or ground the recording has the topics contacts and
+    objects.
+
+    It is a context manager. Outside of a ``with`` block, call ``start`` and ``close``. A ``LockstepError`` names the
+    process that has ended, or the request that was not answered.
+    """
 
     def __init__(
         self, urdf: str | Path, controllers: str | Node | Sequence[Any] = (), *, period: float = 0.01,
@@ -110,7 +141,13 @@ class RobotSimulator:
 
     # --------------------------------------------------------------------------------------------- start and end
     def start(self) -> "RobotSimulator":
-        """Start all processes, and wait until the robot is loaded and everybody has found each other."""
+        """Start all processes, and wait until the robot is loaded and all nodes have found each other.
+
+        Returns
+        -------
+        RobotSimulator
+            The simulator itself.
+        """
         try:
             self._start_processes()
             self._driver = Driver(self.namespace, self._nodes, self._check, self._patience)
@@ -232,9 +269,22 @@ class RobotSimulator:
         return float(self.recording.time[-1]) if len(self.recording.states.messages) else 0.0
 
     def advance(self, seconds: float) -> Recording:
-        """Let simulated time advance by a multiple of the period. The recording.
+        """Let simulated time advance.
 
-        Every state on the way is published once, and answered before time goes on."""
+        Parameters
+        ----------
+        seconds : float
+            Simulated time in s, a multiple of the period.
+
+        Returns
+        -------
+        Recording
+            Recording of the run.
+
+        Notes
+        -----
+        Every state on the way is published once, and answered before time goes on.
+        """
         periods = steps_of(seconds, self.period, "seconds")
         self._settle()
         chunk = 1 if self._awaits else CHUNK
@@ -243,9 +293,25 @@ class RobotSimulator:
         return self.recording
 
     def advance_until(self, condition: Callable[[Recording], Any], deadline: float) -> Any:
-        """Advance period by period until `condition(recording)` holds; its value.
+        """Advance period by period until a condition holds.
 
-        DeadlineError, an AssertionError, when it does not within `deadline` seconds of simulated time."""
+        Parameters
+        ----------
+        condition : callable
+            Function ``condition(recording)``, whose value is true when the condition holds.
+        deadline : float
+            Longest simulated time in s, a multiple of the period.
+
+        Returns
+        -------
+        object
+            Value of the condition.
+
+        Raises
+        ------
+        DeadlineError
+            If the condition does not hold within the deadline. It is an AssertionError.
+        """
         periods = steps_of(deadline, self.period, "deadline")
         self._settle()
         for k in range(periods + 1):
@@ -297,7 +363,27 @@ class RobotSimulator:
 
     # --------------------------------------------------------------------------------------------- services
     def call(self, kind: type, name: str, /, **fields: Any) -> Any:
-        """The answer of any service; LockstepError when it has a field `success` that is false."""
+        """Call any service.
+
+        Parameters
+        ----------
+        kind : type
+            Type of the service.
+        name : str
+            Name of the service.
+        **fields
+            Fields of the request.
+
+        Returns
+        -------
+        object
+            Response of the service.
+
+        Raises
+        ------
+        LockstepError
+            If the response has a field ``success`` that is false.
+        """
         answer = self._driver.call(kind, name, **fields)
         if not getattr(answer, "success", True):
             raise LockstepError(f"{name}: {answer.message}")
@@ -305,10 +391,28 @@ class RobotSimulator:
 
     def reset(self, position: Mapping[str, float] | None = None, velocity: Mapping[str, float] | None = None,
               base_pose: Sequence[float] | None = None, base_twist: Sequence[float] | None = None) -> None:
-        """Back to the initial state, or to that of the joints named; the recording starts anew, time goes on.
+        """Reset to the initial state, or to a given one.
 
-        velocity: of joints in `position`; zero for others. base_pose: x y z, quaternion x y z w of a floating base;
-        base_twist: its angular, then linear velocity, in its own frame, zero unless it is given."""
+        Parameters
+        ----------
+        position : dict of str to float, optional
+            Positions of joints, by name, in rad or m. Others go to their initial positions.
+        velocity : dict of str to float, optional
+            Velocities of joints in ``position``, by name, in rad/s or m/s. Zero for others.
+        base_pose : array_like (7,), optional
+            Pose x y z, quaternion x y z w of a floating base.
+        base_twist : array_like (6,), optional
+            Angular, then linear velocity of the floating base in its own frame. Zero unless it is given.
+
+        Raises
+        ------
+        ValueError
+            If there is a velocity of a joint without a position, or ``base_twist`` without ``base_pose``.
+
+        Notes
+        -----
+        The recording starts anew. Time goes on.
+        """
         if stray := [joint for joint in velocity or {} if joint not in (position or {})]:
             raise ValueError(f"velocity of joint '{stray[0]}' is given, but no position of it")
         if base_twist is not None and base_pose is None:
@@ -327,35 +431,102 @@ class RobotSimulator:
         self._expected, self._settled = {"states": 0, "commands": 0}, False
 
     def set_payload(self, link: str, mass: float, com: Sequence[float] = (0, 0, 0), inertia: Any = None) -> None:
-        """Let a link carry a payload, which controllers do not know of, from now on, resets included; mass 0: none.
+        """Let a link carry a payload from now on, resets included.
 
-        com (3,) [m] in the link's frame, inertia (3, 3) [kg m^2] about it; None: a point."""
+        Parameters
+        ----------
+        link : str
+            Link that carries the payload.
+        mass : float
+            Mass in kg. 0 removes the payload.
+        com : array_like (3,), optional
+            Center of mass in m, in the link's frame.
+        inertia : array_like (3, 3), optional
+            Rotational inertia in kg m^2 about the center of mass. By default zero, for a point.
+
+        Notes
+        -----
+        Controllers do not know of the payload.
+        """
         rotational = np.zeros((3, 3)) if inertia is None else inertia
         load = messages.inertia_message(mass, np.array(com, dtype=float), rotational)
         self.call(SetPayload, f"{SIMULATOR}/set_payload", link=link, inertia=load)
 
     def place(self, name: str, pose: Sequence[float], twist: Sequence[float] = (0.0,) * 6) -> None:
-        """Put an object of the scene at a pose x y z, quaternion x y z w in the root link, with a twist in its own
-        frame, angular part first, from now on; a reset brings it back."""
+        """Put an object of the scene at a pose from now on.
+
+        Parameters
+        ----------
+        name : str
+            Name of the object.
+        pose : array_like (7,)
+            Pose x y z, quaternion x y z w in the root link.
+        twist : array_like (6,), optional
+            Twist in the object's own frame, angular part first.
+
+        Notes
+        -----
+        A reset brings the object back.
+        """
         self.call(SetObject, f"{SIMULATOR}/set_object", name=name,
                   pose=messages.placement_message(np.array(pose, dtype=float)),
                   twist=messages.twist_message(np.array(twist, dtype=float)))
 
     def spawn(self, name: str, description: str, pose: Sequence[float] = (0, 0, 0, 0, 0, 0, 1)) -> None:
-        """Add an object to the scene, described as in a scene file, but for its name and place."""
+        """Add an object to the scene.
+
+        Parameters
+        ----------
+        name : str
+            Name of the object.
+        description : str
+            Description as in a scene file, but without its name and place.
+        pose : array_like (7,), optional
+            Pose x y z, quaternion x y z w in the root link.
+        """
         self.call(SpawnObject, f"{SIMULATOR}/spawn_object", name=name, description=description,
                   pose=messages.placement_message(np.array(pose, dtype=float)))
 
     def delete(self, name: str) -> None:
-        """Take an object out of the scene."""
+        """Take an object out of the scene.
+
+        Parameters
+        ----------
+        name : str
+            Name of the object.
+        """
         self.call(DeleteObject, f"{SIMULATOR}/delete_object", name=name)
 
     def set_friction(self, name: str, friction: float) -> None:
-        """Let a link or an object have another coefficient of friction."""
+        """Set the coefficient of friction of a link or an object.
+
+        Parameters
+        ----------
+        name : str
+            Name of the link or object.
+        friction : float
+            Coefficient of friction.
+        """
         self.call(SetFriction, f"{SIMULATOR}/set_friction", name=name, friction=float(friction))
 
     def object(self, name: str) -> np.ndarray:
-        """The pose x y z, quaternion x y z w (7,) of an object in the last state. KeyError if there is none."""
+        """Return the pose of an object in the last state.
+
+        Parameters
+        ----------
+        name : str
+            Name of the object.
+
+        Returns
+        -------
+        ndarray (7,)
+            Pose x y z, quaternion x y z w.
+
+        Raises
+        ------
+        KeyError
+            If there is no object of this name.
+        """
         states = self.recording.topics["objects"][-1]
         if name not in states.names:
             raise KeyError(f"object {name!r} is not among {', '.join(states.names) or 'none'}")
@@ -363,7 +534,19 @@ class RobotSimulator:
 
     def push(self, link: str, force: Sequence[float] = (0, 0, 0), torque: Sequence[float] = (0, 0, 0),
              duration: float = 0.0) -> None:
-        """Apply a wrench to a link, in its frame, for some simulated seconds from now on; 0: until a reset."""
+        """Apply a wrench to a link from now on.
+
+        Parameters
+        ----------
+        link : str
+            Link, in whose frame the wrench is.
+        force : array_like (3,), optional
+            Force in N.
+        torque : array_like (3,), optional
+            Torque in N m.
+        duration : float, optional
+            Simulated time in s. 0 applies the wrench until a reset.
+        """
         wrench = Wrench()
         for vector, values in ((wrench.force, force), (wrench.torque, torque)):
             vector.x, vector.y, vector.z = map(float, values)
@@ -373,7 +556,20 @@ class RobotSimulator:
 
 
 def advance(simulators: Sequence[RobotSimulator], seconds: float) -> None:
-    """Let the time of several robots advance together, period by period; the one that keeps the clock comes first."""
+    """Let the time of several robots advance together, period by period.
+
+    Parameters
+    ----------
+    simulators : sequence of RobotSimulator
+        Robots of the same period. The one that keeps the clock comes first.
+    seconds : float
+        Simulated time in s, a multiple of the period.
+
+    Raises
+    ------
+    ValueError
+        If the periods differ.
+    """
     periods = {simulator.period for simulator in simulators}
     if len(periods) != 1:
         raise ValueError(f"the robots have the periods {sorted(periods)} s, must have the same")

@@ -31,32 +31,57 @@ WORLDS, FLOATING_BASE = ("world", "universe"), "floating_base"
 def read_urdf(source: Source, base_link: str | None = None, tip_link: str | None = None,
               lock: Positions | None = None, floating_base: bool = False,
               xacro_args: Mapping[str, str] | None = None) -> Model:
-    """The Model of a URDF: a path, XML text (str or bytes), or an open file.
+    """Read the Model of a URDF.
 
-    A path may begin with ~, or be a file:// or package://<package>/<path> address; packages are those of
-    AMENT_PREFIX_PATH and ROS_PACKAGE_PATH. A file *.xacro is expanded by the package xacro, with xacro_args {name:
-    value} of its arguments.
+    Parameters
+    ----------
+    source : str, path, bytes or file object
+        Path, XML text, or open file. A path may begin with ~, or be a file:// or package://<package>/<path> address.
+        Packages are those of AMENT_PREFIX_PATH and ROS_PACKAGE_PATH. A file ``*.xacro`` is expanded by the package
+        xacro.
+    base_link : str, optional
+        Link that becomes the root, its frame the world frame. The links above it are left out. By default the root of
+        the file.
+    tip_link : str, optional
+        Link at which the tree ends: only the path from the root to this link, with all that is fixed to the links of
+        the path. Joints that branch off are cut, with a warning. By default every leaf is reached.
+    lock : dict of str to float or array_like, optional
+        Positions in rad or m, by name, at which joints are fixed, and with them the joints that follow them. Their
+        links are fixed to those above, also where ``tip_link`` cuts: a gripper's locked fingers stay, with their mass.
+        A floating joint is locked at x y z and a quaternion x y z w, or at a pose (4, 4), a planar one at x, y and
+        angle.
+    floating_base : bool, optional
+        Let the root link, or ``base_link``, move freely against a new root link, by the joint ``floating_base``, of
+        which q has x y z and a quaternion x y z w first; see ModelBuilder.add_group_joint. The new link is called
+        ``world``, or ``universe`` where a link of the robot is called ``world``: ``Model.root`` is its name.
+    xacro_args : dict of str to str, optional
+        Arguments of the xacro file.
 
-    base_link: the link that becomes the root, its frame the world frame; the links above it are left out. tip_link:
-    only the path from the root to this link, with all that is fixed to the links of the path; joints that branch off
-    are cut, with a warning. None: from the root of the file, down to every leaf.
+    Returns
+    -------
+    Model
+        The model.
 
-    lock: {joint name: position in rad or m}; these joints are fixed there, and with them the joints that follow them.
-    Their links are fixed to those above, also where tip_link cuts: a gripper's locked fingers stay, with their mass.
-    A floating joint is locked at x y z and a quaternion x y z w, or at a pose (4, 4), a planar one at x, y and angle.
+    Raises
+    ------
+    UrdfError
+        If dynamics would be undefined, or an argument is wrong. The message names the line, the element and the value.
 
+    Warns
+    -----
+    UrdfWarning
+        If something else cannot be read, as a limit, or is surely a mistake. ``Model.warnings`` has it, too.
+
+    Notes
+    -----
     Bodies, and so joint names, come depth-first from the root, the children of a link in the order of their joints'
     names (as strings; Pinocchio's order too). The order of the file's elements has no influence on the model.
 
-    floating_base: the root link, or base_link, moves freely against a new root link, by the joint `floating_base`, of
-    which q has x y z and a quaternion x y z w first; see ModelBuilder.add_group_joint. The new link is called `world`,
-    or `universe` where a link of the robot is called `world`: `Model.root` says which. Joints of the types floating and
-    planar are such joints anywhere: a floating one "free", the axis of a planar one is the normal of its plane.
+    Joints of the types floating and planar are joints on groups anywhere: a floating one "free", and the axis of a
+    planar one is the normal of its plane.
 
-    Loops that elements <loop_joint> and <distance> close, and <gear>s, are Model.constraints; docs/closed_loops.md.
-
-    UrdfError names the line, the element and the value of what leaves dynamics undefined, or of a wrong argument. What
-    does not, a limit that cannot be read, say, or is surely a mistake, is a UrdfWarning, and in `Model.warnings`."""
+    Loops that elements <loop_joint> and <distance> close, and <gear>s, are Model.constraints; see docs/closed_loops.md.
+    """
     source = opened(source, xacro_args)
     model = model_of(source, base_link, tip_link, lock, floating_base=floating_base)
     path = path_of(source)

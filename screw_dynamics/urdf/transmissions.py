@@ -38,15 +38,32 @@ KINDS = {"SimpleTransmission": (1, _simple), "DifferentialTransmission": (2, _di
 
 
 def transmissions(source: Source, xacro_args: Mapping[str, str] | None = None) -> tuple[Transmission, ...]:
-    """The transmissions of a URDF, a path, XML text or an open file, xacro too: simple, differential and four-bar
-    linkages of transmission_interface, in <ros2_control> or, in the older form, in <robot>.
+    """Read the transmissions of a URDF.
 
-    Positions are those of transmission_interface; efforts are by virtual work, which for its four-bar linkage gives
-    others than it does. Of a simple one ROS 2 takes the joint's reduction, ROS 1 the actuator's. Joints and actuators
-    are in the order of their roles.
+    Parameters
+    ----------
+    source : str, path, bytes or file object
+        Path, XML text, or open file; xacro too.
+    xacro_args : dict of str to str, optional
+        Arguments of the xacro file.
 
-    UrdfError names line, transmission and value of what is missing, 0, no number, or of another kind, and a name that
-    two have."""
+    Returns
+    -------
+    tuple of Transmission
+        Simple, differential and four-bar linkages of transmission_interface, in <ros2_control> or, in the older form,
+        in <robot>. Joints and actuators are in the order of their roles.
+
+    Raises
+    ------
+    UrdfError
+        If a value is missing, 0, no number, or of another kind, or two transmissions have the same name. The message
+        names the line, the transmission and the value.
+
+    Notes
+    -----
+    Positions are those of transmission_interface. Efforts are by virtual work: for a four-bar linkage they differ from
+    those of transmission_interface. Of a simple transmission ROS 2 takes the joint's reduction, ROS 1 the actuator's.
+    """
     path = path_of(source)
     try:
         robot = _in_no_namespace(parse_xml(read_source(opened(source, xacro_args))))

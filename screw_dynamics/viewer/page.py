@@ -315,14 +315,41 @@ class View:
 
 def view(robot: Any, t: Any = None, q: ArrayLike | None = None, *, urdf: str | None = None,
          host: str = "127.0.0.1", port: int = 8080, speed: float = 1.0) -> View:
-    """Open a web page with a robot, and return its View; `view(robot).wait()` in a script serves it until Ctrl-C.
+    """Open a web page with a robot.
 
-    t, q: a motion (samples,), (..., samples, nq) to play, as `rollout` returns it; q (nq,) alone: positions to show.
-    urdf: path or text of the URDF whose shapes are shown, by default the one that the robot was read from. Without any,
-    and where meshes are missing, bodies are boxes of their inertia. host: 127.0.0.1 serves this machine alone, 0.0.0.0
-    everybody. port: the first free one from here on. ImportError without viser, the extra [view].
+    Parameters
+    ----------
+    robot : Robot or Scene
+        Robot. For a Scene, ``view(scene, motion)`` is ``scene.view(motion)``.
+    t : array_like (samples,), optional
+        Times of a motion to play, as ``rollout`` returns them.
+    q : array_like (..., samples, nq) or (nq,), optional
+        Positions of the motion. Without times, the positions (nq,) to show.
+    urdf : str, optional
+        Path or text of the URDF whose shapes are shown. By default the one that the robot was read from. Without any,
+        and where meshes are missing, bodies are boxes of their inertia.
+    host : str, optional
+        Address to serve. 127.0.0.1 serves this machine alone, 0.0.0.0 everybody.
+    port : int, optional
+        Port. The first free one from here on is taken.
+    speed : float, optional
+        Speed of the motion, as a multiple of real time.
 
-    Of a Scene: view(scene, motion), as scene.view."""
+    Returns
+    -------
+    View
+        The page, served in the background. ``view(robot).wait()`` in a script serves it until Ctrl-C.
+
+    Raises
+    ------
+    ImportError
+        If viser, of the extra [view], is not installed.
+
+    Warns
+    -----
+    UserWarning
+        If shapes or meshes cannot be shown.
+    """
     if not isinstance(robot, Robot) and hasattr(robot, "contact_model"):
         return robot.view(t, q=q, urdf=urdf, host=host, port=port, speed=speed)
     start = None if q is None else checks.real_numbers("q", q, robot.nq)
