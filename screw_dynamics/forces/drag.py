@@ -88,7 +88,7 @@ class Drag(Element):
                  *(self.finite(name, at_least=0.0) for name in ("linear", "quadratic", "turning"))]]
 
     def mounted(self, prefix: str, root: str, R: np.ndarray) -> Drag:
-        """Return the element for its robot with prefixed names, with the flow in the axes of another root.
+        """Return the element of a robot with prefixed names, with the flow in the axes of another root.
 
         Parameters
         ----------

@@ -80,7 +80,7 @@ class Element:
         return tuple(getattr(self, field) for field in LINKS if getattr(self, field, None) is not None)
 
     def mounted(self, prefix: str, root: str, R: np.ndarray) -> Element:
-        """Return the element for its robot with prefixed names and its root link fixed to another root.
+        """Return the element of a robot with prefixed names, whose root link is fixed to another root.
 
         Parameters
         ----------

@@ -109,7 +109,7 @@ class LinkWrench(Element):
                 for (start, end), (first, last) in zip(pairwise(times), pairwise(wrenches), strict=True)]
 
     def mounted(self, prefix: str, root: str, R: np.ndarray) -> LinkWrench:
-        """Return the element for its robot with prefixed names, with a wrench in the axes of another root.
+        """Return the element of a robot with prefixed names, with a wrench in the axes of another root.
 
         Parameters
         ----------
