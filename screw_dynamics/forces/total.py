@@ -202,7 +202,7 @@ class ForceSum:
             Times, s.
         ahead : float, optional
             Time, s, by which the coordinates of elements at one joint are ahead of q along qd. If it is > 0, elements
-            at two joints do not resist.
+            at several joints do not resist.
 
         Returns
         -------

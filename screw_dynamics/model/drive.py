@@ -226,9 +226,9 @@ class Drive:
 
     Notes
     -----
-    All numbers but rotor_inertia and ratio are as the joint feels them, behind the gear: the position theta of the motor
-    is its angle over the ratio, its inertia B = ratio^2 rotor_inertia. Those of `electric`, `torque_speed` and `thermal`
-    are before the gear.
+    All numbers but rotor_inertia and ratio are as the joint feels them, behind the gear: the position theta of the
+    motor is its angle over the ratio, its inertia B = ratio^2 rotor_inertia. Those of `electric`, `torque_speed` and
+    `thermal` are before the gear.
 
     References
     ----------
