@@ -22,13 +22,24 @@ PARAMETERS = "t", "q", "qd", "p", "tau"
 
 @dataclass(frozen=True)
 class Custom(Element):
-    """A force given by a function(t, q, qd, p, tau) that Numba can compile: it sets the joint efforts tau (n), N m and
-    N, which are 0 before, from the time t, s, the configuration q (nq), the velocities qd (n) and its own numbers p,
-    which it cannot write.
+    """A force that a function of the state computes, which Numba can compile.
 
-    parameters: these numbers, which may change without compiling again. The function computes with single numbers,
-    q[0] or tau[1], by operators, comparisons, and functions of math or numpy: so its derivatives follow from it, exact,
-    without being given. On lanes it is called for one state after the other. All of its power counts as work."""
+    Parameters
+    ----------
+    function : callable
+        A function(t, q, qd, p, tau) with parameters of these names. It sets the joint efforts tau (n,), N m and N,
+        which are 0 before, from the time t, s, the configuration q (nq,), the velocities qd (n,), and its own numbers
+        p. It can write only tau.
+    parameters : array_like (k,), optional
+        The numbers p. They may change without compiling again.
+
+    Notes
+    -----
+    The function computes with single numbers, ``q[0]`` or ``tau[1]``, by operators, comparisons, and functions of math
+    or numpy. So its derivatives follow from it, exact, and need not be given.
+
+    On lanes it is called for one state after the other. All of its power counts as work.
+    """
 
     function: Callable
     parameters: tuple[float, ...] = ()
@@ -50,7 +61,23 @@ class Custom(Element):
         return fingerprint(self.function).key
 
     def rows(self, robot: Robot) -> list[list[float]]:
-        """One row: the parameters."""
+        """Return one row with the parameters of the function.
+
+        Parameters
+        ----------
+        robot : Robot
+            Model and frames of the robot.
+
+        Returns
+        -------
+        list of list of float
+            One row with the parameters, or with 0 if there are none.
+
+        Raises
+        ------
+        ValueError
+            If the robot has no joint, or the parameters are not finite numbers.
+        """
         if robot.model.n == 0:
             raise ValueError(f"{self}: the robot has no joint")
         return [self.array("parameters", ANY) or [0.0]]

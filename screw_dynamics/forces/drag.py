@@ -33,11 +33,28 @@ def push(p: np.ndarray, s: int, t: Scalar, A: Pose, U: Twist, B: Pose, V: Twist)
 @built_in
 @dataclass(frozen=True)
 class Drag(Element):
-    """The drag of a fluid on a link: the force -(linear + quadratic |u|) u at a point, u the velocity of the point less
-    `flow`, that of the fluid in the root link's axes, and the torque -turning w, w the link's angular velocity.
+    """The drag of a fluid on a link that moves through it.
 
-    linear: N s/m; quadratic: N s^2/m^2, half of density, area and drag coefficient; turning: N m s/rad; all >= 0.
-    point (3,): m, in the link's frame; flow (3,): m/s."""
+    Parameters
+    ----------
+    link : str
+        Link on which the fluid acts.
+    linear : float, optional
+        Linear coefficient, N s/m, >= 0.
+    quadratic : float, optional
+        Quadratic coefficient, N s^2/m^2, >= 0: half of density times area times drag coefficient.
+    turning : float, optional
+        Coefficient of rotation, N m s/rad, >= 0.
+    point : array_like (3,), optional
+        Point at which the force acts, m, in the link's frame.
+    flow : array_like (3,), optional
+        Velocity of the fluid, m/s, in the root link's axes.
+
+    Notes
+    -----
+    The force at the point is ``-(linear + quadratic |u|) u``, where u is the velocity of the point less `flow`. The
+    torque is ``-turning w``, where w is the link's angular velocity.
+    """
 
     link: str
     linear: float = 0.0
@@ -49,11 +66,42 @@ class Drag(Element):
     law: ClassVar[LinkLaw] = LinkLaw(9, push)
 
     def rows(self, robot: Robot) -> list[list[float]]:
-        """One row: the link's slot, and the nine numbers."""
+        """Return one row with the link's slot and the nine numbers.
+
+        Parameters
+        ----------
+        robot : Robot
+            Model and frames of the robot.
+
+        Returns
+        -------
+        list of list of float
+            One row.
+
+        Raises
+        ------
+        ValueError
+            If the link does not exist, or a number is not valid.
+        """
         frame = robot.frame(self.link, self)
         return [[0.0, float(frame.body), *frame.C @ Vec3(*self.array("point", 3)), *self.array("flow", 3),
                  *(self.finite(name, at_least=0.0) for name in ("linear", "quadratic", "turning"))]]
 
     def mounted(self, prefix: str, root: str, R: np.ndarray) -> Drag:
-        """The fluid flows in the axes of the other root."""
+        """Return the element of a robot with prefixed names, with the flow in the axes of another root.
+
+        Parameters
+        ----------
+        prefix : str
+            Text that is put before the link's name.
+        root : str
+            Name of the robot's own root link.
+        R : ndarray (3, 3)
+            Axes of the robot's own root link, resolved in the other root.
+
+        Returns
+        -------
+        Drag
+            An element with the new name and flow.
+        """
         return replace(super().mounted(prefix, root, R), flow=R @ self.array("flow", 3))    # type: ignore[type-var]

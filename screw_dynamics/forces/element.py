@@ -35,8 +35,23 @@ class Element:
         return described(self)
 
     def rows(self, robot: Robot) -> list[list[float]]:
-        """Return a row for each place where the element acts: the place, and its numbers. Raises ValueError, which
-        names what is not valid."""
+        """Return a row of numbers for each place where the element acts.
+
+        Parameters
+        ----------
+        robot : Robot
+            Model and frames of the robot.
+
+        Returns
+        -------
+        list of list of float
+            For each place the place itself, and the element's numbers there.
+
+        Raises
+        ------
+        ValueError
+            If a field of the element is not valid or does not fit the robot. The message names what is not valid.
+        """
         raise NotImplementedError
 
     @property
@@ -65,26 +80,77 @@ class Element:
         return tuple(getattr(self, field) for field in LINKS if getattr(self, field, None) is not None)
 
     def mounted(self, prefix: str, root: str, R: np.ndarray) -> Element:
-        """The element of a robot whose names get a prefix, and whose root link is fixed, with axes R (3, 3), to another
-        root."""
+        """Return the element of a robot with prefixed names, whose root link is fixed to another root.
+
+        Parameters
+        ----------
+        prefix : str
+            Text that is put before each name of a joint or link.
+        root : str
+            Name of the robot's own root link, which replaces None. It gets the prefix too.
+        R : ndarray (3, 3)
+            Axes of the robot's own root link, resolved in the other root.
+
+        Returns
+        -------
+        Element
+            An element with the new names.
+        """
         given = {field: getattr(self, field) for field in (*JOINTS, *LINKS) if hasattr(self, field)}
         given |= {field: root for field in given if given[field] is None}
         return replace(self, **{field: prefix + names if isinstance(names, str) else tuple(     # type: ignore[type-var]
             (prefix + name, factor) for name, factor in names) for field, names in given.items()})
 
     def on_joints(self, names: Mapping[str, str]) -> Element | None:
-        """Return the element on other joints, {name: other}; None where two of those on which it acts become one."""
+        """Return the element on other joints.
+
+        Parameters
+        ----------
+        names : dict of str to str
+            Other joints by the joints they replace. A joint without an entry stays.
+
+        Returns
+        -------
+        Element or None
+            An element with the new names. None if two of the joints on which it acts become one.
+        """
         given = {field: getattr(self, field) for field in JOINTS if hasattr(self, field)}
         found = replace(self, **{field: names.get(x, x) if isinstance(x, str) else tuple(       # type: ignore[type-var]
             (names.get(name, name), factor) for name, factor in x) for field, x in given.items()})
         return found if len(set(found.joints)) == len(found.joints) else None
 
     def in_floats(self) -> Element:
-        """Return the element with every number as a float."""
+        """Return the element with every number as a float.
+
+        Returns
+        -------
+        Element
+            An element of equal numbers.
+        """
         return replace(self, **{name: _floats(x) for name, x in vars(self).items()})      # type: ignore[type-var]
 
     def finite(self, name: str, at_least: float = -math.inf, more_than: float = -math.inf) -> float:
-        """One of its numbers. ValueError unless it is finite and within bounds."""
+        """Return one of the element's numbers, checked to be finite and within bounds.
+
+        Parameters
+        ----------
+        name : str
+            Field of the element.
+        at_least : float, optional
+            Least number that is allowed.
+        more_than : float, optional
+            Number that must be exceeded.
+
+        Returns
+        -------
+        float
+            The field's number.
+
+        Raises
+        ------
+        ValueError
+            If the field is not a finite number within the bounds.
+        """
         given = getattr(self, name)
         x = real(given)
         if not (math.isfinite(x) and x >= at_least and (x > more_than or more_than == -math.inf)):
@@ -93,7 +159,25 @@ class Element:
         return x
 
     def array(self, name: str, *shape: int) -> list:
-        """One of its arrays, of finite numbers, as nested lists; a length of ANY is any. ValueError for another."""
+        """Return one of the element's arrays, checked to be of finite numbers and of a shape.
+
+        Parameters
+        ----------
+        name : str
+            Field of the element.
+        *shape : int
+            Length of each axis. ANY accepts any length.
+
+        Returns
+        -------
+        list
+            Nested lists of numbers.
+
+        Raises
+        ------
+        ValueError
+            If the field has another shape, or a number that is not finite.
+        """
         given = getattr(self, name)
         found = _array(given, shape)
         if found is None:
@@ -150,7 +234,23 @@ def _has_truth(x):
 
 
 def elements_of(forces: Any) -> tuple[Element, ...]:
-    """A list of elements, as a tuple. ValueError for anything else, or an element that cannot be told from others."""
+    """Return a list of force elements as a tuple.
+
+    Parameters
+    ----------
+    forces : list or tuple of Element
+        Force elements.
+
+    Returns
+    -------
+    tuple of Element
+        The elements in their order.
+
+    Raises
+    ------
+    ValueError
+        If it is not a list of elements, or if an element has no hash, by which it is told from others.
+    """
     if not isinstance(forces, (list, tuple)):
         raise ValueError(f"forces must be a list of elements of screw_dynamics.forces, not {described(forces)}")
     for element in forces:

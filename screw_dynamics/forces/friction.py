@@ -26,12 +26,33 @@ def impedance(p: np.ndarray, s: int, t: Scalar, x: Scalar, v: Scalar) -> Impedan
 @built_in
 @dataclass(frozen=True)
 class Friction(Element):
-    """Friction in a joint, or of a sum x of several, {joint: factor}: the effort -damping v - F(v) sign(v), v = x'.
+    """Friction in a joint: viscous, Coulomb's and Stribeck's.
 
-    damping: N m s/rad or N s/m; coulomb, N m or N: F at speed; breakaway >= coulomb: F at rest, from which it falls
-    with 1 / (1 + (v / stribeck)^2), stribeck in rad/s or m/s, as by D. P. Hess and A. Soom (1990); by default it does
-    not fall. Within 1e-3 rad/s or m/s of rest the sign is linear: the joint creeps. One with friction of the robot's
-    model sticks."""
+    Parameters
+    ----------
+    joint : str or dict of str to float
+        Joint, or factors of several joints whose sum ``x = sum factor q`` the friction resists.
+    damping : float, optional
+        Viscous friction, N m s/rad or N s/m, >= 0.
+    coulomb : float, optional
+        Dry friction F at speed, N m or N, >= 0.
+    breakaway : float, optional
+        Dry friction F at rest, N m or N, >= coulomb. By default it is `coulomb`, so F does not fall with speed.
+    stribeck : float, optional
+        Speed v_S by which dry friction falls from its value at rest, rad/s or m/s, > 0.
+
+    Notes
+    -----
+    The effort is ``-damping v - F(v) sign(v)`` with v = x'. F falls from `breakaway` to `coulomb` with
+    1 / (1 + (v / v_S)^2), as by Hess and Soom.
+
+    Within 1e-3 rad/s or m/s of rest the sign is linear, so the joint creeps. A joint with friction of the robot's model
+    sticks.
+
+    References
+    ----------
+    D. P. Hess and A. Soom (1990).
+    """
 
     joint: Joints
     damping: float = 0.0
@@ -47,7 +68,23 @@ class Friction(Element):
         return self.coulomb != 0.0 or bool(self.breakaway)
 
     def rows(self, robot: Robot) -> list[list[float]]:
-        """One row: the joint, and the four numbers."""
+        """Return one row with the joint and the four numbers.
+
+        Parameters
+        ----------
+        robot : Robot
+            Model and frames of the robot.
+
+        Returns
+        -------
+        list of list of float
+            One row.
+
+        Raises
+        ------
+        ValueError
+            If a joint does not exist or has several degrees of freedom, or a number is not valid.
+        """
         coulomb = self.finite("coulomb", at_least=0.0)
         breakaway = coulomb if self.breakaway is None else self.finite("breakaway", at_least=coulomb)
         return [[*robot.sum_of(self.joint, self), self.finite("damping", at_least=0.0), coulomb, breakaway,
@@ -63,20 +100,46 @@ def signed(p: np.ndarray, s: int, t: Scalar, x: Scalar, v: Scalar) -> Impedance:
 
 @dataclass(frozen=True)
 class ModelFriction(Element):
-    """The damping and the Coulomb friction of the robot's model, in all of its joints: what friction=True means, but
-    that in a rollout joints stick; here dry friction is 0 at rest."""
+    """The damping and the Coulomb friction of the robot's model, in all of its joints.
+
+    Notes
+    -----
+    It is the friction of ``friction=True``, except that in a rollout joints stick. Here dry friction is 0 at rest.
+    """
 
     law: ClassVar[CoordinateLaw] = CoordinateLaw(2, signed)
 
     def rows(self, robot: Robot) -> list[list[float]]:
-        """A row for each velocity that has any."""
+        """Return a row for each velocity that has damping or friction.
+
+        Parameters
+        ----------
+        robot : Robot
+            Model and frames of the robot.
+
+        Returns
+        -------
+        list of list of float
+            One row for each of these velocities.
+        """
         model = robot.model
         return [[1.0, float(k), float(model.places_in_q[k]), 1.0, d, dry]
                 for k, (d, dry) in enumerate(zip(model.damping.tolist(), self.dry(robot), strict=True))
                 if d != 0.0 or dry != 0.0]
 
     def dry(self, robot: Robot) -> list[float]:
-        """The Coulomb friction of each velocity."""
+        """Return the Coulomb friction of each velocity.
+
+        Parameters
+        ----------
+        robot : Robot
+            Model and frames of the robot.
+
+        Returns
+        -------
+        list of float
+            Coulomb friction of each velocity, N m or N.
+        """
         return robot.model.friction.tolist()
 
 
@@ -90,5 +153,16 @@ class ModelDamping(ModelFriction):
         return ModelFriction.__name__
 
     def dry(self, robot: Robot) -> list[float]:
-        """None."""
+        """Return no Coulomb friction.
+
+        Parameters
+        ----------
+        robot : Robot
+            Model and frames of the robot.
+
+        Returns
+        -------
+        list of float
+            0 for each velocity.
+        """
         return [0.0] * robot.model.n

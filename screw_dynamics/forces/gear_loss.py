@@ -26,11 +26,30 @@ def pair(p: np.ndarray, s: int, t: Scalar, x: Scalar, v: Scalar, y: Scalar, w: S
 @built_in
 @dataclass(frozen=True)
 class GearLoss(Element):
-    """Friction of a gear under the torque f of the spring between a motor and its joint: the effort -loss f(|q_joint -
-    q_motor|) sign(q_motor') on the motor, linear within 1e-3 rad/s or m/s of rest. In place of a joint there may be the
-    sum of several, {joint: factor}.
+    """Friction of a gear under the torque of the spring between a motor and its joint.
 
-    spring: a Hardening or Table; play: as of NonlinearSpring; 0 <= loss < 1."""
+    Parameters
+    ----------
+    joint : str or dict of str to float
+        Joint behind the gear, or factors of several joints whose sum takes its place.
+    motor : str
+        Joint of the motor, on which the friction acts.
+    spring : Hardening or Table
+        Law of the torque f of the spring.
+    loss : float
+        Share of the spring's torque that is lost, 0 <= loss < 1.
+    play : float, optional
+        Play of the spring, as in NonlinearSpring, >= 0.
+
+    See Also
+    --------
+    NonlinearSpring : The spring itself.
+
+    Notes
+    -----
+    The effort on the motor is ``-loss f(|q_joint - q_motor|) sign(q_motor')``. Within 1e-3 rad/s or m/s of rest the
+    sign is linear.
+    """
 
     joint: Joints
     motor: str
@@ -46,7 +65,24 @@ class GearLoss(Element):
         return self.loss != 0.0
 
     def rows(self, robot: Robot) -> list[list[float]]:
-        """One row: the joints, the motor, the numbers of the spring and the loss."""
+        """Return one row with the joints, the motor, the numbers of the spring, and the loss.
+
+        Parameters
+        ----------
+        robot : Robot
+            Model and frames of the robot.
+
+        Returns
+        -------
+        list of list of float
+            One row.
+
+        Raises
+        ------
+        ValueError
+            If the spring is not a Hardening or Table, a joint does not exist or is there twice, or a number is not
+            valid.
+        """
         if not isinstance(self.spring, (Hardening, Table)):
             raise ValueError(f"spring of {self} must be Hardening or Table")
         if not (loss := self.finite("loss", at_least=0.0)) < 1.0:

@@ -55,10 +55,20 @@ def push(p: np.ndarray, s: int, t: Scalar, A: Pose, U: Twist, B: Pose, V: Twist)
 @built_in
 @dataclass(frozen=True)
 class LinkWrench(Element):
-    """A wrench on a link: torque and force (6,), N m and N, about the origin of the link's frame.
+    """A wrench on a link, constant or a function of time.
 
-    frame: "link", in the axes of that frame, with which it turns; or "root", in those of the root link. times (k,), s,
-    increasing, with wrench (k, 6): linear between these times, and 0 before the first and from the last on."""
+    Parameters
+    ----------
+    link : str
+        Link on which the wrench acts.
+    wrench : array_like (6,) or (k, 6)
+        Torque, N m, and force, N, about the origin of the link's frame. With `times`, one wrench for each.
+    frame : {"link", "root"}, optional
+        Axes of the wrench: those of the link's frame, with which it turns, or those of the root link.
+    times : array_like (k,), optional
+        Increasing times, s, at least two. Between them the wrench is linear. It is 0 before the first time and from the
+        last on. By default the wrench is constant.
+    """
 
     link: str
     wrench: tuple
@@ -68,7 +78,24 @@ class LinkWrench(Element):
     law: ClassVar[LinkLaw] = LinkLaw(WIDTH, push)
 
     def rows(self, robot: Robot) -> list[list[float]]:
-        """A row for a constant wrench, or for each interval of time."""
+        """Return one row for a constant wrench, or one for each interval of time.
+
+        Parameters
+        ----------
+        robot : Robot
+            Model and frames of the robot.
+
+        Returns
+        -------
+        list of list of float
+            One row for each interval.
+
+        Raises
+        ------
+        ValueError
+            If the frame is not "link" or "root", the link does not exist, the times are fewer than two or do not
+            increase by finite numbers, or the wrench has another shape or a number that is not finite.
+        """
         checks.one_of(f"frame of {self}", self.frame, ("link", "root"))
         frame = robot.frame(self.link, self)
         begin = [0.0, float(frame.body), float(self.frame == "link"), *map(float, numbers(frame.C))]
@@ -82,7 +109,23 @@ class LinkWrench(Element):
                 for (start, end), (first, last) in zip(pairwise(times), pairwise(wrenches), strict=True)]
 
     def mounted(self, prefix: str, root: str, R: np.ndarray) -> LinkWrench:
-        """A wrench in the root's axes is one in those of the other root."""
+        """Return the element of a robot with prefixed names, with a wrench in the axes of another root.
+
+        Parameters
+        ----------
+        prefix : str
+            Text that is put before the link's name.
+        root : str
+            Name of the robot's own root link.
+        R : ndarray (3, 3)
+            Axes of the robot's own root link, resolved in the other root.
+
+        Returns
+        -------
+        LinkWrench
+            An element with the new name. A wrench in the root's axes is resolved in those of the other root. A wrench
+            in the link's frame stays.
+        """
         found = super().mounted(prefix, root, R)
         if self.frame == "link":
             return found

@@ -74,11 +74,29 @@ def numbers_of(spring: Hardening | Table, damping: float, rest: float, play: flo
 @built_in
 @dataclass(frozen=True)
 class NonlinearSpring(Element):
-    """A spring of any odd law and a damper that act on x, as Spring does: the effort -f(x - rest) - damping x', f the
-    torque of a `spring`, Hardening or Table.
+    """A spring of any odd law and a damper, at a joint or between several.
 
-    damping >= 0, N m s/rad or N s/m; rest: where the spring gives no effort; play >= 0: the width of the range about it
-    in which there is none, of a damper neither."""
+    Parameters
+    ----------
+    joint : str or dict of str to float
+        Joint, or factors of several joints whose sum ``x = sum factor q`` is the coordinate, as in Spring.
+    spring : Hardening or Table
+        Law of the torque f of the spring.
+    damping : float, optional
+        Damping, N m s/rad or N s/m, >= 0.
+    rest : float, optional
+        Coordinate x, rad or m, where the spring gives no effort.
+    play : float, optional
+        Width of the range about `rest`, rad or m, >= 0, in which neither spring nor damper gives an effort.
+
+    See Also
+    --------
+    Spring : A linear spring.
+
+    Notes
+    -----
+    The effort on x is ``-f(x - rest) - damping x'``.
+    """
 
     joint: Joints
     spring: Hardening | Table
@@ -89,7 +107,24 @@ class NonlinearSpring(Element):
     law: ClassVar[CoordinateLaw] = CoordinateLaw(WIDTH, impedance, energy)
 
     def rows(self, robot: Robot) -> list[list[float]]:
-        """One row: the joints, and the numbers of the spring."""
+        """Return one row with the joints and the numbers of the spring.
+
+        Parameters
+        ----------
+        robot : Robot
+            Model and frames of the robot.
+
+        Returns
+        -------
+        list of list of float
+            One row.
+
+        Raises
+        ------
+        ValueError
+            If the spring is not a Hardening or Table, a joint does not exist or is there twice, or a number is not
+            valid.
+        """
         if not isinstance(self.spring, (Hardening, Table)):
             raise ValueError(f"spring of {self} must be Hardening or Table")
         return [[*robot.sum_of(self.joint, self), *numbers_of(self.spring, self.finite("damping", at_least=0.0),

@@ -27,19 +27,57 @@ def of_model(model: Model, friction: bool = True) -> tuple[Element, ...]:
 
 
 def friction_of(model: Model) -> tuple[Element, ...]:
-    """Those of them that are friction, which is not in the damping and friction of the model's joints."""
+    """Return the friction elements of a model, which are not the damping and friction of its joints.
+
+    Parameters
+    ----------
+    model : Model
+        Model with drives and force elements of its own.
+
+    Returns
+    -------
+    tuple of Friction
+        The elements of ``of_model`` that are friction.
+    """
     return tuple(element for element in of_model(model) if isinstance(element, Friction))
 
 
 def without_friction(model: Model) -> Model:
-    """The model without any friction but losses of gears."""
+    """Return the model without any friction but losses of gears.
+
+    Parameters
+    ----------
+    model : Model
+        Model with any friction.
+
+    Returns
+    -------
+    Model
+        A model without damping and friction of its joints and motors, and without Friction among its forces.
+    """
     none, frictionless = np.zeros(model.n), [x for x in model.forces if not isinstance(x, Friction)]
     return replace(model, damping=none, friction=none.copy(), forces=tuple(frictionless), drives={
         joint: replace(drive, motor_damping=0.0, motor_friction=0.0) for joint, drive in model.drives.items()})
 
 
 def of_drive(joint: str, drive: Drive, motors: tuple[str, ...]) -> Iterator[Element]:
-    """The elements of a joint's drive, whose coordinates are `motors`."""
+    """Yield the force elements of a joint's drive.
+
+    Parameters
+    ----------
+    joint : str
+        Joint that the drive moves.
+    drive : Drive
+        Its drive.
+    motors : tuple of str
+        Coordinates that the drive adds to the robot.
+
+    Yields
+    ------
+    Element
+        The winding, the springs between motors and joint, the loss of the gear, and friction, as far as the drive has
+        them.
+    """
     shaft = drive.shaft(joint)
     if (winding := drive.winding) is not None:
         motor = motors[0] if drive.is_elastic else shaft

@@ -55,11 +55,29 @@ def energy(p: np.ndarray, s: int, A: Pose, B: Pose) -> Scalar:
 @built_in
 @dataclass(frozen=True)
 class PointSpring(Element):
-    """A spring and a damper along the line between a point of a link and one of another: the force stiffness (l -
-    length) + damping l' pulls them together, l their distance.
+    """A spring and a damper along the line between a point of a link and one of another.
 
-    point, other_point (3,): m, in the frames of the links; other: None for the root link. stiffness, N/m, damping, N
-    s/m, and length, m, the distance without a spring's force, all >= 0."""
+    Parameters
+    ----------
+    link : str
+        Link of the point.
+    stiffness : float
+        Stiffness, N/m, >= 0.
+    damping : float, optional
+        Damping, N s/m, >= 0.
+    length : float, optional
+        Distance of the points without a force of the spring, m, >= 0.
+    point : array_like (3,), optional
+        Point, m, in the frame of `link`.
+    other : str, optional
+        Link of the other point. By default the root link.
+    other_point : array_like (3,), optional
+        Other point, m, in the frame of `other`.
+
+    Notes
+    -----
+    The force ``stiffness (l - length) + damping l'`` pulls the points together, where l is their distance.
+    """
 
     link: str
     stiffness: float
@@ -72,7 +90,23 @@ class PointSpring(Element):
     law: ClassVar[LinkLaw] = LinkLaw(9, push, energy)
 
     def rows(self, robot: Robot) -> list[list[float]]:
-        """One row: the slots of both links, the points in the frames of bodies, and three numbers."""
+        """Return one row with the slots of both links, the points in the frames of bodies, and three numbers.
+
+        Parameters
+        ----------
+        robot : Robot
+            Model and frames of the robot.
+
+        Returns
+        -------
+        list of list of float
+            One row.
+
+        Raises
+        ------
+        ValueError
+            If a link does not exist, both links are the same, or a number is not valid.
+        """
         other = robot.model.root if self.other is None else self.other
         here, there = robot.frame(self.link, self), robot.frame(other, self)
         if other == self.link:

@@ -29,12 +29,25 @@ def energy(p: np.ndarray, s: int, x: Scalar) -> Scalar:
 @built_in
 @dataclass(frozen=True)
 class Spring(Element):
-    """A spring and a damper that act on x, the coordinate of a joint, or the sum of several: the effort -stiffness
-    (x - rest) - damping x'.
+    """A spring and a damper at a joint, or between several.
 
-    joint: a name, or {name: factor} of those in x = sum factor q, each of which gets `factor` times the effort: a belt
-    between two joints is {first: 1, second: -1}. stiffness, N m/rad or N/m, and damping, N m s/rad or N s/m, both
-    >= 0; rest: x without effort of the spring."""
+    Parameters
+    ----------
+    joint : str or dict of str to float
+        Joint, or factors of several joints, each of which gets its factor times the effort. A belt between two joints
+        is {first: 1, second: -1}.
+    stiffness : float
+        Stiffness, N m/rad or N/m, >= 0.
+    damping : float, optional
+        Damping, N m s/rad or N s/m, >= 0.
+    rest : float, optional
+        Coordinate x, rad or m, where the spring gives no effort.
+
+    Notes
+    -----
+    The effort on x is ``-stiffness (x - rest) - damping x'``, where x is the coordinate of a joint, or the sum
+    ``x = sum factor q`` of several.
+    """
 
     joint: Joints
     stiffness: float
@@ -44,15 +57,44 @@ class Spring(Element):
     law: ClassVar[CoordinateLaw] = CoordinateLaw(3, impedance, energy)
 
     def rows(self, robot: Robot) -> list[list[float]]:
-        """One row: the joints, and the three numbers."""
+        """Return one row with the joints and the three numbers.
+
+        Parameters
+        ----------
+        robot : Robot
+            Model and frames of the robot.
+
+        Returns
+        -------
+        list of list of float
+            One row.
+
+        Raises
+        ------
+        ValueError
+            If a joint does not exist or is there twice, or a number is not valid.
+        """
         return [[*robot.sum_of(self.joint, self), self.finite("stiffness", at_least=0.0),
                  self.finite("damping", at_least=0.0), self.finite("rest")]]
 
 
 @dataclass(frozen=True)
 class JointSprings(Element):
-    """Springs and dampers at all joints, each number for each velocity (n,): what springs= means. A velocity without a
-    coordinate has a damper alone."""
+    """Springs and dampers at all joints, with a number for each velocity.
+
+    Parameters
+    ----------
+    stiffness : array_like (n,)
+        Stiffnesses, N m/rad or N/m, >= 0. It is 0 where a velocity has no coordinate.
+    damping : array_like (n,)
+        Dampings, N m s/rad or N s/m, >= 0.
+    rest : array_like (n,)
+        Positions without an effort of the springs, rad or m.
+
+    Notes
+    -----
+    They are the springs of the argument ``springs=``. A velocity without a coordinate has a damper alone.
+    """
 
     stiffness: tuple[float, ...]
     damping: tuple[float, ...]
@@ -66,7 +108,24 @@ class JointSprings(Element):
         return Spring.__name__
 
     def rows(self, robot: Robot) -> list[list[float]]:
-        """A row for each velocity that has a spring or a damper."""
+        """Return a row for each velocity that has a spring or a damper.
+
+        Parameters
+        ----------
+        robot : Robot
+            Model and frames of the robot.
+
+        Returns
+        -------
+        list of list of float
+            One row for each of these velocities.
+
+        Raises
+        ------
+        ValueError
+            If a shape is not (n,), a number is not finite, a stiffness or damping is negative, or a velocity without a
+            coordinate has a stiffness.
+        """
         places = robot.model.places_in_q.tolist()
         stiffness, damping, rest = (self.array(name, len(places)) for name in ("stiffness", "damping", "rest"))
         if min(*stiffness, *damping, 0.0) < 0.0:

@@ -40,11 +40,28 @@ def energy(p: np.ndarray, s: int, x: Scalar) -> Scalar:
 @built_in
 @dataclass(frozen=True)
 class Stop(Element):
-    """A soft stop of a joint: beyond its ends, by a depth y, it gives stiffness y (1 + loss y') inwards, never a pull;
-    K. H. Hunt and F. R. E. Crossley (1975) with a linear spring.
+    """A soft stop of a joint, which pushes inwards beyond its ends and never pulls.
 
-    stiffness > 0, N m/rad or N/m; loss >= 0, s/rad or s/m: a slow impact at a speed v gives back the share 1 - 2/3 loss
-    v of its speed. lower, upper: the ends, in rad or m; None: the model's position limits."""
+    Parameters
+    ----------
+    joint : str
+        Joint of one degree of freedom.
+    stiffness : float
+        Stiffness, N m/rad or N/m, > 0.
+    loss : float, optional
+        Loss factor, s/rad or s/m, >= 0. A slow impact at a speed v gives back the share 1 - 2/3 loss v of its speed.
+    lower, upper : float, optional
+        Ends, rad or m. By default the model's position limits.
+
+    Notes
+    -----
+    At a depth y beyond an end the effort inwards is ``stiffness y (1 + loss y')``, by Hunt and Crossley with a linear
+    spring.
+
+    References
+    ----------
+    K. H. Hunt and F. R. E. Crossley (1975).
+    """
 
     joint: str
     stiffness: float
@@ -55,7 +72,24 @@ class Stop(Element):
     law: ClassVar[CoordinateLaw] = CoordinateLaw(4, impedance, energy)
 
     def rows(self, robot: Robot) -> list[list[float]]:
-        """One row: the joint, and the four numbers."""
+        """Return one row with the joint and the four numbers.
+
+        Parameters
+        ----------
+        robot : Robot
+            Model and frames of the robot.
+
+        Returns
+        -------
+        list of list of float
+            One row.
+
+        Raises
+        ------
+        ValueError
+            If the joint does not exist or has several degrees of freedom, the lower end is not less than the upper one,
+            the joint has no position limits and no end is given, or a number is not valid.
+        """
         place = robot.coordinate(self.joint, element=self)
         k = int(place[0])
         lower = float(robot.model.lower[k]) if self.lower is None else self.finite("lower")

@@ -34,8 +34,17 @@ def _built_in():
 
 
 class Account(NamedTuple):
-    """Of force elements at states: the energy that they store (...), J; the power that they take away for good (...),
-    W; and the power (...) of those that store nothing, besides what they take away: of wrenches, say."""
+    """The energy and power of force elements at states.
+
+    Parameters
+    ----------
+    stored : ndarray (...)
+        Energy that the elements store, J.
+    lost : ndarray (...)
+        Power that they take away for good, W.
+    given : ndarray (...)
+        Power of those that store nothing, besides what they take away, W. Wrenches have such power.
+    """
 
     stored: np.ndarray
     lost: np.ndarray
@@ -43,8 +52,17 @@ class Account(NamedTuple):
 
 
 class Derivatives(NamedTuple):
-    """Of the efforts, stiffnesses and dampings (..., n) of force elements: `terms` (..., 3, n), and their derivatives
-    (..., 3, n, n) by displacements of q along the joint twists, and by qd."""
+    """The efforts, stiffnesses and dampings of force elements at states, and their derivatives.
+
+    Parameters
+    ----------
+    terms : ndarray (..., 3, n)
+        Efforts, stiffnesses and dampings.
+    by_q : ndarray (..., 3, n, n)
+        Derivatives by displacements of q along the joint twists.
+    by_qd : ndarray (..., 3, n, n)
+        Derivatives by qd.
+    """
 
     terms: np.ndarray
     by_q: np.ndarray
@@ -90,7 +108,22 @@ def machine_code(laws: tuple[Law, ...], on_groups: bool, key: str | None,
 
 
 class ForceSum:
-    """The sum of force elements on a robot. ValueError names an element that does not fit the robot."""
+    """The sum of force elements on a robot.
+
+    Parameters
+    ----------
+    model : Model
+        Model of the robot.
+    rows : Tables
+        Tables of the robot's links and frames for compiled code.
+    elements : tuple of Element
+        Force elements.
+
+    Raises
+    ------
+    ValueError
+        If an element does not fit the robot. The message names it.
+    """
 
     def __init__(self, model: Model, rows: Tables, elements: tuple[Element, ...]):
         self.elements, by_law = elements, rows_by_law(model, rows.frames, elements)
@@ -119,7 +152,18 @@ class ForceSum:
         return at(self.p)
 
     def address(self, lanes: bool) -> int:
-        """The address of kernels.form_of_native."""
+        """Return the address of the kernel that integrators call.
+
+        Parameters
+        ----------
+        lanes : bool
+            True for the kernel on lanes, False for the one of a single state.
+
+        Returns
+        -------
+        int
+            Address of the compiled ``kernels.form_of_native``.
+        """
         return self._machine_code.address(lanes)
 
     def __bool__(self):
@@ -127,33 +171,120 @@ class ForceSum:
 
     # --------------------------------------------------------------------------------------------- at states
     def efforts(self, q: ArrayLike, qd: ArrayLike, t: ArrayLike = 0.0) -> np.ndarray:
-        """The joint efforts (..., n) that the elements are equivalent to at states q (..., nq), qd (..., n) and times
-        (...)."""
+        """Compute the joint efforts that the elements are equivalent to at states.
+
+        Parameters
+        ----------
+        q : array_like (..., nq)
+            Configurations.
+        qd : array_like (..., n)
+            Velocities.
+        t : array_like (...), optional
+            Times, s.
+
+        Returns
+        -------
+        ndarray (..., n)
+            Efforts: N m, or N.
+        """
         return self.terms(q, qd, t)[..., EFFORT, :]
 
     def terms(self, q: ArrayLike, qd: ArrayLike, t: ArrayLike = 0.0, ahead: float = 0.0) -> np.ndarray:
-        """Return the efforts of all elements, and stiffnesses and dampings of those at joints, (..., 3, n), which
-        implicit integrators use. ahead: s, how far along qd the coordinates of elements at one joint are; if > 0, those
-        at two do not resist."""
+        """Compute efforts, stiffnesses and dampings of the elements at states, for implicit integrators.
+
+        Parameters
+        ----------
+        q : array_like (..., nq)
+            Configurations.
+        qd : array_like (..., n)
+            Velocities.
+        t : array_like (...), optional
+            Times, s.
+        ahead : float, optional
+            Time, s, by which the coordinates of elements at one joint are ahead of q along qd. If it is > 0, elements
+            at several joints do not resist.
+
+        Returns
+        -------
+        ndarray (..., 3, n)
+            Efforts of all elements, and stiffnesses and dampings of those at joints.
+        """
         return self._of_states("terms", t, q, qd, TERMS, self._model.n, ahead=checks.number("ahead", ahead))
 
     def link_wrenches(self, q: ArrayLike, qd: ArrayLike, t: ArrayLike = 0.0) -> dict[str, np.ndarray]:
-        """The wrenches (..., 6) of the elements that act on links, at states, {link: wrench} of the links that move, in
-        the link's frame and about its origin."""
+        """Compute the wrenches of the elements that act on links, at states.
+
+        Parameters
+        ----------
+        q : array_like (..., nq)
+            Configurations.
+        qd : array_like (..., n)
+            Velocities.
+        t : array_like (...), optional
+            Times, s.
+
+        Returns
+        -------
+        dict of str to ndarray (..., 6)
+            Wrench on each link that moves, torque and force, about the link's origin and in its frame: N m and N.
+        """
         W = self._of_states("wrenches", t, q, qd, self._on_one.slots, 6)
         return {link: W[..., slot, :] for slot, link in enumerate(self._model.body_names, 1)
                 if link in self._model.frames}          # the others are within joints
 
     def account(self, q: ArrayLike, qd: ArrayLike, t: ArrayLike = 0.0) -> Account:
-        """The Account of states."""
+        """Compute the energy and power of the elements at states.
+
+        Parameters
+        ----------
+        q : array_like (..., nq)
+            Configurations.
+        qd : array_like (..., n)
+            Velocities.
+        t : array_like (...), optional
+            Times, s.
+
+        Returns
+        -------
+        Account
+            Energy that is stored, power that is lost, and power of elements that store nothing.
+        """
         return Account(*np.moveaxis(self._of_states("accounts", t, q, qd, ACCOUNT), -1, 0))
 
     def potential_energy(self, q: ArrayLike) -> np.ndarray:
-        """Return the energy that the elements store at configurations (..., nq), (...), J."""
+        """Compute the energy that the elements store at configurations.
+
+        Parameters
+        ----------
+        q : array_like (..., nq)
+            Configurations.
+
+        Returns
+        -------
+        ndarray (...)
+            Energy, J.
+        """
         return self.account(q, np.zeros(self._model.n)).stored
 
     def derivatives(self, q: ArrayLike, qd: ArrayLike, t: ArrayLike = 0.0, ahead: float = 0.0) -> Derivatives:
-        """The Derivatives at states, exact, by dual numbers; ahead: as of `terms`."""
+        """Compute the terms of the elements at states and their exact derivatives, by dual numbers.
+
+        Parameters
+        ----------
+        q : array_like (..., nq)
+            Configurations.
+        qd : array_like (..., n)
+            Velocities.
+        t : array_like (...), optional
+            Times, s.
+        ahead : float, optional
+            Time, s, by which coordinates are ahead of q, as in ``terms``.
+
+        Returns
+        -------
+        Derivatives
+            Terms, and their derivatives by q and qd.
+        """
         ahead, (lead, (t, q, qd)) = checks.number("ahead", ahead), self._states(t, q, qd)
         n, nq = self._model.n, self._model.nq
         out = np.empty((len(t), TERMS, n, 1 + 2 * n))
@@ -202,7 +333,20 @@ def name_force(error: Exception, total: ForceSum | None) -> None:
 
 
 def check_fits(model: Model, elements: Sequence[Element]) -> None:
-    """ValueError names an element that does not fit a model."""
+    """Check that force elements fit a model.
+
+    Parameters
+    ----------
+    model : Model
+        Model of the robot.
+    elements : sequence of Element
+        Force elements.
+
+    Raises
+    ------
+    ValueError
+        If an element does not fit the model. The message names it.
+    """
     robot = Robot(model, dict(zip(model.frame_names, model.frame_rows(np.zeros(3)), strict=True)))
     for element in elements:
         element.rows(robot)

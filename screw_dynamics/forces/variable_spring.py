@@ -36,11 +36,26 @@ def energy(p: np.ndarray, s: int, x: Scalar, y: Scalar) -> Scalar:
 @built_in
 @dataclass(frozen=True)
 class VariableSpring(Element):
-    """A spring between two joints that a third makes stiffer: of x = q_joint - q_motor and y = q_lever it stores K(y)
-    x^2 / 2, K = k_0 + k_1 y + k_2 y^2, so that it gives -K x - damping x' on x, and -K'(y) x^2 / 2 on y. In place of a
-    joint there may be the sum of several, {joint: factor}.
+    """A spring between two joints that a third makes stiffer.
 
-    coefficients: k_0, k_1 and k_2, of any sign; damping >= 0, N m s/rad or N s/m."""
+    Parameters
+    ----------
+    joint : str or dict of str to float
+        Joint, or factors of several joints whose sum takes its place.
+    motor : str
+        Joint at the other end of the spring.
+    lever : str
+        Joint whose coordinate y sets the stiffness.
+    coefficients : array_like (3,)
+        Coefficients k_0, k_1 and k_2 of the stiffness, of any sign.
+    damping : float, optional
+        Damping, N m s/rad or N s/m, >= 0.
+
+    Notes
+    -----
+    Of x = q_joint - q_motor and y = q_lever the spring stores K(y) x^2 / 2 with K = k_0 + k_1 y + k_2 y^2. So its
+    effort is ``-K x - damping x'`` on x and ``-K'(y) x^2 / 2`` on y.
+    """
 
     joint: Joints
     motor: str
@@ -51,7 +66,24 @@ class VariableSpring(Element):
     law: ClassVar[PairLaw] = PairLaw(4, pair, energy)
 
     def rows(self, robot: Robot) -> list[list[float]]:
-        """One row: the joints, the lever, and four numbers."""
+        """Return one row with the joints, the lever, and four numbers.
+
+        Parameters
+        ----------
+        robot : Robot
+            Model and frames of the robot.
+
+        Returns
+        -------
+        list of list of float
+            One row.
+
+        Raises
+        ------
+        ValueError
+            If a joint does not exist or has several degrees of freedom, joint, motor and lever are not three, or a
+            number is not valid.
+        """
         x, lever = robot.sum_of(self.joint, self, less=self.motor), robot.coordinate(self.lever, element=self)
         if lever[0] in x[1::COORDINATE]:
             raise ValueError(f"joint, motor and lever of {self} must be three")

@@ -22,12 +22,24 @@ def pair(p: np.ndarray, s: int, t: Scalar, x: Scalar, v: Scalar, y: Scalar, w: S
 @built_in
 @dataclass(frozen=True)
 class Winding(Element):
-    """Torque and voltage of a winding: the effort constant i on x, a joint or the sum of several, {joint: factor}, and
-    -constant x' - resistance i on the charge, a joint too, whose velocity is the current i, A, and whose effort is the
-    voltage, V.
+    """The winding of a motor of direct current, between its charge and its shaft.
 
-    constant: N m/A, or N/A at a slide, > 0 or < 0; resistance >= 0, ohm. What it takes from the charge it gives the
-    joint, but for the heat R i^2."""
+    Parameters
+    ----------
+    joint : str or dict of str to float
+        Joint of the shaft, or factors of several joints whose sum x takes its place.
+    charge : str
+        Joint whose coordinate is the charge. Its velocity is the current i, A, and its effort the voltage, V.
+    constant : float
+        Torque constant, N m/A, or N/A at a slide, > 0 or < 0.
+    resistance : float
+        Resistance R, ohm, >= 0.
+
+    Notes
+    -----
+    The effort is ``constant i`` on x, and ``-constant x' - resistance i`` on the charge. The power that the winding
+    takes from the charge goes to the joint, except for the heat R i^2.
+    """
 
     joint: Joints
     charge: str
@@ -37,7 +49,24 @@ class Winding(Element):
     law: ClassVar[PairLaw] = PairLaw(2, pair)
 
     def rows(self, robot: Robot) -> list[list[float]]:
-        """One row: the joint, the charge, and two numbers."""
+        """Return one row with the joint, the charge, and two numbers.
+
+        Parameters
+        ----------
+        robot : Robot
+            Model and frames of the robot.
+
+        Returns
+        -------
+        list of list of float
+            One row.
+
+        Raises
+        ------
+        ValueError
+            If a joint does not exist or has several degrees of freedom, joint and charge are the same, or a number is
+            not valid.
+        """
         shaft, charge = robot.sum_of(self.joint, self), robot.coordinate(self.charge, element=self)
         if charge[0] in shaft[1::COORDINATE]:
             raise ValueError(f"joint and charge of {self} are the same")

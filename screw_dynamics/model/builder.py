@@ -17,7 +17,17 @@ from .model import Model
 
 
 class Limits(NamedTuple):
-    """Limits of a joint: position (rad or m), velocity and effort; infinite where there is none."""
+    """The limits of a joint, each infinite where there is none.
+
+    Parameters
+    ----------
+    lower, upper : float, optional
+        Position limits, rad or m.
+    velocity : float, optional
+        Velocity limit, rad/s or m/s.
+    effort : float, optional
+        Effort limit, N m or N.
+    """
 
     lower: float = -math.inf
     upper: float = math.inf
@@ -43,11 +53,22 @@ class _Moving(NamedTuple):
 
 
 class ModelBuilder:
-    """Collects links and joints and checks each; every error is a ValueError that names the element and the value.
+    """A builder of a Model from links and joints, which it collects and checks one by one.
 
-    `root`: the link that does not move, its frame the world and construction frame. `inertia` (6, 6): its own.
-    `physical`: inertias must be those of rigid bodies, whose principal moments are not negative, and none exceeds the
-    sum of the others; False takes others too, of published descriptions and planar models say."""
+    Parameters
+    ----------
+    root : str
+        Link that does not move. Its frame is the world frame and the construction frame.
+    inertia : array_like (6, 6), optional
+        Inertia of the root link about its origin. By default it has none.
+    physical : bool, optional
+        True requires inertias of rigid bodies: no principal moment is negative, and none exceeds the sum of the others.
+        False accepts others too, for example of published descriptions and planar models.
+
+    Notes
+    -----
+    Every error is a ValueError that names the element and the value.
+    """
 
     def __init__(self, root: str, inertia: ArrayLike | None = None, *, physical: bool = True) -> None:
         self._moving: list[_Moving] = []
@@ -64,12 +85,30 @@ class ModelBuilder:
         self._frames = {root: (-1, np.eye(4))}
 
     def warn(self, text: str) -> None:
-        """Keep a remark about the source in the model's `warnings`."""
+        """Keep a remark about the source in the model's `warnings`.
+
+        Parameters
+        ----------
+        text : str
+            Remark.
+        """
         self._warnings.append(text)
 
     def add_fixed(self, link: str, parent: str, placement: ArrayLike | None = None,
                   inertia: ArrayLike | None = None) -> None:
-        """Fix a link to another: `placement` (4, 4): its pose in the parent; `inertia` (6, 6): about its origin."""
+        """Fix a link to another.
+
+        Parameters
+        ----------
+        link : str
+            Name of the new link.
+        parent : str
+            Link to which it is fixed.
+        placement : array_like (4, 4), optional
+            Pose of the link in the parent. By default the identity.
+        inertia : array_like (6, 6), optional
+            Inertia about the link's origin. By default it has none.
+        """
         name = f"link '{checks.new_name('link', link, self._frames)}'"
         body, C = self._frame(parent, name)
         C = C @ checks.pose(name, placement)
@@ -82,11 +121,38 @@ class ModelBuilder:
                   mimic: Mimic | None = None) -> None:
         """Add a link that moves against its parent by C(q) = placement exp(screw q).
 
-        screw (6,): unit screw in the link's frame, angular part first. placement (4, 4): pose of the link in the parent
-        link at q = 0. inertia (6, 6) about the link's origin. damping N m s/rad or N s/m, friction N m or N. armature:
-        the inertia of the motor's rotor times the gear ratio squared, kg m^2 or kg. Of a mimic joint its leader gets
-        multiplier^2 times damping and armature, and |multiplier| times friction. The joint that a mimic joint follows
-        may be added later."""
+        Parameters
+        ----------
+        joint : str
+            Name of the new joint.
+        link : str
+            Name of the new link.
+        parent : str
+            Link on which the joint is.
+        screw : array_like (6,)
+            Unit screw in the link's frame, angular part first.
+        placement : array_like (4, 4), optional
+            Pose of the link in the parent link at q = 0. By default the identity.
+        inertia : array_like (6, 6), optional
+            Inertia about the link's origin. By default it has none.
+        kind : str, optional
+            Kind of the joint: the kind of its screw, or "continuous" in place of "revolute".
+        limits : Limits, optional
+            Limits of position, velocity and effort. By default there are none.
+        damping : float, optional
+            Viscous friction, N m s/rad or N s/m, >= 0.
+        friction : float, optional
+            Coulomb friction, N m or N, >= 0.
+        armature : float, optional
+            Inertia of the motor's rotor times the gear ratio squared, kg m^2 or kg, >= 0.
+        mimic : Mimic, optional
+            Joint that this one follows. It may be added later.
+
+        Notes
+        -----
+        The leader of a mimic joint gets multiplier^2 times its damping and armature, and ``|multiplier|`` times its
+        friction.
+        """
         name = f"joint '{checks.new_name('joint', joint, self._joints)}'"
         body, C = self._frame(parent, name)
         X, found = checks.screw(name, screw)
@@ -106,10 +172,53 @@ class ModelBuilder:
                   mimic: Mimic | None = None) -> None:
         """Add a link by its joint's screw, with everything given in the construction frame at q = 0.
 
-        axis (3,): direction; point (3,): any point of the axis, m; pitch: m/rad, 0 for a revolute and math.inf for a
-        prismatic joint. pose (4, 4): the reference pose A of the link's frame. com (3,): center of mass; inertia (3,
-        3): about the center of mass, resolved in the construction frame. kind, limits, damping, friction, armature and
-        mimic as in add_joint. Spatial screw Y = (e, p x e + h e) or (0, e); [MK] (12)."""
+        Parameters
+        ----------
+        joint : str
+            Name of the new joint.
+        link : str
+            Name of the new link.
+        parent : str
+            Link on which the joint is.
+        axis : array_like (3,)
+            Direction of the axis.
+        point : array_like (3,), optional
+            Any point of the axis, m.
+        pitch : float, optional
+            Pitch, m/rad: 0 for a revolute and math.inf for a prismatic joint.
+        pose : array_like (4, 4), optional
+            Reference pose A of the link's frame. By default the identity.
+        mass : float, optional
+            Mass, kg, >= 0.
+        com : array_like (3,), optional
+            Center of mass, m.
+        inertia : array_like (3, 3), optional
+            Rotational inertia about the center of mass, kg m^2, resolved in the construction frame. By default it is 0.
+        kind : str, optional
+            Kind of the joint, as in ``add_joint``.
+        limits : Limits, optional
+            Limits of position, velocity and effort.
+        damping : float, optional
+            Viscous friction, N m s/rad or N s/m, >= 0.
+        friction : float, optional
+            Coulomb friction, N m or N, >= 0.
+        armature : float, optional
+            Inertia of the motor's rotor times the gear ratio squared, kg m^2 or kg, >= 0.
+        mimic : Mimic, optional
+            Joint that this one follows.
+
+        See Also
+        --------
+        add_joint : The same joint by its screw in the link's frame.
+
+        Notes
+        -----
+        The spatial screw is Y = (e, p x e + h e), or (0, e) for a prismatic joint.
+
+        References
+        ----------
+        [MK] (12).
+        """
         name = f"joint '{joint}'"
         A = checks.pose(name, pose)
         body, C = self._frame(parent, name)
@@ -130,17 +239,56 @@ class ModelBuilder:
                         damping: float | Mapping[str, float] = 0.0, friction: float | Mapping[str, float] = 0.0,
                         armature: float | Mapping[str, float] = 0.0,
                         mimic: Mimic | Mapping[str, Mimic] | None = None) -> tuple[str, ...]:
-        """Add a link by a joint of several degrees of freedom, made of joints of one with massless links in between.
+        """Add a link by a joint of several degrees of freedom, made of joints of one and massless links.
 
-        kind: "cylindrical", "planar", "spherical", "universal", "free" or another of macro_joints.KINDS, which has the
-        motions in their order. frame (4, 4): the pose of the joint frame, on whose axes they are, in the link's frame;
-        a single turn or slide is on its z-axis. order: the axes of several turns, as in "zyx" for R = R_z R_y R_x.
-        pitch: of a helical motion, m/rad. placement, inertia and options as in add_joint, an option for all coordinates
-        or as {"rz": value, ...} for some.
+        Parameters
+        ----------
+        kind : str
+            Kind of the joint: "cylindrical", "planar", "spherical", "universal", "free" or another of
+            macro_joints.KINDS, which has the motions in their order.
+        joint : str
+            Name of the new joint.
+        link : str
+            Name of the new link.
+        parent : str
+            Link on which the joint is.
+        placement : array_like (4, 4), optional
+            Pose of the link in the parent link at q = 0, as in ``add_joint``.
+        inertia : array_like (6, 6), optional
+            Inertia about the link's origin, as in ``add_joint``.
+        frame : array_like (4, 4), optional
+            Pose of the joint frame, on whose axes the motions are, in the link's frame. A single turn or slide is on
+            its z-axis. By default the identity.
+        order : str, optional
+            Axes of several turns, as in "zyx" for R = R_z R_y R_x.
+        pitch : float, optional
+            Pitch of a helical motion, m/rad.
+        limits : Limits or dict of str to Limits, optional
+            Limits of all coordinates, or as {"rz": value, ...} of some.
+        damping, friction, armature : float or dict of str to float, optional
+            Numbers of all coordinates or of some, as in ``add_joint``.
+        mimic : Mimic or dict of str to Mimic, optional
+            Joints that all coordinates follow, or some.
 
-        Returns the names of the coordinates: joint_x for a slide along x, joint_rz for a turn about z, ..., or joint
-        if it is the only one; the links in between are called link_x and so on. At q = 0 their frames are the link's.
-        Singularities as in macro_joints; [MK] table 2, remark 4."""
+        Returns
+        -------
+        tuple of str
+            Names of the coordinates: joint_x for a slide along x, joint_rz for a turn about z, and so on, or joint if
+            it is the only one.
+
+        See Also
+        --------
+        add_group_joint : A joint of several degrees of freedom without singularity.
+
+        Notes
+        -----
+        The links in between are called link_x and so on. At q = 0 their frames are the link's. Singularities are as in
+        macro_joints.
+
+        References
+        ----------
+        [MK] table 2, remark 4.
+        """
         name = f"joint '{checks.new_name('joint', joint, self._joints)}'"
         degrees = checks.named(name, macro_joints.degrees, kind, order, pitch)
         to_link = arrays.Ad_matrix(checks.pose(name, frame))
@@ -166,17 +314,42 @@ class ModelBuilder:
                         limits: Limits | Mapping[str, Limits] | None = None,
                         damping: float | Mapping[str, float] = 0.0,
                         friction: float | Mapping[str, float] = 0.0) -> None:
-        """Add a link by a joint whose configuration is an element g of a group: no chart, and no singularity.
+        """Add a link by a Lie-group joint: it has no chart and no singularity.
 
-        kind: "spherical", of q = x y z w, a quaternion; "planar", in the x-y plane of the joint frame, of q = x, y and
-        angle; or "free", of q = x y z and a quaternion x y z w. A quaternion may have any length but 0, which is
-        divided out. Velocities, accelerations and efforts: three, three and six, of the twist of the link against its
-        parent in the joint frame that the link carries, the angular part first.
+        Parameters
+        ----------
+        kind : {"spherical", "planar", "free"}
+            Group of the configuration, an element g. "spherical": q = x y z w, a quaternion. "planar", in the x-y plane
+            of the joint frame: q = x, y and angle. "free": q = x y z and a quaternion x y z w.
+        joint : str
+            Name of the new joint.
+        link : str
+            Name of the new link.
+        parent : str
+            Link on which the joint is.
+        placement : array_like (4, 4), optional
+            Pose of the link in the parent link at the identity of g. By default the identity.
+        inertia : array_like (6, 6), optional
+            Inertia about the link's origin. By default it has none.
+        frame : array_like (4, 4), optional
+            Pose F of the joint frame in the link's frame. By default the identity.
+        limits : Limits or dict of str to Limits, optional
+            Limits of all velocities, or as {"rx": value, ...} of some. Limits of velocity and effort count. Elements of
+            a group have no limits of position.
+        damping, friction : float or dict of str to float, optional
+            Numbers of all velocities or of some, as in ``add_joint``.
 
-        C(q) = placement F g F^-1, F = frame (4, 4): the pose of the joint frame in the link's. Options as in add_joint,
-        for all velocities or as {"rx": value, ...}; of limits those of velocity and effort count, positions of elements
-        of a group have none. Other joints of several degrees of freedom have charts without singularity:
-        add_macro_joint."""
+        See Also
+        --------
+        add_macro_joint : Other joints of several degrees of freedom, which have charts without singularity.
+
+        Notes
+        -----
+        C(q) = placement F g F^-1. A quaternion may have any length but 0, which is divided out.
+
+        Velocities, accelerations and efforts are three, three and six, of the twist of the link against its parent in
+        the joint frame that the link carries, the angular part first.
+        """
         name = f"joint '{checks.new_name('joint', joint, self._joints)}'"
         checks.named(name, one_of, "kind", kind, tuple(GROUPS))
         F = checks.pose(name, frame)
@@ -205,28 +378,106 @@ class ModelBuilder:
 
     def add_loop_joint(self, name: str, kind: str, link: str, on: str | None = None, frame: ArrayLike | None = None,
                        frame_on: ArrayLike | None = None, pitch: float | None = None) -> None:
-        """Close a loop by a joint between two links that exist; arguments as of closed_loops.LoopJoint.
+        """Close a loop by a joint between two links that exist.
 
-        The model keeps it: ClosedLoopRobot(Robot(model)) closes the loop, Robot(model) alone leaves it open."""
+        Parameters
+        ----------
+        name : str
+            Name of the constraint.
+        kind : str
+            Kind of the joint, as in closed_loops.LoopJoint.
+        link : str
+            Link on one side.
+        on : str, optional
+            Link on the other side. By default the root.
+        frame : array_like (4, 4), optional
+            Pose of the joint frame in `link`. By default the identity.
+        frame_on : array_like (4, 4), optional
+            Pose of the joint frame in `on`. By default it closes the joint in the configuration with which
+            ClosedLoopRobot is made.
+        pitch : float, optional
+            Pitch of a helical motion, m/rad.
+
+        Notes
+        -----
+        The model keeps the constraint: ClosedLoopRobot(Robot(model)) closes the loop, Robot(model) alone leaves it
+        open.
+        """
         self.add_constraint(LoopJoint(name, kind, link, on, frame, frame_on, pitch))
 
     def add_distance(self, name: str, link: str, on: str | None = None, point: ArrayLike = (0.0, 0.0, 0.0),
                      point_on: ArrayLike = (0.0, 0.0, 0.0), length: float | None = None) -> None:
-        """Keep two points of links at a distance; arguments as of closed_loops.Distance, kept as a loop joint is."""
+        """Keep two points of links at a distance.
+
+        Parameters
+        ----------
+        name : str
+            Name of the constraint.
+        link : str
+            Link of one point.
+        on : str, optional
+            Link of the other point. By default the root.
+        point : array_like (3,), optional
+            Point in `link`, m.
+        point_on : array_like (3,), optional
+            Point in `on`, m.
+        length : float, optional
+            Distance, m, > 0. By default the one in the configuration with which ClosedLoopRobot is made.
+
+        See Also
+        --------
+        add_loop_joint : A constraint that the model keeps in the same way.
+        """
         self.add_constraint(Distance(name, link, on, point, point_on, length))
 
     def add_gear(self, name: str, ratios: Mapping[str, float], offset: float = 0.0) -> None:
-        """Couple joints of one degree of freedom; arguments as of closed_loops.Gear, kept as a loop joint is."""
+        """Couple joints of one degree of freedom.
+
+        Parameters
+        ----------
+        name : str
+            Name of the constraint.
+        ratios : dict of str to float
+            Ratio of each joint.
+        offset : float, optional
+            Sum of ratio times coordinate over these joints.
+
+        See Also
+        --------
+        add_loop_joint : A constraint that the model keeps in the same way.
+        """
         self.add_constraint(Gear(name, ratios, offset))
 
     def add_constraint(self, constraint: Constraint) -> None:
-        """Keep a LoopJoint, Distance or Gear between links and joints that exist; ValueError naming what is wrong."""
+        """Keep a constraint between links and joints that exist.
+
+        Parameters
+        ----------
+        constraint : LoopJoint, Distance or Gear
+            Constraint.
+
+        Raises
+        ------
+        ValueError
+            If it does not fit the links and joints, or its name is taken. The message names what is wrong.
+        """
         checked = Members(self.root, self._frames, self._kinds, self._leaders).checked(constraint)
         checks.new_name("constraint", checked.name, self._constraints)
         self._constraints[checked.name] = checked
 
     def build(self) -> Model:
-        """The model of all that was added. ValueError if a mimic joint cannot follow."""
+        """Return the model of all that was added.
+
+        Returns
+        -------
+        Model
+            An immutable model.
+
+        Raises
+        ------
+        ValueError
+            If a mimic joint cannot follow.
+        """
         leaders = [m for m in self._moving if m.mimic is None]
         kinds = {m.joint: m.kind for m in leaders}
         index = {id(m): k for k, m in enumerate(leaders)} | {m.joint: k for k, m in enumerate(leaders)}

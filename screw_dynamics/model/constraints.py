@@ -58,7 +58,23 @@ class BetweenLinks:
     what: ClassVar[str]     # it is called in messages
 
     def checked(self, members: Members) -> "BetweenLinks":
-        """Return the constraint as Members.checked does."""
+        """Return the constraint with the root by its name and arrays of its own, as Members.checked does.
+
+        Parameters
+        ----------
+        members : Members
+            Names that constraints may refer to.
+
+        Returns
+        -------
+        BetweenLinks
+            A constraint of the same class.
+
+        Raises
+        ------
+        ValueError
+            If a link does not exist, or is joined to itself, or a value is wrong. The message names the constraint.
+        """
         name = f"{self.what} {checks.new_name(self.what, self.name, ())!r}"
         on = members.root if self.on is None else self.on
         for link in (self.link, on):
@@ -83,13 +99,29 @@ class BetweenLinks:
 
 @dataclass(frozen=True, eq=False)
 class LoopJoint(BetweenLinks):
-    """A joint of one of KINDS between a link of the robot and another, which closes a loop; the lower pairs of
-    [MK] table 1, a "universal" joint, about the x axis of the other link's frame and the y axis of the link's, or
-    "fixed".
+    """A joint between a link of the robot and another, which closes a loop.
 
-    frame (4, 4): the pose of the joint frame in the link, z along the joint's axis or normal to its plane; None: that
-    of the link. on: the other link, None for the root; frame_on: the joint frame in it; None: so that the joint is
-    closed in the configuration that ClosedLoopRobot is made with. pitch (m/rad): of a helical motion."""
+    Parameters
+    ----------
+    name : str
+        Name of the constraint.
+    kind : str
+        One of the lower pairs of [MK] table 1, "revolute", "prismatic", "helical", "cylindrical", "planar",
+        "spherical", "translation", "planar_translation", "planar_helical" or "schoenflies"; or "universal", about the x
+        axis of the other link's frame and the y axis of the link's; or "fixed".
+    link : str
+        Link of the robot.
+    on : str, optional
+        The other link. By default the root.
+    frame : array_like (4, 4), optional
+        Pose of the joint frame in the link, z along the joint's axis or normal to its plane. By default the frame of
+        the link.
+    frame_on : array_like (4, 4), optional
+        Pose of the joint frame in the other link. By default the joint is closed in the configuration with which
+        ClosedLoopRobot is made.
+    pitch : float, optional
+        Pitch of a helical motion, m/rad.
+    """
 
     name: str
     kind: str
@@ -102,7 +134,23 @@ class LoopJoint(BetweenLinks):
     what: ClassVar[str] = "loop joint"
 
     def values(self, name: str) -> dict:
-        """Its frames."""
+        """Return the frames, checked.
+
+        Parameters
+        ----------
+        name : str
+            Name of the constraint in errors.
+
+        Returns
+        -------
+        dict of str to ndarray (4, 4) or None
+            Fields `frame` and `frame_on`.
+
+        Raises
+        ------
+        ValueError
+            If the kind is unknown, the pitch does not fit it, or a frame is not a pose.
+        """
         if self.kind not in KINDS:
             raise ValueError(f"{name}: the kind {self.kind!r} must be one of {', '.join(KINDS)}")
         if self.kind in SUBGROUPS:
@@ -113,7 +161,18 @@ class LoopJoint(BetweenLinks):
                 "frame_on": None if self.frame_on is None else _kept(checks.pose(name, self.frame_on))}
 
     def held(self, relative: np.ndarray) -> Held:
-        """The rows of its subgroup, or of a universal joint."""
+        """Return the rows of the joint's subgroup, or of a universal joint.
+
+        Parameters
+        ----------
+        relative : ndarray (4, 4)
+            Pose of the link in the other link, from which `frame_on` is measured if it is not given.
+
+        Returns
+        -------
+        Held
+            Numbers of the constraint.
+        """
         frame = np.asarray(self.frame)
         frame_on = relative @ frame if self.frame_on is None else np.asarray(self.frame_on)
         if self.kind == "universal":
@@ -142,9 +201,24 @@ def annihilators(screws: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True, eq=False)
 class Distance(BetweenLinks):
-    """A point (3,) of a link and a point_on (3,) of another keep a distance `length` (m) > 0: a rod with spherical
-    joints at both ends, without mass. on: None for the root. length None: that in the configuration that
-    ClosedLoopRobot is made with."""
+    """A rod of a length between points of two links: it has spherical joints at both ends, and no mass.
+
+    Parameters
+    ----------
+    name : str
+        Name of the constraint.
+    link : str
+        Link of one point.
+    on : str, optional
+        Link of the other point. By default the root.
+    point : array_like (3,), optional
+        Point in the frame of `link`, m.
+    point_on : array_like (3,), optional
+        Point in the frame of `on`, m.
+    length : float, optional
+        Distance that the points keep, m, > 0. By default the one in the configuration with which ClosedLoopRobot is
+        made.
+    """
 
     name: str
     link: str
@@ -156,13 +230,35 @@ class Distance(BetweenLinks):
     what: ClassVar[str] = "distance"
 
     def values(self, name: str) -> dict:
-        """Its points and length."""
+        """Return the points and the length, checked.
+
+        Parameters
+        ----------
+        name : str
+            Name of the constraint in errors.
+
+        Returns
+        -------
+        dict of str to ndarray (3,) or float or None
+            Fields `point`, `point_on` and `length`.
+        """
         return {"point": _kept(vector(f"{name}: the point", self.point, 3)),
                 "point_on": _kept(vector(f"{name}: the point", self.point_on, 3)),
                 "length": None if self.length is None else positive(f"{name}: length", self.length)}
 
     def held(self, relative: np.ndarray) -> Held:
-        """A length between frames at its points."""
+        """Return a length between frames at the points.
+
+        Parameters
+        ----------
+        relative : ndarray (4, 4)
+            Pose of the link in the other link, from which the length is measured if it is not given.
+
+        Returns
+        -------
+        Held
+            Numbers of the constraint.
+        """
         frame, frame_on = np.eye(4), np.eye(4)
         frame[:3, 3], frame_on[:3, 3] = self.point, self.point_on
         apart = (inverse_pose(frame_on) @ relative @ frame)[:3, 3]
@@ -176,8 +272,18 @@ class Distance(BetweenLinks):
 
 @dataclass(frozen=True, eq=False)
 class Gear:
-    """The sum of ratio * q over some joints of one degree of freedom is `offset`: {"output": 1, "motor": -1/50} for a
-    gear, {"slide": 1, "pinion": -radius} for a rack, three joints for a differential."""
+    """A gear between some joints of one degree of freedom: the sum of ratio times q is `offset`.
+
+    Parameters
+    ----------
+    name : str
+        Name of the constraint.
+    ratios : dict of str to float
+        Ratio of each joint: {"output": 1, "motor": -1/50} for a gear, {"slide": 1, "pinion": -radius} for a rack, three
+        joints for a differential.
+    offset : float, optional
+        Value of the sum.
+    """
 
     name: str
     ratios: Mapping[str, float]
@@ -186,7 +292,24 @@ class Gear:
     what: ClassVar[str] = "gear"
 
     def checked(self, members: Members) -> "Gear":
-        """Return the constraint as Members.checked does."""
+        """Return the constraint with ratios of its own, as Members.checked does.
+
+        Parameters
+        ----------
+        members : Members
+            Names that constraints may refer to.
+
+        Returns
+        -------
+        Gear
+            A gear with checked numbers.
+
+        Raises
+        ------
+        ValueError
+            If a joint does not exist, follows another or has several degrees of freedom, a number is not finite, or all
+            ratios are 0. The message names the constraint.
+        """
         name = f"gear {checks.new_name('gear', self.name, ())!r}"
         if not isinstance(self.ratios, Mapping):
             raise ValueError(f"{name}: ratios must be {{joint: ratio}}, not {self.ratios!r}")

@@ -185,28 +185,55 @@ class Thermal:
 class Drive:
     """A motor that turns `ratio` times as fast as the joint it drives, and a spring between them.
 
-    rotor_inertia: of what spins with the motor, kg m^2, about its axis; ratio: rad/rad, or rad/m at a slide, not 0. All
-    else is as the joint feels it, behind the gear: the position theta of the motor is its angle over the ratio, its
-    inertia B = ratio^2 rotor_inertia.
+    Parameters
+    ----------
+    rotor_inertia : float
+        Inertia of the parts that spin with the motor, about its axis, kg m^2, > 0, or >= 0 of a rigid drive.
+    ratio : float, optional
+        Gear ratio, rad/rad, or rad/m at a slide, not 0.
+    stiffness : float, Hardening, Table, Antagonistic or LeverArm, optional
+        Spring between motor and joint: a number, N m/rad or N/m, > 0; a Hardening or Table; an Antagonistic or
+        LeverArm, which another actuator makes stiffer. By default the drive is rigid, and B is the joint's armature.
+    damping : float, optional
+        Damping of the spring, N m s/rad or N s/m, >= 0.
+    motor_damping, motor_friction : float, optional
+        Viscous and Coulomb friction of the motor, >= 0, as damping and friction of a robot's joints are.
+    backlash : float, optional
+        Distance by which the joint can move against the motor without the spring's torque, rad or m, >= 0.
+    gear_loss : float, optional
+        Share of the spring's torque that the motor needs more as it turns, 0 <= gear_loss < 1. This friction depends on
+        the load.
+    electric : Electric, optional
+        Winding of the motor. By default the motor's torque is given.
+    carrier : str, optional
+        Link that carries the motor. With it the rotor is a body that spins with the motor and turns with the carrier:
+        rotor_inertia is part of the carrier's inertia in the robot without drives, and gyroscopic torques act. Without
+        it the motor has the energy of its spin alone.
+    axis : array_like (3,), optional
+        Axis of the rotor in the frame of the carrier. By default the axis of the joint at q = 0.
+    coupling : dict of str to float, optional
+        Factors of other joints that turn the motor too. Without a spring the motor is at theta = q + sum factor
+        q_other. They are a row of a transmission matrix, over the ratio, of a differential, a wrist or a belt.
+    torque_speed : TorqueSpeed, optional
+        Limit of a torque that is given. A simulated robot keeps it, and Robot.effort_bounds returns it.
+    thermal : Thermal, optional
+        Thermal model of the winding. A simulated robot reports its temperature, and limits its effort by it.
 
-    coupling {joint: factor}: other joints that turn the motor too, which without a spring is at theta = q + sum factor
-    q_other: a row of a transmission matrix, over the ratio, of a differential, a wrist or a belt.
+    Raises
+    ------
+    ValueError
+        If a number is out of range, or properties exclude each other. The message names the property.
 
-    stiffness: N m/rad or N/m, > 0; a Hardening or Table; an Antagonistic or LeverArm, which another actuator makes
-    stiffer; None: rigid, when B is the joint's armature. damping: of the spring, >= 0, N m s/rad or N s/m.
-    motor_damping and motor_friction: viscous and Coulomb friction of the motor, as damping and friction of a robot's
-    joints are. backlash: by how much the joint can move against the motor without the spring's torque, rad or m, >= 0.
-    gear_loss: the share of the spring's torque that the motor needs more as it turns, 0 <= gear_loss < 1; friction that
-    depends on the load.
+    Notes
+    -----
+    All numbers but rotor_inertia and ratio are as the joint feels them, behind the gear: the position theta of the
+    motor is its angle over the ratio, its inertia B = ratio^2 rotor_inertia. Those of `electric`, `torque_speed` and
+    `thermal` are before the gear.
 
-    electric: the motor's winding; None: its torque is given, and torque_speed the limit of it, which a simulated robot
-    keeps and Robot.effort_bounds tells. thermal: how its winding warms up, whose temperature a simulated robot tells,
-    and limits its effort by.
-
-    carrier: the link that carries the motor. With it the rotor is a body that spins with the motor, and turns with the
-    carrier: rotor_inertia is part of the carrier's inertia in the robot without drives, and gyroscopic torques act.
-    Without it the motor has the energy of its spin alone, Spong (1987). axis (3,): of the rotor, in the frame of the
-    carrier; None: the axis of the joint at q = 0."""
+    References
+    ----------
+    Spong (1987), for a motor without carrier.
+    """
 
     rotor_inertia: float
     ratio: float = 1.0
@@ -275,7 +302,18 @@ class Drive:
         return self.ratio * self.ratio * self.rotor_inertia
 
     def shaft(self, joint: str) -> dict[str, float]:
-        """{joint: factor}: where the motor of a joint is without a spring, theta = sum factor q."""
+        """Return the factors of the joints that turn the motor: without a spring theta = sum factor q.
+
+        Parameters
+        ----------
+        joint : str
+            Joint that the drive moves.
+
+        Returns
+        -------
+        dict of str to float
+            Factor of each joint, 1 for the drive's own.
+        """
         return {joint: 1.0, **dict(self.coupling)}
 
     @property
@@ -305,7 +343,18 @@ class Drive:
         return k if isinstance(k, (Hardening, Table)) else Hardening((k,)) if isinstance(k, float) else None
 
     def coordinates(self, joint: str) -> Iterator[Coordinate]:
-        """The coordinates that the drive of a joint adds to the robot."""
+        """Yield the coordinates that the drive of a joint adds to the robot.
+
+        Parameters
+        ----------
+        joint : str
+            Joint that the drive moves.
+
+        Yields
+        ------
+        Coordinate
+            Coordinate of a motor, a lever or a current.
+        """
         own = self.inertia, self.motor_damping, self.motor_friction
         if isinstance(self.stiffness, Antagonistic):
             yield Coordinate(f"{joint}_motor_1", None, *own)

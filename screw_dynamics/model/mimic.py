@@ -5,7 +5,17 @@ from typing import NamedTuple
 
 
 class Mimic(NamedTuple):
-    """A joint that follows another: q = multiplier * q_joint + offset."""
+    """A joint that follows another: q = multiplier q_joint + offset.
+
+    Parameters
+    ----------
+    joint : str
+        Joint that it follows.
+    multiplier : float, optional
+        Factor of that joint's coordinate.
+    offset : float, optional
+        Coordinate while that joint is at 0, rad or m.
+    """
 
     joint: str
     multiplier: float = 1.0

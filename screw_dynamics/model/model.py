@@ -25,11 +25,68 @@ from .links import Frame, Link, Placed, Structure, axis_frames, on_axes, placed
 class Model:
     """A tree of b bodies moved with n velocities; every array is read-only.
 
+    Parameters
+    ----------
+    root : str
+        Link that does not move. Its frame is the world frame.
+    joint_names : tuple of str (j,)
+        Names of the joints that follow no other. j = n unless there are Lie-group joints.
+    joint_kinds : tuple of str (j,)
+        Kinds of these joints: "revolute", "continuous", "prismatic", "helical", or one of GROUPS.
+    body_names : tuple of str (b,)
+        Link of each body that moves.
+    body_joints : tuple of str (b,)
+        Joint that moves each body, mimic joints included.
+    parents : ndarray of int (b,)
+        Parent body, -1 for the root.
+    coordinates : ndarray of int (b,)
+        Velocity that drives the body.
+    screws_body : ndarray (b, 6)
+        Joint screw in the body frame, per rad or m of the coordinate.
+    relative_poses : ndarray (b, 4, 4)
+        Pose B_i in the parent body at q = 0, or the identity.
+    inertias : ndarray (b, 6, 6)
+        Inertia about the origin of the body frame, merged links included.
+    root_inertia : ndarray (6, 6)
+        Inertia of the root link and of all that is fixed to it.
+    lower, upper : ndarray (n,)
+        Position limits, rad or m; -inf and inf where there is none.
+    velocity_limit : ndarray (n,)
+        Velocity limit, rad/s or m/s; inf where there is none.
+    effort_limit : ndarray (n,)
+        Effort limit, N m or N; inf where there is none.
+    damping : ndarray (n,)
+        Viscous friction, N m s/rad or N s/m.
+    friction : ndarray (n,)
+        Coulomb friction, N m or N.
+    armature : ndarray (n,)
+        Inertia of the rotor times gear ratio squared, kg m^2 or kg.
+    frames : dict of str to (int, ndarray (4, 4))
+        Body of every link (-1: root), and the link's pose in the body.
+    mimics : dict of str to (str, float, float)
+        Leader, multiplier and offset of each mimic joint.
+    warnings : tuple of str
+        Remarks on what was odd about the source but could be used.
+    joint_frames : dict of str to ndarray (4, 4), optional
+        Pose of the joint frame of each Lie-group joint in its link. In this frame its group moves.
+    constraints : tuple of LoopJoint, Distance or Gear, optional
+        Closed loops, distances and gears, which hold beside the joints. Robot leaves them open, ClosedLoopRobot does
+        not.
+    drives : dict of str to Drive, optional
+        Drive of each joint that has one. The coordinates of motors of elastic drives are joints of the model, see
+        `motors`.
+    forces : tuple of Element, optional
+        Elements of screw_dynamics.forces that act in all motions of the model, of names and numbers alone.
+
+    Notes
+    -----
     A body is a link that a joint moves, with all links fixed to it merged into it; its frame is that link's frame.
     Parents come before children. b = n unless mimic joints share the coordinate of the joint they follow.
 
-    A joint of k degrees of freedom, whose configuration is an element of a group (group_joints.py), moves k bodies, all
-    but the last without inertia and not a link; their velocities, one a screw, are those of the twist of the last."""
+    A joint of k degrees of freedom, whose configuration is an element of a group (group_joints.py), moves k bodies. All
+    but the last have no inertia and are not links. Their velocities, one for each screw, are the components of the
+    twist of the last.
+    """
 
     root: str                           # the link that does not move; its frame is the world frame
     joint_names: tuple[str, ...]        # (j) one a joint; j = n unless there are joints on groups
@@ -88,7 +145,18 @@ class Model:
                               .encode()).hexdigest()
 
     def kind_of(self, joint: str) -> str:
-        """The kind of a joint, of joint_kinds; of one that mimics another, that of its leader."""
+        """Return the kind of a joint.
+
+        Parameters
+        ----------
+        joint : str
+            Joint, which may mimic another.
+
+        Returns
+        -------
+        str
+            Kind, of `joint_kinds`. A joint that mimics another has the kind of its leader.
+        """
         return self._kinds[self.mimics.get(joint, (joint,))[0]]
 
     @lazy
@@ -203,7 +271,18 @@ class Model:
 
     # ------------------------------------------------------------------------------------------------- for recursions
     def placed(self, gravity: ArrayLike) -> list[Placed]:
-        """One Placed body for each slot, gravity (3,) in m/s^2 in the world frame."""
+        """Return a Placed body for each slot.
+
+        Parameters
+        ----------
+        gravity : array_like (3,)
+            Gravity, m/s^2, in the world frame.
+
+        Returns
+        -------
+        list of Placed
+            The world, then the bodies.
+        """
         world = placed(0, 0, np.append(np.zeros(3), -np.asarray(gravity, dtype=float)), self.root_inertia, np.eye(4))
         return [world, *map(placed, self.parents + 1, self.coordinates, self.screws_body, self.inertias,
                             self.relative_poses, self.armature_of_bodies)]
@@ -223,20 +302,63 @@ class Model:
         return found
 
     def links(self, gravity: ArrayLike) -> list[Link]:
-        """One Link for each slot."""
+        """Return a Link for each slot.
+
+        Parameters
+        ----------
+        gravity : array_like (3,)
+            Gravity, m/s^2, in the world frame.
+
+        Returns
+        -------
+        list of Link
+            The world, then the bodies.
+        """
         return on_axes(self.placed(gravity))
 
     def pose_sources(self, gravity: ArrayLike) -> list[PoseSource]:
-        """One PoseSource for each slot, the world's frame as in `links`; none for a robot without joints on groups."""
+        """Return a PoseSource for each slot of a robot with Lie-group joints.
+
+        Parameters
+        ----------
+        gravity : array_like (3,)
+            Gravity, m/s^2, in the world frame. The world's frame is as in ``links``.
+
+        Returns
+        -------
+        list of PoseSource
+            The world, then the bodies. The list is empty for a robot without Lie-group joints.
+        """
         return self.all_pose_sources(gravity) if self.on_groups else []
 
     def all_pose_sources(self, gravity: ArrayLike) -> list[PoseSource]:
-        """One PoseSource for each slot of any robot, for kernels that take Placements."""
+        """Return a PoseSource for each slot of any robot, for kernels that take Placements.
+
+        Parameters
+        ----------
+        gravity : array_like (3,)
+            Gravity, m/s^2, in the world frame.
+
+        Returns
+        -------
+        list of PoseSource
+            The world, then the bodies.
+        """
         bodies, (kinds, starts, frames) = self.placed(gravity), self.joints_in_q()
         return group_joints.pose_sources(bodies, axis_frames(bodies), kinds, starts, [arrays.pose(F) for F in frames])
 
     def joints_in_q(self) -> tuple[list[int], list[int], list[np.ndarray]]:
-        """Of the joint of each slot: kind, as in PoseSource, where its numbers in q begin, and joint frame (4, 4)."""
+        """Return the kind, the place in q, and the frame of the joint of each slot.
+
+        Returns
+        -------
+        kinds : list of int
+            Kind of each joint, as in PoseSource.
+        starts : list of int
+            Index in q at which the numbers of each joint begin.
+        frames : list of ndarray (4, 4)
+            Joint frame of each joint.
+        """
         kinds, starts, frames = [group_joints.INNER], [0], [np.eye(4)]
         for (before, joint), coordinate in zip(pairwise(("", *self.body_joints)), self.coordinates, strict=True):
             leader = self.mimics.get(joint, (joint,))[0]
@@ -251,25 +373,82 @@ class Model:
         return (None,) * (1 + len(self.parents)) + tuple(self.frames)
 
     def frame_rows(self, gravity: ArrayLike) -> list[Frame]:
-        """One Frame for each of `frame_names`."""
+        """Return a Frame for each of `frame_names`.
+
+        Parameters
+        ----------
+        gravity : array_like (3,)
+            Gravity, m/s^2, in the world frame.
+
+        Returns
+        -------
+        list of Frame
+            Frames of the root and of the bodies, then of every link.
+        """
         axes = [inverse(T) for T in axis_frames(self.placed(gravity))]
         links = [Frame(int(body) + 1, compose(axes[body + 1], arrays.pose(C))) for body, C in self.frames.values()]
         return [Frame(slot, C) for slot, C in enumerate(axes)] + links
 
     def known_link(self, name: str) -> str:
-        """The name of a link. ValueError for others, which says so of a joint's."""
+        """Return the name of a link, checked.
+
+        Parameters
+        ----------
+        name : str
+            Name of a link.
+
+        Returns
+        -------
+        str
+            The same name.
+
+        Raises
+        ------
+        ValueError
+            If no link has this name. The message tells if it is the name of a joint.
+        """
         return known_link(name, self.frames, (*self.joint_names, *self.mimics))
 
     # ------------------------------------------------------------------------------------------------- changes
     def with_root_inertia(self, inertia: ArrayLike | None = None) -> "Model":
-        """The model with another inertia (6, 6) of the root link and what is fixed to it, about the root's origin; none
-        without. The root of a model stands still: only totals change, the mass, its center and potential energy."""
+        """Return the model with another inertia of the root link.
+
+        Parameters
+        ----------
+        inertia : array_like (6, 6), optional
+            Inertia of the root link and of all that is fixed to it, about the root's origin. By default there is none.
+
+        Returns
+        -------
+        Model
+            Another model.
+
+        Notes
+        -----
+        The root of a model stands still. Only totals change: the mass, its center and potential energy.
+        """
         return replace(self, root_inertia=checks.inertia(f"link {self.root!r}", inertia))
 
     def with_armature(self, armature: Mapping[str, float]) -> "Model":
-        """The model with other armature of some joints, {joint: value}: the inertia of the motor's rotor times the gear
-        ratio squared, kg m^2 or kg. ValueError for a joint that does not exist, follows another, or is on a group, and
-        for what is negative or not finite."""
+        """Return the model with other armature of some joints.
+
+        Parameters
+        ----------
+        armature : dict of str to float
+            Armature of these joints: the inertia of the motor's rotor times the gear ratio squared, kg m^2 or kg.
+
+        Returns
+        -------
+        Model
+            Another model.
+
+        Raises
+        ------
+        TypeError
+            If `armature` is not a mapping.
+        ValueError
+            If a joint does not exist, follows another or is a Lie-group joint, or a number is negative or not finite.
+        """
         if not isinstance(armature, Mapping):
             raise TypeError(f"with_armature: {{joint: value}} is expected, not {type(armature).__name__}")
         found = self.armature.copy()
@@ -286,10 +465,30 @@ class Model:
 
     def with_payload(self, link: str, mass: float, com: ArrayLike = (0.0, 0.0, 0.0),
                      inertia: ArrayLike | None = None) -> "Model":
-        """The model with a rigid load fixed to a link, in addition to the link's own inertia.
+        """Return the model with a rigid load fixed to a link, in addition to the link's own inertia.
 
-        mass in kg, com (3,) in m and inertia (3, 3) about the center of mass in kg m^2, resolved in the link's frame.
-        ValueError names what does not exist, is not finite or is negative."""
+        Parameters
+        ----------
+        link : str
+            Link that carries the load.
+        mass : float
+            Mass, kg, >= 0.
+        com : array_like (3,), optional
+            Center of mass, m, in the link's frame.
+        inertia : array_like (3, 3), optional
+            Rotational inertia about the center of mass, kg m^2, resolved in the link's frame. By default it is 0.
+
+        Returns
+        -------
+        Model
+            Another model.
+
+        Raises
+        ------
+        ValueError
+            If the link does not exist, a number is not finite or is negative, or no rigid body has this inertia. The
+            message names it.
+        """
         body, C = self.frames[self.known_link(link)]
         load = inertial_parameters.moved(C, checks.payload(mass, com, inertia))
         if body < 0:
@@ -299,8 +498,23 @@ class Model:
         return replace(self, inertias=inertias)
 
     def with_inertial_parameters(self, parameters: ArrayLike) -> "Model":
-        """The model with other inertial_parameters (10 b,), physical ones or not; those of bodies that are no links
-        must be 0."""
+        """Return the model with other inertial parameters.
+
+        Parameters
+        ----------
+        parameters : array_like (10 b,)
+            Numbers as in `inertial_parameters`, physical ones or not. They must be 0 for bodies that are not links.
+
+        Returns
+        -------
+        Model
+            Another model.
+
+        Raises
+        ------
+        ValueError
+            If the shape is wrong, a number is not finite, or a body that is not a link has a number other than 0.
+        """
         p = checks.numbers("with_inertial_parameters", "parameters", parameters, self.inertial_parameters.shape)
         for wrong in np.flatnonzero(p * ~np.repeat(self.is_link, inertial_parameters.COUNT)):
             raise ValueError(f"{self.inertial_parameter_names[wrong]} is {p[wrong]:g}, but must be 0: a body inside a "

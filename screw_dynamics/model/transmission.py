@@ -14,11 +14,31 @@ from .drive import Drive
 
 @dataclass(frozen=True, eq=False)
 class Transmission:
-    """Actuators are at x = matrix (q - offset) while joints are at q, and so their efforts on the joints are matrix^T
-    times their own: what they do is what the joints get.
+    """A transmission between m actuators and m joints, which move together by a matrix.
 
-    name; joints and actuators, m names each; matrix (m, m), which has an inverse, rad/rad or rad/m; offset (m,), where
-    joints are while the actuators are at 0, rad or m. ValueError names what cannot be."""
+    Parameters
+    ----------
+    name : str
+        Name of the transmission.
+    joints : tuple of str (m,)
+        Names of the joints.
+    actuators : tuple of str (m,)
+        Names of the actuators.
+    matrix : array_like (m, m)
+        Invertible matrix from joints to actuators, rad/rad or rad/m.
+    offset : array_like (m,)
+        Positions of the joints while the actuators are at 0, rad or m.
+
+    Raises
+    ------
+    ValueError
+        If names are missing or there twice, the matrix has no inverse, or a shape is wrong. The message names it.
+
+    Notes
+    -----
+    Actuators are at x = matrix (q - offset) while joints are at q. So their efforts on the joints are matrix^T times
+    their own: the joints get the power that the actuators give.
+    """
 
     name: str
     joints: tuple[str, ...]
@@ -46,36 +66,118 @@ class Transmission:
             object.__setattr__(self, name, x)
 
     def actuator_positions(self, q: ArrayLike) -> np.ndarray:
-        """Positions (..., m) of the actuators, rad or m, while the joints are at q (..., m)."""
+        """Compute the positions of the actuators while the joints are at q.
+
+        Parameters
+        ----------
+        q : array_like (..., m)
+            Positions of the joints, rad or m.
+
+        Returns
+        -------
+        ndarray (..., m)
+            Positions of the actuators, rad or m.
+        """
         return (self._given("q", q) - self.offset) @ self.matrix.T
 
     def joint_positions(self, x: ArrayLike) -> np.ndarray:
-        """Positions (..., m) of the joints while the actuators are at x (..., m)."""
+        """Compute the positions of the joints while the actuators are at x.
+
+        Parameters
+        ----------
+        x : array_like (..., m)
+            Positions of the actuators, rad or m.
+
+        Returns
+        -------
+        ndarray (..., m)
+            Positions of the joints, rad or m.
+        """
         return self._given("x", x) @ np.linalg.inv(self.matrix).T + self.offset
 
     def actuator_velocities(self, qd: ArrayLike) -> np.ndarray:
-        """Velocities (..., m) of the actuators, rad/s or m/s, of those of joints qd (..., m); so of accelerations."""
+        """Compute the velocities of the actuators from those of the joints; so for accelerations.
+
+        Parameters
+        ----------
+        qd : array_like (..., m)
+            Velocities or accelerations of the joints.
+
+        Returns
+        -------
+        ndarray (..., m)
+            Velocities of the actuators, rad/s or m/s, or accelerations.
+        """
         return self._given("qd", qd) @ self.matrix.T
 
     def joint_velocities(self, xd: ArrayLike) -> np.ndarray:
-        """Velocities (..., m) of the joints of those of actuators xd (..., m)."""
+        """Compute the velocities of the joints from those of the actuators.
+
+        Parameters
+        ----------
+        xd : array_like (..., m)
+            Velocities of the actuators, rad/s or m/s.
+
+        Returns
+        -------
+        ndarray (..., m)
+            Velocities of the joints, rad/s or m/s.
+        """
         return self._given("xd", xd) @ np.linalg.inv(self.matrix).T
 
     def actuator_efforts(self, tau: ArrayLike) -> np.ndarray:
-        """Efforts (..., m) of the actuators, N m or N, that are tau (..., m) on the joints."""
+        """Compute the efforts of the actuators that are equivalent to efforts on the joints.
+
+        Parameters
+        ----------
+        tau : array_like (..., m)
+            Efforts on the joints, N m or N.
+
+        Returns
+        -------
+        ndarray (..., m)
+            Efforts of the actuators, N m or N.
+        """
         return self._given("tau", tau) @ np.linalg.inv(self.matrix)
 
     def joint_efforts(self, u: ArrayLike) -> np.ndarray:
-        """Efforts (..., m) on the joints of actuators whose own are u (..., m)."""
+        """Compute the efforts on the joints from the efforts of the actuators.
+
+        Parameters
+        ----------
+        u : array_like (..., m)
+            Efforts of the actuators, N m or N.
+
+        Returns
+        -------
+        ndarray (..., m)
+            Efforts on the joints, N m or N.
+        """
         return self._given("u", u) @ self.matrix
 
     def _given(self, name, x):
         return checks.real_numbers(name, x, len(self.joints))
 
     def drives(self, motors: Mapping[str, Drive]) -> dict[str, Drive]:
-        """{joint: Drive} for Robot.with_drives, of motors {actuator: Drive}, which have no ratio and no coupling: these
-        come from the matrix. What the k-th actuator has besides, a stiffness say, is behind the gear, as the k-th joint
-        feels it. ValueError names an actuator that is none of these, or whose own joint does not turn it."""
+        """Return the drives of joints for Robot.with_drives, from the motors of actuators.
+
+        Parameters
+        ----------
+        motors : dict of str to Drive
+            Motor of each actuator, without ratio and coupling: these come from the matrix. Other properties of the k-th
+            actuator, such as its stiffness, are behind the gear, as the k-th joint feels them.
+
+        Returns
+        -------
+        dict of str to Drive
+            Drive of each joint.
+
+        Raises
+        ------
+        ValueError
+            If an actuator is not one of these, its motor has a ratio or a coupling, or its own joint does not turn it.
+            The message names the actuator.
+        """
         found = {}
         for actuator, drive in motors.items():
             what = f"transmission {self.name!r}: actuator {actuator!r}"

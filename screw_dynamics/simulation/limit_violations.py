@@ -11,8 +11,12 @@ IGNORED = "limits=True stops joints there, limits=False ignores limits without t
 
 
 class LimitsWarning(UserWarning):
-    """Joints of a simulation left the model's position limits, or began beyond them, which do not act unless they are
-    asked for."""
+    """A warning of joints of a simulation that left the model's position limits, or began beyond them.
+
+    Notes
+    -----
+    The limits do not act unless they are asked for.
+    """
 
 
 def begins_beyond(model: Model, q: np.ndarray) -> bool:

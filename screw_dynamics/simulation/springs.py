@@ -11,11 +11,21 @@ from screw_dynamics.model.model import Model
 
 
 class Springs(NamedTuple):
-    """Springs and dampers at joints: efforts -stiffness (q - rest) - damping qd, on top of all others.
+    """Springs and dampers at joints, whose efforts -stiffness (q - rest) - damping qd add to all others.
 
-    Each is one number for all joints of one coordinate, or (n,): stiffness in N m/rad or N/m, damping in N m s/rad or
-    N s/m, both >= 0, and rest, the position in rad or m without a spring's effort. The velocities of a joint on a
-    group, a floating base say, can have dampers, but no springs."""
+    Parameters
+    ----------
+    stiffness : array_like () or (n,)
+        Stiffness, N m/rad or N/m, >= 0. One number is for all joints of one coordinate.
+    damping : array_like () or (n,), optional
+        Damping, N m s/rad or N s/m, >= 0. One number is for all joints of one coordinate.
+    rest : array_like () or (n,), optional
+        Positions without an effort of the springs, rad or m. One number is for all joints of one coordinate.
+
+    Notes
+    -----
+    The velocities of a Lie-group joint, such as a floating base, can have dampers, but no springs.
+    """
 
     stiffness: ArrayLike
     damping: ArrayLike = 0.0
