@@ -100,8 +100,8 @@ TOOLS_OF_ROS = [      # to which the tests show a release, and the sources
 WORKFLOWS = ["yamllint", "check-jsonschema"]    # what lints them
 DOCS = ["sphinx>=8", "furo", "myst-nb>=1.2", "sphinx-copybutton", "ziamath>=0.12", *PYTEST, *PLOT, *SYMBOLIC, *ROBOTS]
 TEST = [*PYTEST, "pytest-rerunfailures>=14", "clarabel>=0.9", "ruff", "import-linter>=2.1", "mypy>=1.11", "mpmath",
-        "coverage>=7.10", "numpydoc>=1.7", "pin", "setuptools>=68", "hypothesis>=6.100", *WORKFLOWS, *TOOLS_OF_ROS, *PLOT,
-        *LOGS, *XARRAY, *SYMBOLIC, *IK, *CASADI, *JAX, *MJCF, *CONTACT, *ROBOTS, *TOPPRA, *VIEW, *SCENE, *DOCS]
+        "coverage>=7.10", "numpydoc>=1.7", "pin", "setuptools>=68", "hypothesis>=6.100", *WORKFLOWS, *TOOLS_OF_ROS,
+        *PLOT, *LOGS, *XARRAY, *SYMBOLIC, *IK, *CASADI, *JAX, *MJCF, *CONTACT, *ROBOTS, *TOPPRA, *VIEW, *SCENE, *DOCS]
 
 
 def platform_of_wheel():
