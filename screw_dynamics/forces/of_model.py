@@ -17,8 +17,20 @@ from .winding import Winding
 
 
 def of_model(model: Model, friction: bool = True) -> tuple[Element, ...]:
-    """The springs and windings of all drives, in their order, and the elements of `Model.forces`; they are parts of
-    the robot, and act in all of its motions, friction among them only where friction does."""
+    """Return the force elements that are parts of a robot, and act in all of its motions.
+
+    Parameters
+    ----------
+    model : Model
+        Model of the robot.
+    friction : bool, optional
+        If false, leave out friction among them.
+
+    Returns
+    -------
+    tuple of Element
+        Springs and windings of all drives, in their order, and the elements of ``Model.forces``.
+    """
     if not (model.drives or model.forces):
         return ()
     of_drives = (element for joint, drive in model.drives.items()

@@ -43,12 +43,27 @@ class ContactWrench(NamedTuple):
 
 def contact_wrench(robot: Robot, q: ArrayLike, torque: ArrayLike, link: str,
                    tolerance: float = TOLERANCE) -> ContactWrench:
-    """The wrench on a link at its origin that best explains external efforts: J^T W = tau in least squares.
+    """Estimate the wrench on a link that best explains external efforts: J^T W = tau in least squares.
 
-    q (nq,) and torque (n,): position, and external efforts as MomentumObserver estimates them; those that are not
-    finite are left out. Directions of the wrench whose singular value is below `tolerance` < 1 times the largest are
-    not observable, as near a singular position or on a robot of fewer than 6 joints: the wrench has nothing along
-    them."""
+    Parameters
+    ----------
+    robot : Robot
+        Robot.
+    q : array_like (nq,)
+        Configuration.
+    torque : array_like (n,)
+        External efforts, as MomentumObserver estimates them; those that are not finite are left out.
+    link : str
+        Link on which the wrench acts.
+    tolerance : float, optional
+        Singular value, as a share of the largest one, below which a direction of the wrench is not observable; < 1.
+
+    Returns
+    -------
+    ContactWrench
+        Wrench at the origin of the link, and the directions that are observable. Near a singular configuration, or on a
+        robot of fewer than 6 joints, the wrench is 0 along the others.
+    """
     q, torque = checks.vector("q", q, robot.nq), checks.real_numbers("torque", torque, robot.n)
     if torque.ndim != 1:
         raise ValueError(f"torque must be of one state, ({robot.n},), not of shape {torque.shape}")

@@ -106,12 +106,26 @@ def parameter_names(robot: Robot, friction: bool) -> tuple[str, ...]:
 
 
 def base_parameters(robot: Robot, friction: bool = False, tolerance: float = RANK, seed: int = 0) -> BaseParameters:
-    """The base parameters of a robot, from its regressor at random motions, by QR decompositions.
+    """Compute the base parameters of a robot, by QR decompositions of its regressor at random motions.
 
-    friction: also with damping, Coulomb friction and armature of each joint; those are columns of their own, and the
-    armature may belong to a combination. Parameters of links near the base collect shares of those that links further
-    out have, as in the literature. tolerance: the size of a column, that of all being 1, without what others explain,
-    below which it counts as dependent."""
+    Parameters
+    ----------
+    robot : Robot
+        Robot.
+    friction : bool, optional
+        If true, add damping, Coulomb friction and armature of each joint. Those are columns of their own; the armature
+        may belong to a combination.
+    tolerance : float, optional
+        Size below which a column counts as dependent: what other columns leave of it, where each has the size 1.
+    seed : int, optional
+        Seed of the random motions.
+
+    Returns
+    -------
+    BaseParameters
+        Base parameters as combinations of the standard ones. Parameters of links near the base collect shares of those
+        of links further out.
+    """
     return from_regressor(random_regressor(robot, friction, seed), parameter_names(robot, friction), tolerance)
 
 

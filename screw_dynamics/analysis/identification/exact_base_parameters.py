@@ -96,10 +96,28 @@ def _rotation(quaternion: Sequence[Fraction]) -> Rotation:
 
 
 def exact_base_parameters(robot: Robot, friction: bool = False, seed: int = 0) -> BaseParameters:
-    """Compute base_parameters with a matrix of Fractions: exact for the robot whose lengths are those of the model to a
-    micrometer and directions to a microradian, where those are fractions, as in most data sheets. seed: of the random
-    states. Raises ValueError for a mimic joint whose multiplier is not 1 or -1, and where the fractions have too many
-    digits."""
+    """Compute base_parameters in exact arithmetic, with a matrix of Fractions.
+
+    Parameters
+    ----------
+    robot : Robot
+        Robot. Its lengths are rounded to a micrometer and its directions to a microradian where those are fractions, as
+        in most data sheets.
+    friction : bool, optional
+        If true, add friction and armature, as in ``base_parameters``.
+    seed : int, optional
+        Seed of the random states.
+
+    Returns
+    -------
+    BaseParameters
+        Base parameters, exact for the rounded robot.
+
+    Raises
+    ------
+    ValueError
+        If the multiplier of a mimic joint is not 1 or -1, or fractions have too many digits.
+    """
     names, random = parameter_names(robot, friction), Random(checks.whole("seed", seed, 0))
     states = -(-(len(names) + SPARE) // max(robot.n, 1)) if robot.n else 0
     links, frames, motions = _rational(robot)

@@ -81,17 +81,43 @@ class FourierTrajectory:
 def exciting_trajectory(robot: Robot, period: float = 10.0, harmonics: int = 5, friction: bool = True,
                         velocity: ArrayLike | None = None, acceleration: ArrayLike | None = None,
                         criterion: str = "determinant", iterations: int = 30, seed: int = 0) -> FourierTrajectory:
-    """A motion that shows the base parameters of a robot well, within 0.9 of the limits of positions, velocities,
-    accelerations and efforts.
+    """Optimize a motion that excites the base parameters of a robot.
 
-    Limits are the model's; where it has none, +-pi (rad, m), 2 (rad/s, m/s) and 10 (rad/s^2, m/s^2). velocity,
-    acceleration: other ones, for all joints or (n,). Efforts are those of the model with its friction; links that meet
-    are not seen. friction: also show the friction of joints.
+    Parameters
+    ----------
+    robot : Robot
+        Robot. The motion stays within 0.9 of its limits of position, velocity, acceleration and effort; where the model
+        has none, +-pi (rad, m), 2 (rad/s, m/s) and 10 (rad/s^2, m/s^2).
+    period : float, optional
+        Period of the Fourier series, s.
+    harmonics : int, optional
+        Harmonics of each joint.
+    friction : bool, optional
+        If true, excite the friction of joints too.
+    velocity, acceleration : array_like (n,) or float, optional
+        Limits in place of the model's.
+    criterion : {"determinant", "condition"}, optional
+        "determinant" maximizes that of the information matrix of the base parameters, whatever their units; "condition"
+        minimizes the condition number of the regressor with columns of unit length.
+    iterations : int, optional
+        Iterations of L-BFGS from the best of 20 random series; each takes 2 L + 2 evaluations a joint, for L harmonics.
+    seed : int, optional
+        Seed of the random series.
 
-    criterion: "determinant" maximizes that of the information matrix of the base parameters, whatever their units;
-    "condition" minimizes the condition of the regressor with columns of unit length. iterations: of L-BFGS from the
-    best of 20 random series; each takes 2 L + 2 evaluations a joint. ValueError names a joint whose limits hold
-    nothing, or whose effort limit the motion that was found exceeds."""
+    Returns
+    -------
+    FourierTrajectory
+        Periodic motion.
+
+    Raises
+    ------
+    ValueError
+        If the limits of a joint leave no room, or the motion exceeds its effort limit. The error names the joint.
+
+    Notes
+    -----
+    Efforts are those of the model with its friction. Collisions are not considered.
+    """
     checks.coordinates_alone("exciting_trajectory", robot.model)
     checks.one_of("criterion", criterion, CRITERIA)
     checks.flag("friction", friction)

@@ -114,13 +114,36 @@ class RobotJoints:
 def of_robot(robot: Robot, q: ArrayLike, qd: ArrayLike | None = None, efforts: Efforts | None = None,
              group: str | Mapping[str, str] = SEMIDIRECT, joints: Sequence[Joint] = (),
              springs: Sequence[Spring | JointSpring] = ()) -> MultibodySystem:
-    """The MultibodySystem of a robot at a configuration q (nq,) with velocities qd (n,), or at rest; gravity is its.
+    """Return the MultibodySystem of a robot, with its gravity.
 
-    efforts: of the joints, (n,), or efforts(t, qd) that returns them; friction, as in Robot.forward_dynamics, is no
-    part of the motion unless efforts contain -robot.friction_torque(qd). group: of all bodies, or {link: group}, SE(3)
-    for others. Loop joints of the robot's model are joints of the system. joints, springs: further ones between the
-    links that joints move, or the root as the ground. ValueError for a robot with mimic joints, or with a joint that
-    moves a link without inertia, and for a model with distances, gears or armature."""
+    Parameters
+    ----------
+    robot : Robot
+        Robot. Its loop joints are joints of the system.
+    q : array_like (nq,)
+        Initial configuration.
+    qd : array_like (n,), optional
+        Initial velocities, at rest by default.
+    efforts : array_like (n,) or callable, optional
+        Efforts of the joints, or a function efforts(t, qd) that returns them. Friction acts only if they contain
+        -robot.friction_torque(qd).
+    group : str or mapping of str to str, optional
+        Group of all bodies, or of each link; SE(3) for others.
+    joints : sequence of Joint, optional
+        Further joints between links that joints move, or the root as the ground.
+    springs : sequence of Spring or JointSpring, optional
+        Springs between such links.
+
+    Returns
+    -------
+    MultibodySystem
+        System in absolute coordinates.
+
+    Raises
+    ------
+    ValueError
+        If the robot has mimic joints, distances, gears or armature, or a joint moves a link without inertia.
+    """
     checks.without_armature("of_robot", robot.model)
     model, own = robot.model, RobotJoints(robot.model)
     slots = [model.body_names.index(name) for name in own.bodies]

@@ -17,13 +17,34 @@ ITERATIONS, TOLERANCE, LONGEST = 50, 1e-13, 1.0     # of Newton's steps, in rad 
 
 
 def second_kind(screws: ArrayLike, initial: ArrayLike, start: ArrayLike = (0.0,) * 6) -> Coordinates:
-    """Coordinates q of g = g_0 exp(X_1 q_1) ... exp(X_6 q_6) in SE(3); the body-fixed twist is V = B(q) q', with the
-    columns Ad^-1 X_k by the factors behind X_k, as in (59).
+    """Return coordinates of the second kind on SE(3): g = g_0 exp(X_1 q_1) ... exp(X_6 q_6).
 
-    screws: X_k (6, 6), one a row, turns or slides of unit size in the body frame; initial: poses (n, 4, 4), whose q is
-    `start` (6,), the same for all bodies: there the screws must not depend on each other. Regularity is |det B|. A body
-    bound to the subgroup that the last screws generate stays in it. ValueError where the start is singular,
-    ArithmeticError for poses whose coordinates are not found."""
+    Parameters
+    ----------
+    screws : array_like (6, 6)
+        Screws X_k, one a row: rotations or translations of unit size in the body frame.
+    initial : array_like (n, 4, 4)
+        Initial poses of the bodies.
+    start : array_like (6,), optional
+        Coordinates q of the initial poses, the same for all bodies.
+
+    Returns
+    -------
+    Coordinates
+        Coordinates, with |det B| as their regularity. A body bound to the subgroup that the last screws generate stays
+        in it.
+
+    Raises
+    ------
+    ValueError
+        If the screws depend on each other at ``start``.
+    ArithmeticError
+        If coordinates of a pose are not found.
+
+    Notes
+    -----
+    The body-fixed twist is V = B(q) q'; column k of B is Ad^-1 X_k by the factors behind X_k, as in (59).
+    """
     X, start = numbers("second_kind", "screws", screws, (6, 6)), checks.vector("start", start, 6)
     if abs(np.linalg.det(twist_matrix(X, start))) < 1e-9:
         raise ValueError(f"the screws depend on each other at the start {start.tolist()}")

@@ -42,8 +42,25 @@ def terms(A: ArrayLike, B: ArrayLike, order: int, bracket: Bracket = commutator)
 
 
 def baker_campbell_hausdorff(A: ArrayLike, B: ArrayLike, order: int, bracket: Bracket = commutator) -> np.ndarray:
-    """C with exp A exp B = exp C, up to brackets of `order` factors: of A and B as large as e it errs by e^(order + 1).
+    """Compute C with exp A exp B = exp C, up to brackets of a number of factors.
 
-    Arguments as of `terms`. The series converges where |A| + |B| < log 2 in a norm with |A B| <= |A| |B|; beyond, more
-    terms need not help."""
+    Parameters
+    ----------
+    A, B : array_like
+        Elements of a Lie algebra, as of ``terms``.
+    order : int
+        Largest number of factors in a bracket.
+    bracket : callable, optional
+        Lie bracket, as of ``terms``.
+
+    Returns
+    -------
+    ndarray
+        C, with an error of e^(order + 1) for A and B as large as e.
+
+    Notes
+    -----
+    The series converges where |A| + |B| < log 2 in a norm with |A B| <= |A| |B|; beyond, more terms need not
+    help.
+    """
     return sum(terms(A, B, order, bracket))

@@ -20,8 +20,30 @@ ACCELERATIONS = COMPONENTS, COVARIANT
 
 
 def euler_poincare(group: MatrixGroup, Q: ArrayLike, V: ArrayLike) -> np.ndarray:
-    """V' (..., d) = Q^-1 ad_V^T Q V of a geodesic of the left-invariant metric Q, (20): Newton and Euler's equations of
-    a free body if Q is its inertia."""
+    """Compute the derivative of the velocity of a geodesic: V' = Q^-1 ad_V^T Q V.
+
+    Parameters
+    ----------
+    group : MatrixGroup
+        Lie group.
+    Q : array_like (d, d)
+        Left-invariant metric.
+    V : array_like (..., d)
+        Velocity.
+
+    Returns
+    -------
+    ndarray (..., d)
+        Derivative of the velocity in time.
+
+    Notes
+    -----
+    With the inertia of a free body as Q these are the Newton-Euler equations.
+
+    References
+    ----------
+    (20).
+    """
     V = checks.finite_numbers("V", V, group.dimension)
     return Geodesics(group, metric(group, Q)).rates(V[..., None, :])[..., 0, :]
 
