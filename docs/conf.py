@@ -16,6 +16,7 @@ import ziamath
 from docutils import nodes
 from jupyter_cache import get_cache
 from numpy.typing import ArrayLike
+from sphinx.ext.napoleon import Config, NumpyDocstring
 from sphinx.util.typing import stringify_annotation
 
 import screw_dynamics
@@ -27,6 +28,7 @@ from examples_of_reference import examples, opening  # noqa: E402
 
 ziamath.config.svg2, ziamath.config.precision = False, 2        # no glyph by an id, which would be that of many
 EXAMPLES = examples()
+TEXT = Config(napoleon_use_param=False, napoleon_use_rtype=False)        # types are no links: array_like (..., n)
 ARRAY_LIKE = [stringify_annotation(ArrayLike, mode) for mode in (
     "smart", "fully-qualified", "fully-qualified-except-typing")]
 
@@ -37,7 +39,7 @@ IMAGE = re.compile(r"!\[([^\]]*)\]\((?!https?:)([^)\s]+)\)")
 
 project, author, project_copyright = "screw_dynamics", "the authors of screw_dynamics", "the authors of screw_dynamics"
 version = release = screw_dynamics.__version__
-extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx_copybutton"]   # myst_nb: with myst_parser
+extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx_copybutton"]        # myst_nb brings myst_parser
 myst_heading_anchors, myst_enable_extensions = 4, ["amsmath", "deflist", "dollarmath"]
 nb_execution_mode, nb_execution_timeout, nb_execution_raise_on_error, nb_execution_show_tb = "cache", 600, True, True
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")      # more would wait longer than a small matrix takes
@@ -178,8 +180,8 @@ def setup(app):
 
     def docstring(app, what, name, x, options, lines):
         lines[:] = marked_up(lines)
-
-    def example(app, what, name, x, options, lines):
+        if what not in ("attribute", "property", "data"):       # there what is before a colon would be a type
+            lines[:] = NumpyDocstring(lines, TEXT, app, what, name, x, options).lines()
         code = EXAMPLES.get(name.removeprefix("screw_dynamics."))
         if code:
             shown = re.sub(r"  +#", "  #", code)
@@ -188,6 +190,5 @@ def setup(app):
     app.connect("builder-inited", make_cache)
     app.connect("source-read", read)
     app.connect("include-read", include)
-    app.connect("autodoc-process-docstring", docstring, priority=400)       # before napoleon reads the sections
-    app.connect("autodoc-process-docstring", example, priority=600)
+    app.connect("autodoc-process-docstring", docstring)
     app.connect("autodoc-process-signature", signature)
