@@ -68,14 +68,13 @@ def test_workers_end_with_a_command_that_is_killed(folder):
 def test_kernels_are_compiled_in_parallel_once_and_cleared(folder):
     single = run("--single", "potential_energy")
     assert single.stdout.splitlines()[-1] == f"kernels ready: 1, compiled now, in {folder}: 1"
-    run("--clear")
     done = run("-j", "2", *FEW)
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()
-    assert [line.split()[0] for line in lines[:-1]] == ["1/4", "2/4", "3/4", "4/4"]
+    assert [line.split()[0] for line in lines[:-1]] == ["1/3", "2/3", "3/3"]
     assert {re.split(r" s  ", line)[1] for line in lines[:-1]} == {
-        name + form for name in FEW for form in ("", ", batches")}
-    assert lines[-1] == f"kernels ready: 4, compiled now, in {folder}: 4" and done.stderr == ""
+        name + form for name in FEW for form in ("", ", batches")} - {"potential_energy"}
+    assert lines[-1] == f"kernels ready: 4, compiled now, in {folder}: 3" and done.stderr == ""
     assert len([*folder.glob("*.kernel.so")]) == 4
     assert run(*FEW).stdout == "kernels ready: 4\n"
     assert run("--list", "body_poses").stdout.splitlines() == [
@@ -127,9 +126,9 @@ def test_a_wrong_name_is_refused(folder):
 @pytest.mark.slow
 def test_where_a_folder_cannot_be_written_another_is_used_and_named(folder, tmp_path):
     folder.write_text("a file")
-    done = run("potential_energy", HOME=str(tmp_path))
+    done = run("--single", "potential_energy", HOME=str(tmp_path))
     used = tmp_path / ".cache" / "screw_dynamics"
-    assert done.returncode == 0 and f"compiled now, in {used}: 2" in done.stdout
+    assert done.returncode == 0 and f"compiled now, in {used}: 1" in done.stdout
     assert f"machine code in {folder} is not used" in done.stderr and f"{used} is used instead" in done.stderr
 
 

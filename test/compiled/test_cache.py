@@ -396,6 +396,12 @@ def test_code_is_kept_in_the_users_cache_and_not_in_the_package(package):
     assert outcome(start(package))[1]
     assert {file.parent for file in files(home)} == {home / ".cache" / "screw_dynamics"}
     assert {file for file in package.rglob("*") if file.suffix != ".pyc"} - before <= set(package.rglob("__pycache__"))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("package", [pytest.param(POWER, id="small")], indirect=True)
+def test_code_is_kept_in_the_place_that_a_variable_names(package):
+    home = package.parents[1] / "home"
     for name, folder in (("SCREW_DYNAMICS_CACHE_DIR", "own"), ("NUMBA_CACHE_DIR", "numba"), ("XDG_CACHE_HOME", "xdg")):
         assert outcome(start(package, **{name: str(home / folder)}))[1]
         assert files(home / folder if folder == "own" else home / folder / "screw_dynamics")
