@@ -14,13 +14,14 @@ pytestmark = pytest.mark.slow
 
 
 def exact(robot, *motion):
-    """The four blocks, by two infinitesimals."""
-    n, x, steps = robot.n, np.concatenate(motion), np.eye(3 * robot.n)
+    """The four blocks, by two infinitesimals, of all pairs at once."""
+    n, x = robot.n, np.concatenate(motion)
+    i, j = np.indices((2 * n, 3 * n)).reshape(2, -1)
+    steps = np.eye(3 * n)
 
     def efforts(x):
         return plain(robot, "inverse_dynamics_classical", x[:n], x[n:2 * n], x[2 * n:])
-    found = np.stack([np.stack([mixed_derivative(efforts, x, [steps[i], steps[j]]) for j in range(3 * n)], axis=-1)
-                      for i in range(2 * n)], axis=-2)
+    found = mixed_derivative(efforts, x, [steps[:, i], steps[:, j]]).reshape(n, 2 * n, 3 * n)
     return found[:, :n, :n], found[:, :n, n:2 * n], found[:, n:, n:2 * n], found[:, :n, 2 * n:]
 
 

@@ -1,7 +1,6 @@
 """Numbers with infinitesimals e_1, ..., e_k of square 0: derivatives of any algorithm, without any error but rounding.
 
 f(x + e_1 a + e_2 b + ...) holds the mixed derivatives of f along a, b, ... as the coefficients of products of e's."""
-import math
 from numbers import Real
 
 import numpy as np
@@ -10,7 +9,8 @@ from screw_dynamics.numbers.scalars import sincos
 
 
 class Infinitesimal:
-    """sum_S c_S e_S: `c` (2^k,) holds a coefficient for each set S of infinitesimals, the bits of the index."""
+    """sum_S c_S e_S: `c` (2^k, ...) holds a coefficient for each set S of infinitesimals, the bits of the index; of
+    many numbers at once where there are more axes."""
 
     __array_ufunc__ = None
 
@@ -21,7 +21,9 @@ class Infinitesimal:
         """x with the same infinitesimals."""
         if isinstance(x, Infinitesimal):
             return x
-        return Infinitesimal(np.r_[float(x), np.zeros(len(self.c) - 1)])
+        c = np.zeros_like(self.c)
+        c[0] = x
+        return Infinitesimal(c)
 
     def __add__(self, other):
         return Infinitesimal(self.c + self.lifted(other).c)
@@ -29,7 +31,7 @@ class Infinitesimal:
     def __mul__(self, other):
         if isinstance(other, Infinitesimal):
             return Infinitesimal(_product(self.c, other.c))
-        return Infinitesimal(self.c * other) if isinstance(other, Real) else NotImplemented
+        return Infinitesimal(self.c * other) if isinstance(other, (Real, np.ndarray)) else NotImplemented
 
     def __neg__(self):
         return self * -1.0
@@ -62,7 +64,7 @@ def _product(a, b):
 @sincos.register(Infinitesimal)
 def _sincos(x):
     """sin and cos of x_0 + d, by their series in d, which ends by itself."""
-    s, c, d = math.sin(x.c[0]), math.cos(x.c[0]), x - x.c[0]
+    s, c, d = np.sin(x.c[0]), np.cos(x.c[0]), x - x.c[0]
     sine, cosine, power = x.lifted(s), x.lifted(c), x.lifted(1.0)
     for k in range(1, len(x.c).bit_length()):
         power = power * d * (1.0 / k)
@@ -72,9 +74,10 @@ def _sincos(x):
 
 
 def mixed_derivative(f, x, directions):
-    """The derivative of f at x (n,) along each of these vectors (n,), one after the other; f takes n numbers."""
-    c = np.zeros((len(x), 2 ** len(directions)))
-    c[:, 0] = x
+    """The derivative of f at x (n,) along each of these vectors (n,), one after the other; f takes n numbers. Of
+    vectors (n, m) the m derivatives (..., m)."""
+    c = np.zeros((len(x), 2 ** len(directions), *np.shape(directions)[2:]))
+    c[:, 0] = np.reshape(x, (-1, *[1] * (c.ndim - 2)))
     for k, direction in enumerate(directions):
         c[:, 1 << k] = direction
     return _highest(f, c)
@@ -90,6 +93,6 @@ def time_derivative(f, x, *rates):
 
 
 def _highest(f, c):
-    found = np.asarray(f([Infinitesimal(row) for row in c]), dtype=object)
-    return np.array([x.c[-1] if isinstance(x, Infinitesimal) else 0.0 if len(c[0]) > 1 else float(x)
-                     for x in found.ravel()]).reshape(found.shape)
+    found, nothing = np.asarray(f([Infinitesimal(row) for row in c]), dtype=object), np.zeros(np.shape(c)[2:])
+    return np.array([x.c[-1] if isinstance(x, Infinitesimal) else nothing if len(c[0]) > 1 else float(x)
+                     for x in found.ravel()]).reshape(*found.shape, *nothing.shape)

@@ -3,7 +3,7 @@ from functools import cache
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
+from numba import typeof
 
 from screw_dynamics.contact.colliders import (
     CONTACT,
@@ -17,14 +17,14 @@ from screw_dynamics.contact.colliders import (
     rows,
 )
 from screw_dynamics.contact.narrow_phase import detector, kinds_of, pair_rows
-from screw_dynamics.numba_internals import pipelines
-from screw_dynamics.numba_internals.compiler import FLAGS, start
+from screw_dynamics.kernel_cache import cache as kernel_cache
+from screw_dynamics.numba_internals.compiler import start
 from screw_dynamics.numbers.lanes import WIDTH, splat
 from screw_dynamics.numbers.tables import table, width
 from screw_dynamics.numbers.values import PLAIN, kernel
 from screw_dynamics.screws.arrays import pose
 
-start()         # functions of these tests are njit's
+start()         # before the types of arguments are asked for
 
 POSE = width(Located)
 
@@ -42,7 +42,8 @@ class Found(NamedTuple):
 
 @cache
 def compiled(kinds, lanes):
-    """The function that finds contacts of pairs of these kinds, compiled for one state or for lanes."""
+    """The function that finds contacts of pairs of these kinds, for one state or for lanes; its machine code is kept
+    with that of the package, as it takes some seconds to compile."""
     detect = detector(kinds)
 
     def one(memory, start, poses, slots, margin, most, found, repeat):
@@ -60,7 +61,11 @@ def compiled(kinds, lanes):
         for _ in range(repeat):
             count, missed = detect(given, C, margin, contact, most)
         return count, missed
-    return njit(**FLAGS, **pipelines.ENTRY)(many if lanes else one)
+    made = kernel_cache.compiled("contacts of a test")(many if lanes else one)
+
+    def call(*arguments):
+        return kernel_cache.prepare(made, tuple(map(typeof, arguments))).entry_point(*arguments)
+    return call
 
 
 def pose_numbers(C):
