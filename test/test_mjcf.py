@@ -245,7 +245,7 @@ def test_files_outside_are_refused(folder, as_text, element, path):
     text, file = ROD.format(LIGHT, OUTSIDE[element].format(outside)), folder / "main.xml"
     file.write_text(text)
     for read in sd.read_mjcf, sd.Robot.from_mjcf, ClosedLoopRobot.from_mjcf:
-        with pytest.raises(ValueError, match=r"^MJCF: <\w+> names the file .*, which is not in .*model; folder="):
+        with pytest.raises(ValueError, match=r"^MJCF: <\w+> names the file .*, which is outside of .*model; folder="):
             read(text if as_text else file)
 
 

@@ -74,8 +74,8 @@ def centroidal_momentum_matrix(links: Link, body: CompositeInertias, frames: Fra
 
 @extends(CompositeInertias)
 class CompositeInertiaRates(NamedTuple):
-    """CompositeInertias, the rate of the joint coordinate, and in the body's frame its twist and the time derivative
-    of the inertia of the body with all that it carries."""
+    """CompositeInertias, with the joint rate qd, and in the frame of the body its twist V and the time derivative N of
+    its composite inertia."""
 
     qd: Scalar
     V: Twist

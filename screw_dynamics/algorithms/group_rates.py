@@ -22,10 +22,11 @@ from .columns import clear
 
 @kernel
 def add_shares(X: list, q: list, A: Twist, first: int, last: int, sign: float, column: list) -> None:
-    """Add to column[i], for the bodies of a joint, sign times the share of X_i in the twist A of the last's frame.
+    """Add to column[i], for the bodies of one joint, sign times the component along X_i of the twist A in the frame of
+    the last body.
 
-    Rotations come first among the screws of a joint: what is left of the sum when their shares are taken away is a
-    slide, which has the same direction at every point."""
+    The rotations are the first screws of a joint. Without their components the rest of A is a translation, which has
+    the same direction at every point."""
     for j in range(last, first, -1):
         A = Ad(q[j].C, A)
     for j in range(first, last + 1):

@@ -32,7 +32,8 @@ def is_deep(parents: np.ndarray, coordinates: np.ndarray) -> bool:
 
 @kernel
 def number(links: Link, start: list, end: list) -> None:
-    """Fill start, the first body of the run without branches that ends in a body, and end, the last that it carries."""
+    """Fill start[i] with the first body of the unbranched chain that ends in body i, and end[i] with the last body of
+    the subtree of i."""
     parent = links.parent
     for i in range(len(parent)):
         start[i], end[i] = start[i - 1] if i > 1 and parent[i] == i - 1 else i, i

@@ -25,7 +25,8 @@ TURN = 2.0 * math.pi
 
 
 class Groups(NamedTuple):
-    """The joints of a robot, body by body: kind and place of their numbers in q, and their first velocity."""
+    """The joints of a robot by body: their kind, the index of their first number in q, and that of their first
+    velocity."""
 
     kind: Any
     start: Any
@@ -34,13 +35,13 @@ class Groups(NamedTuple):
 
 @kernel
 def coordinates_alone(memory: np.ndarray) -> None:
-    """The space of a robot without joints on groups."""
+    """Return the space of a robot without Lie-group joints."""
     return None
 
 
 @kernel
 def groups(memory: np.ndarray) -> Groups:
-    """The space of a robot with joints on groups, from its workspace."""
+    """Return the space of a robot with Lie-group joints, from its workspace."""
     sources = pose_sources_in(memory)
     return Groups(sources.kind, sources.start, links_in(memory).coordinate)
 

@@ -246,8 +246,10 @@ def contact_inverse_dynamics(robot: Robot, q: ArrayLike, qd: ArrayLike, qdd: Arr
 
 
 def _least(G, required, weights, wrench_weights, G_passive, required_passive):
-    """The unknowns x (..., m) with G_passive x = required_passive of least weights (required - G x)^2 + wrench_weights
-    x^2, by the Schur complement of the passive joints; the nearest where they cannot be met."""
+    """Solve for the x (..., m) that minimizes weights (required - G x)^2 + wrench_weights x^2, subject to G_passive x =
+    required_passive.
+
+    Uses the Schur complement of the passive joints. If the constraint has no solution, returns the nearest x."""
     K = np.swapaxes(G, -1, -2) * weights
     H = np.linalg.inv(K @ G + np.diag(wrench_weights))
     back = H @ np.swapaxes(G_passive, -1, -2)

@@ -389,7 +389,8 @@ class ElasticJoints:
 
         Notes
         -----
-        For other robots, there is Robot.forward_dynamics of all efforts, with those of drive_torque.
+        For robots whose joints do not all have one motor, use Robot.forward_dynamics with the efforts of drive_torque
+        added.
         """
         given = {"q": q, "qd": qd, "theta": theta, "thetad": thetad, "torque": torque}
         q, qd, theta, thetad, torque = checks.broadcast(

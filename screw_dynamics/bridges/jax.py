@@ -66,7 +66,7 @@ def _lifted(function: Function) -> Callable:
     @derivatives.defjvp
     def _(inputs, tangents):
         if function.second is None:
-            raise NotImplementedError(f"{name}: the bridge to JAX has no second derivatives of it")
+            raise NotImplementedError(f"{name}: the JAX bridge has no second derivatives of this function")
         changes = [sum(jnp.einsum(f"...{axes}km,...m->...{axes}k", by, x) for by, x in zip(row, tangents, strict=True))
                    for row in second(*inputs)]
         return derivatives(*inputs), changes

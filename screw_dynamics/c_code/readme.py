@@ -38,7 +38,7 @@ def _section(export, function: Function):
 
 
 def _use(export, function: Function):
-    """An example of a call."""
+    """Return an example of a call."""
     for x in (*function.inputs, *function.outputs):
         value = "" if x in function.outputs else " = {0}" if x.shape else " = 0"
         yield f"{export.dialect.scalar} {identifier(x.name)}{f'[{x.size}]' * bool(x.shape)}{value};"

@@ -113,7 +113,7 @@ def run(scenario: Callable, properties: Mapping[str, Callable], values: Mapping[
             margins[name], holds[name] = judged(name, judge(motion, parameters) if _takes_two(judge) else judge(motion))
     except (Exception, SystemExit) as problem:
         if _is_ours(problem):
-            raise NoVerdict(f"case {index} says nothing of the robot, as screw_dynamics broke: "
+            raise NoVerdict(f"case {index} is inconclusive: screw_dynamics itself failed: "
                             f"{type(problem).__name__}: {problem}") from problem
         error, trace = f"{type(problem).__name__}: {problem}", traceback.format_exc()
     return motion, Case(index, dict(values), margins, holds, error, trace, digest, time.perf_counter() - started)

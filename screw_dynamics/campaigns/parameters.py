@@ -26,7 +26,7 @@ class Parameter(NamedTuple):
     distribution: Any = None
 
     def at(self, u: float) -> Any:
-        """The value at the share u of its probability."""
+        """Return the quantile at probability u."""
         if self.choices is not None:
             return self.choices[min(int(u * len(self.choices)), len(self.choices) - 1)]
         if self.range is not None:
@@ -39,8 +39,10 @@ class Parameter(NamedTuple):
         return levels if self.choices is None else len(self.choices)
 
     def shares(self, levels: int) -> np.ndarray:
-        """The shares of the levels of a grid: each choice, both ends of a range and what is between, or the middles of
-        as many parts of a distribution of equal probability."""
+        """Return the probabilities of the levels of a grid.
+
+        Levels are the choices, points of a range with both ends, or the medians of intervals of equal probability of a
+        distribution."""
         if self.choices is not None:
             return (np.arange(len(self.choices)) + 0.5) / len(self.choices)
         return np.linspace(0.0, 1.0, levels) if self.range is not None else (np.arange(levels) + 0.5) / levels

@@ -109,7 +109,9 @@ def common_lead(leads: Iterable[tuple[int, ...]], shapes: Mapping[str, tuple]) -
 
 # ------------------------------------------------------------------------------------------------- results
 def result_array(out: Any, shape: tuple[int, ...], dtype: type = float) -> np.ndarray:
-    """`out` if results of this shape and kind can be written to it; a new array for None."""
+    """Return `out`, or a new array if it is None.
+
+    Raises ValueError if `out` is not a writable array of this shape and kind."""
     if out is None:
         return np.empty(shape, dtype)
     if not _takes(out, shape, dtype):

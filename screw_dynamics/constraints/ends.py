@@ -58,7 +58,7 @@ def sums(parent: list[int], column: list[Vec3], i: int, j: int) -> tuple[Vec3, V
 
 @noinline
 def ends(links: Link, body: Any, loop: Loop, c: int) -> Ends:
-    """The Ends of loop c, for bodies in their places."""
+    """Return the Ends of loop c, from the columns of the bodies."""
     i, j, R, C, B = loop.link[c], loop.on[c], body.R, loop.C[c], loop.B[c]
     of_link, of_other = sums(links.parent, body.r, i, j)
     a, b = R[i] @ C.p, R[j] @ B.p
@@ -69,7 +69,7 @@ def ends(links: Link, body: Any, loop: Loop, c: int) -> Ends:
 
 @noinline
 def relative_twist(links: Link, body: Any, loop: Loop, c: int, at: Ends) -> Twist:
-    """The twist of the link's joint frame relative to the other, resolved in it."""
+    """Return the twist of the link's joint frame relative to the other joint frame, resolved in the former."""
     i, j, w = loop.link[c], loop.on[c], body.w
     of_link, of_other = sums(links.parent, body.v, i, j)
     velocity = (of_link + cross(w[i], at.a)) - (of_other + cross(w[j], at.b))
@@ -78,7 +78,9 @@ def relative_twist(links: Link, body: Any, loop: Loop, c: int, at: Ends) -> Twis
 
 @noinline
 def relative_acceleration(links: Link, body: Any, loop: Loop, c: int, at: Ends) -> Twist:
-    """The derivative of `relative_twist`. The derivatives of the bodies' twists are the sums of columns Vd and a."""
+    """Return the time derivative of `relative_twist`.
+
+    The derivative of the twist of a body is the sum of the columns Vd and a."""
     i, j, w = loop.link[c], loop.on[c], body.w
     of_link, of_other = sums(links.parent, body.v, i, j)
     A, B = body.Vd[i] + body.a[i], body.Vd[j] + body.a[j]

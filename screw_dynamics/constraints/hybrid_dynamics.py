@@ -44,8 +44,10 @@ def driven_bodies(links: Link, driven: np.ndarray, of: np.ndarray) -> np.ndarray
 
 @kernel
 def put_efforts(given: ConstraintTables, problem: Problem, found: int, u: int, least: Scalar) -> tuple[int, np.ndarray]:
-    """For a problem whose first `found` directions are those of constraints: add those of u joints, with their products
-    w. Returns how many directions there are, and the efforts (u)."""
+    """Add the directions of u joints, with their products w, to a problem whose first `found` directions are
+    constraints.
+
+    Returns the number of directions, and the efforts (u)."""
     wanted, m = np.empty(u), given.m
     for j in range(u):
         wanted[j] = problem.b[0, m + j]
@@ -60,13 +62,15 @@ def put_efforts(given: ConstraintTables, problem: Problem, found: int, u: int, l
 
 
 def algorithm(by: ModuleType) -> Callable:
-    """The kernel `hybrid_dynamics` for robots whose M^-1 is found in a way."""
+    """Return the kernel `hybrid_dynamics` that applies M^-1 with the functions of a module."""
     factorize, add_free, fill_half, add_half = by.factorize, by.add_free, by.fill_half, by.add_half
 
     @kernel
     def hybrid_dynamics(links: Link, body: tuple, given: ConstraintTables, x: np.ndarray, out: np.ndarray) -> None:
-        """Add to out[0] (n) the accelerations, theta'' of joints on groups, from x (INPUTS, n) and the columns q and F;
-        out[1], which holds what is given, becomes the efforts."""
+        """Add the accelerations, theta'' of Lie-group joints, to out[0] (n), from x (INPUTS, n) and the columns q and
+        F.
+
+        out[1] has the accelerations that are given, and becomes the efforts."""
         of, m, k = driven_bodies(links, x[2], np.empty(len(x[2]), dtype=np.int64)), given.m, links.coordinate
         u = len(of)
         problem = with_joints(given, 0.0, u)

@@ -30,7 +30,7 @@ ACTS = 9
 
 @kernel
 def joints_that_may_act(links: Link, lower: np.ndarray, upper: np.ndarray, of: np.ndarray) -> np.ndarray:
-    """The first body of each velocity with an impulse that may be other than 0, by its bounds (n)."""
+    """Return the first body of each velocity whose impulse bounds `lower` and `upper` (n,) are not both 0."""
     count = 0
     for i in range(1, len(links.parent)):
         k, new = links.coordinate[i], True
@@ -52,7 +52,7 @@ def put_bounds(links: Link, of: np.ndarray, acts: np.ndarray, given: Problem, fi
 
 @kernel
 def put_operator(given: Problem, first: int, box: Box) -> None:
-    """Fill the Delassus operator of the box, and its velocities, which are what the products lack."""
+    """Fill the Delassus operator of the box LCP and its free velocities."""
     Y, u = given.Y, len(box.c)
     for i in range(u):
         box.c[i] = -given.b[0, first + i]

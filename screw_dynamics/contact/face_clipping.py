@@ -205,7 +205,8 @@ def offer_end(touch: Touch, row: int, k: int, plane: Face, x: Vec3, met: Meeting
 
 @kernel
 def leave_out_twice(touch: Touch, row: int, k: int, least: Scalar, near: Scalar) -> None:
-    """Of a point that is the farthest in several directions keep the first; the nearest only if no other is so near."""
+    """Remove points that occur in several directions but for the first one, and the nearest if another is close to
+    it."""
     around = FAR
     for j in range(WAYS):
         at = row + AROUND + j
@@ -254,7 +255,8 @@ def meet_polygon(touch: Touch, row: int, k: int, data: np.ndarray, P: Convex, Y:
 @noinline
 def meet_disc(touch: Touch, row: int, k: int, data: np.ndarray, P: Convex, Y: Outline, Q: Convex, X: Outline,
               plane: Face) -> Meeting:
-    """Note where a disc is above a face: points of its rim, and where that crosses the face's sides."""
+    """Record the contact points of a disc above a face: points of its rim, and intersections of the rim with the edges
+    of the face."""
     met = Meeting(FAR, Vec3(0.0, 0.0, 0.0), 0)
     for j in range(WAYS):
         x = rim(X, way(plane, j))

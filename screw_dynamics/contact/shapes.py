@@ -186,7 +186,7 @@ class ConvexHull(Shape):
 
     @property
     def bounding_radius(self) -> float:
-        """To the farthest vertex."""
+        """The distance to the farthest vertex, m."""
         return float(np.linalg.norm(self.points, axis=1).max())
 
     def _moments(self):
@@ -207,8 +207,11 @@ class Plane(Shape):
 
 @dataclass(frozen=True, eq=False)
 class HeightField(Shape):
-    """The body below a surface: heights (rows, columns) in m above the frame's xy plane, on a grid over size (x, y),
-    centered; columns along x, rows along y. A cell is two triangles, split from its lowest x and y to its highest."""
+    """A solid below a surface that is given by heights on a grid.
+
+    heights (rows, columns): in m above the xy plane of the frame. size (x, y): of the grid in m, which is centered;
+    columns run along x, rows along y. Each cell is two triangles. They share the diagonal from the corner with the
+    lowest x and y to the opposite corner."""
 
     heights: np.ndarray
     size: tuple[float, float]
@@ -227,7 +230,7 @@ class HeightField(Shape):
 
     @property
     def bounding_radius(self) -> float:
-        """To the farthest point of the surface, at most."""
+        """An upper bound of the distance to the farthest point of the surface, m."""
         return math.hypot(*(0.5 * x for x in self.size), np.abs(self.heights).max())
 
 
@@ -255,7 +258,7 @@ class Mesh(Shape):
 
     @property
     def bounding_radius(self) -> float:
-        """To the farthest vertex of a face."""
+        """The distance to the farthest vertex of a face, m."""
         return float(np.linalg.norm(self.vertices[np.unique(self.faces)], axis=1).max())
 
     def _moments(self):

@@ -81,8 +81,8 @@ class VariableSpring(Element):
         Raises
         ------
         ValueError
-            If a joint does not exist or has several degrees of freedom, joint, motor and lever are not three, or a
-            number is not valid.
+            If a joint does not exist or has several degrees of freedom, joint, motor and lever are not three
+            different joints, or a number is not valid.
         """
         x, lever = robot.sum_of(self.joint, self, less=self.motor), robot.coordinate(self.lever, element=self)
         if lever[0] in x[1::COORDINATE]:

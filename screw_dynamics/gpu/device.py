@@ -21,7 +21,9 @@ _IMPORTS: dict[str, Callable[[Any, Any], Any]] = {
 
 
 class Cuda:
-    """The GPUs of this machine. RuntimeError if there is none, ImportError without CuPy."""
+    """The CUDA GPUs of this machine.
+
+    Raises RuntimeError if there is none, and ImportError if CuPy is not installed."""
 
     def __init__(self) -> None:
         try:
@@ -32,13 +34,15 @@ class Cuda:
         try:
             count = cupy.cuda.runtime.getDeviceCount()
         except cupy.cuda.runtime.CUDARuntimeError as error:
-            raise RuntimeError(f"there is no GPU here that CuPy finds: {error}") from None
+            raise RuntimeError(f"CuPy finds no GPU: {error}") from None
         if not count:
-            raise RuntimeError("there is no GPU here that CuPy finds")
+            raise RuntimeError("CuPy finds no GPU")
 
     def array(self, name: str, x: Any) -> Any:
-        """An array of CuPy on the memory of x, an array of CuPy, PyTorch, JAX or another library with DLPack, on a GPU;
-        ValueError names what is none."""
+        """Return a CuPy array on the memory of x, an array on a GPU of CuPy, PyTorch, JAX or another library with
+        DLPack.
+
+        Raises ValueError, with the name of the argument, for other arrays."""
         if isinstance(x, self._cupy.ndarray):
             return x
         kind = getattr(x, "__dlpack_device__", lambda: (None,))()[0]
@@ -51,7 +55,7 @@ class Cuda:
             raise ValueError(f"{name} cannot be read: {error}") from None
 
     def number(self, x: Any) -> int:
-        """On which GPU an array is."""
+        """Return the index of the GPU of an array."""
         return x.data.device_id
 
     def address(self, x: Any) -> int:

@@ -68,7 +68,9 @@ def opened(fs: Any, path: str) -> IO[bytes]:
 
 
 def _regular(path):
-    """The path of a file of this machine. ValueError for a FIFO, whose reader would wait, or a device."""
+    """Return the path of a local file.
+
+    Raises ValueError if it is not a regular file: reading a FIFO would block."""
     if os.path.exists(path) and not os.path.isfile(path):
         raise ValueError(f"{path} is not a regular file")
     return path

@@ -17,10 +17,10 @@ JUMP = NS               # by how much, in ns, a stamp must be off for a jump of 
 
 @dataclass(frozen=True)
 class Clock:
-    """The times of one topic's messages, by which those of others are known.
+    """The clock of one topic, from which the times of other topics follow.
 
-    `arrival` (k,): when they arrived, ns, increasing; `time` (k,): their times in ns; `offset` (p,): time less stamp in
-    each piece, `piece` (k,): of each message."""
+    arrival (k,): times of arrival of its messages in ns, increasing. time (k,): their times in ns. piece (k,): index of
+    the uninterrupted piece of each message. offset (p,): time minus stamp in each piece."""
 
     arrival: np.ndarray
     time: np.ndarray
@@ -28,7 +28,7 @@ class Clock:
     offset: np.ndarray
 
     def at(self, arrival: np.ndarray) -> np.ndarray:
-        """The time when something arrived, in ns: between those of the messages before and after."""
+        """Return the times in ns at times of arrival, interpolated between the messages before and after."""
         if len(self.time) == 1:
             return self.time[0] + (arrival - self.arrival[0])
         zero, start = self.arrival[0], self.time[0]
@@ -38,10 +38,11 @@ class Clock:
         return start + np.rint(inside).astype(np.int64) + before + after
 
     def times(self, topic: str, arrival: np.ndarray, stamps: np.ndarray | None, notes: Notes) -> np.ndarray:
-        """The times of another topic's messages, in ns: their stamps, in the piece in which they arrived.
+        """Return the times of the messages of another topic in ns: their stamps plus the offset of the piece in which
+        they arrived.
 
-        Messages without a stamp, topics whose stamps are another clock's, and all without stamps (None) get the time of
-        their arrival."""
+        Messages without a stamp, topics without stamps (None), and topics whose stamps are from another clock get the
+        time of their arrival."""
         arrived = self.at(arrival)
         if stamps is None or not len(arrived):
             return arrived
@@ -63,7 +64,7 @@ class Clock:
 
 
 def arrivals(logged: np.ndarray) -> np.ndarray:
-    """When messages arrived (k,), in ns: their times of logging in the order of the log, never backwards."""
+    """Return the times of arrival (k,) in ns: the times of logging in the order of the log, without steps back."""
     steps = np.diff(logged, prepend=logged[:1])
     return logged[:1] + np.cumsum(np.maximum(steps, 0)) if len(logged) else logged
 

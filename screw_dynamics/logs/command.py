@@ -182,7 +182,7 @@ def _described(found, options):
             return described_robot(read(episode.address, **options))
         except Exception as reason:  # noqa: BLE001  whatever a file brings; the others may be sound
             error = error or reason
-    raise ValueError(f"no log can be read that describes the robot: name a URDF, --robot; the first: {error}")
+    raise ValueError(f"no readable log contains a robot description; name a URDF by --robot; the first error: {error}")
 
 
 if __name__ == "__main__":

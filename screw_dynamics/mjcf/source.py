@@ -106,8 +106,8 @@ class _Files:
         name = name.replace("\\", "/")
         path = os.path.normpath(os.path.join(base, name))
         if _ABSOLUTE.match(name) or os.path.commonpath([self.folder, path]) != self.folder:
-            raise ValueError(f"MJCF: <{reference.element}> names the file {quote(name)}, which is not in "
-                             f"{self.folder}; folder= is where all files of a model are")
+            raise ValueError(f"MJCF: <{reference.element}> names the file {quote(name)}, which is outside of "
+                             f"{self.folder}; folder= must contain all files of the model")
         if os.path.exists(path) and not os.path.isfile(path):
             raise ValueError(f"MJCF: <{reference.element}> names {quote(name)}, which is not a file")
         return path

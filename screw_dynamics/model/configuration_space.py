@@ -168,7 +168,7 @@ def _conjugate(a):
 
 
 def rotated(a: np.ndarray, p: np.ndarray) -> np.ndarray:
-    """Vectors p (..., 3), turned by quaternions (..., 4)."""
+    """Return vectors p (..., 3) rotated by quaternions (..., 4)."""
     v, w = a[..., :3], a[..., 3:]
     return p + 2.0 / (a * a).sum(axis=-1, keepdims=True) * (
         w * np.cross(v, p) + np.cross(v, np.cross(v, p)))

@@ -266,7 +266,7 @@ class Distance(BetweenLinks):
         return Held("length", frame, frame_on, positive(f"distance {self.name!r}: length", length))
 
     def __str__(self) -> str:
-        """Its length, and what it is between."""
+        """Return the length and the links of the constraint."""
         return f"distance {'' if self.length is None else f'{self.length:g} m'}, {self.link} on {self.on}"
 
 

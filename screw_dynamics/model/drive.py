@@ -56,12 +56,13 @@ class Table:
                 for name, given in (("deflections", self.deflections), ("torques", self.torques)))
         if len(x) != len(f):
             raise ValueError(f"Table has {len(x)} deflections and {len(f)} torques")
-        for what, y, wrong in (("deflections", x, lambda a, b: a >= b), ("torques", f, lambda a, b: a > b)):
+        for what, y, must, wrong in (("deflections", x, "increase", lambda a, b: a >= b),
+                                     ("torques", f, "not decrease", lambda a, b: a > b)):
             for a, b in pairwise((0.0, *y)):
                 if wrong(a, b):
-                    raise ValueError(f"{what} of Table: {b!r} follows {a!r}")
+                    raise ValueError(f"{what} of Table must {must}: {b!r} follows {a!r}")
         if not f[-1] > (0.0, *f)[-2]:
-            raise ValueError(f"torques of Table: the last line, to {f[-1]!r}, does not rise")
+            raise ValueError(f"torques of Table must increase in the last interval, which ends at {f[-1]!r}")
         object.__setattr__(self, "deflections", x)
         object.__setattr__(self, "torques", f)
 
@@ -369,7 +370,7 @@ class Drive:
 
 
 def _coupling(given):
-    """Pairs of other joints and factors, as {joint: factor} has them."""
+    """Return the pairs (joint, factor) of a coupling {joint: factor}."""
     try:
         each = given.items() if isinstance(given, Mapping) else given
         pairs = tuple((joint, real(factor)) for joint, factor in each)

@@ -26,8 +26,8 @@ class MultiDofJoint(NamedTuple):
     link: str
 
     def numbers(self, placement: np.ndarray) -> tuple[np.ndarray, float]:
-        """The numbers in q for a pose x y z, quaternion x y z w (7,) of the child, and by how far it is off what such a
-        joint allows, m and rad."""
+        """Return the numbers in q for a pose x y z, quaternion x y z w (7,) of the child, and how far the pose violates
+        the constraint of the joint, in m and rad."""
         T = np.eye(4)
         T[:3, :3], T[:3, 3] = rotated(placement[3:], np.eye(3)).T, placement[:3]
         g = arrays.inverse_pose(self.frame) @ T @ self.frame
@@ -39,22 +39,23 @@ class MultiDofJoint(NamedTuple):
         return np.array([p[0], p[1], np.arctan2(R[1, 0], R[0, 0])]), float(abs(p[2]) + np.hypot(R[0, 2], R[1, 2]))
 
     def velocities(self, twist: np.ndarray) -> np.ndarray:
-        """Those for a twist (6,) of the child; what the joint does not allow is left out."""
+        """Return the joint velocities for a twist (6,) of the child, without the part that the joint does not allow."""
         return (arrays.Ad_matrix(arrays.inverse_pose(self.frame)) @ twist)[IN_TWIST[self.kind]]
 
     def efforts(self, wrench: np.ndarray) -> np.ndarray:
-        """Those of a wrench (6,) on the child, torque first."""
+        """Return the joint efforts that are equivalent to a wrench (6,), torque first, on the child."""
         return (arrays.Ad_matrix(self.frame).T @ wrench)[IN_TWIST[self.kind]]
 
     def wrench(self, efforts: np.ndarray) -> np.ndarray:
-        """The wrench (6,) on the child that has these efforts, and none that the joint itself carries."""
+        """Return the wrench (6,) on the child that is equivalent to these joint efforts, without a constraint
+        wrench."""
         at_joint = np.zeros(6)
         at_joint[IN_TWIST[self.kind]] = efforts
         return arrays.Ad_matrix(arrays.inverse_pose(self.frame)).T @ at_joint
 
 
 def multi_dof_joints(model: Model) -> tuple[MultiDofJoint, ...]:
-    """Those of a model, in its order, but for a floating base."""
+    """Return the joints of a model with several degrees of freedom in its order, without a floating base."""
     base = floating_base(model, others=True)
     found = []
     for joint, frame in model.joint_frames.items():

@@ -55,11 +55,11 @@ class Transmission:
             object.__setattr__(self, which, tuple(names))
         m = len(self.joints)
         if len({*self.joints}) < m or len({*self.actuators}) < m or len(self.actuators) != m or not m:
-            raise ValueError(f"{what} must have as many actuators as joints, each once: it has "
-                             f"{', '.join(self.actuators) or 'none'}, and {', '.join(self.joints) or 'none'}")
+            raise ValueError(f"{what} must have as many actuators as joints, each once, not actuators "
+                             f"{', '.join(self.actuators) or 'none'} and joints {', '.join(self.joints) or 'none'}")
         matrix = np.array(checks.finite_numbers(f"{what}: matrix", self.matrix), dtype=float)
         if matrix.shape != (m, m) or np.linalg.matrix_rank(matrix) < m:
-            raise ValueError(f"{what}: matrix {matrix.tolist()} must be ({m}, {m}), and have an inverse")
+            raise ValueError(f"{what}: matrix {matrix.tolist()} must be ({m}, {m}) and invertible")
         offset = np.array(checks.vector(f"{what}: offset", self.offset, m), dtype=float)
         for name, x in (("matrix", matrix), ("offset", offset)):
             x.setflags(write=False)

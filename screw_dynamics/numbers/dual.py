@@ -257,7 +257,7 @@ for _name in RULES:
 
 
 def no_derivatives() -> Any:
-    """The number 0, which stays as it is."""
+    """Return the dual number 0 with derivative 0."""
     return Dual(0.0, 0.0)
 
 

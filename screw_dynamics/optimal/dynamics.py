@@ -178,8 +178,10 @@ def dynamics(robot: Any, steps: Steps, driven: Sequence[str] | None, N: int,
 
 
 def driven_velocities(robot: Any, driven: Sequence[str] | None) -> np.ndarray:
-    """The velocities (m,) of the joints that have motors, all that do not float unless given. ValueError for other
-    names, and for none."""
+    """Return the indices (m,) of the velocities of the actuated joints.
+
+    By default these are the joints that do not float and are not moved by a spring or winding of a drive. Raises
+    ValueError if a name is unknown or repeated, or if there is none."""
     model, n = robot.model, robot.n
     if driven is None:
         moved = _moved_by_drives(model)

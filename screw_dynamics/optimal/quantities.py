@@ -808,7 +808,7 @@ class CustomQuantity(Quantity):
         Returns
         -------
         sequence of str
-            The names of the user's.
+            Names that the user gave.
         """
         return self.names
 

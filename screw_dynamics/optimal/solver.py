@@ -172,7 +172,8 @@ class Solver:
         if not np.isfinite(found.value).all():
             what = [term.named("") for term in self.objective.terms
                     if not np.isfinite(self.objective.values(term, motion).r).all()] or ["its cost"]
-            raise ValueError(f"{name} is finite, but {', '.join(dict.fromkeys(map(str.strip, what)))} is not")
+            raise ValueError(f"{name} is finite, but these terms are not: "
+                             f"{', '.join(dict.fromkeys(map(str.strip, what)))}")
         return found
 
     # --------------------------------------------------------------------------------------------- iterations

@@ -364,7 +364,7 @@ def _smooth(problem: Problem, ends: tuple[float, float], points: int) -> TimeOpt
     """The motion of bounded jerk."""
     for name, speed in zip(("start_speed", "end_speed"), ends, strict=True):
         if speed:
-            raise ValueError(f"{name} is {speed:g}: with limits of jerk a motion leads from rest to rest")
+            raise ValueError(f"{name} is {speed:g}, must be 0 if the jerk is limited")
     from .smooth import smoothed  # with SciPy's optimizers, which are long to load
     law = smoothed(problem, max(FEWEST, points // 10), problem.path.grid(points))
     use = problem.use(law.at(law.t), with_jerk=True)

@@ -21,8 +21,11 @@ LinkSpeeds: TypeAlias = Mapping[str, float | tuple[float, float]]
 
 @dataclass(frozen=True)
 class PathLimits:
-    """Largest velocities, accelerations, jerks and efforts (n,), inf where nothing limits them. stall, no_load (n,): of
-    motors whose torque falls as they turn. link_speeds: (link, largest velocity of its origin, and angular one)."""
+    """Limits of a motion along a path.
+
+    velocity, acceleration, jerk, effort (n,): largest absolute values, inf where there is no limit. stall, no_load
+    (n,): stall torque and no-load speed of motors whose torque decreases with speed. link_speeds: link, largest linear
+    velocity of its origin (m/s) and largest angular velocity (rad/s)."""
 
     names: tuple[str, ...]
     velocity: np.ndarray
@@ -64,7 +67,7 @@ def path_limits(robot: Robot, velocity: Given, acceleration: Given, jerk: Given,
 
 
 def _each(robot: Robot, name: str, given: Given, of_model: np.ndarray | None) -> np.ndarray:
-    """A limit of each velocity (n,), inf where there is none."""
+    """Return a limit for each velocity (n,), inf where there is none."""
     if given is None:
         return np.full(robot.n, np.inf) if of_model is None else of_model.copy()
     if isinstance(given, Mapping):

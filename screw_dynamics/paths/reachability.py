@@ -229,8 +229,8 @@ def _reason(rows: Rows, s: np.ndarray, i: int, place: Callable[[float], str]) ->
     d = np.array([2.0 * (s[i + 1] - s[i])])
     one = rows._replace(**{name: getattr(rows, name)[:, i:i + 1] for name in ("a", "b", "c")})
     guilty = _guilty(_lines(one, d, np.array([LARGEST])), rows.rows * 2)
-    raise ValueError(f"no motion is within the limits from {place(s[i])} on to the end" + (
-        f", where {named(guilty)}, {'is' if len(set(guilty)) == 1 else 'are'} in the way" if guilty else "")
+    raise ValueError(f"no motion is within the limits from {place(s[i])} to the end" + (
+        f"; there the limits conflict: {named(guilty)}" if guilty else "")
         + _too_heavy(rows, s, place))
 
 

@@ -59,16 +59,16 @@ class Efforts(NamedTuple):
     c: np.ndarray
 
     def at(self, x: np.ndarray, u: np.ndarray) -> np.ndarray:
-        """Them (..., n) at x and u (...)."""
+        """Return the values of the rows (..., n) at x and u (...)."""
         return self.a * u[..., None] + self.b * x[..., None] + self.k * np.sqrt(x)[..., None] + self.c
 
 
 def efforts(robot: Robot, path: Derivatives, signs: np.ndarray, friction: bool,
             external: Mapping[str, ArrayLike] | None, forces: ForceSum | None = None) -> Efforts:
-    """Those that a motion takes at points (..., n) of a path.
+    """Return the efforts of a motion at points (..., n) of a path.
 
     signs (..., n): the directions in which velocities go, for Coulomb's friction. external: wrenches on links, as in
-    Robot.inverse_dynamics, that act all the while. forces: elements of force that are linear in velocities."""
+    Robot.inverse_dynamics, that act at all times. forces: force elements that are linear in velocities."""
     lead = path.first.shape[:-1]
     q, first, second = (x.reshape(-1, x.shape[-1]) for x in (path.q, path.first, path.second))
     still = np.zeros_like(first)
@@ -122,5 +122,5 @@ def _speeds(robot: Robot, limits: PathLimits, path: Derivatives) -> tuple[np.nda
 
 
 def named(rows: Sequence[Row]) -> str:
-    """Rows in a message, each once."""
+    """Return the names of rows for a message, each once."""
     return " and ".join(dict.fromkeys(f"{row}, {row.limit:g}" for row in rows))

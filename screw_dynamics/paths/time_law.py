@@ -27,7 +27,9 @@ class TimeLaw(Protocol):
 
 
 class Steps:
-    """That of x = s'^2 (N + 1,) at parameters s: s'' is constant in between, of the one after at a parameter itself."""
+    """A time law with x = s'^2 (N + 1,) at parameters s.
+
+    s'' is constant between parameters. At a parameter it has the value of the next interval."""
 
     def __init__(self, s: np.ndarray, x: np.ndarray):
         self.s, self.v = s, np.sqrt(x)

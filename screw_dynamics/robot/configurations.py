@@ -149,7 +149,7 @@ class Configurations(Evaluation):
         return ("coordinate" if self.model.on_groups else "joint",)
 
     def _states(self, **given):
-        """Configurations q, q0, q1 and velocities v, as arrays whose leading axes broadcast."""
+        """Return configurations q, q0, q1 and velocities v as arrays whose leading axes broadcast."""
         found = [checks.real_numbers(name, x, self.n if name == "v" else self.nq).astype(float)
                  for name, x in given.items()]
         leads = [x.shape[:-1] for x in found]

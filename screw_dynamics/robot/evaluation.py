@@ -44,7 +44,7 @@ class Evaluation:
         self._bound: dict[Entry, Any] = {}
 
     def _of(self, entry: Entry) -> Any:
-        """The BoundKernel of an algorithm for this robot."""
+        """Return the BoundKernel of an algorithm for this robot."""
         return self._bind(entry.of(self.model.structure))
 
     def _bind(self, entry: Entry) -> Any:

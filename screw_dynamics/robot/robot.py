@@ -393,7 +393,8 @@ class Robot(InertialParameters, Linearization, TimeDerivatives, InverseKinematic
         Raises
         ------
         ValueError
-            If an element does not fit the robot, or has a function, which is no number. The error names it.
+            If an element does not fit the robot, or contains a function, as `Custom` does. The error names the
+            element.
 
         Notes
         -----

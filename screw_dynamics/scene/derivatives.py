@@ -33,7 +33,7 @@ class SceneDerivatives(RolloutDerivatives):
     def __init__(self, contact_model: Any, q0: ArrayLike, qd0: ArrayLike | None, effort: ArrayLike | None, dt: float,
                  steps: int, integrator: str, friction: bool, limits: bool, forces: Forces, landed: float):
         if callable(effort):
-            raise ValueError("effort must be an array or None: what a controller does to first order is not known here")
+            raise ValueError("effort must be an array or None: a controller has no derivatives here")
         robot = contact_model.robot
         refuse_loops(contact_model)
         landed = checks.number("landed", landed, 0.0)

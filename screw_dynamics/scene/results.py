@@ -7,8 +7,10 @@ from .contact_model import Contacts, Residuals
 
 
 class SceneMotion(NamedTuple):
-    """A motion of a scene: times (k,), configurations (..., k, nq) and velocities (..., k, n); the contacts and the
-    residuals of the step that ends at each time but the first, (..., k - 1, ...); None where they are not recorded."""
+    """A motion of a scene.
+
+    t (k,): times, s. q (..., k, nq), qd (..., k, n): states. contacts, residuals (..., k - 1, ...): of the step that
+    ends at each time but the first, None if they are not recorded."""
 
     t: np.ndarray
     q: np.ndarray
@@ -27,8 +29,10 @@ class SceneStep(NamedTuple):
 
 
 class Distances(NamedTuple):
-    """Of each pair of scene.pairs (..., pairs): its least gap in m, the two nearest points (..., pairs, 3) on the first
-    and on the second, and the derivative (..., pairs, n) of the gap along the joint twists."""
+    """Distances of the pairs `scene.pairs`.
+
+    gap (..., pairs): smallest distance, m. first, second (..., pairs, 3): nearest points. gradient (..., pairs, n):
+    derivative of the gap along the joint twists."""
 
     gap: np.ndarray
     first: np.ndarray

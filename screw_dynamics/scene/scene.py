@@ -449,7 +449,7 @@ class Scene(SceneLinearization, ScenePlanning):
     # --------------------------------------------------------------------------------------------- as one robot
     @property
     def robot(self) -> Robot:
-        """The robot of all that is in the scene: the joints of the robots, and a free joint for each free body."""
+        """The robot of the scene: the joints of all robots, and a free joint for each free body."""
         return self.contact_model.robot
 
     @property

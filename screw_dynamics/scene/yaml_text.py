@@ -69,8 +69,8 @@ def _value(yaml, node):
         for key, value in node.value:
             called = _value(yaml, key)
             if not isinstance(called, str):
-                raise ValueError(f"line {key.start_mark.line + 1}: {key.value!r:.60} is no name; names of numbers and "
-                                 "of yes, no, on and off need quotes")
+                raise ValueError(f"line {key.start_mark.line + 1}: {key.value!r:.60} is not a string; put quotes "
+                                 "around keys such as 1, yes, no, on and off")
             if called in found:
                 raise ValueError(f"line {key.start_mark.line + 1}: {called!r} is given twice")
             found[called] = _value(yaml, value)

@@ -170,7 +170,7 @@ class Factors(NamedTuple):
 
 @kernel
 def factors(S: Symmetric3) -> Factors:
-    """The factors of a positive definite matrix."""
+    """Return the factors of a positive definite matrix."""
     x = 1.0 / S.xx
     yx, zx = x * S.xy, x * S.xz
     y, yz = 1.0 / (S.yy - yx * S.xy), S.yz - yx * S.xz

@@ -58,7 +58,7 @@ def joint(B: Pose, X: Twist) -> Joint:
 
 
 def axial_joint(B: Pose, X: Twist) -> Joint:
-    """The joint of a screw X along the z axis, with exact zeros."""
+    """Return the joint of a screw X along the z axis, with exact zeros."""
     x, y, z = so3.inverse(B.R)                                  # the columns of R
     none = 0 * x
     return Joint(X.angular.z, *(transpose(Matrix3(*columns)) for columns in ((none, none, z), (x, y, none),

@@ -62,8 +62,11 @@ Sizes = namedtuple("Sizes", "nq n m gains twice")
 
 
 class Room(NamedTuple):
-    """Memory of a step: of the motion around which there is feedback q, qd, efforts u, their changes d and bounds,
-    gains K, and the gap behind it; what the state is apart from it, dx, where a gap moves it, moved, and part."""
+    """Workspace of a step with feedback around a reference motion.
+
+    q, qd, u: reference states and efforts. d, lower, upper: changes and bounds of the efforts. K: gains. gap: gap at
+    the end of the step. dx: deviation of the state from the reference. moved: configuration after the gap. part:
+    fraction of the change that is applied."""
 
     q: Annotated[np.ndarray, "nq"]
     moved: Annotated[np.ndarray, "nq"]
@@ -80,13 +83,13 @@ class Room(NamedTuple):
 
 @kernel
 def sizes_of(nq: int, n: int, m: int, gains: int) -> Sizes:
-    """The Sizes of a Room."""
+    """Return the Sizes of a Room."""
     return Sizes(nq, n, m, gains, 2 * n)
 
 
 @kernel
 def load_step(given: Around, first: int, i: int, at: Room) -> None:
-    """Of as many motions as a lane has places, what feedback in step i takes."""
+    """Load the data of the feedback in step i, for as many motions as a vector has lanes."""
     load_rows(given.q, first, i, at.q)
     load_rows(given.qd, first, i, at.qd)
     load_rows(given.u, first, i, at.u)
@@ -99,7 +102,7 @@ def load_step(given: Around, first: int, i: int, at: Room) -> None:
 
 @kernel
 def feed_back(space: Any, x: list, v: list, at: Room) -> None:
-    """Efforts at.u of the state (x, v)."""
+    """Compute the efforts at.u at the state (x, v)."""
     n, rows, u = len(v), len(at.K) // max(len(at.u), 1), at.u
     difference(space, at.q, x, at.dx)
     for k in range(n):

@@ -65,13 +65,13 @@ def kept(report: np.ndarray) -> Iterator[Callable]:
 
 
 class Rollouts(StepSettings):
-    """The rollouts and steps of one robot: see StepSettings for what it is made of."""
+    """Rollouts and steps of one robot. For the constructor see StepSettings."""
 
     # --------------------------------------------------------------------------------------------- one step
     def step(self, q: ArrayLike, qd: ArrayLike, effort: ArrayLike, dt: float, integrator: str, friction: bool,
              limits: bool | None, springs: Any, forces: Any, t: float, out: Any, threads: int | None
              ) -> tuple[np.ndarray, np.ndarray]:
-        """One step, as Robot.step describes; of any array-likes."""
+        """Make one step, as documented for Robot.step, from array-likes."""
         n, dt = self._model.n, positive("dt", dt)
         one_of("integrator", integrator, FIXED_STEPS)
         friction, limits = options(friction, limits)
@@ -104,7 +104,8 @@ class Rollouts(StepSettings):
         return results
 
     def tell_limits(self, q: np.ndarray, q0: np.ndarray | None = None, stacklevel: int = 3) -> None:
-        """Warn that a step ended beyond limits, at q (..., 1, nq), from q0 if that is still known."""
+        """Warn that the end of a step violates position limits, at q (..., 1, nq). q0: the state before, if it is
+        known."""
         warn_of_limits(self._model, "the step", q, q0, stacklevel=1 + stacklevel)
 
     # --------------------------------------------------------------------------------------------- rollouts
@@ -112,7 +113,7 @@ class Rollouts(StepSettings):
                 integrator: str, friction: bool, limits: bool | None, every: int, rtol: float, atol: float,
                 threads: int | None, springs: Any = None, forces: Any = None
                 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Times and samples of a simulation, as Robot.rollout describes."""
+        """Return the times and states of a simulation, as documented for Robot.rollout."""
         t, q, qd, diverged, left, _ = self.samples(q0, qd0, effort, dt, steps, integrator, friction, limits, every,
                                                    rtol, atol, threads, springs, forces)
         if diverged:

@@ -55,7 +55,7 @@ def weighted(b: np.ndarray, rates: Any, k: int) -> Scalar:
 @kernel
 def runge_kutta(tableau: Tableau, data: StepData, t: Scalar, h: Scalar, q: list, qd: list,
                 stages: Stages) -> None:
-    """A step of length h by an explicit Runge-Kutta method."""
+    """Make a step of length h with an explicit Runge-Kutta method."""
     runge_kutta_stages(tableau, data, t, h, q, qd, stages)
     for k in range(len(qd)):
         stages.u[k] = h * weighted(tableau.b, stages.dq, k)

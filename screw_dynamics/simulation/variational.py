@@ -25,8 +25,9 @@ from .step_data import FORCES, Stages, StepData, add_forces, evaluate_controller
 
 @kernel
 def forces(data: StepData, t: Scalar, h: Scalar, q: list, v: list, found: np.ndarray) -> None:
-    """Make the second of the rows p, dT/dq, g the forces f at the midpoint, friction and springs among them; set
-    data.added to h/2 times minus their derivative by v."""
+    """Add the forces f at the midpoint, including friction and springs, to the second of the rows p, dT/dq, g.
+
+    Sets data.added to -h/2 times the derivative of the forces by v."""
     joints, tau = data.joints, data.tau
     evaluate_controller(data, t, q, v)
     for k in range(len(v)):

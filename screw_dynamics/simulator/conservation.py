@@ -32,8 +32,10 @@ class Account(NamedTuple):
 
 
 class _Stretch(NamedTuple):
-    """When it began, s; states (k + 1, nq), (k + 1, n) of steps, the efforts (k, n) in each, locked joints (n,), and
-    the robot with its friction and brakes, None where all joints are locked."""
+    """Consecutive steps with the same locked joints.
+
+    start: time of the first state, s. q (k + 1, nq), qd (k + 1, n): states. tau (k, n): efforts in each step. locked
+    (n,): mask of locked joints. braked: the robot with its friction and brakes, None if all joints are locked."""
 
     start: float
     q: np.ndarray
@@ -44,11 +46,11 @@ class _Stretch(NamedTuple):
 
 
 class Balance:
-    """Keeps the account of a simulation whose steps are told to it.
+    """Energy and momentum account of a simulation.
 
-    What a stop took is the energy after the same step without it, less that with it. What is missing in a step in which
-    a brake catches a moving joint is what the brake took: what the integrator adds in it is not seen. So is the impulse
-    of brakes on a floating base."""
+    The energy that a stop takes is the energy after the same step without the stop, minus the energy with it. In a step
+    in which a brake catches a moving joint, the brake takes the residual of the balance, with the error of the
+    integrator. The same holds for the impulse of brakes on a floating base."""
 
     def __init__(self, settings: Settings, limits: EnforcedLimits, forces: Sequence[Element] = ()):
         self._settings, self._limits, self._forces = settings, limits, forces
@@ -63,8 +65,10 @@ class Balance:
 
     def add(self, start: float, q: np.ndarray, qd: np.ndarray, tau: np.ndarray, wrenches: Mapping[str, np.ndarray],
             locked: np.ndarray, braked: Robot | None) -> None:
-        """Steps from a time on, s: states (k + 1, nq) and (k + 1, n), the last after them, efforts (k or 1, n), pushes
-        {link: (6,)}; and the locked joints (n,), and the robot with its friction and brakes, None where all are
+        """Add steps that begin at the time `start`, s.
+
+        q (k + 1, nq), qd (k + 1, n): states, including the last one. tau (k or 1, n): efforts. wrenches: pushes {link:
+        (6,)}. locked (n,): mask of locked joints. braked: the robot with its friction and brakes, None if all are
         locked."""
         tau = np.broadcast_to(tau, (len(q) - 1, len(locked)))
         if wrenches:
@@ -94,7 +98,7 @@ class Balance:
             self._sum_up(list(together))
 
     def _sum_up(self, stretches: list[_Stretch]) -> None:
-        """Stretches with the same joints locked."""
+        """Add the balances of stretches with the same locked joints to the account."""
         last, settings = stretches[-1], self._settings
         locked, braked = last.locked, last.braked
         q = np.concatenate([*(s.q[:-1] for s in stretches), last.q[-1:]])

@@ -232,7 +232,7 @@ def checked_pose(name: str, pose: ArrayLike) -> np.ndarray:
 
 
 def matrix(pose: np.ndarray) -> np.ndarray:
-    """The pose (4, 4) of numbers (7,)."""
+    """Return the pose (4, 4) of position and quaternion (7,)."""
     C = np.eye(4)
     C[:3, :3], C[:3, 3] = np.stack([rotated(pose[3:], e) for e in np.eye(3)], axis=1), pose[:3]
     return poses.pose("pose", C)

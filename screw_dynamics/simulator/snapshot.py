@@ -147,8 +147,9 @@ def _sum(wrenches: Iterable[tuple[str, np.ndarray]], given: Mapping[str, np.ndar
 
 
 class Stretch(NamedTuple):
-    """Steps from `first` on in which the same acts; q (steps, nq), qd (steps, n), or one row where the state stands
-    still."""
+    """Consecutive steps, from step `first` on, with the same efforts and wrenches.
+
+    q (steps, nq), qd (steps, n): states, or one row if the state does not change."""
 
     first: int
     q: np.ndarray
@@ -168,14 +169,14 @@ class Past:
         self._stretches.clear()
 
     def record(self, stretch: Stretch) -> None:
-        """Add the states of steps that were made, each with what acted from it on."""
+        """Append a stretch of steps, and drop those older than `depth` steps."""
         self._stretches.append(stretch)
         oldest = stretch.first - self.depth
         while len(self._stretches) > 1 and self._stretches[1].first <= oldest:
             self._stretches.pop(0)
 
     def at(self, step: int) -> tuple[np.ndarray, np.ndarray, Acting]:
-        """q, qd and what acted at a step that was recorded."""
+        """Return q, qd and the Acting of a recorded step."""
         stretch = self._stretches[bisect_right(self._stretches, step, key=lambda stretch: stretch.first) - 1]
         k = min(step - stretch.first, len(stretch.q) - 1)
         return stretch.q[k], stretch.qd[k], stretch.acting

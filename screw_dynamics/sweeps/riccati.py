@@ -59,13 +59,13 @@ def load_cost(given: Motions, first: int, k: int, at: Work) -> None:
 
 @kernel
 def entry_of(V: Any, i: int, j: int) -> Any:
-    """Of a symmetric V beside v, of which the entries not right of the diagonal are there."""
+    """Return entry (i, j) of a symmetric V, stored as its lower triangle after the column v."""
     return V[i, 1 + j] if i >= j else V[j, 1 + i]
 
 
 @kernel
 def move(at: Work) -> None:
-    """v becomes v + V gap, where there are gaps."""
+    """Add V gap to v, where there are gaps."""
     V, gap, x, apart = at.V.entries, at.gap, len(at.gap), False
     for i in range(x):
         apart |= some(gap[i] != 0.0)
@@ -80,8 +80,9 @@ def move(at: Work) -> None:
 
 @noinline
 def weigh(h: float, at: Work) -> None:
-    """Of F = E + B A, with E = (1 0 0; 0 0 0) and B = (h 1; 1), of which A is given: W becomes (B^T v, B^T V E) +
-    (B^T V B) A, and outer the upper rows of V B. Where the whole F is given E = 0 and B = 1."""
+    """Compute W = (B^T v, B^T V E) + (B^T V B) A and the upper rows of V B, for F = E + B A of which A is given.
+
+    E = (1 0 0; 0 0 0) and B = (h 1; 1). Where the whole F is given, E = 0 and B = 1."""
     V, W, inner, outer, r, above = at.V.entries, at.WS, at.inner, at.outer, len(at.inner), len(at.outer)
     for i in range(above):
         for j in range(r):
@@ -125,7 +126,7 @@ def quadratic(given: Motions, first: int, k: int, at: Work) -> None:
 
 @kernel
 def hold(at: Work) -> None:
-    """Put efforts that are at a bound there: what they make of q, and of the cost. They are 0 in U then."""
+    """Fix efforts at their bounds: add their terms to q and to the cost, and clear their rows of U."""
     U, Q, x = at.U.entries, at.Q.entries, len(at.gap)
     for e in range(len(at.d)):
         at.d[e] = where(at.side[e] == FREE, null(at.d[e]), where(at.side[e] == LOWER, at.lower[e], at.upper[e]))
@@ -144,8 +145,10 @@ def hold(at: Work) -> None:
 
 @kernel
 def eliminate(at: Work) -> None:
-    """Gauss's elimination of efforts from each other: rows e of U become U_e, those that are left of it, and K rows
-    -U_e / U_ee, or 0 where an effort is not determined."""
+    """Eliminate the efforts from each other (Gaussian elimination).
+
+    Row e of U becomes U_e, from which the efforts before e are eliminated. Row e of K becomes -U_e / U_ee, or 0 where
+    an effort is not determined."""
     U, x, m = at.U.entries, len(at.gap), len(at.d)
     for e in range(m):
         c = 1 + x + e
@@ -161,8 +164,9 @@ def eliminate(at: Work) -> None:
 
 @noinline
 def best_efforts(given: Motions, found: Feedback, first: int, k: int, at: Work) -> None:
-    """K and d of the efforts u = d + K x, the least of q u + u Q u / 2 + u Q x of those that are free, and V = Q + Q_xu
-    K, v = q + Q_xu d, as elimination leaves them: but for what `shift` adds."""
+    """Compute K and d of the efforts u = d + K x that minimize q u + u Q u / 2 + u Q x over the free efforts.
+
+    Also compute V = Q + Q_xu K and v = q + Q_xu d by elimination, without the part that `shift` adds."""
     U, K, V, x, m, shift = at.U.entries, at.K.entries, at.V, len(at.gap), len(at.d), at.shift[0]
     load_rows(found.side, first, k, at.side)
     bound = False

@@ -30,12 +30,12 @@ def issue(texts: Iterable[str], category: type[Warning] = UrdfWarning) -> None:
 
 
 def fault(message: str, line: int | None = None) -> UrdfError:
-    """The UrdfError with this message, and the line of the text where the fault is."""
+    """Return a UrdfError with this message, preceded by the line number of the fault."""
     return UrdfError(message if line is None else f"line {line}: {message}")
 
 
 def quote(text: object) -> str:
-    """A name or value of the file, in quotes, cut to LONGEST_QUOTE."""
+    """Return a name or value of the file in quotes, cut to LONGEST_QUOTE characters."""
     text = str(text)
     return repr(text if len(text) <= LONGEST_QUOTE else text[:LONGEST_QUOTE] + "...")
 
@@ -58,5 +58,5 @@ class Notes:
         self._topics[topic].add(name)
 
     def texts(self) -> list[str]:
-        """One warning a topic; the same for the same robot, whatever the order of its elements."""
+        """Return one warning for each topic, in an order that does not depend on the order of elements."""
         return [f"{topic}: {listed(names)}" for topic, names in sorted(self._topics.items())]

@@ -23,8 +23,10 @@ from .extension import FORCES
 
 
 class OwnParts(NamedTuple):
-    """Drives of joints, forces, armature of coordinates, which counts where there is a drive, too, and inertial
-    parameters of bodies."""
+    """The elements of <screw_dynamics> in a URDF.
+
+    drives: by joint. armature: by joint with a drive, or by coordinate of a drive. inertias: exact inertial parameters
+    by body."""
 
     drives: Mapping[str, Drive]
     forces: tuple[Element, ...]
@@ -34,8 +36,10 @@ class OwnParts(NamedTuple):
 
 
 def own_parts(elements: Sequence[etree._Element], links: Mapping[str, Link], joints: Mapping[str, Joint]) -> OwnParts:
-    """Those of elements whose form is right. UrdfError for a joint or link that does not exist, for a drive that is
-    given twice or at a fixed joint, and for what a drive or a force refuses."""
+    """Return the OwnParts of elements whose form has been checked.
+
+    Raises UrdfError if a joint or link does not exist, if a drive is given twice or at a fixed joint, or if a drive or
+    a force rejects its values."""
     drives: dict[str, Drive] = {}
     for element in (x for x in elements if x.tag == "drive"):
         joint = element.get("joint")

@@ -11,14 +11,16 @@ from .own_parts import OwnParts
 
 
 def extension(document: Document) -> Element:
-    """The first <screw_dynamics>, or a new one."""
+    """Return the first <screw_dynamics> element, or a new one."""
     return next(iter(document.root.all(EXTENSION)), None) or document.root.add(Element(EXTENSION))
 
 
 def write_parts(document: Document, said: OwnParts, used: OwnParts, drives: Mapping[str, Drive],
                 forces: Sequence[Force]) -> None:
-    """Make what a text says of drives and forces, of which some are used, these: elements that say another thing, in
-    their order, or all of them, if they come in another."""
+    """Write drives and forces into the <screw_dynamics> elements of a URDF.
+
+    Replaces the elements in use whose values differ; replaces all of them if their order differs. Other elements
+    stay."""
     own = [(owner, element) for owner in document.root.all(EXTENSION) for element in owner]
     of_drives = [x for x in own if x[1].tag == "drive" and x[1].attributes["joint"] in used.drives]
     joints = [x.attributes["joint"] for _, x in of_drives]
@@ -30,7 +32,7 @@ def write_parts(document: Document, said: OwnParts, used: OwnParts, drives: Mapp
 
 
 def _write(document, elements, said, wanted, key, made):
-    """Elements that say `said` made such as say `wanted`."""
+    """Replace the elements of the values `said` by those of the values `wanted`."""
     if [*map(key, said)] == [*map(key, wanted)]:
         for (owner, element), before, now in zip(elements, said, wanted, strict=True):
             if before != now:

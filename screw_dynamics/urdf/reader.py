@@ -132,10 +132,10 @@ def _floating(branch):
     """The branch with a floating joint above its root."""
     links = {branch.root, *(joint.child for joint in branch.joints)}
     if any(joint.name == FLOATING_BASE and joint.kind != "fixed" for joint in branch.joints):
-        raise UrdfError(f"floating_base: a joint already is called {quote(FLOATING_BASE)}")
+        raise UrdfError(f"floating_base: a joint is already called {quote(FLOATING_BASE)}")
     world = next((name for name in WORLDS if name not in links), None)
     if world is None:
-        raise UrdfError(f"floating_base: links already are called {listed(WORLDS)}; base_link= takes the tree below "
+        raise UrdfError(f"floating_base: links are already called {listed(WORLDS)}; base_link= selects the tree below "
                         "one")
     joint = Joint(FLOATING_BASE, 0, "floating", world, branch.root, np.eye(4))
     return branch._replace(root=world, joints=(joint, *branch.joints))

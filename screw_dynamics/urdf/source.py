@@ -118,7 +118,7 @@ def _encoding(data):
             return encoding
     name, encoding = _declared(data)
     if encoding.startswith("utf-16"):
-        raise UrdfError(f"encoding {quote(name)} is declared, in a text that is not")
+        raise UrdfError(f"encoding {quote(name)} is declared, but the text is not UTF-16")
     return encoding
 
 

@@ -9,8 +9,10 @@ from .xml import parse_xml
 
 
 class Disabled(NamedTuple):
-    """Pairs of links that are not looked at, links whose pairs are not, and pairs that are in spite of that; a pair is
-    in the order of its names."""
+    """Disabled collisions of an SRDF.
+
+    pairs: disabled pairs of links. links: links of which all pairs are disabled. enabled: pairs of these that are
+    enabled. The names of a pair are sorted."""
 
     pairs: frozenset[tuple[str, str]] = frozenset()
     links: frozenset[str] = frozenset()
@@ -23,7 +25,7 @@ class Disabled(NamedTuple):
 
 
 def ordered(a: str, b: str) -> tuple[str, str]:
-    """Two names in their order."""
+    """Return two names in alphabetical order."""
     return (a, b) if a <= b else (b, a)
 
 

@@ -41,7 +41,7 @@ def _well_formed(text):
     try:
         data = text.encode("utf-8")
     except UnicodeEncodeError as error:
-        raise fault(f"not text: {error.reason}", text.count("\n", 0, error.start) + 1) from None
+        raise fault(f"text that UTF-8 cannot encode: {error.reason}", text.count("\n", 0, error.start) + 1) from None
     parser = _parser()
     try:
         return etree.fromstring(data, parser)

@@ -88,7 +88,7 @@ def test_what_it_refuses():
     x = np.zeros(6)
     with pytest.raises(ValueError, match=r"inverse_dynamics: an argument has shape \(3,\), but must end in 6"):
         bridged.inverse_dynamics(x, x[:3], x)
-    with pytest.raises(NotImplementedError, match="forward_dynamics: the bridge to JAX has no second"):
+    with pytest.raises(NotImplementedError, match="forward_dynamics: the JAX bridge has no second"):
         jax.hessian(lambda q: jnp.sum(bridged.forward_dynamics(q, x, x)))(x)
     with pytest.raises(ValueError, match="link 'nose' does not exist"):
         bridged.forward_kinematics(x, "nose")

@@ -176,7 +176,7 @@ def test_what_this_package_breaks_is_no_verdict(tmp_path, monkeypatch):
     """In this process, and where workers cannot load the scenario."""
     robot = sd.Robot(sd.ModelBuilder("world").build())
     monkeypatch.delattr(type(robot.rollouts), "step")          # which Robot.step calls
-    with pytest.raises(RuntimeError, match="case 0 says nothing of the robot.*no attribute 'step'"):
+    with pytest.raises(RuntimeError, match="case 0 is inconclusive.*no attribute 'step'"):
         sd.campaign(lambda p, rng: robot.step([], [], [], 0.1), {"x": [1]}, {"any": bool}, 1, design="grid")
     monkeypatch.undo()
     with pytest.raises(RuntimeError, match="the scenario cannot be loaded"):

@@ -307,7 +307,7 @@ def test_what_cannot_be_is_refused_with_its_name(pendulum, changes, words):
 @pytest.mark.parametrize(("changes", "words"), [
     (dict(terms=[Cost(LinkOrientation("lower", lambda t: 2.0 * np.eye(3)))]), "must be rotations"),
     (dict(terms=[Cost(CustomQuantity(lambda t, q, *x: (np.nan * q, {}), ["a", "b"]))]),
-     "finite, but CustomQuantity is not"),
+     "finite, but these terms are not: CustomQuantity"),
     (dict(progress=3), "progress"),
     (dict(guess=np.full((30, 2), 1e308), effort_limits=False), "not finite"),
     (dict(terms=[Cost(CustomQuantity(lambda *x: 0.0, ["a"]))]), "must return"),

@@ -27,7 +27,7 @@ def test_gravity_that_exceeds_an_effort_is_found_with_its_place(arm):
     """Stretched out the shoulder bears (M1/2 + M2) g L1 + M2 g L2/2 = 15.2 N m; a little less is passed by momentum."""
     weight = (M1 / 2 + M2) * 9.81 * 0.5 + M2 * 9.81 * 0.2
     up = PATH[::-1]
-    refused("no motion is within the limits from s = 0.*shoulder', 4, .* in the way; at s = 0.5 of 0 to 1, between "
+    refused("no motion is within the limits from s = 0.* the limits conflict: .*shoulder', 4.*; at s = 0.5 of 0 to 1, between "
             f"waypoints 1 and 2 gravity and dry friction alone take {weight:.4g} of the effort of 'shoulder', whose "
             "limit is 4$", arm, up, effort=[4.0, 50.0])
     slow, swung = (time_optimal(arm, up, effort=[share * weight, 50.0], velocity=np.inf) for share in (1.02, 0.98))
@@ -58,8 +58,8 @@ def test_velocities_at_ends():
     # From 2 sqrt(a L) on the slide cannot stop: sqrt(2 2 3) / 3.
     refused("start_speed 1.2 at s = 0 .*: the limits let a motion to the end begin with 0 to 1.1547", slider(), LINE,
             acceleration=2.0, start_speed=1.2)
-    refused("start_speed is 0.1: with limits of jerk", slider(), LINE, jerk=1.0, start_speed=0.1)
-    refused("end_speed is 0.1: with limits of jerk", slider(), LINE, jerk=1.0, points=40, end_speed=0.1)
+    refused("start_speed is 0.1, must be 0 if the jerk", slider(), LINE, jerk=1.0, start_speed=0.1)
+    refused("end_speed is 0.1, must be 0 if the jerk", slider(), LINE, jerk=1.0, points=40, end_speed=0.1)
 
 
 def test_what_is_no_limit(arm):

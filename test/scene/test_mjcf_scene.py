@@ -188,7 +188,7 @@ def test_materials_and_pairs_that_are_given_count_in_place_of_those_of_the_model
 @pytest.mark.parametrize("text, says", [
     ("<mujoco><worldbody><geom/></worldbody></mujoco>", "MuJoCo refuses the model"),
     ("<mujoco>", "not well-formed"), ("none.xml", "MJCF"),
-    ('<mujoco><asset><mesh file="/etc/passwd.stl"/></asset></mujoco>', "which is not in")])
+    ('<mujoco><asset><mesh file="/etc/passwd.stl"/></asset></mujoco>', "which is outside of")])
 def test_what_mujoco_refuses_is_refused(text, says):
     with pytest.raises(ValueError, match=says):
         read_mjcf_scene(text)

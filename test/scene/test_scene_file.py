@@ -175,7 +175,7 @@ BOX = "objects:\n  - {name: box, shape: box, size: [1, 1, 1]"
     ("a: &x 1\nb: *x\n", r"line 2: aliases \(\*x\) are not taken"),
     ("a: !!python/object:os.system {}\n", "the tag|not YAML"),
     ("ground: true\nground: false\n", "line 2: 'ground' is given twice"),
-    ("1: 2\n", "line 1: '1' is no name"),
+    ("1: 2\n", "line 1: '1' is not a string"),
     ("friction: 1:30\n", "line 1: '1:30' is not a decimal number"),
     ("a: " + "[" * 50 + "]" * 50 + "\n", "nested more than 20 deep"),
     ("a: [\n", "not YAML"), ("a: \x00\n", "not YAML"), ("a: 1\n---\nb: 2\n", "not YAML"),

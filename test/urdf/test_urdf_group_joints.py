@@ -66,8 +66,8 @@ def test_a_link_called_world_floats_in_the_universe():
 
 @pytest.mark.parametrize(("text", "message"), [
     (robot(link("world", 1), link("universe", 1), joint("j", "world", "universe")),
-     "links already are called 'universe', 'world'; base_link= takes the tree below one"),
-    (robot(link("a", 1), link("b", 1), joint("floating_base", "a", "b")), "a joint already is called 'floating_base'")])
+     "links are already called 'universe', 'world'; base_link= selects the tree below one"),
+    (robot(link("a", 1), link("b", 1), joint("floating_base", "a", "b")), "a joint is already called 'floating_base'")])
 def test_names_that_are_taken(text, message):
     with pytest.raises(sd.UrdfError, match=message):
         sd.read_urdf(text, floating_base=True)

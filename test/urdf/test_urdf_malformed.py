@@ -38,7 +38,7 @@ MESSAGES = {
     "bytes_utf16_truncated": "line 25: not utf-16-le text: byte 0x0a (truncated data)",
     "bytes_utf32": "line 1: not well-formed XML: Document is empty",
     "bytes_utf7_dtd": "encoding 'UTF-7' is not supported: save the file as UTF-8",
-    "bytes_utf8_declared_utf16": "encoding 'UTF-16' is declared, in a text that is not",
+    "bytes_utf8_declared_utf16": "encoding 'UTF-16' is declared, but the text is not UTF-16",
     "bytes_white_space": "the URDF is empty",
     "bytes_zeros": "line 1: not well-formed XML: Document is empty",
     "document_hyphens_in_comment": "line 2: not well-formed XML: Double hyphen within comment: <!-- base",

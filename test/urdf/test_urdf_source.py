@@ -66,7 +66,7 @@ def test_fault_in_a_file_is_reported_with_path_and_line(tmp_path):
 
 @pytest.mark.parametrize("text, message", [
     ("", "the URDF is empty"), ("\ufeff \n", "the URDF is empty"), (b"", "the URDF is empty"),
-    (ONE_JOINT.replace("'r'", "'\ud800'"), "line 1: not text: surrogates not allowed"),
+    (ONE_JOINT.replace("'r'", "'\ud800'"), "line 1: text that UTF-8 cannot encode: surrogates not allowed"),
     (ONE_JOINT + " " * LARGEST_SOURCE, f"the URDF is larger than {LARGEST_SOURCE} bytes")], ids=range(5))
 def test_text_that_is_none_is_refused(text, message):
     with pytest.raises(UrdfError) as refusal:

@@ -21,8 +21,10 @@ from .inverse_dynamics import InverseDynamicsDerivatives
 
 @extends(InverseDynamicsDerivatives)
 class ForwardDynamicsDerivatives(NamedTuple):
-    """InverseDynamicsDerivatives, with what solvers hold: the mass matrix; and in axes of the world about the body's
-    origin, the articulated inertia, vector from the parent's origin, joint screw K, and U_K, d of the joint."""
+    """InverseDynamicsDerivatives, with the data of forward-dynamics solvers.
+
+    H: mass matrix. A, r, K, U_K, d: in world axes about the origin of the body, the articulated inertia, the vector
+    from the origin of the parent, the joint screw, and U and d of the articulated-body algorithm."""
 
     H: Square
     A: Articulated
@@ -33,7 +35,8 @@ class ForwardDynamicsDerivatives(NamedTuple):
 
 
 class Columns(NamedTuple):
-    """Of each body, for several columns: the wrench of the efforts that it carries, and the derivative of its twist."""
+    """Data of each body for several right-hand sides: the wrench P of the efforts in its subtree, and the derivative Vd
+    of its twist."""
 
     P: Wrench
     Vd: Twist

@@ -47,8 +47,7 @@ class MotionDerivatives(NamedTuple):
 
 @extends(MotionDerivatives)
 class InverseDynamicsDerivatives(NamedTuple):
-    """MotionDerivatives, the momentum P of the body with all that it carries at the unit rate, and the torque T of
-    2 B^T J."""
+    """MotionDerivatives, with the momentum P of the composite body at unit joint rate, and the torque T of 2 B^T J."""
 
     P: Wrench
     T: Vec3

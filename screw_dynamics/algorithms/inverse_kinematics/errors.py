@@ -43,7 +43,7 @@ def weighted(weight: np.ndarray, V: Twist) -> Twist:
 
 @kernel
 def rate(R: Rotation, xi: Vec3, c: Scalar, V: Twist) -> Twist:
-    """The rate of the error (xi, p) = (log R, p) of a frame that moves with the body-fixed twist V."""
+    """Return the rate of the error (xi, p) = (log R, p) of a frame that moves with the body-fixed twist V."""
     b = cross(xi, V.angular)
     return Twist(V.angular + 0.5 * b + c * cross(xi, b), R @ V.linear)
 

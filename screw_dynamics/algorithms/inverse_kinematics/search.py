@@ -169,8 +169,10 @@ def keep(search: Search, at: Places, place: int, within: bool, cost: float, angl
 
 @kernel
 def go_back(search: Search, at: Places, cost: Scalar) -> Scalar:
-    """Return to the configuration before and raise the damping where the error must fall with each step but has not;
-    else lower it. Returns 1 where it went back, else 0."""
+    """Return to the previous configuration and raise the damping where a descent is required and the error has not
+    decreased; else lower the damping.
+
+    Returns 1 where it went back, else 0."""
     descends, moving, state = at.state[DESCENDS] > 0.0, search.places, at.state
     worse = descends & (cost > state[BEFORE])
     for k in range(len(moving)):

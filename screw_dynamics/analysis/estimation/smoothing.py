@@ -92,10 +92,11 @@ def pieces(t: np.ndarray, q: np.ndarray, tau: np.ndarray, window: float, degree:
 
 
 def fresh(t: np.ndarray, x: np.ndarray, longest: float) -> np.ndarray:
-    """Return a mask (k,) of the samples of a signal x (k,) that are not held from the one before, as a slower source
-    leaves them. Held are those that are repeated for less than `longest` (s) between steps; of an encoder, whose steps
-    are multiples of one, between such of more than STEPS of that. Neither a signal that rests nor one that moves on by
-    single steps counts as held."""
+    """Return a mask (k,) of the samples of a signal x (k,) that a slower source has updated.
+
+    The others are held: their value repeats for less than `longest` (s) between two changes. For an encoder, whose
+    changes are multiples of its resolution, both changes must exceed STEPS times the resolution. A signal at rest and a
+    signal that changes by single encoder steps have no held samples."""
     change = np.abs(np.diff(x))
     starts = np.flatnonzero(np.append(True, change != 0.0))
     ends = np.append(starts[1:], len(x)) - 1

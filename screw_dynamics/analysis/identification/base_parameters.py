@@ -100,7 +100,7 @@ class BaseParameters:
 
 
 def parameter_names(robot: Robot, friction: bool) -> tuple[str, ...]:
-    """The names of the columns of robot.torque_regressor."""
+    """Return the names of the columns of robot.torque_regressor."""
     own = robot.inertial_parameter_names
     return own + robot.friction_parameter_names if checks.flag("friction", friction) else own
 

@@ -141,7 +141,7 @@ def exciting_trajectory(robot: Robot, period: float = 10.0, harmonics: int = 5, 
 
 
 def _limits(robot, velocity, acceleration):
-    """Lower and upper positions, velocity and acceleration (n,) that may be used."""
+    """Return the lower and upper positions, the velocity and the acceleration (n,) that the trajectory may use."""
     model, n = robot.model, robot.n
     lower, upper = (np.where(np.isfinite(x), x, none) for x, none in ((model.lower, -RANGE), (model.upper, RANGE)))
     given = [np.where(np.isfinite(model.velocity_limit), model.velocity_limit, VELOCITY), np.full(n, ACCELERATION)]

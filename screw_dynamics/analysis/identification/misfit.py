@@ -32,7 +32,7 @@ class Misfit(NamedTuple):
 
 
 def misfit(found: Evidence, unknowns: Unknowns, fit: BaseFit) -> Misfit:
-    """The Misfit of a fit."""
+    """Return the Misfit of a fit."""
     A, d = base_factors(found, unknowns, fit.velocities)
     n, k = len(d), len(unknowns.base)
     own = _laws(found, unknowns)

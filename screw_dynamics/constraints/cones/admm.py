@@ -43,7 +43,7 @@ def factorize_added(given: Cones, added: Scalar) -> None:
 
 @noinline
 def solve_added(given: Cones) -> None:
-    """Solve for fresh in place."""
+    """Solve A x = fresh in place, with the LDL^T factors of A."""
     A, b, N, ends = given.A, given.fresh, len(given.fresh), given.ends
     for j in range(N):
         bj = b[j]

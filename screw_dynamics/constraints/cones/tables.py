@@ -85,7 +85,7 @@ def numbers(u: int, m: int, spins: int = 0, rolls: int = 0) -> int:
 
 @kernel
 def cones(like: Any, u: int, m: int, memory: np.ndarray, start: int, spins: int = 0, rolls: int = 0) -> Cones:
-    """The Cones in memory from a position on."""
+    """Return the Cones in memory from position `start` on."""
     return arranged(Cones, like, sizes_of(u, m, spins, rolls), memory, start)
 
 

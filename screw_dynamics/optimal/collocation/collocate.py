@@ -145,7 +145,7 @@ def _solver(given):
 
 # ------------------------------------------------------------------------------------------------- arguments
 def _taken(robot):
-    """A Robot whose joints have one degree of freedom each."""
+    """Return the robot. Raises ValueError if it is not a Robot whose joints have one degree of freedom each."""
     if not hasattr(robot, "inverse_dynamics_second_derivatives") or hasattr(robot, "constraints"):
         raise ValueError(f"robot must be a Robot, not {checks.described(robot)}: optimize_motion takes robots with "
                          "constraints, and scenes")

@@ -74,7 +74,7 @@ def dual_quaternion_accelerations(system: MultibodySystem, t: float, Q: np.ndarr
     [MT] 3.2.
     """
     if not system.group.semidirect.all():
-        raise ValueError(f"dual quaternions are those of {SEMIDIRECT}, not of {system.group!r}: system.with_groups")
+        raise ValueError(f"dual quaternions require {SEMIDIRECT}, not {system.group!r}; see system.with_groups")
     n, Q, dQ = system.n, checks.real_numbers("Q", Q, system.n, 8), checks.real_numbers("dQ", dQ, system.n, 8)
     blocks = quaternions.twist_matrix(Q)
     poses, V = quaternions.poses(Q), (blocks @ dQ[..., None])[..., 0]

@@ -97,8 +97,9 @@ def inverse_dynamics(robot: Robot, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, 
 
 def reactions(robot: Robot, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, applied: ArrayLike | None = None,
               representation: str = "body") -> np.ndarray:
-    """The reaction (..., b, 6) of each joint: the wrench through it less that of its drive, reciprocal to its screw;
-    which (67a) omits, [MD] after (67)."""
+    """Compute the constraint wrench (..., b, 6) of each joint, which (67a) omits; [MD] after (67).
+
+    It is the joint wrench without that of the drive, and is reciprocal to the joint screw."""
     W = joint_wrenches(robot, q, qd, qdd, applied, representation)
     efforts = np.sum(_own_screws(robot, q, representation) * W, axis=-1)
     return W - drive_wrenches(robot, q, efforts, representation)

@@ -28,7 +28,7 @@ def gravity_vector(gravity: Any, usual: Iterable[float], make: Callable[[str, An
         return [make("gravity", x) for x in given.flat]
     size, norm = make("gravity", gravity), sum(x * x for x in usual) ** 0.5
     if norm == 0.0:
-        raise ValueError(f"gravity {gravity!r} has no direction: the robot's own is 0")
+        raise ValueError(f"gravity {gravity!r} has no direction, since the gravity of the robot is 0")
     return [size * x for x in simple([float(x) / norm for x in usual])]
 
 

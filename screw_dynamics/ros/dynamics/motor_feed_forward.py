@@ -148,7 +148,7 @@ class MotorFeedForward(StateOutput):
             raise ValueError("points is empty")
         for k in np.flatnonzero(points.values[1, -1])[:1]:
             raise ValueError(f"last point, joint '{self._joint_names[k]}': velocity {points.values[1, -1, k]:g}, must "
-                             "be 0: it is held there")
+                             "be 0, since the joint is held there")
         if self._latest is None:
             self._waiting = trajectory
             return

@@ -64,7 +64,7 @@ class DynamicsNode(ManagedNode):
             for steps, of_springs in ((STEPS, SPRING_STEPS), (BATCH_STEPS, BATCHES_OF_SPRINGS)))
 
     def _of(self, robot_of: Callable[[GivenDrives, Robot], Robot], step: Step, elastic: bool = False) -> Step:
-        """A step of a robot with the drives; elastic: if one has a spring."""
+        """Return the preparation step for a robot with its drives. elastic: only if a drive has a spring."""
         def prepared(robot, q, v, link):
             if not elastic or self.drives.elastic(robot):
                 own = robot_of(self.drives, robot)      # which may have other coordinates
@@ -89,7 +89,9 @@ class DynamicsNode(ManagedNode):
         return self._robot
 
     def robot_for_batches(self) -> Robot:
-        """The same, once what takes many states at a time is compiled; until then a call would hold up torques."""
+        """Return `robot()` when the kernels for batches are ready.
+
+        Raises ValueError before that, since compiling would delay the torques."""
         robot = self.robot()
         if not self.description.finished:
             raise ValueError("not ready yet: what computes many states at a time is being loaded or compiled")
@@ -101,8 +103,8 @@ class DynamicsNode(ManagedNode):
         return self.settings.frame_id or self.robot().model.root
 
     def fresh_state(self, joints: bool = True, base: bool = True) -> StampedState:
-        """The latest state, of which joints or base may not be needed; ValueError when there is none, or a stale
-        one."""
+        """Return the latest state. joints, base: whether they are needed. Raises ValueError if there is no state, or it
+        is stale."""
         if self.state_label != "active":
             raise ValueError(f"no fresh joint_states: the node is {self.state_label}")
         return self._stream.fresh_state(joints, base)

@@ -189,7 +189,7 @@ class TorqueStream:
             output.publish(torque, self._stamp)
 
     def _published(self, arrived: int, latency: int) -> None:
-        """Take note that the torques at the state are out, `latency` after it arrived, and tell observers."""
+        """Record that the torques of a state were published `latency` ns after it arrived, and notify the observers."""
         self.latency.add(latency)
         age = arrived + latency - self._state.stamp
         if 0 <= age <= CLOCKS_AGREE:

@@ -73,7 +73,7 @@ class JointMap:
         self._size = 0   # of all lists that are remembered
 
     def select(self, names: Sequence[str]) -> Selection:
-        """The selection of these names; raises `Fault` when a joint of the model is named twice."""
+        """Return the selection of these names. Raises `Fault` if a joint of the model is named twice."""
         if len(names) > self._most:
             raise Fault("too many names", f"{len(names)} joint names, at most {self._most} are taken")
         key = tuple(names)
@@ -210,7 +210,7 @@ class JointStateCache:
         return tuple(name for i, name in enumerate(self.joint_names) if i not in self._known)
 
     def age(self, now: int) -> int:
-        """Nanoseconds since the least recent joint was received; only of a complete state."""
+        """Return the time since the oldest joint position was received, ns. Requires a complete state."""
         return now - self._oldest
 
     def fresh(self, now: int, limit: int) -> bool:

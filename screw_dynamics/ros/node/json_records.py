@@ -7,8 +7,9 @@ from typing import Any
 
 
 def read(parameter: str, text: str, example: str) -> tuple[str, dict[str, Any]]:
-    """The name in a JSON text, and the mapping behind it. ValueError names the parameter, the text and what is
-    wrong."""
+    """Return the name in a JSON text and the fields of its object.
+
+    Raises ValueError with the parameter, the text and the fault."""
     try:
         found = json.loads(text, object_pairs_hook=_each_once)
     except (ValueError, RecursionError) as error:
@@ -19,7 +20,7 @@ def read(parameter: str, text: str, example: str) -> tuple[str, dict[str, Any]]:
 
 
 def make(parameter: str, text: str, kind: type, given: Mapping[str, Any]) -> Any:
-    """A dataclass of a kind with these fields. ValueError as above."""
+    """Return a dataclass of a kind with these fields. Raises ValueError as `read` does."""
     known = {field.name: field for field in fields(kind)}
     unknown = [name for name in given if name not in known]
     missing = [name for name, field in known.items() if field.default is MISSING and name not in given]

@@ -71,7 +71,7 @@ class Requests(CallbackGroup):
             self._node.executor.wake()
 
     def leave(self, service: Service) -> bool:
-        """Take no more requests of a service. Returns whether some still wait."""
+        """Stop taking requests of a service. Returns True if some are still waiting."""
         self._served.pop(service, None)
         return any(waiting.service is service for waiting in (*self._waiting, *self._refused))
 

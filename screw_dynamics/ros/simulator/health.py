@@ -130,7 +130,7 @@ def conserved(simulation: Simulation) -> dict[str, str]:
 
 
 def digits(x: float | np.ndarray) -> str:
-    """Numbers in six digits, with spaces between."""
+    """Format numbers with six significant digits, separated by spaces."""
     return " ".join(f"{value:.6g}" for value in np.atleast_1d(x))
 
 

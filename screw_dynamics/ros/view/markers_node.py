@@ -65,7 +65,7 @@ class MarkersNode(showing_node.ShowingNode):
 
 
 def main(args: Sequence[str] | None = None) -> int:
-    """Run markers_node; the exit code."""
+    """Run markers_node and return the exit code."""
     return run(MarkersNode, args=args)
 
 

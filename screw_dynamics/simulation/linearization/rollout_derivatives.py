@@ -58,10 +58,10 @@ class Piece(NamedTuple):
 
 
 class RolloutDerivatives:
-    """A rollout and what it is to first order: t (steps + 1,), q (..., steps + 1, nq), qd (..., steps + 1, n), and the
-    efforts tau (..., steps, n) of its intervals.
+    """A rollout and its derivatives.
 
-    Deviations of configurations are along the joint twists, as in Robot.linearize."""
+    t (steps + 1,): times, s. q (..., steps + 1, nq), qd (..., steps + 1, n): states. tau (..., steps, n): efforts of
+    the intervals. Deviations of configurations are along the joint twists, as in Robot.linearize."""
 
     def __init__(self, robot: Any, q0: ArrayLike, qd0: ArrayLike, effort: ArrayLike | None, dt: float, steps: int,
                  integrator: str, friction: bool, limits: bool, forces: Sequence[Element] | None, parameters: bool,

@@ -231,7 +231,7 @@ def test_motion_in_dual_quaternions():
         assert np.abs(motion.velocities[-1] - expected.velocities[-1]).max() < 1e-5
     assert 3.4 < np.log2(errors[0] / errors[1]) < 5.5 and 3.4 < np.log2(drifts[0] / drifts[1]) < 5.5
     assert motion.recorded["regularity"].min() > 0.999
-    with pytest.raises(ValueError, match=r"dual quaternions are those of SE\(3\), not of <\(SO\(3\) x R\^3\)\^2>"):
+    with pytest.raises(ValueError, match=r"dual quaternions require SE\(3\), not <\(SO\(3\) x R\^3\)\^2>"):
         dual_quaternion_accelerations(system.with_groups(DIRECT), 0.0, np.ones((2, 8)), np.zeros((2, 8)))
     with pytest.raises(ValueError, match=r"dQ has shape \(1, 8\)"):
         dual_quaternion_accelerations(system, 0.0, np.ones((2, 8)), np.zeros((1, 8)))

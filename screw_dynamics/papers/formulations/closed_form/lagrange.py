@@ -144,7 +144,7 @@ def brackets(X: np.ndarray, C: np.ndarray, representation: str) -> np.ndarray:
 
 
 def diagonal(blocks: np.ndarray) -> np.ndarray:
-    """The matrix (..., 6 b, 6 b) with blocks (..., b, 6, 6) on its diagonal."""
+    """Return the matrix (..., 6 b, 6 b) with blocks (..., b, 6, 6) on its diagonal."""
     *lead, b, rows, columns = np.shape(blocks)
     return np.einsum("ij,...ixy->...ixjy", np.eye(b), blocks).reshape(*lead, b * rows, b * columns)
 

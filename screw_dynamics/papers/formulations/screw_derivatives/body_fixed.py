@@ -59,7 +59,9 @@ def twist_derivatives(robot: Robot, q: ArrayLike, *rates: ArrayLike) -> list[np.
 
 
 def acceleration(robot: Robot, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> np.ndarray:
-    """V_i' = sum_j J_ij q_j'' + sum_(j < k) [J_ij, J_ik] q_j' q_k'; [MD] (6)."""
+    """Compute the derivatives V_i' of the body-fixed twists of all bodies; [MD] (6).
+
+    V_i' = sum_j J_ij q_j'' + sum_(j < k) [J_ij, J_ik] q_j' q_k'."""
     q, (u, ud) = motion(robot, q, qd, qdd)
     J = joint_screws(robot, q)
     return (combined(J, ud)
@@ -67,8 +69,10 @@ def acceleration(robot: Robot, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> n
 
 
 def jerk(robot: Robot, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, qddd: ArrayLike) -> np.ndarray:
-    """V_i'' = sum_j J_ij q_j''' + sum_(j < k) [J_ij, J_ik] (2 q_j'' q_k' + q_j' q_k'')
-    + sum_(j < k) [[J_ij, J_ik], J_ik] q_j' q_k'^2 + 2 sum_(j < k < l) [[J_ij, J_ik], J_il] q_j' q_k' q_l'; (13)."""
+    """Compute the second derivatives V_i'' of the body-fixed twists of all bodies; [MD] (13).
+
+    V_i'' = sum_j J_ij q_j''' + sum_(j < k) [J_ij, J_ik] (2 q_j'' q_k' + q_j' q_k'') + sum_(j < k) [[J_ij, J_ik], J_ik]
+    q_j' q_k'^2 + 2 sum_(j < k < l) [[J_ij, J_ik], J_il] q_j' q_k' q_l'."""
     q, (u, ud, udd) = motion(robot, q, qd, qdd, qddd)
     J = joint_screws(robot, q)
     once, U = _brackets(J), scaled(J, u[..., None, :])
@@ -80,14 +84,15 @@ def jerk(robot: Robot, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, qddd: ArrayL
 
 
 def jacobian_rate(robot: Robot, q: ArrayLike, qd: ArrayLike) -> np.ndarray:
-    """J' = -A a J with the blocks A_ik = Ad_(C_i^-1 C_k) and a_k = q_k' ad_(X_k); [MD] (8)."""
+    """Compute the time derivative J' = -A a J of the body-fixed Jacobians, with A_ik = Ad_(C_i^-1 C_k) and a_k = q_k'
+    ad_(X_k); [MD] (8)."""
     q, (u,) = motion(robot, q, qd)
     aJ = scaled(ad(robot.model.screws_body[:, None], joint_screws(robot, q)), u[..., None])
     return columns(robot.model, -np.einsum("ik,...ikxy,...kjy->...ijx", support(robot.model), _relative(robot, q), aJ))
 
 
 def acceleration_by_factors(robot: Robot, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> np.ndarray:
-    """V' = J q'' - A a V for all bodies; [MD] (10)."""
+    """Compute the derivatives V' = J q'' - A a V of the body-fixed twists of all bodies; [MD] (10)."""
     q, (u, ud) = motion(robot, q, qd, qdd)
     aV = scaled(ad(robot.model.screws_body, twist_derivatives(robot, q, qd)[0]), u)
     return (combined(joint_screws(robot, q), ud)
