@@ -27,9 +27,9 @@ def test_gravity_that_exceeds_an_effort_is_found_with_its_place(arm):
     """Stretched out the shoulder bears (M1/2 + M2) g L1 + M2 g L2/2 = 15.2 N m; a little less is passed by momentum."""
     weight = (M1 / 2 + M2) * 9.81 * 0.5 + M2 * 9.81 * 0.2
     up = PATH[::-1]
-    refused("no motion is within the limits from s = 0.* the limits conflict: .*shoulder', 4.*; at s = 0.5 of 0 to 1, between "
-            f"waypoints 1 and 2 gravity and dry friction alone take {weight:.4g} of the effort of 'shoulder', whose "
-            "limit is 4$", arm, up, effort=[4.0, 50.0])
+    refused("no motion is within the limits from s = 0.*limits conflict: .*shoulder', 4.*; at s = 0.5 of 0 to 1, "
+            f"between waypoints 1 and 2 gravity and dry friction alone take {weight:.4g} of the effort of 'shoulder', "
+            "whose limit is 4$", arm, up, effort=[4.0, 50.0])
     slow, swung = (time_optimal(arm, up, effort=[share * weight, 50.0], velocity=np.inf) for share in (1.02, 0.98))
     assert swung.sd[np.searchsorted(swung.s, 0.5)] > 0.0 and slow.duration < swung.duration < np.inf
 
