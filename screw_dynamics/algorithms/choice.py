@@ -40,8 +40,10 @@ def choice(representation: str | None, shares_coordinates: bool, deep: bool = Fa
 
 
 def candidates(representation: str | None, shares_coordinates: bool) -> list[list[Entry]]:
-    """For each field of Choice the algorithms among which straight lines of one robot choose the shortest: of forward
-    dynamics and the Coriolis matrix it depends on the zeros of the joints, on the branches and on the length."""
+    """Return, for each field of Choice, the algorithms of which straight-line code of one robot takes the shortest.
+
+    For forward dynamics and the Coriolis matrix the choice depends on the zeros of the joints, on the branches and on
+    the length."""
     forms = ["mass_matrix.body", "mass_matrix"] if shares_coordinates else ["body", "mass_matrix.body", "hybrid"]
     found = choice(representation, shares_coordinates)._asdict()
     several = {"acceleration": [ACCELERATION[form] for form in forms],

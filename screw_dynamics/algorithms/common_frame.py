@@ -1,4 +1,4 @@
-"""One frame for the screws of all bodies, near them: axes of the world, origin that of the last body."""
+"""A common frame for the screws of all bodies: axes of the world, origin of the last body."""
 from screw_dynamics.model.links import Link
 from screw_dynamics.numbers.values import kernel
 from screw_dynamics.screws.joint import pose

@@ -1,4 +1,4 @@
-"""Of many configurations, where velocities lead in unit time, and which velocities lead from one to another."""
+"""Integrate and difference of batches of configurations."""
 from collections.abc import Callable
 from functools import cache
 

@@ -424,7 +424,7 @@ class ElasticJoints:
 
 
 def _of_joints(robot, name, x, may_vanish):
-    """One number for each joint (n,). ValueError names the joint whose number is out of range."""
+    """Return one number for each joint (n,). Raises ValueError, with the joint, if a number is out of range."""
     if x is None:
         raise ValueError(f"{name} must be given")
     found = checks.vector(name, checks.each(name, x, robot.n), robot.n)

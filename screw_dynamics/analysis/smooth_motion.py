@@ -107,7 +107,8 @@ class SmoothMotion:
 
 
 def _end_matrix() -> np.ndarray:
-    """From the coefficients of powers of u to the values of a polynomial and its derivatives at u = 0, then at 1."""
+    """Return the matrix that maps the coefficients of powers of u to the values of a polynomial and its derivatives at
+    u = 0, then at 1."""
     return np.array([[perm(j, d) * (u if j > d else float(j == d)) for j in range(DEGREE + 1)]
                      for u in (0.0, 1.0) for d in range(GIVEN)])
 

@@ -51,7 +51,8 @@ def forward_dynamics(robot: Robot) -> Function:
 def mass_matrix(robot: Robot) -> Function:
     """M (n, n) of q."""
     def derivatives(q):
-        """Of column j by q: those of the efforts of q'' = e_j at rest, less those of gravity."""
+        """Return the derivatives of the mass matrix: for column j those of the efforts of q'' = e_j at rest, minus
+        those of gravity."""
         n, still = robot.n, np.zeros(robot.n)
         by_q, _, _ = robot.inverse_dynamics_derivatives(q[..., None, :], still, np.vstack((np.eye(n), still)))
         columns = by_q[..., :n, :, :] - by_q[..., n:, :, :]                     # (..., j, i, by q)

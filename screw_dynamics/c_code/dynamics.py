@@ -16,7 +16,7 @@ from .tracing import TracedRobot, Way, columns_of
 
 
 def _choices(model: Model) -> Choice:
-    """For each quantity the entries among which straight lines choose."""
+    """Return, for each quantity, the entries of which straight-line code takes the shortest."""
     return Choice(*candidates(None, model.shares_coordinates))
 
 

@@ -1,4 +1,4 @@
-"""From a robot to a folder of C: what was asked for is checked, traced, printed and written."""
+"""Export of a robot to a folder of C: arguments are checked, functions are traced, printed and written."""
 import os
 import re
 from collections.abc import Iterable, Sequence

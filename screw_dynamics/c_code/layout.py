@@ -14,7 +14,7 @@ from .tracing import Straight
 
 @contextmanager
 def printed(function: Function) -> Iterator[None]:
-    """In this context a ValueError, for a number that C has not, names the function."""
+    """Add the name of the function to a ValueError for a number that C cannot represent."""
     try:
         yield
     except ValueError as error:
@@ -71,7 +71,7 @@ class Export:
         return f"{kind}: q is {' '.join(GROUPS[kind].numbers)}, velocities {' '.join(GROUPS[kind].motions)}"
 
     def coordinates(self) -> Iterator[str]:
-        """Of each joint a line: where its numbers are, and what."""
+        """Yield a line for each joint: the indices and the meaning of its numbers."""
         robot = self.robot
         for joint in robot.joint_names:
             q, v = robot.q_slices[joint], robot.v_slices[joint]

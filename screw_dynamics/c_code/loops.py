@@ -51,7 +51,7 @@ class Looped(NamedTuple):
 
     @property
     def operations(self) -> list[Operation]:
-        """Of all loops."""
+        """The operations of all loops."""
         return [operation for loop in self.loops for operation in loop.operations]
 
 

@@ -1,4 +1,4 @@
-"""One case of a campaign: a scenario with some values of its parameters, and what its motion is worth."""
+"""A case of a campaign: a scenario with values of its parameters, and the margins of its motion."""
 from __future__ import annotations
 
 import dis

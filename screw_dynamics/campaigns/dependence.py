@@ -1,4 +1,4 @@
-"""On which parameters failures depend: how their values differ between the cases that failed and those that passed."""
+"""Dependence of failures on parameters: the distributions of values in cases that failed and in those that passed."""
 from __future__ import annotations
 
 from typing import Any, NamedTuple
@@ -7,9 +7,11 @@ import numpy as np
 
 
 class Dependence(NamedTuple):
-    """Of failures on a parameter: the largest difference of the two distributions of its values, in [0, 1], and the
-    probability p of one as large where there is no dependence; by Kolmogorov and Smirnov's test of numbers, by
-    chi-squared of choices, with half the sum of the differences."""
+    """Dependence of failures on a parameter.
+
+    The largest difference of the two distributions of its values, in [0, 1], and the p-value under independence.
+    Numbers are compared by the Kolmogorov-Smirnov test, choices by the chi-squared test, with half the sum of the
+    differences."""
 
     parameter: str
     difference: float
@@ -17,8 +19,9 @@ class Dependence(NamedTuple):
 
 
 def dependences(campaign: Any) -> list[Dependence]:
-    """Of the failures on each parameter, the smallest p first; none where all cases failed, or none did.
-    campaign: a Campaign."""
+    """Return the dependence of failures on each parameter of a Campaign, the smallest p first.
+
+    Returns an empty list if all cases failed, or none did."""
     table = campaign.table
     failed = ~table["passed"]
     if failed.all() or not failed.any():

@@ -30,8 +30,10 @@ PIECE = 64              # states that a thread takes at once
 
 
 class Differentials(NamedTuple):
-    """Of one state: J_by_q (m, n, n), [k, i, j] that of J[k, i] along joint twist j; the drift J' qd by q and by qd
-    (m, n) each."""
+    """First derivatives of the constraints at one state.
+
+    J_by_q (m, n, n): [k, i, j] is the derivative of J[k, i] along joint twist j. The derivatives of the drift J' qd by
+    q and by qd are (m, n) each."""
 
     J_by_q: np.ndarray
     drift_by_q: np.ndarray
@@ -39,8 +41,10 @@ class Differentials(NamedTuple):
 
 
 class SecondDifferentials(NamedTuple):
-    """Of one state: J_by_q_q (m, n, n, n), [k, a, i, j] the derivative along joint twist j of that of J[k, a] along i;
-    the drift J' qd by q and q, q and qd, qd and qd (m, n, n) each, alike."""
+    """Second derivatives of the constraints at one state.
+
+    J_by_q_q (m, n, n, n): [k, a, i, j] is the derivative along joint twist j of that of J[k, a] along i. The
+    derivatives of the drift J' qd by q and q, q and qd, and qd and qd are (m, n, n) each."""
 
     J_by_q_q: np.ndarray
     drift_by_q_q: np.ndarray
@@ -62,9 +66,10 @@ def differentials(constraints: Constraints, q: np.ndarray, qd: np.ndarray) -> Di
 
 def changes(constraints: Constraints, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray, multipliers: np.ndarray,
             by_qd: bool = True, threads: int | None = None) -> tuple[np.ndarray, np.ndarray]:
-    """Of states q (..., nq), qd and qdd (..., n), which need not fulfil the constraints, and multipliers lambda (...,
-    m): the derivatives (..., n, k) of J^T lambda and (..., m, k) of J qdd + J' qd, along the n joint twists and, unless
-    they are not wanted, by the n velocities after them."""
+    """Return the derivatives (..., n, k) of J^T lambda and (..., m, k) of J qdd + J' qd.
+
+    They are along the n joint twists and, unless they are not wanted, by the n velocities after them. The states q
+    (..., nq), qd and qdd (..., n) need not satisfy the constraints; multipliers: lambda (..., m)."""
     n = constraints.robot.n
     found = _evaluated(constraints, (q, qd, qdd, multipliers), False, (n + constraints.m, (1 + by_qd) * n), threads)
     return found[..., :n, :], found[..., n:, :]

@@ -96,7 +96,7 @@ def factorize(links: Link, body: InverseFactors, given: ConstraintTables) -> Sca
 
 @kernel
 def accelerate(links: Link, body: InverseFactors, qdd: np.ndarray) -> None:
-    """From the root to the leaves: add to qdd what u makes of joint accelerations, and fill a."""
+    """Add the joint accelerations that u causes to qdd, and fill a, from the root to the leaves."""
     body.a[0] = zero(Twist, body.d[0])
     i, slots = 1, len(links.parent)
     while i < slots:

@@ -121,8 +121,10 @@ def add_loop(links: Link, body: ConstraintKinematics, given: ConstraintTables, c
 
 # ------------------------------------------------------------------------------------------------- entry points
 def form_of_derivatives() -> Form:
-    """Of states q (N, nq), qd (N, n), accelerations qdd (N, n) and multipliers lambda (N, m): adds the derivatives (N,
-    n + m, n or 2 n) of J^T lambda and of J qdd + J' qd, along the joint twists and, as far as there are columns, by qd;
+    """Return the specialization of the kernel that differentiates constraint equations.
+
+    For states q (N, nq), qd (N, n), accelerations qdd (N, n) and multipliers lambda (N, m) it adds the derivatives (N,
+    n + m, n or 2 n) of J^T lambda and of J qdd + J' qd, along the joint twists and, as far as there are columns, by qd.
     of_gradient: (N, n, n) of G^T lambda alone, G the gradient of residuals. Those of couplings are 0. work: memory for
     chain_numbers."""
     Table = ws.placed(ConstraintKinematics)

@@ -24,9 +24,11 @@ from .tables import COUPLING, ConstraintTables, of_constraints
 
 
 class ConstraintKinematics(NamedTuple):
-    """Of each body: coordinate and rate, and the second derivative theta'' where qdd = 0, which is not 0 for joints on
-    groups; in the world frame orientation, vector from the parent's origin, joint screw, angular velocity, velocity of
-    the origin less that of the parent's, and the derivative of the twist in two parts, that of velocities and that of
+    """Kinematic data of each body.
+
+    Coordinate and rate, and the second derivative theta'' for qdd = 0, which is not 0 for Lie-group joints; in the
+    world frame orientation, vector from the parent's origin, joint screw, angular velocity, velocity of the origin
+    relative to the parent's, and the derivative of the twist in two parts, that of velocities and that of
     accelerations."""
 
     q: Scalar

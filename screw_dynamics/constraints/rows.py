@@ -49,7 +49,7 @@ def constant(given: ConstraintTables, c: int, k: int, D: Pose) -> Wrench:
 
 @kernel
 def no_rate(given: ConstraintTables, c: int, k: int, D: Pose, V: Twist) -> Wrench:
-    """Of a row that is constant."""
+    """Return the rate of a constant row, which is 0."""
     return zero(Wrench, D.p.x)
 
 

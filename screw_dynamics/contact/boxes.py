@@ -45,7 +45,9 @@ def reach(h: Vec3, R: Rotation, n: Vec3) -> float:
 
 @kernel
 def most_separating(A: Pose, g: Vec3, B: Pose, h: Vec3, margin: float) -> Axis:
-    """Of 15 axes. Those across edges are left out where a face separates by more than the margin."""
+    """Return the axis of largest separation among the 15 axes of two boxes.
+
+    Edge-edge axes are left out where a face separates by more than the margin."""
     d = A.p - B.p
     size = g.x + g.y + g.z + h.x + h.y + h.z
     best = Axis(-FAR, 0, Vec3(0.0, 0.0, 1.0))

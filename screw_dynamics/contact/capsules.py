@@ -165,7 +165,8 @@ def write_capsule_on_box(touch: Touch, row: int, k: int, B: Pose, h: Vec3, of: S
 
 @kernel
 def capsule_box(given: Geometry, a: int, b: int, touch: Touch, row: int, margin: Scalar) -> None:
-    """On a face the ends of what is above it; on an edge, or a corner, as two capsules."""
+    """Fill the contacts of a capsule and a box: on a face the ends of the segment above it; on an edge or a corner as
+    for two capsules."""
     size, h, like = given.collider.size[a], given.collider.size[b], given.place.C[a].p.x
     for j in range(CAPSULE_POINTS):
         write_far(touch, row + j, like)

@@ -46,7 +46,7 @@ def segment(data: np.ndarray, X: Convex, i: int) -> Segment:
 
 @kernel
 def line_towards(data: np.ndarray, X: Convex, n: Vec3) -> Line:
-    """Of the edges the one that is farthest along n with both its ends."""
+    """Return the edge of which both ends are farthest along n."""
     best, at = -FAR, NONE
     for i in range(X.edges):
         edge = edge_of(data, X, i)

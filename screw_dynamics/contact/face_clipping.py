@@ -66,7 +66,7 @@ def corner(data: np.ndarray, X: Convex, of: Outline, j: int) -> Vec3:
 
 @kernel
 def face_outline(data: np.ndarray, X: Convex, i: int) -> Outline:
-    """That of face i."""
+    """Return the outline of face i."""
     face = face_of(data, X, i)
     none = Vec3(0.0, 0.0, 0.0)
     origin = vertex(data, X, int(data[face.first])) if face.count > 0 else vertex(data, X, farthest(data, X, face.n))

@@ -36,15 +36,15 @@ def vertex(given: Geometry, b: int, i: int, j: int) -> Vec3:
 
 @kernel
 def cell(x: float, size: float, count: int) -> int:
-    """In which of count - 1 cells of a line of this size, centered, x is; the first or last where it is beyond."""
+    """Return the index of the cell that contains x, clipped, among count - 1 cells of a centered line of this size."""
     at = floor((value_of(x) / size + 0.5) * (count - 1.0))
     return int(max(0.0, min(at, count - 2.0)))
 
 
 @kernel
 def below(given: Geometry, b: int, x: Vec3) -> tuple[bool, float, Vec3]:
-    """Of the triangle above or below a point x of the field's frame: whether there is one, the distance of x from its
-    plane, and its upward normal."""
+    """Return for the triangle above or below a point x in the field's frame: whether there is one, the distance of x
+    from its plane, and its upward normal."""
     collider = given.collider
     size = collider.size[b]
     i, j = cell(x.y, size.y, collider.count[b]), cell(x.x, size.x, collider.columns[b])
@@ -286,7 +286,7 @@ def capsule_on_height_field(given: Geometry, a: int, b: int, touch: Touch, row: 
 
 @kernel
 def box_on_height_field(given: Geometry, a: int, b: int, touch: Touch, row: int, margin: Scalar) -> None:
-    """Its eight corners, numbered as on a plane, and peaks under it."""
+    """Fill the contacts of a box on a height field: its eight corners, numbered as on a plane, and peaks under it."""
     like, h = given.place.C[a].p.x, given.collider.size[a]
     for j in range(BOX_POINTS):
         write_far(touch, row + j, like)

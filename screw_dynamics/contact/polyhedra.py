@@ -36,7 +36,7 @@ class Polyhedron(NamedTuple):
 
 
 def polyhedron(shape: Shape) -> Polyhedron | None:
-    """That of a shape; None for one that is no convex body."""
+    """Return the Polyhedron of a shape; None if it is not convex."""
     kind: Any = shape
     if shape.kind == "sphere":
         return Polyhedron(np.zeros((1, 3)), [], np.empty((0, 4)), (0,))
@@ -75,8 +75,10 @@ def _lefts(polygons):
 
 
 def of_triangles(points: np.ndarray, triangles: np.ndarray) -> Polyhedron:
-    """That of a convex hull with these vertices (N, 3) and triangles (M, 3), seen from outside counter-clockwise, of
-    which those in one plane become one face."""
+    """Return the Polyhedron of a convex hull with these vertices (N, 3) and triangles (M, 3), counter-clockwise seen
+    from outside.
+
+    Coplanar triangles become one face."""
     a, b, c = (points[triangles[:, k]] for k in range(3))
     normals = np.cross(b - a, c - a)
     areas = np.linalg.norm(normals, axis=1)

@@ -143,7 +143,7 @@ class Cylinder(Shape):
 
     @property
     def bounding_radius(self) -> float:
-        """From the center to a rim."""
+        """The distance from the center to a rim, m."""
         return math.hypot(self.radius, 0.5 * self.length)
 
     def _moments(self):
@@ -275,7 +275,8 @@ def _outwards(points, faces):
 
 
 def _moments_of_mesh(points, faces):
-    """Of the tetrahedra of all faces with a point inside: volume, center, and the mean of r r^T about the center."""
+    """Return volume, center, and mean of r r^T about the center, from the tetrahedra of all faces with an interior
+    point."""
     origin = points[np.unique(faces)].mean(axis=0)
     corners = points[faces] - origin
     volumes = np.linalg.det(corners) / 6.0

@@ -16,7 +16,8 @@ def sphere_sphere(given: Geometry, a: int, b: int, touch: Touch, row: int, margi
 
 @kernel
 def sphere_capsule(given: Geometry, a: int, b: int, touch: Touch, row: int, margin: Scalar) -> None:
-    """From the nearest point of the axis; along x of the capsule where the center is on the axis."""
+    """Fill the contact of a sphere and the nearest point of a capsule's axis; along x of the capsule if the center is
+    on the axis."""
     A, B, r, size = given.place.C[a], given.place.C[b], given.collider.size[a].x, given.collider.size[b]
     u = axis_z(B.R)
     nearest = B.p + clamped(u @ (A.p - B.p), size.z) * u
@@ -62,7 +63,7 @@ def from_cylinder(x: Vec3, r: Scalar, half: Scalar) -> tuple[Scalar, Vec3]:
 
 @kernel
 def sphere_box(given: Geometry, a: int, b: int, touch: Touch, row: int, margin: Scalar) -> None:
-    """From the nearest point of the box; out of the nearest face where the center is inside."""
+    """Fill the contact of a sphere and the nearest point of a box; out of the nearest face if the center is inside."""
     A, B, r = given.place.C[a], given.place.C[b], given.collider.size[a].x
     distance, n = from_box((A.p - B.p) @ B.R, given.collider.size[b])
     n = B.R @ n
@@ -71,7 +72,8 @@ def sphere_box(given: Geometry, a: int, b: int, touch: Touch, row: int, margin: 
 
 @kernel
 def sphere_cylinder(given: Geometry, a: int, b: int, touch: Touch, row: int, margin: Scalar) -> None:
-    """From the nearest point of the cylinder; out of the nearest surface where the center is inside."""
+    """Fill the contact of a sphere and the nearest point of a cylinder; out of the nearest surface if the center is
+    inside."""
     A, B, r, size = given.place.C[a], given.place.C[b], given.collider.size[a].x, given.collider.size[b]
     distance, n = from_cylinder((A.p - B.p) @ B.R, size.x, size.z)
     n = B.R @ n

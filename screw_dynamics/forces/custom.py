@@ -51,7 +51,7 @@ class Custom(Element):
 
     @property
     def name(self) -> str:
-        """Of the function, which tells it from others."""
+        """The name of the function, which distinguishes it from others."""
         python = check(self.function)
         return f"{python.__qualname__} of {len(self.parameters)} numbers at {id(self.function):x}"
 

@@ -56,7 +56,7 @@ class Element:
 
     @property
     def name(self) -> str:
-        """Of its law, by which kernels are told apart."""
+        """The name of the force law, which identifies its kernels."""
         return type(self).__name__
 
     @property

@@ -149,7 +149,7 @@ class ModelDamping(ModelFriction):
 
     @property
     def name(self) -> str:
-        """Of the law of ModelFriction."""
+        """The name of the law of ModelFriction."""
         return ModelFriction.__name__
 
     def dry(self, robot: Robot) -> list[float]:

@@ -83,7 +83,7 @@ Law: TypeAlias = CoordinateLaw | PairLaw | LinkLaw | CustomLaw
 
 
 class Bodies(NamedTuple):
-    """Of each body: joint coordinate and rate; pose and twist in the root link's frame; the wrench on it there."""
+    """Data of each body: joint coordinate and rate; pose and twist in the root link's frame; the wrench on it there."""
 
     q: Scalar
     qd: Scalar

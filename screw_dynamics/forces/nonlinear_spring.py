@@ -28,7 +28,7 @@ def depth(p: np.ndarray, s: int, x: Scalar) -> tuple[Scalar, Scalar]:
 
 @kernel
 def torque(p: np.ndarray, s: int, y: Scalar) -> tuple[Scalar, Scalar, Scalar]:
-    """Of a deflection y >= 0 the torque, sum k_i y^i + sum c_j max(y - y_j, 0), its slope, and the energy."""
+    """Return the torque sum k_i y^i + sum c_j max(y - y_j, 0) at a deflection y >= 0, its slope, and the energy."""
     f, slope, stored, y2 = null(y), null(y), null(y), y * y
     for i in range(COEFFICIENTS - 1, -1, -1):                       # Horner's rule in y^2
         k = p[s + POLYNOMIAL + i]

@@ -104,7 +104,7 @@ class JointSprings(Element):
 
     @property
     def name(self) -> str:
-        """Of the law of Spring."""
+        """The name of the law of Spring."""
         return Spring.__name__
 
     def rows(self, robot: Robot) -> list[list[float]]:

@@ -75,7 +75,7 @@ class Compiled:
 
     @lazy
     def cache(self) -> _Cache:
-        """Its files in Numba's form."""
+        """The files in Numba's form."""
         return _Cache(self)
 
 

@@ -112,7 +112,7 @@ def at_hand(fs: Any, path: str, *beside: str) -> Iterator[Path]:
 
 
 def _episodes(fs, path):
-    """Those in a folder, or a file that is one."""
+    """Return the episodes in a folder, or a file that is one."""
     if not fs.isdir(path):
         return [path] if path.endswith(SUFFIXES) else []
     found, bags = [], []

@@ -22,7 +22,8 @@ def _pyplot():
 
 def over_time(rows: Sequence[Mapping[str, Any]], panels: Mapping[str, str], joints: Sequence[str], path: Any = None
               ) -> Any:
-    """One panel a column, {column: title}; with `joints` those of each joint, column.<joint>. One point an episode."""
+    """Plot one panel for each column, {column: title}; with `joints` also columns <column>.<joint>. Each episode is a
+    point."""
     pyplot = _pyplot()
     t, label = _times([row["start"] for row in rows])
     with pyplot.rc_context(STYLE):

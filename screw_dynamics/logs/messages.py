@@ -10,8 +10,10 @@ ZSTD = b"\x28\xb5\x2f\xfd"      # what zstd's frames begin with, and no message 
 
 
 class Channel(NamedTuple):
-    """Of one type on one topic: `type` as package/msg/Type, its `definition` in the language `schema` ("ros2msg",
-    "ros2idl", or "" without one), the `encoding` of messages, their `count`, -1 where the file does not say."""
+    """Messages of one type on one topic.
+
+    type: package/msg/Type. definition: in the language `schema` ("ros2msg", "ros2idl", or "" without one). encoding: of
+    the messages. count: number of messages, -1 if the file does not have it."""
 
     topic: str
     type: str

@@ -1,4 +1,4 @@
-"""From messages to columns: what is read of each type, gathered message by message."""
+"""Conversion of messages to columns, message by message, for each type that is read."""
 from __future__ import annotations
 
 from array import array
@@ -21,7 +21,7 @@ class Samples:
         self.layouts: dict[Any, Layout] = {}
 
     def layout(self, key: Any, width: int) -> Layout:
-        """That of a key, made when it is first asked for."""
+        """Return the layout of a key; create it at the first call."""
         found = self.layouts.get(key)
         if found is None:
             found = self.layouts[key] = Layout(key, width)

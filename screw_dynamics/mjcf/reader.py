@@ -1,4 +1,4 @@
-"""From an MjModel to a Model, element by element."""
+"""Conversion of an MjModel to a Model, element by element."""
 import os
 from collections.abc import Callable
 from functools import partial

@@ -93,7 +93,7 @@ class BetweenLinks:
         raise NotImplementedError
 
     def __str__(self) -> str:
-        """Its kind and numbers, and what it is between."""
+        """Return kind, numbers and links of the constraint."""
         return f"{self.what}, {self.link} on {self.on}"
 
 
@@ -183,7 +183,7 @@ class LoopJoint(BetweenLinks):
         return Held("subgroup", frame, frame_on, P=P, leads=lead * (P[:, 2] != 0.0))
 
     def __str__(self) -> str:
-        """Its kind, and what it is between."""
+        """Return kind and links of the constraint."""
         return f"{self.kind} joint, {self.link} on {self.on}"
 
 
@@ -329,7 +329,7 @@ class Gear:
                        offset=checks.number(name, "offset", self.offset))
 
     def __str__(self) -> str:
-        """Its equation."""
+        """Return the equation of the gear."""
         sides = " + ".join(f"{ratio:g} {joint}" for joint, ratio in self.ratios.items()).replace("+ -", "- ")
         return f"{sides} = {self.offset:g}"
 

@@ -103,7 +103,7 @@ def _motors(model, joint, drive, k, body, first=0):
 
 
 def _kind(model, joint):
-    """That of a motor, which has no ends."""
+    """Return the joint kind of a motor, which has no position limits."""
     return "continuous" if model.kind_of(joint) == "revolute" else model.kind_of(joint)
 
 

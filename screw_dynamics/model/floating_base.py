@@ -79,7 +79,7 @@ def velocity_names(model: Model) -> tuple[str, ...]:
 
 
 def motion_names(model: Model, joint: str) -> tuple[str, ...]:
-    """Those of one joint, which may be one that follows another."""
+    """Return the names of the velocities of one joint, which may be a mimic joint."""
     kind = model.kind_of(joint)
     return tuple(f"{joint}_{motion}" for motion in motions(kind)) if kind in GROUPS else (joint,)
 

@@ -1,4 +1,4 @@
-"""One Model of several: robots and free bodies on one root, so that every algorithm serves them together."""
+"""One Model of several robots and free bodies on one root."""
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import accumulate

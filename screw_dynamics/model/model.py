@@ -199,8 +199,8 @@ class Model:
 
     @lazy
     def joint_places(self) -> np.ndarray:
-        """Of each joint, from column 1 on of an array (3, 1 + joints): its kind, as group_joints.index numbers these,
-        and where its numbers in q and its velocities begin."""
+        """An array (3, 1 + joints) with a column for each joint, from column 1 on: its kind, as of group_joints.index,
+        and the indices of its first number in q and of its first velocity."""
         starts = zip(self.joint_kinds, self.q_slices.values(), self.v_slices.values(), strict=True)
         return np.array([[0, 0, 0], *([group_joints.index(kind), numbers.start, rates.start]
                                       for kind, numbers, rates in starts)]).T.copy()

@@ -22,11 +22,11 @@ from .values import leaves
 
 
 class Shared:
-    """In annotations: of float64, whatever the scalars of the other arrays are."""
+    """Annotation of arrays of float64, whatever the scalars of the other arrays are."""
 
 
 class Words:
-    """In annotations: of int64."""
+    """Annotation of arrays of int64."""
 
 
 SCALARS = {Shared: 0.0, Words: 0}

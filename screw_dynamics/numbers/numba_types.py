@@ -65,7 +65,8 @@ MASKS = {mask: lane for lane, mask in KINDS.items()}
 
 @register_model(Lanes)
 class _LanesModel(models.PrimitiveModel):
-    """In memory a packed struct, which may lie at any address: Numba does not align arrays as wide vectors require."""
+    """Data model of lanes: in memory a packed struct at any address, since Numba does not align arrays as wide vectors
+    require."""
 
     def __init__(self, manager, kind):
         super().__init__(manager, kind, kind.vector)

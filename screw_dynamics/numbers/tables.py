@@ -20,11 +20,11 @@ from .values import Nil, build, fields, form_of, leaves, numba_type, numbers
 
 
 class Square:
-    """In annotations of a table: a column with a scalar for each pair of slots, `H[i, j]`."""
+    """Annotation of a table: a column with a scalar for each pair of slots, `H[i, j]`."""
 
 
 class Screws:
-    """In annotations of a table: a matrix (6, n), with a column of scalars for each of n slots."""
+    """Annotation of a table: a matrix (6, n), with a column of scalars for each of n slots."""
 
 
 MATRICES = Square, Screws

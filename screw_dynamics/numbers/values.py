@@ -239,8 +239,9 @@ def _null_number(like):
 
 # ------------------------------------------------------------------------------------------------- structural zeros
 class Nil:
-    """In annotations of a value: a number that is always 0. Compiled, it takes no memory, and operations with it are
-    omitted; in plain Python it is the number 0."""
+    """Annotation of a value that is always 0.
+
+    Compiled, it takes no memory, and operations with it are omitted. In plain Python it is the number 0."""
 
     def __new__(cls, x=0):
         """The number 0."""

@@ -48,15 +48,17 @@ class Iterate(NamedTuple):
 
 
 class Bounds(NamedTuple):
-    """Of efforts (1, 1, m)."""
+    """Bounds of the efforts, (1, 1, m)."""
 
     lower: np.ndarray
     upper: np.ndarray
 
 
 class Outcome(NamedTuple):
-    """Of an iteration: by how much costs were expected to become less (P,), the part of the change that was taken, 0
-    where none was, and whether the change was held back, by a shift that changes before it had asked for (P,)."""
+    """Result of an iteration.
+
+    Expected decrease of costs (P,); the fraction of the change that was applied, 0 if none; whether the change was
+    limited by a shift that earlier changes required (P,)."""
 
     expected: np.ndarray
     part: np.ndarray
@@ -103,7 +105,7 @@ def best_feedback(dynamics: Dynamics, objective: Objective, bounds: Bounds, at: 
 
 def expected_alone(dynamics: Dynamics, objective: Objective, bounds: Bounds, at: Iterate, which: np.ndarray
                    ) -> np.ndarray:
-    """By how much costs would become less (P,) by the change that no shift holds back."""
+    """Return the expected decrease of costs (P,) by the change without a shift."""
     alone = at._replace(shift=np.zeros_like(at.shift), K=np.zeros_like(at.K))
     found = in_parts(lambda some: best_feedback(dynamics, objective, bounds, alone, some)[2:], which, dynamics.threads)
     return found[0]

@@ -76,7 +76,8 @@ class Dynamics:
         return Motion(q, qd, u)
 
     def gaps(self, motion: Motion) -> np.ndarray:
-        """Of each step of a Motion how far its end is behind the next state: (P, N + 1, 2 n), the first 0."""
+        """Return the gaps (P, N + 1, 2 n) between the end of each step of a Motion and the next state. The first is
+        0."""
         q, qd, u = motion
         n, (P, N, _) = self.robot.n, u.shape
         gaps = np.zeros((P, N + 1, 2 * n))

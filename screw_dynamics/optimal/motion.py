@@ -129,6 +129,6 @@ def what_binds(t: np.ndarray, binding: Mapping[str, np.ndarray]) -> Iterator[str
 
 
 def _range(x, form=".6g"):
-    """One number, or the least and the largest."""
+    """Format one number, or the smallest and the largest."""
     low, high = np.min(x), np.max(x)
     return f"{low:{form}}" if low == high else f"{low:{form}} to {high:{form}}"

@@ -17,8 +17,8 @@ from .terms import Bound, Square, expanded
 
 
 class Values(NamedTuple):
-    """Of motions: how far entries of states and efforts are apart from their targets (P, N + 1, padded(w)), and the
-    values of other costs and of limits."""
+    """Values of motions: differences of states and efforts from their targets (P, N + 1, padded(w)), and the values of
+    other costs and of limits."""
 
     apart: np.ndarray
     costs: list[Value]
@@ -76,8 +76,10 @@ class Objective:
         return Taken(cost, cost + added, values)
 
     def derivatives(self, values: Values, which: np.ndarray, sides: list) -> tuple[np.ndarray, ...]:
-        """Of the motions `which` with these values, limits binding on these sides: what limits add to costs (P,), and
-        S, D and g of the derivatives of all, as terms.expanded has them."""
+        """Return the contribution of limits to the costs (P,), and S, D and g of the derivatives of all terms, as
+        terms.expanded.
+
+        which: motions with these values. sides: of limits that bind."""
         added, D = np.zeros(len(which)), self.of_entries.D
         squares = [Square(value, term.weight, value.r, term.some)
                    for term, value in zip(self.costs, values.costs, strict=True)]
@@ -90,8 +92,9 @@ class Objective:
         return added, *expanded(squares, D, D * values.apart, self.dynamics.robot.n, len(self.dynamics.driven))
 
     def sides(self, values: Values, which: np.ndarray, z: np.ndarray | None = None) -> list:
-        """On which sides limits of the motions `which` bind, -1, 0 or 1 (P, k, size) for each; z: after a change of
-        states and efforts (P, N + 1, at least w), as far as that is known to first order."""
+        """Return the sides on which limits of the motions `which` bind: -1, 0 or 1 (P, k, size) for each.
+
+        z: change of states and efforts (P, N + 1, at least w), which is taken into account to first order."""
         found = []
         for limit, y, value in zip(self.limits, self.y, values.limits, strict=True):
             r = value.r if z is None else value.after(z[:, limit.some], self.dynamics.robot.n)

@@ -21,8 +21,8 @@ NUDGE = 1e-5            # rad, m, and their rates and efforts: of difference quo
 
 
 class Steps(NamedTuple):
-    """Of steps: their length h (s), the integrator, whether joints have dry friction, and stop at their limits,
-    elements of force, threads, and of robots with constraints which of PROJECTIONS follows."""
+    """Settings of steps: length h (s), integrator, whether joints have dry friction and stop at their limits, force
+    elements, threads, and the projection (PROJECTIONS) of robots with constraints."""
 
     h: float
     integrator: str
@@ -119,7 +119,7 @@ class LoopPhase(TreePhase):
         return directions(self.mechanism.jacobian(q)).admissible
 
     def entered(self, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
-        """Those after the impulse, which are not finite where a motion diverges."""
+        """Return the velocities after the impulse, which are not finite if a motion diverges."""
         constraints = self.mechanism.constraints
         return constraints.evaluate(constraints.velocities, q=q, qd=qd)
 

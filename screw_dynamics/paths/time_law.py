@@ -1,4 +1,4 @@
-"""When a motion along a path is where: s(t) of a velocity s' that is known along the path."""
+"""Time laws s(t) of motions along a path, from velocities s' along the path."""
 from __future__ import annotations
 
 from typing import NamedTuple, Protocol

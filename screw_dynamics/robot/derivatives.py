@@ -29,7 +29,7 @@ from .points import Moved, Point, stored
 
 
 class EffortDerivatives(NamedTuple):
-    """Of the efforts of inverse dynamics, (..., n, n) each: column j the derivative by entry j."""
+    """First derivatives of the efforts of inverse dynamics, (..., n, n) each. Column j is the derivative by entry j."""
 
     by_q: np.ndarray
     by_qd: np.ndarray
@@ -37,8 +37,10 @@ class EffortDerivatives(NamedTuple):
 
 
 class SecondEffortDerivatives(NamedTuple):
-    """Of the efforts of inverse dynamics, (..., n, n, n) each: [..., a, i, j] that of effort a by entries i and j. With
-    joints on groups: the derivative along j of the derivative along i."""
+    """Second derivatives of the efforts of inverse dynamics, (..., n, n, n) each.
+
+    [..., a, i, j] is the derivative of effort a by entries i and j. With Lie-group joints it is the derivative along j
+    of the derivative along i."""
 
     by_q_q: np.ndarray
     by_q_qd: np.ndarray
@@ -47,7 +49,8 @@ class SecondEffortDerivatives(NamedTuple):
 
 
 class AccelerationDerivatives(NamedTuple):
-    """Of the accelerations of forward dynamics, (..., n, n) each: column j the derivative by entry j."""
+    """First derivatives of the accelerations of forward dynamics, (..., n, n) each. Column j is the derivative by entry
+    j."""
 
     by_q: np.ndarray
     by_qd: np.ndarray
@@ -55,7 +58,8 @@ class AccelerationDerivatives(NamedTuple):
 
 
 class SecondAccelerationDerivatives(NamedTuple):
-    """Of the accelerations of forward dynamics, (..., n, n, n) each, as SecondEffortDerivatives."""
+    """Second derivatives of the accelerations of forward dynamics, (..., n, n, n) each, as in
+    SecondEffortDerivatives."""
 
     by_q_q: np.ndarray
     by_q_qd: np.ndarray

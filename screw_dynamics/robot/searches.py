@@ -34,9 +34,11 @@ TUNED, WITH_REST = _tuned(40, 4, inf), _tuned(200, 20, 1e-6)    # a preferred po
 
 
 class InverseKinematicsResult(NamedTuple):
-    """Of each problem: the configuration q (..., nq), the best that was found; whether it solves the problem; its
-    errors, m and rad, the largest of all links; and how many starts were tried. Of one problem it is true if that is
-    solved: `if found := robot.inverse_kinematics(...)`."""
+    """Result of inverse kinematics for each problem.
+
+    The best configuration q (..., nq) that was found; whether it solves the problem; its largest errors over all links,
+    m and rad; and the number of starts. The result of one problem is true if it is solved: `if found :=
+    robot.inverse_kinematics(...)`."""
 
     q: np.ndarray
     success: np.ndarray
@@ -186,7 +188,7 @@ class Searches:
         return joints, WITH_REST.copy(), rest
 
     def _weights(self, rest_weight):
-        """One weight (n,) each velocity."""
+        """Return one weight for each velocity (n,)."""
         weights = checks.each("rest_weight", rest_weight, self._model.n)
         if not ((weights >= 0.0) & (weights <= 1.0)).all():
             raise ValueError(f"rest_weight must be in [0, 1], not {checks.described(rest_weight)}")

@@ -23,7 +23,7 @@ class Motion(NamedTuple):
 
 
 def _joints(model: Model) -> Iterator[tuple[slice, slice]]:
-    """Of the joints on groups the velocities that turn, and those that slide."""
+    """Yield the slices of rotational and of translational velocities of the Lie-group joints."""
     for name, kind in zip(model.joint_names, model.joint_kinds, strict=True):
         if kind in TURNS:
             where = model.v_slices[name]

@@ -77,8 +77,8 @@ class Step(NamedTuple):
 
 
 class _Held(NamedTuple):
-    """Of a problem: its unknown z, a velocity, the impulses x (k, 3), velocities c (k, 3) of contacts, modes (k,), and
-    joints that are at rest."""
+    """Data of a problem: its unknown z, a velocity, the impulses x (k, 3), velocities c (k, 3) of contacts, modes (k,),
+    and joints at rest."""
 
     z: np.ndarray
     x: np.ndarray

@@ -96,22 +96,22 @@ class SceneObject:
 
     @property
     def body(self) -> FreeBody:
-        """It as a body of a model, if it is free; q has its pose in the world."""
+        """The object as a body of a model, if it is free; q has its pose in the world."""
         return FreeBody(self.name, self.inertia)
 
     @property
     def coordinates(self) -> np.ndarray:
-        """Its pose as the numbers (7,) of a free joint: x y z, and quaternion x y z w."""
+        """The pose of the object as the numbers (7,) of a free joint: x y z, and quaternion x y z w."""
         return coordinates_of(np.asarray(self.pose))
 
     def material(self, of_scene: Material) -> Material:
-        """Its material, where that of the scene counts for what it has not."""
+        """Return the material of the object, with that of the scene for missing values."""
         given = of_scene.but(self.friction, self.restitution, self.torsion, self.rolling)
         return given.checked(f"object {self.name!r}")
 
     def on(self, link: str, of_scene: Material) -> list[CollisionShape]:
-        """Its shapes on a link: those of a free body on its own, at their poses in it, those of a fixed one on the
-        root, at their poses in the world."""
+        """Return the shapes of the object on a link: of a free body at their poses in it, of a fixed one on the root at
+        their poses in the world."""
         C = np.eye(4) if self.free else np.asarray(self.pose)
         material = self.material(of_scene)
         return [CollisionShape(link, shape, C @ pose, material, self.name) for shape, pose in self.shapes]

@@ -54,7 +54,7 @@ def printed() -> Callable[[float], None]:
 
 
 def watching(progress: bool | Callable[[float], None]) -> Callable | None:
-    """Of an argument `progress` what Rollouts.samples take as `watch`."""
+    """Return the argument `watch` of Rollouts.samples for an argument `progress`."""
     if progress is False or progress is None:
         return None
     if progress is not True and not callable(progress):

@@ -20,7 +20,8 @@ from .objects import with_materials
 
 
 def mounted(given: Robot | Mapping[str, Robot], poses: Mapping[str, ArrayLike]) -> Robot:
-    """One Robot of a robot, or of several {prefix: Robot} that are fixed to one world at poses {prefix: (4, 4)}."""
+    """Return the Robot of a robot, or of several {prefix: Robot} that are fixed to one world at poses {prefix: (4,
+    4)}."""
     if isinstance(given, Robot):
         if poses:
             raise ValueError(f"poses {sorted(poses)} are for robots that are given as {{prefix: Robot}}")

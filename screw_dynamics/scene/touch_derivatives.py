@@ -27,10 +27,12 @@ WAYS = 12           # of two bodies: twists of the first, then of the second, in
 
 
 class Rows(NamedTuple):
-    """Of contacts (k): gap (k,) in m; J (k, 3, n), whose rows give the velocity of the first collider's point less that
-    of the second's along the axes t, s and n; `axes` (k, 3, 3), these axes in the root link's frame; belt (k, 3): what
-    moving surfaces add; and the derivatives along the joint twists: gap_by_q (k, n), J_by_q (k, 3, n, n), [..., i, j]
-    of column i along j, and belt_by_q (k, 3, n)."""
+    """Contact rows and their derivatives, for k contacts.
+
+    gap (k,) in m; J (k, 3, n), whose rows give the velocity of the first collider's point less that of the second's
+    along the axes t, s and n; axes (k, 3, 3): these axes in the root link's frame; belt (k, 3): contribution of moving
+    surfaces. Derivatives along the joint twists: gap_by_q (k, n), J_by_q (k, 3, n, n), [..., i, j] of column i along j,
+    and belt_by_q (k, 3, n)."""
 
     gap: np.ndarray
     axes: np.ndarray

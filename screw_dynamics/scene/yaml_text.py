@@ -25,7 +25,7 @@ def dumped(data: Any) -> str:
     yaml = _yaml()
 
     class Dumper(yaml.SafeDumper):
-        """With quotes around text that looks like a number: in YAML 1.1 1e3 is none, to `parsed` it is."""
+        """A dumper that quotes text that looks like a number: in YAML 1.1 1e3 is text, but `parsed` reads a number."""
 
     Dumper.add_representer(str, lambda dumper, text: dumper.represent_scalar(
         "tag:yaml.org,2002:str", text, style="'" if _NUMBER.fullmatch(text) else None))

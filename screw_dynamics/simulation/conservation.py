@@ -165,8 +165,8 @@ class Samples:
         return np.broadcast_to(at_samples, (*self.q.shape[:-2], k, self.robot.n))
 
     def integral(self, of: Callable, *given: Iterable[np.ndarray]) -> np.ndarray:
-        """Of a function (..., k - 1, numbers) of what is given at the beginning, in the middle and at the end: what it
-        sums up to from sample to sample."""
+        """Integrate a function (..., k - 1, numbers) from sample to sample, by its values at the beginning, in the
+        middle and at the end."""
         return simpson(self.h, *(of(*there) for there in zip(*given, strict=True)))
 
 

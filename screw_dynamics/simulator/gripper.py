@@ -12,7 +12,7 @@ from .trajectory_goal import Code, Outcome
 
 
 class GripperRules(NamedTuple):
-    """When a gripper has arrived, and when it is stalled: positions in rad or m, velocities a second, times in s.
+    """Tolerances for goal and stall of a gripper: positions in rad or m, velocities per second, times in s.
 
     allow_stalling: a stalled gripper has succeeded, as it holds something."""
 

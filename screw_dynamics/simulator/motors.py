@@ -24,7 +24,7 @@ def command_names(model: Model) -> tuple[str, ...]:
 
 
 def actuated_joints(model: Model) -> tuple[str, ...]:
-    """Those of command_names that something can command, but the velocities of a floating base."""
+    """Return the names in command_names that can be commanded, without the velocities of a floating base."""
     names, links = command_names(model), {f"{joint}_link" for joint in model.motors}
     return tuple(name for name in names[model.n - len(coordinate_joints(model)):] if name not in links)
 

@@ -60,7 +60,7 @@ class TrajectoryFollower:
         self._update()
 
     def _update(self) -> None:
-        """For each trajectory in use: its columns that are followed, and the joints that do."""
+        """Update for each trajectory in use the columns that are followed, and their joints."""
         self._mask = np.array([owner is not None for owner in self._owner], dtype=bool)
         self._parts, self._limit = [], np.full(len(self._names), np.inf)
         for trajectory in dict.fromkeys(owner for owner in self._owner if owner is not None):
@@ -85,7 +85,7 @@ class TrajectoryFollower:
         return Sample(self._mask, position, velocity, acceleration, added, self._limit)
 
     def _desired(self, times: np.ndarray) -> Desired:
-        """Of all joints, (k, n); those without a trajectory rest."""
+        """Return the desired motion of all joints, (k, n); joints without a trajectory rest."""
         values = np.zeros((4, len(times), len(self._names)))
         values[0], values[3] = self._elsewhere, np.nan
         for trajectory, columns, joints in self._parts:

@@ -150,9 +150,10 @@ def _check_efforts(points: Points, given: np.ndarray, names: Sequence[str], mode
 
 
 def begin_of(stamp: int, points: Points, now: int, clock: int) -> int:
-    """When, in simulated time, a trajectory begins whose header says `stamp`; 0 means now.
+    """Return the start of a trajectory in simulated time, for the stamp of its header; 0 means now.
 
-    now is the simulated time, clock what the clock of stamps shows now. `GoalError` if it would have ended already."""
+    now: simulated time. clock: present time of the clock of stamps. Raises `GoalError` if the trajectory would have
+    ended already."""
     if not stamp:
         return now
     begin = now + stamp - clock

@@ -90,11 +90,11 @@ class Driver:
 
     # --------------------------------------------------------------------------------------------- topics
     def publishers(self, topic: str) -> list:
-        """Those of a topic."""
+        """Return the publishers of a topic."""
         return self.node.get_publishers_info_by_topic(self.node.resolve_topic_name(topic))
 
     def subscriptions(self, topic: str) -> list:
-        """Those of a topic but for this node's."""
+        """Return the subscriptions of a topic by other nodes."""
         found = self.node.get_subscriptions_info_by_topic(self.node.resolve_topic_name(topic))
         return [info for info in found if info.node_name != self.node.get_name()]
 

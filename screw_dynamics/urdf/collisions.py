@@ -1,4 +1,4 @@
-"""From the <collision> elements of a URDF to the shapes that its links touch with."""
+"""Conversion of the <collision> elements of a URDF to collision shapes of its links."""
 from collections.abc import Collection
 from functools import lru_cache
 

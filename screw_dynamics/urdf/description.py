@@ -1,4 +1,4 @@
-"""From the needed part of a URDF to its links and joints as values, each checked for itself."""
+"""Conversion of the XML elements of a URDF to links and joints as values, each checked by itself."""
 from math import cos, hypot, inf, pi, sin
 from typing import Any, NamedTuple
 

@@ -1,4 +1,4 @@
-"""From where a URDF, or a mesh that it names, is said to be, a path or an address, to the path of the file."""
+"""Resolution of the location of a URDF or a mesh, a path or an address, to the path of a file."""
 import contextlib
 import os
 import re

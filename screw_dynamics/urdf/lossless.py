@@ -40,7 +40,7 @@ class Element:
         return (part for part in self.content if isinstance(part, Element))
 
     def all(self, tag: str) -> list[Element]:
-        """Those of a name, without a prefix."""
+        """Return the elements with a tag, without a prefix."""
         return [part for part in self if part.tag == tag]
 
     def set(self, name: str, value: str) -> None:

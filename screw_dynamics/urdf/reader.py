@@ -1,4 +1,4 @@
-"""From a URDF to a Model, step by step; their remarks become the model's warnings."""
+"""Conversion of a URDF to a Model, step by step; the notes of the steps become the model's warnings."""
 from collections.abc import Mapping, Sequence
 
 import numpy as np

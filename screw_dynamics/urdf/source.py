@@ -1,4 +1,4 @@
-"""From a source, which is a path, XML text or an open file, to decoded text."""
+"""Conversion of a source, which is a path, XML text or an open file, to decoded text."""
 import codecs
 import io
 import os

@@ -43,7 +43,7 @@ class SourceDescription(NamedTuple):
         return [inertial_parameters.moved(model.frames[link][1], self.own(link)) for link in links[1:]]
 
     def inertia(self, model: Model, links: tuple[str, ...]) -> np.ndarray:
-        """That of a body (6, 6), as a reader sums it up."""
+        """Return the inertia (6, 6) of a body, as a reader sums it."""
         M = self.own(links[0])
         for each in self.fixed(model, links):
             M = M + each
@@ -84,7 +84,7 @@ class SourceDescription(NamedTuple):
         return applied(found, self.in_use(base))
 
     def in_use(self, base: Model) -> OwnParts:
-        """Its parts on the joints and links of a model."""
+        """Return the OwnParts for the joints and links of a model."""
         return in_use(self.parts, {*base.v_slices, *base.mimics}, base.frames, Notes())
 
 

@@ -1,4 +1,5 @@
-"""From links and joints to a tree, its topology checked; and the part of it between a base and a tip link."""
+"""Construction of a tree from links and joints with a check of its topology, and the part between a base and a tip
+link."""
 from collections.abc import Mapping
 from typing import NamedTuple
 

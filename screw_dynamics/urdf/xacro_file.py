@@ -1,4 +1,4 @@
-"""From a xacro file and its arguments to the URDF text that it stands for, by the package xacro."""
+"""Conversion of a xacro file and its arguments to URDF text, by the package xacro."""
 import shlex
 from collections.abc import Mapping
 
@@ -61,7 +61,7 @@ class _Arguments(dict):
 
     @property
     def unused(self):
-        """Those that were given, and not asked for."""
+        """Return the arguments that were given but not used."""
         return self.given - self.asked
 
     def __contains__(self, name):

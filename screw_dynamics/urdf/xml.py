@@ -1,4 +1,4 @@
-"""From text to an XML tree. Text is hostile until parsed: no DTD, no entities, no network, bounded size and depth."""
+"""Parsing of XML text to a tree. Text is not trusted: no DTD, no entities, no network, bounded size and depth."""
 import re
 
 from lxml import etree

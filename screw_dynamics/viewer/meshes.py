@@ -40,7 +40,7 @@ def _file(path: str) -> list[Part]:
 
 
 def _by_color(meshes):
-    """One mesh for each color: a robot's file may have hundreds of parts."""
+    """Return one mesh for each color, since a robot's file may have hundreds of parts."""
     import trimesh
 
     groups: dict = {}

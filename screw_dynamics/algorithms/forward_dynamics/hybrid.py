@@ -116,7 +116,7 @@ def release(links: Link, body: ArticulatedBodies, i: int) -> None:
 
 @kernel
 def articulate(links: Link, body: ArticulatedBodies) -> None:
-    """From the leaves to the root: add to A and P what each body carries, and fill U, d and u."""
+    """Add to A and P what each body carries, and fill U, d and u, from the leaves to the root."""
     for i in range(len(links.parent) - 1, 0, -1):
         release(links, body, i)
 
@@ -132,8 +132,8 @@ def follow(links: Link, body: ArticulatedBodies, i: int, Vd: list, qdd: np.ndarr
 
 @kernel
 def accelerate(links: Link, body: ArticulatedBodies, Vd: list, qdd: np.ndarray) -> None:
-    """From the root to the leaves: add to qdd the joint accelerations, and fill Vd with what they add to those of the
-    bodies."""
+    """Add the joint accelerations to qdd, and fill Vd with their part of the body accelerations, from the root to the
+    leaves."""
     Vd[0] = zero(Twist, body.d[0])
     for i in range(1, len(links.parent)):
         follow(links, body, i, Vd, qdd)

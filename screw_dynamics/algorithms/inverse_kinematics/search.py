@@ -127,7 +127,7 @@ def begin(search: Search, at: Places, e: list, place: int) -> None:
 
 @kernel
 def not_rigid(x: np.ndarray, k: int) -> float:
-    """By how much the rows of three numbers at x[k], x[k + 4] and x[k + 8] are not those of a rotation."""
+    """Return the largest deviation from a rotation of the rows of three numbers at x[k], x[k + 4] and x[k + 8]."""
     C = pose_at(x, k).R
     z = cross(C.x, C.y) - C.z
     return max(abs(C.x @ C.x - 1.0), abs(C.y @ C.y - 1.0), abs(C.x @ C.y), abs(z.x), abs(z.y), abs(z.z))

@@ -1,5 +1,7 @@
-"""From recorded motions to the inertial parameters of a robot's links: base parameters, physical consistency, exciting
-motions, and the fit. No ROS. May import estimation, robot and what is below it."""
+"""Identification of inertial parameters from recorded motions: base parameters, physical consistency, exciting motions,
+and the fit. No ROS.
+
+May import estimation, robot and what is below it."""
 from .base_parameters import BaseParameters, base_parameters
 from .exact_base_parameters import exact_base_parameters
 from .exciting_trajectory import FourierTrajectory, exciting_trajectory

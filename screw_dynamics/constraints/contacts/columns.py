@@ -97,8 +97,10 @@ def clear_columns(problem: Problem, first: int, count: int, kept: Any) -> None:
 
 @kernel
 def entries(Y: np.ndarray, first: int, last: int) -> tuple[int, int]:
-    """From where on, and up to where, columns from the first to the last have entries: few of contacts of one body
-    among many, the whole columns where to look for them takes as long as they do."""
+    """Return the first and the last index of the entries that columns `first` to `last` may have.
+
+    For contacts of one body among many these are few; otherwise the whole columns, where a search would take as long as
+    they do."""
     begin, end = 0, len(Y)
     if end <= FEW:
         return begin, end

@@ -287,8 +287,8 @@ def _binding(program, found, limit_tolerance):
 
 
 def _between(program, terms, c, T):
-    """By how much limits that hold all along are exceeded between nodes, by their scales, and the largest effort there
-    of joints without motors."""
+    """Return the largest scaled violation of path limits between nodes, and the largest effort of unactuated joints
+    there."""
     spline, count = program.spline, BETWEEN * program.spline.intervals
     s, on = (np.arange(count) + 0.5) / count, program.spline.on(c)
     z = np.stack([on(s, nu=order) / T**order for order in range(ORDERS)])

@@ -15,7 +15,8 @@ NUDGE = 1e-5            # of difference quotients, rad, m, their rates, and effo
 
 
 def hessian(program: Program, x: np.ndarray, multipliers: np.ndarray, share: float = 1.0) -> sparse.csr_matrix:
-    """Of share cost + multipliers . constraints (size, size), of the same pattern at all x."""
+    """Return the Hessian (size, size) of share * cost + multipliers . constraints, with the same sparsity pattern at
+    all x."""
     at = program.state(x)
     g, H, on_tau = _by_y(program, at, multipliers, share)
     H = np.swapaxes(at.y_by_z, -1, -2) @ H @ at.y_by_z

@@ -90,7 +90,7 @@ class Interior:
         return self.scale * self.program.gradient(at.x), J[self.equal].toarray(), J[~self.equal], H.toarray()
 
     def multipliers(self, at: Iterate) -> np.ndarray:
-        """Of the constraints as the program has them, without scales."""
+        """Return the multipliers of the constraints of the program, without scaling."""
         found = np.empty(len(self.scales))
         found[self.equal], found[~self.equal] = at.y, at.z_u - at.z_l
         return found * self.scales / self.scale

@@ -179,7 +179,7 @@ class Program:
         return term.weight, 0.0 * term.weight
 
     def cost(self, x: np.ndarray) -> float:
-        """Of unknowns."""
+        """Return the cost at the unknowns x."""
         at = self.state(x)
         return 0.5 * sum(float((self.weight(k, at.T)[0] * at.values[k].r**2).sum()) for k in self.costs)
 
@@ -199,11 +199,12 @@ class Program:
         return found
 
     def gradient(self, x: np.ndarray) -> np.ndarray:
-        """Of the cost (size,)."""
+        """Return the gradient (size,) of the cost."""
         return self.gradients(x)[0][:self.size]
 
     def gradients(self, x: np.ndarray) -> np.ndarray:
-        """Of the cost by all columns; and of its derivative by the T that weights have: (2, columns)."""
+        """Return the gradient (2, columns) of the cost by all columns, and that of its derivative by the T of the
+        weights."""
         at, found = self.state(x), np.zeros((2, self.columns))
         for k in self.costs:
             by_x, r, weights = at.by_x(k), at.values[k].r, self.weight(k, at.T)
@@ -213,7 +214,7 @@ class Program:
         return found
 
     def jacobian(self, x: np.ndarray) -> sparse.csr_matrix:
-        """Of the constraints (m, size), of the same pattern at all x."""
+        """Return the Jacobian (m, size) of the constraints, with the same sparsity pattern at all x."""
         at, tests, parts = self.state(x), self.spline.tests.tocoo(), [self.linear.A]
         for j in self.passive:
             along = (at.efforts_by_z[:, j:j + 1] @ at.z_by_x[:, :3 * self.robot.n])[:, 0]

@@ -31,8 +31,8 @@ def turned_back(R: np.ndarray, a: np.ndarray) -> np.ndarray:
 
 
 class Rates(NamedTuple):
-    """Of m constraints: the residuals' first derivatives (m,), the rows of the Jacobian by the velocities of the body
-    and of the other (m, 6) each, and J' V (m,)."""
+    """Derivatives of m constraints: the first derivatives (m,) of the residuals, the rows of the Jacobian by the
+    velocities of the body and of the other body, (m, 6) each, and J' V (m,)."""
 
     velocity: np.ndarray
     of_body: np.ndarray

@@ -92,7 +92,8 @@ class EnergyMomentum:
         return Ends(R0, r0, R1, r1, 0.5 * (R0 + R1), 0.5 * (r0 + r1), turns)
 
     def _gradients(self, ends):
-        """Of all constraints by the velocities (W, v) of all bodies, v of the centers of mass: (m, n, 6)."""
+        """Return the gradients (m, n, 6) of all constraints by the velocities (W, v) of all bodies, v of the centers of
+        mass."""
         of, n = self.system.constraints, self.system.n
         by, G = of_products(of, of.slides, ends), np.zeros((of.m, n + 1, 6))
         if of.screwed.size:
@@ -104,7 +105,8 @@ class EnergyMomentum:
         return G
 
     def _wrenches(self, t, h, g, ends, w, v):
-        """Of gravity, springs and the user on all bodies, about the centers of mass, in the inertial frame."""
+        """Return the wrenches of gravity, springs and the user on all bodies, about the centers of mass, in the
+        inertial frame."""
         system, n = self.system, self.system.n
         W = np.zeros((n + 1, 6))
         for springs, of in ((system._springs, spring_wrenches), (system._joint_springs, joint_spring_wrenches)):

@@ -97,7 +97,7 @@ class ConfigurationGroup:
         return tuple(BODY_FIXED if kind == SEMIDIRECT else MIXED for kind in self.kinds)
 
     def _replace(self, vectors, others):
-        """In place: the vectors (..., n, 3) of the bodies in SO(3) x R^3 by others."""
+        """Replace the vectors (..., n, 3) of the bodies in SO(3) x R^3 by others, in place."""
         vectors[..., self.direct, :] = others[..., self.direct, :]
 
     def compose(self, g: np.ndarray, h: np.ndarray) -> np.ndarray:

@@ -83,5 +83,5 @@ class JointSprings:
         return W
 
     def energy(self, R: np.ndarray, r: np.ndarray) -> float:
-        """In J."""
+        """Return the energy, J."""
         return float(0.5 * self.k @ self._stretch(R, *self._arms(R, r)) ** 2) if self.count else 0.0

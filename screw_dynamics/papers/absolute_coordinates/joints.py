@@ -120,7 +120,7 @@ class Row(NamedTuple):
 
 
 def slide(joint: Joint, body: int, on: int, frame: np.ndarray, frame_on: np.ndarray, axis: int) -> Row:
-    """That the body does not slide along an axis, or as far as it turns times the pitch along z."""
+    """Return the row by which the body does not slide along an axis, or slides by the pitch times the angle along z."""
     return Row(joint.name, body, on, on, frame_on[:3, axis], frame[:3, 3], frame_on[:3, 3], 1.0,
                joint.pitch if axis == Z else 0.0, np.array((frame[:3, :2].T, frame_on[:3, :2].T)))
 

@@ -105,7 +105,8 @@ class RobotJoints:
         return W
 
     def _to_children(self, poses):
-        """Of each joint, what moves a twist of the parent into the frame of the child."""
+        """Return, for each joint, the matrix that transforms a twist from the frame of the parent to that of the
+        child."""
         for freedom in self.freedoms:
             outer = poses[freedom.parent] if freedom.parent < len(poses) else np.eye(4)
             yield Ad_matrix(inverse_pose(poses[freedom.child]) @ outer)
@@ -189,7 +190,7 @@ def _links(model: Model):
 
 
 def _freedoms(model):
-    """One Freedom a joint."""
+    """Return one Freedom for each joint."""
     for joint in model.mimics:
         raise ValueError(f"joint {joint!r} mimics {model.mimics[joint][0]!r}: a system in absolute coordinates has no "
                          "mimic joints")

@@ -150,7 +150,7 @@ def _mixed_dual_rates(q, V):
 
 
 def _length(q):
-    """Of the quaternions, which need not be 1, but not 0."""
+    """Return the norms of quaternions, which must not be 0."""
     return np.minimum(1.0, np.linalg.norm(q[..., :4], axis=-1))
 
 

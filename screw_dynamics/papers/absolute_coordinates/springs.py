@@ -51,7 +51,8 @@ class Springs:
                                            for name in ("stiffness", "damping", "length"))
 
     def _spans(self, R, r):
-        """From the points of the bodies to those of the others (s, 3), inertial frame, and their lengths."""
+        """Return the vectors (s, 3) from the points of the bodies to those of the others in the inertial frame, and
+        their lengths."""
         ends = [r[i] + turned(R[i], self.points[:, k]) for k, i in enumerate((self.body, self.on))]
         d = ends[1] - ends[0]
         return d, np.sqrt((d * d).sum(axis=-1))
@@ -72,5 +73,5 @@ class Springs:
         return W
 
     def energy(self, R: np.ndarray, r: np.ndarray) -> float:
-        """In J."""
+        """Return the energy, J."""
         return float(0.5 * self.k @ (self._spans(R, r)[1] - self.rest) ** 2) if self.count else 0.0

@@ -626,7 +626,8 @@ class MultibodySystem:
         return (rates.of_body * total[of.body] + rates.of_other * total[of.on]).sum(axis=1) + rates.drift
 
     def _resolved(self, poses, a, back=False):
-        """Of (n, 6) in the body frames: those of mixed bodies with the linear part in the inertial frame, or back."""
+        """Transform twists (n, 6) in body frames: those of mixed bodies get the linear part in the inertial frame.
+        back: the inverse."""
         direct = self.group.direct
         if direct.size:
             a = a.copy()
@@ -654,5 +655,5 @@ def turned_6(matrices: np.ndarray, V: np.ndarray) -> np.ndarray:
 
 
 def _with_ground(of_bodies, of_ground):
-    """One more entry at the end, for the ground."""
+    """Append an entry for the ground."""
     return np.concatenate((of_bodies, np.broadcast_to(of_ground, (1, *of_bodies.shape[1:]))))

@@ -113,17 +113,17 @@ def _arrays(robot, given):
 
 
 def _along_time(derivatives) -> Coefficient:
-    """Of a function of time with these derivatives."""
+    """Return the Coefficient of a function of time with these derivatives."""
     return lambda k, found: derivatives[k] / factorial(k)
 
 
 def _of_velocity(qd) -> Coefficient:
-    """Of the velocity whose derivative is what was found."""
+    """Return the Coefficient of the velocity whose derivative has been computed."""
     return lambda k, found: found[k - 1] / k if k else qd
 
 
 def _line(x, dx) -> Coefficient:
-    """Of x + s dx."""
+    """Return the Coefficient of x + s dx."""
     return lambda k, found: (x, dx)[k] if k < 2 else 0.0 * x
 
 

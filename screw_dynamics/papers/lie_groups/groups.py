@@ -331,17 +331,17 @@ def _misses_inverses(X):
 
 
 def _misses_unit_determinants(X):
-    """By how much matrices miss det X = 1."""
+    """Return the deviation of matrices from det X = 1."""
     return np.abs(np.linalg.det(X) - 1.0)
 
 
 def _misses_rotations(R):
-    """By how much matrices miss R^T R = 1, det R = 1, (24)."""
+    """Return the deviation of matrices from R^T R = 1, det R = 1, (24)."""
     return np.maximum(_largest(np.swapaxes(R, -1, -2) @ R - np.eye(R.shape[-1])), np.abs(np.linalg.det(R) - 1.0))
 
 
 def _misses_motions(X):
-    """By how much matrices miss [[R, p], [0, 1]]."""
+    """Return the deviation of matrices from [[R, p], [0, 1]]."""
     n = X.shape[-1] - 1
     return np.maximum(_misses_rotations(X[..., :n, :n]), np.abs(X[..., n, :] - np.eye(n + 1)[n]).max(axis=-1))
 

@@ -139,7 +139,7 @@ _UNITS = [Vec3(1, 0, 0), Vec3(0, 1, 0), Vec3(0, 0, 1)]
 
 
 def bodies(model: Model, gravity: Iterable[sympy.Expr], numbers: Numbers) -> list[Placed]:
-    """One Placed body for each slot, as Model.placed gives them in floats; gravity (3,) of expressions."""
+    """Return one Placed body for each slot, as Model.placed for floats; gravity (3,) consists of expressions."""
     still, here = (each_number(numbers.algebra.scalar, x) for x in (zero(Twist, 0.0), identity(0.0)))
     up = Vec3(*(-x for x in numbers.lift(gravity)))
     rows = [Placed(0, 0, Twist(still.angular, up), numbers.inertia(None, model.root_inertia), here)]
@@ -155,7 +155,7 @@ def bodies(model: Model, gravity: Iterable[sympy.Expr], numbers: Numbers) -> lis
 
 
 def pose_sources(model: Model, bodies: Sequence[Placed], numbers: Numbers) -> list[PoseSource]:
-    """One PoseSource for each Placed body, in its own frame; none for a model without joints on groups."""
+    """Return one PoseSource for each Placed body, in its own frame; none for a model without Lie-group joints."""
     if not model.on_groups:
         return []
     kinds, starts, frames = model.joints_in_q()
@@ -165,7 +165,7 @@ def pose_sources(model: Model, bodies: Sequence[Placed], numbers: Numbers) -> li
 
 
 def frames(model: Model, numbers: Numbers) -> list[Frame]:
-    """One Frame for each link, in its body's own frame."""
+    """Return one Frame for each link, in its body's own frame."""
     here = each_number(numbers.algebra.scalar, identity(0.0))
     return [Frame(int(body) + 1, here if name in (model.root, *model.body_names) else numbers.pose(name, C))
             for name, (body, C) in model.frames.items()]

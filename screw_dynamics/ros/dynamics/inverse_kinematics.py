@@ -30,10 +30,10 @@ def matrix(numbers: np.ndarray) -> np.ndarray:
 
 def arguments(robot: Robot, request: Any, link: Callable[[str, str], str], base: FloatingBase | None,
               base_pose: Callable[[], np.ndarray]) -> dict[str, Any]:
-    """Those that a request gives but q0; ValueError naming the field at fault.
+    """Return the arguments of inverse kinematics in a request, without q0. Raises ValueError, with the field at fault.
 
     link(name, field): the link of a name. base_pose(): x y z, quaternion x y z w (7,) of a floating base in the root
-    link, in whose frame goals in the root link are taken, as the base stays where it is."""
+    link. Goals in the root link are relative to it, as the base does not move."""
     names, count = request.links, len(request.links)
     if not names or count > MOST_LINKS:
         raise ValueError(f"links: {count} names, must be one or more, and at most {MOST_LINKS}")

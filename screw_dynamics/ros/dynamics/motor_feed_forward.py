@@ -133,8 +133,10 @@ class MotorFeedForward(StateOutput):
 
     # --------------------------------------------------------------------------------------------- trajectories
     def efforts(self, points: TrajectoryPoints) -> np.ndarray:
-        """Those of motors (points, n), in the order of the joints, at the points of a trajectory; of two motors on a
-        joint their sum. ValueError where they are no function of the motion, or the points make none."""
+        """Return the efforts of motors (points, n), in the order of the joints, at the points of a trajectory.
+
+        Two motors on a joint are summed. Raises ValueError if they are no function of the motion, or the points are
+        invalid."""
         self._require_joints()
         return self._moved(_smooth(points.times, points).sample(points.times)).torque if len(points.times) else (
             np.zeros((0, len(self._joint_names))))

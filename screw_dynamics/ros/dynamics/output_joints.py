@@ -38,13 +38,14 @@ def follows_states(parameters: Parameters) -> bool:
 
 
 def output_joints(model: Model, joints: Sequence[str]) -> OutputJoints:
-    """Those that the parameter joints names, in its order; every joint of one degree of freedom when it is empty."""
+    """Return the joints that the parameter `joints` names, in its order; every joint of one degree of freedom if it is
+    empty."""
     names = coordinate_joints(model)
     order = output_order(names, joints)
     return OutputJoints(tuple(names[i] for i in order), places(model)[1][order])
 
 
 def listed_joints(model: Model, listing: Sequence[str]) -> OutputJoints:
-    """Those of a list of joints of the model and mimic joints."""
+    """Return the OutputJoints of a list of joints of the model and mimic joints."""
     index = dict(zip(coordinate_joints(model), places(model)[1], strict=True))
     return OutputJoints(tuple(listing), np.array([index.get(name, FOLLOWER) for name in listing], dtype=np.intp))

@@ -55,7 +55,8 @@ class Retiming:
         response.limiting_time = messages.floats(list(spans.values()))
 
     def _limits(self, robot: Robot, request) -> Mapping[str, Any]:
-        """Those of a request, as time_optimal takes them; efforts, and lines of torque over speed, are the model's."""
+        """Return the limits of a request for time_optimal; those of efforts, and torque-speed lines, are from the
+        model."""
         scale = {name: _positive(request, f"{name}_scaling", 1.0) for name in ("velocity", "effort", "acceleration")}
         settings, model, v_slices = self._node.settings, robot.model, robot.v_slices
         limits = {"velocity": scale["velocity"] * model.velocity_limit}

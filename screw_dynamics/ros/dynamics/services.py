@@ -118,14 +118,14 @@ class DynamicsServices:
         return StampedState(q, v, stamp)
 
     def _acceleration(self, request, joints: JointRequest) -> np.ndarray:
-        """Those of the request (n,); zero where it has none."""
+        """Return the accelerations (n,) of a request; zero if it has none."""
         qdd = self._spread(joints, request.acceleration, "acceleration")
         if self._base is not None:
             qdd[:RATES] = read_twist(request.base[0].acceleration, "base[0].acceleration") if request.base else 0.0
         return qdd
 
     def _effort(self, request, joints: JointRequest) -> np.ndarray:
-        """Those of the request (n,); zero where it has none."""
+        """Return the efforts (n,) of a request; zero if it has none."""
         return self._spread(joints, request.effort, "effort")
 
     def _spread(self, joints: JointRequest, values: Sequence[float], field: str) -> np.ndarray:

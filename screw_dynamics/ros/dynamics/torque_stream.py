@@ -1,4 +1,4 @@
-"""From joint_states to torque topics: the hot path of dynamics_node."""
+"""Processing of joint_states into torque topics: the hot path of dynamics_node."""
 
 import time
 from collections.abc import Callable, Iterable, Mapping

@@ -25,7 +25,9 @@ class TrajectoryPoints(NamedTuple):
 
 
 def read_points(joint_names: Sequence[str], trajectory: JointTrajectory) -> TrajectoryPoints:
-    """Those of a message, for these joints; others in it are not read. ValueError names what is missing or wrong."""
+    """Return the points of a message for these joints; other joints are ignored.
+
+    Raises ValueError if something is missing or invalid."""
     points = trajectory.points
     if len(points) > LONGEST:
         raise ValueError(f"{len(points)} points, must be at most {LONGEST}")

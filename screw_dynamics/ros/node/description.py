@@ -55,11 +55,11 @@ def parse(
 
 
 def output_order(joint_names: Sequence[str], joints: Sequence[str]) -> np.ndarray:
-    """For each name in `joints` its index in `joint_names`; all in order when `joints` is empty.
+    """Return for each name in `joints` its index in `joint_names`; all in order if `joints` is empty.
 
-    This is the one meaning of the parameter `joints`: which joints outputs contain, and in what order. The state of
-    every joint of the model is needed all the same, and torques are those of the whole model. ValueError for a name
-    that is not a joint of the model, or is repeated."""
+    The parameter `joints` always means this: the joints in outputs, and their order. The state of every joint of the
+    model is still needed, and torques are those of the whole model. Raises ValueError if a name is not a joint of the
+    model, or is repeated."""
     names = [name for name in joints if name]   # [''] is how older YAML writes an empty list of strings
     for name in names:
         if name not in joint_names:
@@ -117,7 +117,7 @@ class RobotDescription:
 
     @property
     def state(self) -> str:
-        """One line on where the description stands."""
+        """The state of the description, in one line."""
         if self._loading is not None:
             return "loading robot_description"
         if self.error:

@@ -1,4 +1,4 @@
-"""From a message on joint_commands to commands in model order."""
+"""Conversion of messages on joint_commands to commands in model order."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
@@ -74,7 +74,7 @@ class CommandReader:
         return command
 
     def _learn(self, names: Sequence[str], selection: Selection) -> dict[str, dict[int, Column]]:
-        """For each field that commands a named joint, the columns of its joints by the length of the array."""
+        """Return for each field that commands a named joint the columns of its joints by the length of the array."""
         columns: dict[str, dict[int, Column]] = {}
         for field in FIELDS:
             with_mimics = [k for k, name in enumerate(names) if self._interfaces.get(name) == field]

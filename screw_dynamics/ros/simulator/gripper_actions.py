@@ -25,14 +25,15 @@ class Wanted(NamedTuple):
 
 
 def read_single(command: Any, joint: str, mimics: Mapping[str, Mimic]) -> Wanted:
-    """Of a control_msgs/GripperCommand; an effort of 0 is none, and its sign does not matter."""
+    """Return the goal of a control_msgs/GripperCommand. An effort of 0 means no limit, and its sign is ignored."""
     return Wanted(command.position, abs(command.max_effort) or None)
 
 
 def read_parallel(command: JointState, joint: str, mimics: Mapping[str, Mimic]) -> Wanted:
-    """Of a JointState with largest velocity and effort: of the joint alone, named or not, or with those that mimic it.
+    """Return the goal of a JointState with largest velocity and effort, for the joint alone, named or not, or with its
+    mimic joints.
 
-    ValueError names the field."""
+    Raises ValueError, with the field at fault."""
     names = list(command.name) or [joint]
     for name in names:
         if name != joint and (name not in mimics or mimics[name].joint != joint):

@@ -46,7 +46,7 @@ class GripperParameters(Parameters):
         return getattr(self, f"{group}.joint")
 
     def index(self, group: str, model: Model) -> int:
-        """Its place among the velocities of a model; ValueError where there is none."""
+        """Return the index of the joint among the velocities of a model. Raises ValueError if there is none."""
         if why := self._unfit(group, model):
             raise ValueError(why)
         return command_names(model).index(self.joint(group))

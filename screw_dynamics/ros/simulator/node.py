@@ -136,7 +136,7 @@ class SimulatorNode(ManagedNode):
 
     @property
     def stamp(self) -> Time:
-        """Of the state published last."""
+        """The stamp of the state published last."""
         return self._outputs.stamp
 
     @property

@@ -99,7 +99,7 @@ class RecorderNode(Node):
 
     # --------------------------------------------------------------------------------------------- topics
     def _recorded_topics(self) -> dict[str, RecordedTopic]:
-        """Those that the parameter names, by their full names."""
+        """Return the topics that the parameter names, by their full names."""
         ours, found = {self.resolve_topic_name(name): kind for name, kind in OURS.items()}, {}
         for topic in filter(None, self.settings.topics):
             try:

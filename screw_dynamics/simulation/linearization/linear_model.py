@@ -54,10 +54,11 @@ def of_tree(robot: Any, q: np.ndarray, qd: np.ndarray, tau: np.ndarray, external
 
 
 class Actuation(NamedTuple):
-    """Of states: efforts tau (..., n); wrenches on links {link: (..., 6)}, which stay the same in their links' frames;
-    the force elements that act; whether joints stop at their limits at the end of a step; how many threads to use; the
-    times (...) of the states, s; whether the dry friction of the model acts; and what accelerations these cause, as
-    of_tree tells."""
+    """Inputs at states.
+
+    Efforts tau (..., n); wrenches on links {link: (..., 6)}, constant in their links' frames; force elements; whether
+    joints stop at their limits at the end of a step; number of threads; the times (...) of the states, s; whether the
+    dry friction of the model acts; and the accelerations that these cause, as of_tree returns them."""
 
     tau: np.ndarray
     external: Mapping[str, ArrayLike] | None = None

@@ -26,8 +26,10 @@ Cost = Callable[[np.ndarray, np.ndarray, np.ndarray, np.ndarray], tuple]
 
 
 class RolloutGradient(NamedTuple):
-    """Of a cost: its derivatives by the initial state, (..., n) each, along the joint twists and by the velocities; by
-    the efforts of each interval (..., steps, n); and by the inertial parameters (..., p), or None."""
+    """Derivatives of a cost.
+
+    By the initial state, along the joint twists and by the velocities, (..., n) each; by the efforts of each interval
+    (..., steps, n); and by the inertial parameters (..., p), or None."""
 
     by_q0: np.ndarray
     by_qd0: np.ndarray
@@ -36,8 +38,10 @@ class RolloutGradient(NamedTuple):
 
 
 class FinalDerivatives(NamedTuple):
-    """Of the last state (q, qd): by the initial one (..., 2n, 2n), by the efforts of each interval (..., steps, 2n, n),
-    and by the inertial parameters (..., 2n, p), or None."""
+    """Derivatives of the last state (q, qd).
+
+    By the initial state (..., 2n, 2n), by the efforts of each interval (..., steps, 2n, n), and by the inertial
+    parameters (..., 2n, p), or None."""
 
     by_state: np.ndarray
     by_effort: np.ndarray

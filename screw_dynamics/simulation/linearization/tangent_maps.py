@@ -31,8 +31,10 @@ MOST = 6        # velocities of a joint
 
 
 class Displacement(NamedTuple):
-    """Of a displacement u: a deviation dq of q, and du of u, are T dq + E du of q exp(u), T = Ad_exp(-u), E =
-    dexp_(-u), F = E^-1."""
+    """Tangent maps of a displacement u.
+
+    Deviations dq of q and du of u cause the deviation T dq + E du of q exp(u), with T = Ad_exp(-u), E = dexp_(-u), F =
+    E^-1."""
 
     T: np.ndarray
     E: np.ndarray
@@ -40,7 +42,8 @@ class Displacement(NamedTuple):
 
 
 class Trivialization(NamedTuple):
-    """Of the rate u' = dexp_(-u)^-1 v at q exp(u): deviations dv of v and du of u change it by F dv + G du."""
+    """Tangent maps of the rate u' = dexp_(-u)^-1 v at q exp(u): deviations dv of v and du of u change it by F dv + G
+    du."""
 
     F: np.ndarray
     G: np.ndarray

@@ -43,9 +43,9 @@ class ForceTorques:
             self._instrumented = loaded(self._unloaded)
 
     def measure(self, snapshot: Snapshot) -> Mapping[str, np.ndarray]:
-        """For each joint the wrench (6,), (torque, force), in the frame of the child link and about its origin.
+        """Return for each joint the wrench (6,), (torque, force), in the frame of the child link and about its origin.
 
-        It is what the child link exerts on its parent: gravity and pushes on all that the joint carries, less the rate
+        It is the wrench of the child link on its parent: gravity and pushes on the subtree of the joint, less the rate
         of change of its momentum. A weight at rest pulls down; a push on the tool reads as this push."""
         robot = self._instrumented
         if robot is None:

@@ -1,4 +1,4 @@
-"""From a robot to each description of its configuration, and from one to another; [MK] 2.3, 2.4."""
+"""Conversion of a robot to each description of its configuration, and between descriptions; [MK] 2.3, 2.4."""
 import numpy as np
 from numpy.typing import ArrayLike
 
