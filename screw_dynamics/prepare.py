@@ -72,7 +72,7 @@ from screw_dynamics.sweeps import entries as sweeps
 from screw_dynamics.sweeps.responses import form_of_responses
 
 # Parts, by what users need: a wheel has them all; what is missing is compiled at its first use. core: most methods of
-# Robot, rollouts; floating_bases: batches of these for robots with joints on groups; derivatives: besides these
+# Robot, rollouts; floating_bases: batches of these for robots with Lie-group joints; derivatives: besides these
 # regressors, hybrid dynamics, dynamics in each representation of twists, rates of efforts, implicit integrators;
 # single_precision: batches of core's algorithms.
 CORE, FLOATING_BASES, DERIVATIVES, LOOPS, CONTACTS, OPTIMAL_MOTIONS, SINGLE_PRECISION = PARTS = (
@@ -141,7 +141,7 @@ def _forms(on_groups, lanes):
 
 
 def _of_batches(on_groups):
-    """Yield (part, kernel) for batches of robots of fixed bases, or of robots with joints on groups."""
+    """Yield (part, kernel) for batches of robots of fixed bases, or of robots with Lie-group joints."""
     yield from _forms(on_groups, True)
     if not on_groups:
         yield from ((CORE, form) for form in _transpositions(False))

@@ -119,7 +119,7 @@ def test_a_model_of_43_degrees_of_freedom_that_comes_with_mujoco(rng):
 
 @pytest.mark.slow
 def test_equalities_hold_in_plain_python_what_they_hold_in_mujoco():
-    """The same kernels, not compiled: those of loops in trees with joints on groups are of no other fast test."""
+    """The same kernels, not compiled: those of loops in trees with Lie-group joints are of no other fast test."""
     subprocess.run([sys.executable, "-m", "pytest", "-q", "-x", "-m", "slow", "-p", "no:cacheprovider", "-k",
                     test_equalities_hold_what_they_hold_in_mujoco.__name__, __file__], cwd=ROOT, check=True,
                    env=os.environ | {"NUMBA_DISABLE_JIT": "1"})

@@ -1,6 +1,6 @@
 """Velocities of Lie-group joints in place of rates of coordinates: the velocity products in their accelerations.
 
-At each moment a joint on a group moves as a chain of joints of one degree of freedom with screws X_1 ... X_k and
+At each moment a Lie-group joint moves as a chain of joints of one degree of freedom with screws X_1 ... X_k and
 coordinates theta = 0: C = B g exp(X_1 theta_1) ... exp(X_k theta_k). The twist of the child, in its frame, is sum_j
 Ad_exp(-X_k theta_k) ... Ad_exp(-X_(j+1) theta_(j+1)) X_j theta_j', so that at theta = 0
     V = sum_j theta_j' X_j,    V' = sum_j theta_j'' X_j + sum_(m < j) theta_m' theta_j' [X_m, X_j].
@@ -87,7 +87,7 @@ def add_products(links: Link, q: list, qd: list, sign: float, column: list) -> N
 
 
 def inverse_on_groups(algorithm: Callable) -> Callable:
-    """The algorithm of inverse dynamics, for velocities of joints on groups: theta'' in place of V'."""
+    """The algorithm of inverse dynamics, for velocities of Lie-group joints: theta'' in place of V'."""
     @kernel
     def inverse_dynamics(links, body, tau):
         add_products(links, body.q, body.qd, -1.0, body.qdd)
@@ -106,7 +106,7 @@ def complete(links: Link, body: NamedTuple, qdd: np.ndarray) -> None:
 
 
 def forward_on_groups(algorithm: Callable) -> Callable:
-    """The algorithm of forward dynamics, for velocities of joints on groups: V' in place of theta''."""
+    """The algorithm of forward dynamics, for velocities of Lie-group joints: V' in place of theta''."""
     @kernel
     def forward_dynamics(links, body, qdd):
         algorithm(links, body, qdd)

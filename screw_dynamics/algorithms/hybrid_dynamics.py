@@ -95,7 +95,7 @@ def composite_bodies(links: Link, body: DrivenCompositeBodies, out: np.ndarray) 
 
 
 def on_groups(algorithm: Callable) -> Callable:
-    """The algorithm for velocities of joints on groups: theta'' in place of V' where it is given, and V' where it is
+    """The algorithm for velocities of Lie-group joints: theta'' in place of V' where it is given, and V' where it is
     found."""
     @kernel
     def hybrid_dynamics(links, body, out):

@@ -30,7 +30,7 @@ class Momenta(NamedTuple):
 def momenta(links: Link, body: Momenta, out: np.ndarray) -> None:
     """Add to the rows of `out` (3, n): p = M(q) q', dT/dq, and g(q) = dU/dq, by the joint twists, with q' fixed.
 
-    With them p' = dT/dq - g + tau for coordinates, [MD] (79); of a joint on a group p' has ad_V^T p besides. dT/dq_j is
+    With them p' = dT/dq - g + tau for coordinates, [MD] (79); of a Lie-group joint p' has ad_V^T p besides. dT/dq_j is
     the power of the momentum P_j beyond the joint in [U, X_j]: as the joint moves by X_j, the twist U of its inner side
     is seen from a frame that moves."""
     parent, k, X, M, E = links.parent, links.coordinate, links.X, links.M, links.E

@@ -5,7 +5,7 @@ order xx xy yy xz yz zz, which is also Pinocchio's. C. G. Atkeson, C. H. An, J. 
 5(3), 1986.
 
 An entry is the power of the body's wrench at unit parameter on the joint screw, which is seen from the body's frame:
-six numbers for each joint below in place of ten wrenches. The bodies of joints on groups that are no links have no
+six numbers for each joint below in place of ten wrenches. The bodies of Lie-group joints that are no links have no
 inertia, and columns of zeros."""
 from typing import NamedTuple
 

@@ -2,7 +2,7 @@
 them. Takes CasADi, the extra [casadi].
 
 They are calls back from CasADi into our machine code. CasADi sums gradients from our Jacobians. Second derivatives of
-inverse dynamics are exact too, without joints on groups; of other functions they are differences of Jacobians, unless
+inverse dynamics are exact too, without Lie-group joints; of other functions they are differences of Jacobians, unless
 the solver approximates the Hessian itself."""
 from typing import Any
 

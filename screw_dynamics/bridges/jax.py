@@ -24,7 +24,7 @@ class JaxRobot(BridgedRobot):
     """The functions of a robot, as JAX takes them: arguments as those of Robot, in float64.
 
     Where JAX computes in float32, which is its default, calls raise a ValueError, that says how to change that. Second
-    derivatives are there of inverse dynamics alone, without joints on groups; of others, they raise
+    derivatives are there of inverse dynamics alone, without Lie-group joints; of others, they raise
     NotImplementedError. By a configuration derivatives are by its numbers, of a quaternion by its four."""
 
     def __init__(self, robot: Robot):

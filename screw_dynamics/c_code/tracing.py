@@ -160,7 +160,7 @@ class TracedRobot:
                            watched=self.notes.watched)
 
     def efforts_of(self, elements: Sequence[Element], q: Sequence, qd: Sequence) -> np.ndarray:
-        """The joint efforts (n,) that elements of force are equivalent to at the time 0."""
+        """The joint efforts (n,) that force elements are equivalent to at the time 0."""
         laws, efforts = rows_by_law(self.model, self.frames, elements), np.full((TERMS, len(qd)), 0.0, dtype=object)
         links, bodies = columns(type(self.links[0]), self.links), table(Bodies, None, len(self.links))
         p = packed(laws.values())

@@ -67,7 +67,7 @@ def accelerations(constraints: Constraints, q: np.ndarray, qd: np.ndarray, tau: 
                   external: Wrenches | None = None, threads: int | None = None, added: np.ndarray | None = None,
                   most: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """The accelerations (..., n) of forward dynamics, and their derivatives (..., n, n) by q, qd and tau. added (...,
-    n): inertia of joints, which resists accelerations less the products of velocities of joints on groups; most (...):
+    n): inertia of joints, which resists accelerations less the products of velocities of Lie-group joints; most (...):
     as of `directions`."""
     robot, model = constraints.robot, constraints.robot.model
     n, M = robot.n, robot.mass_matrix(q, threads=threads)

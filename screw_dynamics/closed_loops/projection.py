@@ -131,7 +131,7 @@ def least_residual(constraints: Constraints, q: np.ndarray, free: np.ndarray, to
     mask free (n,).
 
     The projection's linear model has no curvature, which is all that is left where a loop is stretched and still out of
-    reach: BFGS finds it. Displacements from q are coordinates of joints on groups; to their gradient they are small,
+    reach: BFGS finds it. Displacements from q are coordinates of Lie-group joints; to their gradient they are small,
     and it is that of G when each search starts where the last one ended."""
     def half_square(x):
         there = constraints.robot.integrate(q, x * free)

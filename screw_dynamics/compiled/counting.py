@@ -125,7 +125,7 @@ def operations(entry: Entry, links: Links, frames: Sequence[Frame] = (), target:
     """The Operations that an Entry's loops do for a model, its links and frames as the model packs them; a product with
     a 0 counts as any other, unless it is 0 in every model (Nil in the annotations of Link), or armature that no link
     has: the algorithms of the papers have no such term. A targeted entry requires a target. general: links may have any
-    screw and joint.Joint, and no number is known to be 0. pose_sources: of a model with joints on groups, whose kernels
+    screw and joint.Joint, and no number is known to be 0. pose_sources: of a model with Lie-group joints, whose kernels
     are others.
 
     Operations with a 0, 1 or -1 that the source writes are not counted. The compiler may still omit what has no effect
@@ -161,7 +161,7 @@ def _map(f, x):
 def straight_line_operations(entry: Entry, links: Links, frames: Sequence[Frame] = (),
                              target: Target | None = None, pose_sources: Sequence[PoseSource] = ()) -> Operations:
     """The Operations of an Entry's straight-line kernel for a model, as Robot.specialize compiles it, of any length;
-    with pose_sources the one that a robot with joints on groups would have.
+    with pose_sources the one that a robot with Lie-group joints would have.
 
     Operations among numbers of the model are done beforehand, those with 0, 1 or -1 not at all, equal ones once, and
     those that no result needs are left out."""

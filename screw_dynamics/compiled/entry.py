@@ -1,7 +1,7 @@
 """Entry points: an algorithm, which is a kernel of tables, as machine code.
 
 An algorithm is `algorithm(links, body, out)`: `links` is the model, the first columns of the table `body` are its
-inputs, a number for each body (a Placement in q where there are joints on groups; or a wrench, see inputs.py), and
+inputs, a number for each body (a Placement in q where there are Lie-group joints; or a wrench, see inputs.py), and
 `out` is the array to which it adds its result. A kinematic algorithm requires a target too: `algorithm(links, body,
 frames, target, out)`. The same source is compiled for one state and for WIDTH at once."""
 from collections.abc import Callable, Sequence
@@ -71,12 +71,12 @@ def _frames_and_target(memory, packed, like):
 # ------------------------------------------------------------------------------------------------- numbers and lanes
 # Compiled for one state, for WIDTH states on lanes, and for twice as many in single precision.
 NUMBER, LANES, SINGLE = "number", "lanes", "single"
-GROUPS = ".groups"      # in the names of kernels for robots with joints on groups
+GROUPS = ".groups"      # in the names of kernels for robots with Lie-group joints
 SUFFIX = {NUMBER: "", LANES: BATCHES, SINGLE: f", single precision{BATCHES}"}
 
 
 def ending(lanes: bool, on_groups: bool) -> str:
-    """Return what ends the names of kernels: on lanes robots with joints on groups have their own, for a single state
+    """Return what ends the names of kernels: on lanes robots with Lie-group joints have their own, for a single state
     all robots the same, as Placements cost nothing there."""
     return GROUPS * (lanes and on_groups) + BATCHES * lanes
 
@@ -127,7 +127,7 @@ class Entry:
     Its inputs are vectors of joint coordinates, or wrenches: the columns of Table, what the algorithm holds of each
     body, whose names `inputs` lists, q first. Others that are IfGiven (tables.py) are absent. shape(n, bodies): the
     shape of one result. targeted: the algorithm requires a target, which calls pass as Target.packed. name: of the
-    algorithm, if it is not that of its function. on_groups: the algorithm for robots with joints on groups, if it is
+    algorithm, if it is not that of its function. on_groups: the algorithm for robots with Lie-group joints, if it is
     not the same. load_q: how the first input, q, is loaded; load_q_on_groups: the same there. given: a kernel
     given(memory, packed target, like) that returns what the algorithm gets between body and out; size(memory): the
     shape of one result, if n and bodies do not tell. suffix: of the names of forms for many states of entry points
@@ -147,7 +147,7 @@ class Entry:
 
     @lazy
     def on_groups(self) -> "Entry":
-        """The entry points for robots with joints on groups, of nq numbers in q: kernels in which the column q holds
+        """The entry points for robots with Lie-group joints, of nq numbers in q: kernels in which the column q holds
         Placements. That for a single state serves all robots."""
         return Entry(self._on_groups, ws.placed(self.Table), self._names, self.shape, self.targeted, self.name,
                      load_q=self._load_q_on_groups or load_placements, given=self._given, size=self._size,

@@ -33,14 +33,14 @@ class Inputs(NamedTuple):
 
 
 class Pair(NamedTuple):
-    """Two numbers of a configuration: of joints on groups q may have more of them than there are bodies."""
+    """Two numbers of a configuration: of Lie-group joints q may have more of them than there are bodies."""
 
     a: Scalar
     b: Scalar
 
 
 class Configuration(NamedTuple):
-    """The columns of a straight-line kernel for joints on groups: Inputs, but q as its numbers two by two."""
+    """The columns of a straight-line kernel for Lie-group joints: Inputs, but q as its numbers two by two."""
 
     q: Pair
     qd: Scalar
@@ -67,7 +67,7 @@ def straight_line(entry: Entry, links: Links, frames: Sequence[Frame] = (), targ
 
 def shortest(entries: Iterable[Entry], links: Links, frames: Sequence[Frame] = (),
              target: Target | None = None, pose_sources: Sequence[PoseSource] = ()) -> Entry | None:
-    """The Entry for one model alone, its links, frames and, with joints on groups, sources of poses as the model packs
+    """The Entry for one model alone, its links, frames and, with Lie-group joints, sources of poses as the model packs
     them, of the algorithm that takes the fewest operations there among several of the same results. None if all kernels
     would be longer than LONGEST, or one would divide by 0. Targeted entries require a target."""
     found = []

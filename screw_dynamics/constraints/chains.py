@@ -11,7 +11,7 @@ with sums over joints before i, or behind,
 
     dV/dq_i = [V_<i, A_i],   dV'/dq_i = [V'_<i, A_i] + [dV/dq_i, V - V_<i],   dV'/dqd_i = [V_<i - V_>i, A_i].
 
-The screws of a joint on a group are fixed to the body behind it in the tree. So along one of them all of these stay
+The screws of a Lie-group joint are fixed to the body behind it in the tree. So along one of them all of these stay
 where they are on the link's branch, and all move on that of `on`; and none is before another one."""
 from typing import Any, NamedTuple
 

@@ -116,7 +116,7 @@ def kernels(by: ModuleType) -> tuple[Callable, Callable]:
 
     @kernel
     def accelerate(links, body, given, most, out):
-        """Add to `out` (n) the accelerations; theta'' of joints on groups. Returns how many directions are held."""
+        """Add to `out` (n) the accelerations; theta'' of Lie-group joints. Returns how many directions are held."""
         largest = factorize(links, body, given)
         add_free(links, body, given, out)
         set_in_motion(links, body)

@@ -61,7 +61,7 @@ class GearLoss(Element):
 
     @property
     def is_dry(self) -> bool:
-        """True: the torque has a kink at rest."""
+        """Return True if the torque has a kink at rest."""
         return self.loss != 0.0
 
     def rows(self, robot: Robot) -> list[list[float]]:

@@ -83,7 +83,7 @@ class Kernels(NamedTuple):
     """Of a combination of laws, for robots of a structure: terms(memory, p, like, state, out) makes out (TERMS, n) what
     elements add up to at a State, of numbers like `like`; accounts(...) makes out (ACCOUNT,) their energy and power,
     and wrenches(...) out (slots, 6) the wrenches on bodies, in the frames of their links; on_groups: whether they serve
-    robots with joints on groups, also; name: by which messages tell them."""
+    robots with Lie-group joints, also; name: by which messages tell them."""
 
     terms: Callable
     accounts: Callable

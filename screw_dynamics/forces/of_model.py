@@ -1,4 +1,4 @@
-"""The elements of force that a model has of its own: what acts between motors and joints, and what it carries."""
+"""The force elements that a model has of its own: what acts between motors and joints, and what it carries."""
 from collections.abc import Iterator
 from dataclasses import replace
 

@@ -131,6 +131,6 @@ class JointSprings(Element):
         if min(*stiffness, *damping, 0.0) < 0.0:
             raise ValueError(f"stiffness and damping of {self} must be >= 0")
         if any(K and place < 0 for K, place in zip(stiffness, places, strict=True)):
-            raise ValueError(f"stiffness of {self} must be 0 where a velocity has no coordinate, of joints on groups")
+            raise ValueError(f"stiffness of {self} must be 0 where a velocity has no coordinate, of Lie-group joints")
         return [[1.0, float(k), float(place), 1.0, K, D, x * (place >= 0)]
                 for k, (place, K, D, x) in enumerate(zip(places, stiffness, damping, rest, strict=True)) if K or D]

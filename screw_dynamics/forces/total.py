@@ -102,7 +102,7 @@ class MachineCode:
 @lru_cache(64)
 def machine_code(laws: tuple[Law, ...], on_groups: bool, key: str | None,
                  functions: tuple[Callable, ...]) -> MachineCode:
-    """The MachineCode of laws: for one state of all robots, on lanes of those with joints on groups, or without."""
+    """The MachineCode of laws: for one state of all robots, on lanes of those with Lie-group joints, or without."""
     own = [function.__name__ for function in functions]
     return MachineCode(kernels_of(laws, True, own), kernels_of(laws, on_groups, own), key, functions)
 

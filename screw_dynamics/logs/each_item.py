@@ -188,7 +188,7 @@ def _names(function: Callable, items: Sequence[Any], options: Mapping[str, Any])
     try:
         with open(inspect.getfile(function), "rb") as file:
             code = function.__module__, function.__qualname__, file.read()
-    except (TypeError, OSError, AttributeError):            # of a console, say, or a partial one
+    except (TypeError, OSError, AttributeError):            # such as a function of a console, or a partial one
         code = function
     common, names = tokenize(code, options, __version__, ensure_deterministic=True), {}
     for k, item in enumerate(items):

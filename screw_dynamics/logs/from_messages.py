@@ -36,7 +36,7 @@ def recording(fs: Any, path: str, name: str, topics: Topics | None, gap: float |
         try:
             chosen = roles(channels, topics, name, notes)
         except ValueError as error:
-            raise ValueError(f"{error}{_said(notes)}") from None        # of a file that was cut, say
+            raise ValueError(f"{error}{_said(notes)}") from None        # such as a truncated file
         gathered, arrival = _gathered(files, allowance, chosen, notes)
     states = [gathered[topic] for topic in chosen["joint_states"] if topic in gathered]
     found = [stream for sample in states for stream in streams(sample, arrival, notes)]

@@ -49,7 +49,7 @@ class _Moving(NamedTuple):
     friction: float
     armature: float
     mimic: Mimic | None
-    frame: np.ndarray | None = None     # of a joint on a group, in the link
+    frame: np.ndarray | None = None     # of a Lie-group joint, in the link
 
 
 class ModelBuilder:

@@ -35,7 +35,7 @@ def with_drives(model: Model, drives: Mapping[str, Drive]) -> Model:
 
     A rigid drive is armature, and friction more. An elastic one is a body `<joint>_motor` more, moved by a joint of
     that name on the parent of the joint's link, along the same screw: its coordinate is theta, and its pose that of the
-    link at rest on its spring. Springs are elements of force, forces/of_model.py. With a carrier the rotor's inertia
+    link at rest on its spring. Springs are force elements, forces/of_model.py. With a carrier the rotor's inertia
     is taken from the carrier, and the body is the rotor. A rigid motor that several joints turn is a body, too, behind
     one without inertia for each of them. Armature that a driven joint had is the drive's to say: it is dropped.
     ValueError for a joint that does not exist, follows another, is on a group, or has a drive, and for names that are

@@ -53,7 +53,7 @@ class FloatingBase(NamedTuple):
 
 
 def floating_base(model: Model, others: bool = False) -> FloatingBase | None:
-    """The floating base of a model; None where none floats. ValueError names another joint on a group, unless there may
+    """The floating base of a model; None where none floats. ValueError names another Lie-group joint, unless there may
     be others."""
     base = None
     for i, (joint, frame) in enumerate(model.joint_frames.items()):
@@ -74,7 +74,7 @@ def floating_base(model: Model, others: bool = False) -> FloatingBase | None:
 
 
 def velocity_names(model: Model) -> tuple[str, ...]:
-    """A name for each velocity (n,): the joint's, or <joint>_<motion> of joints on groups, as add_macro_joint has."""
+    """A name for each velocity (n,): the joint's, or <joint>_<motion> of Lie-group joints, as add_macro_joint has."""
     return tuple(name for joint in model.joint_names for name in motion_names(model, joint))
 
 

@@ -89,7 +89,7 @@ class Model:
     """
 
     root: str                           # the link that does not move; its frame is the world frame
-    joint_names: tuple[str, ...]        # (j) one a joint; j = n unless there are joints on groups
+    joint_names: tuple[str, ...]        # (j) one a joint; j = n unless there are Lie-group joints
     joint_kinds: tuple[str, ...]        # (j) "revolute", "continuous", "prismatic", "helical", or one of GROUPS
     body_names: tuple[str, ...]         # (b) the link that moves
     body_joints: tuple[str, ...]        # (b) the joint that moves it, mimic joints included
@@ -109,7 +109,7 @@ class Model:
     frames: Mapping[str, tuple[int, np.ndarray]]         # every link: its body (-1: root) and pose (4, 4) in the body
     mimics: Mapping[str, tuple[str, float, float]]       # mimic joint: leader, multiplier, offset
     warnings: tuple[str, ...]           # what was odd about the source but could be used
-    # joint on a group: the pose (4, 4) in its link of the joint frame, in which its group moves
+    # Lie-group joint: the pose (4, 4) in its link of the joint frame, in which its group moves
     joint_frames: Mapping[str, np.ndarray] = field(default_factory=dict)
     # what holds beside the joints: closed loops, distances and gears; Robot leaves them open, ClosedLoopRobot does not
     constraints: tuple[Constraint, ...] = ()
@@ -175,7 +175,7 @@ class Model:
 
     @lazy
     def nq(self) -> int:
-        """The number of numbers in q: n unless there are joints on groups."""
+        """The number of numbers in q: n unless there are Lie-group joints."""
         return sum(len(group_joints.identity(kind)) for kind in self.joint_kinds)
 
     @lazy
@@ -518,7 +518,7 @@ class Model:
         p = checks.numbers("with_inertial_parameters", "parameters", parameters, self.inertial_parameters.shape)
         for wrong in np.flatnonzero(p * ~np.repeat(self.is_link, inertial_parameters.COUNT)):
             raise ValueError(f"{self.inertial_parameter_names[wrong]} is {p[wrong]:g}, but must be 0: a body inside a "
-                             "joint on a group has no inertia")
+                             "Lie-group joint has no inertia")
         return replace(self, inertias=inertial_parameters.matrix(p.reshape(-1, inertial_parameters.COUNT)))
 
 

@@ -53,7 +53,7 @@ class TreePhase:
         return are_euler_steps(self.robot, self.steps.integrator, self.steps.limits or self.steps.friction)
 
     def total(self) -> Any:
-        """The sum of the elements of force that steps take."""
+        """The sum of the force elements that steps take."""
         return self.rollouts.stepped(self.steps.forces, self.steps.friction)
 
     def entered(self, q: np.ndarray, qd: np.ndarray) -> np.ndarray:

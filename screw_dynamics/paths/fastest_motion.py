@@ -263,7 +263,7 @@ def time_optimal(robot: Robot, path: Any, *, velocity: Given = None, acceleratio
     ------
     ValueError
         If no motion is within the limits: the message names the limit and the place. If an argument is wrong, nothing
-        limits the motion, or an element of force is not linear in velocities.
+        limits the motion, or a force element is not linear in velocities.
 
     Warns
     -----
@@ -334,7 +334,7 @@ def _problem(robot, path, limits, friction, external) -> Problem:
 
 
 def _forces(robot, path, friction) -> ForceSum | None:
-    """The sum of the robot's own elements of force, None if it has none. ValueError for one that is not linear in
+    """The sum of the robot's own force elements, None if it has none. ValueError for one that is not linear in
     velocities along a path, as friction that acts."""
     if not (elements := of_model(robot.model, friction)):
         return None

@@ -23,7 +23,7 @@ SAME = 1e-12            # relative: what differs by less is the same to rounding
 
 class Derivatives(NamedTuple):
     """At parameters s (...): q (..., nq), and velocities, their derivatives and second derivatives by s (..., n), as if
-    s were the time. The last is 0 for velocities of joints on groups, of which nothing needs it."""
+    s were the time. The last is 0 for velocities of Lie-group joints, of which nothing needs it."""
 
     q: np.ndarray
     first: np.ndarray
@@ -140,7 +140,7 @@ class Path:
         -------
         Derivatives
             Configurations q (..., nq); and first, second and third (..., n), the velocities and their derivatives by s,
-            as if s were the time. The third is 0 for velocities of joints on groups.
+            as if s were the time. The third is 0 for velocities of Lie-group joints.
 
         Raises
         ------

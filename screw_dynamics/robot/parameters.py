@@ -33,7 +33,7 @@ class InertialParameters(Dynamics):
     frame, in the frame of the link. Pinocchio has the same order. kg, kg m and kg m^2.
 
     Links that are fixed to another are part of it. The root link has no parameters here: it does not move, so that no
-    effort depends on it. The bodies of a joint on a group but its last, which is the link, have parameters and columns
+    effort depends on it. The bodies of a Lie-group joint but its last, which is the link, have parameters and columns
     of zeros."""
 
     def __init__(self, model: Model, gravity: ArrayLike):

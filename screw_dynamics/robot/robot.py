@@ -374,7 +374,7 @@ class Robot(InertialParameters, Linearization, TimeDerivatives, InverseKinematic
 
     @property
     def forces(self) -> tuple[Element, ...]:
-        """The elements of force that the robot has of its own, `with_forces`, without those of its drives."""
+        """The force elements that the robot has of its own, `with_forces`, without those of its drives."""
         return self.model.forces
 
     def with_forces(self, forces: Sequence[Element]) -> Robot:

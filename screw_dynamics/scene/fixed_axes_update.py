@@ -12,7 +12,7 @@ import numpy as np
 from screw_dynamics.model.model import Model
 from screw_dynamics.simulation.linearization.tangent_maps import displacement
 
-TURNS = {"spherical": 3, "planar": 1, "free": 3}        # of joints on groups: how many of their velocities turn
+TURNS = {"spherical": 3, "planar": 1, "free": 3}        # of Lie-group joints: how many of their velocities turn
 
 
 class Motion(NamedTuple):

@@ -1,4 +1,4 @@
-"""The elements of force that act on a robot in a rollout."""
+"""The force elements that act on a robot in a rollout."""
 from collections.abc import Sequence
 from typing import Any
 

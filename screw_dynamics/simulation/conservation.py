@@ -205,7 +205,7 @@ def accumulated(steps: np.ndarray, axis: int = -1) -> np.ndarray:
 def energy_balance(robot: Any, t: ArrayLike, q: ArrayLike, qd: ArrayLike, tau: Efforts, total: ForceSum | None,
                    at_stop: np.ndarray | None = None, free: FreeStep | None = None,
                    threads: int | None = None) -> EnergyBalance:
-    """The EnergyBalance of a motion, see Robot.energy_balance. total: the elements of force that act; at_stop (...,
+    """The EnergyBalance of a motion, see Robot.energy_balance. total: the force elements that act; at_stop (...,
     samples - 1): the steps that end at a stop; free: what they would be without stops, if that is known."""
     along = Samples(robot, t, q, qd, tau)
 
@@ -247,7 +247,7 @@ def at_limits(model: Any, q: np.ndarray, lower: np.ndarray, upper: np.ndarray) -
 # ------------------------------------------------------------------------------------------------- momentum
 def momentum_balance(robot: Any, t: ArrayLike, q: ArrayLike, qd: ArrayLike, tau: Efforts, total: ForceSum | None,
                      threads: int | None = None) -> MomentumBalance:
-    """The MomentumBalance of a motion, see Robot.momentum_balance. total: the elements of force that act."""
+    """The MomentumBalance of a motion, see Robot.momentum_balance. total: the force elements that act."""
     bases, along = floating_joints(robot.model), Samples(robot, t, q, qd, tau)
     with np.errstate(all="ignore"):
         momentum, moment = momentum_and_moment(robot, along.q, along.qd, threads)
@@ -337,7 +337,7 @@ def records(record: str | Iterable[str], model: Any) -> tuple[str, ...]:
 def recorded(robot: Any, names: Iterable[str], motion: tuple[np.ndarray, np.ndarray, np.ndarray], every: int,
              tau: Efforts, limits: bool, total: ForceSum | None, free: FreeStep | None, threads: int | None
              ) -> RecordedMotion:
-    """Every so many samples of a motion, with what is recorded along all of them. total: the elements of force that
+    """Every so many samples of a motion, with what is recorded along all of them. total: the force elements that
     acted."""
     (t, q, qd), model = motion, robot.model
     found: dict[str, Any] = {}

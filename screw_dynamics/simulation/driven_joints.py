@@ -20,7 +20,7 @@ AT_LIMIT = 1.0 - 1e-12       # of a limit: less is not there yet
 
 class DrivenJoints(NamedTuple):
     """Of each velocity friction, position stops, what drives it, and the gains of its servo; where in q its coordinate
-    is (-1: nowhere, of joints on groups, which have no stops, and whose servos follow velocities); stiffness and rest
+    is (-1: nowhere, of Lie-group joints, which have no stops, and whose servos follow velocities); stiffness and rest
     of a spring, which are 0; its limit, 1 where its command is clipped already, the share of its effort that a servo or
     gravity compensation gives, and the ends of the line of torque over speed. `DrivenJoints(*table)` of an array (ROWS,
     n) are its rows."""

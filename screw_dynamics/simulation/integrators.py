@@ -100,7 +100,7 @@ LINEARIZED = "semi_implicit_euler", "rk4"           # whose steps have derivativ
 
 
 def check_elements(integrator: str, elements: Iterable[Element]) -> None:
-    """ValueError, with the first element of force that is steep near rest, if an integrator does not take it."""
+    """ValueError, with the first force element that is steep near rest, if an integrator does not take it."""
     for element in elements:
         if element.is_dry and not INTEGRATORS[integrator].dry_friction:
             takers = ", ".join(name for name, other in INTEGRATORS.items() if other.dry_friction)

@@ -17,7 +17,7 @@ from screw_dynamics.numbers.memory import Shared
 from screw_dynamics.numbers.scalars import some, where
 from screw_dynamics.numbers.values import Scalar, kernel, noinline, null, over
 
-# The first among the addresses of compiled functions; at ELEMENTS are the numbers of the elements of force, and
+# The first among the addresses of compiled functions; at ELEMENTS are the numbers of the force elements, and
 # RESTORE says what PROJECT brings back after a step; DETECT and SOLVE are those of contacts, which PROJECT calls, and
 # FACTORS is 1 where FORWARD leaves M^-1 in the workspace for them.
 FORWARD, CONTROLLER, MOMENTA, FORCES, ELEMENTS, PROJECT, RESTORE, DETECT, SOLVE, FACTORS = range(10)

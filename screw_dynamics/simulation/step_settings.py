@@ -72,7 +72,7 @@ class StepSettings:
         return settings
 
     def total(self, forces: Sequence[Element] | None, friction: bool = False, springs: Any = None) -> ForceSum | None:
-        """The sum of elements of force on the robot, with the model's friction and springs at the joints if they act;
+        """The sum of force elements on the robot, with the model's friction and springs at the joints if they act;
         None for none."""
         return self._sum_of(acting(self._model, forces, friction, springs))
 
@@ -128,7 +128,7 @@ class StepSettings:
             calls[CONTROLLER] = found.address
             if FRICTION in found.methods and friction_of(self._model):
                 raise ValueError(f"a compiled controller cannot call robot.{FRICTION} of a robot with friction of its "
-                                 "own as an element of force: robot.forces, or a rigid motor that several joints turn")
+                                 "own as a force element: robot.forces, or a rigid motor that several joints turn")
             for name in found.methods.difference((FRICTION,)):
                 calls[METHODS[name]] = self._methods[name].address(kind_of(found.lanes))
         return settings

@@ -29,7 +29,7 @@ Wrenches = Mapping[str, np.ndarray]     # {link: (6,)}, (torque, force), in the 
 class Actuators:
     """Motors, servos and brakes, one a joint. The effort of motors and servos is limited, that of brakes is not.
 
-    Servos and brakes compensate wrenches on links, friction, the elements of force `forces`, and what the robot
+    Servos and brakes compensate wrenches on links, friction, the force elements `forces`, and what the robot
     touches. A weakened servo gives a share of what it would; nothing compensates that. t: simulated time, s.
 
     contact_model: the robot and what surrounds it; q, qd and past states are then those of everything. None for a robot

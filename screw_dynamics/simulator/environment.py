@@ -71,7 +71,7 @@ class Environment:
         return tuple(dict.fromkeys(collider.name for collider in self._scene.contact_model.colliders))
 
     def use(self, robot: Robot) -> None:
-        """Be around another robot of the same links, under another gravity, say, or with payloads."""
+        """Replace the robot by one with the same links, such as with other gravity or with payloads."""
         self._scene = self._scene.copy(with_loops(robot))
         self._renew()
 

@@ -28,7 +28,7 @@ class Reference(Protocol):
         """The motion at simulated times (k,) in ns, int64, ascending: those of the steps to come, or the present one.
 
         It must be a function of the times alone, the mask not even of these, or the motion would depend on how many
-        steps are made at a time; the times after its end, too, need an answer, its last position at rest, say."""
+        steps are made at a time; the times after its end, too, need an answer, such as its last position at rest."""
 
 
 class Tracking:

@@ -13,7 +13,7 @@ from .schema import NUMBER, POSITIVE, VECTOR, Numbers, Schema, copied, copied_na
 
 EXTENSION = "screw_dynamics"
 CONSTRAINTS = "loop_joint", "distance", "gear"
-FORCES: Mapping[str, type] = {records.tag(kind): kind for kind in KINDS.values()}       # their elements of force
+FORCES: Mapping[str, type] = {records.tag(kind): kind for kind in KINDS.values()}       # their force elements
 
 # Constraints, which no other reader of URDF knows, but for the <loop_joint> of Isaac Sim's, which stands in <robot>.
 _END = Schema(required={"link": name_form}, optional={"xyz": VECTOR, "rpy": VECTOR}, strict=True)

@@ -77,7 +77,7 @@ def read_urdf(source: Source, base_link: str | None = None, tip_link: str | None
     Bodies, and so joint names, come depth-first from the root, the children of a link in the order of their joints'
     names (as strings; Pinocchio's order too). The order of the file's elements has no influence on the model.
 
-    Joints of the types floating and planar are joints on groups anywhere: a floating one "free", and the axis of a
+    Joints of the types floating and planar are Lie-group joints anywhere: a floating one "free", and the axis of a
     planar one is the normal of its plane.
 
     Loops that elements <loop_joint> and <distance> close, and <gear>s, are Model.constraints; see docs/closed_loops.md.

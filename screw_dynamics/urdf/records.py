@@ -1,4 +1,4 @@
-"""Dataclasses of numbers and names, drives and elements of force, as elements of XML, and back, by their fields alone.
+"""Dataclasses of numbers and names, drives and force elements, as elements of XML, and back, by their fields alone.
 
 A number, several, or a name are an attribute; a field with another dataclass is an element of its kind's name; {joint:
 factor} are elements <joint name="..." factor="..."/>. What a field has by default is left out. Numbers are written with

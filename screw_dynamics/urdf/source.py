@@ -76,7 +76,7 @@ def read_file(location: str) -> bytes:
     """Return the bytes of a file at a path or address, at most LARGEST_SOURCE + 1. Raises UrdfError without a file."""
     path = resolve(location)
     try:
-        # Opening a named pipe, say, would wait for its other end.
+        # Opening a named pipe would wait for its other end.
         if os.path.exists(path) and not os.path.isfile(path):
             raise UrdfError("not a file")
         with open(path, "rb") as file:

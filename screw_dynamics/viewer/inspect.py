@@ -73,7 +73,7 @@ def _tree(model: Model) -> Iterator[str]:
 
 
 def _moving(model: Model) -> list[int]:
-    """The bodies, by index, that are links: of those of a joint on a group the last."""
+    """The bodies, by index, that are links: of those of a Lie-group joint the last."""
     joints = model.body_joints
     return [i for i, joint in enumerate(joints) if joint not in joints[i + 1:i + 2]]
 

@@ -225,7 +225,7 @@ class Scene:
             base = axis.point + max(0.0, outside[0] - 0.25 * size) * axis.direction
             self._add("screws", f"{parent}/screw", glyphs.screw_mesh(axis.kind, size),
                       glyphs.along(axis.direction, base), SCREWS[axis.kind])
-            if model.body_names[i] in model.frames:     # the last body of a joint on a group
+            if model.body_names[i] in model.frames:     # the last body of a Lie-group joint
                 label = self._scene.add_label(f"{parent}/name", model.body_joints[i], position=axis.point,
                                               visible=False, font_screen_scale=0.8, anchor="center-left")
                 self.layers["names"].append(label)

@@ -93,7 +93,7 @@ def test_so_it_is_by_every_solver(robot, motion, solver):
 
 
 def test_gravity_torque_is_the_gradient_of_an_energy(robot, motion):
-    """So the derivatives of its efforts by q are symmetric, but for the brackets of joints on groups."""
+    """So the derivatives of its efforts by q are symmetric, but for the brackets of Lie-group joints."""
     if not robot.model.on_groups:
         zero = np.zeros(robot.n)
         by_q, by_qd, _ = robot.inverse_dynamics_derivatives(motion[0], zero, zero)

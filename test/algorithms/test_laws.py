@@ -246,7 +246,7 @@ def test_the_same_tree_rooted_at_another_link_moves_the_same(seed, rng):
 
 
 def inverted(kind, g):
-    """The numbers of g^-1, and Ad_g on the velocities of a joint on a group."""
+    """The numbers of g^-1, and Ad_g on the velocities of a Lie-group joint."""
     if kind == "planar":
         c, s = np.cos(g[2]), np.sin(g[2])
         R = np.array([[c, -s], [s, c]])

@@ -55,7 +55,7 @@ def worst(quantity, robot, oracle, states):
     """The largest relative error of a quantity over the states."""
     def of_each(computed):
         return np.array([quantity(computed, State(*state)) for state in zip(*states, strict=True)])
-    # One by one for joints on groups, whose kernels for batches would be compiled for this alone.
+    # One by one for Lie-group joints, whose kernels for batches would be compiled for this alone.
     found, expected = of_each(robot) if robot.model.on_groups else quantity(robot, states), of_each(oracle)
     axes = tuple(range(1, found.ndim))
     scale = np.maximum(np.abs(expected).max(axis=axes, initial=0.0), NOTHING)
@@ -94,11 +94,11 @@ def test_real_robot_with_a_floating_base(name, report):
     report(f"{name}, floating", robot.n, *compare(robot, oracle_of_urdf(PATHS[name], robot), STATES // 10))
 
 
-@pytest.mark.parametrize("of", [KINDS, (*GROUPS, *KINDS)], ids=["joints of one degree", "joints on groups"])
+@pytest.mark.parametrize("of", [KINDS, (*GROUPS, *KINDS)], ids=["joints of one degree", "Lie-group joints"])
 @pytest.mark.parametrize("seed", [pytest.param(seed, marks=[pytest.mark.slow] * (seed >= FEW))
                                   for seed in range(TREES)])
 def test_random_tree(seed, of, report):
     parts = random_tree(np.random.default_rng(seed), joints=3 + seed % 10, mimics=seed % 3 // 2, of=of)
     robot = sd.Robot(model_of(parts))
-    name = f"random tree {seed}{', joints on groups' * (of != KINDS)}"
+    name = f"random tree {seed}{', Lie-group joints' * (of != KINDS)}"
     report(name, robot.n, *compare(robot, oracle_of_parts(parts, robot), TREE_STATES))

@@ -55,7 +55,7 @@ def test_products_with_the_parameters_of_any_links(robot, motion, rng):
 
 
 def test_efforts_of_joints_on_groups_are_linear_in_the_parameters(rng):
-    """In plain Python, with joints on groups anywhere, so that the frames of what they carry turn."""
+    """In plain Python, with Lie-group joints anywhere, so that the frames of what they carry turn."""
     robot = sd.Robot(model_of(random_tree(rng, 9, 0, (*GROUPS, *KINDS))))
     q, qd, qdd = robot.random_configuration(seed=rng), *rng.standard_normal((2, robot.n))
     Y = plain(robot, "torque_regressor", q, qd, qdd, target=target_of(robot, robot.model.root)).astype(float)
@@ -109,7 +109,7 @@ def test_bodies_inside_joints_on_groups_have_no_parameters():
     p = robot.inertial_parameters.copy()
     assert not p[:50].any() and p[50] > 0.0
     p[3] = 1.0
-    with pytest.raises(ValueError, match=f"^{names[3]} is 1, but must be 0: a body inside a joint on a group has no "
+    with pytest.raises(ValueError, match=f"^{names[3]} is 1, but must be 0: a body inside a Lie-group joint has no "
                                          "inertia$"):
         robot.with_inertial_parameters(p)
 

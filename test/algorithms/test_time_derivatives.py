@@ -47,7 +47,7 @@ def test_recursions_against_infinitesimals(robot, motion, representation, order)
         assert error(found[k].astype(float), expected) < 1e-13
 
 
-# Kernels for hybrid twists, and below those for batches and joints on groups, take their time to compile.
+# Kernels for hybrid twists, and below those for batches and Lie-group joints, take their time to compile.
 @pytest.mark.slow
 @pytest.mark.parametrize("representation", ["body", pytest.param("hybrid", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("mimics", [0, 2])

@@ -16,7 +16,7 @@ from support.random_trees import KINDS as TREE_KINDS
 HELICAL = {"helical", "planar_helical"}
 
 
-# Kinds of joints, each on a tree with joints on groups; and some on trees without, for which fewer kernels compile.
+# Kinds of joints, each on a tree with Lie-group joints; and some on trees without, for which fewer kernels compile.
 ON_TREES = [*((kind, False) for kind in ("revolute", "universal", "distance")),
             *(pytest.param(kind, True, marks=pytest.mark.slow) for kind in (*KINDS, "distance"))]
 

@@ -8,7 +8,7 @@ from screw_dynamics.numbers.tables import size
 from support.random_trees import GROUPS, KINDS, model_of, random_tree
 
 
-@pytest.mark.parametrize("of", [KINDS, (*GROUPS, *KINDS)], ids=["joints of one degree", "joints on groups"])
+@pytest.mark.parametrize("of", [KINDS, (*GROUPS, *KINDS)], ids=["joints of one degree", "Lie-group joints"])
 @pytest.mark.parametrize("lanes", [1, 8])
 def test_tables_of_all_algorithms_fit_with_poses_in_place_of_coordinates(of, lanes):
     robot = sd.Robot(model_of(random_tree(np.random.default_rng(3), joints=4, of=of)))

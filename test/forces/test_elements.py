@@ -1,4 +1,4 @@
-"""What each element of force is: against MuJoCo, against formulas of the textbook in NumPy, and what is refused."""
+"""What each force element is: against MuJoCo, against formulas of the textbook in NumPy, and what is refused."""
 import mujoco
 import numpy as np
 import pytest

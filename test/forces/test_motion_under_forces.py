@@ -22,7 +22,7 @@ def swirl(t, q, qd, p, tau):
 
 
 class Tree:
-    """A robot, every element of force on it, and a state."""
+    """A robot, every force element on it, and a state."""
 
     def __init__(self, kinds, damped=True):
         rng = np.random.default_rng(5)

@@ -42,7 +42,7 @@ def test_numbers_are_those_of_the_base_and_of_the_joints(robot):
     assert "saturated.hip" in check(recording, robot).row
 
 
-@pytest.mark.slow       # compiles kernels for batches of joints on groups
+@pytest.mark.slow       # compiles kernels for batches of Lie-group joints
 def test_nothing_is_left_of_a_robot_that_falls(robot):
     """It turns and falls, and nothing touches it: no effort on the base, and none at the hip."""
     v = np.zeros(robot.n)

@@ -46,7 +46,7 @@ def test_no_array_of_a_constraint_of_a_model_can_be_written():
 
 @pytest.mark.parametrize("kind", GROUPS)
 def test_the_links_among_the_bodies_have_the_inertia(kind):
-    """A joint on a group is several bodies, of which the last one is the link that was asked for."""
+    """A Lie-group joint is several bodies, of which the last one is the link that was asked for."""
     builder = sd.ModelBuilder("root")
     builder.add_screw("first", "upper", "root", (0, 0, 1), mass=1.0)
     builder.add_group_joint(kind, "group", "hand", "upper", inertia=np.eye(6))
@@ -57,7 +57,7 @@ def test_the_links_among_the_bodies_have_the_inertia(kind):
     assert (model.inertias.any(axis=(1, 2)) == model.is_link).all()
     doubled = model.with_inertial_parameters(2.0 * model.inertial_parameters)
     assert np.allclose(doubled.inertias, 2.0 * model.inertias, rtol=1e-15)
-    with pytest.raises(ValueError, match="must be 0: a body inside a joint on a group has no inertia"):
+    with pytest.raises(ValueError, match="must be 0: a body inside a Lie-group joint has no inertia"):
         model.with_inertial_parameters(np.ones_like(model.inertial_parameters))
 
 

@@ -126,7 +126,7 @@ def test_grids_have_all_breaks_and_points_between_them(arm):
     assert np.diff(grid).max() <= path.length / 400 * (1.0 + 1e-9)
 
 
-@pytest.mark.slow      # compiles what takes many states with joints on groups
+@pytest.mark.slow      # compiles what takes many states with Lie-group joints
 def test_a_quarter_turn_of_a_free_body_is_bang_bang(flyer):
     """The fastest from rest to rest under the greatest angular acceleration A: 2 sqrt(angle / A)."""
     q = np.stack([flyer.neutral()] * 2)

@@ -1,4 +1,4 @@
-"""Elements of force in simulator_node: their parameter, and that they act as without ROS."""
+"""Force elements in simulator_node: their parameter, and that they act as without ROS."""
 import json
 import signal
 

@@ -47,7 +47,7 @@ def test_every_panel_shows_its_joint_and_the_energy_is_that_of_the_robot(arm, fi
     assert np.ptp(shown["total"]) < 1e-2 * np.ptp(shown["potential"])      # a rollout without friction conserves it
 
 
-@pytest.mark.slow       # kernels for batches of joints on groups
+@pytest.mark.slow       # kernels for batches of Lie-group joints
 def test_turns_and_slides_of_joints_on_groups_have_a_panel_each(figures):
     builder, body = sd.ModelBuilder("world"), sd.inertia_matrix(1.0, np.zeros(3), np.eye(3))
     builder.add_group_joint("free", "base", "trunk", "world", inertia=body, limits={"x": sd.Limits(velocity=1.0)})

@@ -1,4 +1,4 @@
-"""How configurations with joints on groups change, in plain Python: SciPy's exponentials, and what is dual to what."""
+"""How configurations with Lie-group joints change, in plain Python: SciPy's exponentials, and what is dual to what."""
 import numpy as np
 import pytest
 from scipy.linalg import expm, expm_frechet

@@ -1,4 +1,4 @@
-"""Motions of joints on groups: how the numbers of a configuration change in time, by Leibniz' rule, exactly."""
+"""Motions of Lie-group joints: how the numbers of a configuration change in time, by Leibniz' rule, exactly."""
 from math import comb
 
 import numpy as np

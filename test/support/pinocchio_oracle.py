@@ -8,7 +8,7 @@ import numpy as np
 import pinocchio as pin
 
 ANGULAR_FIRST = [3, 4, 5, 0, 1, 2]
-# Which of its velocities are ours, of joints on groups.
+# Which of its velocities are ours, of Lie-group joints.
 VELOCITIES = {"JointModelFreeFlyer": ANGULAR_FIRST, "JointModelPlanar": [2, 0, 1], "JointModelSpherical": [0, 1, 2]}
 FRAMES = {"body": pin.LOCAL, "spatial": pin.WORLD, "hybrid": pin.LOCAL_WORLD_ALIGNED}
 

@@ -1,4 +1,4 @@
-"""The velocities of joints on groups as vector fields, which do not commute, and the connection in them."""
+"""The velocities of Lie-group joints as vector fields, which do not commute, and the connection in them."""
 import numpy as np
 
 from support.matrices import ad
@@ -17,7 +17,7 @@ def structure_constants(robot):
 
 
 def connection(robot, q):
-    """Gamma_ijk of the mass matrix by Koszul's formula: the Christoffel symbols, and for joints on groups with the
+    """Gamma_ijk of the mass matrix by Koszul's formula: the Christoffel symbols, and for Lie-group joints with the
     brackets of their velocities, of which 2 Gamma_ijk has <[k, j], i> - <[k, i], j> - <[j, i], k>."""
     dM = gradient(robot, "mass_matrix", q)
     B = np.einsum("il,lkj->ikj", robot.mass_matrix(q), structure_constants(robot))

@@ -132,7 +132,7 @@ def test_what_no_element_of_the_group_is_cannot_be_locked(lock, message):
 
 
 def test_parts_of_a_tree_with_such_joints():
-    """From any link down to any other, the joints on groups of the way are kept and no others."""
+    """From any link down to any other, the Lie-group joints of the way are kept and no others."""
     whole = sd.Robot.from_urdf(CART)
     with pytest.warns(sd.UrdfWarning, match="tip_link cuts off joint 'thrown' and the 1 kg"):
         way = sd.Robot.from_urdf(CART, tip_link="arm")

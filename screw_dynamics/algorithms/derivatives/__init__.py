@@ -1,7 +1,7 @@
 """Partial derivatives of the dynamics by configuration, velocities, accelerations and efforts; [MD] 6.1.
 
 Derivatives by the configuration are along the joint screws: of a function f, d f(q exp(h e_i)) / dh at h = 0, where q
-exp(h e_i) is q + h e_i for joints of one degree of freedom, and for joints on groups what Robot.integrate returns."""
+exp(h e_i) is q + h e_i for joints of one degree of freedom, and for Lie-group joints what Robot.integrate returns."""
 from collections.abc import Sequence
 
 from screw_dynamics.compiled.entry import Entry

@@ -20,7 +20,7 @@ def coordinates_alone(links: Link, body: ForwardDynamicsDerivatives) -> None:
 
 @kernel
 def on_groups(links: Link, body: ForwardDynamicsDerivatives) -> None:
-    """Make the accelerations in body.qdd those of the coordinates of joints on groups."""
+    """Make the accelerations in body.qdd those of the coordinates of Lie-group joints."""
     add_products(links, body.q, body.qd, -1.0, body.qdd)
 
 

@@ -60,7 +60,7 @@ def rest(links: Link, body: RigidBodies) -> None:
 @kernel
 def rigid_body(links: Link, body: RigidBodies, i: int) -> Inertia:
     """Fill the columns from R on for body i in the motion with q'' = 0. Returns its inertia about its origin; [MD]
-    (75), (54), (55). Linear velocities do not enter. Of the bodies of a joint on a group the last alone has mass."""
+    (75), (54), (55). Linear velocities do not enter. Of the bodies of a Lie-group joint the last alone has mass."""
     p, X, M, E, q = links.parent[i], links.X[i], links.M[i], links.E[i], body.q
     R, r, J, w, Vd, S, F = body.R, body.r, body.J, body.w, body.Vd, body.S, body.F[i]
     C = pose(E, q[i])

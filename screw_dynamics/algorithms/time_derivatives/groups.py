@@ -1,4 +1,4 @@
-"""The time derivatives of coordinates that give those of the velocities of joints on groups; see group_rates."""
+"""The time derivatives of coordinates that give those of the velocities of Lie-group joints; see group_rates."""
 from collections.abc import Callable
 from typing import Any
 
@@ -23,7 +23,7 @@ def products(X: list, body: Any, order: int, first: int, last: int) -> Twist:
 
 
 def inverse_on_groups(algorithm: Callable, second: bool) -> Callable:
-    """The algorithm, for velocities of joints on groups: theta'', theta''' and, for the second derivative, theta''''
+    """The algorithm, for velocities of Lie-group joints: theta'', theta''' and, for the second derivative, theta''''
     in place of V', V'' and V'''."""
     @kernel
     def on_groups(links, body, out):

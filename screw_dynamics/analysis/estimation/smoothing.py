@@ -57,7 +57,7 @@ def check_efforts(model: Model, tau: np.ndarray) -> None:
 
 def motion_pieces(robot: Robot, t: np.ndarray, q: np.ndarray, tau: np.ndarray, window: float, degree: int = DEGREE,
                   forces: Sequence[Element] = (), breaks: Sequence[int] = ()) -> list[Piece]:
-    """The pieces of a robot's recording, in velocities; to the efforts those of elements of force are added.
+    """The pieces of a robot's recording, in velocities; to the efforts those of force elements are added.
 
     breaks: rows before which a piece ends. ValueError when there is none, or an element does not fit the robot."""
     total, q = robot.total_force(forces), configuration_space.continuous(robot.model, robot.normalize(q))

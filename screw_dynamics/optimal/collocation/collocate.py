@@ -220,7 +220,7 @@ def _check_stretching(program, x):
 
 
 def _forces(robot, forces, friction):
-    """The sum of elements of force, or None."""
+    """The sum of force elements, or None."""
     if checks.flag("friction", friction) and (dry := np.flatnonzero(robot.model.friction)).size:
         joint = next(name for name, at in robot.model.v_slices.items() if at.start == dry[0])
         raise ValueError(f"friction: joint {joint!r} has dry friction of {robot.model.friction[dry[0]]:g}, which is "

@@ -105,7 +105,7 @@ class RobotJoints:
         return W
 
     def _to_children(self, poses):
-        """Return, for each joint, the matrix that transforms a twist from the frame of the parent to that of the
+        """Yield, for each joint, the matrix that transforms a twist from the frame of the parent to that of the
         child."""
         for freedom in self.freedoms:
             outer = poses[freedom.parent] if freedom.parent < len(poses) else np.eye(4)
@@ -184,7 +184,7 @@ _QUARTER = np.array(((0.0, -1.0, 0.0, 0.0), (1.0, 0.0, 0.0, 0.0), (0.0, 0.0, 1.0
 
 
 def _links(model: Model):
-    """The bodies with inertia: of a joint on a group its last."""
+    """The bodies with inertia: of a Lie-group joint its last."""
     last = dict(zip(model.body_joints, model.body_names, strict=True))
     return list(last.values())
 

@@ -1,7 +1,7 @@
 """Derivatives of any order of inverse and forward dynamics, in time and in coordinates, floating bases among them.
 
 The recursions run once on Taylor series (numbers/taylor.py), after which each further order takes one pass over their
-operations: N orders take O(N^2), where nested differentiation takes O(3^N). Of joints on groups the numbers of q follow
+operations: N orders take O(N^2), where nested differentiation takes O(3^N). Of Lie-group joints the numbers of q follow
 from the velocity by their own differential equation, p' = R v and z' = z (w, 0) / 2 of a quaternion z, coefficient by
 coefficient; their rates are the derivatives of the velocity, as in robot.inverse_dynamics_time_derivatives.
 
@@ -46,7 +46,7 @@ def inverse_dynamics_partials(robot: Robot, q: ArrayLike, qd: ArrayLike, qdd: Ar
     q_i^(j), for r further derivatives of q.
 
     From d tau = A_0 dq + A_1 dq' + A_2 dq'' by Leibniz's rule: the sum of comb(r, j - i) A_i^(r - j + i) over
-    i. ValueError for joints on groups, on which the order of derivatives matters."""
+    i. ValueError for Lie-group joints, on which the order of derivatives matters."""
     checks.coordinates_alone("inverse_dynamics_partials", robot.model)
     A, r = inverse_dynamics_derivatives(robot, q, qd, qdd, *rates), len(rates)
     return np.stack([sum(comb(r, j - i) * A[..., r - j + i, i, :, :] for i in range(3) if 0 <= j - i <= r)

@@ -6,7 +6,7 @@ of body i and u = J_i q_i' the part of its joint, in the representations "body",
     V_i = A V_p + u,   V_i' = A V_p' + bracket + J_i q_i'',   A the map to the frame and the point of body i,
 
 where the paper has several forms of the bracket, BRACKETS here, and names the one to use in its algorithm, ALGORITHM.
-Mimic joints add up in the effort of their coordinate. ValueError for joints on groups: their rates are no derivatives.
+Mimic joints add up in the effort of their coordinate. ValueError for Lie-group joints: their rates are no derivatives.
 The compiled recursions are those of `Robot(model, representation=...)`."""
 from typing import NamedTuple
 

@@ -1,4 +1,4 @@
-"""Configurations of joints on groups in symbols: where their quaternions are, and how their numbers change."""
+"""Configurations of Lie-group joints in symbols: where their quaternions are, and how their numbers change."""
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 

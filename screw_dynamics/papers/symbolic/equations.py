@@ -51,8 +51,8 @@ def equations_of_motion(robot: facade.Robot | Model | Sequence[Placed], gravity:
     body that carries it, at q = 0. What is fixed to a link is part of its mass, com and inertia.
 
     coordinates: nq names or symbols, or one name from which they are numbered, "q" for q_1, q_2 ...; unless given, q_
-    and the joint's name, and for joints on groups that of the number: q_ball_qx, q_base_x. velocities: n, alike; unless
-    given, qd_1 for q_1, and v_ball_rx for joints on groups (v_1, v_2 ... where coordinates are numbered). Accelerations
+    and the joint's name, and for Lie-group joints that of the number: q_ball_qx, q_base_x. velocities: n, alike; unless
+    given, qd_1 for q_1, and v_ball_rx for Lie-group joints (v_1, v_2 ... where coordinates are numbered). Accelerations
     are called qdd_1, vd_1. Symbols of quaternions stand for unit ones unless simplify is False.
 
     exact: floats within `tolerance` (times the largest of their vector or matrix) of a simple fraction, or of the root
@@ -88,7 +88,7 @@ class Mechanism(NamedTuple):
 
     links: list[Link]
     frames: Mapping[str, Frame]
-    pose_sources: list[PoseSource]                 # none unless there are joints on groups
+    pose_sources: list[PoseSource]                 # none unless there are Lie-group joints
     joints: list[tuple[str, str]]
 
 
@@ -117,7 +117,7 @@ class EquationsOfMotion:
     """M(q) q'' + C(q, q') q' + g(q) = tau in SymPy's symbols; each result is computed at its first use.
 
     q, qd, qdd: columns of symbols; parameters: the other symbols, by name. Matrices are immutable. C is that of the
-    Christoffel symbols, [MD] (83), (85). Frames and representations are those of Robot's methods. For joints on groups
+    Christoffel symbols, [MD] (83), (85). Frames and representations are those of Robot's methods. For Lie-group joints
     qd are the velocities of docs/group_joints.md and qdd their rates, C as there, and q' is `q_rates`."""
 
     def __init__(self, q: Sequence[sympy.Symbol], qd: Sequence[sympy.Symbol], qdd: Sequence[sympy.Symbol],
@@ -177,7 +177,7 @@ class EquationsOfMotion:
     # --------------------------------------------------------------------------------------------- kinematics
     @lazy
     def q_rates(self) -> sympy.ImmutableMatrix:
-        """q' (nq, 1): qd, but for joints on groups, of which R' = R w~ and p' = R v make the numbers change."""
+        """q' (nq, 1): qd, but for Lie-group joints, of which R' = R w~ and p' = R v make the numbers change."""
         q, qd = self._scalars(2)
         return self._written(np.array(rates(q, qd, self._mechanism.joints), dtype=object))
 

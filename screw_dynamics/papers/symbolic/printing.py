@@ -63,7 +63,7 @@ def text(equations: Any, results: Iterable[str], digits: int) -> str:
 def latex_names(equations: Any) -> dict[sympy.Symbol, str]:
     """The coordinates and their derivatives in LaTeX: q_knee is q_{\\mathrm{knee}}, and qd_knee has a dot."""
     names = {}
-    velocities = [v for v in equations.qd if v not in set(map(rate, equations.q))]         # of joints on groups
+    velocities = [v for v in equations.qd if v not in set(map(rate, equations.q))]         # of Lie-group joints
     for x in (*equations.q, *velocities):
         base, _, below = str(x).partition("_")
         base = sympy.latex(sympy.Symbol(base)) if base else r"\_"

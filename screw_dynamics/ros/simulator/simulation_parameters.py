@@ -27,7 +27,7 @@ class SimulationParameters:
     """The parameters of a node that make simulations: `settings`, and those of single joints.
 
     homes, interfaces: the initial positions and the command interfaces of the joints of the robot seen last; forces:
-    the elements of force that act. The node offers `settings`, `description` and `log`. ValueError when an override
+    the force elements that act. The node offers `settings`, `description` and `log`. ValueError when an override
     does not fit."""
 
     def __init__(self, node):

@@ -40,7 +40,7 @@ class Stage(NamedTuple):
 def of_tree(robot: Any, q: np.ndarray, qd: np.ndarray, tau: np.ndarray, external: Mapping[str, ArrayLike] | None = None,
             threads: int | None = None, added: np.ndarray | None = None, wanted: bool = True) -> tuple:
     """The accelerations of a Robot's forward dynamics, None unless they are wanted, and their derivatives (..., n, n)
-    by q, qd and tau. added (..., n): inertia of joints; of joints on groups it resists qdd less the products of
+    by q, qd and tau. added (..., n): inertia of joints; of Lie-group joints it resists qdd less the products of
     velocities."""
     if added is None:
         return (robot.forward_dynamics(q, qd, tau, external, threads=threads) if wanted else None,

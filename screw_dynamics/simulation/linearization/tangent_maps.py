@@ -162,7 +162,7 @@ def products(model: Model, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 # ------------------------------------------------------------------------------------------------- a group
 def _groups(model):
-    """Kind and velocities of the joints on groups."""
+    """Kind and velocities of the Lie-group joints."""
     for joint, kind in zip(model.joint_names, model.joint_kinds, strict=True):
         if kind in GROUPS:
             yield kind, model.v_slices[joint]

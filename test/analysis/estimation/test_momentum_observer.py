@@ -89,7 +89,7 @@ def test_without_contact_the_error_is_of_the_second_order_in_the_time_step(robot
     assert (ratios > 3.5).all() and errors[-1] < 1e-4, errors
 
 
-@pytest.mark.slow       # rollouts with joints on groups
+@pytest.mark.slow       # rollouts with Lie-group joints
 def test_a_wrench_on_a_floating_robot_comes_through_with_an_error_of_the_second_order():
     """A force on the base that no joint feels, and one on a joint; the base has no motors."""
     robot = real_robot(ROBOTS["panda"][0], tip_link="panda_link8", floating_base=True)

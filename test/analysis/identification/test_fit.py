@@ -280,7 +280,7 @@ def test_the_report_shows_what_was_found(drawn, built, rng, tmp_path):
     assert (tmp_path / "report.png").stat().st_size > 50_000
 
 
-@pytest.mark.slow       # compiles kernels for batches of joints on groups
+@pytest.mark.slow       # compiles kernels for batches of Lie-group joints
 def test_a_floating_base(rng):
     """Nothing touches it, and its base shows what its joints do not."""
     drawn = real_robot("anymal_b_simple_description/robots/anymal.urdf", floating_base=True)
@@ -324,7 +324,7 @@ def floating_motion(robot, seconds=20.0, rate=250.0):
     return t, *map(np.array, zip(*states, strict=True))
 
 
-@pytest.mark.slow       # compiles kernels for batches of joints on groups
+@pytest.mark.slow       # compiles kernels for batches of Lie-group joints
 @pytest.mark.parametrize("noise", [1e-5, 3e-5])
 def test_intervals_of_a_floating_base_hold_the_truth(rng, noise):
     """Noise of positions, which is nearly all of what its base's equations have, and 40 drawings of it."""

@@ -44,7 +44,7 @@ def case(request):
 @pytest.fixture(scope="module", params=[pytest.param(of, id=name, marks=[pytest.mark.slow] * (name not in TREES))
                                         for name, of in WITH_GROUPS.items()])
 def any_case(request):
-    """A case with joints on groups too, for what is no derivative by coordinates."""
+    """A case with Lie-group joints too, for what is no derivative by coordinates."""
     return Case(*request.param)
 
 

@@ -71,7 +71,7 @@ def test_conjugate_momentum_is_the_slope_of_the_energy_by_the_rates(case):
 
 
 def test_79_momentum_form_is_hamiltons_equations(case):
-    """q' = dH/dp and p' = tau - dH/dq, where dH/dq at p is dU/dq less dT/dq at q'; for joints on groups with
+    """q' = dH/dp and p' = tau - dH/dq, where dH/dq at p is dU/dq less dT/dq at q'; for Lie-group joints with
     p_l c_lkj v_k, of Lie and Poisson."""
     robot, (q, qd, tau) = case
     poisson = np.einsum("...l,lkj,...k->...j", conjugate_momentum(robot, q, qd), structure_constants(robot), qd)

@@ -6,7 +6,7 @@ chains and some orders of i, j, k. In terms of s = min(j, k) and r = max(j, k), 
 k, they hold for all of them and on trees, where those bodies l count that all three joints carry; and in every
 representation of twists, "body", "spatial", "hybrid" or "mixed", with its inertias and brackets.
 
-In velocities of joints on groups the symbols are those of the same connection, the one of the metric M without torsion,
+In velocities of Lie-group joints the symbols are those of the same connection, the one of the metric M without torsion,
 and no longer symmetric in j and k: less J_li^T M_l [J_lj, J_lk] for the screws j < k of one joint, which are constant
 in one frame, where the formulas have them move each other."""
 import numpy as np

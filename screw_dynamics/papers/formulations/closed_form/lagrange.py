@@ -14,7 +14,7 @@ With M = diag(M_i) the energy V^T M V / 2 gives
 whose difference is [MD] (83), and simpler (84). All matrices here are (..., 6 b, 6 b) or (..., 6 b, n).
 
 ad of mixed screws is no Lie bracket of theirs alone: it is that of the body-fixed ones, S^-1 ad_(S X) S for the map S
-of [MK] table 3. ValueError for any other representation, and for joints on groups."""
+of [MK] table 3. ValueError for any other representation, and for Lie-group joints."""
 from typing import NamedTuple
 
 import numpy as np

@@ -5,7 +5,7 @@
 the joints have. p = J^T Pi = M(q) q' are their components on the joints, and p' = J^T W + J'^T Pi, n + n equations
 for (q, p): `phase_space_rate`. Bodies change their momenta by applied wrenches alone, and joint screws move below
 them, J_j' = [V_j, J_j]. For a joint of fixed axis on which
-no wrench acts p' = 0, whatever the other joints do. In velocities of joints on groups these are the equations of
+no wrench acts p' = 0, whatever the other joints do. In velocities of Lie-group joints these are the equations of
 Lie and Poisson: V_j is the twist of the link, since all screws of a joint are constant in the link's frame."""
 import numpy as np
 from numpy.typing import ArrayLike
@@ -31,7 +31,7 @@ def phase_space_rate(robot: Robot, q: ArrayLike, p: ArrayLike,
 
     J_j is the screw of a joint, V_j the twist of its link, Pi = M V are momenta and G weights, all in the world frame,
     the sums over all bodies that the joint carries. tau (..., n) are the efforts, none unless given. q' are velocities
-    where there are joints on groups."""
+    where there are Lie-group joints."""
     model, (p,) = robot.model, checked(p=(p, robot.n))
     L, C = support(model), robot.body_poses(q)
     qd = np.linalg.solve(robot.mass_matrix(q), p[..., None])[..., 0]
@@ -58,7 +58,7 @@ def system_rate(robot: Robot, q: ArrayLike, Pi: ArrayLike, tau: ArrayLike | None
     q' solves M^s J q' = Pi projected by J^T, which is exact for momenta that a motion has, and Pi' the first row with
     the efforts tau (..., n) and, beside the weights, spatial wrenches applied (..., b, 6), none unless given:
     Pi' = M^s J q'' + (M^s J q')' at q'' = 0. Momenta that no motion has lose what J does not see of them: in exact
-    numbers Pi stays M^s J q'. ValueError for joints on groups, where q' are velocities, and for armature, whose momenta
+    numbers Pi stays M^s J q'. ValueError for Lie-group joints, where q' are velocities, and for armature, whose momenta
     are of no body."""
     without_armature("system_rate", robot.model)
     Pi, = checked(Pi=(Pi, len(robot.model.parents), 6))
