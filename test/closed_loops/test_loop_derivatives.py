@@ -60,7 +60,7 @@ def test_changes_of_efforts_and_of_accelerations_of_constraints_are_their_slopes
 
 
 def of_all_kinds():
-    """Joints on groups, a helical one and one that follows it on two branches, between which all kinds of constraints
+    """Lie-group joints, a helical one and one that follows it on two branches, between which all kinds of constraints
     hold; and to the ground, and between a body and one that carries it."""
     builder, inertia = sd.ModelBuilder("ground"), sd.inertia_matrix(2.0, (0.05, 0.02, 0.1), np.diag((0.1, 0.2, 0.15)))
     builder.add_group_joint("free", "float", "body", "ground", inertia=inertia)

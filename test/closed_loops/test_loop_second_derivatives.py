@@ -171,7 +171,7 @@ def test_second_differentials_of_the_constraints_are_slopes_of_the_first(name, r
 
 @pytest.mark.slow
 def test_without_constraints_they_are_those_of_the_tree_and_batches_those_of_their_states(rng):
-    """Joints on groups, and wrenches; then states of a four-bar, one of efforts for all."""
+    """Lie-group joints, and wrenches; then states of a four-bar, one of efforts for all."""
     robot = sd.Robot(model_of(random_tree(rng, 4, 0, (*GROUPS, *KINDS))))
     q, (qd, tau) = robot.random_configuration(seed=rng), rng.normal(size=(2, robot.n))
     external = {robot.link_names[-1]: rng.normal(size=6)}
