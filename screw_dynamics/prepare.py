@@ -170,7 +170,7 @@ def _of_single_states():
 
 def select(wanted: Sequence[str], standard: Sequence[str], known: Sequence[str]) -> list[str]:
     """The standard names that begin with any wanted one, or all known if no standard one does; all standard names if
-    none is wanted. ValueError for a wanted name that no known one begins with."""
+    none is wanted. Raises ValueError for a wanted name that no known one begins with."""
     chosen = set() if wanted else set(standard)
     for start in wanted:
         found = ([name for name in standard if name.startswith(start)]

@@ -248,7 +248,7 @@ def velocities(robot: Robot, q: ArrayLike, tasks: Sequence[Task], dt: float, qd:
 
 
 def _all_of(tasks):
-    """The tasks of an argument; ValueError for one that is none."""
+    """The tasks of an argument. Raises ValueError for one that is none."""
     if isinstance(tasks, Task) or not isinstance(tasks, Sequence):
         raise ValueError(f"tasks must be a sequence of tasks, as [{type(tasks).__name__}(...)], not one alone")
     for k, task in enumerate(tasks):

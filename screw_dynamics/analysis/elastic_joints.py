@@ -197,7 +197,7 @@ class ElasticJoints:
         return MotorMotion(*found, tau, *whole)
 
     def _check_forces(self, friction):
-        """ValueError for forces of the robot's own whose rates are not known here."""
+        """Raise ValueError for forces of the robot's own whose rates are not known here."""
         for element in self.driven.forces:
             if isinstance(element, Friction) and not friction:
                 continue

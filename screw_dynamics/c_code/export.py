@@ -104,8 +104,8 @@ def prepared(robot: Any, name: str, quantities: Iterable[str] | None = None,
              links: Iterable[str | Sequence[str]] | None = None, precision: str = "double",
              external: Iterable[str] = (), payload: Iterable[str] = (), gravity: bool = False, loops: bool = True
              ) -> Export:
-    """The Export of what was asked for; loops: over bodies, where straight lines are too long. ValueError names what
-    cannot be exported."""
+    """The Export of what was asked for; loops: over bodies, where straight lines are too long. Raises ValueError
+    naming what cannot be exported."""
     fit = isinstance(name, str) and re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", name)
     if not fit or name in KEYWORDS | _CPP:
         raise ValueError(f"name {checks.described(name)} must be an identifier of C and C++: a letter, then letters, "
@@ -131,7 +131,8 @@ def prepared(robot: Any, name: str, quantities: Iterable[str] | None = None,
 
 
 def _straight(robot, function: Function, loops: bool) -> Straight | Looped:
-    """The straight lines of a function, or its loops where these are too long; ValueError where there are neither."""
+    """The straight lines of a function, or its loops where these are too long. Raises ValueError if there are
+    neither."""
     inputs = {x.name: x.shape for x in function.inputs}
     try:
         return shortest(function.ways, inputs, {name: identifier(name) for name in inputs}, robot, LONGEST)
@@ -183,7 +184,7 @@ def _names(robot, what, links) -> tuple[str, ...]:
 
 
 def _refuse_namesakes(functions):
-    """ValueError where two functions, or two arguments, have the same name in C."""
+    """Raise ValueError if two functions, or two arguments, have the same name in C."""
     for names in ([function.name for function in functions], {x.name: x for f in functions for x in f.inputs}):
         known: dict[str, str] = {}
         for name in names:

@@ -26,8 +26,8 @@ _TAKEN = frozenset("ament_cmake controller_interface hardware_interface inverse_
 
 def known_package(robot: Any, name: str, taken: Iterable[str], quantities: Sequence[str] | None, precision: str,
                   at_run_time: dict[str, Any]) -> None:
-    """ValueError where no package of ros2_control can be made: of its name, the robot's joints, and what else was asked
-    for. taken: words that no namespace may have."""
+    """Raise ValueError if no package of ros2_control can be made: of its name, the robot's joints, and what else was
+    asked for. taken: words that no namespace may have."""
     if not isinstance(name, str) or not re.fullmatch(r"[a-z][a-z0-9]*(_[a-z0-9]+)*", name) or len(name) < 2:
         raise ValueError(f"ros2_control {checks.described(name)} must be the name of a package of ROS: a lower-case "
                          "letter, then such letters, digits and single _")

@@ -67,7 +67,7 @@ class Plan:
                 "seed": str(self.seed), **varied, **known}
 
     def keep(self, folder: Path) -> None:
-        """Write the plan into its folder. ValueError if that has another one, with what differs."""
+        """Write the plan into its folder. Raises ValueError if that has another one, with what differs."""
         import cloudpickle
         if (folder / FILE).exists():
             mine, theirs = self.in_words(), kept(folder).in_words()

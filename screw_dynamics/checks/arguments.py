@@ -47,8 +47,8 @@ def is_masked(x: Any) -> bool:
 
 
 def plain(name: str, x: Any) -> None:
-    """ValueError for an array-like of which NumPy would drop a part in silence: masks of entries, and names of them, as
-    pandas has; also in lists."""
+    """Raise ValueError for an array-like of which NumPy would drop a part in silence: masks of entries, and names of
+    them, as pandas has; also in lists."""
     if is_masked(x):
         masked = np.ma.getmaskarray(x)
         if masked.any():
@@ -142,7 +142,8 @@ def filled(out: Any, result: np.ndarray) -> np.ndarray:
 
 
 def _takes(out, shape, dtype):
-    """Return True if results of this shape and dtype can be written to `out`. ValueError if its numbers overlap."""
+    """Return True if results of this shape and dtype can be written to `out`. Raises ValueError if its numbers
+    overlap."""
     fits = (isinstance(out, np.ndarray) and not is_masked(out) and out.dtype == dtype
             and out.shape == shape and out.flags.writeable)
     if fits and not out.flags.forc and _overlaps_itself(out):
@@ -299,7 +300,8 @@ def model(x: T, kind: type[T]) -> T:
 
 
 def coordinates_alone(what: str, model: Any) -> None:
-    """ValueError if the configuration of some joint of a model is an element of a group: `what` does not take that."""
+    """Raise ValueError if the configuration of some joint of a model is an element of a group: `what` does not take
+    that."""
     if model.on_groups:
         joint = next(iter(model.joint_frames))
         kind = model.joint_kinds[model.joint_names.index(joint)]
@@ -307,7 +309,7 @@ def coordinates_alone(what: str, model: Any) -> None:
 
 
 def without_armature(what: str, model: Any) -> None:
-    """ValueError if some joint of a model has armature: `what` is about bodies, and does not take that."""
+    """Raise ValueError if some joint of a model has armature: `what` is about bodies, and does not take that."""
     for joint, velocities in model.v_slices.items():
         if (value := model.joint_inertia[velocities].max(initial=0.0)) > 0.0:
             raise ValueError(f"{what}: joint {joint!r} has armature {value:g}, which is that of no body; "

@@ -92,8 +92,8 @@ def of_inverse_dynamics(constraints: Constraints, q: np.ndarray, qd: np.ndarray,
     """The LoopEffortDerivatives of motions (..., nq), (..., n), (..., n) with the efforts of dynamics.inverse_dynamics.
 
     With S^2 = actuated / weights the efforts are preferred + S^2 N y where N^T S^2 N y = N^T (f - preferred), f being
-    those of the tree; along q the admissible velocities N change by -J^+ dJ N, as J N = 0. ValueError where y is not
-    determined: the actuated joints leave a degree of freedom."""
+    those of the tree; along q the admissible velocities N change by -J^+ dJ N, as J N = 0. Raises ValueError if y is
+    not determined: the actuated joints leave a degree of freedom."""
     robot = constraints.robot
     f = robot.inverse_dynamics(q, qd, qdd, external)
     tau = dynamics.inverse_dynamics(constraints, q, qd, qdd, actuated, weights, preferred, external).tau
@@ -114,8 +114,8 @@ def of_inverse_dynamics(constraints: Constraints, q: np.ndarray, qd: np.ndarray,
 
 
 def check_determined(B: np.ndarray, actuated: np.ndarray) -> None:
-    """ValueError unless efforts of the actuated joints balance any along admissible velocities, of which B (degrees of
-    freedom, n) has the actuated shares."""
+    """Raise ValueError unless efforts of the actuated joints balance any along admissible velocities, of which B
+    (degrees of freedom, n) has the actuated shares."""
     s = np.linalg.svd(B, compute_uv=False)
     if not (s > RANK * s.max(initial=0.0)).all():
         raise ValueError(f"the {int(actuated.sum())} actuated velocities do not determine every motion of the "

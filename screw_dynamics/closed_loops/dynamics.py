@@ -55,7 +55,7 @@ class LoopEfforts(NamedTuple):
 
 def forward_dynamics(constraints: Constraints, q: ArrayLike, qd: ArrayLike, tau: ArrayLike,
                      external: Wrenches | None = None) -> LoopAccelerations:
-    """The LoopAccelerations of efforts (..., n). ValueError where they are not finite, though the efforts are."""
+    """The LoopAccelerations of efforts (..., n). Raises ValueError if they are not finite, though the efforts are."""
     bound, found = constraints.accelerations, None
     if not external:
         found = bound(q, qd, tau, None, None)
@@ -96,7 +96,7 @@ def inverse_dynamics(constraints: Constraints, q: np.ndarray, qd: np.ndarray, qd
     """The LoopEfforts of a motion in which only the velocities of the mask `actuated` (n,) have efforts.
 
     Admissible velocities N leave N^T (f - tau) = 0 of the efforts f of the tree; of all tau with that, the sum of
-    weights (tau - preferred)^2 is least. ValueError where the actuated joints cannot cause the motion."""
+    weights (tau - preferred)^2 is least. Raises ValueError if the actuated joints cannot cause the motion."""
     robot = constraints.robot
     f = robot.inverse_dynamics(q, qd, qdd, external)
     N = directions(constraints.jacobian(q)).admissible

@@ -49,7 +49,7 @@ class Directions(NamedTuple):
 
 
 def directions(J: np.ndarray, most: np.ndarray | None = None) -> Directions:
-    """The Directions of a Jacobian (..., m, n). ValueError if it is not finite.
+    """The Directions of a Jacobian (..., m, n). Raises ValueError if it is not finite.
 
     most (...): ranks that are not exceeded. Where loops are slightly open, as within a step of integration, constraints
     that are redundant for reasons of geometry are no longer so, and would hold what they should leave free."""
@@ -65,7 +65,7 @@ def directions(J: np.ndarray, most: np.ndarray | None = None) -> Directions:
 
 
 def check_finite(J: np.ndarray) -> None:
-    """ValueError if a Jacobian is not finite."""
+    """Raise ValueError if a Jacobian is not finite."""
     if not np.isfinite(J).all():
         raise ValueError("the constraints' Jacobian is not finite: is q finite, and are the two points of every "
                          "distance apart?")
@@ -80,8 +80,8 @@ def closed(constraints: Constraints, q: np.ndarray, free: np.ndarray, tolerance:
     """The configurations (..., nq) near q in which the constraints hold, the norm of the residual below the tolerance,
     by constraints.projection.close, in the velocities of the mask free (n,).
 
-    ValueError names the constraints whose residual stays above the tolerance, and says if they contradict each other:
-    if the residual has a minimum there."""
+    Raises ValueError naming the constraints whose residual stays above the tolerance, and says if they contradict
+    each other: if the residual has a minimum there."""
     found = np.array(q, dtype=float, order="C")
     states, mask = found.reshape(-1, 1, q.shape[-1]), free.astype(float)
     left = np.empty((len(states), 1, 1))

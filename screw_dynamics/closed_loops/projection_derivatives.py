@@ -20,7 +20,7 @@ from .response import response
 def after_projection(constraints: Constraints, q: np.ndarray, qd: np.ndarray, dq: np.ndarray, dqd: np.ndarray,
                      threads: int | None = None) -> tuple[np.ndarray, np.ndarray]:
     """The derivatives (N, n, k) of states after they are closed, from those of states q (N, nq), qd (N, n) before.
-    ValueError where that does not succeed."""
+    Raises ValueError if that does not succeed."""
     after = closed(constraints, q, np.ones(constraints.robot.n), TOLERANCE, STEPS)
     J = constraints.jacobian(after)
     dq = after_closing(constraints, q, after, J, dq, threads)

@@ -38,7 +38,8 @@ def address_of(form: Form) -> int:
 
 @cache
 def function_at(where: int, count: int) -> Callable[..., int]:
-    """The function of `count` words at an address, for Python where the extension is not. RuntimeError if it fails."""
+    """The function of `count` words at an address, for Python where the extension is not. Raises RuntimeError if it
+    fails."""
     if PLAIN:
         return _plain[where]
     result, error = ctypes.c_int64(0), ctypes.c_void_p()

@@ -25,7 +25,7 @@ def _library():
 
 
 class Body:
-    """A shape as coal has it. ImportError if coal is not installed."""
+    """A shape as coal has it. Raises ImportError if coal is not installed."""
 
     def __init__(self, shape: Shape):
         coal = _library()
@@ -37,8 +37,8 @@ class Body:
 
 
 def nearest(a: Body, A: np.ndarray, b: Body, B: np.ndarray) -> Touch:
-    """The touch of shapes at poses (4, 4) where they are nearest, or deepest; p and n are arrays (3,). ValueError
-    for two surfaces of triangles that intersect, which have no distance."""
+    """The touch of shapes at poses (4, 4) where they are nearest, or deepest; p and n are arrays (3,). Raises
+    ValueError for two surfaces of triangles that intersect, which have no distance."""
     coal = _library()
     request, result = coal.DistanceRequest(), coal.DistanceResult()
     request.enable_signed_distance = True

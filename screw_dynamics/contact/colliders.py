@@ -118,7 +118,7 @@ def rows(attached: Sequence[Attached]) -> tuple[list[Collider], np.ndarray]:
 
 
 def kind_of(shape: Shape) -> int:
-    """The number of a shape's kind; ValueError for one that kernels do not know."""
+    """The number of a shape's kind. Raises ValueError for one that kernels do not know."""
     if shape.kind not in NUMBERS:
         raise ValueError(f"a {shape.kind} has no compiled contacts: in motion it cannot touch, at rest "
                          "screw_dynamics.contact.coal finds what touches; take its convex hull")

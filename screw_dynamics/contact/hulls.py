@@ -6,7 +6,7 @@ def simplified(points: np.ndarray, vertices: int, tolerance: float = 1e-4) -> np
     """At most so many of the points (N, 3), whose hull is within that of all.
 
     The farthest points from the hull so far are added one by one, until what sticks out of it is less than `tolerance`
-    times the size of the whole. ValueError where points span no body."""
+    times the size of the whole. Raises ValueError if points span no body."""
     from scipy.spatial import ConvexHull as Hull  # when it is called: it takes scipy.linalg, long to import
     from scipy.spatial import QhullError
     points = np.asarray(points, dtype=float)

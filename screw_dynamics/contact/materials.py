@@ -29,7 +29,7 @@ class Material(NamedTuple):
     rolling: float = 0.0
 
     def checked(self, name: str) -> "Material":
-        """The material, in floats. ValueError with the name of what has it, and the value that is wrong."""
+        """The material, in floats. Raises ValueError with the name of what has it, and the value that is wrong."""
         values = {what: checks.number(f"{name}: {what}", x, 0.0) for what, x in self._asdict().items()}
         for what, x in values.items():
             most = 1.0 if what == "restitution" else LARGEST
@@ -56,7 +56,7 @@ class Combination(NamedTuple):
     restitution: str = LARGER
 
     def checked(self, name: str) -> "Combination":
-        """The combination; ValueError for a rule that does not exist."""
+        """The combination. Raises ValueError for a rule that does not exist."""
         for what, rule in self._asdict().items():
             checks.one_of(f"{name}: combination of {what}", rule, tuple(RULES))
         return self

@@ -61,7 +61,7 @@ def cylinder(radius: float) -> Surface:
 
 def ellipsoid(half_axes: ArrayLike) -> Surface:
     """The ellipsoid with half axes (a, a, c) along x, y and z, with longitude u and latitude v, |v| < pi/2, of the
-    sphere that it is a stretched one of. ValueError if the first two differ: u and v would not be orthogonal."""
+    sphere that it is a stretched one of. Raises ValueError if the first two differ: u and v would not be orthogonal."""
     a, b, c = checks.vector("half_axes", half_axes, 3)
     if not (a == b and min(a, c) > 0.0):
         raise ValueError(f"half_axes {[float(a), float(b), float(c)]} must be positive, the first two the same: others "
@@ -109,8 +109,8 @@ def contact_rates(first: Chart, second: Chart, psi: float, V: ArrayLike) -> Rate
     the other are [[cos, -sin, 0], [-sin, -cos, 0], [0, 0, -1]]. V (6,): the twist of the first surface relative to the
     second, angular first (rad/s, m/s), about the point of contact, in axes of the second's contact frame.
 
-    ValueError if the surfaces part, which V says by its last number, or if their curvatures cancel. [MLS] (5.28): there
-    V is in axes of the other frame, whose z is the opposite."""
+    Raises ValueError if the surfaces part, which V says by its last number, or if their curvatures cancel. [MLS]
+    (5.28): there V is in axes of the other frame, whose z is the opposite."""
     V, psi = checks.vector("V", V, 6), checks.number("psi", psi)
     wx, wy, wz, vx, vy, vz = V
     if abs(vz) > 1e-9 * max(1.0, np.abs(V).max()):

@@ -17,7 +17,7 @@ def pair_rows(colliders: Sequence[Collider], pairs: Sequence[tuple[int, int]], m
               restitution: float = 0.0, torsion: float = 0.0, rolling: float = 0.0) -> list[Pair]:
     """The rows of pairs (i, j) of colliders, in the order given, with these coefficients, which `_replace` changes.
 
-    The first of a pair is that of the lower kind, so that i and j may change places. ValueError for a pair whose
+    The first of a pair is that of the lower kind, so that i and j may change places. Raises ValueError for a pair whose
     touches no kernel finds."""
     rows, key = [], 0
     for i, j in pairs:

@@ -52,8 +52,8 @@ TOUCHING = {
 
 
 def most_points(a: Collider, b: Collider) -> int:
-    """Return the largest number of points of two colliders, the first of the lower kind; ValueError if no kernel knows
-    them."""
+    """Return the largest number of points of two colliders, the first of the lower kind. Raises ValueError if no kernel
+    knows them."""
     if (a.kind, b.kind) not in TOUCHING:
         names = {number: name.replace("_", " ") for name, number in NUMBERS.items()}
         raise ValueError(f"no contacts between a {names[a.kind]} and a {names[b.kind]}, which both have no end: give "

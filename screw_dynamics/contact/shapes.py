@@ -48,13 +48,13 @@ class Shape:
 
     @property
     def volume(self) -> float:
-        """The volume in m^3; ValueError for a shape that is no body."""
+        """The volume in m^3. Raises ValueError for a shape that is no body."""
         return self._moments()[0]
 
     def inertia(self, mass: float) -> np.ndarray:
         """The inertia (6, 6) of a body of this shape, of one density, about the frame's origin: angular first, kg, m.
 
-        ValueError for a mass that is not positive, and for a plane or a height field, which are no bodies."""
+        Raises ValueError for a mass that is not positive, and for a plane or a height field, which are no bodies."""
         mass = checks.positive("mass", mass)
         _, com, second = self._moments()
         return inertia_matrix(mass, com, mass * (np.trace(second) * np.eye(3) - second))

@@ -84,7 +84,7 @@ class Custom(Element):
 
 
 def check(function: Callable) -> FunctionType:
-    """A function of t, q, qd, p and tau, by these names, without Numba; ValueError unless it is one."""
+    """A function of t, q, qd, p and tau, by these names, without Numba. Raises ValueError unless it is one."""
     python = getattr(function, "py_func", function)
     must = "it must be a function(t, q, qd, p, tau)"
     if not isinstance(python, FunctionType):

@@ -270,7 +270,7 @@ class Robot(NamedTuple):
     frames: dict[str, Frame]
 
     def coordinate(self, joint: str, factor: float = 1.0, element: Any = None) -> list[float]:
-        """Velocity, place in q, and factor of a joint of one degree of freedom. ValueError for another."""
+        """Velocity, place in q, and factor of a joint of one degree of freedom. Raises ValueError for another."""
         model = self.model
         if joint not in model.v_slices:
             also = f"; {joint!r} mimics another joint" if joint in model.mimics else ""
@@ -301,7 +301,7 @@ class Robot(NamedTuple):
         return found
 
     def frame(self, link: str, element: Any = None) -> Frame:
-        """The frame of a link. ValueError if there is none."""
+        """The frame of a link. Raises ValueError if there is none."""
         try:
             return self.frames[self.model.known_link(link)]
         except ValueError as error:

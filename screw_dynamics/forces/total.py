@@ -85,7 +85,7 @@ class MachineCode:
         return self._code(function, self._on_one, form_of, *options)
 
     def _code(self, make, kernels, form_of, *options):
-        """make(a form with these options); ValueError names the user's function that cannot be compiled."""
+        """make(a form with these options). Raises ValueError naming the user's function that cannot be compiled."""
         what = form_of, *options
         if what not in self._made:
             form = form_of(kernels, *options, self._key)
@@ -365,7 +365,7 @@ def _key(by_law, elements):
 def rows_by_law(model: Model, frames: Sequence[Frame], elements: Iterable[Element]
                 ) -> dict[str, tuple[Law, list[list[float]]]]:
     """{name: (law, the rows of its elements)}, of the laws of this package and of elements; frames: of the robot.
-    ValueError names an element that does not fit."""
+    Raises ValueError naming an element that does not fit."""
     robot = Robot(model, dict(zip(model.frame_names, frames, strict=True)))
     found: dict[str, tuple[Law, list]] = {name: (law, []) for name, law in _built_in().items()}
     for element in elements:

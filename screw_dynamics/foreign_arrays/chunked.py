@@ -60,6 +60,6 @@ def _of_equal_lengths(function, names, inner, ones, *blocks):
 
 
 def _broadcast(names, arrays, leads):
-    """ValueError unless leading axes broadcast, as far as their lengths are known."""
+    """Raise ValueError unless leading axes broadcast, as far as their lengths are known."""
     known = [tuple(1 if math.isnan(n) else n for n in lead) for lead in leads]
     checks.common_lead(known, {name: x.shape for name, x in zip(names, arrays, strict=True)})

@@ -16,7 +16,7 @@ def mapped(function: Callable[..., np.ndarray], given: Given, result: tuple[Axis
     """The results (..., *result) of function(*arrays), where arrays {name: (array, its inner axes)} are of Dask, of
     xarray or of NumPy, and their leading axes broadcast: a Dask array, not computed yet, or a DataArray.
 
-    name: of what is computed, for Dask's dashboard. ValueError names the argument that does not fit."""
+    name: of what is computed, for Dask's dashboard. Raises ValueError naming the argument that does not fit."""
     for argument, (x, _) in given.items():
         if is_foreign(x) and not isinstance(x, _kinds()):
             raise ValueError(f"{argument} must be an array of Dask or an xarray.DataArray, not a "

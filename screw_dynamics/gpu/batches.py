@@ -37,7 +37,7 @@ def kind(device: Any, arrays: Mapping[str, Any]) -> np.dtype:
 
 
 def lead_of(given: Mapping[str, Given]) -> tuple[int, ...]:
-    """The leading axes of all; ValueError names the shape that does not fit."""
+    """The leading axes of all. Raises ValueError naming the shape that does not fit."""
     leads = [checks.lead(name, x.shape, inner) for name, (x, inner) in given.items()]
     return checks.common_lead(leads, {name: x.shape for name, (x, _) in given.items()})
 

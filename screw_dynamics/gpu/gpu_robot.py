@@ -53,8 +53,8 @@ class GpuRobot:
 
     Each method is what that of Robot is. Leading axes are a batch, in any strides, and broadcast. All arguments are
     float64, or all are float32, and so is what is computed. A first call prints CUDA and compiles it, for a second or
-    some; CuPy keeps the machine code on disk. ValueError names what does not fit, or a function with too many
-    operations."""
+    some; CuPy keeps the machine code on disk. Raises ValueError naming what does not fit, or a function with too
+    many operations."""
 
     def __init__(self, robot: Robot, device: Any):
         if not isinstance(robot, Robot):

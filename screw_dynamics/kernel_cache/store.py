@@ -56,7 +56,7 @@ class Folder:
         return None
 
     def write(self, name: str, data: bytes, suffix: str = SUFFIX) -> Path:
-        """Write a file at once, and remove those that are long unused; OSError if that is not possible."""
+        """Write a file at once, and remove those that are long unused. Raises OSError if that is not possible."""
         self._make()
         handle, temporary = tempfile.mkstemp(dir=self.path, suffix=f"{SUFFIX}.tmp")
         try:
@@ -112,7 +112,7 @@ class Folder:
                 for file in self.path.glob(f"*{suffix}")]
 
     def _make(self):
-        """Make the folder if it does not exist; OSError if nothing can be kept in it."""
+        """Make the folder if it does not exist. Raises OSError if nothing can be kept in it."""
         self.path.mkdir(mode=0o755, parents=True, exist_ok=True)
         fault = self._fault(self.path.stat())
         if fault:

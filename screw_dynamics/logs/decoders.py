@@ -19,7 +19,7 @@ COUNTS: dict[str, Callable[[bytes, Callable], int]] = {
 
 
 def decoder(channel: Channel) -> Callable[[bytes], Any]:
-    """A function from bytes to an object with the fields of the channel's type. ValueError where there is none."""
+    """A function from bytes to an object with the fields of the channel's type. Raises ValueError if there is none."""
     if channel.encoding != "cdr":
         raise ValueError(f"topic {channel.topic}: messages are encoded as {channel.encoding or 'nothing'}, not as cdr")
     return _decoder(channel.type, channel.definition, channel.schema)
@@ -75,7 +75,7 @@ def _by_rosbags(kind, definition):
 
 
 def usual_definition(kind: str) -> str:
-    """The text that ROS 2 has for a type of its own. ValueError for others."""
+    """The text that ROS 2 has for a type of its own. Raises ValueError for others."""
     store = typestore()
     if kind not in store.fielddefs:
         raise ValueError(f"the file has no definition of {kind}, and it is no type of ROS 2")

@@ -105,7 +105,7 @@ def each(function: Callable, items: Sequence[Any], out: str | os.PathLike, optio
 
 
 def check_where(scheduler: Any, workers: int | None) -> None:
-    """ValueError for a number of workers of a scheduler, which has its own."""
+    """Raise ValueError for a number of workers of a scheduler, which has its own."""
     if scheduler is not None and workers is not None:
         raise ValueError(f"workers {workers} are processes of this machine, and the scheduler {scheduler} has its own: "
                          "one of the two must be None")
@@ -181,7 +181,7 @@ def _loaded(pickled):
 
 
 def _names(function: Callable, items: Sequence[Any], options: Mapping[str, Any]) -> list[str]:
-    """The names of the items' results, each with its hash; ValueError for items that are the same."""
+    """The names of the items' results, each with its hash. Raises ValueError for items that are the same."""
     from dask.base import tokenize
 
     from screw_dynamics import __version__
@@ -201,7 +201,7 @@ def _names(function: Callable, items: Sequence[Any], options: Mapping[str, Any])
 
 @contextmanager
 def _alone(out: Path) -> Iterator[None]:
-    """Holds the folder; OSError if another process does."""
+    """Holds the folder. Raises OSError if another process does."""
     with (out / ".lock").open("w") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -21,7 +21,7 @@ def logs(fs: Any, path: str, name: str, notes: Notes, max_bytes: int | None = No
          ) -> Iterator[tuple[list[Log], Allowance]]:
     """The files of a recording in their order, open for the while, and what it may still become.
 
-    What is missing or cannot be read is noted; ValueError where nothing is left."""
+    What is missing or cannot be read is noted. Raises ValueError if nothing is left."""
     with ExitStack() as stack:
         found, refused, paths = [], [], files(fs, path, name, notes)
         size = sum(_size(fs, file) for file in paths)

@@ -18,7 +18,7 @@ HEADER = 1 + 8      # bytes of a record before its content: what it is, and how 
 
 
 class McapLog:
-    """A file that is open. ValueError where it is no MCAP file; what is damaged in it is noted."""
+    """A file that is open. Raises ValueError if it is no MCAP file; what is damaged in it is noted."""
 
     def __init__(self, file: IO[bytes], name: str, notes: Notes, allowance: Allowance):
         self._file, self._name, self._notes, self._allowance = file, name, notes, allowance

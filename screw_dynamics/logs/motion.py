@@ -28,8 +28,8 @@ class Motion(NamedTuple):
 def motion(recording: Recording, robot: Robot) -> Motion:
     """The motion of a robot in a recording.
 
-    ValueError names joints that were not recorded, a floating base without odometry, and says so where no row has all
-    positions."""
+    Raises ValueError naming joints that were not recorded, a floating base without odometry, and says so where no
+    row has all positions."""
     of = recording.of(robot)
     parts = [of.q, of.qd, of.tau]
     base = floating_base(robot.model)

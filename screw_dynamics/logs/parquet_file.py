@@ -84,7 +84,7 @@ def take_columns(file: Any, allowance: Allowance) -> None:
 
 
 def read_back(fs: Any, path: str) -> Recording:
-    """The recording that was written. ValueError for a file of a later version."""
+    """The recording that was written. Raises ValueError for a file of a later version."""
     import pyarrow.parquet as parquet
     with opened(fs, path) as file:
         table = parquet.ParquetFile(file, page_checksum_verification=True).read()

@@ -24,8 +24,8 @@ Topics = Mapping[str, str | Sequence[str] | None]
 def roles(channels: Collection[Channel], topics: Topics | None, source: str, notes: Notes) -> dict[str, list[str]]:
     """{role: topics} of a file with some channels. `topics` names some; None: none for that role.
 
-    ValueError names joint states that do not exist or of which there are several, and what is wrong with a name; of
-    other roles several candidates are noted, and none is taken."""
+    Raises ValueError naming joint states that do not exist or of which there are several, and what is wrong with a
+    name; of other roles several candidates are noted, and none is taken."""
     given = known_roles(topics)
     if "joint_states" in given and not given["joint_states"]:
         raise ValueError(f"topics: joint_states must not be {given['joint_states']!r}")
@@ -52,7 +52,7 @@ def roles(channels: Collection[Channel], topics: Topics | None, source: str, not
 
 
 def known_roles(topics: Topics | None) -> dict[str, Any]:
-    """{role: topics} as given; ValueError for what is no role, or no mapping of them."""
+    """{role: topics} as given. Raises ValueError for what is no role, or no mapping of them."""
     if not isinstance(topics, (Mapping, type(None))):
         raise ValueError(f"topics {checks.described(topics)} must be {{role: topic}}, of {', '.join(TYPES)}")
     for role in topics or {}:

@@ -14,7 +14,7 @@ from .notes import Notes
 
 
 class SqliteLog:
-    """A database that is open. ValueError where it is none; what is damaged in it is noted."""
+    """A database that is open. Raises ValueError if it is none; what is damaged in it is noted."""
 
     def __init__(self, path: Path, name: str, notes: Notes, allowance: Allowance):
         from rosbags.rosbag2 import Reader
@@ -78,8 +78,8 @@ class SqliteLog:
         return copy
 
     def _refuse_what_is_computed(self):
-        """ValueError for a database with views, which can have rows without end, or computed columns, whose values can
-        be of any size."""
+        """Raise ValueError for a database with views, which can have rows without end, or computed columns, whose
+        values can be of any size."""
         with closing(self._database()) as database, suppress(sqlite3.Error):
             for (view,) in database.execute("SELECT name FROM sqlite_master WHERE type = 'view'"):
                 raise ValueError(f"{self._name} is not a database of rosbag2: it has a view, {view!r}")

@@ -32,9 +32,9 @@ class Conditions:
 
     `duration` s at `rate` samples a second, a motion of as long a period; `spacing`: s from the start of one episode to
     that of the next. `payload`: the link that carries up to `mass` kg, none if it is empty. `links`: how much masses
-    and sizes of links differ from the URDF, as a share. `damping`, `friction`: the most of any joint, N m s/rad and
-    N m; `drift`: the share by which they grow from the first episode to the last. `noise`: standard deviations of
-    positions, velocities and efforts. ValueError names what is negative or too short."""
+    and sizes of links differ from the URDF, as a share. `damping`, `friction`: the most of any joint, N m s/rad and N
+    m; `drift`: the share by which they grow from the first episode to the last. `noise`: standard deviations of
+    positions, velocities and efforts. Raises ValueError naming what is negative or too short."""
 
     duration: float = 10.0
     rate: float = 500.0

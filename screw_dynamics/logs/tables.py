@@ -31,8 +31,8 @@ def read_table(fs: Any, path: str, name: str, columns: Mapping[str, Any] | None,
                max_bytes: int | None = None) -> Recording:
     """The recording in a table; rows whose time is missing, or does not go on, are dropped, with a note.
 
-    Times that are dates, or seconds since the epoch, begin at 0. ValueError names what is missing, and times that are
-    no seconds, as nanoseconds since the epoch."""
+    Times that are dates, or seconds since the epoch, begin at 0. Raises ValueError naming what is missing, and
+    times that are no seconds, as nanoseconds since the epoch."""
     allowance = Allowance(name, fs.size(path) or 0, max_bytes)
     with opened(fs, path) as file:
         try:
@@ -173,7 +173,7 @@ def _times(column, name, source, notes):
 
 
 def _check_seconds(first, where, source):
-    """ValueError for numbers that are no seconds since the epoch, or since anything."""
+    """Raise ValueError for numbers that are no seconds since the epoch, or since anything."""
     if not abs(first) <= LATEST:
         raise ValueError(f"{source}: the times in {where} begin at {first:.10g}, which is no number of seconds since "
                          "1970: they must be in seconds, or dates")

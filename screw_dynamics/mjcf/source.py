@@ -47,8 +47,8 @@ def is_text(source: str) -> bool:
 
 
 def checked_file(location: str, folder: str | None) -> str:
-    """The path of MJCF at a path or address. ValueError if it is no file, or names files outside a folder, by default
-    its own."""
+    """The path of MJCF at a path or address. Raises ValueError if it is no file, or names files outside a folder, by
+    default its own."""
     try:
         path = os.path.abspath(resolve(location))
     except UrdfError as error:
@@ -59,7 +59,8 @@ def checked_file(location: str, folder: str | None) -> str:
 
 
 def check_text(text: str, folder: str | None) -> None:
-    """ValueError if MJCF text names files outside a folder, by default the working folder, where MuJoCo looks."""
+    """Raise ValueError if MJCF text names files outside a folder, by default the working folder, where MuJoCo
+    looks."""
     _Files(folder or os.getcwd()).check(parsed(text.encode("utf-8", "replace")), os.getcwd())
 
 

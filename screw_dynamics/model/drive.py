@@ -387,7 +387,7 @@ def _coupling(given):
 
 
 def _set(self, name):
-    """Make a number of it. ValueError unless it is finite."""
+    """Make a number of it. Raises ValueError unless it is finite."""
     given = getattr(self, name)
     x = real(given)
     if not math.isfinite(x):

@@ -35,9 +35,9 @@ def with_drives(model: Model, drives: Mapping[str, Drive]) -> Model:
 
     A rigid drive is armature, and friction more. An elastic one is a body `<joint>_motor` more, moved by a joint of
     that name on the parent of the joint's link, along the same screw: its coordinate is theta, and its pose that of the
-    link at rest on its spring. Springs are force elements, forces/of_model.py. With a carrier the rotor's inertia
-    is taken from the carrier, and the body is the rotor. A rigid motor that several joints turn is a body, too, behind
-    one without inertia for each of them. Armature that a driven joint had is the drive's to say: it is dropped.
+    link at rest on its spring. Springs are force elements, forces/of_model.py. With a carrier the rotor's inertia is
+    taken from the carrier, and the body is the rotor. A rigid motor that several joints turn is a body, too, behind one
+    without inertia for each of them. Armature that a driven joint had is the drive's to say: it is dropped. Raises
     ValueError for a joint that does not exist, follows another, is on a group, or has a drive, and for names that are
     taken."""
     if not isinstance(drives, Mapping):
@@ -194,7 +194,7 @@ def _rotors(joint, drive):
 
 
 def _check_carrier(name, drive, inertia, rotor):
-    """ValueError where the body that carries a motor has less inertia about the rotor's axis than the rotor."""
+    """Raise ValueError if the body that carries a motor has less inertia about the rotor's axis than the rotor."""
     _, _, about_center = inertial_parameters.central(inertial_parameters.of_matrix(inertia))
     if (has := rotor.axis @ about_center @ rotor.axis) < drive.rotor_inertia:
         raise ValueError(f"{name}: rotor_inertia {drive.rotor_inertia:g} is more than carrier {drive.carrier!r}, of "
@@ -240,7 +240,7 @@ def _joint_of(model, velocity):
 
 def transmission(model: Model, drives: Mapping[str, Drive]) -> np.ndarray:
     """T (n, n): how joints turn the motors of some drives, theta' = T qd; the identity but for rows of drives with a
-    coupling. ValueError where it has no inverse."""
+    coupling. Raises ValueError if it has no inverse."""
     T = np.eye(model.n)
     for joint, drive in drives.items():
         for other, factor in dict(drive.coupling).items():

@@ -53,8 +53,8 @@ class FloatingBase(NamedTuple):
 
 
 def floating_base(model: Model, others: bool = False) -> FloatingBase | None:
-    """The floating base of a model; None where none floats. ValueError names another Lie-group joint, unless there may
-    be others."""
+    """The floating base of a model; None where none floats. Raises ValueError naming another Lie-group joint,
+    unless there may be others."""
     base = None
     for i, (joint, frame) in enumerate(model.joint_frames.items()):
         parent = model.parents[model.body_joints.index(joint)]

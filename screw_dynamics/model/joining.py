@@ -43,8 +43,8 @@ def join(first: Model, robots: Iterable[Mounted] = (), bodies: Iterable[FreeBody
     given, and so are joints, and their numbers in q and in velocities.
 
     The first keeps its names. All names of a robot, those of its root link and its constraints too, get its prefix:
-    "left/" makes joint_1 left/joint_1. ValueError names two links, joints or constraints that would be called alike, a
-    pose that is none and an inertia that no body has."""
+    "left/" makes joint_1 left/joint_1. Raises ValueError naming two links, joints or constraints that would be
+    called alike, a pose that is none and an inertia that no body has."""
     checked = [Mounted(*each) if isinstance(each, (Mounted, tuple)) else Mounted(each) for each in robots]
     parts = [_model("the first", first), *(_mounted(first.root, *each) for each in checked)]
     parts.append(_free(first.root, [FreeBody(*each) for each in bodies]))

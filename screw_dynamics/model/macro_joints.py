@@ -43,8 +43,8 @@ class Degree(NamedTuple):
 def degrees(kind: str, order: str | None = None, pitch: float | None = None) -> list[Degree]:
     """The Degrees of a joint of a kind, one of KINDS, from the parent to the link.
 
-    order: the axes of two or three turns, as in "zyx" for R = R_z R_y R_x; pitch (m/rad) of a screw motion. ValueError
-    for a kind that does not exist, and for an order or pitch that does not fit it."""
+    order: the axes of two or three turns, as in "zyx" for R = R_z R_y R_x; pitch (m/rad) of a screw motion. Raises
+    ValueError for a kind that does not exist, and for an order or pitch that does not fit it."""
     motions, h = _motions(kind, order), _pitch(kind, pitch)
     found: dict[str, np.ndarray] = {}
     for motion in motions:

@@ -47,8 +47,8 @@ class Part(NamedTuple):
 
 @cache
 def parts(cls: type) -> tuple[Part, ...]:
-    """The arrays of a class, in their order in memory. TypeError for a field without lengths behind one that has them,
-    and for a table with matrices."""
+    """The arrays of a class, in their order in memory. Raises TypeError for a field without lengths behind one that has
+    them, and for a table with matrices."""
     found = []
     for name, kind in get_type_hints(cls, include_extras=True).items():
         told = getattr(kind, "__metadata__", ())
@@ -102,7 +102,7 @@ _sizes: dict[type, tuple[str, ...]] = {}
 
 @cache
 def _products(cls: type, names: tuple[str, ...]) -> list[tuple]:
-    """Of each part the lengths of its axes as sums of products, and the product of all, see numba_types.Field.
+    """Of each part the lengths of its axes as sums of products, and the product of all, see numba_types.Field. Raises
     TypeError for a class that has had other sizes: types of Numba are told apart by their class."""
     if _sizes.setdefault(cls, names) != names:
         raise TypeError(f"{cls.__name__} has the sizes {_sizes[cls]}, not {names}")

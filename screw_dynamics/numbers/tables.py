@@ -45,7 +45,7 @@ def extends(Base: type) -> Callable[[type], type]:
 @cache
 def taking(Table: type, inputs: Sequence[str]) -> type:
     """The table whose first columns are these inputs, in their order, and whose columns IfGiven are absent if they are
-    not among them: the other columns keep their order. ValueError for an input that is no column."""
+    not among them: the other columns keep their order. Raises ValueError for an input that is no column."""
     kinds = _declared(Table)
     if not set(inputs) <= set(kinds):
         raise ValueError(f"{Table.__name__} has no columns {set(inputs) - set(kinds)}")

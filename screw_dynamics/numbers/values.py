@@ -39,7 +39,7 @@ _VALUES = set()      # the classes declared below
 
 
 def _meaning(symbol, left, right):
-    """The function that an operator stands for between two classes; TypeError if it has no meaning."""
+    """The function that an operator stands for between two classes. Raises TypeError if it has no meaning."""
     if (symbol, left, right) in _MEANING:
         return _MEANING[symbol, left, right]
     names = (cls.__name__ if cls else "scalar" for cls in (left, right))

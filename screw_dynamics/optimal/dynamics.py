@@ -155,7 +155,7 @@ def dynamics(robot: Any, steps: Steps, driven: Sequence[str] | None, N: int,
              phases: Sequence[tuple[int, Any]] = ()) -> Dynamics:
     """Dynamics of a Robot, a ClosedLoopRobot or a Scene. driven: the joints that have motors, all that neither float
     nor are moved by the spring or winding of a drive unless given; phases: (first step, robot) of those that follow.
-    ValueError for what it cannot be."""
+    Raises ValueError for what it cannot be."""
     for name, flag in ("friction", steps.friction), ("stops", steps.limits):
         checks.flag(name, flag)
     checks.positive("dt", steps.h)

@@ -39,7 +39,7 @@ def limits_of_motors(given: bool | tuple[ArrayLike, ArrayLike], robot: Any, driv
 def effort_bounds(given: bool | tuple[ArrayLike, ArrayLike], model: Any, driven: np.ndarray
                   ) -> tuple[np.ndarray, np.ndarray]:
     """Lower and upper bounds (m,) of the efforts of the velocities `driven`: those of the model (True), none (False),
-    or what is given, numbers or (n,) each. ValueError names what they cannot be."""
+    or what is given, numbers or (n,) each. Raises ValueError naming what they cannot be."""
     if isinstance(given, tuple):
         if len(given) != 2:
             raise ValueError(f"effort_limits must be True, False or (lower, upper), not {checks.described(given)}")

@@ -84,7 +84,7 @@ class _Aimed(Quantity):
         return found
 
     def _check_rotation(self, found):
-        """ValueError for matrices (..., 3, 3) or (..., 4, 4) that turn nothing."""
+        """Raise ValueError for matrices (..., 3, 3) or (..., 4, 4) that turn nothing."""
         if len(self.aim[1]) < 2:
             return
         R, size = found[..., :3, :3], found.shape[-1]

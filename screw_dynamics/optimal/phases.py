@@ -218,7 +218,7 @@ class ScenePhase(TreePhase):
 
 
 def phase_of(first: int, mover: Any, steps: Steps) -> TreePhase:
-    """The phase of a Robot, a ClosedLoopRobot or a Scene. ValueError for anything else."""
+    """The phase of a Robot, a ClosedLoopRobot or a Scene. Raises ValueError for anything else."""
     if hasattr(mover, "contact_model"):
         return ScenePhase(first, mover, steps)
     if hasattr(mover, "constraints") and hasattr(mover, "robot"):

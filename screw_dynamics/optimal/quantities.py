@@ -176,14 +176,14 @@ def shown(x: np.ndarray | None) -> np.ndarray | None:
 
 
 def check_target(name: str, given: Any, shape: tuple[int, ...]) -> None:
-    """ValueError for a target that is not finite numbers (..., *shape), unless it is a function of the time."""
+    """Raise ValueError for a target that is not finite numbers (..., *shape), unless it is a function of the time."""
     if not callable(given):
         checks.finite_numbers(name, given, *shape)
 
 
 def check_rows(name: str, given: Any, shape: tuple[int, ...], N: int, last: int) -> None:
-    """ValueError for targets (..., k, *shape) that are not one for each of the nodes 0 ... N; where the last one does
-    not count, there may be none for it."""
+    """Raise ValueError for targets (..., k, *shape) that are not one for each of the nodes 0 ... N; where the last one
+    does not count, there may be none for it."""
     lead = () if callable(given) else np.shape(given)[:np.ndim(given) - len(shape)]
     if lead and lead[-1] not in (1, N + 1, max(N, last + 1)):
         raise ValueError(f"{name} has shape {np.shape(given)}, but must be {shape}, or have one for each of the nodes "

@@ -165,7 +165,7 @@ class Solver:
         return np.broadcast_to(x, whole).reshape(-1, *shape)
 
     def _finite(self, name, motion, gaps):
-        """The Iterate of motions. ValueError if they, or what terms make of them, are not finite."""
+        """The Iterate of motions. Raises ValueError if they, or what terms make of them, are not finite."""
         if not all(np.isfinite(x).all() for x in (*motion, gaps)):
             raise ValueError(f"{name} is not finite; give a better guess, or a smaller dt")
         found = ddp.begin(self.dynamics, self.objective, motion, gaps)

@@ -79,7 +79,8 @@ class Bound(NamedTuple):
 
 
 def nodes_of(term: Cost | Limit, N: int, spline: bool = False) -> np.ndarray:
-    """The nodes of a term among 0 ... N, of which that at the end of a spline has efforts. ValueError for others."""
+    """The nodes of a term among 0 ... N, of which that at the end of a spline has efforts. Raises ValueError for
+    others."""
     effort, at = term.quantity.has_effort and not spline, term.at
     last = N - 1 if effort else N
     if isinstance(at, str):
@@ -99,8 +100,8 @@ def nodes_of(term: Cost | Limit, N: int, spline: bool = False) -> np.ndarray:
 
 
 def bound(term: Any, robot: Any, driven: np.ndarray, N: int, h: float, smoothness: int | None = None) -> Bound:
-    """A term of a problem of N steps of length h, or of a spline with so many continuous derivatives. ValueError for
-    what it cannot be."""
+    """A term of a problem of N steps of length h, or of a spline with so many continuous derivatives. Raises ValueError
+    for what it cannot be."""
     if not isinstance(term, Cost | Limit) or not isinstance(term.quantity, Quantity):
         raise ValueError(f"terms must be Cost or Limit of a Quantity, not {checks.described(term)}")
     if term.quantity.order > (1 if smoothness is None else smoothness + 1):
@@ -142,7 +143,7 @@ def runs(term: Cost | Limit) -> bool:
 
 
 def listed(terms: Any) -> list[Cost | Limit]:
-    """Terms, of which there may be one alone, as a list. ValueError for what is none."""
+    """Terms, of which there may be one alone, as a list. Raises ValueError for what is none."""
     if isinstance(terms, Cost | Limit):
         return [terms]
     if not isinstance(terms, Iterable):

@@ -334,7 +334,7 @@ def _problem(robot, path, limits, friction, external) -> Problem:
 
 
 def _forces(robot, path, friction) -> ForceSum | None:
-    """The sum of the robot's own force elements, None if it has none. ValueError for one that is not linear in
+    """The sum of the robot's own force elements, None if it has none. Raises ValueError for one that is not linear in
     velocities along a path, as friction that acts."""
     if not (elements := of_model(robot.model, friction)):
         return None
@@ -351,7 +351,7 @@ def _forces(robot, path, friction) -> ForceSum | None:
 
 
 def _refuse_kinks(path) -> None:
-    """ValueError where the direction of a path jumps: to go on there takes an infinite acceleration."""
+    """Raise ValueError if the direction of a path jumps: to go on there takes an infinite acceleration."""
     breaks, largest = path.breaks, np.abs(path.derivatives(np.linspace(path.start, path.end, LOOKS)).first).max()
     before, after = (path.derivatives(np.nextafter(breaks, side)).first for side in (-np.inf, np.inf))
     sharp = np.abs(after - before).max(axis=-1, initial=0.0) > KINK * largest

@@ -49,7 +49,8 @@ class PathLimits:
 
 def path_limits(robot: Robot, velocity: Given, acceleration: Given, jerk: Given, effort: Given,
                 link_speed: LinkSpeeds | None, effort_scaling: float = 1.0) -> PathLimits:
-    """The limits that arguments of time_optimal say. ValueError names what does not exist or is no limit."""
+    """The limits that arguments of time_optimal say. Raises ValueError naming what does not exist or is no
+    limit."""
     model, names = robot.model, velocity_names(robot.model)
     share = checks.positive("effort_scaling", effort_scaling)
     stall, no_load = torque_speed(model) if effort is None else np.full((2, robot.n), np.inf)

@@ -98,7 +98,7 @@ class Path:
         return self.end - self.start
 
     def _inside(self, s):
-        """Parameters as an array; ValueError for those beyond the ends, where a spline goes on to anywhere."""
+        """Parameters as an array. Raises ValueError for those beyond the ends, where a spline goes on to anywhere."""
         s = checks.finite_numbers("s", s).astype(float)
         if s.size and not (s.min() >= self.start - BESIDE * self.length and s.max() <= self.end + BESIDE * self.length):
             raise ValueError(f"s must be from {self.start:g} to {self.end:g}, not {s.min():g} ... {s.max():g}")
@@ -300,7 +300,7 @@ def straight(robot: Robot, waypoints: ArrayLike, deviation: float, s: ArrayLike 
 
 
 def refuse_others(robot: Any) -> None:
-    """ValueError for what is no Robot: mechanisms and scenes have no efforts along paths."""
+    """Raise ValueError for what is no Robot: mechanisms and scenes have no efforts along paths."""
     if not isinstance(robot, Robot):
         raise ValueError(f"robot must be a Robot, not {checks.described(robot)}")
 

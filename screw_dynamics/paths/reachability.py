@@ -194,7 +194,7 @@ def _greedy(lines: Lines, d: np.ndarray, start: float, low: np.ndarray, high: np
 
 # ------------------------------------------------------------------------------------------------- refusals
 def _refuse_numbers(s, rows, place):
-    """ValueError where the path, or what limits say there, is not finite."""
+    """Raise ValueError if the path, or what limits say there, is not finite."""
     lost = ~np.isfinite(rows.a + rows.b + rows.k + rows.c)
     if lost.any():
         end, i, j = np.argwhere(lost)[0]
@@ -207,8 +207,8 @@ def _refuse_numbers(s, rows, place):
 
 
 def refuse_unlimited(s: np.ndarray, x: np.ndarray, moves: np.ndarray, place: Callable[[float], str]) -> None:
-    """ValueError for an interval on which nothing limits x = s'^2: no joint that moves there has a limit, or none does.
-    moves (N + 1,): at which s a joint does that other limits are for."""
+    """Raise ValueError for an interval on which nothing limits x = s'^2: no joint that moves there has a limit, or
+    none does. moves (N + 1,): at which s a joint does that other limits are for."""
     free = (x >= 1e-6 * LARGEST) & ~moves
     free = np.append(free[1:] & free[:-1], False)
     if free.any():
@@ -217,7 +217,7 @@ def refuse_unlimited(s: np.ndarray, x: np.ndarray, moves: np.ndarray, place: Cal
 
 
 def _refuse_end(rows, i, speed, most, where):
-    """ValueError if a velocity at an end is beyond a limit of velocities."""
+    """Raise ValueError if a velocity at an end is beyond a limit of velocities."""
     if speed > most * (1.0 + SLACK):
         speeds = rows.speed[0][0] if i == 0 else rows.speed[1][-1]
         row = rows.speed_rows[int(np.argmin(speeds))]

@@ -127,7 +127,7 @@ class _Points:
 
 def smoothed(problem: Problem, spans: int, s: np.ndarray) -> SmoothLaw:
     """The motion from rest to rest of bounded jerk, by a spline of so many spans, which is within the limits at
-    parameters s too. ValueError where none is found from a slow one on."""
+    parameters s too. Raises ValueError if none is found from a slow one on."""
     from scipy.interpolate import BSpline
     inner, breaks = np.linspace(0.0, 1.0, spans + 1), inverse_ease(problem.path, problem.path.breaks)
     nearest = np.clip(np.round(spans * breaks).astype(int), 1, spans - 1)

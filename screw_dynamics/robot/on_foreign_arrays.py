@@ -134,7 +134,7 @@ def method_on(robot: Any, method: str, inputs: Mapping[str, Any], dimensions: Se
 
 
 def _no_out(out):
-    """ValueError for an `out`: results of Dask are not there yet."""
+    """Raise ValueError for an `out`: results of Dask are not there yet."""
     if out is not None:
         raise ValueError("out: results for arrays of Dask or xarray are new ones, out must be None")
 

@@ -60,7 +60,8 @@ class Goals(NamedTuple):
 
 
 def goals(pose: ArrayLike, link: Any, parts: Any, reference: Any) -> Goals:
-    """The goals that the arguments of Robot.inverse_kinematics describe; ValueError names what is wrong with them."""
+    """The goals that the arguments of Robot.inverse_kinematics describe. Raises ValueError naming what is wrong
+    with them."""
     if are_points(pose, parts):
         pose = _poses_at(pose)
     if isinstance(link, str):
@@ -231,7 +232,7 @@ class Searches:
                         {True: limited, False: free}, q[:, places].copy(), 1.0 / spread if spread > 1e-9 else 1.0)
 
     def _movers(self, tasks, links, allowed):
-        """The slots whose joints move the frame of each task; ValueError names a link that none moves."""
+        """The slots whose joints move the frame of each task. Raises ValueError naming a link that none moves."""
         moving = []
         for task, link in zip(tasks, links, strict=True):
             ways = [set(self._way(self._robot.tables.frames[frame].body)) for frame in task]

@@ -147,7 +147,7 @@ def _parameters(given: Given, executable: str, clock_parameter: str, values: Map
 
 
 def _scene(given: Given) -> dict[str, Any]:
-    """The parameters of the simulator's scene. ValueError for a friction that is no number."""
+    """The parameters of the simulator's scene. Raises ValueError for a friction that is no number."""
     arguments = given.arguments
     found: dict[str, Any] = {"scene": os.path.abspath(arguments["scene"])} if arguments["scene"] else {}
     if arguments["ground"]:

@@ -180,7 +180,7 @@ class ContactModel:
             robot.n, m, settings, len(self.colliders), points))
 
     def configurations(self, q: ArrayLike) -> np.ndarray:
-        """Configurations (..., nq) that bodies can have. ValueError for a number that is not finite, and for the
+        """Configurations (..., nq) that bodies can have. Raises ValueError for a number that is not finite, and for the
         quaternion 0, with which a body would be nowhere, and touch nothing."""
         found = checks.finite_numbers("q", q, self.robot.nq)
         normalized(self.robot.model, found)

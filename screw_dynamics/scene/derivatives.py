@@ -20,7 +20,7 @@ DERIVED = ("semi_implicit_euler",)
 
 
 def refuse_loops(contact_model: Any) -> None:
-    """ValueError for robots with closed loops."""
+    """Raise ValueError for robots with closed loops."""
     if contact_model.constraints is not None:
         raise ValueError("derivatives of steps with closed loops are not known here, of "
                          f"{', '.join(contact_model.constraints.rows)}")
@@ -221,7 +221,7 @@ class SceneLinearization:
 
 
 def _refuse(pairs, model):
-    """ValueError for the first contact whose mode is ambiguous, and where modes do not determine derivatives."""
+    """Raise ValueError for the first contact whose mode is ambiguous, and where modes do not determine derivatives."""
     contacts = model.contacts
     for k in np.flatnonzero(contacts.ambiguous):
         first, second = pairs[contacts.pair[k]]

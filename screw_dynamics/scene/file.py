@@ -65,7 +65,8 @@ class SceneFile:
 # ------------------------------------------------------------------------------------------------- reading
 def read_scene(source: str | os.PathLike, folder: str | os.PathLike | None = None) -> SceneFile:
     """The SceneFile of a path, or of YAML text, which has a line break. folder: where files are that it names by
-    relative paths; by default its own, or the working folder of text. ValueError names file, element and value."""
+    relative paths; by default its own, or the working folder of text. Raises ValueError naming file, element and
+    value."""
     text, path = source, None
     if not isinstance(source, str) or "\n" not in source:
         path = Path(source)

@@ -171,7 +171,7 @@ def _modes(contact_model, step, given: Rows, found, mu, free, told):
 
 
 def _refuse(contact_model, pair, closed, rebounds):
-    """ValueError for laws whose derivatives are not known here."""
+    """Raise ValueError for laws whose derivatives are not known here."""
     for k, row in enumerate(contact_model.pairs[i] for i in pair):
         acts = {"restitution": rebounds[k], "torsion": closed[k], "rolling": closed[k]}
         for what in acts:

@@ -29,8 +29,8 @@ class SceneObject:
     world; of a free body, where it starts. friction, restitution, torsion and rolling as in Material, None: the
     scene's. belt (3,): the velocity in m/s of its surface, in the object's frame, as of a conveyor.
 
-    ValueError names the object and what is wrong: no shape, a mass that is not positive, a free plane, an inertia with
-    which it could not turn, a pose or a belt that is absurd."""
+    Raises ValueError naming the object and what is wrong: no shape, a mass that is not positive, a free plane, an
+    inertia with which it could not turn, a pose or a belt that is absurd."""
 
     name: str
     shapes: Any
@@ -118,7 +118,8 @@ class SceneObject:
 
 
 def placed(name: str, given: Any) -> tuple[tuple[Shape, np.ndarray], ...]:
-    """Shapes with their poses (4, 4), from a shape, a (shape, pose), or several of these; ValueError with a name."""
+    """Shapes with their poses (4, 4), from a shape, a (shape, pose), or several of these. Raises ValueError with a
+    name."""
     if isinstance(given, Shape):
         return ((given, _kept(np.eye(4))),)
     if isinstance(given, (str, bytes, Mapping)) or not isinstance(given, Iterable):
@@ -138,8 +139,8 @@ def _has_shape(item):
 
 
 def on_links(shapes: Mapping[str, Any] | Iterable[CollisionShape], links: Iterable[str]) -> list[CollisionShape]:
-    """The CollisionShapes of {link: shape, (shape, pose), or several of these}, or these themselves; ValueError for an
-    unknown link, and for what is no shape."""
+    """The CollisionShapes of {link: shape, (shape, pose), or several of these}, or these themselves. Raises ValueError
+    for an unknown link, and for what is no shape."""
     known = set(links)
     if not isinstance(shapes, Mapping):
         given = list(shapes)
@@ -154,8 +155,8 @@ def on_links(shapes: Mapping[str, Any] | Iterable[CollisionShape], links: Iterab
 
 def with_materials(shapes: Iterable[CollisionShape], materials: Mapping[str, Material],
                    links: Iterable[str]) -> list[CollisionShape]:
-    """The shapes with other materials by {link: Material}, or its friction; ValueError for an unknown link, and for one
-    without a shape, which touches nothing."""
+    """The shapes with other materials by {link: Material}, or its friction. Raises ValueError for an unknown link, and
+    for one without a shape, which touches nothing."""
     shapes = list(shapes)
     if not isinstance(materials, Mapping):
         raise ValueError(f"materials must be {{link: Material}}, not {checks.described(materials)}")
@@ -186,7 +187,7 @@ def _inertia(shapes, mass):
 
 
 def _check_turns(name, inertia):
-    """ValueError for a body that something turns at once, without inertia about some axis."""
+    """Raise ValueError for a body that something turns at once, without inertia about some axis."""
     mass, moment = inertia[5, 5], inertia[:3, 3:]
     about = inertia[:3, :3] + moment @ moment / mass if mass > 0.0 else inertia[:3, :3]
     if mass > 0.0 and not np.linalg.eigvalsh(about)[0] > NEGLIGIBLE * np.abs(inertia[:3, :3]).max():

@@ -41,7 +41,7 @@ def self_collision(model: Model, shapes: Sequence[CollisionShape], gaps: Gaps | 
 
     Without an SRDF of its robot, where gaps are given: nor those of two links that touch in the neutral configuration,
     that touch in none of `samples` configurations within limits, or in ALWAYS of them; of loops, samples know nothing.
-    The same seed gives the same pairs. ValueError names a link that does not exist."""
+    The same seed gives the same pairs. Raises ValueError naming a link that does not exist."""
     body_of = {link: body for link, (body, _) in model.frames.items()}
     for shape in shapes:
         checks.known_link(shape.link, body_of)

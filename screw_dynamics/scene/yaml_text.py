@@ -9,7 +9,7 @@ _NUMBER = re.compile(r"[-+]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]+)?
 
 
 def parsed(text: str) -> Any:
-    """Lists, dicts, text, numbers, True, False and None. ValueError with the line of what is wrong."""
+    """Lists, dicts, text, numbers, True, False and None. Raises ValueError with the line of what is wrong."""
     yaml = _yaml()
     if len(text) > LARGEST_TEXT:
         raise ValueError(f"the text is longer than {LARGEST_TEXT} characters")

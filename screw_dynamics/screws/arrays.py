@@ -130,8 +130,9 @@ def inverse_pose(matrix: np.ndarray) -> np.ndarray:
 def on_arrays(function: Callable, module: str) -> Callable:
     """A function of values as one that takes arrays as well, to be offered in a module: arrays if it is given any.
 
-    Leading axes are a batch and broadcast: a kernel in plain Python runs on any numbers, arrays included. ValueError
-    names an argument of the wrong shape. Called with values alone, or by compiled code, it is the function itself."""
+    Leading axes are a batch and broadcast: a kernel in plain Python runs on any numbers, arrays included. Raises
+    ValueError naming an argument of the wrong shape. Called with values alone, or by compiled code, it is the
+    function itself."""
     kinds, taken = get_type_hints(function), signature(function)
     result = kinds.pop("return")
 

@@ -74,7 +74,7 @@ class RecordedMotion(_States):
 # ------------------------------------------------------------------------------------------------- samples
 class Samples:
     """A motion of a robot from sample to sample: t (k,), q (..., k, nq), qd (..., k, n) and efforts, as they are given
-    to `energy_balance`. ValueError names what does not fit."""
+    to `energy_balance`. Raises ValueError naming what does not fit."""
 
     def __init__(self, robot: Any, t: ArrayLike, q: ArrayLike, qd: ArrayLike, tau: Efforts):
         self.robot, (self.q, self.qd) = robot, checks.broadcast({
@@ -273,7 +273,8 @@ def momentum_and_moment(robot: Any, q: np.ndarray, qd: np.ndarray, threads: int 
 
 
 def floating_joints(model: Any) -> dict[str, str]:
-    """{joint: link that it moves} of the joints on the root, which must all be free; ValueError names another."""
+    """{joint: link that it moves} of the joints on the root, which must all be free. Raises ValueError naming
+    another."""
     links: dict[str, str] = {}
     for joint, link, parent in zip(model.body_joints, model.body_names, model.parents, strict=True):
         if joint in links:

@@ -340,7 +340,7 @@ class Driven:
     def run(self, joints: np.ndarray, wrenches: np.ndarray, reference: np.ndarray, steps: int, start: float, h: float,
             q: np.ndarray, qd: np.ndarray, clipped: np.ndarray, past: np.ndarray) -> tuple[int, np.ndarray, np.ndarray]:
         """Make steps, see `driven_steps`; q (nq), qd (n), clipped (n), int64, and past are changed. Returns how many
-        were made, the efforts tau (n), and the mask (n,) of the velocities that ended the motion. ValueError for
+        were made, the efforts tau (n), and the mask (n,) of the velocities that ended the motion. Raises ValueError for
         tables of other shapes, in which a kernel would read what is not theirs."""
         if joints.shape != (ROWS, len(qd)):
             raise ValueError(f"joints is {joints.shape}, must be {(ROWS, len(qd))}")

@@ -24,7 +24,7 @@ CALLBACK = ctypes.CFUNCTYPE(ctypes.c_int32, *(ctypes.c_void_p,) * 2, *(ctypes.c_
 
 def stays_python(effort: Any) -> bool:
     """Return True for a function effort(t, q, qd), which is called as it is, and False for controllers and all else.
-    ValueError for three arguments that have these names in another order."""
+    Raises ValueError for three arguments that have these names in another order."""
     if not callable(effort):
         return False
     try:
@@ -40,8 +40,8 @@ def stays_python(effort: Any) -> bool:
 
 
 def efforts_from(effort: Callable, t: float, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
-    """Return the efforts (n,) that effort(t, q, qd) gives for copies of a state (nq,), (n,); ValueError for another
-    shape."""
+    """Return the efforts (n,) that effort(t, q, qd) gives for copies of a state (nq,), (n,). Raises ValueError for
+    another shape."""
     found = checks.real_numbers("effort", effort(float(t), q.copy(), qd.copy()), len(qd))
     if found.ndim != 1:
         raise ValueError(f"effort has shape {found.shape}, but must have {qd.shape}")

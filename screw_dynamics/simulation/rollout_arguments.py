@@ -11,12 +11,12 @@ STEPS = 1000            # of a rollout by default
 
 
 def options(friction: bool, limits: bool | None) -> tuple[bool, bool | None]:
-    """Both as truth values, or None for limits that nobody has asked for or declined; ValueError for others."""
+    """Both as truth values, or None for limits that nobody has asked for or declined. Raises ValueError for others."""
     return flag("friction", friction), None if limits is None else flag("limits", limits)
 
 
 def sampling(steps: int, every: int) -> tuple[int, int]:
-    """Both as whole numbers; ValueError unless samples end with the steps."""
+    """Both as whole numbers. Raises ValueError unless samples end with the steps."""
     steps, every = count("steps", steps, 0), count("every", every, 1)
     if steps % every:
         raise ValueError(f"steps {steps} must be a multiple of every = {every}")
@@ -24,8 +24,8 @@ def sampling(steps: int, every: int) -> tuple[int, int]:
 
 
 def steps_of(duration: float | None, dt: float, steps: int) -> int:
-    """Return `steps`, or how many steps of dt a duration (s) takes. ValueError for one that is no multiple of dt, and
-    for one beside steps other than the default."""
+    """Return `steps`, or how many steps of dt a duration (s) takes. Raises ValueError for one that is no multiple of
+    dt, and for one beside steps other than the default."""
     if duration is None:
         return steps
     if steps != STEPS:

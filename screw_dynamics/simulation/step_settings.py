@@ -136,8 +136,8 @@ class StepSettings:
     def step_settings(self, integrator: str, friction: bool, limits: bool | None, springs: Any = None,
                       total: ForceSum | None = None, lanes: bool = False, start: float = 0.0
                       ) -> tuple[np.ndarray, Workspaces]:
-        """The settings of one step, at the time `start` (s), and the workspaces for it. ValueError for an adaptive
-        integrator."""
+        """The settings of one step, at the time `start` (s), and the workspaces for it. Raises ValueError for an
+        adaptive integrator."""
         one_of("integrator", integrator, FIXED_STEPS)
         friction, limits = options(friction, limits)
         key = integrator, friction, limits, total, lanes

@@ -24,8 +24,8 @@ def check_inertia(robot: Robot, initial: InitialState, names: Sequence[str]) -> 
 
 
 def check_drives(robot: Robot) -> None:
-    """ValueError for a robot of whose joints two would be commanded by one name, and for an electric motor of which the
-    voltage limits a torque that no coordinate has."""
+    """Raise ValueError for a robot of whose joints two would be commanded by one name, and for an electric motor of
+    which the voltage limits a torque that no coordinate has."""
     names = command_names(robot.model)
     if twice := {name for i, name in enumerate(names) if name in names[:i]}:
         raise ValueError(f"joint {min(twice)!r} has the name of a link behind a spring, by which nothing else can be "

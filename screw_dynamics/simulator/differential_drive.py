@@ -13,7 +13,7 @@ FASTEST = 1e4       # m/s, rad/s: a command beyond it is a mistake
 @dataclass(frozen=True)
 class DifferentialDrive:
     """left, right: the joints of the wheels on both sides, which turn forwards about the y axis of the base; radius of
-    the wheels and separation of the sides in m. ValueError names what no base can have."""
+    the wheels and separation of the sides in m. Raises ValueError naming what no base can have."""
 
     left: tuple[str, ...]
     right: tuple[str, ...]
@@ -32,7 +32,8 @@ class DifferentialDrive:
                 raise ValueError(f"{name} of the wheels is {x} m, must be finite and > 0")
 
     def speeds(self, forward: float, turning: float) -> dict[str, float]:
-        """{wheel: rad/s} for a velocity in m/s and a yaw rate in rad/s. ValueError for what is not finite or absurd."""
+        """{wheel: rad/s} for a velocity in m/s and a yaw rate in rad/s. Raises ValueError for what is not finite or
+        absurd."""
         for name, x in (("linear.x", forward), ("angular.z", turning)):
             if not (math.isfinite(x) and abs(x) <= FASTEST):
                 raise ValueError(f"{name} is {x}, must be within {FASTEST:g}")

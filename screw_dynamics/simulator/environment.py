@@ -119,8 +119,8 @@ class Environment:
         return Entity(given.coordinates, np.zeros(RATES))
 
     def place(self, name: str, pose: ArrayLike | None = None, twist: ArrayLike | None = None) -> None:
-        """Set the pose (7,) and the twist (6,) of an object from now on; None: as they are. ValueError for numbers that
-        are not finite or absurd, and a fixed object that shall move."""
+        """Set the pose (7,) and the twist (6,) of an object from now on; None: as they are. Raises ValueError for
+        numbers that are not finite or absurd, and a fixed object that shall move."""
         checks.one_of("object", name, tuple(self.objects))
         pose = None if pose is None else checked_pose(f"object '{name}'", pose)
         if twist is not None:
@@ -223,7 +223,8 @@ class Environment:
 
 
 def checked_pose(name: str, pose: ArrayLike) -> np.ndarray:
-    """A pose x y z, quaternion x y z w (7,), with a quaternion of length 1. ValueError with a name and the value."""
+    """A pose x y z, quaternion x y z w (7,), with a quaternion of length 1. Raises ValueError with a name and the
+    value."""
     given = _within(f"{name}: pose", pose, NUMBERS)
     length = np.linalg.norm(given[3:])
     if length == 0.0:

@@ -103,7 +103,7 @@ class Faults:
     sensors: what "sensor" faults may name beside joints; "joint_states" stands for all joints. The schedule of the
     settings is armed by `reset`. Steps are those since then. base: how many velocities of a floating base come before
     the joints in arrays (n,). around: functions that name the surfaces that may touch, and the objects that move.
-    ValueError names what a fault cannot act on."""
+    Raises ValueError naming what a fault cannot act on."""
 
     def __init__(self, settings: Settings, actuated: Sequence[str], joint_names: Sequence[str],
                  sensors: Iterable[str] = (), base: int = 0,
@@ -136,7 +136,8 @@ class Faults:
         self.update(step)
 
     def inject(self, fault: Scheduled, step: int) -> None:
-        """Add a fault, counting its delay from this step on. ValueError names what is wrong; nothing changes then."""
+        """Add a fault, counting its delay from this step on. Raises ValueError naming what is wrong; nothing
+        changes then."""
         if len(self._all) >= MOST:
             raise ValueError(f"{len(self._all)} faults are active or waiting already: clear them first")
         self._all.append(self._fault(fault, step))

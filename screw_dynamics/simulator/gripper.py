@@ -26,8 +26,8 @@ class GripperGoal:
     """A position that joint number `joint` of a simulation approaches. `reached`, `stalled`: what it ended with.
 
     It is reached within goal_tolerance. It is stalled when the joint has not been faster than stall_velocity_threshold,
-    from one call of `judge` to the next, for longer than stall_timeout, in simulated time. ValueError names a number
-    that is not finite or is negative."""
+    from one call of `judge` to the next, for longer than stall_timeout, in simulated time. Raises ValueError naming
+    a number that is not finite or is negative."""
 
     def __init__(self, simulation: Simulation, joint: int, position: float, rules: GripperRules,
                  max_effort: float = 0.0, max_velocity: float = 0.0):

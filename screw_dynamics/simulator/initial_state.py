@@ -24,7 +24,8 @@ def default_modes(model: Model, mode: str) -> dict[str, str]:
 
 def modes_of(model: Model, mode: str, given: Mapping[str, str]) -> list[str]:
     """Return the command mode (n,) of each velocity, of JOINT_MODES: that of {joint: mode}, else of `default_modes`,
-    else "passive"; efforts for a floating base. ValueError names a joint that does not exist, and what is no mode."""
+    else "passive"; efforts for a floating base. Raises ValueError naming a joint that does not exist, and what is
+    no mode."""
     names = command_names(model)
     for joint, wanted in given.items():
         if joint not in names:
@@ -69,7 +70,7 @@ class InitialState:
         self.position = coordinates(self._with_motors(self._configuration(start), positions), len(start))
 
     def check(self, joint: str, position: float) -> None:
-        """ValueError unless the joint may start there."""
+        """Raise ValueError unless the joint may start there."""
         self._limits.check_joint(self.index(joint), position)
 
     def displaced(self, change: np.ndarray) -> np.ndarray:

@@ -44,12 +44,12 @@ class EnforcedLimits:
         return positions
 
     def check(self, positions: np.ndarray) -> None:
-        """ValueError naming the first joint whose position (n,) is outside its limits."""
+        """Raise ValueError naming the first joint whose position (n,) is outside its limits."""
         for i, position in enumerate(positions):
             self.check_joint(i, position)
 
     def check_joint(self, i: int, position: float) -> None:
-        """ValueError unless a position of joint i is within its limits."""
+        """Raise ValueError unless a position of joint i is within its limits."""
         if not (np.isfinite(position) and self.lower[i] <= position <= self.upper[i]):
             limits = f"[{self.lower[i]}, {self.upper[i]}]"
             raise ValueError(f"joint '{self._names[i]}': position {position} is outside its limits {limits}")

@@ -17,7 +17,7 @@ def with_loops(robot: Robot) -> Robot | ClosedLoopRobot:
 
 def closed(robot: Robot, q: np.ndarray, qd: np.ndarray, motors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The closed configuration (nq,) near q with the motors, a mask (n,), where they are, or if that cannot be the one
-    nearest by, and the admissible velocities (n,) nearest to qd. ValueError names what stays open."""
+    nearest by, and the admissible velocities (n,) nearest to qd. Raises ValueError naming what stays open."""
     if not robot.model.constraints:
         return q, qd
     loops = ClosedLoopRobot(robot)

@@ -34,7 +34,8 @@ class Pushes:
 
     def add(self, link: str, wrench: Sequence[float], first: int, steps: int) -> None:
         """Apply a wrench from a step on, for so many steps: they add up; 0: until a reset, in place of the one on this
-        link that was to last until a reset. A zero wrench ends that one. ValueError names what cannot be applied."""
+        link that was to last until a reset. A zero wrench ends that one. Raises ValueError naming what cannot be
+        applied."""
         if link not in self._links():
             raise ValueError(f"unknown link '{link}'")
         wrench = np.array(wrench, dtype=float)

@@ -13,7 +13,7 @@ def setting(default: Any, description: str, unit: str = "", **limits: Any) -> An
 
 def check(name: str, value: Any, lower: float = -math.inf, choices: Sequence[str] | None = None,
           length: int | None = None, **_: Any) -> None:
-    """ValueError naming a setting whose value does not fit it; numbers must be finite."""
+    """Raise ValueError naming a setting whose value does not fit it; numbers must be finite."""
     if choices is not None and value not in choices:
         raise ValueError(f"{name} is '{value}', must be one of {', '.join(choices)}")
     if length is not None and len(value) != length:

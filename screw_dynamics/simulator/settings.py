@@ -16,7 +16,8 @@ SECOND = 1e9   # nanoseconds
 
 @dataclass(frozen=True)
 class Settings(SensorSettings):
-    """The settings of a simulation; simulator_node has parameters of these names. ValueError names one out of range."""
+    """The settings of a simulation; simulator_node has parameters of these names. Raises ValueError naming one out
+    of range."""
 
     dt: float = _setting(0.001, "integration step, in whole nanoseconds", "s", lower=1e-9, upper=1.0)
     integrator: str = _setting("semi_implicit_euler", "integrator of the steps", choices=FIXED_STEPS)

@@ -61,8 +61,9 @@ class Simulation(Motion, Objects, Measurements):
     initial_positions {joint: position} is the state after a reset, `EnforcedLimits.middle` for other joints; time_ns is
     the first simulated time; modes {joint: "effort", "velocity", "position" or "passive"} is what commands a joint,
     `default_modes` for others. joint_sensors and instrumented are those of `Sensors`. forces: elements of
-    screw_dynamics.forces, which act beside the model's friction; their time is simulated time. ValueError names a
-    joint without inertia, or that would start outside its limits, and a link or joint that the robot does not have.
+    screw_dynamics.forces, which act beside the model's friction; their time is simulated time. Raises ValueError
+    naming a joint without inertia, or that would start outside its limits, and a link or joint that the robot does not
+    have.
 
     A robot whose model has constraints starts, and stays, where its loops are closed.
 
@@ -179,8 +180,8 @@ class Simulation(Motion, Objects, Measurements):
         base: pose x y z, quaternion x y z w (7,), and twist (6,) in its own frame, of a floating base; None: those at
         the start.
 
-        A start in motion releases all joints at once, whatever hold_until_first_command is. ValueError names the
-        joint and changes nothing."""
+        A start in motion releases all joints at once, whatever hold_until_first_command is. Raises ValueError
+        naming the joint and changes nothing."""
         self._start(*self.initial_state.with_joints(names, position, velocity, base), restart_clock)
 
     def _start(self, q: np.ndarray, qd: np.ndarray, restart_clock: bool) -> None:
@@ -221,7 +222,7 @@ class Simulation(Motion, Objects, Measurements):
 
     def set_modes(self, modes: Mapping[str, str]) -> None:
         """Let other quantities command the joints, as `modes` at the start. A joint whose mode changes is as it was
-        before its first command. ValueError names the joint; nothing is changed then."""
+        before its first command. Raises ValueError naming the joint; nothing is changed then."""
         self._commands.set_modes(modes_of(self.robot.model, self.settings.command_mode, modes), self.position)
         self._update_drives()
 
@@ -230,7 +231,8 @@ class Simulation(Motion, Objects, Measurements):
     ) -> None:
         """Make something fail, of faults.KINDS, after a delay and for a duration (0: until `clear_faults` or a reset).
 
-        ValueError names what a fault of this kind cannot have, or the robot does not have; nothing is changed then."""
+        Raises ValueError naming what a fault of this kind cannot have, or the robot does not have; nothing is
+        changed then."""
         self.faults.inject(Scheduled(kind, target, value, delay, duration), self.steps)
         self._update_drives()
 

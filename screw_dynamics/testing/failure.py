@@ -13,7 +13,7 @@ from .recording import Recording, matrix
 
 
 def draw(recording: Recording, robot: Any, path: Path) -> None:
-    """Draw positions, velocities and efforts over time into a file. ImportError without matplotlib."""
+    """Draw positions, velocities and efforts over time into a file. Raises ImportError without matplotlib."""
     joints = coordinate_joints(robot.model)
     q, qd, effort = (matrix(recording, field, joints) for field in ("position", "velocity", "effort"))
     if recording.odometry:

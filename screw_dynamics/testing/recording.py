@@ -32,7 +32,8 @@ class Series:
         return tuple(dict.fromkeys(name for message in self.messages[:1] for name in message.name))
 
     def values(self, field: str, joint: str) -> np.ndarray:
-        """A field of a joint, (samples,); NaN where a message has none. KeyError for a joint that is in no message."""
+        """A field of a joint, (samples,); NaN where a message has none. Raises KeyError for a joint that is in no
+        message."""
         index, found = {}, np.full(len(self.messages), np.nan)
         for k, message in enumerate(self.messages):
             names = tuple(message.name)

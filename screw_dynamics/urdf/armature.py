@@ -15,9 +15,9 @@ FORMS = dict.fromkeys(ROTOR, Numbers(least=0.0)) | dict.fromkeys(GEAR, Numbers()
 def with_armature(joints: Mapping[str, Joint], root: etree._Element, own: Sequence[etree._Element],
                   others: Collection[str] = ()) -> dict[str, Joint]:
     """The joints with the armature that a <robot> gives them, `own` its elements <armature>, of the right form, which
-    come before what transmissions say. UrdfError for a joint that does not exist or has several degrees of freedom, for
-    one that is given two, and for numbers that are none or out of range. others: further coordinates, of motors, which
-    have armature and are no joints of a URDF."""
+    come before what transmissions say. Raises UrdfError for a joint that does not exist or has several degrees of
+    freedom, for one that is given two, and for numbers that are none or out of range. others: further coordinates, of
+    motors, which have armature and are no joints of a URDF."""
     found, given = dict(joints), set()
     driven: dict[str, float] = {}
     for joint, value, line in _of_transmissions(root):

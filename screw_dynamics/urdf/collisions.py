@@ -28,9 +28,9 @@ def read_collisions(source: Source, links: Collection[str] | None = None,
     vertices, in its scale, which may mirror it, with at most so many vertices (contact/hulls.py). Meshes are found as
     Robot.view finds them.
 
-    UrdfError names line, link and value of what is no number, not finite, negative, or more than 1e5 m. What is left
-    out, since nothing could touch it, is a UrdfWarning: sizes of 0, flat meshes, files that do not exist or cannot be
-    read, shapes that URDF does not know."""
+    Raises UrdfError naming line, link and value of what is no number, not finite, negative, or more than 1e5 m.
+    What is left out, since nothing could touch it, is a UrdfWarning: sizes of 0, flat meshes, files that do not exist
+    or cannot be read, shapes that URDF does not know."""
     shapes, texts = collisions_of(source, links, vertices)
     path = path_of(source)
     issue(texts if path is None else [f"{path}: {text}" for text in texts])
@@ -83,7 +83,7 @@ def _geometry(link, element, left_out):
 
 
 def _check(geometry: Geometry) -> None:
-    """ValueError for what no shape can be."""
+    """Raise ValueError for what no shape can be."""
     if max(map(abs, geometry.pose[:3, 3])) > LARGEST:
         raise ValueError(f"{geometry.kind} at {geometry.pose[:3, 3].tolist()} is farther than {LARGEST:g} m")
     if geometry.kind == "mesh":

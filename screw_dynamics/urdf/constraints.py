@@ -27,8 +27,8 @@ class Origin(NamedTuple):
 
 def describe_constraints(elements: Sequence[etree._Element], links: Mapping[str, Link], joints: Mapping[str, Joint],
                          notes: Notes) -> list[Constraint]:
-    """The constraints of elements whose form is right. UrdfError for a link or joint that does not exist or does not
-    fit, for an axis that is missing or should be, and for a name that is given twice."""
+    """The constraints of elements whose form is right. Raises UrdfError for a link or joint that does not exist or does
+    not fit, for an axis that is missing or should be, and for a name that is given twice."""
     lines: dict[str, int] = {}
     found: list[Constraint] = []
     for element in elements:

@@ -168,8 +168,8 @@ def _joint(joint, line, notes):
 
 
 def axis_of(given: Any, name: str, where: str, line: int, notes: Notes) -> np.ndarray:
-    """The unit vector (3,) along an axis, along x if none is given. UrdfError for one without direction, which names
-    `where` and the line; a note for one that is not of unit length."""
+    """The unit vector (3,) along an axis, along x if none is given. Raises UrdfError for one without direction, which
+    names `where` and the line; a note for one that is not of unit length."""
     axis = given or (1.0, 0.0, 0.0)
     length = hypot(*axis)
     if length < SHORTEST_AXIS:

@@ -26,8 +26,8 @@ TAG = "inertia"
 
 
 def exact_inertias(elements: Sequence[etree._Element], links: Mapping[str, Link]) -> dict[tuple[str, Body], np.ndarray]:
-    """The parameters (10,) of elements whose form is right, by the first link and all. UrdfError for a link that does
-    not exist or is named twice, and for a body that is given twice."""
+    """The parameters (10,) of elements whose form is right, by the first link and all. Raises UrdfError for a link that
+    does not exist or is named twice, and for a body that is given twice."""
     found: dict[tuple[str, Body], np.ndarray] = {}
     for element in elements:
         names, line = [link.get("name") for link in element], element.sourceline

@@ -19,8 +19,8 @@ def read_urdf_file(location: str, xacro_args: Mapping[str, str] | None = None) -
     {name: value} of the file's arguments.
 
     Meshes that are named relative to the file are named by file:// addresses in the text, which is all that others get
-    to see. UrdfError naming the location when the package or file does not exist, xacro is not installed, or refuses
-    the file or its arguments, and for arguments of a file that is not xacro."""
+    to see. Raises UrdfError naming the location when the package or file does not exist, xacro is not installed, or
+    refuses the file or its arguments, and for arguments of a file that is not xacro."""
     try:
         path = Path(resolve(location))
     except UrdfError as error:
@@ -57,8 +57,8 @@ def save(text: str, path: str | PathLike, source: Source) -> None:
     """Write a URDF text that was made from a source, in its encoding, at once: a reader finds what was there before, or
     all of it. The path is one that a source may be: ~, file:// and package:// are understood.
 
-    A UrdfWarning names meshes that are found from the source, and not from there. ValueError for the path of a xacro
-    file, which the text is not; OSError where nothing can be written."""
+    A UrdfWarning names meshes that are found from the source, and not from there. Raises ValueError for the path of a
+    xacro file, which the text is not. Raises OSError if nothing can be written."""
     target, origin = Path(os.path.abspath(resolve(os.fspath(path)))), path_of(source)
     if is_xacro(str(target)):
         raise ValueError(f"to_urdf: {target} is the path of a xacro file, but what is written is a URDF")

@@ -21,7 +21,7 @@ def resolve(location: str) -> str:
     """The path that is meant by a path, which may begin with ~, or by a file:// or package://<package>/<path> address.
 
     A package is share/<package> below a prefix of AMENT_PREFIX_PATH, as ROS 2 has them, or a folder of that name in
-    ROS_PACKAGE_PATH. UrdfError for a package that does not exist, and for addresses of other kinds."""
+    ROS_PACKAGE_PATH. Raises UrdfError for a package that does not exist, and for addresses of other kinds."""
     address = _ADDRESS.fullmatch(location)
     if address is None:
         return os.path.expanduser(location)
@@ -51,7 +51,7 @@ def _share(package):
 
 
 def locate_beside(file: str, folder: Path | None) -> Path:
-    """The path of a mesh that a URDF in a folder names; UrdfError if there is no such file. None: of a text.
+    """The path of a mesh that a URDF in a folder names. Raises UrdfError if there is no such file. None: of a text.
 
     A package that no path variable names is looked for in the folders above the URDF, as it lies in a checkout."""
     try:

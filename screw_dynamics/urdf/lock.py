@@ -23,8 +23,8 @@ Positions: TypeAlias = Mapping[str, ArrayLike]              # {joint: position}:
 def locked(joints: Mapping[str, Joint], positions: Positions, notes: Notes) -> dict[str, Joint]:
     """The joints, of which those named are fixed at their positions (rad or m), with all that follow them.
 
-    UrdfError for a joint that does not exist or has no position of its own, and for a position that is no number, or of
-    a floating or planar joint no element of its group."""
+    Raises UrdfError for a joint that does not exist or has no position of its own, and for a position that is no
+    number, or of a floating or planar joint no element of its group."""
     if not isinstance(positions, Mapping):
         raise TypeError(f"lock: {{joint name: position}} is expected, not {type(positions).__name__}")
     poses = {name: _element(joints[name], position) for name, position in positions.items()

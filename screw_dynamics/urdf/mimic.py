@@ -12,7 +12,8 @@ from .tree import Tree
 def check_mimics(tree: Tree, joints: Sequence[Joint], notes: Notes) -> tuple[Joint, ...]:
     """The joints; those that follow a joint that is not in the file are free, with a note.
 
-    UrdfError for a leader that is fixed or not among these joints, a loop of leaders, or a product out of range."""
+    Raises UrdfError for a leader that is fixed or not among these joints, a loop of leaders, or a product out of
+    range."""
     joints = tuple(_free_without_leader(joint, tree, notes) for joint in joints)
     kept = {joint.name: joint for joint in joints}
     mimics = {joint.name: joint.mimic for joint in joints if joint.mimic}

@@ -23,8 +23,8 @@ _NO_LIMIT = {"velocity": "0", "effort": "0"}                # URDF must have a n
 
 
 def urdf_text(model: Model) -> str:
-    """The text. ValueError names the joint that no URDF can have: one with a pitch, one whose axis does not pass
-    through the origin of its link, a ball joint, a planar one whose frame is not that of its normal."""
+    """The text. Raises ValueError naming the joint that no URDF can have: one with a pitch, one whose axis does not
+    pass through the origin of its link, a ball joint, a planar one whose frame is not that of its normal."""
     inertias = {model.root: model.root_inertia} | {
         link: M for link, M, own in zip(model.body_names, model.inertias, model.is_link, strict=True) if own}
     parts = [_link(link, inertias.get(link, np.zeros((6, 6)))) for link in model.frames]

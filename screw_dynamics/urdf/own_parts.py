@@ -99,7 +99,7 @@ def in_use(parts: OwnParts, joints: Collection[str], links: Collection[str], not
 
 
 def applied(model: Model, parts: OwnParts) -> Model:
-    """The model with what is on it. UrdfError names what does not fit."""
+    """The model with what is on it. Raises UrdfError naming what does not fit."""
     try:
         model = with_drives(model, parts.drives) if parts.drives else model
         model = _with_armature(model, parts.armature) if parts.armature else model

@@ -79,7 +79,7 @@ def schema_of(kind: type, keyed: bool = False) -> Schema:
 
 
 def read(element: etree._Element, kind: type) -> Any:
-    """The dataclass that an element of the right form says. UrdfError with the line for what it refuses, what is
+    """The dataclass that an element of the right form says. Raises UrdfError with the line for what it refuses, what is
     missing, and what is given in two ways."""
     found: dict[str, Any] = {}
     for field in _fields_of(kind):
@@ -102,7 +102,8 @@ def read(element: etree._Element, kind: type) -> Any:
 
 
 def written(record: Any, **first: str) -> Element:
-    """The element of a dataclass, with further attributes before its own. ValueError for a number that is infinite."""
+    """The element of a dataclass, with further attributes before its own. Raises ValueError for a number that is
+    infinite."""
     attributes, parts = dict(first), []
     kind: Any = type(record)
     for field in _fields_of(kind):

@@ -33,7 +33,8 @@ def read_srdf(source: Source, links: Collection[str]) -> Disabled:
     """The Disabled of an SRDF, a path, XML text or an open file: of its elements <disable_collisions>,
     <disable_default_collisions> and <enable_collisions>; others are for planning. links: those of the robot.
 
-    UrdfError names line, element and value: a link that does not exist, or is both of a pair, a missing attribute."""
+    Raises UrdfError naming line, element and value: a link that does not exist, or is both of a pair, a missing
+    attribute."""
     path = path_of(source)
     try:
         robot = parse_xml(read_source(opened(source)))

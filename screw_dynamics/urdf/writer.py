@@ -33,7 +33,7 @@ MOVED = 1e-9            # of poses and screws: more is another robot
 def written(model: Model, source: Source) -> tuple[str, list[str]]:
     """The text of a model, which was read from a source or is another one of its links and joints, and what is odd.
 
-    ValueError names what the source does not have, and what a URDF has no word for."""
+    Raises ValueError naming what the source does not have, and what a URDF has no word for."""
     try:
         text = read_source(source)
         said, document = source_description(text), Document(text)
@@ -85,7 +85,7 @@ def _base(model, said, notes):
 
 
 def _check_tree(model, said):
-    """ValueError unless the source has the links and joints of the model, where the model has them."""
+    """Raise ValueError unless the source has the links and joints of the model, where the model has them."""
     def check(right, joint, what):
         if not right:
             raise ValueError(f"to_urdf: joint {quote(joint)} of the source {what}: it has changed, or is that of "
@@ -246,7 +246,7 @@ def _write_armature(document, joint, value):
 
 
 def _check(model, found):
-    """ValueError naming what a reader of the text would not have as the model has it."""
+    """Raise ValueError naming what a reader of the text would not have as the model has it."""
     for body, links in reversed(bodies(model).items()):         # rotors before what carries them
         if not np.array_equal(_target(model, body), _target(found, body)):
             raise ValueError(f"to_urdf: link {quote(links[0])}: inertial parameters {_target(model, body).tolist()} "

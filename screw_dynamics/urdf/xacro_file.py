@@ -15,7 +15,7 @@ def is_xacro(path: str) -> bool:
 def xacro_arguments(text: str) -> dict[str, str]:
     """The arguments in a text of the form "name:=value name:='a value'", as xacro takes them on its command line.
 
-    ValueError for one that has another form, or a name that is given twice."""
+    Raises ValueError for one that has another form, or a name that is given twice."""
     found: dict[str, str] = {}
     try:
         words = shlex.split(text)

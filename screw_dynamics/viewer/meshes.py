@@ -35,7 +35,7 @@ def parts_of(shape: Shape, find: Callable[[str], Path]) -> list[Part]:
 
 @lru_cache(maxsize=256)
 def _file(path: str) -> list[Part]:
-    """The parts of a file, a few for each material; ValueError with the reason if it cannot be read."""
+    """The parts of a file, a few for each material. Raises ValueError with the reason if it cannot be read."""
     return [_part(mesh, color) for color, mesh in _by_color(meshes_of(path)).items()]
 
 

@@ -24,8 +24,9 @@ _STARTING = threading.Lock()    # one server at a time
 
 
 def start(host: str, port: int, title: str) -> Any:
-    """A ViserServer at the first free port from `port` on. ImportError without viser; RuntimeError with one that does
-    not take what refuses other pages; ValueError for a host that is not this machine, and what is no port."""
+    """A ViserServer at the first free port from `port` on. Raises ImportError without viser. Raises RuntimeError with
+    one that does not take what refuses other pages. Raises ValueError for a host that is not this machine, and what is
+    no port."""
     _check_address(host, port)
     try:
         import viser
@@ -43,7 +44,7 @@ def start(host: str, port: int, title: str) -> Any:
 
 
 def _check_address(host, port):
-    """ValueError for an address that no page can have: viser would wait for its server without an end."""
+    """Raise ValueError for an address that no page can have: viser would wait for its server without an end."""
     if checks.whole("port", port, 0) > LAST_PORT:
         raise ValueError(f"port {port} must be <= {LAST_PORT}")
     try:

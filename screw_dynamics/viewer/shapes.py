@@ -37,7 +37,7 @@ class Shapes(NamedTuple):
 
 
 def read_shapes(source: str) -> Shapes:
-    """The shapes in a URDF, given as text, path or address; UrdfError if it cannot be read at all."""
+    """The shapes in a URDF, given as text, path or address. Raises UrdfError if it cannot be read at all."""
     robot = parse_xml(read_source(source))
     notes: list[str] = []
     colors = {material.get("name", ""): color for material in robot.iterfind("material")

@@ -59,7 +59,7 @@ def motion_pieces(robot: Robot, t: np.ndarray, q: np.ndarray, tau: np.ndarray, w
                   forces: Sequence[Element] = (), breaks: Sequence[int] = ()) -> list[Piece]:
     """The pieces of a robot's recording, in velocities; to the efforts those of force elements are added.
 
-    breaks: rows before which a piece ends. ValueError when there is none, or an element does not fit the robot."""
+    breaks: rows before which a piece ends. Raises ValueError if there is none, or an element does not fit the robot."""
     total, q = robot.total_force(forces), configuration_space.continuous(robot.model, robot.normalize(q))
     found = [in_velocities(robot.model, piece) for piece in pieces(t, q, tau, window, degree, breaks)]
     if not found:
@@ -75,8 +75,8 @@ def pieces(t: np.ndarray, q: np.ndarray, tau: np.ndarray, window: float, degree:
     window / 2, and none goes on over one of `breaks`.
 
     Samples are interpolated to a uniform step, the median of those of t, of each signal those that are `fresh`; a piece
-    shorter than two windows is left out. degree: of the polynomial that fits each window. ValueError when a window has
-    fewer than degree + 2 points."""
+    shorter than two windows is left out. degree: of the polynomial that fits each window. Raises ValueError if a window
+    has fewer than degree + 2 points."""
     steps = np.diff(t)
     if not (steps > 0.0).any() or np.ptp(t) <= 2.0 * window:
         return

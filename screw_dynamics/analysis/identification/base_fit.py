@@ -52,11 +52,11 @@ def of_equations(rows: Equations, unknowns: Unknowns, samples: int) -> Evidence:
 def base_fit(found: Evidence, unknowns: Unknowns) -> BaseFit:
     """The base parameters that evidence shows, and how well.
 
-    Weighted least squares, three times: weights come from the solution before. Of residuals that are correlated in
-    time as many count as say something of their own. What noise of positions adds to the normal equations, by which
-    inertias look smaller, is taken off. Stribeck velocities, in which friction is not linear, are found by variable
-    projection: the rest is the least-squares solution for them; G. H. Golub, V. Pereyra, SIAM J. Numerical Analysis
-    10(2), 1973. ValueError where there are too few equations."""
+    Weighted least squares, three times: weights come from the solution before. Of residuals that are correlated in time
+    as many count as say something of their own. What noise of positions adds to the normal equations, by which inertias
+    look smaller, is taken off. Stribeck velocities, in which friction is not linear, are found by variable projection:
+    the rest is the least-squares solution for them; G. H. Golub, V. Pereyra, SIAM J. Numerical Analysis 10(2), 1973.
+    Raises ValueError if there are too few equations."""
     counts, base, n = found.counts, unknowns.base, len(found.counts)
     falls = len(unknowns.velocities) > 0
     free = counts.sum() - len(base) - 2 * n * falls

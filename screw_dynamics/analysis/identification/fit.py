@@ -271,7 +271,7 @@ def identify(robot: Robot, t: ArrayLike, q: ArrayLike, tau: ArrayLike, qd: Array
 
 
 def checked_level(level: float) -> float:
-    """The level of confidence intervals; ValueError unless it is between 0 and 1."""
+    """The level of confidence intervals. Raises ValueError unless it is between 0 and 1."""
     if not checks.number("level", level) < 1.0 or level <= 0.0:
         raise ValueError(f"level {level!r} must be between 0 and 1: 0.95 for intervals of 95 %")
     return level

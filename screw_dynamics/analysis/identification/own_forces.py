@@ -18,7 +18,7 @@ STIFFEST = 1e9          # N m/rad or N/m: of springs as given, where the fit beg
 def without_springs(robot: Robot, springs: Sequence[Element | str]
                     ) -> tuple[Robot, tuple[Element, ...], tuple[str | None, ...]]:
     """The robot without the springs of the drives that are named; these and the elements given, as elements; and of
-    each the joint that was named, or None. ValueError names what is none, or does not fit the robot."""
+    each the joint that was named, or None. Raises ValueError naming what is none, or does not fit the robot."""
     if not isinstance(springs, list | tuple):
         raise ValueError("springs must be a list of screw_dynamics.forces.Spring, or names of joints, not "
                          f"{checks.described(springs)}")

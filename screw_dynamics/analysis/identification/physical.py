@@ -57,7 +57,7 @@ def is_physical(parameters: ArrayLike) -> np.ndarray:
 def nearest_physical(parameters: ArrayLike, share: float = 1e-3) -> np.ndarray:
     """Inertial parameters (..., 10) of positive mass as they are where they are physical, else those of the pseudo-
     inertia about the center of mass with no eigenvalue below `share` times the largest; without any, that of a ball of
-    0.1 m. ValueError where the mass is not positive."""
+    0.1 m. Raises ValueError if the mass is not positive."""
     p = checks.real_numbers("parameters", parameters, COUNT).astype(float)
     if not (p[..., 0] > 0.0).all():
         raise ValueError(f"the mass {p[..., 0].min():g} kg must be > 0")
@@ -76,8 +76,8 @@ def nearest_physical(parameters: ArrayLike, share: float = 1e-3) -> np.ndarray:
 def log_cholesky(parameters: ArrayLike) -> np.ndarray:
     """The log-Cholesky parameters (..., 10) alpha d1 d2 d3 s12 s23 s13 t1 t2 t3 of physical inertial parameters.
 
-    The pseudo-inertia is U U^T with U = e^alpha [[e^d1, s12, s13, t1], [0, e^d2, s23, t2], [0, 0, e^d3, t3],
-    [0, 0, 0, 1]]: e^(2 alpha) is the mass, and t the center of mass. ValueError names what no rigid body can have."""
+    The pseudo-inertia is U U^T with U = e^alpha [[e^d1, s12, s13, t1], [0, e^d2, s23, t2], [0, 0, e^d3, t3], [0, 0, 0,
+    1]]: e^(2 alpha) is the mass, and t the center of mass. Raises ValueError naming what no rigid body can have."""
     physical = is_physical(parameters)
     if not physical.all():
         wrong = np.asarray(parameters, dtype=float)[~physical][0]

@@ -139,7 +139,8 @@ def solve_contacts(G: ArrayLike, c: ArrayLike, mu: ArrayLike, lower: ArrayLike |
     impulses; normal ones with gap / h added. Rows: u with lower <= x <= upper (..., u); three for each of m contacts,
     t1, t2, n, with friction mu (..., m) and active (..., m), all unless given; one for each spin, torsional friction
     spin_mu (..., spins), in m, of the contacts spin_of (spins); two for each roll, roll_mu and roll_of. Leading axes
-    are problems, each of which is solved by itself. ValueError for what is not finite, friction < 0, upper < lower."""
+    are problems, each of which is solved by itself. Raises ValueError for what is not finite, friction < 0, upper <
+    lower."""
     return solved(False, G, c, mu, Contacts(lower, upper, active, spin_mu, spin_of, roll_mu, roll_of))
 
 

@@ -191,7 +191,7 @@ def _ends(robot, q, qd, periodic, duration):
 
 
 def _check_times(terms, ends):
-    """ValueError for what depends on the time where that is to be found."""
+    """Raise ValueError for what depends on the time where that is to be found."""
     if ends.duration[0] < ends.duration[1]:
         for term, _ in terms:
             for name, x in vars(term.quantity).items():

@@ -53,7 +53,7 @@ class Body:
 
 def numbered(bodies: Sequence[Body], joints: Sequence[Joint], springs: Sequence[Spring | JointSpring]
              ) -> dict[str | None, int]:
-    """{name of a body: number}, None for the ground; ValueError for names that come twice or do not exist."""
+    """{name of a body: number}, None for the ground. Raises ValueError for names that come twice or do not exist."""
     number: dict[str | None, int] = {body.name: k for k, body in enumerate(bodies)}
     if len(number) < len(bodies):
         raise ValueError(f"bodies must differ in their names, not {', '.join(b.name for b in bodies)}")
@@ -71,7 +71,7 @@ def numbered(bodies: Sequence[Body], joints: Sequence[Joint], springs: Sequence[
 
 
 def root_inverse(body: Body) -> np.ndarray:
-    """L^-T (6, 6) of its inertia M = L L^T; ValueError where M is not positive definite."""
+    """L^-T (6, 6) of its inertia M = L L^T. Raises ValueError if M is not positive definite."""
     try:
         return np.linalg.inv(np.linalg.cholesky(body.inertia)).T
     except np.linalg.LinAlgError:

@@ -30,7 +30,8 @@ def energy_balance(system: MultibodySystem, t: np.ndarray, poses: np.ndarray, ve
 def momentum_balance(system: MultibodySystem, t: np.ndarray, poses: np.ndarray, velocities: np.ndarray
                      ) -> MomentumBalance:
     """The MomentumBalance of samples, about the origin of the inertial frame: `impulse` is that of gravity, of springs
-    to the ground and of the user's wrenches. ValueError names a joint to the ground, which takes any momentum."""
+    to the ground and of the user's wrenches. Raises ValueError naming a joint to the ground, which takes any
+    momentum."""
     for joint in system.joints:
         if joint.on is None:
             raise ValueError(f"momentum is conserved by systems that float alone: joint {joint.name!r} holds the body "

@@ -22,7 +22,7 @@ ROUNDING = 4.0 * np.finfo(float).eps
 class EnergyMomentum:
     """Steps of a system, in any group: velocities are converted. What joints transmitted is carried along, as a start.
 
-    Wrenches of the user act at the middle of a step. ValueError for a system with Baumgarte's stabilization."""
+    Wrenches of the user act at the middle of a step. Raises ValueError for a system with Baumgarte's stabilization."""
 
     def __init__(self, system: MultibodySystem):
         if any(system.baumgarte):

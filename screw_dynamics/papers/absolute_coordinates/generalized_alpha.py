@@ -26,7 +26,7 @@ def damping_radius(rho: float) -> float:
 class GeneralizedAlpha:
     """Steps of a system, which carry accelerations, their means a and the joints' forces along.
 
-    rho: spectral radius of infinite frequencies, 1 without and 0 with the most damping of them. ValueError for a
+    rho: spectral radius of infinite frequencies, 1 without and 0 with the most damping of them. Raises ValueError for a
     system with Baumgarte's stabilization, which has no place here."""
 
     def __init__(self, system: MultibodySystem, rho: float = 0.9):

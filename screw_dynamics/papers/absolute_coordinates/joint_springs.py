@@ -37,7 +37,7 @@ class JointSpring:
 class JointSprings:
     """All springs in joints; axes: {joint: its Row along z, and whether it slides}.
 
-    ValueError for joints that do not exist, or are of another kind."""
+    Raises ValueError for joints that do not exist, or are of another kind."""
 
     def __init__(self, springs: Sequence[JointSpring], axes: Mapping[str, tuple[Row, bool]]):
         self.count = len(springs)

@@ -45,8 +45,8 @@ def inverse_dynamics_partials(robot: Robot, q: ArrayLike, qd: ArrayLike, qdd: Ar
     """The derivatives of tau^(r) by q, q', ..., q^(r + 2), (..., r + 3, n, n): [..., j, a, i] is d tau_a^(r) / d
     q_i^(j), for r further derivatives of q.
 
-    From d tau = A_0 dq + A_1 dq' + A_2 dq'' by Leibniz's rule: the sum of comb(r, j - i) A_i^(r - j + i) over
-    i. ValueError for Lie-group joints, on which the order of derivatives matters."""
+    From d tau = A_0 dq + A_1 dq' + A_2 dq'' by Leibniz's rule: the sum of comb(r, j - i) A_i^(r - j + i) over i. Raises
+    ValueError for Lie-group joints, on which the order of derivatives matters."""
     checks.coordinates_alone("inverse_dynamics_partials", robot.model)
     A, r = inverse_dynamics_derivatives(robot, q, qd, qdd, *rates), len(rates)
     return np.stack([sum(comb(r, j - i) * A[..., r - j + i, i, :, :] for i in range(3) if 0 <= j - i <= r)

@@ -50,7 +50,7 @@ def moved_axes(robot: Robot, q: ArrayLike) -> Axes:
 def joint_screws(robot: Robot, q: ArrayLike, representation: str = "body") -> np.ndarray:
     """J_ij (..., b, b, 6), 0 unless joint j moves body i.
 
-    [MK] (13) for "body", (27) "spatial", (36) "hybrid", (46) "mixed"; ValueError for another representation."""
+    [MK] (13) for "body", (27) "spatial", (36) "hybrid", (46) "mixed". Raises ValueError for another representation."""
     one_of("representation", representation, REPRESENTATIONS)
     C, lines = robot.body_poses(q), moved_axes(robot, q)
     R, r = C[..., :, None, :3, :3], C[..., :, None, :3, 3]

@@ -33,7 +33,7 @@ def joint_rates(robot: Robot, q: ArrayLike, V: ArrayLike, representation: str = 
     that in the twist of a body reaches its own joint and those of its children, no other.
 
     weights: W (b, 6, 6), or (6, 6) for all, symmetric positive semidefinite, in the body frames; None for the identity.
-    ValueError if a shape does not fit, or if a coordinate has no weight."""
+    Raises ValueError if a shape does not fit, or if a coordinate has no weight."""
     model = robot.model
     C, W, (V,) = robot.body_poses(q), _weights(model, weights), checked(V=(V, len(model.parents), 6))
     spatial = times(twist_map(C, representation, "spatial"), V)

@@ -50,7 +50,7 @@ def forward_kinematics(robot: Robot, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike
     """Twists and accelerations of all bodies by recursion, for q, q', q'' (..., n); [MD] (66), (70), (75).
 
     equation: which form of the acceleration, one of BRACKETS[representation], that of the algorithm unless named:
-    (65a), (65b), (65c); (69), (70d); (72), (73), (74). ValueError for another."""
+    (65a), (65b), (65c); (69), (70d); (72), (73), (74). Raises ValueError for another."""
     one_of("representation", representation, BRACKETS)
     bracket = BRACKETS[representation][one_of("equation", equation or ALGORITHM[representation],
                                               BRACKETS[representation])]

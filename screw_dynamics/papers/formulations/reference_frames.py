@@ -17,8 +17,8 @@ RIGID = 1e-9        # largest entry of R R^T - I that passes for rounding
 def reframed(robot: Robot, poses: ArrayLike) -> Robot:
     """Return the robot whose body i has the frame C_i D_i in place of C_i: poses D (b, 4, 4), in the old body frames.
 
-    X_i becomes Ad_D_i^-1 X_i, B_i becomes D_parent^-1 B_i D_i and M_i becomes Ad_D_i^T M_i Ad_D_i. ValueError if a
-    D_i is not a pose."""
+    X_i becomes Ad_D_i^-1 X_i, B_i becomes D_parent^-1 B_i D_i and M_i becomes Ad_D_i^T M_i Ad_D_i. Raises ValueError if
+    a D_i is not a pose."""
     model = robot.model
     D = _checked(poses, model.body_names)
     to_new = [inverse_pose(d) for d in D]

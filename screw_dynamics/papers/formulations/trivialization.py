@@ -36,8 +36,8 @@ def direct_inverse(C: ArrayLike) -> np.ndarray:
 def twist(C: ArrayLike, Cd: ArrayLike, representation: str) -> np.ndarray:
     """The twist (..., 6) of a frame of pose C that changes at the rate C' (..., 4, 4), both (..., 4, 4).
 
-    C^-1 C' "body" and C' C^-1 "spatial" of SE(3), [MK] (80); of SO(3) x R^3 "mixed" = (R^T R', r') and "hybrid" =
-    (R' R^T, r'), remark 17. ValueError for another representation."""
+    C^-1 C' "body" and C' C^-1 "spatial" of SE(3), [MK] (80); of SO(3) x R^3 "mixed" = (R^T R', r') and "hybrid" = (R'
+    R^T, r'), remark 17. Raises ValueError for another representation."""
     one_of("representation", representation, REPRESENTATIONS)
     C, Cd = checked(C=(C, 4, 4), Cd=(Cd, 4, 4))
     (R, r), (Rd, v) = ((X[..., :3, :3], X[..., :3, 3]) for X in (C, Cd))

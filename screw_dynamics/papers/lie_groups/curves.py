@@ -72,7 +72,7 @@ class Curve:
         return Motion(X, V, Vd) if self.side == LEFT else Motion(self.group.inverse(X), -V, -Vd)
 
     def _check(self, t):
-        """ValueError for times outside, but for rounding."""
+        """Raise ValueError for times outside, but for rounding."""
         slack = 1e-12 * np.ptp(self.times)
         outside = t[(t < self.times[0] - slack) | (t > self.times[-1] + slack)]
         if outside.size:

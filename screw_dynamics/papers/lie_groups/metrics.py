@@ -77,7 +77,7 @@ def inner(group: MatrixGroup, Q: ArrayLike, X: ArrayLike, A: ArrayLike, B: Array
 
 
 def metric(group: MatrixGroup, Q: ArrayLike) -> np.ndarray:
-    """Q as an array (d, d). ValueError unless it is symmetric and positive-definite."""
+    """Q as an array (d, d). Raises ValueError unless it is symmetric and positive-definite."""
     d = group.dimension
     Q = checks.finite_numbers("Q", Q, d, d).astype(float)
     if Q.shape != (d, d) or np.abs(Q - Q.T).max() > 1e-9 * np.abs(Q).max():

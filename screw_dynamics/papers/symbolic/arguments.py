@@ -80,7 +80,7 @@ def _symbols(what, given, usual):
 
 
 def checked_bodies(bodies: Any) -> list[Placed]:
-    """A list of Placed bodies, checked; ValueError for any other."""
+    """A list of Placed bodies, checked. Raises ValueError for any other."""
     bodies = list(bodies) if isinstance(bodies, Sequence) else []
     if not bodies or not all(isinstance(body, Placed) for body in bodies):
         raise ValueError("equations of motion need a Robot, a Model or a list of Placed bodies, the world first")

@@ -15,8 +15,8 @@ class JointRequest:
     joint_names (tuple): those of the answer, other_names before the joints: of the velocities of a floating base, and
     of joints of several degrees of freedom. order (n,): their indices among the model's velocities, for which `places`
     has those of the joints and of the others; None: the others come first. Names that the model does not have are
-    skipped, so that the arrays of a JointState can be passed on; ValueError when a joint of the model is missing or
-    named twice."""
+    skipped, so that the arrays of a JointState can be passed on. Raises ValueError if a joint of the model is missing
+    or named twice."""
 
     def __init__(self, joint_map: JointMap, names: Sequence[str], other_names: Sequence[str] = (),
                  places: tuple[np.ndarray, np.ndarray] | None = None):
@@ -36,8 +36,8 @@ class JointRequest:
         self.joint_names = (*other_names, *(joint_map.joint_names[i] for i in self._target))
 
     def read(self, values: Sequence[float], field: str) -> np.ndarray:
-        """A field of the request, of the joints in model order; ValueError naming it, and a joint whose value is not
-        finite."""
+        """A field of the request, of the joints in model order; raises ValueError naming it, and a joint whose value is
+        not finite."""
         if len(values) != self._length:
             raise ValueError(f"{field}: {len(values)} values for {self._length} joints")
         picked = np.asarray(values, dtype=np.float64)[self._source]

@@ -170,7 +170,7 @@ class MotorFeedForward(StateOutput):
         self._publish(self._latest[0])
 
     def _check_start(self, first: np.ndarray, present: np.ndarray) -> None:
-        """ValueError where a motion that begins later, with its first point (n,), would begin with a jump."""
+        """Raise ValueError if a motion that begins later, with its first point (n,), would begin with a jump."""
         for k in np.flatnonzero(np.abs(first - present) > JUMP)[:1]:
             raise ValueError(f"first point, at the time 0, joint '{self._joint_names[k]}': position {first[k]:g}, but "
                              f"it is at {present[k]:g} then: give the point a later time, and the way to it is found")

@@ -110,7 +110,7 @@ class DynamicsNode(ManagedNode):
         return self._stream.fresh_state(joints, base)
 
     def set_payload(self, link: str, mass: float, com: np.ndarray, inertia: np.ndarray) -> None:
-        """Replace the payload of a link, in all results from now on; ValueError when it is not physical."""
+        """Replace the payload of a link, in all results from now on. Raises ValueError if it is not physical."""
         self._loaded.set_payload(link, mass, com, inertia)
         self._compute_with(self._loaded.robot)
 
@@ -119,7 +119,7 @@ class DynamicsNode(ManagedNode):
         return self.drives.before_springs(self._loaded.without(link))
 
     def set_gravity(self, gravity: Sequence[float]) -> None:
-        """Set gravity (3,) in the root frame, by the parameter. ValueError when it is refused."""
+        """Set gravity (3,) in the root frame, by the parameter. Raises ValueError if it is refused."""
         self.settings.assign("gravity", tuple(float(x) for x in gravity))
 
     # --------------------------------------------------------------------------------------------- endpoints
@@ -233,8 +233,8 @@ class DynamicsNode(ManagedNode):
         return robot
 
     def use(self, robot: Robot) -> None:
-        """Compute with another robot; payloads stay on the links that it has. ValueError names a drive that does not
-        fit it."""
+        """Compute with another robot; payloads stay on the links that it has. Raises ValueError naming a drive that
+        does not fit it."""
         self.drives.on(robot)
         for link in self._loaded.describe(robot):
             self.log.warning(f"payload of link '{link}' removed: the new robot has no such link")

@@ -31,7 +31,8 @@ class OutputJoints(NamedTuple):
 
 
 def follows_states(parameters: Parameters) -> bool:
-    """Return True if outputs list joints as joint_states does. ValueError if the parameter joints lists them, too."""
+    """Return True if outputs list joints as joint_states does. Raises ValueError if the parameter joints lists them,
+    too."""
     if parameters.joint_order == JOINT_STATES and any(parameters.joints):
         raise ValueError("parameters joints and joint_order: joint_states are both given: one of them says the order")
     return parameters.joint_order == JOINT_STATES

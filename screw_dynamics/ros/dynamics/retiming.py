@@ -102,8 +102,8 @@ def _positive(request, name: str, default: float) -> float:
 
 def retimed(robot: Robot, q: np.ndarray, deviation: float, limits: Mapping[str, Any], names: Sequence[str],
             period: float) -> tuple[TimeOptimal, JointTrajectory]:
-    """The fastest motion through waypoints q (k, nq), and its message. ValueError where there is none, where the path
-    leaves limits of positions, and where the message would be too long."""
+    """The fastest motion through waypoints q (k, nq), and its message. Raises ValueError if there is none, where the
+    path leaves limits of positions, and where the message would be too long."""
     apart = np.append(True, np.abs(np.diff(q, axis=0)).max(axis=1, initial=0.0) > SAME)
     if np.count_nonzero(apart) < 2:
         raise ValueError(f"trajectory.points: {len(q)}, of which none is apart from the first, must be 2 that are")
@@ -117,7 +117,7 @@ def retimed(robot: Robot, q: np.ndarray, deviation: float, limits: Mapping[str, 
 
 
 def _refuse_beyond(robot: Robot, path: Path, names: Sequence[str]) -> None:
-    """ValueError where a path takes these joints out of limits of positions, by the overshoot of a spline say."""
+    """Raise ValueError if a path takes these joints out of limits of positions, by the overshoot of a spline say."""
     s, model = path.grid(LOOKS), robot.model
     moving = np.array([robot.v_slices[name].start for name in names])
     q = path.q(s)[:, model.places_in_q[moving]]

@@ -82,8 +82,8 @@ def fill(robot: Robot, trajectory: JointTrajectory, motors: MotorFeedForward | N
 
     Velocities and accelerations that a point lacks are zero; with motors they are what the smoothest motion through the
     points has. elsewhere(): the state of all that no trajectory has, for robots with joints of several degrees of
-    freedom. Joints that the model does not have get effort 0. ValueError names what is missing or wrong; the trajectory
-    is as it was then."""
+    freedom. Joints that the model does not have get effort 0. Raises ValueError naming what is missing or wrong;
+    the trajectory is as it was then."""
     names, (in_q, in_v) = coordinate_joints(robot.model), places(robot.model)
     points = read_points(names, trajectory)
     with np.errstate(over="ignore", invalid="ignore"):

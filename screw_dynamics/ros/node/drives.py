@@ -24,8 +24,8 @@ def drives(texts: Iterable[str]) -> dict[str, Drive]:
     stiffness may be {"Table": {"deflections": [0.01], "torques": [5.0]}}, or another of SPRINGS, and PARTS are like
     {"stall_torque": 0.5, "no_load_speed": 400.0}.
 
-    ValueError names the text that describes none, and what is wrong in it. Whether a robot has the joints shows when it
-    is there."""
+    Raises ValueError naming the text that describes none, and what is wrong in it. Whether a robot has the joints
+    shows when it is there."""
     found: dict[str, Drive] = {}
     for text in filter(None, texts):
         joint, given = read("drives", text, EXAMPLE)
@@ -54,7 +54,8 @@ def spring(parameter: str, text: str, given: Any) -> Any:
 
 class GivenDrives:
     """Puts drives on robots: those of the parameter, JSON texts, and those that a robot has by its description, whose
-    place they take. ValueError names the text that describes none, and later a drive that does not fit the robot."""
+    place they take. Raises ValueError naming the text that describes none, and later a drive that does not fit the
+    robot."""
 
     def __init__(self, texts: Iterable[str]):
         self._given = drives(texts)

@@ -88,7 +88,8 @@ class ManagedNode(LifecycleNode):
             machine.destroy_when_not_in_use()
 
     def _read_urdf(self) -> None:
-        """Set robot_description to the text of the file that the parameter urdf names. ValueError if that fails."""
+        """Set robot_description to the text of the file that the parameter urdf names. Raises ValueError if that
+        fails."""
         urdf, xacro_args = self.settings.urdf, self.settings.xacro_args
         if urdf and self.settings.robot_description:
             raise ValueError("parameters urdf and robot_description are both given: one of them says which robot it is")

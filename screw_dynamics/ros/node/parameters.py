@@ -52,7 +52,7 @@ FLOATING_BASE = Setting(
 
 
 def convert(setting: Setting, value: Any) -> Any:
-    """The value in the row's type (integers serve as floats); ValueError naming parameter and value."""
+    """The value in the row's type (integers serve as floats); raises ValueError naming parameter and value."""
     value = retype(setting, value)
     if not _type(setting).check(value):
         raise ValueError(f"parameter {setting.name} is {value!r}, must be of type {_type(setting).name}")
@@ -158,7 +158,8 @@ class Parameters:
         return lines
 
     def assign(self, name: str, value: Any) -> None:
-        """Set a parameter from within the node, as a user would; ValueError with the reason when it is refused."""
+        """Set a parameter from within the node, as a user would. Raises ValueError with the reason when it is
+        refused."""
         setting = self._table[name]
         result = self._node.set_parameters([Parameter(name, _type(setting), convert(setting, value))])[0]
         if not result.successful:

@@ -87,7 +87,7 @@ class Complaints:
 
 
 def check_kinds(name: str, kinds: Collection[str]) -> frozenset[str]:
-    """The kinds of complaints that an option of this name lists; ValueError for one that does not exist."""
+    """The kinds of complaints that an option of this name lists. Raises ValueError for one that does not exist."""
     for kind in kinds:
         if kind and kind not in KINDS:
             raise ValueError(f"{name} lists '{kind}', must be of {', '.join(KINDS)}")

@@ -21,8 +21,8 @@ class DriveEndpoints:
     wheel_radius and wheel_separation.
 
     `take(speeds, stamp)` is called with {wheel: rad/s} and the stamp of the message in nanoseconds; the wheels are
-    commanded by velocity. The odometry is what wheels that do not slip tell, from the start or a reset on. ValueError
-    names a parameter that does not fit."""
+    commanded by velocity. The odometry is what wheels that do not slip tell, from the start or a reset on. Raises
+    ValueError naming a parameter that does not fit."""
 
     def __init__(self, node: ManagedNode, take: Callable[[dict[str, float], int], None]):
         settings = node.settings
@@ -35,7 +35,7 @@ class DriveEndpoints:
         node.subscribe("cmd_vel", self._on_command, STREAM)
 
     def check(self, simulation: Simulation) -> None:
-        """ValueError unless the wheels are joints of a robot."""
+        """Raise ValueError unless the wheels are joints of a robot."""
         for wheel in self.wheels:
             if wheel not in simulation.joint_names:
                 raise ValueError(f"parameters left_wheels, right_wheels: unknown joint '{wheel}', the robot has "

@@ -32,7 +32,7 @@ GRIPPER = (
 
 
 class GripperParameters(Parameters):
-    """The parameters <gripper>.<name> of `groups`. ValueError where a name cannot be one, or no joint is given."""
+    """The parameters <gripper>.<name> of `groups`. Raises ValueError if a name cannot be one, or no joint is given."""
 
     def __init__(self, node: Node, groups: Sequence[str], others: Sequence[str]):
         self.groups = check_groups("gripper_groups", groups, others)

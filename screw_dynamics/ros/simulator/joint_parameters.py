@@ -23,7 +23,8 @@ class JointParameters(Parameters):
                 check: Callable[[str, Any], None] = lambda joint, value: None) -> None:
         """Declare them for joints of a model, with their defaults, and no others; values set for the same model stay.
 
-        `check(joint, value)` raises ValueError to refuse a change. ValueError when an override does not fit the row."""
+        `check(joint, value)` raises ValueError to refuse a change. Raises ValueError if an override does not fit the
+        row."""
         if model is self.model:
             return
         self.model = None

@@ -108,7 +108,7 @@ class SimulatorNode(ManagedNode):
 
     # --------------------------------------------------------------------------------------------- for the services
     def runner(self) -> Runner:
-        """The simulation at work; ValueError when there is none."""
+        """The simulation at work. Raises ValueError if there is none."""
         if self.state_label != "active":
             raise ValueError(f"the simulator is {self.state_label}")
         if self._runner is None:
@@ -196,7 +196,7 @@ class SimulatorNode(ManagedNode):
         self._complaints.clear()
 
     def check_steps(self, runner: Runner) -> None:
-        """ValueError with the reason when no steps can be made."""
+        """Raise ValueError with the reason when no steps can be made."""
         if reason := runner.simulation.fault or self._complaints.first:
             raise ValueError(reason)
 
@@ -255,7 +255,7 @@ class SimulatorNode(ManagedNode):
             self._runner.resume()
 
     def set_payload(self, link: str, mass: float, com: np.ndarray, inertia: np.ndarray) -> None:
-        """Replace the payload of a link, from the present step on; ValueError when it is not physical."""
+        """Replace the payload of a link, from the present step on. Raises ValueError if it is not physical."""
         self._runner.catch_up()
         self._loaded.set_payload(link, mass, com, inertia)
         self._runner.simulation.carry(self._loaded.robot, self._loaded.loaded)

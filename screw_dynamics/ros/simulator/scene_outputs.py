@@ -16,7 +16,8 @@ from .scenes import token
 
 class SceneOutputs:
     """Publishes `contacts`, `objects`, `bumper/<link>` of the links that the parameter bumpers names, and
-    `objects/<object>/pose` of each object that moves, for a node. ValueError when two would publish on one topic."""
+    `objects/<object>/pose` of each object that moves, for a node. Raises ValueError if two would publish on one
+    topic."""
 
     def __init__(self, node: ManagedNode):
         self._node = node

@@ -25,8 +25,8 @@ PLACED = "name", "xyz", "rpy", "quaternion"     # what a request says apart
 
 
 class SceneParameters:
-    """The parameters of a node that make scenes: ground, scene, friction, self_collisions, max_contacts. ValueError
-    when a scene file does not fit. The node offers `settings` and `log`."""
+    """The parameters of a node that make scenes: ground, scene, friction, self_collisions, max_contacts. Raises
+    ValueError if a scene file does not fit. The node offers `settings` and `log`."""
 
     def __init__(self, node):
         self._node, settings = node, node.settings
@@ -72,8 +72,8 @@ def token(name: str) -> str:
 
 
 def check_topics(objects: Iterable[SceneObject]) -> None:
-    """ValueError for a name that is longer than that of a topic may be, or that a search of names takes; and of objects
-    that move where the poses of two would be on one topic."""
+    """Raise ValueError for a name that is longer than that of a topic may be, or that a search of names takes; and of
+    objects that move where the poses of two would be on one topic."""
     found: dict[str, str] = {}
     for name, free in ((each.name, each.free) for each in objects):
         if len(name) > LONGEST_NAME:

@@ -39,7 +39,7 @@ def topic(name: str) -> str:
 
 class SensorOutputs:
     """Publishes what the sensors of a simulation report: sensor_msgs/Imu on imu/<link>, geometry_msgs/WrenchStamped on
-    force_torque/<joint>. ValueError when two sensors would publish on one topic."""
+    force_torque/<joint>. Raises ValueError if two sensors would publish on one topic."""
 
     def __init__(self, node: ManagedNode, settings: Settings):
         self._sensors: dict[str, Sensor] = {}

@@ -103,8 +103,8 @@ class SimulatorServices:
 
 
 def read_base(simulation: Simulation, base: Sequence[BaseState]) -> tuple[np.ndarray, np.ndarray] | None:
-    """Pose (7,) and twist (6,) of a floating base for reset_to; None where the request has none. ValueError names the
-    field."""
+    """Pose (7,) and twist (6,) of a floating base for reset_to; None where the request has none. Raises ValueError
+    naming the field."""
     if not base:
         return None
     if simulation.base is None:
@@ -117,7 +117,8 @@ def read_state(
 ) -> tuple[tuple[str, ...], np.ndarray, np.ndarray | None]:
     """Names, positions and velocities (None: at rest) in a JointState for reset_to; mimic joints are left out.
 
-    An empty list of names stands for the joints of the model in their order. ValueError names the joint or field."""
+    An empty list of names stands for the joints of the model in their order. Raises ValueError naming the joint or
+    field."""
     joints = simulation.joint_names
     n = len(state.name) or len(joints)
     if state.name:

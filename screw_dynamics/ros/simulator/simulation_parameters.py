@@ -27,7 +27,7 @@ class SimulationParameters:
     """The parameters of a node that make simulations: `settings`, and those of single joints.
 
     homes, interfaces: the initial positions and the command interfaces of the joints of the robot seen last; forces:
-    the force elements that act. The node offers `settings`, `description` and `log`. ValueError when an override
+    the force elements that act. The node offers `settings`, `description` and `log`. Raises ValueError if an override
     does not fit."""
 
     def __init__(self, node):
@@ -42,7 +42,7 @@ class SimulationParameters:
     def simulation(self, robot: Robot, time_ns: int) -> Simulation:
         """A new simulation, whose time starts at time_ns; the joints' parameters become those of this robot.
 
-        ValueError when a parameter does not fit the robot, or the robot cannot be simulated."""
+        Raises ValueError if a parameter does not fit the robot, or the robot cannot be simulated."""
         names = coordinate_joints(robot.model)
         motors = motor_mask(robot.model)[robot.n - len(names):]
         own = {"joint_sensors": self._sensors.by_joint(names), "instrumented": self._instrumented(robot),

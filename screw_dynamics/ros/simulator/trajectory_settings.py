@@ -29,8 +29,8 @@ JOINT = (
 
 
 def check_groups(parameter: str, groups: Sequence[str], others: Sequence[str] = ()) -> list[str]:
-    """The groups that a parameter names. ValueError when one is named twice, there or among the others, or its name
-    cannot be that of a parameter and a topic."""
+    """The groups that a parameter names. Raises ValueError if one is named twice, there or among the others, or its
+    name cannot be that of a parameter and a topic."""
     named = [group for group in groups if group]   # [''] is no group
     for group in named:
         if not all(part.isidentifier() and part.isascii() for part in group.split("/")):
@@ -43,7 +43,7 @@ def check_groups(parameter: str, groups: Sequence[str], others: Sequence[str] = 
 class GroupParameters(Parameters):
     """The parameters <group>.<name> of `groups`, and <group>.constraints.<joint>.<name> of the joints of a model.
 
-    ValueError when the name of a group cannot be that of a parameter and a topic."""
+    Raises ValueError if the name of a group cannot be that of a parameter and a topic."""
 
     def __init__(self, node: Node, groups: Sequence[str]):
         self.groups = check_groups("trajectory_groups", groups)
@@ -63,7 +63,8 @@ class GroupParameters(Parameters):
         return [name for name in getattr(self, f"{group}.joints") if name and name not in actuated_joints(model)]
 
     def declare(self, model: Model) -> None:
-        """Declare the tolerances of the joints of a model and no others. ValueError when an override does not fit."""
+        """Declare the tolerances of the joints of a model and no others. Raises ValueError if an override does not
+        fit."""
         if model is self._model:
             return
         self._model = None

@@ -11,7 +11,8 @@ CHUNK = 512 * 1024      # bytes; what a kill -9 loses at most
 
 
 class McapFile:
-    """A new file. ImportError without the package mcap; OSError where it cannot be written, from any method."""
+    """A new file. Raises ImportError without the package mcap. Raises OSError if it cannot be written, from any
+    method."""
 
     def __init__(self, path: Path):
         try:

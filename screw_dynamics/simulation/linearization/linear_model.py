@@ -136,8 +136,8 @@ def before_projection(robot: Any, integrator: str, q: np.ndarray, qd: np.ndarray
 
 
 def _without_impulses(robot, apart, before, after):
-    """The velocities after impulses; ValueError if they change any, where efforts are apart for derivatives by inertial
-    parameters."""
+    """The velocities after impulses. Raises ValueError if they change any, where efforts are apart for derivatives by
+    inertial parameters."""
     if apart and (after != before).any():
         joint = joint_of(robot.model, int(np.argwhere(after != before)[0, -1]))
         raise ValueError("parameters=True: derivatives by inertial parameters are without the impulses of dry "

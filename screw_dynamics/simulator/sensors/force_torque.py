@@ -16,7 +16,7 @@ class ForceTorques:
 
     instrumented: the same robot, of `model_of(..., apart=joints)`, with a free joint in series with each of these. It
     never moves, and the six efforts that keep it at rest are the wrench that it transmits: one pass of inverse dynamics
-    gives those of all sensors. child_links {joint: link}. ValueError names a joint without."""
+    gives those of all sensors. child_links {joint: link}. Raises ValueError naming a joint without."""
 
     def __init__(self, settings: Settings, robot: Robot, instrumented: Robot | None):
         self._settings, self._joints = settings, tuple(joint for joint in settings.force_torques if joint)

@@ -14,8 +14,8 @@ QUANTITIES = ("position", "velocity", "effort")
 class JointSensors:
     """Measures positions, velocities and efforts: x + bias + noise, and positions in whole steps of the encoder.
 
-    own {joint: {setting: value}}: settings of OF_JOINTS that a joint has a value of its own for. ValueError names a
-    joint or setting that does not exist."""
+    own {joint: {setting: value}}: settings of OF_JOINTS that a joint has a value of its own for. Raises ValueError
+    naming a joint or setting that does not exist."""
 
     def __init__(self, settings: Settings, joint_names: Sequence[str],
                  own: Mapping[str, Mapping[str, float]] | None = None):

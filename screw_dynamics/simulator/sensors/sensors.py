@@ -37,7 +37,7 @@ class Sensors:
 
     imus (links) and force_torques (joints) are those of the settings; `names` those of all sensors but the joints', as
     faults name them. own: as in JointSensors; instrumented: as in ForceTorques. What is measured at a step is always
-    the same, also its noise. ValueError names a link or joint that the robot does not have."""
+    the same, also its noise. Raises ValueError naming a link or joint that the robot does not have."""
 
     def __init__(self, settings: Settings, robot: Robot, own: Mapping[str, Mapping[str, float]] | None = None,
                  instrumented: Robot | None = None):

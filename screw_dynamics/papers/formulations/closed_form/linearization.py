@@ -32,7 +32,8 @@ class LinearEquations(NamedTuple):
 def linear_equations(robot: Robot, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> LinearEquations:
     """The equations of motion for small deviations from a motion q, q', q'' (..., n), whose efforts deviate by dtau.
 
-    D and K are dtau/dq' and dtau/dq of inverse dynamics, M is the mass matrix. ValueError for Lie-group joints."""
+    D and K are dtau/dq' and dtau/dq of inverse dynamics, M is the mass matrix. Raises ValueError for Lie-group
+    joints."""
     coordinates_alone("linear_equations", robot.model)
     q, qd, qdd = np.broadcast_arrays(*checked(q=(q, robot.n), qd=(qd, robot.n), qdd=(qdd, robot.n)))
     A, J, a, b, X, M, _ = given = factors(robot, q, qd)

@@ -56,10 +56,10 @@ def system_rate(robot: Robot, q: ArrayLike, Pi: ArrayLike, tau: ArrayLike | None
     """q' (..., n) and Pi' (..., b, 6) at a state (q, Pi), by the n + 6 b equations of first order; [MD] (79).
 
     q' solves M^s J q' = Pi projected by J^T, which is exact for momenta that a motion has, and Pi' the first row with
-    the efforts tau (..., n) and, beside the weights, spatial wrenches applied (..., b, 6), none unless given:
-    Pi' = M^s J q'' + (M^s J q')' at q'' = 0. Momenta that no motion has lose what J does not see of them: in exact
-    numbers Pi stays M^s J q'. ValueError for Lie-group joints, where q' are velocities, and for armature, whose momenta
-    are of no body."""
+    the efforts tau (..., n) and, beside the weights, spatial wrenches applied (..., b, 6), none unless given: Pi' = M^s
+    J q'' + (M^s J q')' at q'' = 0. Momenta that no motion has lose what J does not see of them: in exact numbers Pi
+    stays M^s J q'. Raises ValueError for Lie-group joints, where q' are velocities, and for armature, whose momenta are
+    of no body."""
     without_armature("system_rate", robot.model)
     Pi, = checked(Pi=(Pi, len(robot.model.parents), 6))
     C = robot.body_poses(q)

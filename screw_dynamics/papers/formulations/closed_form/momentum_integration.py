@@ -27,7 +27,7 @@ def integrate(robot: Robot, q0: ArrayLike, p0: ArrayLike, tau: ArrayLike | None 
 
     points: 1 is the implicit midpoint rule, which is symplectic: the energy error stays bounded. More Gauss points keep
     the energy itself, up to O(dt^(2 points)). order: 2, or 4 by Yoshida's composition of three steps, with the same
-    invariants. ValueError if a step is so long that its equations are not solved by iteration."""
+    invariants. Raises ValueError if a step is so long that its equations are not solved by iteration."""
     coordinates_alone("integrate", robot.model)
     one_of("order", order, WEIGHTS)
     dt, steps = positive("dt", dt), count("steps", steps, 0)

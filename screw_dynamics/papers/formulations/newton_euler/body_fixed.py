@@ -36,7 +36,7 @@ def wrench_by_components(M: ArrayLike, V: ArrayLike, Vd: ArrayLike) -> np.ndarra
 
 def at_center_of_mass(M: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
     """M_c = diag(Theta_c, m I) (..., 6, 6) about the center of mass, and d (..., 3) in m from the frame's origin to it;
-    [MD] (39), (40). The axes stay. ValueError if a mass vanishes."""
+    [MD] (39), (40). The axes stay. Raises ValueError if a mass vanishes."""
     M, = checked(M=(M, 6, 6))
     m, h, _ = screws.mass_moment_rotational(M)
     if not np.all(m):

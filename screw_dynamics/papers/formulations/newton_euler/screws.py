@@ -3,7 +3,8 @@ import numpy as np
 
 
 def checked(**arrays: tuple) -> list[np.ndarray]:
-    """The named arguments, name=(value, *lengths), as arrays. ValueError if their last axes differ from the lengths."""
+    """The named arguments, name=(value, *lengths), as arrays. Raises ValueError if their last axes differ from the
+    lengths."""
     found = []
     for name, (value, *lengths) in arrays.items():
         array = np.asarray(value)

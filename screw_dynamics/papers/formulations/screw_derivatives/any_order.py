@@ -21,7 +21,7 @@ FORMS = {"body": body_fixed, "spatial": spatial, "hybrid": hybrid, "mixed": mixe
 def jacobian_partial(robot: Robot, q: ArrayLike, coordinates: Sequence[int],
                      representation: str = "body") -> np.ndarray:
     """The derivative (..., b, 6, n) by these coordinates, given by their indices, in any order and as often as each
-    occurs; [MD] (14), (23). ValueError if one does not exist."""
+    occurs; [MD] (14), (23). Raises ValueError if one does not exist."""
     coordinates_alone("jacobian_partial", robot.model)
     if not np.iterable(coordinates):
         raise ValueError(f"coordinates {coordinates!r} must be a sequence of indices")
@@ -36,7 +36,7 @@ def jacobian_partial(robot: Robot, q: ArrayLike, coordinates: Sequence[int],
 def jacobian_partials(robot: Robot, q: ArrayLike, order: int = 1, representation: str = "body") -> np.ndarray:
     """All derivatives of this order by coordinates, (..., b, 6, n, n, ..., n): [..., j, k, l] is d^2 J_j / dq_k dq_l.
 
-    For small robots and orders: it grows with n^(order + 1). ValueError unless the order is >= 0."""
+    For small robots and orders: it grows with n^(order + 1). Raises ValueError unless the order is >= 0."""
     coordinates_alone("jacobian_partials", robot.model)
     order = whole("order", order, 0)
     model, partial = robot.model, _partial(robot, q, representation)

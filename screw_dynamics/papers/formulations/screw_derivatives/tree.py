@@ -40,7 +40,7 @@ def same_joint(model: Model) -> np.ndarray:
 def motion(robot: Robot, q: ArrayLike, *rates: ArrayLike) -> tuple[np.ndarray, list[np.ndarray]]:
     """q (..., n), and its time derivatives (..., b) as those of each joint of the tree, with common leading axes.
 
-    ValueError unless all of them are (..., n) and their leading axes broadcast."""
+    Raises ValueError unless all of them are (..., n) and their leading axes broadcast."""
     checks.coordinates_alone("motion", robot.model)
     named = {f"derivative {order} of q": x for order, x in enumerate((q, *rates))}
     q, *rates = checks.broadcast({name: checks.real_numbers(name, x, robot.n) for name, x in named.items()})
