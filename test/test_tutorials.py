@@ -34,5 +34,5 @@ def test_tutorials_say_what_comes_out_and_check_it():
     listed = re.findall(r"^\| \[.*?\]\((\w+)\.md\)", (FOLDER / "index.md").read_text(), re.MULTILINE)
     assert sorted(listed) == sorted(TUTORIALS)
     for page, text in TUTORIALS.items():
-        assert "At the end you have" in text.split("\n## ")[0], page
+        assert "This tutorial" in text.split("\n## ")[0], page
         assert "assert " in cells(page)[-1] and "## Check" in text, page
