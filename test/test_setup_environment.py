@@ -65,7 +65,7 @@ def test_missing_compiler_is_named(monkeypatch, variable, language):
 
 def test_a_compiler_whose_quotes_are_not_closed_is_named(monkeypatch):
     monkeypatch.setenv("CC", "'gcc -O1")
-    with pytest.raises(setup.SetupError, match="CC='gcc -O1 is no command .No closing quotation"):
+    with pytest.raises(setup.SetupError, match="CC='gcc -O1 is not a command .No closing quotation"):
         setup.check_compilers()
 
 

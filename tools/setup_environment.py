@@ -117,7 +117,7 @@ def check_compilers():
         try:
             chosen = shlex.split(os.environ.get(variable, ""))
         except ValueError as error:
-            raise SetupError(f"{variable}={os.environ[variable]} is no command ({error})") from None
+            raise SetupError(f"{variable}={os.environ[variable]} is not a command ({error})") from None
         if not any(map(shutil.which, chosen[:1] or names)):
             raise SetupError(
                 f"no {language} compiler: {' '.join(chosen) or ', '.join(names)} not found "

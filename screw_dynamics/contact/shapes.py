@@ -61,7 +61,7 @@ class Shape:
 
     def _moments(self):
         """Volume, center (3,), and (3, 3) the mean of r r^T about the center."""
-        raise ValueError(f"a {self.kind.replace('_', ' ')} is no body: it has no volume, mass or inertia")
+        raise ValueError(f"a {self.kind.replace('_', ' ')} has no volume, mass or inertia")
 
 
 @dataclass(frozen=True)

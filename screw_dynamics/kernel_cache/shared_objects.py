@@ -29,7 +29,7 @@ def linker() -> list[str] | None:
     try:
         chosen = shlex.split(os.environ.get("CC", ""))
     except ValueError as error:         # a quote that is not closed
-        store.say_once(f"CC={os.environ['CC']!r} is no command ({error}): kernels are linked by cc, gcc or clang")
+        store.say_once(f"CC={os.environ['CC']!r} is not a command ({error}): kernels are linked by cc, gcc or clang")
     commands = chosen, ["cc"], ["gcc"], ["clang"]
     return next((command for command in commands if command and shutil.which(command[0])), None)
 

@@ -78,7 +78,7 @@ def usual_definition(kind: str) -> str:
     """The text that ROS 2 has for a type of its own. Raises ValueError for others."""
     store = typestore()
     if kind not in store.fielddefs:
-        raise ValueError(f"the file has no definition of {kind}, and it is no type of ROS 2")
+        raise ValueError(f"the file has no definition of {kind}, and it is not a ROS 2 type")
     return store.generate_msgdef(kind, ros_version=2)[0]
 
 

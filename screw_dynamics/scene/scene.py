@@ -472,7 +472,7 @@ class Scene(SceneLinearization, ScenePlanning):
     def _compile(self):
         alone, free = self._robots, [each for each in self._objects.values() if each.free]
         for name in frozenset().union(*self._disabled) - {*alone.link_names, *self._objects}:
-            raise ValueError(f"disable: {name!r} is no link and no object of the scene")
+            raise ValueError(f"disable: {name!r} is neither a link nor an object of the scene")
         robot = Robot(join(alone.model, bodies=[each.body for each in free]), alone.gravity) if free else alone
         shapes = [*self._shapes, *(shape for each in self._objects.values() for shape in each.on(
             each.name if each.free else alone.model.root, self.material))]

@@ -123,5 +123,5 @@ def written(record: Any, **first: str) -> Element:
 
 def _text(x):
     if not np.isfinite(x):
-        raise ValueError(f"to_urdf: {quote(x)} is no number of a URDF")
+        raise ValueError(f"to_urdf: {quote(x)} is not a number that a URDF can have")
     return repr(float(x))

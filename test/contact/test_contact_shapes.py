@@ -64,7 +64,7 @@ def test_a_hull_has_the_volume_of_scipy(rng):
 
 def test_planes_and_fields_are_no_bodies():
     for shape, name in ((Plane(), "plane"), (HeightField(np.zeros((2, 2)), (1.0, 1.0)), "height field")):
-        with pytest.raises(ValueError, match=f"a {name} is no body"):
+        with pytest.raises(ValueError, match=f"a {name} has no volume"):
             shape.inertia(1.0)
     assert Plane().bounding_radius == np.inf
     assert HeightField(np.full((2, 2), 2.0), (2.0, 4.0)).bounding_radius == 3.0

@@ -25,7 +25,7 @@ def test_what_is_found_is_what_python_finds(expression):
     ("(?:a?){50}", "too long"), (r"\(?" * 30 + "x", "at most three of"), (r"[\]a]*(a+)+", "too long"),
     (".*.*.*.*x", "at most three of"), ("(a|aa)" * 24, "fewer with alternatives"),
     ("(?:|a)" * 40, "too long"), ("(a|a)a*a*a*b", "too long"),
-    ("a*b*c*|d*e*f*", "fewer with alternatives"), ("(", "is no regular expression: missing"),
+    ("a*b*c*|d*e*f*", "fewer with alternatives"), ("(", "is not a regular expression: missing"),
     ("(?#[)(a|a)*b(?#])", r"has \(\?#: comments"), ("(?x)(#[\na|a)*b#]", "comments, which"),
     ("(?ix:(#[\na|a)*b#]\n)", "comments, which"), ("(?x)#)\na*", "comments, which"),
     ("a{1,99999999999}", "no regular expression"), ("a" * 2000, "has 2000 characters, at most 1000")])

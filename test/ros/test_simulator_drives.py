@@ -57,7 +57,7 @@ def test_motors_whose_springs_are_rigid_move_with_their_joints():
 
 
 @pytest.mark.parametrize("texts, reason", [
-    (["{"], "is no JSON"), (['{"elbow": 3}'], "must be like"),
+    (["{"], "is not valid JSON"), (['{"elbow": 3}'], "must be like"),
     ([TEXTS[0], TEXTS[0]], "joint 'shoulder' is given twice"),
     (['{"elbow": {"ratio": 3}}'], "lacks 'rotor_inertia'; a Drive has rotor_inertia, ratio"),
     (['{"elbow": {"rotor_inertia": 1, "stifness": 3}}'], "has no 'stifness'"),

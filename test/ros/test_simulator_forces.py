@@ -31,11 +31,11 @@ def test_texts_are_elements():
 
 
 @pytest.mark.parametrize("text, reason", [
-    ("{", "is no JSON"), ("[1]", "must be like"), ('{"A": {}, "B": {}}', "must be like"),
+    ("{", "is not valid JSON"), ("[1]", "must be like"), ('{"A": {}, "B": {}}', "must be like"),
     ('{"Custom": {"function": "f"}}',
      "'Custom' in .* must be one of Drag, Friction, GearLoss, LinkWrench, NonlinearSpring, PointSpring, Spring, Stop, "
      "VariableSpring, Winding"),
-    pytest.param("[" * 100000, "is no JSON", id="deep"),
+    pytest.param("[" * 100000, "is not valid JSON", id="deep"),
     ('{"Spring": {"joint": "a", "stiffness": 1, "joint": "b"}}', "'joint' is given twice"),
     ('{"Spring": {"joint": "a", "stiffness": true}}', "stiffness of Spring is True, must not be"),
     ('{"NonlinearSpring": {"joint": "elbow", "spring": {"Rubber": {}}}}', "must be a number, or one of Antagonistic"),

@@ -287,7 +287,7 @@ def test_names_of_pairs_and_links_of_shapes_are_those_of_the_scene():
             sd.Scene(sd.Robot(WORLD), disable=disable)
     scene = sd.Scene(sd.Robot(WORLD), ground=True, disable=[("ground", "bal")])
     scene.add_sphere("ball", 0.1, 1.0)
-    with pytest.raises(ValueError, match="disable: 'bal' is no link and no object"):
+    with pytest.raises(ValueError, match="disable: 'bal' is neither a link nor an object"):
         scene.rollout(scene.neutral(), steps=1)
     for shapes, says in ([Sphere(0.1)], "CollisionShapes"), ([CollisionShape("x", Sphere(0.1), np.eye(4))], "'x'"):
         with pytest.raises(ValueError, match=says):

@@ -13,7 +13,7 @@ def read(parameter: str, text: str, example: str) -> tuple[str, dict[str, Any]]:
     try:
         found = json.loads(text, object_pairs_hook=_each_once)
     except (ValueError, RecursionError) as error:
-        raise ValueError(f"parameter {parameter}: {text!r} is no JSON: {error}") from None
+        raise ValueError(f"parameter {parameter}: {text!r} is not valid JSON: {error}") from None
     if not isinstance(found, dict) or len(found) != 1 or not isinstance(next(iter(found.values())), dict):
         raise ValueError(f"parameter {parameter}: {text!r} must be like {example}")
     return next(iter(found.items()))

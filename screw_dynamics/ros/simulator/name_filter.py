@@ -20,7 +20,7 @@ def matching(name: str, expression: str) -> Callable[[str], object]:
     try:
         found = re.compile(expression).search
     except (re.error, OverflowError, RecursionError) as error:
-        raise ValueError(f"{name} {expression!r} is no regular expression: {error}") from None
+        raise ValueError(f"{name} {expression!r} is not a regular expression: {error}") from None
     groups, last = [[1]], 1         # of each open group, the ways of its alternatives so far; those of the last piece
     for piece in _PIECE.findall(expression):
         if piece.startswith("(?") and piece != "(?":
