@@ -40,7 +40,7 @@ def _plausible(decode: Callable[[bytes], Any], counted: Callable[[bytes, Callabl
     def checked(data):
         count = counted(data, BIG if data[1] == 0 else LITTLE)
         if LEAST * count > len(data):
-            raise ValueError(f"it says that it has {count} entries, in {len(data)} bytes")
+            raise ValueError(f"it claims {count} entries in {len(data)} bytes")
         return decode(data)
     return checked
 

@@ -154,7 +154,7 @@ def identify(recordings: Sequence[Recording | str], robot: Robot, out: Any = Non
     if any(isinstance(x, Recording) for x in recordings):
         raise ValueError("recordings: all must be Recordings, or all addresses")
     if out is None:
-        raise ValueError("out: the folder for what each of the recordings says must be given with addresses")
+        raise ValueError("out: with addresses, the folder for the results of each recording must be given")
     settings["read"] = dict(read or {})
     with nullcontext(scheduler) if scheduler is not None else local_client(workers) as engine:
         run = _Engine(Path(out), scheduler=engine, timeout=timeout, progress=progress)

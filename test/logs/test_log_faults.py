@@ -83,7 +83,7 @@ def test_a_joint_of_two_publishers_is_that_of_the_first(tmp_path):
     (state(START + 15 * MS, NAMES, (1.0, 2.0, 3.0))[:-20], "cannot be decoded"),
     (state(START + 15 * MS, NAMES, (1.0, 2.0, 3.0))[:30], "cannot be decoded"),
     (state(START + 15 * MS, NAMES, (1.0, 2.0, 3.0)).replace(b"\3\0\0\0\7", b"\x7f\0\0\0\7"),
-     "it says that it has 127 entries, in 92 bytes"),
+     "it claims 127 entries in 92 bytes"),
     (b"", "cannot be decoded")], ids=range(8))
 def test_messages_that_cannot_be_right_are_dropped_counted_and_named(fault, said, tmp_path):
     messages = states(4, 10 * MS)[0]

@@ -34,7 +34,7 @@ def follows_states(parameters: Parameters) -> bool:
     """Return True if outputs list joints as joint_states does. Raises ValueError if the parameter joints lists them,
     too."""
     if parameters.joint_order == JOINT_STATES and any(parameters.joints):
-        raise ValueError("parameters joints and joint_order: joint_states are both given: one of them says the order")
+        raise ValueError("parameters joints and joint_order: joint_states are both given; give one of them")
     return parameters.joint_order == JOINT_STATES
 
 

@@ -82,7 +82,7 @@ class Retiming:
         names, (in_q, _) = coordinate_joints(robot.model), places(robot.model)
         for joint in trajectory.joint_names:
             if joint not in names:
-                raise ValueError(f"trajectory.joint_names: '{joint}' is not a joint of the model with its own coordinate")
+                raise ValueError(f"trajectory.joint_names: '{joint}' is not a joint of the model with a coordinate")
         moved = [name for name in names if name in set(trajectory.joint_names)]
         points = read_points(moved, trajectory)
         rests = len(moved) < len(names)

@@ -92,7 +92,7 @@ class ManagedNode(LifecycleNode):
         fails."""
         urdf, xacro_args = self.settings.urdf, self.settings.xacro_args
         if urdf and self.settings.robot_description:
-            raise ValueError("parameters urdf and robot_description are both given: one of them says which robot it is")
+            raise ValueError("parameters urdf and robot_description are both given; give one of them")
         if xacro_args and not urdf:
             raise ValueError("parameter xacro_args is given, but urdf, the file it is for, is not")
         if urdf:

@@ -113,10 +113,10 @@ def object_of(name: str, description: str, pose: np.ndarray) -> SceneObject:
     try:
         given = parsed(description)
         if not isinstance(given, dict):
-            raise ValueError("it must be what a scene file says of an object, 'shape: sphere' and so on")
+            raise ValueError("it must be an object as in a scene file, such as 'shape: sphere'")
         for key in PLACED:
             if key in given:
-                raise ValueError(f"{key} is what the request says, and must not be here")
+                raise ValueError(f"{key} is a field of the request, and must not be in the description")
         found, = read_scene("\n" + dumped({"objects": [{**given, "name": name}]})).objects
     except ValueError as error:
         raise ValueError(f"description: {error}") from None
