@@ -182,8 +182,8 @@ class Scene(SceneLinearization, ScenePlanning):
         """
         for what in ("shapes", "self_collisions", "srdf"):
             if what in options:
-                raise ValueError(f"{what} {checks.described(options[what])} must not be given: a MuJoCo model has its own "
-                                 "collision pairs; disable= excludes pairs")
+                raise ValueError(f"{what} {checks.described(options[what])} must not be given: a MuJoCo model has "
+                                 "its own collision pairs; disable= excludes pairs")
         given = read_mjcf_scene(source)
         scene = cls(Robot(given.model, given.gravity), shapes=given.shapes, **options)
         scene._self_pairs = dict(zip(given.pairs, given.materials, strict=True))

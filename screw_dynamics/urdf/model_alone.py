@@ -94,7 +94,7 @@ def _type_on_group(model, name, kind, where):
         raise ValueError(f"{where} is {kind}, which no joint of a URDF is")
     expected = np.eye(4) if kind == "free" else with_z_along(F[:3, 2])
     if np.abs(F - expected).max() > ON_AXIS:
-        raise ValueError(f"{where} is {kind} in a frame of its own, which a URDF cannot express")
+        raise ValueError(f"{where} is {kind} in a frame of its own, which URDF cannot express")
     return KINDS[kind]
 
 

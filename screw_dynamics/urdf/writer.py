@@ -221,7 +221,7 @@ def _write_joint(model, joint, said, elements, document):
               if getattr(model, field)[k] != getattr(given.limits, name)}
     for name, value in limits.items():
         if not np.isfinite(value):
-            raise ValueError(f"to_urdf: joint {quote(joint)}: the limit {name} is {value:g}, which a URDF cannot express")
+            raise ValueError(f"to_urdf: joint {quote(joint)}: the limit {name} is {value:g}, which URDF cannot express")
         for limit in element.all("limit") or [element.add(Element("limit"))]:
             _set(limit, name, [value])
     if model.armature[k] != said.shared(model, joint, "armature"):

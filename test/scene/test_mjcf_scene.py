@@ -181,7 +181,7 @@ def test_materials_and_pairs_that_are_given_count_in_place_of_those_of_the_model
     assert frictions(sd.Scene.from_mjcf(text, materials={"a": 0.04})) == pytest.approx(expected, rel=1e-15)
     assert frictions(sd.Scene.from_mjcf(text, disable=[("a", "b")])) == {on_floor: 1.0, other: 1.0}
     for options in dict(self_collisions=False), dict(srdf="arm.srdf"), dict(shapes={}):
-        with pytest.raises(ValueError, match=f"{next(iter(options))} .* must not be given: a model of MuJoCo says"):
+        with pytest.raises(ValueError, match=f"{next(iter(options))} .* must not be given: a MuJoCo model has"):
             sd.Scene.from_mjcf(text, **options)
 
 

@@ -260,7 +260,7 @@ def test_what_cannot_be_written_is_named(tmp_path):
     model = robot.model
     with pytest.raises(ValueError, match="link 'upper' has the mass -2.9 kg, must be >= 0"):
         robot.with_inertial_parameters(-robot.inertial_parameters).to_urdf()
-    with pytest.raises(ValueError, match="joint 'lift': the limit upper is inf, which a URDF cannot"):
+    with pytest.raises(ValueError, match="joint 'lift': the limit upper is inf, which URDF cannot"):
         sd.Robot(replace(model, upper=np.array([np.inf])), source=TEXT).to_urdf()
     read = sd.Robot.from_urdf(sd.Robot(replace(model, upper=np.array([0.1])), source=TEXT).to_urdf())
     assert read.model.upper[0] == 0.1
