@@ -109,7 +109,7 @@ def test_a_compiler_whose_quotes_are_not_closed_is_named(monkeypatch, caplog):
     monkeypatch.setattr(store, "_said", set())
     monkeypatch.setenv("CC", "'gcc -O1")
     assert shared_objects.linker() in (["cc"], ["gcc"], ["clang"])
-    assert "is no command (No closing quotation)" in caplog.text and "'gcc -O1" in caplog.text
+    assert "is not a command (No closing quotation)" in caplog.text and "'gcc -O1" in caplog.text
 
 
 def test_a_system_that_loads_none_is_reported_and_numba_makes_the_code(folder, monkeypatch, caplog):

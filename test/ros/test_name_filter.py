@@ -28,7 +28,7 @@ def test_what_is_found_is_what_python_finds(expression):
     ("a*b*c*|d*e*f*", "fewer with alternatives"), ("(", "is not a regular expression: missing"),
     ("(?#[)(a|a)*b(?#])", r"has \(\?#: comments"), ("(?x)(#[\na|a)*b#]", "comments, which"),
     ("(?ix:(#[\na|a)*b#]\n)", "comments, which"), ("(?x)#)\na*", "comments, which"),
-    ("a{1,99999999999}", "no regular expression"), ("a" * 2000, "has 2000 characters, at most 1000")])
+    ("a{1,99999999999}", "not a regular expression"), ("a" * 2000, "has 2000 characters, at most 1000")])
 def test_what_could_hold_a_node_up_is_refused_by_name(expression, says):
     with pytest.raises(ValueError, match=f"^filter .*{says}"):
         matching("filter", expression)
