@@ -30,7 +30,7 @@ help:
 	@echo "make animation         simulate and draw the animation of the README, some minutes; writes docs/images/contacts.webp"
 	@echo "make drift             a million steps of robots by each integrator, some minutes; docs/integration.md"
 	@echo "make test              lint, check imports and types, and run the tests that are not slow, 7 to 8 minutes from nothing, then 3 to 4"
-	@echo "make test-all          the same with the slow tests, 45 minutes from nothing and 8 GB on two cores"
+	@echo "make test-all          the same with the slow tests, an hour from nothing and 8 GB on two cores"
 	@echo "make test-numba        run some tests of the core with the oldest and the newest Numba supported; VERSIONS=0.60 for others"
 	@echo "make test-arm          run some tests of the core on an emulated AArch64, ten minutes; TESTS=path for others"
 	@echo "make planted           mutation testing: change N=200 expressions, drawn with SEED=1, in copies of the package, and report those that no test notices; NAMES=part of a path"

@@ -18,7 +18,7 @@ from std_msgs.msg import String
 # Seconds: what is waited for takes milliseconds, unless the machine is busy, or compiling. Where the package was
 # changed (test/mutations) it may never come, and hundreds of tests wait for less.
 PATIENCE = float(os.environ.get("TEST_PATIENCE", "480"))
-PACE = 2e-3        # seconds between the first messages that are sent while waiting, later ones ever longer: no flood
+PACE = 2e-3        # seconds between two messages that are sent while waiting: no flood
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 
 
@@ -99,14 +99,14 @@ class Driver:
 
     def wait(self, condition, what="a condition", while_waiting=lambda: None):
         """Spin until the condition holds and return its value."""
-        due, pause = time.monotonic(), PACE
+        due = time.monotonic()
         end = due + PATIENCE
         while not (value := condition()):
             now = time.monotonic()
             assert now < end, f"waited {PATIENCE} s for {what() if callable(what) else what}"
             assert not any(process.broken() for process in RUNNING), next(filter(None, (p.broken() for p in RUNNING)))
             if now >= due:
-                due, pause = now + pause, pause + PACE
+                due = now + PACE
                 while_waiting()
             rclpy.spin_once(self.node, timeout_sec=0.02)
         return value
