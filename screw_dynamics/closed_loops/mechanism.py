@@ -335,7 +335,7 @@ class ClosedLoopRobot:
         qd : array_like (..., n)
             Velocities.
         qdd : array_like (..., n)
-            Accelerations, which have to fulfil J qdd = -J' qd. The motion is not checked.
+            Accelerations, which must satisfy J qdd = -J' qd. The motion is not checked.
         actuated : iterable of str, optional
             Joints that have efforts, by default all.
         weights : array_like, optional

@@ -63,20 +63,8 @@ class Custom(Element):
     def rows(self, robot: Robot) -> list[list[float]]:
         """Return one row with the parameters of the function.
 
-        Parameters
-        ----------
-        robot : Robot
-            Model and frames of the robot.
-
-        Returns
-        -------
-        list of list of float
-            One row with the parameters, or with 0 if there are none.
-
-        Raises
-        ------
-        ValueError
-            If the robot has no joint, or the parameters are not finite numbers.
+        One row with the parameters, or with 0 if there are none. Raises ValueError if the robot has no joint,
+        or the parameters are not finite numbers.
         """
         if robot.model.n == 0:
             raise ValueError(f"{self}: the robot has no joint")

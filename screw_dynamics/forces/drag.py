@@ -68,40 +68,12 @@ class Drag(Element):
     def rows(self, robot: Robot) -> list[list[float]]:
         """Return one row with the link's slot and the nine numbers.
 
-        Parameters
-        ----------
-        robot : Robot
-            Model and frames of the robot.
-
-        Returns
-        -------
-        list of list of float
-            One row.
-
-        Raises
-        ------
-        ValueError
-            If the link does not exist, or a number is not valid.
+        Raises ValueError if the link does not exist, or a number is not valid.
         """
         frame = robot.frame(self.link, self)
         return [[0.0, float(frame.body), *frame.C @ Vec3(*self.array("point", 3)), *self.array("flow", 3),
                  *(self.finite(name, at_least=0.0) for name in ("linear", "quadratic", "turning"))]]
 
     def mounted(self, prefix: str, root: str, R: np.ndarray) -> Drag:
-        """Return the element of a robot with prefixed names, with the flow in the axes of another root.
-
-        Parameters
-        ----------
-        prefix : str
-            Text that is put before the link's name.
-        root : str
-            Name of the robot's own root link.
-        R : ndarray (3, 3)
-            Axes of the robot's own root link, resolved in the other root.
-
-        Returns
-        -------
-        Drag
-            An element with the new name and flow.
-        """
+        """Return the element of a robot with prefixed names, with the flow in the axes of another root."""
         return replace(super().mounted(prefix, root, R), flow=R @ self.array("flow", 3))    # type: ignore[type-var]

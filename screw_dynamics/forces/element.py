@@ -249,7 +249,7 @@ def elements_of(forces: Any) -> tuple[Element, ...]:
     Raises
     ------
     ValueError
-        If it is not a list of elements, or if an element has no hash, by which it is told from others.
+        If it is not a list of elements, or if an element is not hashable.
     """
     if not isinstance(forces, (list, tuple)):
         raise ValueError(f"forces must be a list of elements of screw_dynamics.forces, not {described(forces)}")

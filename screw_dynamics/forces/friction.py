@@ -70,20 +70,7 @@ class Friction(Element):
     def rows(self, robot: Robot) -> list[list[float]]:
         """Return one row with the joint and the four numbers.
 
-        Parameters
-        ----------
-        robot : Robot
-            Model and frames of the robot.
-
-        Returns
-        -------
-        list of list of float
-            One row.
-
-        Raises
-        ------
-        ValueError
-            If a joint does not exist or has several degrees of freedom, or a number is not valid.
+        Raises ValueError if a joint does not exist or has several degrees of freedom, or a number is not valid.
         """
         coulomb = self.finite("coulomb", at_least=0.0)
         breakaway = coulomb if self.breakaway is None else self.finite("breakaway", at_least=coulomb)
@@ -110,18 +97,7 @@ class ModelFriction(Element):
     law: ClassVar[CoordinateLaw] = CoordinateLaw(2, signed)
 
     def rows(self, robot: Robot) -> list[list[float]]:
-        """Return a row for each velocity that has damping or friction.
-
-        Parameters
-        ----------
-        robot : Robot
-            Model and frames of the robot.
-
-        Returns
-        -------
-        list of list of float
-            One row for each of these velocities.
-        """
+        """Return a row for each velocity that has damping or friction."""
         model = robot.model
         return [[1.0, float(k), float(model.places_in_q[k]), 1.0, d, dry]
                 for k, (d, dry) in enumerate(zip(model.damping.tolist(), self.dry(robot), strict=True))
@@ -153,16 +129,5 @@ class ModelDamping(ModelFriction):
         return ModelFriction.__name__
 
     def dry(self, robot: Robot) -> list[float]:
-        """Return no Coulomb friction.
-
-        Parameters
-        ----------
-        robot : Robot
-            Model and frames of the robot.
-
-        Returns
-        -------
-        list of float
-            0 for each velocity.
-        """
+        """Return no Coulomb friction."""
         return [0.0] * robot.model.n

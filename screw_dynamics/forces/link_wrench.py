@@ -80,21 +80,9 @@ class LinkWrench(Element):
     def rows(self, robot: Robot) -> list[list[float]]:
         """Return one row for a constant wrench, or one for each interval of time.
 
-        Parameters
-        ----------
-        robot : Robot
-            Model and frames of the robot.
-
-        Returns
-        -------
-        list of list of float
-            One row for each interval.
-
-        Raises
-        ------
-        ValueError
-            If the frame is not "link" or "root", the link does not exist, the times are fewer than two or do not
-            increase by finite numbers, or the wrench has another shape or a number that is not finite.
+        Raises ValueError if the frame is not "link" or "root", the link does not exist, the times are fewer
+        than two or do not increase by finite numbers, or the wrench has another shape or a number that is not
+        finite.
         """
         checks.one_of(f"frame of {self}", self.frame, ("link", "root"))
         frame = robot.frame(self.link, self)
@@ -111,20 +99,8 @@ class LinkWrench(Element):
     def mounted(self, prefix: str, root: str, R: np.ndarray) -> LinkWrench:
         """Return the element of a robot with prefixed names, with a wrench in the axes of another root.
 
-        Parameters
-        ----------
-        prefix : str
-            Text that is put before the link's name.
-        root : str
-            Name of the robot's own root link.
-        R : ndarray (3, 3)
-            Axes of the robot's own root link, resolved in the other root.
-
-        Returns
-        -------
-        LinkWrench
-            An element with the new name. A wrench in the root's axes is resolved in those of the other root. A wrench
-            in the link's frame stays.
+        An element with the new name. A wrench in the root's axes is resolved in those of the other root. A
+        wrench in the link's frame stays.
         """
         found = super().mounted(prefix, root, R)
         if self.frame == "link":

@@ -109,21 +109,8 @@ class NonlinearSpring(Element):
     def rows(self, robot: Robot) -> list[list[float]]:
         """Return one row with the joints and the numbers of the spring.
 
-        Parameters
-        ----------
-        robot : Robot
-            Model and frames of the robot.
-
-        Returns
-        -------
-        list of list of float
-            One row.
-
-        Raises
-        ------
-        ValueError
-            If the spring is not a Hardening or Table, a joint does not exist or is there twice, or a number is not
-            valid.
+        Raises ValueError if the spring is not a Hardening or Table, a joint does not exist or is there twice,
+        or a number is not valid.
         """
         if not isinstance(self.spring, (Hardening, Table)):
             raise ValueError(f"spring of {self} must be Hardening or Table")

@@ -92,20 +92,7 @@ class PointSpring(Element):
     def rows(self, robot: Robot) -> list[list[float]]:
         """Return one row with the slots of both links, the points in the frames of bodies, and three numbers.
 
-        Parameters
-        ----------
-        robot : Robot
-            Model and frames of the robot.
-
-        Returns
-        -------
-        list of list of float
-            One row.
-
-        Raises
-        ------
-        ValueError
-            If a link does not exist, both links are the same, or a number is not valid.
+        Raises ValueError if a link does not exist, both links are the same, or a number is not valid.
         """
         other = robot.model.root if self.other is None else self.other
         here, there = robot.frame(self.link, self), robot.frame(other, self)

@@ -59,20 +59,7 @@ class Spring(Element):
     def rows(self, robot: Robot) -> list[list[float]]:
         """Return one row with the joints and the three numbers.
 
-        Parameters
-        ----------
-        robot : Robot
-            Model and frames of the robot.
-
-        Returns
-        -------
-        list of list of float
-            One row.
-
-        Raises
-        ------
-        ValueError
-            If a joint does not exist or is there twice, or a number is not valid.
+        Raises ValueError if a joint does not exist or is there twice, or a number is not valid.
         """
         return [[*robot.sum_of(self.joint, self), self.finite("stiffness", at_least=0.0),
                  self.finite("damping", at_least=0.0), self.finite("rest")]]
@@ -110,21 +97,8 @@ class JointSprings(Element):
     def rows(self, robot: Robot) -> list[list[float]]:
         """Return a row for each velocity that has a spring or a damper.
 
-        Parameters
-        ----------
-        robot : Robot
-            Model and frames of the robot.
-
-        Returns
-        -------
-        list of list of float
-            One row for each of these velocities.
-
-        Raises
-        ------
-        ValueError
-            If a shape is not (n,), a number is not finite, a stiffness or damping is negative, or a velocity without a
-            coordinate has a stiffness.
+        Raises ValueError if a shape is not (n,), a number is not finite, a stiffness or damping is negative, or
+        a velocity without a coordinate has a stiffness.
         """
         places = robot.model.places_in_q.tolist()
         stiffness, damping, rest = (self.array(name, len(places)) for name in ("stiffness", "damping", "rest"))

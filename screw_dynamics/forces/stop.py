@@ -74,21 +74,8 @@ class Stop(Element):
     def rows(self, robot: Robot) -> list[list[float]]:
         """Return one row with the joint and the four numbers.
 
-        Parameters
-        ----------
-        robot : Robot
-            Model and frames of the robot.
-
-        Returns
-        -------
-        list of list of float
-            One row.
-
-        Raises
-        ------
-        ValueError
-            If the joint does not exist or has several degrees of freedom, the lower end is not less than the upper one,
-            the joint has no position limits and no end is given, or a number is not valid.
+        Raises ValueError if the joint does not exist or has several degrees of freedom, the lower end is not
+        less than the upper one, the joint has no position limits and no end is given, or a number is not valid.
         """
         place = robot.coordinate(self.joint, element=self)
         k = int(place[0])

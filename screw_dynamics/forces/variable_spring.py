@@ -68,21 +68,8 @@ class VariableSpring(Element):
     def rows(self, robot: Robot) -> list[list[float]]:
         """Return one row with the joints, the lever, and four numbers.
 
-        Parameters
-        ----------
-        robot : Robot
-            Model and frames of the robot.
-
-        Returns
-        -------
-        list of list of float
-            One row.
-
-        Raises
-        ------
-        ValueError
-            If a joint does not exist or has several degrees of freedom, joint, motor and lever are not three
-            different joints, or a number is not valid.
+        Raises ValueError if a joint does not exist or has several degrees of freedom, joint, motor and lever
+        are not three different joints, or a number is not valid.
         """
         x, lever = robot.sum_of(self.joint, self, less=self.motor), robot.coordinate(self.lever, element=self)
         if lever[0] in x[1::COORDINATE]:

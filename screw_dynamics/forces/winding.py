@@ -51,21 +51,8 @@ class Winding(Element):
     def rows(self, robot: Robot) -> list[list[float]]:
         """Return one row with the joint, the charge, and two numbers.
 
-        Parameters
-        ----------
-        robot : Robot
-            Model and frames of the robot.
-
-        Returns
-        -------
-        list of list of float
-            One row.
-
-        Raises
-        ------
-        ValueError
-            If a joint does not exist or has several degrees of freedom, joint and charge are the same, or a number is
-            not valid.
+        Raises ValueError if a joint does not exist or has several degrees of freedom, joint and charge are the
+        same, or a number is not valid.
         """
         shaft, charge = robot.sum_of(self.joint, self), robot.coordinate(self.charge, element=self)
         if charge[0] in shaft[1::COORDINATE]:

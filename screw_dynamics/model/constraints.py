@@ -136,20 +136,8 @@ class LoopJoint(BetweenLinks):
     def values(self, name: str) -> dict:
         """Return the frames, checked.
 
-        Parameters
-        ----------
-        name : str
-            Name of the constraint in errors.
-
-        Returns
-        -------
-        dict of str to ndarray (4, 4) or None
-            Fields `frame` and `frame_on`.
-
-        Raises
-        ------
-        ValueError
-            If the kind is unknown, the pitch does not fit it, or a frame is not a pose.
+        Fields `frame` and `frame_on`. Raises ValueError if the kind is unknown, the pitch does not fit it, or a
+        frame is not a pose.
         """
         if self.kind not in KINDS:
             raise ValueError(f"{name}: the kind {self.kind!r} must be one of {', '.join(KINDS)}")
@@ -161,18 +149,7 @@ class LoopJoint(BetweenLinks):
                 "frame_on": None if self.frame_on is None else _kept(checks.pose(name, self.frame_on))}
 
     def held(self, relative: np.ndarray) -> Held:
-        """Return the rows of the joint's subgroup, or of a universal joint.
-
-        Parameters
-        ----------
-        relative : ndarray (4, 4)
-            Pose of the link in the other link, from which `frame_on` is measured if it is not given.
-
-        Returns
-        -------
-        Held
-            Numbers of the constraint.
-        """
+        """Return the rows of the joint's subgroup, or of a universal joint."""
         frame = np.asarray(self.frame)
         frame_on = relative @ frame if self.frame_on is None else np.asarray(self.frame_on)
         if self.kind == "universal":
@@ -232,33 +209,14 @@ class Distance(BetweenLinks):
     def values(self, name: str) -> dict:
         """Return the points and the length, checked.
 
-        Parameters
-        ----------
-        name : str
-            Name of the constraint in errors.
-
-        Returns
-        -------
-        dict of str to ndarray (3,) or float or None
-            Fields `point`, `point_on` and `length`.
+        Fields `point`, `point_on` and `length`.
         """
         return {"point": _kept(vector(f"{name}: the point", self.point, 3)),
                 "point_on": _kept(vector(f"{name}: the point", self.point_on, 3)),
                 "length": None if self.length is None else positive(f"{name}: length", self.length)}
 
     def held(self, relative: np.ndarray) -> Held:
-        """Return a length between frames at the points.
-
-        Parameters
-        ----------
-        relative : ndarray (4, 4)
-            Pose of the link in the other link, from which the length is measured if it is not given.
-
-        Returns
-        -------
-        Held
-            Numbers of the constraint.
-        """
+        """Return a length between frames at the points."""
         frame, frame_on = np.eye(4), np.eye(4)
         frame[:3, 3], frame_on[:3, 3] = self.point, self.point_on
         apart = (inverse_pose(frame_on) @ relative @ frame)[:3, 3]

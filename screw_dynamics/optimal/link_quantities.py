@@ -26,15 +26,7 @@ class _Aimed(Quantity):
     def targets(self, robot: Any) -> Mapping[str, tuple[Any, tuple[int, ...]]]:
         """Return the target.
 
-        Parameters
-        ----------
-        robot : Robot
-            Robot of the problem.
-
-        Returns
-        -------
-        dict of str to tuple
-            The name of the target with the pair of it and of its shape.
+        The name of the target with the pair of it and of its shape.
         """
         field, shape = self.aim
         return {self._named(field): (getattr(self, field), shape)}
@@ -42,16 +34,8 @@ class _Aimed(Quantity):
     def check(self, robot: Any) -> None:
         """Check that the target is one.
 
-        Parameters
-        ----------
-        robot : Robot
-            Robot of the problem.
-
-        Raises
-        ------
-        ValueError
-            If it is not finite numbers of its shape, or a matrix that is no rotation or pose. Functions of the time are
-            checked where they are evaluated.
+        Raises ValueError if it is not finite numbers of its shape, or a matrix that is no rotation or pose.
+        Functions of the time are checked where they are evaluated.
         """
         super().check(robot)
         given = getattr(self, self.aim[0])
@@ -103,15 +87,7 @@ class _OfLink(_Aimed):
     def check(self, robot: Any) -> None:
         """Check that the link exists, and that the target is one.
 
-        Parameters
-        ----------
-        robot : Robot
-            Robot of the problem.
-
-        Raises
-        ------
-        ValueError
-            If the link is not there, or the target is none.
+        Raises ValueError if the link is not there, or the target is none.
         """
         checks.one_of(self._named("link"), self.link, robot.link_names)                 # type: ignore[attr-defined]
         super().check(robot)
@@ -139,38 +115,13 @@ class LinkPosition(_OfLink):
     aim: ClassVar[tuple] = "position", (3,)
 
     def labels(self, robot: Any, driven: np.ndarray) -> Sequence[str]:
-        """Return the names of the axes.
-
-        Parameters
-        ----------
-        robot : Robot
-            Robot of the problem.
-        driven : ndarray of int (m,)
-            Indices of the velocities that have efforts.
-
-        Returns
-        -------
-        sequence of str
-            The link with each axis.
-        """
+        """Return the names of the axes."""
         return _axes(self.link)
 
     def at(self, robot: Any, nodes: Nodes, derivatives: bool) -> Value:
         """Evaluate the position less the target at nodes.
 
-        Parameters
-        ----------
-        robot : Robot
-            Robot of the problem.
-        nodes : Nodes
-            Times, states and efforts at k nodes.
-        derivatives : bool
-            True to compute derivatives, too.
-
-        Returns
-        -------
-        Value
-            Numbers (..., k, 3), m, with the derivative by q.
+        Numbers (..., k, 3), m, with the derivative by q.
         """
         C = nodes.of(robot.forward_kinematics, self.link, point=self.point)
         r = C[..., :3, 3] - self.target(nodes)
@@ -200,36 +151,14 @@ class LinkOrientation(_OfLink):
     def labels(self, robot: Any, driven: np.ndarray) -> Sequence[str]:
         """Return the names of the axes.
 
-        Parameters
-        ----------
-        robot : Robot
-            Robot of the problem.
-        driven : ndarray of int (m,)
-            Indices of the velocities that have efforts.
-
-        Returns
-        -------
-        sequence of str
-            The link with each axis about which it is turned.
+        The link with each axis about which it is turned.
         """
         return _axes(f"{self.link} turned about")
 
     def at(self, robot: Any, nodes: Nodes, derivatives: bool) -> Value:
         """Evaluate the rotation relative to the target at nodes.
 
-        Parameters
-        ----------
-        robot : Robot
-            Robot of the problem.
-        nodes : Nodes
-            Times, states and efforts at k nodes.
-        derivatives : bool
-            True to compute derivatives, too.
-
-        Returns
-        -------
-        Value
-            Numbers (..., k, 3), rad, with the derivative by q, ``dexp_(-r)^-1 J_w``.
+        Numbers (..., k, 3), rad, with the derivative by q, ``dexp_(-r)^-1 J_w``.
         """
         G = self.target(nodes)
         r = so3.log(np.swapaxes(G, -1, -2) @ nodes.of(robot.forward_kinematics, self.link)[..., :3, :3])
@@ -263,36 +192,14 @@ class LinkPose(_OfLink):
     def labels(self, robot: Any, driven: np.ndarray) -> Sequence[str]:
         """Return the names of the axes.
 
-        Parameters
-        ----------
-        robot : Robot
-            Robot of the problem.
-        driven : ndarray of int (m,)
-            Indices of the velocities that have efforts.
-
-        Returns
-        -------
-        sequence of str
-            The link with each axis about which it is turned, then with each axis.
+        The link with each axis about which it is turned, then with each axis.
         """
         return *_axes(f"{self.link} turned about"), *_axes(self.link)
 
     def at(self, robot: Any, nodes: Nodes, derivatives: bool) -> Value:
         """Evaluate the pose as seen from the target at nodes.
 
-        Parameters
-        ----------
-        robot : Robot
-            Robot of the problem.
-        nodes : Nodes
-            Times, states and efforts at k nodes.
-        derivatives : bool
-            True to compute derivatives, too.
-
-        Returns
-        -------
-        Value
-            Numbers (..., k, 6), rad and m, with the derivative by q, ``(dexp_(-r)^-1 J_w, R J_v)``.
+        Numbers (..., k, 6), rad and m, with the derivative by q, ``(dexp_(-r)^-1 J_w, R J_v)``.
         """
         E = se3.inverse(self.target(nodes)) @ nodes.of(
             robot.forward_kinematics, self.link)
@@ -334,37 +241,15 @@ class LinkVelocity(_OfLink):
     def labels(self, robot: Any, driven: np.ndarray) -> Sequence[str]:
         """Return the names of the axes.
 
-        Parameters
-        ----------
-        robot : Robot
-            Robot of the problem.
-        driven : ndarray of int (m,)
-            Indices of the velocities that have efforts.
-
-        Returns
-        -------
-        sequence of str
-            The link with each axis about which it turns, then with each along which it moves.
+        The link with each axis about which it turns, then with each along which it moves.
         """
         return *_axes(f"{self.link} turning about"), *_axes(f"{self.link} moving along")
 
     def at(self, robot: Any, nodes: Nodes, derivatives: bool) -> Value:
         """Evaluate the twist less the target at nodes.
 
-        Parameters
-        ----------
-        robot : Robot
-            Robot of the problem.
-        nodes : Nodes
-            Times, states and efforts at k nodes.
-        derivatives : bool
-            True to compute derivatives, too.
-
-        Returns
-        -------
-        Value
-            Numbers (..., k, 6), rad/s and m/s, with the derivatives by q, the kinematic Hessian times the velocities,
-            and by qd, the Jacobian.
+        Numbers (..., k, 6), rad/s and m/s, with the derivatives by q, the kinematic Hessian times the
+        velocities, and by qd, the Jacobian.
         """
         J = nodes.of(robot.jacobian, self.link, self.representation)
         r = (J @ nodes.qd[..., None])[..., 0] - self.target(nodes)
@@ -390,38 +275,13 @@ class CenterOfMass(_Aimed):
     aim: ClassVar[tuple] = "position", (3,)
 
     def labels(self, robot: Any, driven: np.ndarray) -> Sequence[str]:
-        """Return the names of the axes.
-
-        Parameters
-        ----------
-        robot : Robot
-            Robot of the problem.
-        driven : ndarray of int (m,)
-            Indices of the velocities that have efforts.
-
-        Returns
-        -------
-        sequence of str
-            The center of mass with each axis.
-        """
+        """Return the names of the axes."""
         return _axes("center of mass")
 
     def at(self, robot: Any, nodes: Nodes, derivatives: bool) -> Value:
         """Evaluate the center of mass less the target at nodes.
 
-        Parameters
-        ----------
-        robot : Robot
-            Robot of the problem.
-        nodes : Nodes
-            Times, states and efforts at k nodes.
-        derivatives : bool
-            True to compute derivatives, too.
-
-        Returns
-        -------
-        Value
-            Numbers (..., k, 3), m, with the derivative by q.
+        Numbers (..., k, 3), m, with the derivative by q.
         """
         r = nodes.of(robot.center_of_mass) - self.target(nodes)
         return Value(r, {"q": nodes.of(robot.center_of_mass_jacobian)} if derivatives else {})

@@ -232,69 +232,26 @@ class Configuration(Quantity):
     def targets(self, robot: Any) -> Mapping[str, tuple[Any, tuple[int, ...]]]:
         """Return the target, a configuration.
 
-        Parameters
-        ----------
-        robot : Robot
-            Robot of the problem.
-
-        Returns
-        -------
-        dict of str to tuple
-            The name "Configuration.q" with the pair of the configuration and of its shape (nq,).
+        The name "Configuration.q" with the pair of the configuration and of its shape (nq,).
         """
         return {"Configuration.q": (self.q, (robot.nq,))}
 
     def labels(self, robot: Any, driven: np.ndarray) -> Sequence[str]:
-        """Return the names of the joints.
-
-        Parameters
-        ----------
-        robot : Robot
-            Robot of the problem.
-        driven : ndarray of int (m,)
-            Indices of the velocities that have efforts.
-
-        Returns
-        -------
-        sequence of str
-            One name for each velocity (n,).
-        """
+        """Return the names of the joints."""
         return velocity_names(robot.model)
 
     def entries(self, robot: Any, driven: np.ndarray) -> np.ndarray:
         """Return the entries of q, of joints of one degree of freedom.
 
-        Parameters
-        ----------
-        robot : Robot
-            Robot of the problem.
-        driven : ndarray of int (m,)
-            Indices of the velocities that have efforts.
-
-        Returns
-        -------
-        ndarray of int (n,)
-            Indices; -1 for other joints, and for all if the target is a function of the time.
+        Indices; -1 for other joints, and for all if the target is a function of the time.
         """
         return np.where((robot.model.places_in_q >= 0) & (not callable(self.q)), np.arange(robot.n), -1)
 
     def at(self, robot: Any, nodes: Nodes, derivatives: bool) -> Value:
         """Evaluate the configuration relative to the target at nodes.
 
-        Parameters
-        ----------
-        robot : Robot
-            Robot of the problem.
-        nodes : Nodes
-            Times, states and efforts at k nodes.
-        derivatives : bool
-            True to compute derivatives, too.
-
-        Returns
-        -------
-        Value
-            Numbers (..., k, n), rad or m, with the derivative by q, ``dexp_(-r)^-1``, the identity without joints on
-            groups.
+        Numbers (..., k, n), rad or m, with the derivative by q, ``dexp_(-r)^-1``, the identity without joints
+        on groups.
         """
         r = robot.difference(target("Configuration.q", self.q, nodes, (robot.nq,)), nodes.q)
         if not derivatives or not robot.model.on_groups:
@@ -337,69 +294,23 @@ class JointPosition(Quantity):
     def check(self, robot: Any) -> None:
         """Check that the joints exist.
 
-        Parameters
-        ----------
-        robot : Robot
-            Robot of the problem.
-
-        Raises
-        ------
-        ValueError
-            If a joint is not there, has several degrees of freedom, or is named twice.
+        Raises ValueError if a joint is not there, has several degrees of freedom, or is named twice.
         """
         self._where(robot)
 
     def labels(self, robot: Any, driven: np.ndarray) -> Sequence[str]:
-        """Return the names of the joints.
-
-        Parameters
-        ----------
-        robot : Robot
-            Robot of the problem.
-        driven : ndarray of int (m,)
-            Indices of the velocities that have efforts.
-
-        Returns
-        -------
-        sequence of str
-            One name for each coordinate.
-        """
+        """Return the names of the joints."""
         names = velocity_names(robot.model)
         return [names[k] for k in self._where(robot)]
 
     def entries(self, robot: Any, driven: np.ndarray) -> np.ndarray:
-        """Return the entries of q that the coordinates are.
-
-        Parameters
-        ----------
-        robot : Robot
-            Robot of the problem.
-        driven : ndarray of int (m,)
-            Indices of the velocities that have efforts.
-
-        Returns
-        -------
-        ndarray of int (size,)
-            Indices.
-        """
+        """Return the entries of q that the coordinates are."""
         return self._where(robot)
 
     def at(self, robot: Any, nodes: Nodes, derivatives: bool) -> Value:
         """Evaluate the coordinates at nodes.
 
-        Parameters
-        ----------
-        robot : Robot
-            Robot of the problem.
-        nodes : Nodes
-            Times, states and efforts at k nodes.
-        derivatives : bool
-            True to compute derivatives, too.
-
-        Returns
-        -------
-        Value
-            Numbers (..., k, size), rad or m, with the derivative by q.
+        Numbers (..., k, size), rad or m, with the derivative by q.
         """
         where = self._where(robot)
         r = nodes.q[..., robot.model.places_in_q[where]]
@@ -424,68 +335,25 @@ class Velocity(Quantity):
     def targets(self, robot: Any) -> Mapping[str, tuple[Any, tuple[int, ...]]]:
         """Return the target, velocities.
 
-        Parameters
-        ----------
-        robot : Robot
-            Robot of the problem.
-
-        Returns
-        -------
-        dict of str to tuple
-            The name "Velocity.qd" with the pair of the velocities and of their shape: (n,), or () for one number.
+        The name "Velocity.qd" with the pair of the velocities and of their shape: (n,), or () for one number.
         """
         return {"Velocity.qd": (self.qd, (robot.n,) if np.ndim(self.qd) else ())}
 
     def labels(self, robot: Any, driven: np.ndarray) -> Sequence[str]:
-        """Return the names of the joints.
-
-        Parameters
-        ----------
-        robot : Robot
-            Robot of the problem.
-        driven : ndarray of int (m,)
-            Indices of the velocities that have efforts.
-
-        Returns
-        -------
-        sequence of str
-            One name for each velocity (n,).
-        """
+        """Return the names of the joints."""
         return velocity_names(robot.model)
 
     def entries(self, robot: Any, driven: np.ndarray) -> np.ndarray:
         """Return the entries of qd.
 
-        Parameters
-        ----------
-        robot : Robot
-            Robot of the problem.
-        driven : ndarray of int (m,)
-            Indices of the velocities that have efforts.
-
-        Returns
-        -------
-        ndarray of int (n,)
-            Indices; -1 for all if the target is a function of the time.
+        Indices; -1 for all if the target is a function of the time.
         """
         return np.full(robot.n, -1) if callable(self.qd) else robot.n + np.arange(robot.n)
 
     def at(self, robot: Any, nodes: Nodes, derivatives: bool) -> Value:
         """Evaluate the velocities less the target at nodes.
 
-        Parameters
-        ----------
-        robot : Robot
-            Robot of the problem.
-        nodes : Nodes
-            Times, states and efforts at k nodes.
-        derivatives : bool
-            True to compute derivatives, too.
-
-        Returns
-        -------
-        Value
-            Numbers (..., k, n), rad/s or m/s, with the derivative by qd, the identity.
+        Numbers (..., k, n), rad/s or m/s, with the derivative by qd, the identity.
         """
         if np.ndim(self.qd) == 0 and not callable(self.qd):
             return Value(nodes.qd - checks.number("Velocity.qd", self.qd), {"qd": None})
@@ -509,69 +377,26 @@ class Effort(Quantity):
     def targets(self, robot: Any) -> Mapping[str, tuple[Any, tuple[int, ...]]]:
         """Return the target, efforts.
 
-        Parameters
-        ----------
-        robot : Robot
-            Robot of the problem.
-
-        Returns
-        -------
-        dict of str to tuple
-            The name "Effort.tau" with the pair of the efforts and of their shape: (n,), or () for one number.
+        The name "Effort.tau" with the pair of the efforts and of their shape: (n,), or () for one number.
         """
         return {"Effort.tau": (self.tau, (robot.n,) if np.ndim(self.tau) else ())}
 
     def labels(self, robot: Any, driven: np.ndarray) -> Sequence[str]:
-        """Return the names of the joints that are driven.
-
-        Parameters
-        ----------
-        robot : Robot
-            Robot of the problem.
-        driven : ndarray of int (m,)
-            Indices of the velocities that have efforts.
-
-        Returns
-        -------
-        sequence of str
-            One name for each effort (m,).
-        """
+        """Return the names of the joints that are driven."""
         names = velocity_names(robot.model)
         return [names[k] for k in driven]
 
     def entries(self, robot: Any, driven: np.ndarray) -> np.ndarray:
         """Return the entries of tau.
 
-        Parameters
-        ----------
-        robot : Robot
-            Robot of the problem.
-        driven : ndarray of int (m,)
-            Indices of the velocities that have efforts.
-
-        Returns
-        -------
-        ndarray of int (m,)
-            Indices; -1 for all if the target is a function of the time.
+        Indices; -1 for all if the target is a function of the time.
         """
         return np.full(len(driven), -1) if callable(self.tau) else 2 * robot.n + np.arange(len(driven))
 
     def at(self, robot: Any, nodes: Nodes, derivatives: bool) -> Value:
         """Evaluate the efforts less the target at nodes.
 
-        Parameters
-        ----------
-        robot : Robot
-            Robot of the problem.
-        nodes : Nodes
-            Times, states and efforts at k nodes.
-        derivatives : bool
-            True to compute derivatives, too.
-
-        Returns
-        -------
-        Value
-            Numbers (..., k, m), N m or N, with the derivative by tau, the identity.
+        Numbers (..., k, m), N m or N, with the derivative by tau, the identity.
         """
         if np.ndim(self.tau) == 0 and not callable(self.tau):
             return Value(nodes.tau - checks.number("Effort.tau", self.tau), {"tau": None})
@@ -599,53 +424,20 @@ class MotorLine(Quantity):
     def check(self, robot: Any) -> None:
         """Check that the robot has motors with a line.
 
-        Parameters
-        ----------
-        robot : Robot
-            Robot of the problem.
-
-        Raises
-        ------
-        ValueError
-            If no drive of the robot has a line.
+        Raises ValueError if no drive of the robot has a line.
         """
         if not np.isfinite(torque_speed(robot.model)).any():
             raise ValueError("MotorLine: no drive of the robot has a line of torque over speed")
 
     def labels(self, robot: Any, driven: np.ndarray) -> Sequence[str]:
-        """Return the names of the motors that are driven and have a line.
-
-        Parameters
-        ----------
-        robot : Robot
-            Robot of the problem.
-        driven : ndarray of int (m,)
-            Indices of the velocities that have efforts.
-
-        Returns
-        -------
-        sequence of str
-            One name for each of these motors.
-        """
+        """Return the names of the motors that are driven and have a line."""
         names = velocity_names(robot.model)
         return [names[k] for k in driven if np.isfinite(torque_speed(robot.model)[0, k])]
 
     def at(self, robot: Any, nodes: Nodes, derivatives: bool) -> Value:
         """Evaluate the shares at nodes.
 
-        Parameters
-        ----------
-        robot : Robot
-            Robot of the problem.
-        nodes : Nodes
-            Times, states and efforts at k nodes.
-        derivatives : bool
-            True to compute derivatives, too.
-
-        Returns
-        -------
-        Value
-            Numbers (..., k, size), with the derivatives by qd and tau.
+        Numbers (..., k, size), with the derivatives by qd and tau.
         """
         stall, no_load = torque_speed(robot.model)
         where = np.flatnonzero(np.isfinite(stall[nodes.driven]))            # of tau; of qd that is k
@@ -683,15 +475,7 @@ class Distance(Quantity):
     def check(self, robot: Any) -> None:
         """Check the scene and its pairs.
 
-        Parameters
-        ----------
-        robot : Robot
-            Robot of the problem.
-
-        Raises
-        ------
-        ValueError
-            If the scene is none, or is one of other robots, or if a pair is not there.
+        Raises ValueError if the scene is none, or is one of other robots, or if a pair is not there.
         """
         if not hasattr(self.scene, "distances"):
             raise ValueError(f"Distance.scene must be a Scene, not {checks.described(self.scene)}")
@@ -713,38 +497,13 @@ class Distance(Quantity):
         return np.array([known.index(tuple(pair)) for pair in self.pairs], dtype=int)
 
     def labels(self, robot: Any, driven: np.ndarray) -> Sequence[str]:
-        """Return the names of the pairs.
-
-        Parameters
-        ----------
-        robot : Robot
-            Robot of the problem.
-        driven : ndarray of int (m,)
-            Indices of the velocities that have efforts.
-
-        Returns
-        -------
-        sequence of str
-            One name for each pair.
-        """
+        """Return the names of the pairs."""
         return [" - ".join(self.scene.pairs[k]) for k in self._which()]
 
     def at(self, robot: Any, nodes: Nodes, derivatives: bool) -> Value:
         """Evaluate the distances at nodes.
 
-        Parameters
-        ----------
-        robot : Robot
-            Robot of the problem.
-        nodes : Nodes
-            Times, states and efforts at k nodes.
-        derivatives : bool
-            True to compute derivatives, too.
-
-        Returns
-        -------
-        Value
-            Numbers (..., k, size), m, with the derivative by q.
+        Numbers (..., k, size), m, with the derivative by q.
         """
         q = np.broadcast_to(self.scene.neutral(), (*nodes.q.shape[:-1], self.scene.nq)).copy()
         q[..., :robot.nq] = nodes.q
@@ -780,16 +539,8 @@ class CustomQuantity(Quantity):
     def check(self, robot: Any) -> None:
         """Check the function and the names.
 
-        Parameters
-        ----------
-        robot : Robot
-            Robot of the problem.
-
-        Raises
-        ------
-        ValueError
-            If the names are a text, whose letters would be taken for names, or no collection; or if the function is
-            none.
+        Raises ValueError if the names are a text, whose letters would be taken for names, or no collection; or
+        if the function is none.
         """
         if isinstance(self.names, str) or not isinstance(self.names, Collection) or not callable(self.function):
             raise ValueError(f"CustomQuantity must have a function and a sequence of names, not "
@@ -798,41 +549,15 @@ class CustomQuantity(Quantity):
     def labels(self, robot: Any, driven: np.ndarray) -> Sequence[str]:
         """Return the names of the numbers.
 
-        Parameters
-        ----------
-        robot : Robot
-            Robot of the problem.
-        driven : ndarray of int (m,)
-            Indices of the velocities that have efforts.
-
-        Returns
-        -------
-        sequence of str
-            Names that the user gave.
+        Names that the user gave.
         """
         return self.names
 
     def at(self, robot: Any, nodes: Nodes, derivatives: bool) -> Value:
         """Evaluate the function at nodes.
 
-        Parameters
-        ----------
-        robot : Robot
-            Robot of the problem.
-        nodes : Nodes
-            Times, states and efforts at k nodes.
-        derivatives : bool
-            True to compute derivatives, too.
-
-        Returns
-        -------
-        Value
-            Numbers (..., k, size), with the function's derivatives.
-
-        Raises
-        ------
-        ValueError
-            If the function returns arrays of other shapes, a derivative by something else, or one that is not finite.
+        Numbers (..., k, size), with the function's derivatives. Raises ValueError if the function returns
+        arrays of other shapes, a derivative by something else, or one that is not finite.
         """
         found = self.function(*map(shown, (nodes.t, nodes.q, nodes.qd, nodes.tau)))
         if not isinstance(found, tuple) or len(found) != 2 or not isinstance(found[1], Mapping):

@@ -30,7 +30,7 @@ from screw_dynamics.robot import Robot
 from screw_dynamics.screws.arrays import pose, pose_matrix
 from screw_dynamics.screws.se3 import compose
 from screw_dynamics.simulation.divergence import warn_of_divergence
-from screw_dynamics.simulation.limit_violations import warn_of_limits
+from screw_dynamics.simulation.limit_violations import begins_beyond, warn_of_limits
 from screw_dynamics.simulation.rollout import Rollouts, Samples
 from screw_dynamics.simulation.step_settings import head_of
 
@@ -77,8 +77,8 @@ class Collider(NamedTuple):
 
 
 class Room(NamedTuple):
-    """The memory for so many contacts at once: workspaces, rollouts in these, and what single steps of each integrator
-    take, free settings, workspaces and reports."""
+    """The memory for so many contacts at once: workspaces, rollouts in these, and for single steps of each integrator
+    those entry points, settings, workspaces and reports that no thread uses."""
 
     most: int
     workspaces: Workspaces
@@ -109,9 +109,9 @@ class ContactModel:
         self._pair_of = np.repeat(np.arange(len(self.pairs)), [pair.points for pair in self.pairs])
         self.constraints, self.slow = constraints, slow
         self.most = min(points, FIRST, self.max_contacts)
-        root = pose_matrix(robot.tables.frames[robot.tables.names[robot.model.root]].C)
-        self._root = None if (root == np.eye(4)).all() else root
-        self._no_effort = np.zeros(robot.n)
+        R = pose_matrix(robot.tables.frames[robot.tables.names[robot.model.root]].C)[:3, :3]
+        self._to_root = None if (R == np.eye(3)).all() else R           # from axes of which z is against gravity
+        self._no_effort, self._has_limits = np.zeros(robot.n), np.isfinite((robot.model.lower, robot.model.upper)).any()
 
     # Read once a call: another thread may make another one meanwhile.
     @remade
@@ -238,23 +238,34 @@ class ContactModel:
 
     def step(self, q: np.ndarray, qd: np.ndarray, effort: np.ndarray | None, dt: float, integrator: str
              ) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
-        """The state (q, qd) after a step of one state, and its report, as of `samples` with the same results. None for
-        arguments that need to be converted, and where something is to be reported of the step: then samples does."""
-        most, _, rollouts, steps = self._room
+        """Return the state (q, qd) after a step of one state, and its report, with the bits of `samples`. None where
+        samples must do it: before `prepare_step`, for arguments that need to be converted, and to warn."""
+        free = self._room.steps.get(integrator)
+        if not free or not isinstance(dt, float) or not LEAST_STEP <= dt < np.inf:
+            return None
+        try:
+            one, settings, memory, report = parts = free.pop()
+        except IndexError:                              # another thread was faster
+            return None
         here, rate = empty(self.robot.nq), empty(self.robot.n)
         try:
-            parts = steps.setdefault(integrator, []).pop()
-        except IndexError:
+            done = one(memory, settings, q, qd, self._no_effort if effort is None else effort, None, here, rate, dt)
+            found = report.copy()
+        finally:
+            free.append(parts)
+        if done != 1 or found[RESIDUALS] > 0.0 or found[UNSOLVED] > 0.0 or (
+                self._has_limits and begins_beyond(self.robot.model, q[None])):
+            return None
+        return here, rate, found
+
+    def prepare_step(self, integrator: str) -> None:
+        """Let `step` serve this integrator, of which `samples` has made a step."""
+        most, _, rollouts, steps = self._room
+        if not (free := steps.setdefault(integrator, [])):
             one, settings, pool = rollouts.step_entry(integrator, False, None)
             head, report = head_of(settings), np.empty(contact_tables.report_numbers(most))
             head.reported, head.report = len(report), report.ctypes.data
-            parts = one, settings, pool.take(), report
-        one, settings, memory, report = parts
-        report.fill(0.0)
-        done = one(memory, settings, q, qd, self._no_effort if effort is None else effort, None, here, rate, dt)
-        found = report.copy()
-        steps[integrator].append(parts)
-        return (here, rate, found) if done == 1 and found[RESIDUALS] == 0.0 and found[UNSOLVED] == 0.0 else None
+            free.append((one, settings, pool.take(), report))
 
     def residuals(self, report: np.ndarray) -> Residuals:
         """The Residuals of reports (..., numbers)."""
@@ -290,9 +301,8 @@ class ContactModel:
         found = found[..., :most, :]
         pair, gap, missing = found[..., KEY].astype(int), found[..., GAP].copy(), found[..., KEY] < 0.0
         vectors = found[..., VECTORS].reshape(*missing.shape, 3, 3).copy()
-        if self._root is not None:
-            vectors = vectors @ self._root[:3, :3]
-            vectors[..., 0, :] -= self._root[:3, 3] @ self._root[:3, :3]
+        if self._to_root is not None:
+            vectors = vectors @ self._to_root
         if pair.size:
             pair = self._pair_of[pair]
         pair[missing], gap[missing], vectors[missing] = -1, np.nan, _NO_VECTORS

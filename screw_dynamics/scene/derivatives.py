@@ -106,7 +106,8 @@ class SceneLinearization:
         ------
         ValueError
             If contacts rebound, or have torsional or rolling friction, or if the scene has closed loops. With `strict`,
-            if a margin is 0 to rounding, or if the modes leave derivatives open; the message has pair and margin.
+            if a margin is 0 to machine precision, or if the modes leave derivatives open; the message names the pair
+            and its margin.
 
         Notes
         -----

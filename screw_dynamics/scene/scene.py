@@ -24,7 +24,7 @@ from screw_dynamics.simulation.integrators import FIXED_STEPS, INTEGRATORS, WITH
 from screw_dynamics.simulation.rollout_arguments import STEPS, steps_of, with_external
 from screw_dynamics.urdf.source import Source
 
-from .contact_model import LEAST_STEP, Collider, ContactModel, Contacts
+from .contact_model import Collider, ContactModel, Contacts
 from .derivatives import SceneLinearization
 from .file import read_scene
 from .mjcf import read_mjcf_scene
@@ -728,16 +728,18 @@ class Scene(SceneLinearization, ScenePlanning):
         SceneStep
             State after the step, and its contacts and residuals.
         """
-        if not options and type(dt) is float and dt >= LEAST_STEP and integrator in FIXED_STEPS:
-            try:
-                found = self.contact_model.step(q, qd, effort, dt, integrator)
-            except (TypeError, ValueError):
-                found = None                        # an argument that is converted or refused below
-            if found is not None:
-                q, qd, report = found
-                return SceneStep(q, qd, self.contact_model.contacts(report), self.contact_model.residuals(report))
+        contact_model = self.contact_model
+        try:
+            found = None if options else contact_model.step(q, qd, effort, dt, integrator)
+        except (TypeError, ValueError):
+            found = None                            # an argument that is converted or refused below
+        if found is not None:
+            q, qd, report = found
+            return SceneStep(q, qd, contact_model.contacts(report), contact_model.residuals(report))
         motion = self.rollout(q, qd, effort, dt, 1, integrator, **options)
         samples = motion.q.ndim - 2
+        if not options and samples == 0:
+            contact_model.prepare_step(integrator)
         return SceneStep(motion.q[..., -1, :], motion.qd[..., -1, :], *(
             None if found is None else type(found)(*(x.take(0, axis=samples) for x in found))
             for found in (motion.contacts, motion.residuals)))

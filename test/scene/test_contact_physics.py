@@ -2,6 +2,7 @@
 
 In plain Python, NUMBA_DISABLE_JIT=1, with fewer steps."""
 import math
+import warnings
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -11,7 +12,9 @@ import screw_dynamics as sd
 from screw_dynamics.contact.on_links import CollisionShape
 from screw_dynamics.contact.shapes import Box, Plane, Sphere
 from screw_dynamics.numbers.values import PLAIN
-from screw_dynamics.simulation.integrators import FIXED_STEPS
+from screw_dynamics.scene.contact_model import ContactWarning
+from screw_dynamics.simulation.integrators import FIXED_STEPS, WITH_CONSTRAINTS
+from support.linkages import four_bar
 
 pytestmark = pytest.mark.slow
 G = 9.81
@@ -400,6 +403,51 @@ def test_steps_one_after_the_other_are_those_of_a_rollout(integrator, rng):
     for wrong in ({"dt": -1e-3}, {"dt": "1"}, {"integrator": "rk45"}, {"effort": np.zeros(3)}, {"contacts": 2.7}):
         with pytest.raises(ValueError, match=next(iter(wrong))):
             scene.step(q, qd, **wrong)
+
+
+def test_steps_find_room_for_more_contacts_than_they_began_with():
+    scenes = []
+    for _ in range(2):
+        scene = sd.Scene(sd.Robot(WORLD), ground=True)
+        for k in range(4):                  # they land one after the other
+            scene.add_box(f"box {k}", (0.2, 0.2, 0.2), mass=1.0, pose=at(x=0.5 * k, z=0.101 + 0.03 * k))
+        scenes.append(scene)
+    alone, together = scenes
+    alone.contact_model.most, q, qd = 2, alone.neutral(), np.zeros(alone.n)
+    motion = together.rollout(q, qd, None, 2e-3, 80)
+    for k in range(80):
+        step = alone.step(q, qd, dt=2e-3)
+        q, qd = step.q, step.qd
+        np.testing.assert_array_equal(q, motion.q[k + 1])
+        assert (step.contacts.pair >= 0).sum() == (motion.contacts.pair[k] >= 0).sum()
+    assert alone.contact_model.most >= 16
+
+
+def test_steps_refuse_and_warn_as_rollouts_do():
+    """Again and again: what the first step has prepared is not for what it was refused for."""
+    nothing, q = sd.Scene(sd.Robot(WORLD), ground=True), np.zeros(0)
+    builder = sd.ModelBuilder("base")
+    builder.add_screw("turn", "arm", "base", (0, 1, 0), mass=1.0, com=(0.3, 0.0, 0.0), limits=sd.Limits(-0.5, 0.5))
+    arm = sd.Scene(sd.Robot(builder.build()), shapes={"arm": (Sphere(0.1), at(z=1.0))}, ground=True)
+    held = sd.Scene(arm.robots, shapes={"arm": Sphere(0.1)}, ground=True)      # its center cannot leave the ground
+    loops = sd.Scene(four_bar(0.4).closed(("D",)), shapes={})
+    wrong = next(name for name in FIXED_STEPS if name not in WITH_CONSTRAINTS)
+    loops.step(loops.neutral(), np.zeros(loops.n))
+    for _ in range(3):
+        with pytest.raises(ValueError, match="nothing in the scene moves"):
+            nothing.step(q, q)
+        with pytest.raises(ValueError, match="integrator of a scene with closed loops"):
+            loops.step(loops.neutral(), np.zeros(loops.n), integrator=wrong)
+        with pytest.warns(sd.LimitsWarning, match="'turn'"):
+            arm.step(np.array([0.8]), np.zeros(1))
+        with pytest.warns(ContactWarning):
+            held.step(np.zeros(1), np.zeros(1))
+        with pytest.warns(sd.DivergenceWarning):
+            arm.step(np.array([0.1]), np.array([np.nan]))
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            step = arm.step(np.array([0.2]), np.zeros(1))
+    _same(step, arm.rollout(np.array([0.2]), steps=1))
 
 
 def test_what_rollouts_and_queries_do_not_take_is_refused_by_name():

@@ -13,20 +13,7 @@ class _OfAll(Quantity):
     """A number of each velocity."""
 
     def labels(self, robot: Any, driven: np.ndarray) -> Sequence[str]:
-        """Return the names of the joints.
-
-        Parameters
-        ----------
-        robot : Robot
-            Robot of the problem.
-        driven : ndarray of int (m,)
-            Indices of the velocities that have efforts.
-
-        Returns
-        -------
-        sequence of str
-            One name for each velocity (n,).
-        """
+        """Return the names of the joints."""
         return velocity_names(robot.model)
 
 
@@ -39,19 +26,7 @@ class Acceleration(_OfAll):
     def at(self, robot: Any, nodes: Nodes, derivatives: bool) -> Value:
         """Evaluate the accelerations at nodes.
 
-        Parameters
-        ----------
-        robot : Robot
-            Robot of the problem.
-        nodes : Nodes
-            Times, states and efforts at k nodes.
-        derivatives : bool
-            True to compute derivatives, too.
-
-        Returns
-        -------
-        Value
-            Numbers (..., k, n), rad/s^2 or m/s^2, with the derivative by qdd, the identity.
+        Numbers (..., k, n), rad/s^2 or m/s^2, with the derivative by qdd, the identity.
         """
         return Value(nodes.qdd, {"qdd": None})                                      # type: ignore[arg-type]
 
@@ -70,19 +45,7 @@ class Jerk(_OfAll):
     def at(self, robot: Any, nodes: Nodes, derivatives: bool) -> Value:
         """Evaluate the jerks at nodes.
 
-        Parameters
-        ----------
-        robot : Robot
-            Robot of the problem.
-        nodes : Nodes
-            Times, states and efforts at k nodes.
-        derivatives : bool
-            True to compute derivatives, too.
-
-        Returns
-        -------
-        Value
-            Numbers (..., k, n), rad/s^3 or m/s^3, with the derivative by qddd, the identity.
+        Numbers (..., k, n), rad/s^3 or m/s^3, with the derivative by qddd, the identity.
         """
         return Value(nodes.qddd, {"qddd": None})                                    # type: ignore[arg-type]
 
@@ -94,39 +57,14 @@ class Power(Quantity):
     has_effort = True
 
     def labels(self, robot: Any, driven: np.ndarray) -> Sequence[str]:
-        """Return the names of the joints that are driven.
-
-        Parameters
-        ----------
-        robot : Robot
-            Robot of the problem.
-        driven : ndarray of int (m,)
-            Indices of the velocities that have efforts.
-
-        Returns
-        -------
-        sequence of str
-            One name for each motor (m,).
-        """
+        """Return the names of the joints that are driven."""
         names = velocity_names(robot.model)
         return [names[k] for k in driven]
 
     def at(self, robot: Any, nodes: Nodes, derivatives: bool) -> Value:
         """Evaluate the powers at nodes.
 
-        Parameters
-        ----------
-        robot : Robot
-            Robot of the problem.
-        nodes : Nodes
-            Times, states and efforts at k nodes.
-        derivatives : bool
-            True to compute derivatives, too.
-
-        Returns
-        -------
-        Value
-            Numbers (..., k, m), W, with the derivatives by qd and tau.
+        Numbers (..., k, m), W, with the derivatives by qd and tau.
         """
         qd, tau = nodes.qd[..., nodes.driven], nodes.tau
         chosen = np.eye(robot.n)[nodes.driven]
@@ -140,35 +78,13 @@ class Duration(Quantity):
     def labels(self, robot: Any, driven: np.ndarray) -> Sequence[str]:
         """Return the names of the number.
 
-        Parameters
-        ----------
-        robot : Robot
-            Robot of the problem.
-        driven : ndarray of int (m,)
-            Indices of the velocities that have efforts.
-
-        Returns
-        -------
-        sequence of str
-            The one name "duration".
+        The one name "duration".
         """
         return ("duration",)
 
     def at(self, robot: Any, nodes: Nodes, derivatives: bool) -> Value:
         """Evaluate the constant sqrt(2) at nodes.
 
-        Parameters
-        ----------
-        robot : Robot
-            Robot of the problem.
-        nodes : Nodes
-            Times, states and efforts at k nodes.
-        derivatives : bool
-            True to compute derivatives, too.
-
-        Returns
-        -------
-        Value
-            Numbers (..., k, 1), without derivatives.
+        Numbers (..., k, 1), without derivatives.
         """
         return Value(np.full((*nodes.q.shape[:-1], 1), np.sqrt(2.0)), {})
