@@ -106,18 +106,6 @@ def lister(kinds: frozenset[tuple[int, int]]) -> Callable:
     return kernel(list_touches)
 
 
-@cache
-def detector(kinds: frozenset[tuple[int, int]]) -> Callable:
-    """The kernel detect(given, C, margin, contact, most): list_touches, of bodies with the poses C in the world, in all
-    slots."""
-    list_touches = lister(kinds)
-
-    def detect(given, C, margin, contact, most):
-        locate(given, C)
-        return list_touches(given, margin, contact, most)
-    return kernel(detect)
-
-
 def are_simple(kinds: frozenset[tuple[int, int]]) -> bool:
     """Return True if all kinds of pairs are SIMPLE: hulls touch planes alone, cylinders planes and spheres alone, and
     no height fields touch. With the kernels of the others, compiling takes three times as long as without."""

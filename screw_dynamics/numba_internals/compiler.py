@@ -114,13 +114,13 @@ def types_of(signature: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 def jit(function: Callable, **options: Any) -> Any:
-    """Return the dispatcher of a function that compiled code alone calls."""
+    """Return the dispatcher of a user's function that compiled code alone calls."""
     start()
-    return import_module("numba").njit(**{**called(CALLED), **options})(function)
+    return import_module("numba").njit(**{**CALLED, **_pipelines.USERS, **options})(function)
 
 
 def called(options: dict[str, Any]) -> dict[str, Any]:
-    """Return options of compiling, with the compiler of functions that compiled code alone calls."""
+    """Return options of compiling, with the compiler of functions of this package that compiled code alone calls."""
     return dict(options, **_pipelines.CALLEE)
 
 

@@ -22,6 +22,11 @@ from numba.core.typed_passes import NativeLowering
 
 from .tested import give_up, in_use
 
+# Numba's passes for what this package does not use in kernels: `with`, closures, array expressions, inline="always" and
+# others. After most of them Numba finds the variables that are alive anew, an eleventh of the time of compiling in all.
+UNUSED = {"WithLifting", "InlineClosureLikes", "RewriteDynamicRaises", "MakeFunctionToJitFunction", "InlineInlinables",
+          "FindLiterallyCalls", "LiteralUnroll", "LiteralPropagationSubPipelinePass", "InlineOverloads",
+          "NopythonRewrites", "DumpParforDiagnostics"}
 PASSES_ARE_CHOSEN = hasattr(CPUCodegen, "_pass_builder")        # else they are Numba's: before 0.62
 
 
@@ -205,9 +210,10 @@ class EntryLowering(Lowering):
 
 
 class _WithLowering(Compiler):
-    """Numba's compiler, but for the lowering."""
+    """Numba's compiler, but for the lowering, and without passes that a function has no use for."""
 
     lowering: type[NativeLowering]
+    unused = {"NativeLowering"}
 
     def define_pipelines(self) -> list[PassManager]:
         """Numba's passes, with another lowering in place of its own if that works."""
@@ -215,15 +221,21 @@ class _WithLowering(Compiler):
         if not _are_sound():
             return [passes]
         passes.add_pass_after(self.lowering, NativeLowering)
-        passes.passes = [(kind, text) for kind, text in passes.passes if kind is not NativeLowering]
+        passes.passes = [(kind, text) for kind, text in passes.passes if kind.__name__ not in self.unused]
         passes.finalize()
         return [passes]
 
 
-class CalleeCompiler(_WithLowering):
-    """Compiles a function that compiled code alone calls."""
+class UsersCompiler(_WithLowering):
+    """Compiles a user's function that compiled code alone calls."""
 
     lowering = CalleeLowering
+
+
+class CalleeCompiler(UsersCompiler):
+    """Compiles a function of this package that compiled code alone calls."""
+
+    unused = UsersCompiler.unused | UNUSED
 
 
 class EntryCompiler(_WithLowering):

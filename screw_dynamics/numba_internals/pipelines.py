@@ -5,16 +5,17 @@ from typing import Any
 from .compiler import FLAGS
 from .tested import give_up, in_use
 
-CALLEE: dict = {}       # of a function that compiled code alone calls
+CALLEE: dict = {}       # of a function of this package that compiled code alone calls
+USERS: dict = {}        # of a user's
 ENTRY: dict = {}        # of an entry point
 
 if in_use():
     try:
-        from .linking import CalleeCompiler, EntryCompiler
+        from .linking import CalleeCompiler, EntryCompiler, UsersCompiler
     except (ImportError, AttributeError, TypeError) as error:
         give_up(error)
     else:
-        CALLEE, ENTRY = dict(pipeline_class=CalleeCompiler), dict(pipeline_class=EntryCompiler)
+        CALLEE, USERS, ENTRY = (dict(pipeline_class=kind) for kind in (CalleeCompiler, UsersCompiler, EntryCompiler))
 
 
 def entry_point(function: Callable) -> Any:
