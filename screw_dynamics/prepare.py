@@ -131,8 +131,8 @@ def _forms(on_groups, lanes):
     for structure in structures:
         for part, of in (core, "joints"), (LOOPS, "loops"), (CONTACTS, "contacts"):
             yield part, projection.form_of_projection(structure, of, lanes)
-    yield LOOPS, projection.form_of_closing(on_groups, lanes)
-    for form in (touches.form_of_touches(on_groups, lanes), *contact_calls.forms(lanes)):
+    yield LOOPS, projection.form_of_closing(lanes)
+    for form in (touches.form_of_touches(lanes), *contact_calls.forms(lanes)):
         yield CONTACTS, form
     for integrator in LINEARIZED:
         yield OPTIMAL_MOTIONS, feedback.form_of(integrator, lanes, on_groups)

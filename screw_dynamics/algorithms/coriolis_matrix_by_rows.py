@@ -72,4 +72,5 @@ def coriolis_matrix(links: Link, body: GyrationColumns, H: np.ndarray) -> None:
         B[parent[i]] += B[i]
 
 
-BY_ROWS = {"coriolis_matrix": Entry(coriolis_matrix, GyrationColumns, "q qd", per_pair, name="coriolis_matrix.rows")}
+BY_ROWS = {"coriolis_matrix": Entry(coriolis_matrix, GyrationColumns, "q qd", per_pair, name="coriolis_matrix.rows",
+                                    rare=True)}

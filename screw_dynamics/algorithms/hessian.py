@@ -53,4 +53,4 @@ def hessian(links: Link, body: JointScrews, frames: Frame, target: Target, out: 
             i = parent[i]
 
 
-HESSIAN = Entry(hessian, JointScrews, "q", kernel(lambda n, b: (6, n, n)), targeted=True)
+HESSIAN = Entry(hessian, JointScrews, "q", kernel(lambda n, b: (6, n, n)), targeted=True, rare=True)

@@ -115,7 +115,7 @@ _ALGORITHMS = {False: ("hybrid_dynamics", articulated_bodies, DrivenArticulatedB
 per_joint_twice = kernel(lambda n, b: (2, n))
 # By whether joints share coordinates. Inputs: q, qd, given, driven; result: accelerations and efforts.
 HYBRID_DYNAMICS = {shared: Entry(algorithm, Table, "q qd tau driven", per_joint_twice, name=name,
-                                 on_groups=on_groups(algorithm))
+                                 on_groups=on_groups(algorithm), rare=True)
                    for shared, (name, algorithm, Table) in _ALGORITHMS.items()}
 LOADED = "q", "qd", "tau", "driven", "added", "F"       # what is given from compiled code
 for _, _, _Body in _ALGORITHMS.values():

@@ -57,4 +57,4 @@ def mass_matrix(links: Link, body: MomentumColumns, H: np.ndarray) -> None:
         M[parent[i]] += M[i]
 
 
-BY_ROWS = {"mass_matrix": Entry(mass_matrix, MomentumColumns, "q", per_pair, name="mass_matrix.rows")}
+BY_ROWS = {"mass_matrix": Entry(mass_matrix, MomentumColumns, "q", per_pair, name="mass_matrix.rows", rare=True)}

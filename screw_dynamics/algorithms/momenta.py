@@ -56,4 +56,4 @@ def momenta(links: Link, body: Momenta, out: np.ndarray) -> None:
         W[p] += Ad_dual(C[i], W[i])
 
 
-MOMENTA = Entry(momenta, Momenta, "q qd", kernel(lambda n, b: (3, n)))
+MOMENTA = Entry(momenta, Momenta, "q qd", kernel(lambda n, b: (3, n)), rare=True)

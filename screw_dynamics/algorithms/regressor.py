@@ -139,7 +139,9 @@ def add(row: np.ndarray, first: int, mass: Scalar, moment: Vec3) -> None:
 
 
 TORQUE_REGRESSOR = Entry(torque_regressor, RegressorScrews, "q qd qdd", per_joint_and_parameter, targeted=True,
-                         on_groups=torque_regressor_on_groups)
-KINETIC_ENERGY_REGRESSOR = Entry(kinetic_energy_regressor, RegressorScrews, "q qd", per_parameter, targeted=True)
-POTENTIAL_ENERGY_REGRESSOR = Entry(potential_energy_regressor, RegressorScrews, "q", per_parameter, targeted=True)
+                         on_groups=torque_regressor_on_groups, rare=True)
+KINETIC_ENERGY_REGRESSOR = Entry(kinetic_energy_regressor, RegressorScrews, "q qd", per_parameter, targeted=True,
+                                 rare=True)
+POTENTIAL_ENERGY_REGRESSOR = Entry(potential_energy_regressor, RegressorScrews, "q", per_parameter, targeted=True,
+                                   rare=True)
 REGRESSORS = TORQUE_REGRESSOR, KINETIC_ENERGY_REGRESSOR, POTENTIAL_ENERGY_REGRESSOR

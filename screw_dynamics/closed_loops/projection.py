@@ -86,7 +86,7 @@ def closed(constraints: Constraints, q: np.ndarray, free: np.ndarray, tolerance:
     states, mask = found.reshape(-1, 1, q.shape[-1]), free.astype(float)
     left = np.empty((len(states), 1, 1))
     lanes = found.ndim > 1
-    project, pieces = closing(constraints.robot.model.on_groups, lanes), range(0, len(states), PIECE)
+    project, pieces = closing(lanes), range(0, len(states), PIECE)
 
     def work(starts):
         with constraints.on_lanes.borrowed() as memory:

@@ -130,28 +130,28 @@ class Entry:
     algorithm, if it is not that of its function. on_groups: the algorithm for robots with Lie-group joints, if it is
     not the same. load_q: how the first input, q, is loaded; load_q_on_groups: the same there. given: a kernel
     given(memory, packed target, like) that returns what the algorithm gets between body and out; size(memory): the
-    shape of one result, if n and bodies do not tell. suffix: of the names of forms for many states of entry points
-    that serve some robots alone; by default those for a single state serve all."""
+    shape of one result, if n and bodies do not tell. rare: on lanes, too, one form serves all robots, as a Placement
+    costs a third more time there at most. suffix: of the names of forms that serve some robots alone."""
 
     def __init__(self, algorithm: Callable, Table: type, inputs: str, shape: Callable, targeted: bool = False,
                  name: str = "", on_groups: Callable | None = None, load_q: Callable = load_input,
                  load_q_on_groups: Callable | None = None, given: Callable = frames_and_target,
-                 size: Callable | None = None, suffix: str | None = None):
+                 size: Callable | None = None, rare: bool = False, suffix: str | None = None):
         names = tuple(inputs.split())
         self.algorithm, self.Table, self.inputs, self._names = algorithm, taking(Table, names), len(names), inputs
         ws.reserve(self.Table, shape)
         self.shape, self.targeted, self.name = shape, targeted, name or algorithm.__name__
         self._on_groups, self._load_q, self._load_q_on_groups = on_groups or algorithm, load_q, load_q_on_groups
-        self._given, self._size, self._suffix = given, size or ws.size_of(shape), suffix
+        self._given, self._size, self._rare, self._suffix = given, size or ws.size_of(shape), rare, suffix
         self._addresses: dict = {}
 
     @lazy
     def on_groups(self) -> "Entry":
         """The entry points for robots with Lie-group joints, of nq numbers in q: kernels in which the column q holds
-        Placements. That for a single state serves all robots."""
+        Placements. That for a single state serves all robots, and if this entry point is rare the others, too."""
         return Entry(self._on_groups, ws.placed(self.Table), self._names, self.shape, self.targeted, self.name,
                      load_q=self._load_q_on_groups or load_placements, given=self._given, size=self._size,
-                     suffix=GROUPS)
+                     suffix="" if self._rare else GROUPS)
 
     def of(self, structure: Structure) -> "Entry":
         """The entry points for robots of a structure."""
@@ -167,7 +167,7 @@ class Entry:
 
     def form(self, kind: str) -> Form:
         """The function to compile for NUMBER, LANES or SINGLE, with its signature."""
-        of = self.on_groups if kind == NUMBER and self._suffix is None else self
+        of = self.on_groups if self._suffix is None and (kind == NUMBER or self._rare) else self
         name = f"{self.name}{(self._suffix or '') * (kind != NUMBER)}{SUFFIX[kind]}"
         native = _native(of._load_q, name, of.algorithm, of.Table, of._size, of._given, of.targeted, of.inputs,
                          LIKE[kind])

@@ -6,8 +6,7 @@ import numpy as np
 
 from screw_dynamics.compiled import workspace as ws
 from screw_dynamics.compiled.entry import Entry, per_joint
-from screw_dynamics.compiled.inputs import gather_placements, load_configuration, load_input
-from screw_dynamics.compiled.tiles import gather
+from screw_dynamics.compiled.inputs import gather_placements, load_configuration
 from screw_dynamics.model.links import Link
 from screw_dynamics.numbers.values import kernel, null
 
@@ -40,20 +39,13 @@ def couple(given: ConstraintTables, q: Sequence) -> None:
 
 
 @kernel
-def fill_coordinates(links: Link, memory: np.ndarray, q: Sequence, column: Sequence) -> None:
-    """Gather the coordinates, and couple them."""
-    gather(links.coordinate, q, column)
-    couple(constraints_in(memory, q[0]), q)
-
-
-@kernel
 def fill_placements(links: Link, memory: np.ndarray, q: Sequence, column: Sequence) -> None:
     """Fill a column of Placements, and couple coordinates."""
     gather_placements(links, memory, q, column)
     couple(constraints_in(memory, q[0]), q)
 
 
-WITH_COUPLINGS = load_configuration(fill_coordinates), load_configuration(fill_placements)
+WITH_COUPLINGS = load_configuration(fill_placements)
 
 
 class Constrained(NamedTuple):
@@ -64,8 +56,7 @@ class Constrained(NamedTuple):
 
 
 def constrained(algorithm: Callable, Table: type, inputs: str, shape: Callable, name: str,
-                load_q: tuple[Callable, Callable | None] = (load_input, None),
-                on_groups: Callable | None = None) -> Constrained:
-    """The entry point of an algorithm; load_q: how q is loaded, and how on groups; else as of Entry."""
-    return Constrained(Entry(algorithm, Table, inputs, per_joint, name=name, on_groups=on_groups, load_q=load_q[0],
-                             load_q_on_groups=load_q[1], given=of_workspace, size=extent(shape)), shape)
+                load_q: Callable | None = None, on_groups: Callable | None = None) -> Constrained:
+    """The entry point of an algorithm; load_q: how q is loaded; else as of Entry."""
+    return Constrained(Entry(algorithm, Table, inputs, per_joint, name=name, on_groups=on_groups, given=of_workspace,
+                             load_q_on_groups=load_q, size=extent(shape), rare=True), shape)

@@ -23,6 +23,7 @@ from screw_dynamics.algorithms.space import (
 from screw_dynamics.compiled import workspace as ws
 from screw_dynamics.compiled.entry import ending, lane, number, per_joint
 from screw_dynamics.compiled.functions import function
+from screw_dynamics.compiled.inputs import gather_coordinates
 from screw_dynamics.compiled.native import address_of, array_at, at
 from screw_dynamics.compiled.samples import load_rows, store_rows
 from screw_dynamics.compiled.tiles import gather
@@ -40,7 +41,7 @@ from .contacts.search import forget
 from .contacts.tables import contacts_in
 from .dynamics import LEAST
 from .ends import compute_poses
-from .entries import fill_coordinates, fill_placements
+from .entries import fill_placements
 from .impulses import ACTS, LOWER, STICKS, UPPER, of_joints, of_loops_and_joints
 from .kinematics import ConstraintKinematics, fill_transpose, put_residuals
 from .shortest import combine, orthogonalize
@@ -272,10 +273,11 @@ def form_of_projection(structure: Structure, of: str, lanes: bool) -> Form:
     by = mass_matrix if structure.shares_coordinates else articulated
     Table = taking(by.InverseFactors, OF_STEPS)
     Table = with_motion(Table) if of.startswith("contacts") else Table
-    Table, fill, space = ((ws.placed(Table), fill_placements, groups) if structure.on_groups or not lanes else
-                         (Table, fill_coordinates, coordinates_alone))
+    fixed = of == "joints" and lanes and not structure.on_groups        # the only ones without Placements
+    Table, fill, space = ((Table, gather_coordinates, coordinates_alone) if fixed else
+                          (ws.placed(Table), fill_placements, groups))
     project, like = PROJECTING[of](by), lane if lanes else number
-    name = f"{of}.project.{by.__name__.rpartition('.')[2]}{ending(lanes, structure.on_groups)}"
+    name = f"{of}.project.{by.__name__.rpartition('.')[2]}{ending(lanes, of == 'joints' and structure.on_groups)}"
 
     @compiled(name)
     def native(where_, what, calls, acts, start, begin, span, q, qd, moved):
@@ -310,21 +312,19 @@ def with_room(rows: ws.Tables) -> ws.Tables:
     return rows._replace(tables=pack([], [], []), work=work(rows.n, 0))
 
 
-def form_of_closing(on_groups: bool, lanes: bool) -> Form:
+def form_of_closing(lanes: bool) -> Form:
     """Return the Form of `close` for calls from Python, of workspace, configurations (N, 1, nq), which change, free
     (n,), tolerance, steps, and the norms of the residuals that are left (N, 1, 1)."""
-    Table, fill, space = ((ws.placed(ConstraintKinematics), fill_placements, groups) if on_groups or not lanes else
-                          (ConstraintKinematics, fill_coordinates, coordinates_alone))
-    like = lane if lanes else number
+    Table, like = ws.placed(ConstraintKinematics), lane if lanes else number
 
-    @compiled(f"loops.close{ending(lanes, on_groups)}", nogil=True)
+    @compiled(f"loops.close{ending(lanes, False)}", nogil=True)
     def closing_of(memory, configurations, free, tolerance, steps, left):
-        tree, scratch = tree_in(Table, space, like(), memory), scratch_in(like(), memory)
+        tree, scratch = tree_in(Table, groups, like(), memory), scratch_in(like(), memory)
         rows_ = block(like(), (2, len(scratch)), memory, ws.header(memory).result)
         q, size = rows_[0], rows_[1][:1]
         for first in range(0, len(configurations), lane_count(like())):
             load_rows(configurations, first, 0, q)
-            size[0] = close(fill, tree, free, tolerance, steps, q, scratch)
+            size[0] = close(fill_placements, tree, free, tolerance, steps, q, scratch)
             store_rows(configurations, first, 0, q)
             store_rows(left, first, 0, size)
     numbers = ws.numbers_type(3)
@@ -332,6 +332,6 @@ def form_of_closing(on_groups: bool, lanes: bool) -> Form:
 
 
 @cache
-def closing(on_groups: bool, lanes: bool) -> Callable:
+def closing(lanes: bool) -> Callable:
     """The entry point close(memory, configurations, free, tolerance, steps, left)."""
-    return function(form_of_closing(on_groups, lanes))
+    return function(form_of_closing(lanes))

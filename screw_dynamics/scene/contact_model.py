@@ -188,7 +188,7 @@ class ContactModel:
 
     def touches(self, q: np.ndarray, far: bool = False, threads: int | None = None) -> Contacts:
         """The Contacts at configurations q (..., nq), without forces; far: of all points of all pairs."""
-        lead, entry = q.shape[:-1], touches_entry(self.robot.model.on_groups, q.ndim > 1)
+        lead, entry = q.shape[:-1], touches_entry(q.ndim > 1)
         states = np.ascontiguousarray(q, dtype=float).reshape(prod(lead), 1, q.shape[-1])
         detect, size = np.zeros(1, dtype=np.int64), max(WIDTH, -(-len(states) // (4 * WIDTH)) * WIDTH)
         if not PLAIN:

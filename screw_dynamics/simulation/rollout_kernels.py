@@ -121,15 +121,16 @@ MANY = (ws.numbers_type(1), ws.read_type(1), STATES, STATES, STATES, NUMBERS, NU
 
 def form_of(integrator: str, lanes: bool, on_groups: bool = False) -> Form:
     """Return the Form of an integrator: for one state, of all robots; or on lanes, for all robots with Lie-group
-    joints, or for all without."""
+    joints, or for all without; of an integrator that is rare for all robots, as its iterations take longer."""
     advance, step, tableau, *_ = INTEGRATORS[integrator]
-    space, name = groups if on_groups else coordinates_alone, f"rollout.{integrator}"
+    apart = INTEGRATORS[integrator].beforehand
+    space, name = groups if on_groups or not apart else coordinates_alone, f"rollout.{integrator}"
 
     @compiled(name)
     def one(words):
         return roll_one(advance, step, tableau, groups, views_at(words))
 
-    @compiled(f"{name}{GROUPS * on_groups}{BATCHES}", nogil=True)
+    @compiled(f"{name}{GROUPS * (on_groups and apart)}{BATCHES}", nogil=True)
     def many(memory, settings, q0, qd0, effort, q, qd, dt, report, stop, notes, main):
         interrupt = ws.interrupt_at(at(memory))
         begin(interrupt, main)

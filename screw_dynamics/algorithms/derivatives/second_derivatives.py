@@ -132,4 +132,4 @@ def inverse_dynamics_second_derivatives(links: Link, body: MotionDerivatives, ou
 # Inputs: q, q', q''. Result (4, n, n, n): see Blocks.
 INVERSE_DYNAMICS_SECOND_DERIVATIVES = Entry(
     inverse_dynamics_second_derivatives, MotionDerivatives, "q qd qdd", kernel(lambda n, b: (4, n, n, n)),
-    on_groups=inverse_on_groups(inverse_dynamics_second_derivatives))
+    on_groups=inverse_on_groups(inverse_dynamics_second_derivatives), rare=True)

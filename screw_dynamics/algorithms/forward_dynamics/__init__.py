@@ -26,9 +26,10 @@ _ALGORITHMS = {"body": (body_fixed.articulated_bodies, body_fixed.ArticulatedBod
                "mass_matrix": (composite_bodies.composite_bodies, composite_bodies.CompositeBodies),
                "mass_matrix.body": (composite_bodies_body_fixed.composite_bodies,
                                     composite_bodies_body_fixed.CompositeBodies)}
+RARE = "body", "spatial", "mixed", "mass_matrix.body"
 # The same accelerations by way of each representation, named as in representations.REPRESENTATIONS, and by mass matrix.
 FORWARD_DYNAMICS_BY = {name: Entry(algorithm, Table, "q qd tau", per_joint, name=f"forward_dynamics.{name}",
-                                   on_groups=forward_on_groups(algorithm))
+                                   on_groups=forward_on_groups(algorithm), rare=name in RARE)
                        for name, (algorithm, Table) in _ALGORITHMS.items()}
 FORWARD_DYNAMICS_IN = dict(FORWARD_DYNAMICS_BY)
 FORWARD_DYNAMICS_BY_MASS_MATRIX = FORWARD_DYNAMICS_IN.pop("mass_matrix")

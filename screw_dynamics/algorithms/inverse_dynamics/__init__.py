@@ -13,7 +13,8 @@ from .body_fixed import without_gravity
 _MODULES = {"body": body_fixed, "spatial": spatial, "hybrid": hybrid, "mixed": mixed, "classical": classical}
 # The same efforts by each representation, named as in representations.REPRESENTATIONS, and by the classical one.
 INVERSE_DYNAMICS_IN = {name: Entry(form.inverse_dynamics, form.NewtonEuler, "q qd qdd", per_joint,
-                                   name=f"inverse_dynamics.{name}", on_groups=inverse_on_groups(form.inverse_dynamics))
+                                   name=f"inverse_dynamics.{name}", on_groups=inverse_on_groups(form.inverse_dynamics),
+                                   rare=name != "classical")
                        for name, form in _MODULES.items()}
 INVERSE_DYNAMICS_CLASSICAL = INVERSE_DYNAMICS_IN.pop("classical")
 INVERSE_DYNAMICS = INVERSE_DYNAMICS_IN["body"]

@@ -14,7 +14,7 @@ def _entry(form, name, order):
     algorithm = form.recursion(order == 2)
     return Entry(algorithm, form.NewtonEulerDerivatives, _INPUTS[order], _SHAPES[order],
                  on_groups=inverse_on_groups(algorithm, order == 2),
-                 name=f"inverse_dynamics_time_derivatives.{name}.{order}")
+                 name=f"inverse_dynamics_time_derivatives.{name}.{order}", rare=True)
 
 
 _INPUTS = "q qd qdd", "q qd qdd qddd", "q qd qdd qddd qdddd"
@@ -27,7 +27,7 @@ INVERSE_DYNAMICS_TIME_DERIVATIVES_IN = {
 # By the order of the derivative of a link's twist. Inputs: q and its derivatives up to order + 1.
 LINK_DERIVATIVES = {
     order: Entry(link.link_derivative(order), JointScrews, _INPUTS[order - 1], kernel(lambda n, b: (6,)), targeted=True,
-                 name=name)
+                 name=name, rare=True)
     for order, name in ((1, "link_acceleration"), (2, "link_jerk"), (3, "link_snap"))}
 JACOBIAN_SECOND_DERIVATIVE = Entry(jacobian.jacobian_second_derivative, JointScrews, _INPUTS[0], per_twist,
-                                   targeted=True)
+                                   targeted=True, rare=True)

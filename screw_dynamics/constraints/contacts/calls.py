@@ -57,4 +57,4 @@ def factors_and_accelerations(links: Link, body: articulated.InverseFactors, qdd
 
 LEAVES_FACTORS = "contacts.acceleration"        # begins the names of such entry points
 ACCELERATION = Entry(factors_and_accelerations, with_motion(articulated.InverseFactors), " ".join(OF_STEPS), per_joint,
-                     name=LEAVES_FACTORS, on_groups=forward_on_groups(factors_and_accelerations))
+                     name=LEAVES_FACTORS, on_groups=forward_on_groups(factors_and_accelerations), rare=True)

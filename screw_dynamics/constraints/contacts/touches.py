@@ -13,7 +13,7 @@ from screw_dynamics.numbers.values import null, zero
 from screw_dynamics.screws.vectors import Vec3
 
 from ..ends import compute_poses
-from ..entries import fill_coordinates, fill_placements
+from ..entries import fill_placements
 from ..kinematics import ConstraintKinematics
 from .motion import locate_colliders, put_origins, with_motion
 from .reports import put_touch
@@ -21,21 +21,19 @@ from .search import find_touches, forget
 from .tables import FOUND, MISSED, RESIDUALS, contacts_in
 
 
-def form_of_touches(on_groups: bool, lanes: bool) -> Form:
+def form_of_touches(lanes: bool) -> Form:
     """Return the Form of collision detection for calls from Python, of workspace, addresses of which the first is that
     of detection, configurations (N, 1, nq), and reports (N, 1, numbers) as of tables.py, without residuals and
     forces."""
-    Table = with_motion(ConstraintKinematics)
-    Table, fill = (ws.placed(Table), fill_placements) if on_groups or not lanes else (Table, fill_coordinates)
-    like = lane if lanes else number
+    Table, like = ws.placed(with_motion(ConstraintKinematics)), lane if lanes else number
 
-    @compiled(f"contacts.touches{ending(lanes, on_groups)}", nogil=True)
+    @compiled(f"contacts.touches{ending(lanes, False)}", nogil=True)
     def touches(memory, calls, configurations, reports):
         links, body, given = ws.links_in(memory), ws.body_on_lanes(Table, memory, like()), contacts_in(memory, like())
         q = block(like(), (configurations.shape[2],), memory, ws.header(memory).lanes)
         for start in range(0, len(configurations), lane_count(like())):
             load_rows(configurations, start, 0, q)
-            fill(links, memory, q, body.q)
+            fill_placements(links, memory, q, body.q)
             compute_poses(links, body)
             put_origins(links, body)
             forget(given)
@@ -53,6 +51,6 @@ for _Table in (with_motion(ConstraintKinematics),):
 
 
 @cache
-def touches_entry(on_groups: bool, lanes: bool) -> Callable:
+def touches_entry(lanes: bool) -> Callable:
     """The entry point touches(memory, calls, configurations, reports)."""
-    return function(form_of_touches(on_groups, lanes))
+    return function(form_of_touches(lanes))
