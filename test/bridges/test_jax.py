@@ -37,8 +37,8 @@ def test_values_and_derivatives_of_both_modes(name, function, rng):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name, function", [*(("fixed", function) for function in NAMES), ("mimics", "inverse_dynamics"),
-                                            *(("groups", function) for function in ("forward_kinematics", "step"))])
+@pytest.mark.parametrize("name, function", [*(("fixed", each) for each in NAMES), ("mimics", "inverse_dynamics"),
+                                            ("groups", "forward_kinematics"), ("groups", "step")])
 def test_batches_by_leading_axes_and_by_vmap(name, function, rng):
     robot, bridged = bridge(name)
     ours, theirs, (q, *others) = calls(robot, bridged, rng, 3)[function]
