@@ -14,7 +14,7 @@ BOUND = 1e-10           # largest error of a state, relative to the largest numb
 NOTHING = 1e-3          # and what counts as none at all: errors are never taken relative to less than this
 EPS = np.finfo(float).eps
 SINGULAR = 1e14         # the condition of a mass matrix from which on there is no forward dynamics to compare
-STATES, TREES, FEW, TREE_STATES, LINKS = 100, 200, 60, 10, 4
+STATES, TREES, FEW, TREE_STATES, LINKS = 20, 200, 60, 4, 4
 ROBOTS = [pytest.param(name, marks=[pytest.mark.slow] * (k % 10 > 0)) for k, name in enumerate(LOADED)]
 
 
@@ -91,7 +91,7 @@ def test_real_robot(name, report):
                                   for name in LOADED])
 def test_real_robot_with_a_floating_base(name, report):
     robot = real_robot(name, floating_base=True)
-    report(f"{name}, floating", robot.n, *compare(robot, oracle_of_urdf(PATHS[name], robot), STATES // 10))
+    report(f"{name}, floating", robot.n, *compare(robot, oracle_of_urdf(PATHS[name], robot), STATES // 4))
 
 
 @pytest.mark.parametrize("of", [KINDS, (*GROUPS, *KINDS)], ids=["joints of one degree", "Lie-group joints"])

@@ -12,8 +12,6 @@ from support.paths import ROOT
 from support.real_robots import PATHS
 
 casadi = pytest.importorskip("casadi", reason="CasADi is not installed: pip install screw_dynamics[casadi]")
-EACH_ROBOT = pytest.mark.parametrize("name", [
-    pytest.param(name, marks=[pytest.mark.slow] * (name != "fixed")) for name in ROBOTS])
 
 
 def bridge(name):
@@ -23,7 +21,7 @@ def bridge(name):
 
 
 @pytest.mark.slow
-@EACH_ROBOT
+@pytest.mark.parametrize("name", ROBOTS)
 @pytest.mark.parametrize("function", NAMES)
 def test_values_jacobians_and_gradients(name, function, rng):
     robot, bridged = bridge(name)

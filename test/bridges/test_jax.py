@@ -8,8 +8,6 @@ from support.linearized import ROBOTS, near, robot_called
 
 jax = pytest.importorskip("jax", reason="JAX is not installed: pip install screw_dynamics[jax]")
 jnp = jax.numpy
-EACH_ROBOT = pytest.mark.parametrize("name", [
-    pytest.param(name, marks=[pytest.mark.slow] * (name != "fixed")) for name in ROBOTS])
 
 
 @pytest.fixture(autouse=True)
@@ -26,7 +24,7 @@ def bridge(name):
 
 
 @pytest.mark.slow
-@EACH_ROBOT
+@pytest.mark.parametrize("name", ROBOTS)
 @pytest.mark.parametrize("function", NAMES)
 def test_values_and_derivatives_of_both_modes(name, function, rng):
     robot, bridged = bridge(name)
@@ -39,8 +37,8 @@ def test_values_and_derivatives_of_both_modes(name, function, rng):
 
 
 @pytest.mark.slow
-@EACH_ROBOT
-@pytest.mark.parametrize("function", NAMES)
+@pytest.mark.parametrize("name, function", [*(("fixed", each) for each in NAMES), ("mimics", "inverse_dynamics"),
+                                            ("groups", "forward_kinematics"), ("groups", "step")])
 def test_batches_by_leading_axes_and_by_vmap(name, function, rng):
     robot, bridged = bridge(name)
     ours, theirs, (q, *others) = calls(robot, bridged, rng, 3)[function]

@@ -19,7 +19,7 @@ ARM, ZERO = sd.Robot.from_urdf(planar_arm.urdf()), np.zeros(2)
     ("every", lambda n: ARM.rollout(ZERO, ZERO, every=n)),
     ("steps", lambda n: ClosedLoopRobot(ARM, ()).rollout(ZERO, ZERO, None, 1e-3, n, integrator="rk4")),
     ("steps", lambda n: sd.Scene(ARM, ground=True).rollout(ZERO, ZERO, steps=n)),
-    ("steps", lambda n: GpuRobot(ARM, HostCuda(".")).rollout(ZERO, ZERO, steps=n)),
+    ("steps", lambda n: GpuRobot(ARM, HostCuda()).rollout(ZERO, ZERO, steps=n)),
     ("steps", lambda n: sd.optimize_motion(ARM, ZERO, ZERO, steps=n)),
     ("attempts", lambda n: ARM.inverse_kinematics(np.eye(4), "flange", attempts=n)),
     ("shape", lambda n: ARM.random_configuration(n, np.random.default_rng(1))),

@@ -59,9 +59,14 @@ def check_curves(loops, q, qd, u, f, first, second, rng, h):
         assert close(np.einsum("aij,i,j->a", f_xx, x_s, x_s) + f_x @ x_ss[:3 * n], x_ss[3 * n:], 1e-8)
 
 
-def by_twists(robot, f, q):
-    """The derivatives (..., n) of f(q) along the joint twists."""
-    return slopes(lambda x: f(robot.integrate(q, x)), robot.n, 2e-3)
+def some_ways(robot, rng):
+    """Directions (n, k), four or, of fewer coordinates, all: each has a share in every entry of a derivative."""
+    return np.linalg.qr(rng.normal(size=(robot.n, 4)))[0]
+
+
+def along(f, ways, h=4e-3):
+    """The derivatives (..., k) at 0 of f (...), which takes n numbers, along directions."""
+    return slopes(lambda y: f(ways @ y), ways.shape[1], h)
 
 
 @pytest.mark.parametrize("name", marked(ALL))
@@ -103,17 +108,17 @@ def test_second_derivatives_of_efforts_along_closed_states(name, all_joints, wre
 @pytest.mark.parametrize("name", marked(INDEPENDENT))
 @pytest.mark.parametrize("what", ["forward_dynamics", "inverse_dynamics"])
 def test_they_are_the_derivatives_of_the_first_where_rows_are_independent(name, what, rng):
-    """Entry by entry, beside closed states too, as the solution exists there. u: efforts, or accelerations."""
+    """Beside closed states too, as the solution exists there. u: efforts, or accelerations."""
     loops = ALL[name]()
-    robot, (q, qd) = loops.robot, moving(loops, rng)
+    robot, (q, qd), ways = loops.robot, moving(loops, rng), some_ways(loops.robot, rng)
     q, u = robot.integrate(q, 0.1 * rng.normal(size=robot.n)), rng.normal(size=robot.n)
     first, second = (getattr(loops, f"{what}_{order}") for order in ("derivatives", "second_derivatives"))
     by_q_q, by_q_qd, by_qd_qd, by_q_u = second(q, qd, u)
-    expected = by_twists(robot, lambda q: np.stack(first(q, qd, u)), q)
-    assert close(by_q_q, expected[0], 1e-10)
-    assert close(by_q_qd.swapaxes(1, 2), expected[1], 1e-10)
-    assert close(by_q_u.swapaxes(1, 2), expected[2], 1e-10)
-    assert close(by_qd_qd, slopes(lambda x: first(q, qd + x, u)[1], robot.n), 1e-10)
+    expected = along(lambda x: np.stack(first(robot.integrate(q, x), qd, u)), ways, 2e-3)
+    assert close(by_q_q @ ways, expected[0], 1e-10)
+    assert close(by_q_qd.swapaxes(1, 2) @ ways, expected[1], 1e-10)
+    assert close(by_q_u.swapaxes(1, 2) @ ways, expected[2], 1e-10)
+    assert close(by_qd_qd @ ways, along(lambda x: first(q, qd + x, u)[1], ways), 1e-10)
     assert min(np.abs(block).max() for block in (by_q_q, by_q_qd, by_qd_qd, by_q_u)) > 0.01
 
 
@@ -155,18 +160,19 @@ KINDS_OF_ROWS = {
 
 @pytest.mark.parametrize("name", marked(KINDS_OF_ROWS))
 def test_second_differentials_of_the_constraints_are_slopes_of_the_first(name, rng):
-    """Anywhere, along j of those along i, also for two twists of one joint."""
+    """Anywhere, also for two twists of one joint."""
     loops = KINDS_OF_ROWS[name](rng)
-    robot, (q, qd) = loops.robot, anywhere(loops, rng)
+    robot, (q, qd), ways = loops.robot, anywhere(loops, rng), some_ways(loops.robot, rng)
     d = second_differentials(loops.constraints, q, qd)
-    of_q, of_qd = (slopes(lambda x, moved=moved: np.concatenate([y.ravel() for y in differentials(
-        loops.constraints, *moved(x))]), robot.n) for moved in (lambda x: (robot.integrate(q, x), qd),
-                                                               lambda x: (q, qd + x)))
-    m, n = loops.m, robot.n
-    J_q, drift_q, drift_qd = (x.reshape(m, -1, n) for x in np.split(of_q, [m * n * n, m * n * (n + 1)]))
-    assert close(d.J_by_q_q, J_q.reshape(m, n, n, n), 1e-10)
-    assert close(d.drift_by_q_q, drift_q, 1e-10) and close(d.drift_by_q_qd.swapaxes(1, 2), drift_qd, 1e-10)
-    assert close(d.drift_by_qd_qd, of_qd[m * n * (n + 1):].reshape(m, n, n), 1e-10)
+    of_q, of_qd = (along(lambda x, moved=moved: np.concatenate([y.ravel() for y in differentials(
+        loops.constraints, *moved(x))]), ways) for moved in (lambda x: (robot.integrate(q, x), qd),
+                                                             lambda x: (q, qd + x)))
+    m, n, k = loops.m, *ways.shape
+    J_q, drift_q, drift_qd = (x.reshape(m, -1, k) for x in np.split(of_q, [m * n * n, m * n * (n + 1)]))
+    assert close(d.J_by_q_q @ ways, J_q.reshape(m, n, n, k), 1e-10)
+    assert close(d.drift_by_q_q @ ways, drift_q, 1e-10)
+    assert close(d.drift_by_q_qd.swapaxes(1, 2) @ ways, drift_qd, 1e-10)
+    assert close(d.drift_by_qd_qd @ ways, of_qd[m * n * (n + 1):].reshape(m, n, k), 1e-10)
 
 
 @pytest.mark.slow

@@ -1,12 +1,8 @@
 """What both bridges are held to: functions of a robot, with arguments, and differences by the numbers of these."""
-import pytest
-
 from support.differences import slopes
 from support.linearized import state
 
-# The derivative of the mass matrix takes a kernel of batches.
-NAMES = ("inverse_dynamics", "forward_dynamics", "forward_kinematics", "step", "step rk4",
-         pytest.param("mass_matrix", marks=pytest.mark.slow))
+NAMES = "inverse_dynamics", "forward_dynamics", "forward_kinematics", "step", "step rk4", "mass_matrix"
 
 
 def calls(robot, bridged, rng, *lead):

@@ -1,6 +1,9 @@
 """In place of a GPU: kernels compiled for the host by g++, on arrays of NumPy, thread after thread."""
 import ctypes
+import functools
+import itertools
 import subprocess
+import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -30,11 +33,33 @@ C_TYPES = {np.dtype(np.int64): ctypes.c_longlong, np.dtype(np.float64): ctypes.c
            np.dtype(np.float32): ctypes.c_float}
 
 
-class HostCuda:
-    """A stand-in for device.Cuda; `compiled` counts the kernels. shared: bytes that a thread may share."""
+FOLDER = tempfile.TemporaryDirectory()      # until the test run ends
+NUMBERS = itertools.count()
 
-    def __init__(self, folder, shared=10 ** 6):
-        self.folder, self.shared, self.compiled = Path(folder), shared, 0
+
+@functools.cache
+def language():
+    """The header of LANGUAGE, compiled ahead: that takes longer than most kernels do."""
+    header = Path(FOLDER.name) / "language.hpp"
+    header.write_text(LANGUAGE)
+    subprocess.run(["g++", *OPTIONS, "-x", "c++-header", header, "-o", f"{header}.gch"], check=True)
+    return header
+
+
+@functools.cache
+def compiled(text):
+    """The library of a kernel: many tests take the same."""
+    library = Path(FOLDER.name) / f"kernel{next(NUMBERS)}.so"
+    library.with_suffix(".cpp").write_text(text)
+    subprocess.run(["g++", *OPTIONS, "-include", language(), library.with_suffix(".cpp"), "-o", library], check=True)
+    return ctypes.CDLL(str(library))
+
+
+class HostCuda:
+    """A stand-in for device.Cuda. shared: bytes that a thread may share."""
+
+    def __init__(self, shared=10 ** 6):
+        self.shared = shared
 
     def array(self, name, x):
         if not isinstance(x, np.ndarray):
@@ -60,15 +85,11 @@ class HostCuda:
         return x
 
     def launcher(self, text, name, shared, threads):
-        self.compiled += 1
         for line in text.splitlines():      # what a GPU's compiler would say, and one for the host does not
             assert not line.startswith(("static ", "void ")) or "__device__" in line, line
-        source, library = (self.folder / f"kernel{self.compiled}{end}" for end in (".cpp", ".so"))
         scalar = "double" if "double " in text else "float"
         memory = f"{scalar} shared_memory[{shared * threads // (8 if scalar == 'double' else 4)}];\n" if shared else ""
-        source.write_text(LANGUAGE + text + memory)
-        subprocess.run(["g++", *OPTIONS, source, "-o", library], check=True)
-        loaded = ctypes.CDLL(str(library))
+        loaded = compiled(text + memory)
         kernel = getattr(loaded, name)
 
         def launch(like, states, arguments):

@@ -34,6 +34,8 @@ REFUSED = {
     "ur_description/urdf/ur3.urdf": "robot: there is no <link>",
 }
 LOADED = Robots({name: path for name, path in PATHS.items() if name not in REFUSED})
+# The last of each folder: others there are the same robot with other limits, hands, masses or fewer joints.
+ONE_OF_EACH = tuple({name.partition("/")[0]: name for name in LOADED}.values())
 
 
 def real_robot(name, **options):

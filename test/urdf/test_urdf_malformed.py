@@ -150,20 +150,20 @@ GIANTS = {
                   "parent link 'base' does not exist"),
     "long_number": (lambda: SOUND.replace('mass value="2"', f'mass value="{"1" * 5_000_000}"'),
                     "is not a number: '1111"),
-    "many_numbers": (lambda: SOUND.replace('xyz="0 0 1"', f'xyz="{"0 " * 2_000_000}"'), "has 2000000 numbers, not 3"),
+    "many_numbers": (lambda: SOUND.replace('xyz="0 0 1"', f'xyz="{"0 " * 200_000}"'), "has 200000 numbers, not 3"),
     "long_comment": (lambda: "<!--" + "<!- " * 20_000 + "-->", "Start tag expected"),
     "unclosed_comment": (lambda: "<!--" + "- " * 1_000_000, "not well-formed XML"),
     "declarations": (lambda: "<?xml " * 20_000, "not well-formed XML"),
-    "long_mimic_loop": (lambda: chain(5_000).replace('<child link="l1"/>', '<child link="l1"/><mimic joint="j4999"/>'),
+    "long_mimic_loop": (lambda: chain(2_000).replace('<child link="l1"/>', '<child link="l1"/><mimic joint="j1999"/>'),
                         "mimic in a loop of 'j1', 'j10', 'j100'"),
     "growing_mimics": (lambda: chain(50).replace("<mimic", '<mimic multiplier="1e14"'),
                        "joint 'j3': mimic multiplier 1e+28 and offset 0, through its chain of leaders, are out"),
-    "long_loop": (lambda: chain(5_000).replace('<link name="l0"/>', "").replace('"l0"', '"l4999"'),
+    "long_loop": (lambda: chain(2_000).replace('<link name="l0"/>', "").replace('"l0"', '"l1999"'),
                   "every link is a joint's child: a loop of"),
     "many_undeclared_prefixes": (lambda: "<robot>" + "<x:a/>" * 200 + "<link></robot>", "not well-formed XML"),
     "prefixes_beyond_the_parser_s_list": (lambda: "<robot>" + "<x:a/>" * 100 + "</robot>", "not well-formed XML"),
-    "many_roots": (lambda: "<robot>" + "".join(f'<link name="l{i}"/>' for i in range(40_000)) + "</robot>",
-                   "there are 40000 root links"),
+    "many_roots": (lambda: "<robot>" + "".join(f'<link name="l{i}"/>' for i in range(10_000)) + "</robot>",
+                   "there are 10000 root links"),
 }
 
 
@@ -171,7 +171,7 @@ GIANTS = {
 def test_long_chain_of_mimics_is_read(tmp_path):
     """Neither a refusal nor a hang: none of the steps is quadratic, or recursive, in the chain's length."""
     path = tmp_path / "chain.urdf"
-    path.write_text(chain(5_000))
+    path.write_text(chain(2_000))
     assert verdicts([path]) == {"chain": ("loaded", "1 joints")}
 
 

@@ -283,18 +283,18 @@ def test_the_report_shows_what_was_found(drawn, built, rng, tmp_path):
 @pytest.mark.slow       # compiles kernels for batches of Lie-group joints
 def test_a_floating_base(rng):
     """Nothing touches it, and its base shows what its joints do not."""
-    drawn = real_robot("anymal_b_simple_description/robots/anymal.urdf", floating_base=True)
+    drawn = real_robot("bolt_description/robots/bolt.urdf", floating_base=True)
     theta = physical.log_cholesky(links(drawn)[drawn.model.is_link])
     p = np.zeros_like(links(drawn))
     p[drawn.model.is_link] = physical.of_log_cholesky(theta + rng.uniform(-0.2, 0.2, theta.shape) * 0.1)
     built = drawn.with_inertial_parameters(p.ravel())
-    q, (qd, qdd) = drawn.random_configuration(120, rng), rng.standard_normal((2, 120, drawn.n))
+    q, (qd, qdd) = drawn.random_configuration(80, rng), rng.standard_normal((2, 80, drawn.n))
     tau = built.inverse_dynamics(q, qd, qdd)
-    found = sd.identify(drawn, np.arange(120.0), q, tau, qd, qdd, friction="none")
+    found = sd.identify(drawn, np.arange(80.0), q, tau, qd, qdd, friction="none")
     np.testing.assert_allclose(found.base_parameters, truth(found, built), atol=1e-6)
     assert physical.is_physical(links(found.robot)[drawn.model.is_link]).all()
     assert found.robot.total_mass == pytest.approx(built.total_mass, abs=1e-6)
-    rubs = sd.identify(drawn, np.arange(120.0), q, tau, qd, qdd, friction="stribeck")
+    rubs = sd.identify(drawn, np.arange(80.0), q, tau, qd, qdd, friction="stribeck")
     assert not rubs.falling[:6, 0].any() and rubs.falling[6:, 0].all()
     np.testing.assert_allclose(rubs.efforts(q[0], qd[0], qdd[0]), tau[0], atol=1e-3)
 
@@ -324,19 +324,26 @@ def floating_motion(robot, seconds=20.0, rate=250.0):
     return t, *map(np.array, zip(*states, strict=True))
 
 
-@pytest.mark.slow       # compiles kernels for batches of Lie-group joints
-@pytest.mark.parametrize("noise", [1e-5, 3e-5])
-def test_intervals_of_a_floating_base_hold_the_truth(rng, noise):
-    """Noise of positions, which is nearly all of what its base's equations have, and 40 drawings of it."""
+@pytest.fixture(scope="module")
+def floating():
+    """A robot as it is drawn and as it is built, and the motion of the latter, in which nothing touches its base."""
     drawn = real_robot("anymal_b_simple_description/robots/anymal.urdf", floating_base=True).with_gravity(np.zeros(3))
     built = drawn.with_payload("base", 2.0, (0.1, 0.0, 0.05), 0.02 * np.eye(3)).with_payload("LF_SHANK", 0.2)
     t, q, qd, qdd = floating_motion(built)
     tau = built.inverse_dynamics(q, qd, qdd)
     tau[:, :6] = 0.0
+    return drawn, built, t, q, tau
+
+
+@pytest.mark.slow       # compiles kernels for batches of Lie-group joints
+@pytest.mark.parametrize("noise", [1e-5, 3e-5])
+def test_intervals_of_a_floating_base_hold_the_truth(floating, rng, noise):
+    """Noise of positions, which is nearly all of what its base's equations have, and 20 drawings of it."""
+    drawn, built, t, q, tau = floating
     what = unknowns(drawn, "none")
     expected = what.base.of(np.append(built.inertial_parameters, built.friction_parameters)[what.estimated])
     errors = []
-    for _ in range(40):
+    for _ in range(20):
         seen = q + noise * rng.standard_normal(q.shape) * np.r_[np.ones(3), np.full(4, 0.5), np.ones(12)]
         given = {"t": t, "q": seen, "tau": tau + 0.05 * rng.standard_normal(tau.shape) * (np.arange(drawn.n) >= 6)}
         fit = base_fit(of_equations(equations(drawn, given, what.rubs)[0], what, len(t)), what)

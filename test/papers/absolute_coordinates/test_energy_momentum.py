@@ -143,5 +143,5 @@ def test_arguments_that_make_no_sense():
 @pytest.mark.slow
 def test_energy_of_a_robot_with_a_loop_over_many_steps():
     from studies.drift_loops import in_absolute_coordinates
-    found = in_absolute_coordinates("energy_momentum", None, 2_000)
+    found = in_absolute_coordinates("energy_momentum", None, 1_000)
     assert found["largest"] < 1e-12 and found["residual"] < 1e-14
