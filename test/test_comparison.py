@@ -57,9 +57,8 @@ def polynomials(tables):
 
 # ------------------------------------------------------------------------------------------------- operations
 def of_chain(column, n=counts.FIRST, **options):
-    """Return the argument of the formulas, the column that is counted, and a function that makes the model of a kind of
-    axes."""
-    return n, column, lambda kind: chain(kind, n, **options)
+    """Return the argument of the formulas, the column that is counted, and the robot for `operations_of`."""
+    return n, column, {"parents": tuple(range(n)), **options}
 
 
 def of_joints(column):
@@ -68,8 +67,8 @@ def of_joints(column):
 
 
 def of_tree(column):
-    parents = tree(1, 4, 2, 4)
-    return shape(parents)._asdict(), column, lambda kind: robot_of(kind, parents)
+    parents = tuple(tree(1, 4, 2, 4))
+    return shape(parents)._asdict(), column, {"parents": parents}
 
 
 @pytest.mark.slow
@@ -84,8 +83,8 @@ def test_pages_have_the_counts_of_short_robots(table, entries, robot):
     formulas, which need longer robots."""
     assert table()
     for (quantity, column), forms in table().items():
-        n, counted, model_of = robot(column)
-        found = {form: counts.operations_of(entries[quantity][form], counted, model_of).total for form in forms}
+        n, counted, options = robot(column)
+        found = {form: counts.operations_of(entries[quantity][form], counted, **options).total for form in forms}
         assert {form: written.at(terms, n) for form, terms in forms.items()} == found, f"{quantity}, {column}"
 
 
