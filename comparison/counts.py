@@ -2,6 +2,7 @@
 robots than those fitted to."""
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import cache
 from typing import NamedTuple
 
 from screw_dynamics.compiled.counting import Operations, operations, straight_line_operations
@@ -114,19 +115,19 @@ PUBLISHED = (
 
 
 # ------------------------------------------------------------------------------------------------- one robot
-def operations_of(entry, column, model_of):
-    """The Operations of an Entry for the robot model_of(kind) in a column."""
+@cache          # short chains serve several tables
+def operations_of(entry, column, parents, joints=REVOLUTE, floating=False):
+    """The Operations of an Entry in a column, for the robot of parents, a tuple."""
+    model = robot(column if column in KINDS else GENERAL, parents, joints, floating)
     if column in (LOOPS, GENERAL_LOOPS):
-        model = model_of(GENERAL)
         links, frames, target, places = (rows if column == LOOPS else rows_as_given)(model)
         return operations(entry, links, frames, target, general=column == GENERAL_LOOPS, pose_sources=places)
-    model = model_of(column)
     return straight_line_operations(entry, *(rows_as_given(model) if column == GENERAL else rows(model)))
 
 
 def count(quantity, form, column, n, joints=REVOLUTE):
     """The Operations of an algorithm for a chain."""
-    return operations_of(algorithms.ALL[quantity][form], column, lambda kind: chain(kind, n, joints))
+    return operations_of(algorithms.ALL[quantity][form], column, tuple(range(n)), joints)
 
 
 # ------------------------------------------------------------------------------------------------- chains
@@ -195,7 +196,7 @@ def of_printed():
     for form, entry in printed.PRINTED_IN.items():
         for column in COLUMNS:
             found[form, column] = total(fitted_to(form, 1, lambda n, entry=entry, column=column: operations_of(
-                entry, column, lambda kind: chain(kind, n))))
+                entry, column, tuple(range(n)))))
         for name in printed.KINDS:
             calls[form, name] = through((4, 5), [calls_of(entry, n)[name] for n in (4, 5)])
             if calls[form, name](9) != calls_of(entry, 9)[name]:
@@ -206,7 +207,7 @@ def of_printed():
 def of_closed_forms():
     """{(quantity, form, column): Polynomial} of the closed forms of [MD] 5 as matrices."""
     return {(quantity, form, column): total(fitted_to(f"{quantity}, closed, {form}, {column}", 3, lambda n, e=entry,
-            c=column: operations_of(e, c, lambda kind: chain(kind, n))))
+            c=column: operations_of(e, c, tuple(range(n)))))
             for quantity, forms in closed_forms.CLOSED_FORMS.items() for form, entry in forms.items()
             for column in COLUMNS}
 
@@ -238,9 +239,10 @@ class Formula(NamedTuple):
         return text or "0"
 
 
-# Arms, bodies of each, fingers of each, bodies of each finger. Those at the end prove the formulas.
-FITTED_TREES = ((1, 4), (1, 6), (2, 4), (3, 5), (1, 4, 2, 4), (1, 5, 3, 4), (1, 6, 2, 4))
-FURTHER_TREES = ((1, 7, 2, 5), (2, 4, 2, 5))
+# Arms, bodies of each, fingers of each, bodies of each finger. As many of the first as a formula has terms determine
+# it, the others, of two arms and of three fingers, prove it.
+FITTED_TREES = ((1, 4), (1, 5), (1, 4, 2, 4), (1, 4, 2, 5), (1, 6), (1, 5, 2, 4))
+FURTHER_TREES = ((2, 4), (1, 4, 3, 4))
 TREE_COLUMNS = LOOPS, ALIGNED, DENAVIT_HARTENBERG
 
 
@@ -256,9 +258,9 @@ def on_trees(quantity, form, column):
     where there is none."""
     entry = algorithms.ON_TREES[quantity][form]
     names, counted = terms(quantity, form), {}
-    for parts in FITTED_TREES + FURTHER_TREES:
-        parents = tree(*parts)
-        counted[shape(parents)] = operations_of(entry, column, lambda kind, parents=parents: robot(kind, parents)).total
+    for parts in FITTED_TREES[:len(names)] + FURTHER_TREES:
+        parents = tuple(tree(*parts))
+        counted[shape(parents)] = operations_of(entry, column, parents).total
     return fitted_on_trees(f"{quantity}, {form}, {column}", names, counted)
 
 
@@ -294,7 +296,7 @@ def tree_table():
 def on_floating_base(quantity, form, column):
     """The Polynomial of an algorithm for a chain of n joints on a base that moves freely."""
     def counted(n):
-        return operations_of(algorithms.ALL[quantity][form], column, lambda kind: chain(kind, n, floating=True))
+        return operations_of(algorithms.ALL[quantity][form], column, tuple(range(n)), floating=True)
     return total(fitted_to(f"{quantity}, {form}, {column}, floating", algorithms.degree(quantity, form), counted))
 
 

@@ -1,5 +1,6 @@
 """docs/comparison.md and docs/comparison_tables.md: the texts of the templates with tables and numbers filled in."""
 import re
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -273,6 +274,7 @@ def regrouped(tables):
     return max(n for n in range(counts.FIRST, LONG) if theirs(n) <= ours(n))
 
 
+@cache
 def real_counts():
     """Operations of the straight-line kernels of real robots."""
     models = {name: sd.Robot.from_urdf(robots.real(name).urdf).model for name in robots.REAL}

@@ -13,7 +13,7 @@ from . import page, pictures
 from .examples import examples, integrate
 
 PAGE, IMAGES, BUILD = Path("docs") / "integration.md", Path("docs") / "images", Path("build") / "studies"
-STEPS, FEW_STEPS = (1e-2, 1e-3, 1e-4), (1e-2, 1e-3)
+STEPS, FEW_STEPS = (1e-2, 1e-3, 1e-4), (1e-2, 5e-3)
 
 
 def run(name, dt, duration):

@@ -25,7 +25,7 @@ def insists(node: ast.AST) -> bool:
     """True for an assertion, a process that must end well, and warnings that are made errors."""
     if isinstance(node, ast.Call):
         return (any(keyword.arg == "check" and ast.unparse(keyword.value) == "True" for keyword in node.keywords)
-                or ast.unparse(node).endswith(".simplefilter('error')"))
+                or getattr(node.func, "attr", "") == "simplefilter" and ast.unparse(node).endswith("('error')"))
     return isinstance(node, ast.Assert)
 
 

@@ -12,7 +12,6 @@ from support.paths import ROOT
 from support.tutorials import TUTORIALS, cells
 
 pytestmark = pytest.mark.slow
-PLAIN = "-D", "html_theme=basic"        # the theme of the site takes a third of the time
 EXECUTED = "gravity_compensation", "symbolic_equations"     # with a picture, and with a formula
 BUILD = """if True:
     import json, os, sys
@@ -20,6 +19,7 @@ BUILD = """if True:
     source, target, settings = sys.argv[1:]
     site = Sphinx(source, source, target, f"{target}/.doctrees", "html", json.loads(settings), status=None,
                   warningiserror=True, parallel=os.cpu_count())
+    site.builder.search = False
     site.build()
     sys.exit(site.statuscode)
 """
@@ -33,10 +33,12 @@ def sphinx(source, target, *options):
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory):
-    """As `make docs` builds it, but that of the tutorials, which have tests as programs, it executes only EXECUTED."""
+    """As `make docs` builds it, but that of the tutorials, which have tests as programs, it executes only EXECUTED; in
+    a plain theme, and without an index of words, which take a third of the time."""
     pytest.importorskip("sphinx")
     folder, notebooks = (tmp_path_factory.mktemp(name) for name in ("site", "notebooks"))
-    settings = {"nb_execution_cache_path": str(notebooks),      # the second is a list, which no -D can give
+    # As JSON: no -D can give a list.
+    settings = {"html_theme": "basic", "nb_execution_cache_path": str(notebooks),
                 "nb_execution_excludepatterns": [f"tutorials/{page}.md" for page in TUTORIALS if page not in EXECUTED]}
     done = subprocess.run([sys.executable, "-c", BUILD, str(ROOT / "docs"), str(folder), json.dumps(settings)],
                           cwd=ROOT, capture_output=True, text=True)
@@ -69,10 +71,17 @@ def needed_from_the_network(site):
         r'<(?:script|link|img|iframe)[^>]*(?:src|href)="(?:https?:)?//[^>]*>', page.read_text())}
 
 
-def test_the_site_reads_offline(site):
-    """Formulas too, which are pictures."""
+def test_the_site_reads_offline(site, tmp_path):
+    """In the theme of `make docs` too, which no page has a part in, and formulas, which are pictures."""
     assert needed_from_the_network(site) == set()
     assert "<svg xmlns" in (site / "derivatives.html").read_text()
+    pages, themed = tmp_path / "pages", tmp_path / "themed"
+    pages.mkdir()
+    (pages / "index.md").write_text("# A page\n\nWith $x^2$, and `code`.\n")
+    done = sphinx(pages, themed, "-c", "docs")
+    assert done.returncode == 0, done.stderr
+    page = (themed / "index.html").read_text()
+    assert "furo" in page and "<svg xmlns" in page and needed_from_the_network(themed) == set()
 
 
 def test_links_lead_somewhere(site):
@@ -104,7 +113,7 @@ def test_a_cell_that_fails_fails_the_site(tmp_path):
     pages.mkdir()
     head = TUTORIALS["symbolic_equations"].partition("# ")[0]
     (pages / "index.md").write_text(f"{head}# A page\n\n```{{code-cell}}\nassert 1 == 2, 'too far'\n```\n")
-    done = sphinx(pages, tmp_path / "site", "-c", "docs", *PLAIN, "-D",
+    done = sphinx(pages, tmp_path / "site", "-c", "docs", "-D", "html_theme=basic", "-D",
                   f"nb_execution_cache_path={tmp_path / 'notebooks'}")
     assert done.returncode != 0 and re.search("AssertionError.*: too far", done.stderr)     # between them colors
 

@@ -1,6 +1,7 @@
 """docs/troubleshooting.md quotes messages that the sources write."""
 import ast
 import re
+from functools import cache
 
 import pytest
 
@@ -21,6 +22,7 @@ def texts(tree):
             yield re.sub(r"%[sd]|%\.\d?f|\{[^}]*\}", "…", node.value)
 
 
+@cache
 def written():
     """What the package and its set-up write."""
     return [text for folder in ("screw_dynamics", "tools") for path in (ROOT / folder).rglob("*.py")

@@ -161,11 +161,11 @@ if __name__ == "__main__":
 
 @pytest.mark.slow
 def test_a_run_that_is_killed_goes_on_where_it_was(tmp_path):
-    """All its processes at once, several times; at last each item is there, and at most those were done twice that
+    """All its processes at once, twice; at last each item is there, and at most those were done twice that
     were at work: two a kill."""
     script = tmp_path / "script.py"
     script.write_text(SCRIPT)
-    for wanted in (5, 15, 25):
+    for wanted in (5, 20):
         with subprocess.Popen([sys.executable, str(script), str(tmp_path)], env=environment(), start_new_session=True,
                               stderr=subprocess.DEVNULL) as process:
             while process.poll() is None and len(list(tmp_path.glob("out/*.json"))) < wanted:
@@ -175,7 +175,7 @@ def test_a_run_that_is_killed_goes_on_where_it_was(tmp_path):
                 progress=False)
     assert [row["result"] for row in rows] == [k**2 for k in range(40)]
     done = computed(tmp_path)
-    assert set(done) == set(range(40)) and len(done) <= 40 + 3 * 2
+    assert set(done) == set(range(40)) and len(done) <= 40 + 2 * 2
 
 
 @pytest.mark.slow
@@ -197,13 +197,13 @@ def test_workers_that_are_killed_at_random_lose_nothing(tmp_path):
     killer = threading.Thread(target=kill)
     killer.start()
     try:
-        rows = each(functions.counted, range(60), tmp_path / "out", {"folder": str(tmp_path), "seconds": 0.2},
+        rows = each(functions.counted, range(40), tmp_path / "out", {"folder": str(tmp_path), "seconds": 0.2},
                     workers=2, progress=False)
     finally:
         over.set()
         killer.join()
-    assert [row["result"] for row in rows] == [k**2 for k in range(60)]
-    assert set(computed(tmp_path)) == set(range(60)) and len(list(Path(tmp_path, "out").glob("*.json"))) == 60
+    assert [row["result"] for row in rows] == [k**2 for k in range(40)]
+    assert set(computed(tmp_path)) == set(range(40)) and len(list(Path(tmp_path, "out").glob("*.json"))) == 40
     assert len(killed) > 5
 
 

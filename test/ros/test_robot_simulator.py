@@ -152,9 +152,9 @@ def test_only_whole_periods(simulator, duration):
 @pytest.mark.parametrize("trigger", ["joint_states", "clock"])
 def test_runs_give_the_same_bits(trigger):
     """With a controller that remembers how often it was called, in a process of its own each time."""
-    done = subprocess.run([sys.executable, TOOL, "--runs", "10", "--jobs", "2", "--trigger", trigger],
+    done = subprocess.run([sys.executable, TOOL, "--runs", "4", "--jobs", "2", "--trigger", trigger],
                           capture_output=True, text=True)
-    assert done.returncode == 0 and "1 different: [10]" in done.stdout, done.stdout
+    assert done.returncode == 0 and "1 different: [4]" in done.stdout, done.stdout
 
 
 def test_a_process_that_ends_is_named_with_its_last_words(tmp_path):
