@@ -161,6 +161,7 @@ def _of_single_states():
         yield LOOPS, hybrid_dynamics_of_loops.form(shared)
     for form in (loop_derivatives.form_of_derivatives(), form_of_responses()):
         yield LOOPS, form
+    yield CONTACTS, projection.form_of_projection(Structure(False, False), "contacts and loops", False)
     for form in (sweeps.form_of_costates(), sweeps.form_of_euler_costates(), sweeps.form_of_euler_steps(),
                  tangent_maps.form_of_displacement(), tangent_maps.form_of_trivialization()):
         yield DERIVATIVES, form
