@@ -12,7 +12,7 @@ def cache_with(kernels: Iterable[str], path: Path) -> dict[str, str]:
     """The environment in which a process has these kernels of prepare's part "core", as far as there are any, and no
     others; and the hashes of sources, which take seconds to find."""
     known = prepare.forms("core")
-    path.mkdir(exist_ok=True)
+    path.mkdir(parents=True, exist_ok=True)
     dependencies.digest(dependencies.EVERYTHING)        # they are kept now
     for file in store.own().path.glob(f"*{store.SOURCES}"):
         shutil.copy(file, path)
