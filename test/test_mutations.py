@@ -188,7 +188,7 @@ def test_what_cannot_be_done_is_refused(project, tmp_path, options, says):
 @pytest.mark.slow
 def test_a_measurement_that_does_not_end_is_no_map(project, tmp_path):
     (project / "test" / "test_it.py").write_text("import os\n\n\ndef test_it():\n    os._exit(3)\n")
-    done, report = run(project, tmp_path / "kernels")
+    done, report = run(project, tmp_path / "kernels", "--jobs", "1")
     assert done.returncode == 1 and "pytest ended with" in done.stderr and not report
 
 
@@ -200,7 +200,8 @@ def test_a_killed_run_leaves_no_test_behind(project, tmp_path):
         "    time.sleep(600)\n")
     # In plain Python, which is measured first, a test has 3 s: without a limit it would sleep on.
     started = subprocess.Popen([sys.executable, "-c", "from mutations import coverage_map; coverage_map.LIMIT = 600; "
-                                "from mutations.__main__ import main; main()", "--root", str(project)],
+                                "from mutations.__main__ import main; main()", "--jobs", "1", "--root",
+                                str(project)],
                                env=environment(tmp_path / "kernels"), stdout=subprocess.DEVNULL)
     while not (pid.exists() and pid.read_text()):
         assert started.poll() is None

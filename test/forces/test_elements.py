@@ -169,7 +169,8 @@ def test_an_impact_on_a_stop_gives_back_what_hunt_and_crossley_say():
 @pytest.mark.slow
 def test_a_users_force_is_its_function(rng):
     robot = sd.Robot(model_of(random_tree(rng, 4)))
-    total = sum_of(robot, forces.Custom(swirl, (0.3, 0.2, 0)), forces.Custom(swirl, (0.1, 0.5, 2)))
+    total = sum_of(robot, forces.Custom(swirl, (0.3, 0.2, 0)), forces.Custom(swirl, (0.1, 0.5, 2)),
+                   forces.Spring(robot.joint_names[0], 2.0))
     t, q, qd = rng.normal(size=6), *rng.normal(size=(2, 6, 4))
     expected = np.zeros((6, 4))
     for k in range(6):
@@ -177,7 +178,7 @@ def test_a_users_force_is_its_function(rng):
             tau = np.zeros(4)
             swirl(t[k], q[k], qd[k], p, tau)
             expected[k] += tau
-    assert abs(total.efforts(q, qd, t) - expected).max() <= 1e-14
+    assert abs(total.efforts(q, qd, t) - expected + 2.0 * q * (1, 0, 0, 0)).max() <= 1e-14
     assert abs(total.account(q, qd, t).given - (expected * qd).sum(axis=-1)).max() <= 1e-13
 
 

@@ -76,7 +76,7 @@ def test_derivatives_are_those_of_differences(tree):
 def test_a_users_force_moves_and_has_derivatives_as_any_other():
     tree = Tree(KINDS)
     robot, q, qd, n, h = tree.robot, tree.q, tree.qd, tree.robot.n, 2e-3
-    acting = [forces.Custom(swirl, (0.7, 0.2, 0)), tree.stored[2]]
+    acting = [forces.Custom(swirl, (0.7, 0.2, 0)), tree.stored[0]]
     for integrator in "rk45", "rk4":            # in the first each state of a batch has a time of its own
         _, x, v = robot.rollout(np.stack([q, q]), np.stack([qd, -3.0 * qd]), None, h, 20, integrator, forces=acting,
                                 limits=False)

@@ -97,7 +97,7 @@ def of_state(robot, q, qd, u):
     for method in ("inverse_dynamics_second_derivatives", "forward_dynamics_second_derivatives"):
         yield method, np.stack(getattr(robot, method)(q, qd, u, load), axis=-4)
     yield "inverse_dynamics_time_derivatives", np.stack(
-        robot.inverse_dynamics_time_derivatives(q, qd, u, qd, u, load))
+        robot.inverse_dynamics_time_derivatives(q, qd, u, qd, u, load), axis=-2)
     for dt in (None, 0.01):
         yield f"linearize {dt}", np.concatenate(robot.linearize(q, qd, u, dt, load, friction=True)[:2], axis=-1)
     yield "kinematic_hessian", robot.kinematic_hessian(q, tip, "hybrid", middle)

@@ -1,4 +1,5 @@
-"""A user's force: its kernels take most of a minute to compile, so tests of motion, sums and errors share it."""
+"""A user's force: its kernels take most of a minute to compile, so tests of motion, sums and errors share it,
+with a Spring beside it."""
 import numpy as np
 
 
