@@ -49,7 +49,7 @@ def test_tree_with_a_mimic_joint(tree):
 def test_joints_on_groups_in_all_algorithms_rollouts_and_jacobians(on_groups):
     link = on_groups.link_names[-1]
     special = on_groups.specialize([(link, "hybrid")])
-    check(on_groups, special, on_lanes=["gravity_torque"])      # and rollouts: how numbers of q come there is one code
+    check(on_groups, special, on_lanes=["gravity_torque"])      # rollouts too: all load q there alike
     q0, qd0 = on_groups.random_configuration(9, 9), np.random.default_rng(9).uniform(-1.0, 1.0, (9, on_groups.n))
     for start in ((q0, qd0), (q0[0], qd0[0])):
         for a, b in zip(*(robot.rollout(*start, steps=20)[1:] for robot in (special, on_groups)), strict=True):
