@@ -145,10 +145,15 @@ def project(tmp_path):
     return tmp_path
 
 
+def environment(kernels):
+    """That of the command, whose dozens of processes load no more plugins of pytest than it asks for."""
+    return os.environ | {"PYTHONPATH": f"{ROOT}:{ROOT / 'test'}", "SCREW_DYNAMICS_CACHE_DIR": str(kernels),
+                         "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTEST_PLUGINS": "xdist.plugin,pytest_timeout"}
+
+
 def run(project, kernels, *options):
-    environment = {"PYTHONPATH": f"{ROOT}:{ROOT / 'test'}", "SCREW_DYNAMICS_CACHE_DIR": str(kernels)}
     done = subprocess.run([sys.executable, "-m", "mutations", "--jobs", "2", "--root", str(project), *options],
-                          capture_output=True, text=True, env=os.environ | environment)
+                          capture_output=True, text=True, env=environment(kernels))
     report = project / "build" / "planted" / "report.txt"
     return done, report.read_text() if report.exists() else ""
 
@@ -183,7 +188,7 @@ def test_what_cannot_be_done_is_refused(project, tmp_path, options, says):
 @pytest.mark.slow
 def test_a_measurement_that_does_not_end_is_no_map(project, tmp_path):
     (project / "test" / "test_it.py").write_text("import os\n\n\ndef test_it():\n    os._exit(3)\n")
-    done, report = run(project, tmp_path / "kernels")
+    done, report = run(project, tmp_path / "kernels", "--jobs", "1")
     assert done.returncode == 1 and "pytest ended with" in done.stderr and not report
 
 
@@ -193,12 +198,11 @@ def test_a_killed_run_leaves_no_test_behind(project, tmp_path):
     (project / "test" / "test_it.py").write_text(
         f"import os, pathlib, time\n\n\ndef test_it():\n    pathlib.Path({str(pid)!r}).write_text(str(os.getpid()))\n"
         "    time.sleep(600)\n")
-    environment = os.environ | {"PYTHONPATH": f"{ROOT}:{ROOT / 'test'}",
-                                "SCREW_DYNAMICS_CACHE_DIR": str(tmp_path / "kernels")}
     # In plain Python, which is measured first, a test has 3 s: without a limit it would sleep on.
     started = subprocess.Popen([sys.executable, "-c", "from mutations import coverage_map; coverage_map.LIMIT = 600; "
-                                "from mutations.__main__ import main; main()", "--root", str(project)],
-                               env=environment, stdout=subprocess.DEVNULL)
+                                "from mutations.__main__ import main; main()", "--jobs", "1", "--root",
+                                str(project)],
+                               env=environment(tmp_path / "kernels"), stdout=subprocess.DEVNULL)
     while not (pid.exists() and pid.read_text()):
         assert started.poll() is None
         time.sleep(0.05)

@@ -14,6 +14,7 @@ from screw_dynamics.forces.kernels import form_of_derivatives, form_of_native, f
 from screw_dynamics.forces.total import _built_in, machine_code
 from screw_dynamics.kernel_cache import shared_objects
 from screw_dynamics.kernel_cache.cache import file_name
+from support.kernels import cache_with
 from support.paths import ROOT
 from support.real_robots import PATHS
 
@@ -55,19 +56,21 @@ def test_every_representation_can_be_compiled_beforehand():
 
 
 @pytest.mark.slow
-def test_workers_end_with_a_command_that_is_killed(folder):
+def test_workers_end_with_a_command_that_is_killed(tmp_path):
     """Its output ends only when the last process that can write to it has ended."""
     command = subprocess.Popen([sys.executable, "-m", "screw_dynamics.prepare", "-j", "2", *FEW], cwd=ROOT, text=True,
-                               stdout=subprocess.PIPE)
+                               stdout=subprocess.PIPE, env={**os.environ, **cache_with([], tmp_path / "cache")})
     assert command.stdout.readline().startswith("1/4")      # both workers are at work
     command.kill()
     command.communicate(timeout=60)
 
 
 @pytest.mark.slow
-def test_kernels_are_compiled_in_parallel_once_and_cleared(folder):
-    single = run("--single", "potential_energy")
-    assert single.stdout.splitlines()[-1] == f"kernels ready: 1, compiled now, in {folder}: 1"
+def test_kernels_are_compiled_in_parallel_once_and_cleared(tmp_path, monkeypatch, capsys):
+    folder = tmp_path / "cache"
+    shared_objects.address_of(prepare.form_of_words(prepare.forms("core")["potential_energy"]))     # it is there now
+    for name, value in cache_with(["potential_energy"], folder).items():
+        monkeypatch.setenv(name, value)
     done = run("-j", "2", *FEW)
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()
@@ -76,10 +79,12 @@ def test_kernels_are_compiled_in_parallel_once_and_cleared(folder):
         name + form for name in FEW for form in ("", ", batches")} - {"potential_energy"}
     assert lines[-1] == f"kernels ready: 4, compiled now, in {folder}: 3" and done.stderr == ""
     assert len([*folder.glob("*.kernel.so")]) == 4
-    assert run(*FEW).stdout == "kernels ready: 4\n"
-    assert run("--list", "body_poses").stdout.splitlines() == [
-        "- body_poses", "+ body_poses_spatial", "- body_poses, batches", "+ body_poses_spatial, batches"]
-    assert run("--clear").stdout == f"kernels removed from {folder}: 4\n" and not list(folder.iterdir())
+    for given, told in ((FEW, ["kernels ready: 4"]),
+                        (("--list", "body_poses"), ["- body_poses", "+ body_poses_spatial", "- body_poses, batches",
+                                                    "+ body_poses_spatial, batches"]),
+                        (("--clear",), [f"kernels removed from {folder}: 4"])):
+        assert prepare.main(given) == 0 and capsys.readouterr().out.splitlines() == told
+    assert not list(folder.iterdir())
 
 
 @pytest.mark.parametrize("given, found", [(["gravity"], ["gravity_torque"]),
@@ -117,17 +122,18 @@ def test_a_wrong_part_is_refused(folder, capsys):
     assert "there is no part 'legs'; parts are core, floating_bases, " in capsys.readouterr().err
 
 
-@pytest.mark.slow
-def test_a_wrong_name_is_refused(folder):
-    done = run("gravity_force")
-    assert done.returncode == 2 and "no kernel is called 'gravity_force'; known are " in done.stderr
+def test_a_wrong_name_is_refused(folder, capsys):
+    with pytest.raises(SystemExit, match="2"):
+        prepare.main(["gravity_force"])
+    assert "no kernel is called 'gravity_force'; known are " in capsys.readouterr().err
 
 
 @pytest.mark.slow
-def test_where_a_folder_cannot_be_written_another_is_used_and_named(folder, tmp_path):
+def test_where_a_folder_cannot_be_written_another_is_used_and_named(tmp_path):
+    folder, used = tmp_path / "cache", tmp_path / ".cache" / "screw_dynamics"
     folder.write_text("a file")
-    done = run("--single", "potential_energy", HOME=str(tmp_path))
-    used = tmp_path / ".cache" / "screw_dynamics"
+    cache_with([], used)
+    done = run("--single", "potential_energy", HOME=str(tmp_path), SCREW_DYNAMICS_CACHE_DIR=str(folder))
     assert done.returncode == 0 and f"compiled now, in {used}: 1" in done.stdout
     assert f"machine code in {folder} is not used" in done.stderr and f"{used} is used instead" in done.stderr
 
@@ -145,11 +151,8 @@ def test_a_wheel_contains_all_kernels_and_its_first_torque_compiles_nothing(tmp_
     shutil.copytree(ROOT, source, ignore=shutil.ignore_patterns(".*", "build", "*.egg-info", "__pycache__"))
     build = source / "build" / f"lib.{get_platform()}-{sys.implementation.cache_tag}"
     built = build / "screw_dynamics" / "machine_code"
-    built.mkdir(parents=True)
     core = prepare.forms("core")
-    for name, form in core.items():
-        if name != "potential_energy" and (file := shared_objects.file_of(prepare.form_of_words(form))):
-            shutil.copy(file, built)
+    cache_with(core.keys() - {"potential_energy"}, built)
     pip = [sys.executable, "-m", "pip", "wheel", "--no-build-isolation", "--no-deps", "-w", str(tmp_path), str(source)]
     subprocess.run(pip, check=True, timeout=1200, env={**os.environ, "SCREW_DYNAMICS_PARTS": "core"})
     wheel, = tmp_path.glob("*.whl")
@@ -185,10 +188,10 @@ def test_an_everyday_test_compiles_no_kernel_of_other_parts(pytestconfig):
         shared_objects._built(prepare.forms("loops")["loops.close"], "none")
 
 
-def test_batches_of_joints_on_groups_have_kernels_of_their_own():
+def test_batches_of_joints_on_groups_have_kernels_of_their_own(capsys):
     groups = prepare.forms("floating_bases")
     assert {"rollout.rk4.groups, batches", "jacobian.groups, batches"} <= groups.keys()
     assert all(name.endswith(".groups, batches") for name in groups)
-    listed = run("--parts", "core,floating_bases", "--list", "gravity").stdout.splitlines()
-    assert [line[2:] for line in listed] == [
+    assert prepare.main(["--parts", "core,floating_bases", "--list", "gravity"]) == 0
+    assert [line[2:] for line in capsys.readouterr().out.splitlines()] == [
         f"gravity_torque{form}" for form in ("", ", batches", ".groups, batches")]

@@ -279,7 +279,7 @@ def test_straight_lines_of_articulated_bodies(representation):
 
 @pytest.mark.slow       # straight lines of four algorithms
 def test_specialized_robots():
-    pair = Pair("tree")
+    pair = Pair("tree", 3)
     robot, (q, qd, x) = pair.geared.specialize(), (pair.q, pair.qd, pair.qdd)
     for name, inputs in (("inverse_dynamics", (q, qd, x)), ("forward_dynamics", (q, qd, x)), ("mass_matrix", (q,)),
                          ("coriolis_matrix", (q, qd))):

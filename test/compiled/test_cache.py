@@ -316,9 +316,12 @@ def test_several_threads_may_ask_at_once(folder):
 
 
 # ------------------------------------------------------------------------------------------------- the package
-POWER = """
+# A program with a kernel of a whole robot, as a shared object, and a small one in Numba's form.
+TRIAL = f"""
 from numba import types
+from numba.core import event
 
+from screw_dynamics import Robot
 from screw_dynamics.kernel_cache.cache import compiled, prepare
 from screw_dynamics.screws.se3 import Twist, Wrench, dot
 from screw_dynamics.screws.vectors import Vec3
@@ -330,91 +333,101 @@ def power(x):
     return dot(Wrench(a, a), Twist(a, a))
 
 
-prepare(power, (types.float64,))
-print(power.dispatcher(1.0), sum(power.dispatcher.stats.cache_misses.values()) > 0)
-"""
-ENERGY = f"""
-import numpy as np
-from numba.core import event
-
-from screw_dynamics import Robot
-
 robot = Robot.from_urdf({str(PACKAGE.parent / "urdf" / "double_pendulum.urdf")!r})
-with event.install_recorder("numba:compile") as compiled:
+with event.install_recorder("numba:compile") as recorded:
     energy = robot.kinetic_energy([0.0, 0.0], [1.0, 1.0])
-print(energy, len(compiled.buffer) > 0)
+prepare(power, (types.float64,))
+print(energy, power.dispatcher(1.0), bool(recorded.buffer), sum(power.dispatcher.stats.cache_misses.values()) > 0)
 """
 
 
-@pytest.fixture(params=[POWER, pytest.param(ENERGY, marks=pytest.mark.slow)], ids=["small", "whole robot"])
-def package(tmp_path, request):
-    """A copy of the package's core, without any cache; its module `trial` prints a number and whether it compiled."""
-    copy = tmp_path / "there" / "screw_dynamics"
-    shutil.copytree(PACKAGE, copy, ignore=shutil.ignore_patterns("__pycache__", "ros"))
-    (copy / "compiled" / "trial.py").write_text(request.param)
-    return copy
+@pytest.fixture(scope="module")
+def first(tmp_path_factory):
+    """A folder with a copy of the package's core and a home whose cache has what the first process compiled for its
+    module `trial`."""
+    folder = tmp_path_factory.mktemp("first")
+    copy = folder / "there" / "screw_dynamics"
+    shutil.copytree(PACKAGE, copy, ignore=shutil.ignore_patterns("ros", "machine_code"))
+    (copy / "compiled" / "trial.py").write_text(TRIAL)
+    return folder, *outcome(start(copy))
 
 
-def start(package, command=("-c", "import screw_dynamics.compiled.trial"), **environment):
-    """Start the trial, or another command, in a new process."""
+@pytest.fixture
+def package(first, tmp_path):
+    """A copy of that folder's package, and of its home."""
+    shutil.copytree(first[0], tmp_path, dirs_exist_ok=True)
+    return tmp_path / "there" / "screw_dynamics"
+
+
+def start(package, **environment):
+    """Start the trial in a new process."""
     inherited = {key: value for key, value in os.environ.items() if key not in PLACES}
     environment = inherited | {"HOME": str(package.parents[1] / "home")} | environment
-    return subprocess.Popen([sys.executable, *command], env=environment, cwd=package.parent, stdout=subprocess.PIPE,
-                            stderr=subprocess.PIPE, text=True)
+    return subprocess.Popen([sys.executable, "-c", "import screw_dynamics.compiled.trial"], env=environment,
+                            cwd=package.parent, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
 def outcome(process):
-    """What a trial prints: its number and whether it had to compile."""
-    number, compiled = process.communicate(timeout=300)[0].split()
-    return float(number), compiled == "True"
+    """What a trial prints of both kernels: numbers, and whether it had to compile them."""
+    printed = process.communicate(timeout=300)[0].split()
+    return [float(number) for number in printed[:2]], [compiled == "True" for compiled in printed[2:]]
+
+
+def without_kernels(package):
+    """The package, with a home that has none, but the hashes of sources, which take seconds to find."""
+    for file in files(package.parents[1] / "home"):
+        file.unlink()
+    return package
 
 
 @pytest.mark.slow
-def test_an_edit_of_a_callee_in_another_file_is_never_stale(package):
-    number, compiled = outcome(start(package))
-    assert compiled
-    assert outcome(start(package)) == (number, False)
+def test_an_edit_of_a_callee_in_another_file_is_never_stale(first, package):
+    _, numbers, _ = first
+    assert outcome(start(package)) == (numbers, [False, False])
     se3 = package / "screws" / "se3.py"
     text, power = se3.read_text(), "return W.torque @ V.angular + W.force @ V.linear"
     assert power in text
     se3.write_text(text.replace(power, "return 2.0 * (W.torque @ V.angular + W.force @ V.linear)"))
-    assert outcome(start(package)) == (2 * number, True)
+    assert outcome(start(package)) == ([2 * x for x in numbers], [True, True])
 
 
 @pytest.mark.slow
 def test_processes_that_start_together_compile_once(package):
+    without_kernels(package)
     (one, compiled), (other, also) = map(outcome, [start(package), start(package)])
-    assert one == other and sorted((compiled, also)) == [False, True]
-    assert outcome(start(package)) == (one, False)
+    assert one == other and [*map(sorted, zip(compiled, also, strict=True))] == [[False, True]] * 2
+    assert outcome(start(package)) == (one, [False, False])
 
 
 @pytest.mark.slow
-def test_code_is_kept_in_the_users_cache_and_not_in_the_package(package):
+def test_code_is_kept_in_the_users_cache_and_not_in_the_package(first):
     """Or pip uninstall would leave it behind."""
-    home = package.parents[1] / "home"
-    before = {file for file in package.rglob("*") if file.suffix != ".pyc"}
-    assert outcome(start(package))[1]
+    folder, _, compiled = first
+    package, home = folder / "there" / "screw_dynamics", folder / "home"
+    assert compiled == [True, True] and {file.suffix for file in files(home)} == {".kernel", ".so"}
     assert {file.parent for file in files(home)} == {home / ".cache" / "screw_dynamics"}
-    assert {file for file in package.rglob("*") if file.suffix != ".pyc"} - before <= set(package.rglob("__pycache__"))
+    there, copied = ({file.relative_to(place) for file in place.rglob("*") if "__pycache__" not in file.parts}
+                     for place in (package, PACKAGE))
+    assert there - copied == {Path("compiled/trial.py")}
+
+
+def test_code_is_kept_in_the_place_that_a_variable_names(folder, monkeypatch):
+    for name in PLACES:
+        monkeypatch.delenv(name, raising=False)
+    for name in reversed(PLACES):               # each comes before those that are there already
+        place = folder / name
+        monkeypatch.setenv(name, str(place))
+        assert value(entry(doubled)) == (2.0, False)
+        assert value(entry(doubled)) == (2.0, True)
+        assert files(place) == files(place if name == PLACES[0] else place / "screw_dynamics") != []
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("package", [pytest.param(POWER, id="small")], indirect=True)
-def test_code_is_kept_in_the_place_that_a_variable_names(package):
-    home = package.parents[1] / "home"
-    for name, folder in (("SCREW_DYNAMICS_CACHE_DIR", "own"), ("NUMBA_CACHE_DIR", "numba"), ("XDG_CACHE_HOME", "xdg")):
-        assert outcome(start(package, **{name: str(home / folder)}))[1]
-        assert files(home / folder if folder == "own" else home / folder / "screw_dynamics")
-
-
-@pytest.mark.slow
-def test_code_that_came_with_the_package_is_used_wherever_it_lies(package):
+def test_code_that_came_with_the_package_is_used_wherever_it_lies(first, package):
     """Compiled in the place where a wheel is made, loaded in the place where that is installed."""
-    number, _ = outcome(start(package, SCREW_DYNAMICS_CACHE_DIR=str(package / "machine_code")))
-    moved = package.parents[1] / "moved" / "screw_dynamics"
-    moved.parent.mkdir()
-    shutil.move(package, moved)
-    assert outcome(start(moved)) == (number, False)
+    shutil.move(package.parents[1] / "home" / ".cache" / "screw_dynamics", package / "machine_code")
+    assert outcome(start(package)) == (first[1], [False, False])
+    assert not files(package.parents[1] / "home")
 
 
 @pytest.mark.parametrize("lacks, found", [("", ["v4", "v3"]), ("avx512vl", ["v3"]), ("bmi2", [])])
@@ -429,22 +442,24 @@ def test_code_is_looked_for_of_levels_whose_every_instruction_a_processor_has(mo
 @pytest.mark.slow
 @pytest.mark.skipif("avx2" not in Path("/proc/cpuinfo").read_text(),
                     reason="this processor is older than x86-64-v3, or another kind")
-@pytest.mark.parametrize("package", [pytest.param(ENERGY, id="whole robot")], indirect=True)
 def test_code_for_a_level_of_processors_is_used_by_those_that_have_it(package):
+    """A shared object: what is in Numba's form is for one kind of processor."""
+    without_kernels(package)
     elsewhere = {"NUMBA_CPU_NAME": "x86-64-v3", "NUMBA_CPU_FEATURES": ""}
-    number, _ = outcome(start(package, SCREW_DYNAMICS_CACHE_DIR=str(package / "machine_code"), **elsewhere))
-    assert outcome(start(package)) == (number, False)
+    numbers, _ = outcome(start(package, **elsewhere))
+    assert outcome(start(package)) == (numbers, [False, True])
     older = {"NUMBA_CPU_NAME": "nehalem", "NUMBA_CPU_FEATURES": "+sse4.2"}
-    assert outcome(start(package, **older)) == (number, True)
+    assert outcome(start(package, **older)) == (numbers, [True, True])
 
 
 @pytest.mark.slow
-def test_nowhere_to_write_is_no_error(package):
+def test_nowhere_to_write_is_no_error(first, package):
+    (package / "machine_code").mkdir()
+    for file in package.parents[1].glob("home/**/*.sources"):
+        shutil.move(file, package / "machine_code")
     nowhere = package.parents[1] / "nowhere"
     nowhere.write_text("a file")
     temporary = package.parents[1] / f"screw_dynamics_{os.geteuid()}"
     temporary.write_text("a file too")
-    process = start(package, HOME=str(nowhere), SCREW_DYNAMICS_CACHE_DIR=str(nowhere / "cache"),
-                    TMPDIR=str(temporary.parent))
-    number, compiled, *_ = process.communicate(timeout=300)[0].split()
-    assert float(number) > 0 and compiled == "True"
+    assert outcome(start(package, HOME=str(nowhere), SCREW_DYNAMICS_CACHE_DIR=str(nowhere / "cache"),
+                         TMPDIR=str(temporary.parent))) == (first[1], [True, True])

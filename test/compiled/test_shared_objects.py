@@ -15,6 +15,7 @@ from screw_dynamics.kernel_cache import dependencies, levels, shared_objects, st
 from screw_dynamics.kernel_cache.cache import Compiled, Form, compiled, file_name, prepare
 from screw_dynamics.numba_internals import compiler
 from screw_dynamics.numbers.values import PLAIN
+from support.kernels import cache_with
 from support.paths import ROOT, URDF
 
 pytestmark = [pytest.mark.skipif(PLAIN, reason="nothing is compiled"),
@@ -256,26 +257,28 @@ print(held, os.wait()[1])
 """)[0] == "[True] 0\n"
 
 
-CONSTANT = f"""
+CONSTANT = """
 import numpy as np
-import screw_dynamics as sd
+from screw_dynamics.compiled.functions import function
+from screw_dynamics.kernel_cache.cache import Form, compiled
 TABLE = np.arange(64.0)[::2]
-def pushed(t, q, qd, p, tau):
-    tau[0] = TABLE[3]
-robot = sd.Robot.from_urdf({str(URDF / "spherical_arm.urdf")!r})
-print(robot.total_force([sd.forces.Custom(pushed)]).efforts(np.zeros(robot.n), np.zeros(robot.n))[0])
+@compiled("constant", "a user's")
+def constant(k):
+    return int(TABLE[k])
+print(function(Form(constant, ("int64",)))(3))
 """
 
 
 @pytest.mark.slow
-def test_code_with_addresses_of_one_process_is_not_loaded_by_another(folder):
+def test_code_with_addresses_of_one_process_is_not_loaded_by_another(tmp_path):
     """Of a large array, or one with strides, which a function reads as a constant: Numba writes its address."""
-    assert [run(CONSTANT)[0] for _ in range(2)] == ["6.0\n"] * 2
+    environment = cache_with([], tmp_path / "cache")
+    assert [run(CONSTANT, **environment)[0] for _ in range(2)] == ["6\n"] * 2
 
 
 @pytest.mark.slow
-def test_a_folder_may_be_named_as_it_lies_here(folder):
-    folder.mkdir()
+def test_a_folder_may_be_named_as_it_lies_here(tmp_path):
+    cache_with([], folder := tmp_path / "cache")
     program = f"""
 import os, sys
 os.chdir({str(folder)!r})

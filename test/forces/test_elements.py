@@ -7,6 +7,7 @@ import screw_dynamics as sd
 from screw_dynamics import forces
 from screw_dynamics.forces import total
 from support.random_trees import GROUPS, KINDS, model_of, random_tree
+from support.users_force import swirl
 
 BOUND = 1e-12
 ARM = """<mujoco><option gravity="0 0 -9.81"><flag energy="enable"/></option><worldbody>
@@ -165,25 +166,19 @@ def test_an_impact_on_a_stop_gives_back_what_hunt_and_crossley_say():
     assert q[-1] < -1e-3 and abs(-qd[-1, 0] / v - (1.0 - 2.0 / 3.0 * loss * v)) < 2.0 * (loss * v)**2
 
 
-def magnet(t, q, qd, p, tau):
-    """A magnet that pulls at the second joint, and a clutch that drags the first."""
-    d = p[0] - q[1]
-    tau[1] = p[1] * d / (0.1 + d * d)**2
-    tau[0] -= p[2] * np.tanh(qd[0] / 0.01) + np.sin(t)
-
-
 @pytest.mark.slow
 def test_a_users_force_is_its_function(rng):
     robot = sd.Robot(model_of(random_tree(rng, 4)))
-    total = sum_of(robot, forces.Custom(magnet, (0.3, 0.2, 0.1)), forces.Custom(magnet, (0.1, 0.5, 0.0)))
+    total = sum_of(robot, forces.Custom(swirl, (0.3, 0.2, 0)), forces.Custom(swirl, (0.1, 0.5, 2)),
+                   forces.Spring(robot.joint_names[0], 2.0))
     t, q, qd = rng.normal(size=6), *rng.normal(size=(2, 6, 4))
     expected = np.zeros((6, 4))
     for k in range(6):
-        for p in (0.3, 0.2, 0.1), (0.1, 0.5, 0.0):
+        for p in (0.3, 0.2, 0), (0.1, 0.5, 2):
             tau = np.zeros(4)
-            magnet(t[k], q[k], qd[k], p, tau)
+            swirl(t[k], q[k], qd[k], p, tau)
             expected[k] += tau
-    assert abs(total.efforts(q, qd, t) - expected).max() <= 1e-14
+    assert abs(total.efforts(q, qd, t) - expected + 2.0 * q * (1, 0, 0, 0)).max() <= 1e-14
     assert abs(total.account(q, qd, t).given - (expected * qd).sum(axis=-1)).max() <= 1e-13
 
 

@@ -8,17 +8,11 @@ from screw_dynamics import forces
 from screw_dynamics.simulation.integrators import FIXED_STEPS, INTEGRATORS
 from support.differences import of_a_state, slopes
 from support.random_trees import GROUPS, KINDS, model_of, random_tree
+from support.users_force import swirl
 
 pytestmark = pytest.mark.slow
 
 TREES = {"tree": KINDS, "groups": (*GROUPS, *KINDS)}
-
-
-def swirl(t, q, qd, p, tau):
-    """A force of nobody's: a user's."""
-    x = q.copy()
-    tau[1] = p[0] * np.sin(3.0 * x[0]) * np.exp(-qd[0] * qd[0]) + t * qd[1]
-    tau[0] = -p[1] * qd[0] * abs(qd[0])
 
 
 class Tree:
@@ -82,7 +76,7 @@ def test_derivatives_are_those_of_differences(tree):
 def test_a_users_force_moves_and_has_derivatives_as_any_other():
     tree = Tree(KINDS)
     robot, q, qd, n, h = tree.robot, tree.q, tree.qd, tree.robot.n, 2e-3
-    acting = [forces.Custom(swirl, (0.7, 0.2)), tree.stored[2]]
+    acting = [forces.Custom(swirl, (0.7, 0.2, 0)), tree.stored[0]]
     for integrator in "rk45", "rk4":            # in the first each state of a batch has a time of its own
         _, x, v = robot.rollout(np.stack([q, q]), np.stack([qd, -3.0 * qd]), None, h, 20, integrator, forces=acting,
                                 limits=False)

@@ -9,6 +9,7 @@ import screw_dynamics as sd
 from screw_dynamics import forces
 from screw_dynamics.simulator.simulation import Simulation
 from support.random_trees import GROUPS, model_of, random_tree
+from support.users_force import swirl
 
 ARM = """<mujoco><worldbody><body name="upper"><joint name="first" axis="0 1 0"/>
   <inertial pos="0.1 0 0" mass="1.2" diaginertia="0.02 0.03 0.04"/>
@@ -26,10 +27,6 @@ CONSTANT.flags.writeable = False        # as in compiled code
 def magnet(t, q, qd, p, tau):
     """A force that is good."""
     tau[1] = p[1] * (p[0] - q[1])
-
-
-def out_of_bounds(t, q, qd, p, tau):
-    tau[7] = 1.0
 
 
 def rebinding(t, q, qd, p, tau):
@@ -274,8 +271,8 @@ def test_a_joint_on_a_group_has_no_spring_stop_or_friction(rng, kind, element):
     *(x for x in ENTRIES if x not in ("momentum_balance", "total_force", "Simulation")), "efforts", "derivatives",
     "account", "step of many"])
 def test_an_error_of_a_users_force_has_its_name(robot, entry):
-    given = [forces.Spring("first", 1.0), forces.Custom(out_of_bounds)]
-    with pytest.raises(IndexError, match="in the force out_of_bounds$"):
+    given = [forces.Spring("first", 1.0), forces.Custom(swirl, (0.7, 0.2, 7))]      # of three joints
+    with pytest.raises(IndexError, match="in the force swirl$"):
         if entry == "step of many":
             robot.step(np.zeros((9, 3)), Q, Q, 1e-3, forces=given)
         elif entry in ENTRIES:

@@ -11,6 +11,7 @@ import pytest
 
 from screw_dynamics.numba_internals import linking, tested
 from support.core_numbers import numbers
+from support.kernels import cache_with
 from support.paths import ROOT
 
 SMALL = """
@@ -37,9 +38,9 @@ CHANGED = "from screw_dynamics.numba_internals import linking; linking.lookup_en
 
 
 def run(folder, *command, **environment):
-    """What a process prints, and what it logs."""
+    """What a process prints, and what it logs, that finds no kernel in a folder."""
     inherited = {key: value for key, value in os.environ.items() if key != tested.VARIABLE}
-    environment = {**inherited, "PYTHONPATH": str(ROOT), "SCREW_DYNAMICS_CACHE_DIR": str(folder), **environment}
+    environment = {**inherited, "PYTHONPATH": str(ROOT), **cache_with([], folder), **environment}
     done = subprocess.run([sys.executable, "-W", "ignore", *command], capture_output=True, text=True, cwd=ROOT / "test",
                           env=environment)
     assert done.returncode == 0, done.stderr

@@ -17,7 +17,7 @@ TESTS = "test/numbers/test_lanes.py", "test/compiled/test_tiles.py"
 def test_lanes_of_another_width(tmp_path):
     other = {4: 8, 8: 4}[WIDTH]
     for name in "screw_dynamics", "test":
-        shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copytree(ROOT / name, tmp_path / name)
     shutil.copy(ROOT / "pyproject.toml", tmp_path)
     source = tmp_path / "screw_dynamics" / "numbers" / "lanes.py"
     text, count = re.subn(r"^WIDTH = .*", f"WIDTH = {other}", source.read_text(), flags=re.MULTILINE)

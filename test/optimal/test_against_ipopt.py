@@ -33,7 +33,7 @@ def ipopt(robot, q0, goal, weights, fastest, weakest, start):
     unknowns = casadi.veccat(q, qd, tau)
     solver = casadi.nlpsol("best", "ipopt", {"x": unknowns, "f": cost, "g": casadi.veccat(*gaps)}, {
         "print_time": False, "ipopt.print_level": 0, "ipopt.sb": "yes", "ipopt.hessian_approximation": "limited-memory",
-        "ipopt.max_iter": 2000, "ipopt.tol": 1e-9, "ipopt.acceptable_tol": 1e-4, "ipopt.acceptable_iter": 5})
+        "ipopt.max_iter": 1000, "ipopt.tol": 1e-9, "ipopt.acceptable_tol": 1e-4, "ipopt.acceptable_iter": 5})
     upper = np.concatenate((np.full(n * (N + 1), np.inf), np.full(n * (N + 1), fastest), np.tile(weakest, N)))
     begin = np.concatenate([x.ravel() for x in start])
     begin += 1e-3 * np.random.default_rng(1).normal(size=len(begin))

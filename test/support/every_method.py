@@ -13,6 +13,7 @@ from support.random_trees import model_of, random_tree
 start()         # functions of these tests are njit's
 
 LEADS = {"one state": (), "batch": (3, 3)}      # on lanes, and one state that is left
+COMPARED = np.s_[::2, 2:]       # of a batch: a state on lanes and that one, which plain Python computes alone
 MANY, EVERY = 4000, 9         # states, enough for two threads; of these every ninth is compared
 
 
@@ -42,8 +43,8 @@ def results():
     for robot_name, robot in robots().items():
         for lead_name, lead in LEADS.items():
             state = np.random.default_rng(4).uniform(-1.0, 1.0, (3, *lead, robot.n))
-            for method, result in of_state(robot, *state):
-                found[f"{robot_name}, {lead_name}, {method}"] = result
+            for method, result in of_state(robot, *(x[COMPARED] if lead and PLAIN else x for x in state)):
+                found[f"{robot_name}, {lead_name}, {method}"] = result[COMPARED] if lead and not PLAIN else result
     for method, given in calls():
         if isinstance(getattr(method, "__self__", None), (sd.Robot, type)) and is_complete(method, given):
             found[f"arm, {method.__name__}"] = np.concatenate([np.zeros(0), *numbers_in(method(**given))])
@@ -96,7 +97,7 @@ def of_state(robot, q, qd, u):
     for method in ("inverse_dynamics_second_derivatives", "forward_dynamics_second_derivatives"):
         yield method, np.stack(getattr(robot, method)(q, qd, u, load), axis=-4)
     yield "inverse_dynamics_time_derivatives", np.stack(
-        robot.inverse_dynamics_time_derivatives(q, qd, u, qd, u, load))
+        robot.inverse_dynamics_time_derivatives(q, qd, u, qd, u, load), axis=-2)
     for dt in (None, 0.01):
         yield f"linearize {dt}", np.concatenate(robot.linearize(q, qd, u, dt, load, friction=True)[:2], axis=-1)
     yield "kinematic_hessian", robot.kinematic_hessian(q, tip, "hybrid", middle)
@@ -116,9 +117,10 @@ def of_state(robot, q, qd, u):
         for name, effort in (("no effort", None), ("effort", u), ("controller", spring), ("jitted", njit(spring)),
                              ("computed torque", computed_torque)):
             yield f"rollout {integrator} {name}", np.concatenate(robot.rollout(
-                q, qd, effort, 0.01, 4, integrator, friction=True, limits=True, every=2)[1:])
+                q, qd, effort, 0.01, 4, integrator, friction=True, limits=True, every=2)[1:], axis=-1)
     for integrator in ("semi_implicit_euler", "rk4"):
-        yield f"step {integrator}", np.concatenate(robot.step(q, qd, u, 0.01, integrator, friction=True, limits=True))
+        yield f"step {integrator}", np.concatenate(robot.step(q, qd, u, 0.01, integrator, friction=True, limits=True),
+                                                   axis=-1)
 
 
 def save(path):

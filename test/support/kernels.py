@@ -5,14 +5,17 @@ from pathlib import Path
 
 from screw_dynamics import prepare
 from screw_dynamics.compiled.functions import form_of_words
-from screw_dynamics.kernel_cache import shared_objects
+from screw_dynamics.kernel_cache import dependencies, shared_objects, store
 
 
 def cache_with(kernels: Iterable[str], path: Path) -> dict[str, str]:
     """The environment in which a process has these kernels of prepare's part "core", as far as there are any, and no
-    others."""
+    others; and the hashes of sources, which take seconds to find."""
     known = prepare.forms("core")
-    path.mkdir(exist_ok=True)
+    path.mkdir(parents=True, exist_ok=True)
+    dependencies.digest(dependencies.EVERYTHING)        # they are kept now
+    for file in store.own().path.glob(f"*{store.SOURCES}"):
+        shutil.copy(file, path)
     for form in map(known.__getitem__, kernels):
         if (file := shared_objects.file_of(form_of_words(form))) is not None:
             shutil.copy(file, path)

@@ -2,6 +2,7 @@
 
 For each kernel the modules in its fingerprint, and those of all functions that Numba lowers for it; without names of
 kernels, of all that robots on fixed and floating bases call. In a process of its own: functions are lowered once."""
+import gc
 import json
 import re
 import sys
@@ -36,6 +37,7 @@ def main(names):
     """Print what is found."""
     NativeLowering.run_pass, linking.callers_first = _lower, _link
     start()
+    gc.disable()            # as where kernels are compiled: what is made lives to the end
     forms, found = prepare.forms("core", "floating_bases"), {}
     for name in names or forms:
         form = form_of_words(forms[name])

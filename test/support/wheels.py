@@ -13,9 +13,9 @@ BOUND = 1e-12
 class Pair:
     """A robot with armature, the same with wheels and without either, a state, and a wrench on a link."""
 
-    def __init__(self, name):
+    def __init__(self, name, joints=7):
         rng = np.random.default_rng(3)
-        parts = random_tree(rng, 7, *TREES[name])
+        parts = random_tree(rng, joints, *TREES[name])
         plain = sd.Robot(model_of(parts), GRAVITY)
         axes = [joint for joint, kind in zip(plain.joint_names, plain.model.joint_kinds, strict=True) if kind in KINDS]
         armature = dict(zip(axes, rng.uniform(0.2, 2.0, len(axes)), strict=True))
