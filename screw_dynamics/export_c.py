@@ -37,7 +37,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    """The options of the command."""
+    """Return the options of the command."""
     parser = argparse.ArgumentParser(prog="export_c", description="Writes a robot's functions as C99 to a folder.")
     parser.add_argument("urdf", help="URDF or xacro file")
     parser.add_argument("folder", help="where to write; it is made if need be")

@@ -170,8 +170,8 @@ def _of_single_states():
 
 
 def select(wanted: Sequence[str], standard: Sequence[str], known: Sequence[str]) -> list[str]:
-    """The standard names that begin with any wanted one, or all known if no standard one does; all standard names if
-    none is wanted. Raises ValueError for a wanted name that no known one begins with."""
+    """Return the standard names that begin with any wanted one, or all known if no standard one does; all standard
+    names if none is wanted. Raises ValueError for a wanted name that no known one begins with."""
     chosen = set() if wanted else set(standard)
     for start in wanted:
         found = ([name for name in standard if name.startswith(start)]
@@ -238,7 +238,7 @@ class _Bar:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """The command line: 0 when all kernels are there, 1 when they cannot be kept, 2 for a wrong name."""
+    """Return the command line: 0 when all kernels are there, 1 when they cannot be kept, 2 for a wrong name."""
     parser = argparse.ArgumentParser(prog="python -m screw_dynamics.prepare", description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("names", nargs="*", metavar="name", help="what to compile: gravity_torque, rollout.rk45, ...; "

@@ -38,7 +38,7 @@ def write_whole(target: str | os.PathLike, content: str | bytes) -> None:
 
 
 def _mode(real, target):
-    """The permissions of the file that is there; None for none."""
+    """Return the permissions of the file that is there; None for none."""
     try:
         found = real.stat().st_mode
     except FileNotFoundError:

@@ -45,7 +45,7 @@ def composite(links: Link, body: CompositeInertias, frames: Frame, target: Targe
 
 @kernel
 def center(M: Inertia) -> Vec3:
-    """The center of mass of an inertia."""
+    """Return the center of mass of an inertia."""
     return (1.0 / M.mass) * M.moment
 
 

@@ -25,8 +25,8 @@ class Choice(NamedTuple):
 
 
 def choice(representation: str | None, shares_coordinates: bool, deep: bool = False) -> Choice:
-    """The algorithms in a representation of twists; None: the fastest loops whose error does not grow with the distance
-    from the origin. deep: of a model that matrix_rows.is_deep accepts.
+    """Return the algorithms in a representation of twists; None: the fastest loops whose error does not grow with the
+    distance from the origin. deep: of a model that matrix_rows.is_deep accepts.
 
     Articulated bodies require a coordinate for each joint: where mimic joints share one, the mass matrix is solved."""
     inverse = INVERSE_DYNAMICS_IN[representation] if representation else INVERSE_DYNAMICS_CLASSICAL

@@ -12,7 +12,7 @@ def clear(column: list) -> None:
 
 
 def cleared(column: Callable, algorithm: Callable) -> Callable:
-    """The algorithm with a column of numbers, column(body), set to 0 before."""
+    """Return the algorithm with a column of numbers, column(body), set to 0 before."""
     column = kernel(column)
 
     @kernel

@@ -18,7 +18,7 @@ ROWS = read_type(2, "A")                # of configurations, velocities
 
 @kernel
 def joints_at(places: np.ndarray) -> Groups:
-    """The joints of a model, from its joint_places."""
+    """Return the joints of a model, from its joint_places."""
     return Groups(places[0], places[1], places[2])
 
 
@@ -44,7 +44,7 @@ def form_of_difference() -> Form:
 
 @cache
 def entry_of(form: Callable[[], Form]) -> Callable:
-    """The entry point of one of these."""
+    """Return the entry point of one of these."""
     return function(form())
 
 
@@ -59,7 +59,7 @@ def difference(model: Model, q0: np.ndarray, q1: np.ndarray) -> np.ndarray:
 
 
 def _of_each(form, model, x, y, width):
-    """The results (..., width) over common leading axes."""
+    """Return the results (..., width) over common leading axes."""
     lead = x.shape[:-1]
     if y.shape[:-1] != lead:
         lead = np.broadcast_shapes(lead, y.shape[:-1])

@@ -33,7 +33,7 @@ def apply(B: Gyration, X: Twist) -> Wrench:
 
 @kernel
 def transposed_torque(B: Gyration, X: Twist) -> Vec3:
-    """The torque of B^T X, whose force vanishes."""
+    """Return the torque of B^T X, whose force vanishes."""
     return X.angular @ B.P + cross(B.p, X.linear)
 
 

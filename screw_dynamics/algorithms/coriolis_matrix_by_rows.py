@@ -37,7 +37,7 @@ class GyrationColumns(NamedTuple):
 
 @kernel
 def effort_of_carriers(given: tuple, first: int, end: int) -> Scalar:
-    """The efforts on a joint that rates of the joints of columns from the first on cause."""
+    """Return the efforts on a joint that rates of the joints of columns from the first on cause."""
     J, Jd, momentum, torque = given
     return dot(momentum, twists(Jd[:, :end], first)) + torque @ vectors(J[:, :end], 0, first)
 

@@ -13,7 +13,7 @@ STICTION = 1e-3     # rad/s or m/s: below it Coulomb friction that is a force of
 
 
 def friction_torque(damping: np.ndarray, friction: np.ndarray, qd: np.ndarray) -> np.ndarray:
-    """The efforts damping qd + friction sign(qd), (..., n), that friction takes at the rates qd (..., n).
+    """Return the efforts damping qd + friction sign(qd), (..., n), that friction takes at the rates qd (..., n).
 
     damping (n,): N m s/rad or N s/m; friction (n,): N m or N."""
     return damping * qd + friction * np.sign(qd, dtype=float)
@@ -21,12 +21,12 @@ def friction_torque(damping: np.ndarray, friction: np.ndarray, qd: np.ndarray) -
 
 @kernel
 def resistance(damping: Any, friction: Any, v: Any) -> Any:
-    """The d >= 0 for which d v is the effort of friction at the rate v, linear within STICTION of rest."""
+    """Return the d >= 0 for which d v is the effort of friction at the rate v, linear within STICTION of rest."""
     speed = absolute(v)
     return damping + friction / where(speed > STICTION, speed, over(STICTION, speed))
 
 
 def smooth_sign(qd: np.ndarray) -> np.ndarray:
-    """The sign of rates qd (..., n), linear within STICTION of rest: noise about it does not make an effort jump by
-    twice the friction."""
+    """Return the sign of rates qd (..., n), linear within STICTION of rest: noise about it does not make an effort jump
+    by twice the friction."""
     return np.clip(qd / STICTION, -1.0, 1.0)

@@ -40,7 +40,7 @@ def add_shares(X: list, q: list, A: Twist, first: int, last: int, sign: float, c
 
 @kernel
 def first_body(q: list, i: int) -> int:
-    """The first body of the joint that moves body i."""
+    """Return the first body of the joint that moves body i."""
     while inner(q[i]):
         i -= 1
     return i
@@ -48,7 +48,7 @@ def first_body(q: list, i: int) -> int:
 
 @kernel
 def last_body(q: list, i: int) -> int:
-    """The last body of the joint that moves body i."""
+    """Return the last body of the joint that moves body i."""
     while i < len(q) - 1 and inner(q[i + 1]):
         i += 1
     return i
@@ -87,7 +87,7 @@ def add_products(links: Link, q: list, qd: list, sign: float, column: list) -> N
 
 
 def inverse_on_groups(algorithm: Callable) -> Callable:
-    """The algorithm of inverse dynamics, for velocities of Lie-group joints: theta'' in place of V'."""
+    """Return the algorithm of inverse dynamics, for velocities of Lie-group joints: theta'' in place of V'."""
     @kernel
     def inverse_dynamics(links, body, tau):
         add_products(links, body.q, body.qd, -1.0, body.qdd)
@@ -106,7 +106,7 @@ def complete(links: Link, body: NamedTuple, qdd: np.ndarray) -> None:
 
 
 def forward_on_groups(algorithm: Callable) -> Callable:
-    """The algorithm of forward dynamics, for velocities of Lie-group joints: V' in place of theta''."""
+    """Return the algorithm of forward dynamics, for velocities of Lie-group joints: V' in place of theta''."""
     @kernel
     def forward_dynamics(links, body, qdd):
         algorithm(links, body, qdd)

@@ -95,8 +95,8 @@ def composite_bodies(links: Link, body: DrivenCompositeBodies, out: np.ndarray) 
 
 
 def on_groups(algorithm: Callable) -> Callable:
-    """The algorithm for velocities of Lie-group joints: theta'' in place of V' where it is given, and V' where it is
-    found."""
+    """Return the algorithm for velocities of Lie-group joints: theta'' in place of V' where it is given, and V' where
+    it is found."""
     @kernel
     def hybrid_dynamics(links, body, out):
         product = body.product
@@ -147,7 +147,7 @@ def form(shares_coordinates: bool) -> Form:
 
 @cache
 def address(shares_coordinates: bool) -> int:
-    """The address of the compiled function of `form`. Its arguments are addresses of arrays: workspace; q (nq);
+    """Return the address of the compiled function of `form`. Its arguments are addresses of arrays: workspace; q (nq);
     inputs (INPUTS, n); external wrenches (slots, 6) on the bodies, in their frames; and qdd and tau (2, n), which it
     sets."""
     return address_of(form(shares_coordinates))

@@ -31,7 +31,7 @@ class MomentumColumns(NamedTuple):
 
 @kernel
 def momentum_of_carriers(given: tuple, first: int, end: int) -> Scalar:
-    """The momentum of a body along the screws of columns from the first on."""
+    """Return the momentum of a body along the screws of columns from the first on."""
     J, W = given
     return dot(W, twists(J[:, :end], first))
 

@@ -13,7 +13,7 @@ BODY, SPATIAL, HYBRID, MIXED = range(len(REPRESENTATIONS))
 
 @kernel
 def represent(representation: int, C: Pose, V: Twist) -> Twist:
-    """The body-fixed twist V of a frame of pose C, in a representation; [MK] table 3."""
+    """Return the body-fixed twist V of a frame of pose C, in a representation; [MK] table 3."""
     if representation == SPATIAL:
         return Ad(C, V)
     if representation == HYBRID:
@@ -25,7 +25,8 @@ def represent(representation: int, C: Pose, V: Twist) -> Twist:
 
 @kernel
 def represent_rate(representation: int, C: Pose, V: Twist, X: Twist, Xd: Twist) -> Twist:
-    """The time derivative of represent(representation, C, X) if the frame has body-fixed twist V, and X rate Xd."""
+    """Return the time derivative of represent(representation, C, X) if the frame has body-fixed twist V, and X rate
+    Xd."""
     w = V.angular
     if representation == SPATIAL:
         return Ad(C, Xd + ad(V, X))
@@ -38,7 +39,8 @@ def represent_rate(representation: int, C: Pose, V: Twist, X: Twist, Xd: Twist) 
 
 @kernel
 def body_fixed(representation: int, C: Pose, V: Twist) -> Twist:
-    """The body-fixed twist of a frame of pose C, from any representation V: the inverse of `represent`; [MK] 3."""
+    """Return the body-fixed twist of a frame of pose C, from any representation V: the inverse of `represent`; [MK]
+    3."""
     if representation == SPATIAL:
         return Ad_inv(C, V)                                                           # (54)
     if representation == HYBRID:
@@ -50,5 +52,6 @@ def body_fixed(representation: int, C: Pose, V: Twist) -> Twist:
 
 @kernel
 def converted(source: int, target: int, C: Pose, V: Twist) -> Twist:
-    """The twist V of a frame of pose C in the reference frame, from one representation to another; [MK] table 3."""
+    """Return the twist V of a frame of pose C in the reference frame, from one representation to another; [MK] table
+    3."""
     return represent(target, C, body_fixed(source, C, V))

@@ -79,14 +79,15 @@ def turn(q: list, k: int, w: Vec3, out: list) -> None:
 
 @kernel
 def turn_between(q: list, to: list, k: int) -> Vec3:
-    """The rotation vector, of at most pi, from the quaternion x y z w at q[k] to that at to[k], of any lengths."""
+    """Return the rotation vector, of at most pi, from the quaternion x y z w at q[k] to that at to[k], of any
+    lengths."""
     a, s, b, t = vector_at(q, k), q[k + 3], vector_at(to, k), to[k + 3]
     return so3.turn_of_quaternion(s * b - t * a - cross(a, b), s * t + a @ b).xi
 
 
 @kernel
 def planar_twist(w: Scalar, x: Scalar, y: Scalar) -> Twist:
-    """The twist of a motion in the x-y plane."""
+    """Return the twist of a motion in the x-y plane."""
     o = null(w)
     return Twist(Vec3(o, o, w), Vec3(x, y, o))
 
@@ -227,8 +228,8 @@ def straight_on_groups(space: Groups, h: Scalar, v: list, out: list) -> None:
 
 @kernel
 def swapped(w: list, k: int) -> Twist:
-    """The wrench W at w[k], torque first, as a twist whose parts are force and torque: dexp_u^T W is dexp_(-u) of it,
-    as ad_u^T W is ad_(-u) of it."""
+    """Return the wrench W at w[k], torque first, as a twist whose parts are force and torque: dexp_u^T W is dexp_(-u)
+    of it, as ad_u^T W is ad_(-u) of it."""
     return Twist(vector_at(w, k + 3), vector_at(w, k))
 
 
@@ -240,7 +241,8 @@ def swapped_in_plane(w: list, k: int) -> Twist:
 
 
 def efforts_on_groups(dexp_of_rotation: Callable, dexp_of_motion: Callable) -> Callable:
-    """A function by which efforts or momenta w (n) become dexp_u^T w, or by the inverses of dexp become dexp_u^-T w."""
+    """Return a function by which efforts or momenta w (n) become dexp_u^T w, or by the inverses of dexp become
+    dexp_u^-T w."""
     @kernel
     def carry(space: Groups, u: list, w: list, out: list) -> None:
         for i in range(1, len(space.kind)):
@@ -347,7 +349,7 @@ def place_of_coordinate(space: None, joints: Any, k: int) -> int:
 
 # ------------------------------------------------------------------------------------------------- in either space
 def in_either(on_coordinates: Callable, on_groups: Callable) -> Callable:
-    """A function of a space and more: `on_coordinates` where the space is None, else `on_groups`."""
+    """Return a function of a space and more: `on_coordinates` where the space is None, else `on_groups`."""
     names = ", ".join(signature(on_groups).parameters)
     scope = {"on_coordinates": on_coordinates, "on_groups": on_groups, "types": types}
     either = eval(f"lambda {names}: (on_coordinates if space is None else on_groups)({names})", scope)

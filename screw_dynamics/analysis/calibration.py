@@ -191,7 +191,7 @@ class GeometricParameters:
 
 
 def _body(model, link):
-    """The body of a link, other than the root, in whose frame poses are."""
+    """Return the body of a link, other than the root, in whose frame poses are."""
     if model.known_link(link) == model.root:
         raise ValueError(f"link {link!r} is the root, in whose frame poses are: name another")
     return model.frames[link][0]

@@ -262,7 +262,7 @@ def _least(G, required, weights, wrench_weights, G_passive, required_passive):
 
 
 def _stance(robot, contacts):
-    """The stance of links {link: None or points}, or names of links."""
+    """Return the stance of links {link: None or points}, or names of links."""
     if isinstance(contacts, str) or not isinstance(contacts, (Mapping, list, tuple, set, frozenset)):
         raise ValueError(f"contacts must be names of links, or map them to points (k, 3) or None for a surface, "
                          f"not {checks.described(contacts)}")

@@ -248,7 +248,7 @@ def velocities(robot: Robot, q: ArrayLike, tasks: Sequence[Task], dt: float, qd:
 
 
 def _all_of(tasks):
-    """The tasks of an argument. Raises ValueError for one that is none."""
+    """Return the tasks of an argument. Raises ValueError for one that is none."""
     if isinstance(tasks, Task) or not isinstance(tasks, Sequence):
         raise ValueError(f"tasks must be a sequence of tasks, as [{type(tasks).__name__}(...)], not one alone")
     for k, task in enumerate(tasks):
@@ -309,8 +309,8 @@ def bounds(robot: Robot, q: np.ndarray, dt: float, qd: ArrayLike | None, acceler
 
 
 def _leading(distance, dt, acceleration):
-    """The largest velocity at which a joint can still stop within a distance in steps of dt, each of which lowers the
-    velocity by acceleration dt at most: in k steps v is distance / (k dt) + acceleration dt (k - 1) / 2."""
+    """Return the largest velocity at which a joint can still stop within a distance in steps of dt, each of which
+    lowers the velocity by acceleration dt at most: in k steps v is distance / (k dt) + acceleration dt (k - 1) / 2."""
     if acceleration is None:
         return distance / dt
     x = np.clip(distance, 0.0, 1e12) / (acceleration * dt**2)

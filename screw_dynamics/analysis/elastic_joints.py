@@ -293,18 +293,19 @@ class ElasticJoints:
         raise ValueError(f"hanging: no equilibrium was found from q = {x.tolist()}; {size:g} N m or N are missing")
 
     def _one(self, name, q):
-        """A configuration (nq,) of the robot with drives, of finite numbers."""
+        """Return a configuration (nq,) of the robot with drives, of finite numbers."""
         found = np.asarray(checks.finite_numbers(name, q, self.driven.nq), dtype=float)
         if found.ndim != 1:
             raise ValueError(f"{name} must be one configuration ({self.driven.nq},), not of shape {found.shape}")
         return found
 
     def _missing(self, x):
-        """The efforts that links need to stay, less those of springs."""
+        """Return the efforts that links need to stay, less those of springs."""
         return (self.driven.gravity_torque(x) - self._total.efforts(x, np.zeros(self.driven.n)))[self._links]
 
     def _stiffness(self, x):
-        """The derivative (..., n, n) of the efforts that hold everything still, by q: of gravity and of springs."""
+        """Return the derivative (..., n, n) of the efforts that hold everything still, by q: of gravity and of
+        springs."""
         still = np.zeros(self.driven.n)
         gravity = self.driven.inverse_dynamics_derivatives(x, still, still)[0]
         return gravity - self._total.derivatives(x, still).by_q[..., 0, :, :]

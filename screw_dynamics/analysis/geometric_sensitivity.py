@@ -134,7 +134,7 @@ def acceleration_sensitivities(robot: Robot, q: ArrayLike, qd: ArrayLike, tau: A
 
 
 def _outward(robot, q, qd, qdd, wrenches):
-    """The _Body of each body; [MD] (66), the first two terms of (67a), and their derivatives."""
+    """Return the _Body of each body; [MD] (66), the first two terms of (67a), and their derivatives."""
     model, b, lead, bodies = robot.model, len(robot.model.parents), q.shape[:-1], []
     V, Vd, dV, dVd = ([np.zeros((*lead, *tail))] for tail in ((6,), (6,), (6, EACH * b), (6, EACH * b)))
     Vd[0][..., 3:] = -robot.gravity
@@ -173,7 +173,7 @@ def _on_links(robot, external):
 
 
 def _on_bodies(robot, wrenches):
-    """The wrenches (..., 6) on each body, about and in its frame, of those on links."""
+    """Return the wrenches (..., 6) on each body, about and in its frame, of those on links."""
     total = [np.zeros(6) for _ in robot.model.parents]
     for link, wrench in wrenches.items():
         body, F = robot.model.frames[link]
@@ -192,7 +192,7 @@ def _ad(X):
 
 
 def _ad_dual(W):
-    """The matrix (..., 6, 6) with which ad_V^T W = matrix V."""
+    """Return the matrix (..., 6, 6) with which ad_V^T W = matrix V."""
     return np.einsum("...k,jki->...ij", W, BRACKETS)
 
 

@@ -114,7 +114,7 @@ def _end_matrix() -> np.ndarray:
 
 
 def _energy() -> np.ndarray:
-    """The form of the values at both ends that is the integral over u of the squared fifth derivative."""
+    """Return the form of the values at both ends that is the integral over u of the squared fifth derivative."""
     high = np.arange(GIVEN, DEGREE + 1)
     Q = np.zeros((DEGREE + 1, DEGREE + 1))
     factors = np.array([perm(j, GIVEN) for j in high], dtype=float)
@@ -134,7 +134,7 @@ def _coefficients(spans: np.ndarray, values: np.ndarray) -> np.ndarray:
 
 
 def _derivative(coefficients: np.ndarray, u: np.ndarray, d: int) -> np.ndarray:
-    """The d-th derivative with respect to u (..., 1) of polynomials with coefficients (10, ..., n)."""
+    """Return the d-th derivative with respect to u (..., 1) of polynomials with coefficients (10, ..., n)."""
     result = np.zeros(np.broadcast_shapes(u.shape, coefficients.shape[1:]))
     for j in range(DEGREE, d - 1, -1):
         result = result * u + perm(j, d) * coefficients[j]

@@ -24,24 +24,24 @@ class BridgedRobot:
         self._step = cache(lambda *options: lifted(functions.step(robot, *options)))
 
     def inverse_dynamics(self, q: Any, qd: Any, qdd: Any) -> Any:
-        """The efforts tau (..., n) that a motion requires."""
+        """Return the efforts tau (..., n) that a motion requires."""
         return self._inverse_dynamics(q, qd, qdd)
 
     def forward_dynamics(self, q: Any, qd: Any, tau: Any) -> Any:
-        """The accelerations qdd (..., n) that efforts cause."""
+        """Return the accelerations qdd (..., n) that efforts cause."""
         return self._forward_dynamics(q, qd, tau)
 
     def mass_matrix(self, q: Any) -> Any:
-        """The mass matrix (..., n, n)."""
+        """Return the mass matrix (..., n, n)."""
         return self._mass_matrix(q)
 
     def forward_kinematics(self, q: Any, link: str, reference: str | None = None) -> Any:
-        """The pose (..., 4, 4) of a link."""
+        """Return the pose (..., 4, 4) of a link."""
         return self._pose(link, reference)(q)
 
     def step(self, q: Any, qd: Any, effort: Any, dt: float, integrator: str = "semi_implicit_euler",
              friction: bool = False) -> tuple[Any, Any]:
-        """The state (q, qd) a time dt later; dt, integrator and friction are constants."""
+        """Return the state (q, qd) a time dt later; dt, integrator and friction are constants."""
         if not isinstance(dt, Real):
             raise ValueError(f"dt is a constant, and must be a number, not {checks.described(dt)}")
         return self._split(self._step(dt, integrator, bool(friction))(q, qd, effort))

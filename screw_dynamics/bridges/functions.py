@@ -61,7 +61,7 @@ def mass_matrix(robot: Robot) -> Function:
 
 
 def forward_kinematics(robot: Robot, link: str, reference: str | None = None) -> Function:
-    """The pose (4, 4) of a link of q; in a reference link's frame, if one is given."""
+    """Return the pose (4, 4) of a link of q; in a reference link's frame, if one is given."""
     robot.forward_kinematics(robot.neutral(), link, reference)      # refuses here, and not within a solver
 
     def derivatives(q):
@@ -76,7 +76,7 @@ def forward_kinematics(robot: Robot, link: str, reference: str | None = None) ->
 
 
 def step(robot: Robot, dt: float, integrator: str = "semi_implicit_euler", friction: bool = False) -> Function:
-    """The state (q, qd), (nq + n,), a time dt after q, qd, under efforts tau: Robot.step."""
+    """Return the state (q, qd), (nq + n,), a time dt after q, qd, under efforts tau: Robot.step."""
     n, nq = robot.n, robot.nq
     robot.step(robot.neutral(), np.zeros(n), np.zeros(n), dt, integrator, friction=friction, limits=False)    # as above
 

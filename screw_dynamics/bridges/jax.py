@@ -35,7 +35,7 @@ class JaxRobot(BridgedRobot):
 
 
 def _lifted(function: Function) -> Callable:
-    """A Function as one of JAX."""
+    """Return a Function as one of JAX."""
     name, sizes, shape, *_ = function
     axes = "ij"[:len(shape)]
 

@@ -19,10 +19,10 @@ Cflags: -I${includedir}
 
 
 def cmake(export: Export) -> str:
-    """The text of CMakeLists.txt."""
+    """Return the text of CMakeLists.txt."""
     return filled("c/build.cmake", {"title": export.title, "name": export.name, "NAME": export.name.upper()})
 
 
 def pkg_config(export: Export) -> str:
-    """The text of the file for pkg-config, which CMake completes."""
+    """Return the text of the file for pkg-config, which CMake completes."""
     return PKG_CONFIG.replace("<title>", export.title).replace("<name>", export.name)

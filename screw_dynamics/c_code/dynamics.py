@@ -21,7 +21,7 @@ def _choices(model: Model) -> Choice:
 
 
 def _by(entries: Sequence[Entry], own: int) -> dict[str, Way]:
-    """The ways by entries of the first `own` inputs."""
+    """Return the ways by entries of the first `own` inputs."""
     return {entry.name: lambda robot, *inputs, entry=entry: [robot.run(entry, *inputs[:own])] for entry in entries}
 
 
@@ -46,7 +46,7 @@ def _under(options):
 
 
 def accelerations_by(model: Model, options: Options) -> tuple[dict[str, Way], dict[str, str]]:
-    """The ways to accelerations from q, qd and tau, and what their symbols are."""
+    """Return the ways to accelerations from q, qd and tau, and what their symbols are."""
     entries = _choices(model).forward_dynamics
     if not options.external:
         return _by(entries, 3), _symbols(entries)
@@ -168,7 +168,7 @@ def forward_dynamics_derivatives(model: Model, options: Options) -> list[Functio
 
 
 def _three(name, summary, inputs, outputs, entry):
-    """A function of three matrices, which the algorithm and the method of the same name compute."""
+    """Return a function of three matrices, which the algorithm and the method of the same name compute."""
     return Function(name, summary, inputs, outputs,
                     {entry.name: lambda robot, *x: list(robot.run(entry, *x[:3]))}, _symbols([entry]))
 

@@ -79,14 +79,15 @@ def _is_ours(text):
 
 
 def texts(*arguments: Any) -> dict[str, str]:
-    """The files of an export {path: text}, the same bytes in each run; arguments as of `prepared`."""
+    """Return the files of an export {path: text}, the same bytes in each run; arguments as of `prepared`."""
     return _files(prepared(*arguments))
 
 
 def package_texts(robot: Any, ros2_control: str, name: str, quantities: Iterable[str] | None = None,
                   links: Iterable[str | Sequence[str]] | None = None, precision: str = "double",
                   external: Iterable[str] = (), payload: Iterable[str] = (), gravity: bool = False) -> dict[str, str]:
-    """The files of a package of ros2_control with that name {path: text}; those of `texts` are in a folder of it."""
+    """Return the files of a package of ros2_control with that name {path: text}; those of `texts` are in a folder of
+    it."""
     quantities = None if quantities is None else _several("quantities", quantities)
     external, payload = _several("external", external), _several("payload", payload)
     known_package(robot, ros2_control, _CPP, quantities, precision,
@@ -96,7 +97,7 @@ def package_texts(robot: Any, ros2_control: str, name: str, quantities: Iterable
 
 
 def _files(export: Export) -> dict[str, str]:
-    """The files of an export alone."""
+    """Return the files of an export alone."""
     return {path.format(export.name): text(export) for path, text in FILES.items()}
 
 
@@ -104,7 +105,7 @@ def prepared(robot: Any, name: str, quantities: Iterable[str] | None = None,
              links: Iterable[str | Sequence[str]] | None = None, precision: str = "double",
              external: Iterable[str] = (), payload: Iterable[str] = (), gravity: bool = False, loops: bool = True
              ) -> Export:
-    """The Export of what was asked for; loops: over bodies, where straight lines are too long. Raises ValueError
+    """Return the Export of what was asked for; loops: over bodies, where straight lines are too long. Raises ValueError
     naming what cannot be exported."""
     fit = isinstance(name, str) and re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", name)
     if not fit or name in KEYWORDS | _CPP:
@@ -131,7 +132,7 @@ def prepared(robot: Any, name: str, quantities: Iterable[str] | None = None,
 
 
 def _straight(robot, function: Function, loops: bool) -> Straight | Looped:
-    """The straight lines of a function, or its loops where these are too long. Raises ValueError if there are
+    """Return the straight lines of a function, or its loops where these are too long. Raises ValueError if there are
     neither."""
     inputs = {x.name: x.shape for x in function.inputs}
     try:

@@ -45,33 +45,33 @@ class Options(NamedTuple):
 
 
 def configuration(model: Model) -> Array:
-    """The argument q."""
+    """Return the argument q."""
     return Array("q", (model.nq,), "configuration, rad or m")
 
 
 def per_coordinate(model: Model, name: str, meaning: str) -> Array:
-    """An argument or result with a number for each coordinate."""
+    """Return an argument or result with a number for each coordinate."""
     return Array(name, (model.n,), meaning)
 
 
 def velocities(model: Model) -> Array:
-    """The argument qd."""
+    """Return the argument qd."""
     return per_coordinate(model, "qd", "velocities, rad/s or m/s")
 
 
 def accelerations(model: Model) -> Array:
-    """The argument or result qdd."""
+    """Return the argument or result qdd."""
     return per_coordinate(model, "qdd", "accelerations, rad/s^2 or m/s^2")
 
 
 def efforts(model: Model, meaning: str = "efforts") -> Array:
-    """The argument or result tau."""
+    """Return the argument or result tau."""
     return per_coordinate(model, "tau", f"{meaning}, N m or N")
 
 
 def at_run_time(options: Options, external: bool = True, gravity: bool = True) -> tuple[Array, ...]:
-    """The further arguments that options bring to a function that depends on masses, and if so on external wrenches and
-    gravity."""
+    """Return the further arguments that options bring to a function that depends on masses, and if so on external
+    wrenches and gravity."""
     found = [Array(f"external_{link}", (6,), f"external wrench on {link}: torque (N m) about its origin and force (N), "
                    "in its frame") for link in options.external if external]
     if gravity and options.gravity:

@@ -13,7 +13,7 @@ them."""
 
 
 def header(export: Export) -> str:
-    """The text of the header."""
+    """Return the text of the header."""
     robot, name, upper = export.robot, export.name, export.name.upper()
     gravity = ", ".join(f"{x:g}" for x in robot.gravity)
     run_time = ", unless a function takes it" if any(

@@ -12,7 +12,7 @@ TWIST = {"body": "measured and resolved in the link's frame", "spatial": "in the
 
 
 def forward_kinematics(model: Model, options: Options) -> list[Function]:
-    """The poses of links."""
+    """Return the poses of links."""
     found = {}
     for link, _, reference in options.links:
         pose = Array("pose", (4, 4), "homogeneous matrix [R p; 0 1], m")
@@ -23,27 +23,27 @@ def forward_kinematics(model: Model, options: Options) -> list[Function]:
 
 
 def jacobian(model: Model, options: Options) -> list[Function]:
-    """The Jacobians of links."""
+    """Return the Jacobians of links."""
     return _of_links("jacobian", "the Jacobian", JACOBIAN, (configuration(model),),
                      Array("J", (6, model.n), "J qd is its twist, angular part first,"), model, options)
 
 
 def jacobian_derivative(model: Model, options: Options) -> list[Function]:
-    """The time derivatives of the Jacobians of links."""
+    """Return the time derivatives of the Jacobians of links."""
     return _of_links("jacobian_derivative", "the time derivative of the Jacobian", JACOBIAN_DERIVATIVE,
                      (configuration(model), velocities(model)),
                      Array("Jd", (6, model.n), "time derivative along qd; twists"), model, options)
 
 
 def _of_links(quantity, what, entry, inputs, output, model, options):
-    """A function for each link; the output says at last how its twists are resolved."""
+    """Return a function for each link; the output says at last how its twists are resolved."""
     return [_function(quantity, link, representation, reference, model, f"{what} of {link} relative to {reference}",
                       inputs, output._replace(meaning=f"{output.meaning} {TWIST[representation]}"), entry,
                       representation) for link, representation, reference in options.links]
 
 
 def _function(quantity, link, representation, reference, model, summary, inputs, output, entry, twist):
-    """The function of one link; its name tells what is not the default."""
+    """Return the function of one link; its name tells what is not the default."""
     name = "_".join([quantity, link, *([representation] * (representation not in ("", "body"))),
                      *(["in", reference] * (reference != model.root))])
 

@@ -42,29 +42,29 @@ class Export:
                 f"{self.dialect.scalar} precision; printed by screw_dynamics {self.version}, not to be edited.")
 
     def called(self, function: Function) -> str:
-        """The name of a function in C."""
+        """Return the name of a function in C."""
         return f"{self.name}_{identifier(function.name)}"
 
     def prototype(self, function: Function) -> str:
-        """The declaration of a function, without its semicolon."""
+        """Return the declaration of a function, without its semicolon."""
         arguments = [self.declared(x, "const ") for x in function.inputs] + [self.declared(x) for x in function.outputs]
         return f"void {self.called(function)}({', '.join(arguments)})"
 
     def declared(self, x: Array, const: str = "") -> str:
-        """An argument as a declaration."""
+        """Return an argument as a declaration."""
         text = (f"{self.dialect.scalar} {identifier(x.name)}" if x.shape == () else
                 f"{const}{self.dialect.scalar} {identifier(x.name)}[{x.size}]")
         return text.replace(" ", UNBROKEN)
 
     def meanings(self, function: Function) -> Iterator[str]:
-        """A line for each argument and result: what it is."""
+        """Yield a line for each argument and result: what it is."""
         for x in (*function.inputs, *function.outputs):
             size = "" if x.shape == () else f" ({' x '.join(map(str, x.shape))}, row after row)" if len(x.shape) > 1 \
                 else f" ({x.size})"
             yield f"{'in ' if x in function.inputs else 'out'} {identifier(x.name)}{size}: {x.meaning}"
 
     def kind_of(self, joint: str) -> str:
-        """The kind of a joint, and of one on a group what its numbers are."""
+        """Return the kind of a joint, and of one on a group what its numbers are."""
         kind = self.robot.model.kind_of(joint)
         if kind not in GROUPS:
             return kind
@@ -89,7 +89,7 @@ def _count(n, one):
 
 
 def block(paragraphs: Iterable[str], hang: str = "  ") -> list[str]:
-    """A comment of some paragraphs, each in lines that are not too long."""
+    """Return a comment of some paragraphs, each in lines that are not too long."""
     lines = [line for text in paragraphs
              for line in textwrap.wrap(comment(text), 115, subsequent_indent=hang, break_on_hyphens=False) or [""]]
     return [f"{'/*' if i == 0 else ' *'} {line}".rstrip() for i, line in enumerate(lines)] + [" */"]

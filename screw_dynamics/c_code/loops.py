@@ -86,8 +86,8 @@ class _Tree(TracedRobot):
 
 def loops_of(ways: Mapping[str, Way], inputs: Mapping[str, tuple[int, ...]], outputs: Mapping[str, tuple[int, ...]],
              robot: Any) -> Looped | None:
-    """The loops of the way that takes the fewest operations; inputs and outputs {name: shape}. None where some have
-    other than a number for each joint, where joints are on groups or share a coordinate, and where no way is loops
+    """Return the loops of the way that takes the fewest operations; inputs and outputs {name: shape}. None where some
+    have other than a number for each joint, where joints are on groups or share a coordinate, and where no way is loops
     alone."""
     model = robot.model
     per_joint = all(shape == (model.n,) for shape in (*inputs.values(), *outputs.values()))
@@ -106,7 +106,7 @@ def loops_of(ways: Mapping[str, Way], inputs: Mapping[str, tuple[int, ...]], out
 
 
 def _looped(name, way, inputs, outputs, links, constants):
-    """The loops of one way; constants: of `_symbolic`."""
+    """Return the loops of one way; constants: of `_symbolic`."""
     trace, table = Trace(), {}
     tree = _Tree([links[0], *(_symbolic(links[1:], slot, trace, table, constants)
                               for slot in range(1, len(PARENTS) + 1))], trace)
@@ -135,7 +135,7 @@ def _looped(name, way, inputs, outputs, links, constants):
 
 
 def _symbolic(links, slot, trace, table, constants):
-    """A link of the tree: numbers that all links share, if they are to be constants, and zeros in any case; and
+    """Return a link of the tree: numbers that all links share, if they are to be constants, and zeros in any case; and
     symbols, of which `table` gets the values {name: [of each link]}."""
     parts = {}
     for field in ("X", "M", "E", "armature"):
@@ -217,8 +217,8 @@ def _signed(x, sign):
 
 
 def _loop(part, results, made, kept):
-    """The Loop of a part that writes these results, (place, number) each, and what of the table is kept; made {name of
-    a number: its operation}."""
+    """Return the Loop of a part that writes these results, (place, number) each, and what of the table is kept; made
+    {name of a number: its operation}."""
     own = {name for operation in part.operations for name in operation.names}
     written = [(f"{HELD[slot]}->{number}", x) for (slot, number), x in part.new.items()
                if slot in HELD and number in kept] + results

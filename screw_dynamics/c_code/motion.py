@@ -26,7 +26,7 @@ def friction_torque(model: Model, options: Options) -> list[Function]:
 
 
 def drive_torque(model: Model, options: Options) -> list[Function]:
-    """The efforts of springs and windings of drives, and of the robot's own forces but friction."""
+    """Return the efforts of springs and windings of drives, and of the robot's own forces but friction."""
     def way(robot, q, qd):
         return [robot.efforts_of(of_model(model, friction=False), q, qd)]
     return [Function("drive_torque", "the efforts of springs and windings of drives, on joints and on motors, and of "
@@ -36,7 +36,7 @@ def drive_torque(model: Model, options: Options) -> list[Function]:
 
 
 def step(model: Model, options: Options) -> list[Function]:
-    """A step of semi-implicit Euler."""
+    """Return a step of semi-implicit Euler."""
     for element in of_model(model, friction=False):
         raise ValueError(f"step: the robot has {element}, of its own or of a drive, which acts in every motion, and no "
                          "exported function has it")

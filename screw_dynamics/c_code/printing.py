@@ -40,7 +40,7 @@ class Dialect(NamedTuple):
     in_place: bool = True
 
     def number(self, x: float) -> str:
-        """A number as a literal."""
+        """Return a number as a literal."""
         if not np.isfinite(x):
             raise ValueError(f"a number is {x}, of inertias that are too large or too small")
         if self.scalar == "double":
@@ -52,7 +52,7 @@ class Dialect(NamedTuple):
         return f"{single!s}f"
 
     def function(self, name: str) -> str:
-        """The name of a function of the C library, of sqrt, sin or cos."""
+        """Return the name of a function of the C library, of sqrt, sin or cos."""
         return name if self.scalar == "double" else f"{name}f"
 
 
@@ -64,7 +64,7 @@ class Expression(NamedTuple):
     reads: bool = False
 
     def within(self, precedence: int) -> str:
-        """The text as an operand of what binds as strongly as this."""
+        """Return the text as an operand of what binds as strongly as this."""
         return self.text if self.precedence >= precedence else f"({self.text})"
 
 
@@ -142,7 +142,7 @@ class Statements:
                 self._known[name] = self._variable(named or "t", expression)
 
     def _variable(self, name, expression):
-        """A variable of this name, or of one like it."""
+        """Return a variable of this name, or of one like it."""
         self._tell_section()
         found = name
         while found in self._taken:
@@ -176,7 +176,7 @@ class Statements:
         return Expression(f"{self.dialect.function(symbol)}({operands[0].text})", ATOM, reads)
 
     def _operand(self, text):
-        """A name, its negative, or a number."""
+        """Return a name, its negative, or a number."""
         known = self._known.get(text.lstrip("-"))
         if known is None:
             x = float(text)
@@ -213,7 +213,7 @@ class Statements:
 
 
 def wrapped(text: str, width: int = WIDTH - 2) -> list[str]:
-    """A statement in lines that are not too long."""
+    """Return a statement in lines that are not too long."""
     if len(text) > width:
         lines = textwrap.wrap(text, width, subsequent_indent="    ", break_long_words=False, break_on_hyphens=False)
     else:
@@ -222,13 +222,13 @@ def wrapped(text: str, width: int = WIDTH - 2) -> list[str]:
 
 
 def _names_in(operation: Operation) -> list[str]:
-    """The names of the operands."""
+    """Return the names of the operands."""
     return [name for operand in operation.operands for name in NAMED.findall(operand)]
 
 
 def _by_operation(results):
-    """The results that are constants; and the others by the operations that compute them: a number that is written at
-    once needs no register any more."""
+    """Return the results that are constants; and the others by the operations that compute them: a number that is
+    written at once needs no register any more."""
     constants, found = [], {}
     for place, x in results:
         (found.setdefault(x.name, []) if isinstance(x, Traced) else constants).append((place, x))
@@ -236,7 +236,7 @@ def _by_operation(results):
 
 
 def _sections(notes: Notes):
-    """A function for the section of an operation by its place in the trace."""
+    """Return a function for the section of an operation by its place in the trace."""
     starts = [start for start, _ in notes.sections]
 
     def of(place):
@@ -246,8 +246,8 @@ def _sections(notes: Notes):
 
 
 def in_order(angles: Sequence[str]) -> list[str]:
-    """The angles, in the order of the coordinates that they are, if they are that; then with those between, if they are
-    few, so that s[2] is the sine of q[2]."""
+    """Return the angles, in the order of the coordinates that they are, if they are that; then with those between, if
+    they are few, so that s[2] is the sine of q[2]."""
     places = [re.fullmatch(r"q\[(\d+)\]", text) for text in angles]
     if not all(places):
         return list(angles)
@@ -264,7 +264,7 @@ def padded(count: int, scalar: str) -> int:
 
 
 def identifier(name: str) -> str:
-    """A name as one of C."""
+    """Return a name as one of C."""
     found = re.sub(r"\W", "_", name, flags=re.ASCII)
     return f"_{found}" if found[:1].isdigit() else found
 

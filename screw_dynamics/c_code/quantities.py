@@ -32,6 +32,6 @@ OF_LINKS = "forward_kinematics", "jacobian", "jacobian_derivative"
 
 
 def functions_of(model: Model, quantities: Sequence[str], options: Options) -> list[Function]:
-    """The functions of quantities for a robot, in the order of QUANTITIES."""
+    """Return the functions of quantities for a robot, in the order of QUANTITIES."""
     wanted = {checks.one_of("quantity", name, QUANTITIES) for name in quantities}
     return [function for name, make in QUANTITIES.items() if name in wanted for function in make(model, options)]

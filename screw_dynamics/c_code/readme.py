@@ -7,7 +7,7 @@ from .template import filled
 
 
 def readme(export: Export) -> str:
-    """The text of README.md."""
+    """Return the text of README.md."""
     robot = export.robot
     joints = [f"| {joint} | {_places(robot.q_slices[joint])} | {_places(robot.v_slices[joint])} | "
               f"{export.kind_of(joint)} |" for joint in robot.joint_names]

@@ -90,7 +90,8 @@ def recorded(export: Export) -> Iterator[Recorded]:
 
 
 def _values(robot, function, way, inputs) -> list[np.ndarray] | None:
-    """The results of a function, by another way than this where there are several; None where they are not finite."""
+    """Return the results of a function, by another way than this where there are several; None where they are not
+    finite."""
     named = dict(zip((x.name for x in function.inputs), inputs, strict=True))
     try:
         values = evaluated(function.ways, named, robot, way)
@@ -111,7 +112,8 @@ def _noise(robot, function, way, inputs, values) -> np.ndarray:
 
 
 def values_header(export: Export) -> str:
-    """The header of recorded values: of each function the number of states, and tables of arguments and results."""
+    """Return the header of recorded values: of each function the number of states, and tables of arguments and
+    results."""
     lines = block([export.title, "Inputs and results, recorded from the package's algorithms in Python; in the last "
                    "state there are angles of many turns; and how far results may be off, relative to their largest "
                    "number or to 1."], hang="")
@@ -130,7 +132,7 @@ def values_header(export: Export) -> str:
 
 
 def _table(export, name, arrays: Sequence[np.ndarray], size):
-    """A table of C, a row for each state."""
+    """Yield a table of C, a row for each state."""
     yield f"static const {export.dialect.scalar} {name}[{len(arrays)}][{size}] = {{"
     for array in arrays:
         texts = [export.dialect.number(float(x)) for x in np.ravel(array)]
@@ -141,7 +143,7 @@ def _table(export, name, arrays: Sequence[np.ndarray], size):
 
 
 def call(export: Export, function: Function, state: str) -> str:
-    """The call of a function in C with the inputs of a state."""
+    """Return the call of a function in C with the inputs of a state."""
     name = identifier(function.name)
     inputs = [f"{name}_{identifier(x.name)}[{state}]{'[0]' * (x.shape == ())}" for x in function.inputs]
     return f"{export.called(function)}({', '.join((*inputs, *(identifier(x.name) for x in function.outputs)))})"

@@ -48,7 +48,7 @@ def known_package(robot: Any, name: str, taken: Iterable[str], quantities: Seque
 
 
 def package(export: Export, name: str) -> dict[str, str]:
-    """The files of a package around an export {path: text}, without the export's own."""
+    """Return the files of a package around an export {path: text}, without the export's own."""
     if export.name in (name, f"{name}_controller", f"{name}_solver"):
         raise ValueError(f"name {export.name!r} is that of package {name!r} or of a library of it: take another")
     parts = {"title": export.title, "name": export.name, "NAME": export.name.upper(), "package": name,
@@ -71,12 +71,12 @@ def _of_robot(robot) -> dict[str, str]:
 
 
 def _in_yaml(text):
-    """A text within quotes, what is no plain character by its number."""
+    """Return a text within quotes, what is no plain character by its number."""
     plain = set(map(chr, range(32, 127))) - set('"\\')
     return '"' + "".join(x if x in plain else f"\\U{ord(x):08x}" for x in text) + '"'
 
 
 def _without_long_lines(text):
-    """A text whose constants of C++ are in lines that are not too long."""
+    """Return a text whose constants of C++ are in lines that are not too long."""
     return "".join(f"{part}\n" for line in text.splitlines()
                    for part in (wrapped(line, WIDTH) if line.startswith("constexpr") else [line]))

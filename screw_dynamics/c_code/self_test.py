@@ -17,7 +17,7 @@ int main(void) {
 
 
 def self_test(export: Export) -> str:
-    """The text of the test."""
+    """Return the text of the test."""
     scalar, number = export.dialect.scalar, export.dialect.number
     lines = block([export.title, "Compares each function with recorded values; 0 if all are the same to rounding."],
                   hang="")
@@ -30,7 +30,7 @@ def self_test(export: Export) -> str:
 
 
 def _test(export, function: Function) -> Iterator[str]:
-    """The test of a function."""
+    """Yield the test of a function."""
     name = identifier(function.name)
     yield f"static void test_{name}(void) {{"
     yield f"  for (int k = 0; k < {name}_states; k++) {{"

@@ -21,7 +21,7 @@ _COSINE = {"double": (4.16666666666666019037e-02, -1.38888888888741095749e-03, 2
 
 
 def sines_and_cosines(dialect: Dialect) -> Iterator[str]:
-    """The lines of the function."""
+    """Yield the lines of the function."""
     scalar, literal = dialect.scalar, dialect.number
     limit = LIMIT if scalar == "double" else SINGLE_LIMIT
     bound, zero, half, one = map(literal, (limit, 0.0, 0.5, 1.0))
@@ -64,12 +64,12 @@ def sines_and_cosines(dialect: Dialect) -> Iterator[str]:
 
 
 def _statement(text):
-    """A statement in the loop, in lines that are not too long."""
+    """Return a statement in the loop, in lines that are not too long."""
     return (f"    {line}" for line in wrapped(text, 114))
 
 
 def _horner(coefficients, literal):
-    """A polynomial in z: a - z * (b - z * c) where the signs alternate."""
+    """Return a polynomial in z: a - z * (b - z * c) where the signs alternate."""
     last, *others = reversed(coefficients)
     text = literal(abs(last))
     for this, after in zip(others, (last, *others), strict=False):

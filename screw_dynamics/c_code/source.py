@@ -10,7 +10,7 @@ from .tracing import Straight
 
 
 def source(export: Export) -> str:
-    """The text of the source."""
+    """Return the text of the source."""
     functions = []
     for function, straight in export.functions:
         with printed(function):
@@ -26,7 +26,7 @@ def source(export: Export) -> str:
 
 
 def definition(export: Export, function: Function, straight: Straight) -> list[str]:
-    """The definition of a function."""
+    """Return the definition of a function."""
     model, inputs = export.robot.model, [identifier(x.name) for x in function.inputs]
     bodies = {0: f"The world, {comment(model.root)}"}
     for slot, (body, joint) in enumerate(zip(model.body_names, model.body_joints, strict=True), start=1):
@@ -51,7 +51,7 @@ def definition(export: Export, function: Function, straight: Straight) -> list[s
 
 
 def names(export: Export) -> list[str]:
-    """The definition of the names of joints."""
+    """Return the definition of the names of joints."""
     quoted = [f'"{_quoted(joint)}"' for joint in export.robot.joint_names]
     upper = export.name.upper()
     lines = (f"  {text}," for text in quoted)
@@ -59,6 +59,6 @@ def names(export: Export) -> list[str]:
 
 
 def _quoted(text):
-    """A text within quotes, byte by byte: what is no plain character by its number."""
+    """Return a text within quotes, byte by byte: what is no plain character by its number."""
     plain = set(range(32, 127)) - set(b'"\\?')
     return "".join(chr(byte) if byte in plain else f"\\{byte:03o}" for byte in text.encode())

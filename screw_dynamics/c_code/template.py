@@ -8,8 +8,8 @@ _NAME = re.compile(r"@(\w+)@")
 
 
 def filled(path: str, parts: Mapping[str, str]) -> str:
-    """The text of templates/path with parts[name] for each @name@; what a part itself says stays. ValueError has the
-    names of which there is no part."""
+    """Return the text of templates/path with parts[name] for each @name@; what a part itself says stays. ValueError has
+    the names of which there is no part."""
     text = (_FOLDER / path).read_text(encoding="utf-8")
     if left := sorted(set(_NAME.findall(text)) - set(parts)):
         raise ValueError(f"template {path}: nothing to fill in for {', '.join(f'@{name}@' for name in left)}")

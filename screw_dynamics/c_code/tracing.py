@@ -84,7 +84,7 @@ class _Written(list):
 
 
 def paths(x: Any, path: str = "") -> list[tuple[str, Any]]:
-    """The numbers in a value with their places: V.angular.x is angular_x, R.x.y xy."""
+    """Return the numbers in a value with their places: V.angular.x is angular_x, R.x.y xy."""
     if not isinstance(x, tuple):
         return [(path, x)]
     found = []
@@ -146,12 +146,12 @@ class TracedRobot:
                       [link.coordinate for link in self.links])
 
     def target(self, link: str, representation: str, reference: str) -> Target:
-        """The Target of a link and a reference link."""
+        """Return the Target of a link and a reference link."""
         return Target(self._frame_of[link], self._frame_of[reference], REPRESENTATIONS.index(representation))
 
     def run(self, entry: Entry, *inputs: Sequence, target: Target | None = None,
             weightless: bool = False) -> np.ndarray:
-        """The result of an algorithm; weightless: without gravity."""
+        """Return the result of an algorithm; weightless: without gravity."""
         links = list(self.links)
         if weightless:
             links[0] = links[0]._replace(X=zero(Twist, 0.0))
@@ -160,7 +160,7 @@ class TracedRobot:
                            watched=self.notes.watched)
 
     def efforts_of(self, elements: Sequence[Element], q: Sequence, qd: Sequence) -> np.ndarray:
-        """The joint efforts (n,) that force elements are equivalent to at the time 0."""
+        """Return the joint efforts (n,) that force elements are equivalent to at the time 0."""
         laws, efforts = rows_by_law(self.model, self.frames, elements), np.full((TERMS, len(qd)), 0.0, dtype=object)
         links, bodies = columns(type(self.links[0]), self.links), table(Bodies, None, len(self.links))
         p = packed(laws.values())
@@ -200,9 +200,9 @@ Way = Callable[..., list[np.ndarray]]         # way(robot, *inputs): the results
 
 def shortest(ways: Mapping[str, Way], inputs: Mapping[str, tuple[int, ...]], texts: Mapping[str, str], robot: Any,
              longest: int) -> Straight:
-    """The Straight lines of the way of a robot that takes the fewest operations; inputs {name: shape}, texts {name: how
-    C reads its numbers}. Raises TooLong if all of them have more than `longest`, and ZeroDivisionError if one has to
-    divide by 0."""
+    """Return the Straight lines of the way of a robot that takes the fewest operations; inputs {name: shape}, texts
+    {name: how C reads its numbers}. Raises TooLong if all of them have more than `longest`, and ZeroDivisionError if
+    one has to divide by 0."""
     found, failure = [], TooLong()
     for name, way in ways.items():
         try:
@@ -215,7 +215,7 @@ def shortest(ways: Mapping[str, Way], inputs: Mapping[str, tuple[int, ...]], tex
 
 
 def _straight(name, way, inputs, texts, robot, longest):
-    """The Straight lines of one way."""
+    """Return the Straight lines of one way."""
     trace = Trace(NEEDLESS * longest)
     arguments = {}
     for argument, shape in inputs.items():
@@ -232,7 +232,8 @@ def _straight(name, way, inputs, texts, robot, longest):
 
 
 def evaluated(ways: Mapping[str, Way], inputs: Mapping[str, np.ndarray], robot: Any, but: str) -> list[np.ndarray]:
-    """The results of a function by the algorithms on floats, by another way than `but` where there are several."""
+    """Return the results of a function by the algorithms on floats, by another way than `but` where there are
+    several."""
     way = next((way for name, way in ways.items() if name != but), ways[but])
     arguments = {}
     for name, x in inputs.items():

@@ -10,7 +10,7 @@ C, which take pointers. A function of several results returns a tuple: auto [q_n
 
 
 def wrapper(export: Export) -> str:
-    """The text of the header."""
+    """Return the text of the header."""
     name, upper, robot = export.name, export.name.upper(), export.robot
     lines = [*block([export.title, ABOUT.replace("\n", " ")], hang=""), f"#ifndef {upper}_HPP",
              f"#define {upper}_HPP", "",
@@ -30,14 +30,14 @@ def wrapper(export: Export) -> str:
 
 
 def _on_arrays(export: Export, function: Function) -> Iterator[str]:
-    """A function on std::array."""
+    """Return a function on std::array."""
     def kind(x: Array) -> str:
         return export.dialect.scalar if x.shape == () else f"std::array<{export.dialect.scalar}, {x.size}>"
     return _function(export, function, kind, lambda x: f"const {kind(x)} &")
 
 
 def _on_matrices(export: Export, function: Function) -> Iterator[str]:
-    """A function on matrices of Eigen."""
+    """Return a function on matrices of Eigen."""
     def kind(x: Array) -> str:
         rows, columns = (*x.shape, 1)[:2]
         return f"Matrix<{rows}, {columns}>"
@@ -45,7 +45,8 @@ def _on_matrices(export: Export, function: Function) -> Iterator[str]:
 
 
 def _function(export, function, kind, reference):
-    """A function that calls the one of C: kind(x) is the type of a result, reference(x) how an argument is taken."""
+    """Yield a function that calls the one of C: kind(x) is the type of a result, reference(x) how an argument is
+    taken."""
     name, scalar = identifier(function.name), export.dialect.scalar
     arguments = [f"{scalar} {identifier(x.name)}" if x.shape == () else f"{reference(x)}{identifier(x.name)}"
                  for x in function.inputs]

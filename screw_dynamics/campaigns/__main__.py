@@ -57,7 +57,7 @@ def _replay(campaign, index, path):
 
 
 def _arrays(motion):
-    """The arrays of a motion by name."""
+    """Return the arrays of a motion by name."""
     if isinstance(motion, dict):
         return {str(name): x for name, x in motion.items()}
     if isinstance(motion, tuple):

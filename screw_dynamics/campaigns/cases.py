@@ -94,14 +94,14 @@ class Replay(NamedTuple):
 
 
 def generator(seed: int, index: int) -> np.random.Generator:
-    """The random numbers of a case, which depend on nothing but these two."""
+    """Return the random numbers of a case, which depend on nothing but these two."""
     return np.random.default_rng([seed, index])
 
 
 def run(scenario: Callable, properties: Mapping[str, Callable], values: Mapping[str, Any], seed: int,
         index: int) -> tuple[Any, Case]:
-    """The motion of a case, None if the scenario raised an error, and what it came to. NoVerdict where this package
-    broke."""
+    """Return the motion of a case, None if the scenario raised an error, and what it came to. NoVerdict where this
+    package broke."""
     started = time.perf_counter()
     motion, margins, holds = None, dict.fromkeys(properties, np.nan), dict.fromkeys(properties, False)
     error = trace = digest = ""
@@ -137,7 +137,8 @@ def _is_ours(problem):
 
 
 def _given(values):
-    """The values of parameters as attributes; what is in containers as a copy, as the next case has the same choice."""
+    """Return the values of parameters as attributes; what is in containers as a copy, as the next case has the same
+    choice."""
     return SimpleNamespace(**{name: deepcopy(x) if isinstance(x, CONTAINERS) else x for name, x in values.items()})
 
 

@@ -35,7 +35,8 @@ DESIGNS = {"latin_hypercube": latin_hypercube, "sobol": sobol, "random": random,
 
 
 def shares(parameters: Sequence[Parameter], design: str, count: int, seed: int, levels: int) -> np.ndarray:
-    """The shares (cases, d) of a design; those of a grid are all combinations, the last parameter changing fastest."""
+    """Return the shares (cases, d) of a design; those of a grid are all combinations, the last parameter changing
+    fastest."""
     if checks.one_of("design", design, DESIGNS) != "grid":
         return _points(design, len(parameters), count, seed)
     if (total := prod(parameter.count(levels) for parameter in parameters)) > LARGEST:
@@ -47,7 +48,7 @@ def shares(parameters: Sequence[Parameter], design: str, count: int, seed: int, 
 
 @lru_cache(4)
 def _points(design, d, count, seed):
-    """The points of a design: the cases of a test ask for them one by one."""
+    """Return the points of a design: the cases of a test ask for them one by one."""
     found = DESIGNS[design](d, count, seed)
     found.flags.writeable = False
     return found

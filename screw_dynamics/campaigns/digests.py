@@ -13,8 +13,8 @@ import numpy as np
 
 
 def digest_of(motion: Any) -> str:
-    """A hash of the bits of a motion: of all arrays and numbers in it, in nested tuples, lists, dicts and dataclasses;
-    what its method digest() says, if it has one; "" if it holds something else."""
+    """Return a hash of the bits of a motion: of all arrays and numbers in it, in nested tuples, lists, dicts and
+    dataclasses; what its method digest() says, if it has one; "" if it holds something else."""
     found = hashlib.sha256()
     return found.hexdigest()[:32] if _add(found, motion) else ""
 
@@ -41,8 +41,8 @@ def _add(found, x):
 
 
 def source_of(function: Any, within: tuple[int, ...] = ()) -> str:
-    """A hash of the source of a function, of its name if there is none, and of what is bound to it, as far as that has
-    bits or is a function. within: ids of functions to which this one is bound, not to go in circles."""
+    """Return a hash of the source of a function, of its name if there is none, and of what is bound to it, as far as
+    that has bits or is a function. within: ids of functions to which this one is bound, not to go in circles."""
     kind = function if hasattr(function, "__qualname__") else type(function)
     try:
         text = inspect.getsource(kind)

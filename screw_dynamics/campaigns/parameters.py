@@ -58,12 +58,13 @@ class Parameter(NamedTuple):
         return f"{self.distribution.dist.name}({named})"
 
     def digest(self) -> str:
-        """A hash of its choices, as far as these have bits, or of some values of what else it varies over."""
+        """Return a hash of its choices, as far as these have bits, or of some values of what else it varies over."""
         return digest_of(self.choices if self.choices is not None else [self.at(u) for u in SAMPLED])
 
 
 def parameters_of(given: Mapping[str, Any]) -> tuple[Parameter, ...]:
-    """The parameters {name: (low, high), a list or range of choices, or a frozen distribution of scipy.stats}."""
+    """Return the parameters {name: (low, high), a list or range of choices, or a frozen distribution of
+    scipy.stats}."""
     if not isinstance(given, Mapping) or not given:
         raise ValueError(f"parameters {checks.described(given)} must be {{name: range, choices or distribution}}, with "
                          "at least one")

@@ -48,14 +48,14 @@ class Plan:
         return designs.shares(self.parameters, self.design, self.count, self.seed, self.levels)
 
     def values(self, index: int) -> dict[str, Any]:
-        """The values of the parameters in a case."""
+        """Return the values of the parameters in a case."""
         if not -1 < checks.whole("index", index, 0) < self.count:
             raise ValueError(f"index {index}: the campaign has {self.count} cases, from 0 on")
         return {parameter.name: parameter.at(u)
                 for parameter, u in zip(self.parameters, self.shares[index], strict=True)}
 
     def run(self, index: int) -> tuple[Any, cases.Case]:
-        """The motion of a case, and what it came to."""
+        """Return the motion of a case, and what it came to."""
         return cases.run(self.scenario, self.properties, self.values(index), self.seed, index)
 
     def in_words(self) -> dict[str, str]:
@@ -82,8 +82,8 @@ class Plan:
 
 
 def kept(folder: Path) -> Plan:
-    """The plan in a folder, which is code: only from somebody whom you trust. Modules are looked for where they were
-    found when it was written, too."""
+    """Return the plan in a folder, which is code: only from somebody whom you trust. Modules are looked for where they
+    were found when it was written, too."""
     try:
         found = pickle.loads((folder / FILE).read_bytes())
     except FileNotFoundError:
@@ -94,7 +94,7 @@ def kept(folder: Path) -> Plan:
 
 @lru_cache(4)
 def kept_once(folder: str, identity: str) -> Plan:
-    """The plan in a folder, which a worker reads once."""
+    """Return the plan in a folder, which a worker reads once."""
     return kept(Path(folder))
 
 

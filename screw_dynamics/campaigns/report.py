@@ -22,7 +22,7 @@ def write_report(campaign: Any, path: Path) -> None:
 
 
 def page(campaign: Any) -> Page:
-    """The page of a Campaign."""
+    """Return the page of a Campaign."""
     found, plan = Page("Campaign"), campaign.plan
     failed, (share, low, high) = campaign.failures, campaign.probability_of_failure()
     said = f"{len(failed)} of {len(campaign)} cases failed, {share:.4g}"
@@ -59,7 +59,7 @@ def _property(campaign, name):
 
 
 def _failure(campaign, case):
-    """A case that failed: its parameters, why, and the command that runs it again."""
+    """Return a case that failed: its parameters, why, and the command that runs it again."""
     why = case.error or ", ".join(name if np.isnan(case.margins[name]) else f"{name} {case.margins[name]:.4g}"
                                   for name, holds in case.holds.items() if not holds)
     return {"case": case.index, "parameters": ", ".join(f"{name}={_short(x)}" for name, x in case.parameters.items()),

@@ -106,7 +106,7 @@ def campaign(scenario: Callable, parameters: Mapping[str, Any], properties: Mapp
 
 
 def _on_workers(each, plan, folder, together, how):
-    """The cases, run by each()."""
+    """Return the cases, run by each()."""
     items = [(first, min(first + together, plan.count)) for first in range(0, plan.count, together)]
     rows = each(run_some, items, folder / PARTS, {"folder": str(folder), "identity": str(plan.in_words())}, **how)
     found = []
@@ -129,7 +129,8 @@ def run_some(item: tuple[int, int], folder: str, identity: str) -> dict[str, Any
 
 
 def _packed(case):
-    """A case as a list that JSON holds exactly; values of parameters, which may be anything, follow from the plan."""
+    """Return a case as a list that JSON holds exactly; values of parameters, which may be anything, follow from the
+    plan."""
     return [case.index, list(case.margins), list(case.margins.values()), [case.holds[name] for name in case.margins],
             case.error, case.trace, case.digest, case.seconds]
 
@@ -141,7 +142,7 @@ def _unpacked(packed):
 
 
 def _lost(plan, index, error, first, last):
-    """A case whose worker died or ran out of time, with the others of its task."""
+    """Return a case whose worker died or ran out of time, with the others of its task."""
     among = f" (one of the cases {first} to {last - 1} of its task)" if last - first > 1 else ""
     names = plan.properties
     return Case(index, {}, dict.fromkeys(names, float("nan")), dict.fromkeys(names, False), f"{error}{among}", "", "",

@@ -17,7 +17,7 @@ MOST = 2 ** 44          # numbers of 8 bytes: what the addresses of a process re
 
 # ------------------------------------------------------------------------------------------------- arrays
 def real_numbers(name: str, x: Any, *shape: int) -> np.ndarray:
-    """An array-like (..., *shape) of real numbers, none of them masked, as an array."""
+    """Return an array-like (..., *shape) of real numbers, none of them masked, as an array."""
     if type(x) is not np.ndarray:
         plain(name, x)
     try:
@@ -34,7 +34,7 @@ def real_numbers(name: str, x: Any, *shape: int) -> np.ndarray:
 
 
 def lead(name: str, shape: tuple[int, ...], inner: tuple[int, ...]) -> tuple[int, ...]:
-    """The leading axes of the shape of an array (..., *inner)."""
+    """Return the leading axes of the shape of an array (..., *inner)."""
     axes = len(shape) - len(inner)
     if axes < 0 or shape[axes:] != inner:
         raise ValueError(f"{name} has shape {shape}, but must end in {', '.join(map(str, inner))}")
@@ -66,7 +66,7 @@ def plain(name: str, x: Any) -> None:
 
 
 def finite_numbers(name: str, x: Any, *shape: int) -> np.ndarray:
-    """An array-like (..., *shape) of finite real numbers, as an array."""
+    """Return an array-like (..., *shape) of finite real numbers, as an array."""
     a = real_numbers(name, x, *shape)
     if not np.isfinite(a).all():
         where = tuple(np.argwhere(~np.isfinite(a))[0].tolist())
@@ -75,7 +75,7 @@ def finite_numbers(name: str, x: Any, *shape: int) -> np.ndarray:
 
 
 def vector(name: str, x: Any, size: int) -> np.ndarray:
-    """A new array (size,) of finite numbers."""
+    """Return a new array (size,) of finite numbers."""
     a = np.array(real_numbers(name, x, size))
     if a.shape != (size,) or not np.isfinite(a).all():
         raise ValueError(f"{name} must be {size} finite numbers, not {a.tolist()}")
@@ -83,7 +83,7 @@ def vector(name: str, x: Any, size: int) -> np.ndarray:
 
 
 def each(name: str, x: Any, size: int) -> np.ndarray:
-    """An array (size,) of real numbers, from one number for all or one for each."""
+    """Return an array (size,) of real numbers, from one number for all or one for each."""
     a = real_numbers(name, x)
     if a.shape not in ((), (size,)):
         raise ValueError(f"{name} {described(x)} must be one number, or one for each of {size}")
@@ -91,7 +91,7 @@ def each(name: str, x: Any, size: int) -> np.ndarray:
 
 
 def broadcast(arrays: Mapping[str, np.ndarray]) -> list[np.ndarray]:
-    """The arrays {name: (..., entries)} as views over common leading axes."""
+    """Return the arrays {name: (..., entries)} as views over common leading axes."""
     if len({a.shape[:-1] for a in arrays.values()}) == 1:
         return list(arrays.values())
     common = common_lead([a.shape[:-1] for a in arrays.values()], {name: a.shape for name, a in arrays.items()})
@@ -99,7 +99,7 @@ def broadcast(arrays: Mapping[str, np.ndarray]) -> list[np.ndarray]:
 
 
 def common_lead(leads: Iterable[tuple[int, ...]], shapes: Mapping[str, tuple]) -> tuple[int, ...]:
-    """The axes to which the leading ones of arrays broadcast; shapes: of these, for the error."""
+    """Return the axes to which the leading ones of arrays broadcast; shapes: of these, for the error."""
     try:
         return np.broadcast_shapes(*leads)
     except ValueError:
@@ -120,7 +120,7 @@ def result_array(out: Any, shape: tuple[int, ...], dtype: type = float) -> np.nd
 
 
 def result_pair(out: Any, names: str, *shapes: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:
-    """The two arrays of `out` if results of these shapes can be written to them; new ones for None."""
+    """Return the two arrays of `out` if results of these shapes can be written to them; new ones for None."""
     if out is None:
         return np.empty(shapes[0]), np.empty(shapes[1])
     good = isinstance(out, (tuple, list)) and len(out) == 2 and all(
@@ -169,7 +169,7 @@ def _overlaps_itself(a):
 
 # ------------------------------------------------------------------------------------------------- numbers and options
 def number(what: str, x: Any, least: float = -math.inf) -> float:
-    """A finite number >= the least."""
+    """Return a finite number >= the least."""
     found = real(x)
     if not (math.isfinite(found) and found >= least):
         raise ValueError(f"{what} {described(x)} must be finite" + (f" and >= {least:g}" if least > -math.inf else ""))
@@ -177,7 +177,7 @@ def number(what: str, x: Any, least: float = -math.inf) -> float:
 
 
 def positive(what: str, x: Any) -> float:
-    """A finite number > 0."""
+    """Return a finite number > 0."""
     if type(x) is float and 0.0 < x < math.inf:             # isinstance of an abstract class takes longer than a step
         return x
     found = real(x)
@@ -187,7 +187,7 @@ def positive(what: str, x: Any) -> float:
 
 
 def whole(what: str, x: Any, least: int) -> int:
-    """A whole number >= the least."""
+    """Return a whole number >= the least."""
     if type(x) is int and x >= least:
         return x
     found = real(x)
@@ -197,14 +197,14 @@ def whole(what: str, x: Any, least: int) -> int:
 
 
 def count(what: str, x: Any, least: int) -> int:
-    """A whole number >= the least of what is kept in memory."""
+    """Return a whole number >= the least of what is kept in memory."""
     if (found := whole(what, x, least)) > MOST:
         raise ValueError(f"{what} {described(x)} must be <= {MOST}: no memory has so many numbers")
     return found
 
 
 def real(x: Any) -> float:
-    """A real number, no truth value, as a float; NaN for what is none."""
+    """Return a real number, no truth value, as a float; NaN for what is none."""
     if not isinstance(x, Real) or isinstance(x, bool):
         return math.nan
     try:
@@ -221,12 +221,12 @@ def flag(what: str, x: Any) -> bool:
 
 
 def lengths(what: str, x: Any) -> tuple[int, ...]:
-    """The shape of an array, from a whole number or several."""
+    """Return the shape of an array, from a whole number or several."""
     return tuple(count(what, n, 0) for n in (x if isinstance(x, (tuple, list)) else (x,)))
 
 
 def generator(what: str, x: Any) -> np.random.Generator:
-    """A generator of random numbers, from one or a seed."""
+    """Return a generator of random numbers, from one or a seed."""
     try:
         return np.random.default_rng(x)
     except (TypeError, ValueError):
@@ -234,7 +234,7 @@ def generator(what: str, x: Any) -> np.random.Generator:
 
 
 def one_of(what: str, value: T, choices: Collection[T]) -> T:
-    """A value that is among the choices."""
+    """Return a value that is among the choices."""
     try:
         known = value in list(choices)
     except ValueError:                                      # an array: two arguments in the wrong order
@@ -247,7 +247,7 @@ def one_of(what: str, value: T, choices: Collection[T]) -> T:
 
 # ------------------------------------------------------------------------------------------------- names
 def joint_mask(name: str, x: Any, slices: Mapping[str, slice], n: int) -> np.ndarray:
-    """A mask (..., n) of velocities, from one or from names of joints."""
+    """Return a mask (..., n) of velocities, from one or from names of joints."""
     names = [x] if isinstance(x, str) else x
     if not (isinstance(names, (list, tuple, set, frozenset)) and all(isinstance(joint, str) for joint in names)):
         mask = real_numbers(name, x, n)
@@ -263,7 +263,7 @@ def joint_mask(name: str, x: Any, slices: Mapping[str, slice], n: int) -> np.nda
 
 
 def wrenches(external: Any, links: Collection[str]) -> Mapping[str, Any]:
-    """A mapping {link: wrench}."""
+    """Return a mapping {link: wrench}."""
     if type(external) is not dict and not isinstance(external, Mapping):         # which takes longer
         raise ValueError(f"external must map links to wrenches (6,), torque first, as {{{_last(links)!r}: "
                          f"[0, 0, 0, 0, 0, -9.81]}}, not {described(external)}")
@@ -281,12 +281,12 @@ def jacobian_names(names: Any, links: Collection[str]) -> list[tuple[str, ...]]:
 
 
 def _last(links):
-    """The name of a link for an example."""
+    """Return the name of a link for an example."""
     return next(reversed(list(links)), "link")
 
 
 def model(x: T, kind: type[T]) -> T:
-    """A Model, which is of this kind."""
+    """Return a Model, which is of this kind."""
     if isinstance(x, kind):
         return x
     if isinstance(x, (str, bytes, os.PathLike)):
@@ -317,7 +317,7 @@ def without_armature(what: str, model: Any) -> None:
 
 
 def known_link(name: str, links: Collection[str], joints: Collection[str] = ()) -> str:
-    """The name of a link of the model, whose joints have other names."""
+    """Return the name of a link of the model, whose joints have other names."""
     if not isinstance(name, str) or name not in links:
         joint = f" ({name!r} is a joint)" if isinstance(name, str) and name in joints else ""
         raise ValueError(f"link {described(name)} does not exist{joint}; the model has "
@@ -326,7 +326,7 @@ def known_link(name: str, links: Collection[str], joints: Collection[str] = ()) 
 
 
 def described(x: Any) -> str:
-    """The description of an argument in an error message."""
+    """Return the description of an argument in an error message."""
     if isinstance(x, np.ndarray):
         return f"{'masked ' * is_masked(x)}{x.dtype} of shape {x.shape}"
     text = repr(x.item() if isinstance(x, np.generic) else x)

@@ -221,8 +221,8 @@ def array_hint(x: Any) -> str:
 
 
 def entry_names(x: Any) -> list | None:
-    """The names that pandas, polars, Arrow or xarray give to the entries of the last axis of an array-like, if they do:
-    texts, or tuples; numbers, times and periods name none."""
+    """Return the names that pandas, polars, Arrow or xarray give to the entries of the last axis of an array-like, if
+    they do: texts, or tuples; numbers, times and periods name none."""
     if hasattr(x, "coords") and type(x.dims) is tuple:
         found = x.coords[x.dims[-1]].values if x.dims and x.dims[-1] in x.coords else ()
     elif hasattr(x, "iloc"):

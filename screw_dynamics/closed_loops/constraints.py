@@ -108,7 +108,7 @@ class Constraints:
 
     # --------------------------------------------------------------------------------------------- evaluation
     def of(self, kernel: Constrained) -> Any:
-        """The BoundKernel of an algorithm for this robot."""
+        """Return the BoundKernel of an algorithm for this robot."""
         entry, shape = kernel.entry.of(self.robot.model.structure), kernel.shape(self.robot.n, self.m, len(self.parts))
         return bind(entry, self.in_workspaces, self.memory, self.on_lanes, shape)
 
@@ -123,7 +123,7 @@ class Constraints:
         return evaluate(bound, (), arrays, np.empty((*arrays[0].shape[:-1], *bound.shape)), None)
 
     def _packed(self):
-        """The tables of the recursions."""
+        """Return the tables of the recursions."""
         robot, loops, constant, terms = self.robot, [], [], []
         origin = identity(0.0)
         nothing = tables.Row(Wrench(origin.p, origin.p), 0.0)
@@ -144,7 +144,7 @@ class Constraints:
         return tables.pack(loops, constant, terms)
 
     def _in_body(self, link: str, frame: np.ndarray) -> tuple[int, Pose]:
-        """The slot of a link's body, and the pose in it of a frame in the link."""
+        """Return the slot of a link's body, and the pose in it of a frame in the link."""
         row = self.robot.tables.frames[self.robot.tables.names[link]]
         return row.body, compose(row.C, pose(frame))
 

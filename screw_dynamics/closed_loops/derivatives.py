@@ -59,16 +59,16 @@ class LoopEffortDerivatives(NamedTuple):
 
 def of_forward_dynamics(constraints: Constraints, q: np.ndarray, qd: np.ndarray, tau: np.ndarray,
                         external: Wrenches | None = None) -> LoopAccelerationDerivatives:
-    """The LoopAccelerationDerivatives at closed states (..., nq), (..., n) and efforts (..., n)."""
+    """Return the LoopAccelerationDerivatives at closed states (..., nq), (..., n) and efforts (..., n)."""
     return LoopAccelerationDerivatives(*accelerations(constraints, q, qd, tau, external)[1:])
 
 
 def accelerations(constraints: Constraints, q: np.ndarray, qd: np.ndarray, tau: np.ndarray,
                   external: Wrenches | None = None, threads: int | None = None, added: np.ndarray | None = None,
                   most: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """The accelerations (..., n) of forward dynamics, and their derivatives (..., n, n) by q, qd and tau. added (...,
-    n): inertia of joints, which resists accelerations less the products of velocities of Lie-group joints; most (...):
-    as of `directions`."""
+    """Return the accelerations (..., n) of forward dynamics, and their derivatives (..., n, n) by q, qd and tau. added
+    (..., n): inertia of joints, which resists accelerations less the products of velocities of Lie-group joints; most
+    (...): as of `directions`."""
     robot, model = constraints.robot, constraints.robot.model
     n, M = robot.n, robot.mass_matrix(q, threads=threads)
     forces, by_rates = tau - robot.inverse_dynamics(q, qd, np.zeros_like(qd), external, threads=threads), 0.0
@@ -89,7 +89,8 @@ def accelerations(constraints: Constraints, q: np.ndarray, qd: np.ndarray, tau: 
 def of_inverse_dynamics(constraints: Constraints, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray,
                         actuated: np.ndarray, weights: np.ndarray, preferred: np.ndarray,
                         external: Wrenches | None = None) -> LoopEffortDerivatives:
-    """The LoopEffortDerivatives of motions (..., nq), (..., n), (..., n) with the efforts of dynamics.inverse_dynamics.
+    """Return the LoopEffortDerivatives of motions (..., nq), (..., n), (..., n) with the efforts of
+    dynamics.inverse_dynamics.
 
     With S^2 = actuated / weights the efforts are preferred + S^2 N y where N^T S^2 N y = N^T (f - preferred), f being
     those of the tree; along q the admissible velocities N change by -J^+ dJ N, as J N = 0. Raises ValueError if y is
@@ -133,7 +134,7 @@ def admissible_deviations(constraints: Constraints, q: np.ndarray, qd: np.ndarra
 
 
 def _rate_of_directions(at: Directions, N: np.ndarray, d: Differentials) -> np.ndarray:
-    """The derivatives (n, degrees, n) of N along the joint twists: J dN = -dJ N, with no share in N."""
+    """Return the derivatives (n, degrees, n) of N along the joint twists: J dN = -dJ N, with no share in N."""
     n, degrees = N.shape
     change = np.einsum("kij,ia->kaj", d.J_by_q, N).reshape(len(d.J_by_q), degrees * n)
     return -held(at, change).reshape(n, degrees, n)

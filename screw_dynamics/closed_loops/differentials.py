@@ -53,7 +53,7 @@ class SecondDifferentials(NamedTuple):
 
 
 def differentials(constraints: Constraints, q: np.ndarray, qd: np.ndarray) -> Differentials:
-    """The Differentials at q (nq,), qd (n,), which need not fulfil the constraints."""
+    """Return the Differentials at q (nq,), qd (n,), which need not fulfil the constraints."""
     robot, n = constraints.robot, constraints.robot.n
     of_q = rates(robot.model, np.broadcast_to(q, (n, robot.nq)), np.eye(n)).T          # of the numbers, by joint twists
     unmoved = np.zeros((robot.nq, n))
@@ -77,7 +77,7 @@ def changes(constraints: Constraints, q: np.ndarray, qd: np.ndarray, qdd: np.nda
 
 def changes_of_gradient(constraints: Constraints, q: np.ndarray, multipliers: np.ndarray, threads: int | None = None
                         ) -> np.ndarray:
-    """The derivatives (..., n, n) of G^T lambda along the joint twists, G the gradient of residuals."""
+    """Return the derivatives (..., n, n) of G^T lambda along the joint twists, G the gradient of residuals."""
     n, still = constraints.robot.n, np.zeros((*q.shape[:-1], constraints.robot.n))
     return _evaluated(constraints, (q, still, still, multipliers), True, (n, n), threads)
 
@@ -101,7 +101,7 @@ def _evaluated(constraints, inputs, of_gradient, shape, threads):
 
 
 def second_differentials(constraints: Constraints, q: np.ndarray, qd: np.ndarray) -> SecondDifferentials:
-    """The SecondDifferentials at q (nq,), qd (n,), which need not fulfil the constraints."""
+    """Return the SecondDifferentials at q (nq,), qd (n,), which need not fulfil the constraints."""
     robot, n = constraints.robot, constraints.robot.n
     twists, of_qd = np.eye(n), np.eye(n, 2 * n, n)
     of_q, of_q_q = np.zeros((robot.nq, 2 * n)), np.zeros((robot.nq, 2 * n, 2 * n))

@@ -55,7 +55,8 @@ class LoopEfforts(NamedTuple):
 
 def forward_dynamics(constraints: Constraints, q: ArrayLike, qd: ArrayLike, tau: ArrayLike,
                      external: Wrenches | None = None) -> LoopAccelerations:
-    """The LoopAccelerations of efforts (..., n). Raises ValueError if they are not finite, though the efforts are."""
+    """Return the LoopAccelerations of efforts (..., n). Raises ValueError if they are not finite, though the efforts
+    are."""
     bound, found = constraints.accelerations, None
     if not external:
         found = bound(q, qd, tau, None, None)
@@ -72,8 +73,8 @@ def forward_dynamics(constraints: Constraints, q: ArrayLike, qd: ArrayLike, tau:
 
 
 def admissible_velocities(constraints: Constraints, q: ArrayLike, qd: ArrayLike) -> np.ndarray:
-    """The velocities (..., n) with J qd = 0 that are nearest to qd in the metric of the mass matrix: what is left
-    after an impulse of the constraints."""
+    """Return the velocities (..., n) with J qd = 0 that are nearest to qd in the metric of the mass matrix: what is
+    left after an impulse of the constraints."""
     found = constraints.evaluate(constraints.velocities, q=q, qd=qd)
     _check(constraints, q, found)
     return found
@@ -93,7 +94,7 @@ def _check(constraints, q, found):
 def inverse_dynamics(constraints: Constraints, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray,
                      actuated: np.ndarray, weights: np.ndarray, preferred: np.ndarray,
                      external: Wrenches | None = None) -> LoopEfforts:
-    """The LoopEfforts of a motion in which only the velocities of the mask `actuated` (n,) have efforts.
+    """Return the LoopEfforts of a motion in which only the velocities of the mask `actuated` (n,) have efforts.
 
     Admissible velocities N leave N^T (f - tau) = 0 of the efforts f of the tree; of all tau with that, the sum of
     weights (tau - preferred)^2 is least. Raises ValueError if the actuated joints cannot cause the motion."""
@@ -114,5 +115,5 @@ def inverse_dynamics(constraints: Constraints, q: np.ndarray, qd: np.ndarray, qd
 
 
 def _dot(A, x):
-    """A^T x."""
+    """Return a^T x."""
     return (np.swapaxes(A, -1, -2) @ x[..., None])[..., 0]

@@ -610,7 +610,7 @@ class ClosedLoopRobot:
 
     # --------------------------------------------------------------------------------------------- arguments
     def _actuation(self, actuated, weights, preferred):
-        """The mask of actuated velocities, weights and preferred efforts, (n,) each."""
+        """Return the mask of actuated velocities, weights and preferred efforts, (n,) each."""
         n, names = self.robot.n, self.robot.v_slices
         mask = np.ones(n, dtype=bool) if actuated is None else checks.joint_mask("actuated", actuated, names, n)
         W, wanted = (checks.vector(name, np.full(n, x) if np.ndim(x) == 0 else x, n)

@@ -38,8 +38,8 @@ class Mobility(NamedTuple):
 
 
 def mobility(constraints: Constraints, q: np.ndarray, free: np.ndarray) -> Mobility:
-    """The Mobility at a closed configuration (nq,), with the velocities that are not in the mask free (n,) locked.
-    Raises ValueError for an open one, which names the constraints."""
+    """Return the Mobility at a closed configuration (nq,), with the velocities that are not in the mask free (n,)
+    locked. Raises ValueError for an open one, which names the constraints."""
     is_open = {name: size for name, size in constraints.largest(constraints.residual(q)).items() if not size <= OPEN}
     if is_open:
         listed = ", ".join(f"{name!r} ({size:.3g})" for name, size in is_open.items())

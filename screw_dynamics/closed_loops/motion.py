@@ -37,7 +37,7 @@ class LoopMotion(NamedTuple):
 
 
 def rollouts(constraints: Constraints, projection: str | None) -> Rollouts:
-    """The rollouts of a robot that keeps constraints, with one of keeping.PROJECTIONS after each step."""
+    """Return the rollouts of a robot that keeps constraints, with one of keeping.PROJECTIONS after each step."""
     robot = constraints.robot
     entries = robot.rollouts.entries._replace(acceleration=constraints.acceleration)
     return Rollouts(robot, entries, constraints.on_lanes, keeping.PROJECTIONS[projection], "loops")
@@ -46,8 +46,8 @@ def rollouts(constraints: Constraints, projection: str | None) -> Rollouts:
 def rollout(constraints: Constraints, rollouts: Rollouts, q0: np.ndarray, qd0: np.ndarray, effort: Any, dt: float,
             steps: int, integrator: str, friction: bool, limits: bool | None, every: int, rtol: float, atol: float,
             forces: Forces, threads: Threads) -> LoopMotion:
-    """The LoopMotion from states on, over common leading axes. Ranks are those of closed configurations: of where each
-    step starts, or of the first one if later ones are not closed."""
+    """Return the LoopMotion from states on, over common leading axes. Ranks are those of closed configurations: of
+    where each step starts, or of the first one if later ones are not closed."""
     robot = constraints.robot
     found = rollouts.samples(q0, qd0, effort, dt, steps, integrator, friction, limits, every, rtol, atol, threads,
                              forces=forces)

@@ -49,7 +49,7 @@ class Directions(NamedTuple):
 
 
 def directions(J: np.ndarray, most: np.ndarray | None = None) -> Directions:
-    """The Directions of a Jacobian (..., m, n). Raises ValueError if it is not finite.
+    """Return the Directions of a Jacobian (..., m, n). Raises ValueError if it is not finite.
 
     most (...): ranks that are not exceeded. Where loops are slightly open, as within a step of integration, constraints
     that are redundant for reasons of geometry are no longer so, and would hold what they should leave free."""
@@ -72,13 +72,13 @@ def check_finite(J: np.ndarray) -> None:
 
 
 def rank(J: np.ndarray) -> np.ndarray:
-    """The rank (...) of a Jacobian (..., m, n), to RANK."""
+    """Return the rank (...) of a Jacobian (..., m, n), to RANK."""
     return directions(J).rank
 
 
 def closed(constraints: Constraints, q: np.ndarray, free: np.ndarray, tolerance: float, steps: int) -> np.ndarray:
-    """The configurations (..., nq) near q in which the constraints hold, the norm of the residual below the tolerance,
-    by constraints.projection.close, in the velocities of the mask free (n,).
+    """Return the configurations (..., nq) near q in which the constraints hold, the norm of the residual below the
+    tolerance, by constraints.projection.close, in the velocities of the mask free (n,).
 
     Raises ValueError naming the constraints whose residual stays above the tolerance, and says if they contradict
     each other: if the residual has a minimum there."""
@@ -115,7 +115,7 @@ def not_closed(constraints: Constraints, q: np.ndarray, free: np.ndarray, tolera
 
 
 def open_in(constraints: Constraints, h: np.ndarray, tolerance: float) -> str:
-    """The names of the constraints that a residual (m,) leaves open, with the size of their part."""
+    """Return the names of the constraints that a residual (m,) leaves open, with the size of their part."""
     return ", ".join(f"{name!r} ({size:.3g})" for name, size in constraints.largest(h).items()
                      if not size <= tolerance / max(1, len(h)))
 
@@ -127,8 +127,8 @@ def is_stationary(constraints: Constraints, q: np.ndarray, free: np.ndarray, h: 
 
 
 def least_residual(constraints: Constraints, q: np.ndarray, free: np.ndarray, tolerance: float) -> np.ndarray:
-    """The configuration (nq,) near q where the residual is smallest, or below the tolerance, in the velocities of the
-    mask free (n,).
+    """Return the configuration (nq,) near q where the residual is smallest, or below the tolerance, in the velocities
+    of the mask free (n,).
 
     The projection's linear model has no curvature, which is all that is left where a loop is stretched and still out of
     reach: BFGS finds it. Displacements from q are coordinates of Lie-group joints; to their gradient they are small,
@@ -149,5 +149,5 @@ def least_residual(constraints: Constraints, q: np.ndarray, free: np.ndarray, to
 
 
 def all_but(robot: Robot, name: str, joints: Iterable[str]) -> np.ndarray:
-    """The mask (n,) of the velocities of all joints but those of the argument of this name."""
+    """Return the mask (n,) of the velocities of all joints but those of the argument of this name."""
     return ~checks.joint_mask(name, joints, robot.v_slices, robot.n)

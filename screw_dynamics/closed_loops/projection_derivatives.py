@@ -19,8 +19,8 @@ from .response import response
 
 def after_projection(constraints: Constraints, q: np.ndarray, qd: np.ndarray, dq: np.ndarray, dqd: np.ndarray,
                      threads: int | None = None) -> tuple[np.ndarray, np.ndarray]:
-    """The derivatives (N, n, k) of states after they are closed, from those of states q (N, nq), qd (N, n) before.
-    Raises ValueError if that does not succeed."""
+    """Return the derivatives (N, n, k) of states after they are closed, from those of states q (N, nq), qd (N, n)
+    before. Raises ValueError if that does not succeed."""
     after = closed(constraints, q, np.ones(constraints.robot.n), TOLERANCE, STEPS)
     J = constraints.jacobian(after)
     dq = after_closing(constraints, q, after, J, dq, threads)
@@ -29,9 +29,9 @@ def after_projection(constraints: Constraints, q: np.ndarray, qd: np.ndarray, dq
 
 def after_closing(constraints: Constraints, before: np.ndarray, after: np.ndarray, J: np.ndarray, dq: np.ndarray,
                   threads: int | None = None) -> np.ndarray:
-    """The derivatives (N, n, k) of configurations after they were closed, where J is theirs: T dq + E dx, dx = d(G^T
-    mu). In what G leaves free, Q, E^-1 of these is E^-1 T dq + dG^T mu; and they are admissible there, in P, what J
-    leaves free."""
+    """Return the derivatives (N, n, k) of configurations after they were closed, where J is theirs: T dq + E dx, dx =
+    d(G^T mu). In what G leaves free, Q, E^-1 of these is E^-1 T dq + dG^T mu; and they are admissible there, in P, what
+    J leaves free."""
     robot, one, x = constraints.robot, np.eye(constraints.robot.n), constraints.robot.difference(before, after)
     at = response(one, J, None, threads)
     begin = response(one, constraints.gradient(before), at.rank, threads)   # open loops hold no more than closed ones
@@ -47,8 +47,8 @@ def after_closing(constraints: Constraints, before: np.ndarray, after: np.ndarra
 
 def after_impulse(constraints: Constraints, q: np.ndarray, J: np.ndarray, qd: np.ndarray, dq: np.ndarray,
                   dqd: np.ndarray, threads: int | None = None, most: np.ndarray | None = None) -> np.ndarray:
-    """The derivatives (N, n, k) of velocities after an impulse at q, where J is theirs, on velocities qd (N, n), which
-    it changes by w with J (qd + w) = 0: M dw + dM w = d(J^T lambda). most (N,): as of `directions`."""
+    """Return the derivatives (N, n, k) of velocities after an impulse at q, where J is theirs, on velocities qd (N, n),
+    which it changes by w with J (qd + w) = 0: M dw + dM w = d(J^T lambda). most (N,): as of `directions`."""
     robot, still = constraints.robot, np.zeros_like(qd)
     at_rest = robot.inverse_dynamics_derivatives(q, still, still, threads=threads)
     M = at_rest.by_qdd

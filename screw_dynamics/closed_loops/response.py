@@ -30,7 +30,7 @@ class Response(NamedTuple):
 
 
 def response(M: np.ndarray, J: np.ndarray, most: np.ndarray | None = None, threads: int | None = None) -> Response:
-    """The Response of M (..., n, n) and J (..., m, n); most: as of `directions`. Raises ValueError if J is not
+    """Return the Response of M (..., n, n) and J (..., m, n); most: as of `directions`. Raises ValueError if J is not
     finite."""
     check_finite(J)
     m, n = J.shape[-2:]

@@ -77,7 +77,7 @@ class _Rows(NamedTuple):
 
 def of_forward_dynamics(constraints: Constraints, q: np.ndarray, qd: np.ndarray, tau: np.ndarray,
                         external: Wrenches | None = None) -> LoopSecondAccelerationDerivatives:
-    """The LoopSecondAccelerationDerivatives at closed states (..., nq), (..., n) and efforts (..., n)."""
+    """Return the LoopSecondAccelerationDerivatives at closed states (..., nq), (..., n) and efforts (..., n)."""
     found = dynamics.forward_dynamics(constraints, q, qd, tau, external)
     first, second = _of_tree(constraints.robot, q, qd, found.qdd, external)
     M, M_q = first[..., 2, :, :].copy(), second[..., 3, :, :, :].copy()
@@ -93,7 +93,7 @@ def of_forward_dynamics(constraints: Constraints, q: np.ndarray, qd: np.ndarray,
 def of_inverse_dynamics(constraints: Constraints, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray,
                         actuated: np.ndarray, weights: np.ndarray, preferred: np.ndarray,
                         external: Wrenches | None = None) -> LoopSecondEffortDerivatives:
-    """The LoopSecondEffortDerivatives of motions (..., nq), (..., n), (..., n) with the efforts of
+    """Return the LoopSecondEffortDerivatives of motions (..., nq), (..., n), (..., n) with the efforts of
     dynamics.inverse_dynamics. ValueError as of derivatives.of_inverse_dynamics."""
     f = constraints.robot.inverse_dynamics(q, qd, qdd, external)
     first, second = _of_tree(constraints.robot, q, qd, qdd, external)
@@ -154,7 +154,7 @@ def admissible_curvature(constraints: Constraints, q: np.ndarray, qd: np.ndarray
     p = dq.shape[1]
 
     def solved(x):
-        """The shortest solution of J C = -x, symmetrized, for x (m, p, p)."""
+        """Return the shortest solution of J C = -x, symmetrized, for x (m, p, p)."""
         return -held(at, (0.5 * (x + x.swapaxes(1, 2))).reshape(len(x), p * p)).reshape(n, p, p)
     C_q = solved(np.einsum("kij,ia,jb->kab", dJ, dq, dq, optimize=True))
     bent = np.einsum("kxij,x,ia,jb->kab", ddJ, qd, dq, dq, optimize=True)

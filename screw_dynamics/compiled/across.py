@@ -12,12 +12,12 @@ from .tiles import entry_pointer, first_places, put_row
 
 
 def at_once(matrix: np.ndarray) -> int:
-    """The number of columns of a matrix that are taken at once."""
+    """Return the number of columns of a matrix that are taken at once."""
     return 1
 
 
 def taken(matrix: np.ndarray, row: int, first: int) -> Any:
-    """The entries of a row in columns from the first on; 0 in places behind the last column."""
+    """Return the entries of a row in columns from the first on; 0 in places behind the last column."""
     return matrix[row, first]
 
 

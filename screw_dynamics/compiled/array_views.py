@@ -38,18 +38,18 @@ def is_array(where: int, shape: tuple[int, ...], flags: int) -> bool:
 
 @kernel
 def data_at(where: int) -> int:
-    """The address of the first number of an array at a view."""
+    """Return the address of the first number of an array at a view."""
     return view_at(where).address
 
 
 @kernel
 def array_in(where: int, shape: tuple[int, ...]) -> np.ndarray:
-    """The array at a view, which is known to have this shape and to be contiguous."""
+    """Return the array at a view, which is known to have this shape and to be contiguous."""
     return array_at(0.0, data_at(where), shape)
 
 
 def view_of(x: Any) -> np.ndarray:
-    """The VIEW (1,) of an array, for Python where the extension is not."""
+    """Return the VIEW (1,) of an array, for Python where the extension is not."""
     view = np.zeros(1, VIEW)
     view["address"], view["axes"], view["properties"] = x.ctypes.data, x.ndim, x.flags.num
     view["kind"] = x.dtype.num if x.dtype.isnative else -1

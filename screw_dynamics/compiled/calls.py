@@ -49,8 +49,8 @@ def kernel(form: Form, kinds: str, without_gil: bool = False) -> Any:
 
 
 def bind(entry: Entry, robot: Tables, memory: np.ndarray, workspaces: Workspaces, shape: tuple[int, ...]) -> Any:
-    """The BoundKernel of an algorithm for a robot, in its workspaces; shape: that of one result. Nothing is compiled
-    before it is called."""
+    """Return the BoundKernel of an algorithm for a robot, in its workspaces; shape: that of one result. Nothing is
+    compiled before it is called."""
     kinds = [WRENCHES if kind is Wrench else COORDINATES for kind in fields(entry.Table)[:entry.inputs]]
     kinds[0], bodies = CONFIGURATION, len(robot.links) - 1
     widths = {COORDINATES: robot.n, CONFIGURATION: robot.nq, WRENCHES: 6 * bodies}
@@ -124,7 +124,7 @@ class _Rows:
         self._view = self._array.reshape(prod(self._lead), size) if self.contiguous else _collapsed(self._array, lead)
 
     def part(self, piece):
-        """The rows of a piece, contiguous."""
+        """Return the rows of a piece, contiguous."""
         if self._view is not None:
             return np.require(self._view[piece], self._dtype, ["C", "A"])
         rows = self._array[self._index(piece)]
@@ -139,7 +139,8 @@ class _Rows:
 
 
 def _collapsed(array, lead):
-    """The array as a view (product of the leading axes, product of the others), or None if no strides express that."""
+    """Return the array as a view (product of the leading axes, product of the others), or None if no strides express
+    that."""
     merged = [_merge(array.shape[part], array.strides[part], array.itemsize)
               for part in (slice(None, lead), slice(lead, None))]
     if None in merged:
@@ -167,7 +168,7 @@ class Workspaces:
         self.slots, self.idle, self.make = len(robot.links), [], partial(workspace, robot, numbers)
 
     def take(self) -> np.ndarray:
-        """A workspace that no other thread uses, until it is given back."""
+        """Return a workspace that no other thread uses, until it is given back."""
         try:
             return self.idle.pop()              # atomic, and so is append
         except IndexError:

@@ -122,11 +122,11 @@ def _(x: _Absent):
 
 def operations(entry: Entry, links: Links, frames: Sequence[Frame] = (), target: Target | None = None,
                general: bool = False, pose_sources: Sequence[PoseSource] = ()) -> Operations:
-    """The Operations that an Entry's loops do for a model, its links and frames as the model packs them; a product with
-    a 0 counts as any other, unless it is 0 in every model (Nil in the annotations of Link), or armature that no link
-    has: the algorithms of the papers have no such term. A targeted entry requires a target. general: links may have any
-    screw and joint.Joint, and no number is known to be 0. pose_sources: of a model with Lie-group joints, whose kernels
-    are others.
+    """Return the Operations that an Entry's loops do for a model, its links and frames as the model packs them; a
+    product with a 0 counts as any other, unless it is 0 in every model (Nil in the annotations of Link), or armature
+    that no link has: the algorithms of the papers have no such term. A targeted entry requires a target. general: links
+    may have any screw and joint.Joint, and no number is known to be 0. pose_sources: of a model with Lie-group joints,
+    whose kernels are others.
 
     Operations with a 0, 1 or -1 that the source writes are not counted. The compiler may still omit what has no effect
     within one pass of a loop, such as the lower triangle of a symmetric matrix that is never read, and it fuses many
@@ -146,7 +146,7 @@ def operations(entry: Entry, links: Links, frames: Sequence[Frame] = (), target:
 
 
 def _counting(link, general):
-    """A link whose numbers count operations."""
+    """Return a link whose numbers count operations."""
     if general:
         return map_numbers(Counting, link)
     kinds = iter(leaves(type(link)))
@@ -160,8 +160,8 @@ def _map(f, x):
 
 def straight_line_operations(entry: Entry, links: Links, frames: Sequence[Frame] = (),
                              target: Target | None = None, pose_sources: Sequence[PoseSource] = ()) -> Operations:
-    """The Operations of an Entry's straight-line kernel for a model, as Robot.specialize compiles it, of any length;
-    with pose_sources the one that a robot with Lie-group joints would have.
+    """Return the Operations of an Entry's straight-line kernel for a model, as Robot.specialize compiles it, of any
+    length; with pose_sources the one that a robot with Lie-group joints would have.
 
     Operations among numbers of the model are done beforehand, those with 0, 1 or -1 not at all, equal ones once, and
     those that no result needs are left out."""

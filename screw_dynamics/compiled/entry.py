@@ -52,12 +52,13 @@ class Target(NamedTuple):
 
 @kernel
 def unpacked(packed: int) -> Target:
-    """The Target of a packed one."""
+    """Return the Target of a packed one."""
     return Target(packed & 0xFFFFFF, packed >> 24 & 0xFFFFFF, packed >> 48)
 
 
 def frames_and_target(memory: np.ndarray, packed: tuple[int, ...], like: Any) -> tuple:
-    """The arguments of an algorithm between `body` and `out`: none without a packed target, else frames and target."""
+    """Return the arguments of an algorithm between `body` and `out`: none without a packed target, else frames and
+    target."""
     return (ws.frames_in(memory), unpacked(packed[0])) if packed else ()
 
 
@@ -83,19 +84,19 @@ def ending(lanes: bool, on_groups: bool) -> str:
 
 @kernel
 def number() -> float:
-    """A number of one state."""
+    """Return a number of one state."""
     return 0.0
 
 
 @kernel
 def lane() -> Any:
-    """A number of WIDTH states."""
+    """Return a number of WIDTH states."""
     return splat(0.0)
 
 
 @kernel
 def lane_of_single() -> Any:
-    """A number of twice as many states in single precision."""
+    """Return a number of twice as many states in single precision."""
     return splat_single(0.0)
 
 
@@ -103,7 +104,7 @@ LIKE = {NUMBER: number, LANES: lane, SINGLE: lane_of_single}
 
 
 def kind_of(lanes: bool) -> str:
-    """The kind of compiled form that is called on lanes or not."""
+    """Return the kind of compiled form that is called on lanes or not."""
     return LANES if lanes else NUMBER
 
 
@@ -154,19 +155,19 @@ class Entry:
                      suffix="" if self._rare else GROUPS)
 
     def of(self, structure: Structure) -> "Entry":
-        """The entry points for robots of a structure."""
+        """Return the entry points for robots of a structure."""
         return self.on_groups if structure.on_groups else self
 
     def address(self, kind: str) -> int:
-        """The address of a compiled form, NUMBER, LANES or SINGLE, which is compiled or taken from the cache at its
-        first use. Its arguments are addresses: workspace, packed target or 0, five inputs, of which it reads as many as
-        it has, and out: contiguous arrays of numbers or of lanes."""
+        """Return the address of a compiled form, NUMBER, LANES or SINGLE, which is compiled or taken from the cache at
+        its first use. Its arguments are addresses: workspace, packed target or 0, five inputs, of which it reads as
+        many as it has, and out: contiguous arrays of numbers or of lanes."""
         if kind not in self._addresses:
             self._addresses[kind] = address_of(self.form(kind))
         return self._addresses[kind]
 
     def form(self, kind: str) -> Form:
-        """The function to compile for NUMBER, LANES or SINGLE, with its signature."""
+        """Return the function to compile for NUMBER, LANES or SINGLE, with its signature."""
         of = self.on_groups if self._suffix is None and (kind == NUMBER or self._rare) else self
         name = f"{self.name}{(self._suffix or '') * (kind != NUMBER)}{SUFFIX[kind]}"
         native = _native(of._load_q, name, of.algorithm, of.Table, of._size, of._given, of.targeted, of.inputs,
@@ -176,9 +177,9 @@ class Entry:
     def plain(self, links: Links, *inputs: Sequence, frames: Sequence[Frame] = (),
               target: Target | None = None, pose_sources: Sequence[PoseSource] = (),
               watched: Callable = lambda *tables: tables) -> np.ndarray:
-        """The algorithm in plain Python on any numbers: lists of Link and Frame, and sequences of n numbers, with
-        pose_sources of nq numbers the first; of wrenches, one for each body. watched(links, body): the two tables in
-        which the algorithm reads and writes, as others that tell who watches."""
+        """Return the algorithm in plain Python on any numbers: lists of Link and Frame, and sequences of n numbers,
+        with pose_sources of nq numbers the first; of wrenches, one for each body. watched(links, body): the two tables
+        in which the algorithm reads and writes, as others that tell who watches."""
         n = 1 + max((link.coordinate for link in links[1:]), default=-1)
         rows, body = watched(columns(type(links[0]), links), table(self.Table, None, len(links)))
         for k, (column, coordinates) in enumerate(zip(body, inputs, strict=False)):
@@ -195,7 +196,7 @@ class Entry:
 
 
 def _native(load_q, name, algorithm, Table, size, given, targeted, inputs, like):
-    """The compiled function of an algorithm; like(): a number of its kind."""
+    """Return the compiled function of an algorithm; like(): a number of its kind."""
     target, some = "packed, " * targeted, "".join(f"x{k}, " for k in range(inputs))
     make = eval("lambda load_q, algorithm, Table, size, given, like: lambda memory, packed, x0, x1, x2, x3, x4, out: "
                 "evaluate_at(load_q, algorithm, Table, size, given, like(), ws.memory_at(memory), "

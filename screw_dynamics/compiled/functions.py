@@ -58,7 +58,7 @@ def form_of_words(form: Form) -> Form:
 
 
 def _lines(k, kind):
-    """The lines that read argument k, of a kind."""
+    """Return the lines that read argument k, of a kind."""
     if kind == "float64":
         return [f"x{k} = array_at(0.0, address + {8 * k}, (1,))[0]"]
     if kind in ("boolean", "int64", "intp"):
@@ -79,7 +79,8 @@ def _lines(k, kind):
 # ------------------------------------------------------------------------------------------------- in compiled code
 @intrinsic
 def strided(typing: Any, like: Any, where: Any, lengths: Any, steps: Any) -> tuple:
-    """The array of numbers of the kind of `like` at an address, with these lengths of axes and steps in bytes."""
+    """Return the array of numbers of the kind of `like` at an address, with these lengths of axes and steps in
+    bytes."""
     result = numba_types.View(types.unliteral(like), len(lengths), "A")
 
     def build(context, builder, signature, args):
@@ -93,7 +94,7 @@ def strided(typing: Any, like: Any, where: Any, lengths: Any, steps: Any) -> tup
 
 
 def integer(x: Any) -> int:
-    """An integer as it is, and 0 for None."""
+    """Return an integer as it is, and 0 for None."""
     return 0 if x is None else x
 
 

@@ -35,7 +35,7 @@ def _each(first, others, source, addresses, columns):
 
 @kernel
 def wrench_at(x: Any, k: int) -> Wrench:
-    """The wrench of six numbers from the k-th on."""
+    """Return the wrench of six numbers from the k-th on."""
     return Wrench(Vec3(x[k], x[k + 1], x[k + 2]), Vec3(x[k + 3], x[k + 4], x[k + 5]))
 
 
@@ -65,7 +65,7 @@ def _load_input(source, where, column):
 
 
 def load_configuration(fill: Callable) -> Callable:
-    """The kernel that fills a column from a configuration of nq numbers, by fill(links, memory, q, column)."""
+    """Return the kernel that fills a column from a configuration of nq numbers, by fill(links, memory, q, column)."""
     @kernel
     def load(source, where, column):
         links, memory, like = source
@@ -90,8 +90,8 @@ load_placements = load_configuration(gather_placements)
 
 @cache
 def form_of_gathering() -> Form:
-    """The kernel that adds up wrenches (count, 6) on frames, by their indices, on the bodies that carry them, (6 b,),
-    in the frames of their Links."""
+    """Return the kernel that adds up wrenches (count, 6) on frames, by their indices, on the bodies that carry them, (6
+    b,), in the frames of their Links."""
     @compiled("wrenches on bodies")
     def on_bodies(memory, count, frames, wrenches, out):
         memory = ws.memory_at(memory)

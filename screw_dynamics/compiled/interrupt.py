@@ -24,7 +24,7 @@ PAUSE, SHORT, LONG = 50_000_000, 5_000_000, 20_000_000      # ns: between questi
 
 
 def now() -> int:
-    """The monotonic time in ns."""
+    """Return the monotonic time in ns."""
     return time.monotonic_ns()
 
 

@@ -20,8 +20,8 @@ _plain: list = [None]       # the functions that have addresses in plain Python,
 
 
 def address(compile_result: Any) -> int:
-    """The address of a compiled function, of which `call` and `attempt` make calls. Its code lives as long as the
-    dispatcher that it was compiled by."""
+    """Return the address of a compiled function, of which `call` and `attempt` make calls. Its code lives as long as
+    the dispatcher that it was compiled by."""
     if PLAIN:
         _plain.append(compile_result.entry_point)
         return len(_plain) - 1
@@ -30,16 +30,16 @@ def address(compile_result: Any) -> int:
 
 @cache
 def address_of(form: Form) -> int:
-    """The address of the compiled function of a form, which lives as long as the process: of a shared object, or, where
-    there can be none, of what Numba compiles in this process."""
+    """Return the address of the compiled function of a form, which lives as long as the process: of a shared object,
+    or, where there can be none, of what Numba compiles in this process."""
     found = 0 if PLAIN else shared_objects.address_of(form)
     return found or address(prepare(*form))
 
 
 @cache
 def function_at(where: int, count: int) -> Callable[..., int]:
-    """The function of `count` words at an address, for Python where the extension is not. Raises RuntimeError if it
-    fails."""
+    """Return the function of `count` words at an address, for Python where the extension is not. Raises RuntimeError if
+    it fails."""
     if PLAIN:
         return _plain[where]
     result, error = ctypes.c_int64(0), ctypes.c_void_p()
@@ -117,7 +117,7 @@ def _compiled_fail(code, details):
 
 
 def at(array: np.ndarray) -> int:
-    """The address of the first number of an array."""
+    """Return the address of the first number of an array."""
     return array.ctypes.data
 
 
@@ -134,7 +134,8 @@ def _compiled_at(array):
 
 
 def array_at(like: Any, where: int, shape: tuple[int, ...]) -> np.ndarray:
-    """The contiguous array of this shape at an address, of numbers of the kind of `like`. It holds no reference."""
+    """Return the contiguous array of this shape at an address, of numbers of the kind of `like`. It holds no
+    reference."""
     kind = ctypes.c_int64 if isinstance(like, int) else ctypes.c_double
     return np.ctypeslib.as_array((kind * prod(shape)).from_address(int(where))).reshape(shape)
 
@@ -161,7 +162,7 @@ def _compiled_array_at(like, where, shape):
 
 @intrinsic
 def fresh(typing: Any, like: Any, shape: Any) -> tuple:
-    """A new array of numbers of the kind of `like`, whatever they are."""
+    """Return a new array of numbers of the kind of `like`, whatever they are."""
     result = types.Array(types.unliteral(like), len(shape), "C", aligned=getattr(like, "bitwidth", 64) <= 64)
 
     def build(context, builder, signature, args):
@@ -170,7 +171,7 @@ def fresh(typing: Any, like: Any, shape: Any) -> tuple:
 
 
 def zeros_like(x: np.ndarray) -> np.ndarray:
-    """A new array (n,) of zeros of the kind of the numbers of another."""
+    """Return a new array (n,) of zeros of the kind of the numbers of another."""
     return np.zeros(x.shape, dtype=x.dtype)
 
 

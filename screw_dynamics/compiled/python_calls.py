@@ -74,7 +74,7 @@ class BoundKernel:
         function_at(self.number, INPUTS + 3)(self.memory.ctypes.data, target, *addresses, out.ctypes.data)
 
     def _gathered(self, wrenches):
-        """The wrenches (6 b,) on all bodies of {name of a frame: array (6,)}; None for anything else."""
+        """Return the wrenches (6 b,) on all bodies of {name of a frame: array (6,)}; None for anything else."""
         if self._names is None or not settings.get("gather") or not all(
                 type(name) is str and name in self._names and _is_array(W, (6,), np.dtype(float))
                 for name, W in wrenches.items()):

@@ -13,7 +13,7 @@ WORD = np.int64
 
 
 def record(*fields: str | Sequence) -> np.dtype:
-    """The dtype of a record: a field by its name alone is an int64, others are as NumPy describes them."""
+    """Return the dtype of a record: a field by its name alone is an int64, others are as NumPy describes them."""
     described = [(field, WORD) if isinstance(field, str) else field for field in fields]
     return np.dtype((np.record, np.dtype(described, align=True)))
 
@@ -25,7 +25,7 @@ def word_of(dtype: np.dtype, field: str) -> int:
 
 
 def reader(dtype: np.dtype) -> Callable[[int], Any]:
-    """The function at(where): the record of a dtype at an address. It holds no reference to that memory."""
+    """Return the function at(where): the record of a dtype at an address. It holds no reference to that memory."""
     def at(where):
         return np.frombuffer((ctypes.c_char * dtype.itemsize).from_address(int(where)), dtype)[0]
 

@@ -61,15 +61,15 @@ load_pairs = load_configuration(pair)
 
 def straight_line(entry: Entry, links: Links, frames: Sequence[Frame] = (), target: Target | None = None,
                   pose_sources: Sequence[PoseSource] = ()) -> Entry:
-    """The Entry of an algorithm for one model alone, as `shortest`; the entry itself if there is none."""
+    """Return the Entry of an algorithm for one model alone, as `shortest`; the entry itself if there is none."""
     return shortest([entry], links, frames, target, pose_sources) or entry
 
 
 def shortest(entries: Iterable[Entry], links: Links, frames: Sequence[Frame] = (),
              target: Target | None = None, pose_sources: Sequence[PoseSource] = ()) -> Entry | None:
-    """The Entry for one model alone, its links, frames and, with Lie-group joints, sources of poses as the model packs
-    them, of the algorithm that takes the fewest operations there among several of the same results. None if all kernels
-    would be longer than LONGEST, or one would divide by 0. Targeted entries require a target."""
+    """Return the Entry for one model alone, its links, frames and, with Lie-group joints, sources of poses as the model
+    packs them, of the algorithm that takes the fewest operations there among several of the same results. None if all
+    kernels would be longer than LONGEST, or one would divide by 0. Targeted entries require a target."""
     found = []
     for entry in entries:
         try:
@@ -96,8 +96,8 @@ class Straight(NamedTuple):
 
 def traced(entry: Entry, links: Links, frames: Sequence[Frame], target: Target | None, longest: float,
            pose_sources: Sequence[PoseSource] = ()) -> Straight:
-    """The Straight lines of the algorithm for this model that its result needs; raises TooLong where the lines of a
-    kernel, one for each operation and each number of the result, are more than `longest`."""
+    """Return the Straight lines of the algorithm for this model that its result needs; raises TooLong where the lines
+    of a kernel, one for each operation and each number of the result, are more than `longest`."""
     trace, n = Trace(NEEDLESS * longest), 1 + max((link.coordinate for link in links[1:]), default=-1)
     slot = {link.coordinate: i for i, link in enumerate(links) if i > 0}            # a body that the coordinate drives
     inputs = [[trace.input(f"body.{column}[{slot[k]}]") for k in range(n)] for column in Inputs._fields[:entry.inputs]]
@@ -114,7 +114,7 @@ def traced(entry: Entry, links: Links, frames: Sequence[Frame], target: Target |
 
 def script(entry: Entry, links: Links, frames: Sequence[Frame], target: Target | None,
            longest: float, pose_sources: Sequence[PoseSource] = ()) -> list[str]:
-    """The lines of a kernel of `traced`."""
+    """Return the lines of a kernel of `traced`."""
     return lines_of(traced(entry, links, frames, target, longest, pose_sources))
 
 
@@ -137,12 +137,13 @@ def _rounded(x):
 
 
 def _over_scalar(x):
-    """A constant result, over the kind of scalar that the kernel runs on."""
+    """Return a constant result, over the kind of scalar that the kernel runs on."""
     return repr(x) if isinstance(x, Traced) else f"null(body.q[0]) + {float(x)!r}"
 
 
 def _kernel(lines, targeted):
-    """The kernel of these lines, as Entry calls it, in a module whose name is their hash: the key of its cache."""
+    """Return the kernel of these lines, as Entry calls it, in a module whose name is their hash: the key of its
+    cache."""
     arguments = "links, body, frames, target, out" if targeted else "links, body, out"
     text = "\n    ".join([f"@optimized_alone\ndef algorithm({arguments}):", *(lines or ["pass"])])
     imports = ("from screw_dynamics.numbers.scalars import sincos, sqrt\n"

@@ -18,8 +18,8 @@ def available_threads() -> int:
 
 
 def thread_count(threads: int | None) -> int:
-    """The number of threads that an argument `threads` gives, a whole number >= 1; None: available_threads(), as it was
-    within the last second, since to ask takes as long as a hundred states."""
+    """Return the number of threads that an argument `threads` gives, a whole number >= 1; None: available_threads(), as
+    it was within the last second, since to ask takes as long as a hundred states."""
     global _available, _asked
     if threads is not None:
         return whole("threads", threads, 1)

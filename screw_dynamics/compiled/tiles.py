@@ -17,19 +17,19 @@ AHEAD = 2                 # tiles: how far ahead of its use an input is prefetch
 
 # ------------------------------------------------------------------------------------------------- WIDTH lanes
 def _lane_of(array):
-    """The kind of lane that holds an array's numbers."""
+    """Return the kind of lane that holds an array's numbers."""
     return numba_types.SINGLE if array.dtype == types.float32 else numba_types.LANE
 
 
 def _part(array):
-    """The vector of WIDTH of an array's numbers."""
+    """Return the vector of WIDTH of an array's numbers."""
     return ir.VectorType(_lane_of(array).vector.element, WIDTH)
 
 
 @intrinsic
 def transposed(typing: Any, lanes: Any) -> tuple:
-    """The columns, as lanes, of the square matrix whose rows are the given WIDTH lanes; of lanes of single precision,
-    of the two squares that their halves are the rows of."""
+    """Return the columns, as lanes, of the square matrix whose rows are the given WIDTH lanes; of lanes of single
+    precision, of the two squares that their halves are the rows of."""
     wide = lanes.dtype.lanes
 
     def sources(step, first, second):
@@ -59,7 +59,7 @@ def entry_pointer(context: Any, builder: Any, kind: Any, array: Any, row: Any, c
 
 
 def first_places(builder: Any, count: Any) -> Any:
-    """The mask of the first `count` of WIDTH places."""
+    """Return the mask of the first `count` of WIDTH places."""
     count = builder.trunc(count, numba_types.INT)
     wide = ir.VectorType(numba_types.INT, WIDTH)
     lane = builder.insert_element(ir.Constant(wide, ir.Undefined), count, numba_types.INT(0))
@@ -68,12 +68,12 @@ def first_places(builder: Any, count: Any) -> Any:
 
 
 def _earlier(builder, i, last):
-    """The lesser of two positions."""
+    """Return the lesser of two positions."""
     return builder.select(builder.icmp_signed("<", i, last), i, last)
 
 
 def _masked(builder, name, result, arguments, part):
-    """A call of LLVM's masked load or store of WIDTH numbers."""
+    """Return a call of LLVM's masked load or store of WIDTH numbers."""
     kind = ir.FunctionType(result, [argument.type for argument in arguments])
     suffix = f"v{WIDTH}f{32 if part.element == ir.FloatType() else 64}"
     return builder.call(cgutils.get_or_insert_function(builder.module, kind, f"llvm.masked.{name}.{suffix}.p0{suffix}"),
@@ -151,7 +151,7 @@ def put_row(typing: Any, out: Any, row: Any, column: Any, lane: Any) -> tuple:
 
 # ------------------------------------------------------------------------------------------------- WIDTH states
 def lane_like(array: np.ndarray) -> Any:
-    """The lane of zeros of an array's precision."""
+    """Return the lane of zeros of an array's precision."""
     return 0.0
 
 
@@ -227,7 +227,7 @@ def _lane(states, first, last, k):
 
 
 def _flat(results):
-    """A contiguous array as one-dimensional, of the same memory."""
+    """Return a contiguous array as one-dimensional, of the same memory."""
     return results.reshape(-1)
 
 
@@ -273,7 +273,7 @@ def store(results: Any, out: np.ndarray, first: int) -> None:
 # ------------------------------------------------------------------------------------------------- entry points
 @intrinsic
 def _rows_at(typing, like, where, count, width):
-    """The contiguous array (count, width) at an address, of numbers of double or single precision."""
+    """Return the contiguous array (count, width) at an address, of numbers of double or single precision."""
     kind = numba_types.View(types.unliteral(like), 2, "C", aligned=False)
 
     def build(context, builder, signature, args):
@@ -287,7 +287,7 @@ def _rows_at(typing, like, where, count, width):
 
 @cache
 def form_of_transposition(to: str, single: bool) -> Form:
-    """The kernel f(rows, width, count, lanes) of addresses and numbers that moves states between rows and lanes.
+    """Return the kernel f(rows, width, count, lanes) of addresses and numbers that moves states between rows and lanes.
     to: "lanes", from the first of `count` rows on, of which the last is repeated; or "rows", of which as many are
     written as a lane has places, or as there are. single: in single precision."""
     zero, lane = (np.float32(0.0), splat_single) if single else (0.0, splat)

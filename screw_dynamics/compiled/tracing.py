@@ -49,15 +49,15 @@ class Trace:
         self._longest = longest
 
     def input(self, name: str) -> "Traced":
-        """A number that is not known."""
+        """Return a number that is not known."""
         return self.number(INPUT, name)
 
     def number(self, symbol: str, *operands: str) -> "Traced":
-        """The number that an operation gives."""
+        """Return the number that an operation gives."""
         return self.numbers(symbol, *operands, count=1)[0]
 
     def numbers(self, symbol: str, *operands: str, count: int = 2) -> tuple["Traced", ...]:
-        """The numbers that an operation gives."""
+        """Return the numbers that an operation gives."""
         key = symbol, operands
         found = self._known.get(key)
         if found is None:
@@ -73,7 +73,7 @@ class Trace:
         self._known = {key: found for key, found in self._known.items() if key[0] in (INPUT, "sincos")}
 
     def needed(self, results: Iterable[Any]) -> list[Operation]:
-        """The operations on which some of the numbers depend, in order."""
+        """Return the operations on which some of the numbers depend, in order."""
         names, found = {x.name for x in results if isinstance(x, Traced)}, []
         for operation in reversed(self.operations):
             if not names.isdisjoint(operation.names):
@@ -146,7 +146,7 @@ class Traced:
         return x if sign_a > 0 else -x
 
     def _signed(self, symbol, order, left, right):
-        """A product, or a quotient: of names, with the sign of both."""
+        """Return a product, or a quotient: of names, with the sign of both."""
         if isinstance(left, tuple) or isinstance(right, tuple):
             return NotImplemented
         (sign_a, a), (sign_b, b) = _term(left), _term(right)
@@ -169,7 +169,7 @@ class Condition:
 
 
 def written(x: Any) -> str:
-    """A number, as it is written in an operation."""
+    """Return a number, as it is written in an operation."""
     return repr(x if isinstance(x, Traced) else float(x))
 
 

@@ -56,8 +56,8 @@ class Tables(NamedTuple):
 
 
 def workspace(robot: Tables, lanes: int = 1) -> np.ndarray:
-    """The array that every entry point takes first: header, links, frames, sources of poses, memory for `lanes` states
-    at once."""
+    """Return the array that every entry point takes first: header, links, frames, sources of poses, memory for `lanes`
+    states at once."""
     parts = [packed(rows).ravel() for rows in (robot.links, robot.frames, robot.pose_sources)]
     parts.append(robot.tables)
     frames, pose_sources, tables, start = np.cumsum([HEADER, *(part.size for part in parts)])[1:]
@@ -79,7 +79,7 @@ def workspace(robot: Tables, lanes: int = 1) -> np.ndarray:
 
 @cache
 def placed(Table: type) -> type:
-    """The table whose column q holds Placements in place of numbers."""
+    """Return the table whose column q holds Placements in place of numbers."""
     kinds = {name: Placement if name == "q" else kind for name, kind in get_type_hints(Table).items()}
     return derived(f"Placed{Table.__name__}", Table, kinds)
 
@@ -90,7 +90,7 @@ def reserve(Table: type, shape: Callable) -> None:
 
 
 def aligned(length: int) -> np.ndarray:
-    """An array of zeros that begins on a cache line."""
+    """Return an array of zeros that begins on a cache line."""
     block = np.zeros(length + 8)
     first = -block.ctypes.data % 64 // 8
     return block[first:first + length]
@@ -98,25 +98,25 @@ def aligned(length: int) -> np.ndarray:
 
 @kernel
 def memory_at(where: int) -> np.ndarray:
-    """The workspace at an address."""
+    """Return the workspace at an address."""
     return array_at(0.0, where, (header_at(where).length,))
 
 
 @kernel
 def header(memory: np.ndarray) -> Any:
-    """The header of a workspace."""
+    """Return the header of a workspace."""
     return header_at(at(memory))
 
 
 @kernel
 def links_in(memory: np.ndarray) -> Link:
-    """The model."""
+    """Return the model."""
     return table(Link, 0.0, header(memory).slots, memory, HEADER)
 
 
 @kernel
 def frames_in(memory: np.ndarray) -> Frame:
-    """The frames of all links."""
+    """Return the frames of all links."""
     head = header(memory)
     return table(Frame, 0.0, head.frame_count, memory, head.frames)
 
@@ -130,7 +130,7 @@ def pose_sources_in(memory: np.ndarray) -> PoseSource:
 
 @kernel
 def interrupt_at(where: int) -> Any:
-    """The INTERRUPT of a loop that works in the workspace at an address."""
+    """Return the INTERRUPT of a loop that works in the workspace at an address."""
     return header_at(where).interrupt
 
 
@@ -143,17 +143,17 @@ def configuration_on_lanes(memory: np.ndarray, like: Any) -> np.ndarray:
 
 @kernel
 def body_in(Table: type, memory: np.ndarray) -> NamedTuple:
-    """The memory of a recursion on one state."""
+    """Return the memory of a recursion on one state."""
     return body_on_lanes(Table, memory, 0.0)
 
 
 @kernel
 def body_on_lanes(Table: type, memory: np.ndarray, like: Any) -> NamedTuple:
-    """The memory of a recursion on as many states as a lane of this kind has places."""
+    """Return the memory of a recursion on as many states as a lane of this kind has places."""
     head = header(memory)
     return table(Table, like, head.slots, memory, head.body)
 
 
 def size_of(shape: Callable) -> Callable:
-    """The kernel size(memory): the shape of one result of the robot in a workspace, shape(n, bodies)."""
+    """Return the kernel size(memory): the shape of one result of the robot in a workspace, shape(n, bodies)."""
     return kernel(lambda memory: shape(header(memory).coordinates, header(memory).slots - 1))

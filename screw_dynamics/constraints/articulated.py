@@ -43,7 +43,7 @@ class InverseFactors(NamedTuple):
 # ------------------------------------------------------------------------------------------------- free joints
 @kernel
 def along(body: InverseFactors, i: int) -> Wrench:
-    """The wrench, about the origin, of an effort 1 at joint i, one of those of a free joint."""
+    """Return the wrench, about the origin, of an effort 1 at joint i, one of those of a free joint."""
     return Wrench(body.J[i].angular, body.J[i].linear)
 
 

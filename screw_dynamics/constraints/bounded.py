@@ -84,7 +84,7 @@ def solve(given: Box) -> None:
 
 @kernel
 def slowness(given: Box) -> Scalar:
-    """The velocity that counts as 0."""
+    """Return the velocity that counts as 0."""
     fastest = null(given.c[0])
     for i in range(len(given.c)):
         fastest = where(absolute(given.c[i]) > fastest, absolute(given.c[i]), fastest)

@@ -77,7 +77,7 @@ def count_joints(parent: list[int], i: int, j: int) -> int:
 
 @kernel
 def relative_screw(J: Twist, r: Vec3, R: Rotation, sign: float) -> Twist:
-    """A joint screw J, in axes of the world, about a point at r and in axes R, times a sign."""
+    """Return a joint screw J, in axes of the world, about a point at r and in axes R, times a sign."""
     return Twist((sign * J.angular) @ R, (sign * (J.linear + cross(J.angular, r))) @ R)
 
 
@@ -123,7 +123,7 @@ def put_twist(by: np.ndarray, row: int, k: int, V: Twist) -> None:
 
 @kernel
 def twists(by: np.ndarray, row: int, first: int) -> Twist:
-    """The twists of the columns that are taken at once."""
+    """Return the twists of the columns that are taken at once."""
     return Twist(Vec3(taken(by, row, first), taken(by, row + 1, first), taken(by, row + 2, first)),
                  Vec3(taken(by, row + 3, first), taken(by, row + 4, first), taken(by, row + 5, first)))
 
@@ -131,7 +131,7 @@ def twists(by: np.ndarray, row: int, first: int) -> Twist:
 @kernel
 def chain_of(links: Link, body: Any, loop: Loop, c: int, at: Ends, qd: np.ndarray, qdd: np.ndarray,
              memory: np.ndarray) -> Chain:
-    """The Chain of loop c, in an array of chain_numbers."""
+    """Return the Chain of loop c, in an array of chain_numbers."""
     slots, count = len(links.parent), count_joints(links.parent, loop.link[c], loop.on[c])
     joint, by = table(Joint, 0.0, slots, memory, 0), block(0.0, (ROWS, count), memory, slots * OF_JOINT)
     put_screws(links, body, loop, c, at, joint, count)

@@ -50,14 +50,14 @@ def pose(D: Pose, X: Twist) -> Pose:
 
 @kernel
 def slopes(W: Wrench) -> Wrench:
-    """The derivatives of a wrench."""
+    """Return the derivatives of a wrench."""
     t, f = W.torque, W.force
     return Wrench(Vec3(slope(t.x), slope(t.y), slope(t.z)), Vec3(slope(f.x), slope(f.y), slope(f.z)))
 
 
 @kernel
 def without_slopes(W: Wrench) -> Wrench:
-    """A wrench without its derivatives."""
+    """Return a wrench without its derivatives."""
     t, f = W.torque, W.force
     return Wrench(Vec3(value_of(t.x), value_of(t.y), value_of(t.z)), Vec3(value_of(f.x), value_of(f.y), value_of(f.z)))
 
@@ -65,7 +65,7 @@ def without_slopes(W: Wrench) -> Wrench:
 # ------------------------------------------------------------------------------------------------- a loop
 @kernel
 def wrench_of(given: ConstraintTables, c: int, D: Pose, of_gradient: bool, multipliers: np.ndarray) -> Wrench:
-    """The sum of the rows of loop c, or those of its gradient, times their multipliers."""
+    """Return the sum of the rows of loop c, or those of its gradient, times their multipliers."""
     W = zero(Wrench, D.p.x)
     for k in range(given.loop.count[c]):
         W += multipliers[given.loop.first[c] + k] * rows.row(given, c, k, D)
@@ -144,5 +144,5 @@ def form_of_derivatives() -> Form:
 
 @cache
 def derivatives() -> Callable:
-    """The entry point derivatives(workspace, q, qd, qdd, multipliers, of_gradient, work, out)."""
+    """Return the entry point derivatives(workspace, q, qd, qdd, multipliers, of_gradient, work, out)."""
     return function(form_of_derivatives())

@@ -44,7 +44,7 @@ def set_in_motion(links: Link, body: Any) -> None:
 
 @kernel
 def sums(parent: list[int], column: list[Vec3], i: int, j: int) -> tuple[Vec3, Vec3]:
-    """The sums of a column over the bodies from i, and from j, to where their branches meet."""
+    """Return the sums of a column over the bodies from i, and from j, to where their branches meet."""
     a, b = zero(Vec3, column[0]), zero(Vec3, column[0])
     while i != j:                                           # a parent's slot is smaller than its child's
         if i > j:

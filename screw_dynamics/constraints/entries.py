@@ -14,7 +14,8 @@ from .tables import ConstraintTables, constraints_in
 
 
 def extent(shape: Callable) -> Callable:
-    """The kernel size(memory) of a shape(n, m, constraints), for n coordinates and m rows of some constraints."""
+    """Return the kernel size(memory) of a shape(n, m, constraints), for n coordinates and m rows of some
+    constraints."""
     @kernel
     def size(memory):
         head = ws.header(memory)
@@ -57,6 +58,6 @@ class Constrained(NamedTuple):
 
 def constrained(algorithm: Callable, Table: type, inputs: str, shape: Callable, name: str,
                 load_q: Callable | None = None, on_groups: Callable | None = None) -> Constrained:
-    """The entry point of an algorithm; load_q: how q is loaded; else as of Entry."""
+    """Return the entry point of an algorithm; load_q: how q is loaded; else as of Entry."""
     return Constrained(Entry(algorithm, Table, inputs, per_joint, name=name, on_groups=on_groups, given=of_workspace,
                              load_q_on_groups=load_q, size=extent(shape), rare=True), shape)

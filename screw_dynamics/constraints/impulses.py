@@ -83,7 +83,7 @@ def hold(links: Link, of: np.ndarray, box: Box, qd: np.ndarray) -> None:
 
 
 def of_joints(by: ModuleType) -> Callable:
-    """The kernel `add_impulses_to` for trees whose M^-1 is found in a way."""
+    """Return the kernel `add_impulses_to` for trees whose M^-1 is found in a way."""
     factorize, fill_joints, add_half = by.factorize, by.fill_joints, by.add_half
 
     @kernel
@@ -111,7 +111,7 @@ def of_joints(by: ModuleType) -> Callable:
 
 
 def of_loops_and_joints(by: ModuleType) -> Callable:
-    """The kernel `add_impulses_to` for robots that keep constraints."""
+    """Return the kernel `add_impulses_to` for robots that keep constraints."""
     factorize, fill_half, add_half = by.factorize, by.fill_half, by.add_half
 
     @kernel

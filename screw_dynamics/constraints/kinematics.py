@@ -74,7 +74,7 @@ def put_wrench(F: np.ndarray, j: int, W: Wrench) -> None:
 
 @kernel
 def wrenches(F: np.ndarray, first: int) -> Wrench:
-    """The wrenches of the columns that are taken at once."""
+    """Return the wrenches of the columns that are taken at once."""
     return Wrench(Vec3(taken(F, 0, first), taken(F, 1, first), taken(F, 2, first)),
                   Vec3(taken(F, 3, first), taken(F, 4, first), taken(F, 5, first)))
 

@@ -124,7 +124,7 @@ def acting(acts: np.ndarray) -> bool:
 
 
 def projecting_joints(by: ModuleType) -> Callable:
-    """The kernel `project` for trees whose M^-1 is found in a way."""
+    """Return the kernel `project` for trees whose M^-1 is found in a way."""
     add_impulses_to = of_joints(by)
 
     @kernel
@@ -139,7 +139,7 @@ def projecting_joints(by: ModuleType) -> Callable:
 
 
 def projecting_loops(by: ModuleType) -> Callable:
-    """The kernel `project` for robots that keep constraints."""
+    """Return the kernel `project` for robots that keep constraints."""
     add_impulses_to = of_loops_and_joints(by)
 
     @noinline
@@ -190,7 +190,7 @@ def _project_nothing(fill, tree, what, calls, acts, start, begin, span, q, qd, m
 
 
 def projecting_contacts(by: ModuleType, loops: bool = False) -> Callable:
-    """The kernel `project` for robots that touch, and keep constraints if `loops`."""
+    """Return the kernel `project` for robots that touch, and keep constraints if `loops`."""
     add_impulses_to, project_loops = of_contacts(by, loops), projecting_loops(by) if loops else _project_nothing
 
     @kernel
@@ -256,7 +256,7 @@ def scratch_in(like: Scalar, memory: np.ndarray) -> np.ndarray:
 
 @kernel
 def tree_in(Table: type, space: Callable, like: Scalar, memory: np.ndarray) -> Tree:
-    """The Tree in a workspace."""
+    """Return the Tree in a workspace."""
     return Tree(ws.links_in(memory), ws.body_on_lanes(Table, memory, like),
                 constraints_in(memory, like), memory, space(memory))
 
@@ -298,7 +298,7 @@ for _by in (articulated, mass_matrix):
 
 @cache
 def projection_address(structure: Structure, of: str, lanes: bool) -> int:
-    """The address of `project`."""
+    """Return the address of `project`."""
     return address_of(form_of_projection(structure, of, lanes))
 
 
@@ -308,7 +308,7 @@ def acts_at_ends(joints: Any) -> bool:
 
 
 def with_room(rows: ws.Tables) -> ws.Tables:
-    """A tree with memory for the impulses on its joints."""
+    """Return a tree with memory for the impulses on its joints."""
     return rows._replace(tables=pack([], [], []), work=work(rows.n, 0))
 
 
@@ -333,5 +333,5 @@ def form_of_closing(lanes: bool) -> Form:
 
 @cache
 def closing(lanes: bool) -> Callable:
-    """The entry point close(memory, configurations, free, tolerance, steps, left)."""
+    """Return the entry point close(memory, configurations, free, tolerance, steps, left)."""
     return function(form_of_closing(lanes))

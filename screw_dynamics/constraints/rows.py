@@ -79,7 +79,7 @@ def axis(R: Rotation, k: int) -> Vec3:
 
 @kernel
 def about_y(x: Vec3) -> Wrench:
-    """The torque y x x."""
+    """Return the torque y x x."""
     return Wrench(Vec3(x.z, 0.0 * x.y, -x.x), 0.0 * x)
 
 
@@ -135,7 +135,7 @@ NUMBERS = {name: number for number, name in enumerate(KINDS)}       # of kinds, 
 
 
 def by_kind(kernels: list[Callable]) -> Callable:
-    """The kernel (given, c, *arguments) that calls that of the kind of loop c."""
+    """Return the kernel (given, c, *arguments) that calls that of the kind of loop c."""
     *others, last = kernels
     if not others:
         return last
@@ -157,5 +157,5 @@ gradient_of = noinline(by_kind([kind.gradient for kind in KINDS.values()]))     
 
 @kernel
 def gradient(given: ConstraintTables, c: int, k: int, D: Pose) -> Wrench:
-    """The wrench whose power on V is the rate of residual k of loop c."""
+    """Return the wrench whose power on V is the rate of residual k of loop c."""
     return gradient_of(given, c, D, row(given, c, k, D))

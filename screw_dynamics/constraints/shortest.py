@@ -42,7 +42,7 @@ def numbers(N: int, m: int) -> int:
 
 @kernel
 def problem(like: Scalar, N: int, m: int, memory: np.ndarray, start: int) -> Problem:
-    """The Problem in memory from a position on."""
+    """Return the Problem in memory from a position on."""
     return arranged(Problem, like, Sizes(N, m, m), memory, start)
 
 

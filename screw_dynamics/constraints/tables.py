@@ -81,7 +81,7 @@ COUNTS = 3          # numbers before the tables: of loops, rows and terms
 
 
 def pack(loops: list[Loop], rows: list[Row], terms: list[Term]) -> np.ndarray:
-    """The numbers of the tables, for ws.Tables.tables."""
+    """Return the numbers of the tables, for ws.Tables.tables."""
     one = identity(0.0)
     tables = (loops or [Loop(COUPLING, 0, 0, 0, 0, one, one, one, 0.0)],
               rows or [Row(Wrench(one.p, one.p), 0.0)], terms or [Term(0, 0, 0, 0.0)])
@@ -90,7 +90,7 @@ def pack(loops: list[Loop], rows: list[Row], terms: list[Term]) -> np.ndarray:
 
 @kernel
 def sizes_of(n: int, m: int) -> Sizes:
-    """The Sizes of m constraints of n coordinates."""
+    """Return the Sizes of m constraints of n coordinates."""
     return Sizes(n, m, max(numbers(n + m, m), numbers(n, m + n)), max(numbers(m, m), numbers(n, n)),
                  room(Box, BoxSizes(n)))
 
@@ -106,7 +106,7 @@ LOOP, ROW, TERM = width(Loop), width(Row), width(Term)
 
 @kernel
 def constraints_in(memory: np.ndarray, like: Any) -> ConstraintTables:
-    """The constraints in a workspace, with memory for scalars of the kind of `like`."""
+    """Return the constraints in a workspace, with memory for scalars of the kind of `like`."""
     head = ws.header(memory)
     first = head.tables
     loops, m, terms = int(memory[first]), int(memory[first + 1]), int(memory[first + 2])
@@ -120,35 +120,35 @@ def constraints_in(memory: np.ndarray, like: Any) -> ConstraintTables:
 
 @kernel
 def effort_column(given: ConstraintTables) -> np.ndarray:
-    """The efforts as a matrix (n, 1)."""
+    """Return the efforts as a matrix (n, 1)."""
     return array_at(given.most[0], at(given.effort), (len(given.effort), 1))
 
 
 @kernel
 def of_constraints(given: ConstraintTables, like: Any) -> Problem:
-    """The Problem of the m rows of the constraints, with a number for each coordinate."""
+    """Return the Problem of the m rows of the constraints, with a number for each coordinate."""
     return with_joints(given, like, 0)
 
 
 @kernel
 def damped(given: ConstraintTables, like: Any) -> Problem:
-    """The Problem of these rows with m numbers more of each, in the same memory."""
+    """Return the Problem of these rows with m numbers more of each, in the same memory."""
     return problem(like, len(given.effort) + given.m, given.m, given.of_joints, 0)
 
 
 @kernel
 def with_joints(given: ConstraintTables, like: Any, count: int) -> Problem:
-    """The Problem of these rows and of `count` joints after them, in the same memory."""
+    """Return the Problem of these rows and of `count` joints after them, in the same memory."""
     return problem(like, len(given.effort), given.m + count, given.of_joints, 0)
 
 
 @kernel
 def of_joint_rows(given: ConstraintTables, like: Any, count: int, directions: int) -> Problem:
-    """A Problem of `directions` vectors with a number for each of `count` rows."""
+    """Return a Problem of `directions` vectors with a number for each of `count` rows."""
     return problem(like, count, directions, given.of_rows, 0)
 
 
 @kernel
 def box_of(given: ConstraintTables, like: Any, count: int) -> Box:
-    """The Box of the rows of `count` joints."""
+    """Return the Box of the rows of `count` joints."""
     return arranged(Box, like, BoxSizes(count), given.of_box, 0)

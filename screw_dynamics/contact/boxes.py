@@ -131,13 +131,13 @@ def write_face(touch: Touch, row: int, k: int, P: Pose, h: Vec3, i: int, Q: Pose
 
 @kernel
 def corner(j: int) -> Vec3:
-    """The signs of corner j of a face, counter-clockwise."""
+    """Return the signs of corner j of a face, counter-clockwise."""
     return Vec3(1.0 if j == 0 or j == 3 else -1.0, 1.0 if j < 2 else -1.0, 0.0)
 
 
 @kernel
 def clip(a: float, b: float, limit: float, near: float, low: float, high: float) -> tuple[float, float]:
-    """The part of [low, high] in which a + t (b - a) is within +-limit; what is beyond by less than `near` is
+    """Return the part of [low, high] in which a + t (b - a) is within +-limit; what is beyond by less than `near` is
     within."""
     for k in range(2):
         over_a, over_b = (a - limit, b - limit) if k else (-a - limit, -b - limit)
@@ -158,7 +158,7 @@ def write_point(touch: Touch, row: int, k: int, x: Vec3, gap: float, n: Vec3, fi
 
 @kernel
 def edge_towards(C: Pose, h: Vec3, i: int, n: Vec3) -> Segment:
-    """The edge along axis i that is farthest along n."""
+    """Return the edge along axis i that is farthest along n."""
     m = n @ C.R
     middle = Vec3(0.0 if i == 0 else h.x if m.x > 0.0 else -h.x, 0.0 if i == 1 else h.y if m.y > 0.0 else -h.y,
                   0.0 if i == 2 else h.z if m.z > 0.0 else -h.z)

@@ -39,8 +39,8 @@ def slope(x: Vec3, u: Vec3, h: Vec3) -> float:
 
 @kernel
 def nearest_to_box(of: Segment, h: Vec3) -> float:
-    """The parameter of the point of a segment that is nearest to a box, in the box's frame: between the points where a
-    face's plane is passed the slope is a straight line."""
+    """Return the parameter of the point of a segment that is nearest to a box, in the box's frame: between the points
+    where a face's plane is passed the slope is a straight line."""
     low, high = -of.half, of.half
     at_low, at_high = slope(point(of, low), of.u, h), slope(point(of, high), of.u, h)
     if at_low >= 0.0:
@@ -100,8 +100,8 @@ def write_along_edge(touch: Touch, row: int, k: int, B: Pose, h: Vec3, of: Segme
 
 @kernel
 def out_of_box(of: Segment, h: Vec3) -> tuple[int, float, float]:
-    """The face of the box out of which a segment that is inside has to be moved least: axis, side, and how deep it
-    is."""
+    """Return the face of the box out of which a segment that is inside has to be moved least: axis, side, and how deep
+    it is."""
     axis, side, best = 0, 1.0, -FAR
     for i in range(3):
         c, reach, limit = component(of.c, i), absolute(component(of.u, i)) * of.half, component(h, i)
@@ -112,7 +112,8 @@ def out_of_box(of: Segment, h: Vec3) -> tuple[int, float, float]:
 
 @kernel
 def over_edge(of: Segment, h: Vec3) -> tuple[int, Vec3, float]:
-    """The direction of edges across which a segment that is inside has to be moved least: axis, unit vector, depth."""
+    """Return the direction of edges across which a segment that is inside has to be moved least: axis, unit vector,
+    depth."""
     axis, normal, best = 0, Vec3(0.0, 0.0, 1.0), -FAR
     for i in range(3):
         length, w = direction(cross(of.u, unit(i, 1.0)), unit(i, 1.0))

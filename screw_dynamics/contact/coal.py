@@ -15,7 +15,7 @@ TOLERANCE = 1e-10       # of distances, m
 
 
 def _library():
-    """The library, or an ImportError that says how to get it."""
+    """Return the library, or an ImportError that says how to get it."""
     try:
         import coal
     except ImportError as error:
@@ -37,7 +37,7 @@ class Body:
 
 
 def nearest(a: Body, A: np.ndarray, b: Body, B: np.ndarray) -> Touch:
-    """The touch of shapes at poses (4, 4) where they are nearest, or deepest; p and n are arrays (3,). Raises
+    """Return the touch of shapes at poses (4, 4) where they are nearest, or deepest; p and n are arrays (3,). Raises
     ValueError for two surfaces of triangles that intersect, which have no distance."""
     coal = _library()
     request, result = coal.DistanceRequest(), coal.DistanceResult()
@@ -54,7 +54,7 @@ def nearest(a: Body, A: np.ndarray, b: Body, B: np.ndarray) -> Touch:
 
 
 def touches(a: Body, A: np.ndarray, b: Body, B: np.ndarray, margin: float = 0.0) -> list[Touch]:
-    """The touches of shapes at poses (4, 4) with a gap < margin, at most MOST: of two convex shapes one."""
+    """Return the touches of shapes at poses (4, 4) with a gap < margin, at most MOST: of two convex shapes one."""
     coal = _library()
     request, result = coal.CollisionRequest(), coal.CollisionResult()
     request.num_max_contacts, request.security_margin = MOST, float(margin)
@@ -66,7 +66,7 @@ def touches(a: Body, A: np.ndarray, b: Body, B: np.ndarray, margin: float = 0.0)
 
 
 def _geometry(coal: Any, shape: Shape) -> Any:
-    """The geometry of a shape."""
+    """Return the geometry of a shape."""
     kind: Any = shape
     if shape.kind == "sphere":
         return coal.Sphere(kind.radius)
@@ -87,7 +87,7 @@ def _geometry(coal: Any, shape: Shape) -> Any:
 
 
 def surface(field: HeightField) -> tuple[np.ndarray, np.ndarray]:
-    """The vertices and triangles of the surface of a height field."""
+    """Return the vertices and triangles of the surface of a height field."""
     rows, columns = field.heights.shape
     x, y = (np.linspace(-0.5 * size, 0.5 * size, count)
             for size, count in zip(field.size, (columns, rows), strict=True))

@@ -104,7 +104,8 @@ class Attached(NamedTuple):
 
 
 def rows(attached: Sequence[Attached]) -> tuple[list[Collider], np.ndarray]:
-    """The rows of colliders, in the order given, and the array `data` of their numbers, which equal shapes share."""
+    """Return the rows of colliders, in the order given, and the array `data` of their numbers, which equal shapes
+    share."""
     colliders, data, firsts, end = [], [np.empty(0)], {}, 0
     for shape, body, C, belt in attached:
         numbers, count, columns = _numbers(shape)
@@ -118,7 +119,7 @@ def rows(attached: Sequence[Attached]) -> tuple[list[Collider], np.ndarray]:
 
 
 def kind_of(shape: Shape) -> int:
-    """The number of a shape's kind. Raises ValueError for one that kernels do not know."""
+    """Return the number of a shape's kind. Raises ValueError for one that kernels do not know."""
     if shape.kind not in NUMBERS:
         raise ValueError(f"a {shape.kind} has no compiled contacts: in motion it cannot touch, at rest "
                          "screw_dynamics.contact.coal finds what touches; take its convex hull")
@@ -126,7 +127,7 @@ def kind_of(shape: Shape) -> int:
 
 
 def _size(shape):
-    """The numbers of Collider.size."""
+    """Return the numbers of Collider.size."""
     if shape.kind == "box":
         return [0.5 * x for x in shape.size]
     if shape.kind == "height_field":
@@ -135,7 +136,7 @@ def _size(shape):
 
 
 def _numbers(shape):
-    """The numbers of a shape that `data` holds, and what Collider.count and .columns say of them."""
+    """Return the numbers of a shape that `data` holds, and what Collider.count and .columns say of them."""
     if shape.kind == "height_field":
         return shape.heights.ravel(), *shape.heights.shape
     convex = polyhedron(shape)
@@ -148,7 +149,7 @@ COLLIDER, PAIR, LOCATED, CONTACT = width(Collider), width(Pair), width(Located),
 
 
 def pack(colliders: Sequence[Collider], pairs: Sequence[Pair], data: np.ndarray) -> np.ndarray:
-    """The numbers of the tables, which `geometry_in` reads."""
+    """Return the numbers of the tables, which `geometry_in` reads."""
     most = max((pair.points for pair in pairs), default=0)
     tables = [packed(rows).ravel() for rows in (colliders, pairs) if rows]
     return np.concatenate([(len(colliders), len(pairs), most, len(data)), *tables, data])
@@ -162,7 +163,7 @@ def geometry_numbers(colliders: int) -> int:
 
 @kernel
 def geometry_in(memory: np.ndarray, first: int, like: Any, start: int) -> Geometry:
-    """The Geometry whose packed numbers are in memory from position `first` on, with memory from `start` on."""
+    """Return the Geometry whose packed numbers are in memory from position `first` on, with memory from `start` on."""
     colliders, pairs, most = int(memory[first]), int(memory[first + 1]), int(memory[first + 2])
     numbers = int(memory[first + 3])
     of_colliders = first + COUNTS

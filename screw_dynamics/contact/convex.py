@@ -87,7 +87,7 @@ def vertex(data: np.ndarray, of: Convex, i: int) -> Vec3:
 
 @kernel
 def center(data: np.ndarray, of: Convex) -> Vec3:
-    """A point inside."""
+    """Return a point inside."""
     return vertex(data, of, of.vertices)
 
 
@@ -108,7 +108,7 @@ def height_over(data: np.ndarray, of: Convex, i: int, x: Vec3) -> Scalar:
 
 @kernel
 def local(of: Convex, x: Vec3) -> Vec3:
-    """A point in the shape's own frame."""
+    """Return a point in the shape's own frame."""
     return (x - of.C.p) @ of.C.R
 
 
@@ -121,13 +121,13 @@ def edge_of(data: np.ndarray, of: Convex, i: int) -> Edge:
 
 @kernel
 def axis_of(of: Convex) -> Vec3:
-    """The axis of a disc."""
+    """Return the axis of a disc."""
     return Vec3(of.C.R.x.z, of.C.R.y.z, of.C.R.z.z)
 
 
 @kernel
 def farthest(data: np.ndarray, of: Convex, n: Vec3) -> int:
-    """The vertex that is farthest along n, the first of those that are so to rounding."""
+    """Return the vertex that is farthest along n, the first of those that are so to rounding."""
     m, best, at, j = n @ of.C.R, -FAR, 0, of.first
     for i in range(of.vertices):
         height = m.x * data[j] + m.y * data[j + 1] + m.z * data[j + 2]
@@ -139,7 +139,7 @@ def farthest(data: np.ndarray, of: Convex, n: Vec3) -> int:
 
 @kernel
 def disc_towards(of: Convex, n: Vec3) -> Vec3:
-    """The point of the disc about the origin that is farthest along n."""
+    """Return the point of the disc about the origin that is farthest along n."""
     m = n @ of.C.R                      # in its frame: however near to the axis n is, the point is in the disc's plane
     length = m.x * m.x + m.y * m.y
     if of.disc == 0.0 or length <= TINY:
@@ -150,7 +150,7 @@ def disc_towards(of: Convex, n: Vec3) -> Vec3:
 
 @kernel
 def towards(data: np.ndarray, of: Convex, n: Vec3) -> Vec3:
-    """The point of the shape, without its ball, that is farthest along n."""
+    """Return the point of the shape, without its ball, that is farthest along n."""
     return vertex(data, of, farthest(data, of, n)) + disc_towards(of, n)
 
 

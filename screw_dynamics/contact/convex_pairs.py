@@ -90,7 +90,7 @@ def crossing_edges(data: np.ndarray, A: Convex, B: Convex, axis: Axis) -> tuple[
 @kernel
 def off_line(data: np.ndarray, A: Convex, B: Convex, best: Direction, of_first: bool,
              near: Scalar) -> tuple[bool, Direction]:
-    """The direction from the axis of a cylinder, the first's or the second's, to the vertex of the other that is
+    """Return the direction from the axis of a cylinder, the first's or the second's, to the vertex of the other that is
     nearest to it, if it is better than another one, or as good; and whether the line of the cylinder in this direction
     reaches to what is nearest of the other."""
     for _ in range(TRIES):
@@ -125,7 +125,7 @@ def from_axis(X: Convex, arm: Vec3) -> tuple[Scalar, Vec3, Scalar]:
 
 @kernel
 def round_direction(data: np.ndarray, A: Convex, B: Convex, n: Vec3, gap: Scalar, size: Scalar) -> Direction:
-    """The direction in which shapes, one of them with a disc, are farthest apart."""
+    """Return the direction in which shapes, one of them with a disc, are farthest apart."""
     best = Direction(n, gap, towards(data, A, -1.0 * n))
     for again in range(2):
         for side in range(2):
@@ -205,7 +205,7 @@ def write_noted(touch: Touch, row: int, points: int, k: int, B: Pose, n: Vec3, o
 
 
 def touching(points: int) -> Callable:
-    """The kernel (given, a, b, touch, row, margin) of convex shapes that have so many points."""
+    """Return the kernel (given, a, b, touch, row, margin) of convex shapes that have so many points."""
     def write(given, a, b, touch, row, margin):
         like, data = given.place.C[a].p.x, given.data
         for j in range(points):

@@ -101,7 +101,7 @@ def outline_towards(data: np.ndarray, X: Convex, n: Vec3, near: Scalar) -> Outli
 
 @kernel
 def rim(of: Outline, way: Vec3) -> Vec3:
-    """The point of a disc in a direction."""
+    """Return the point of a disc in a direction."""
     _, out = direction(way - (way @ of.n) * of.n, way)
     return of.origin + of.radius * out
 
@@ -124,7 +124,7 @@ def beyond(over: Scalar, side: Vec3, near: Scalar) -> bool:
 
 @noinline
 def clip(data: np.ndarray, Y: Convex, of: Outline, along: Vec3, a: Vec3, b: Vec3, near: float) -> tuple[float, float]:
-    """The part [low, high] of a segment a + t (b - a) that is above an outline, seen against `along`."""
+    """Return the part [low, high] of a segment a + t (b - a) that is above an outline, seen against `along`."""
     low, high = 0.0, 1.0
     if of.count == 0:
         d, e = b - a, a - of.origin

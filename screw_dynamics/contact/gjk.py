@@ -54,7 +54,7 @@ class Direction(NamedTuple):
 
 @kernel
 def on_segment(p: Corner, q: Corner) -> Reduced:
-    """The nearest point of a segment."""
+    """Return the nearest point of a segment."""
     d = q.w - p.w
     dd, t = d @ d, -1.0 * (p.w @ d)
     if dd <= TINY or t <= 0.0:
@@ -68,7 +68,7 @@ def on_segment(p: Corner, q: Corner) -> Reduced:
 
 @noinline
 def on_triangle(p: Corner, q: Corner, r: Corner) -> Reduced:
-    """The nearest point of a triangle: inside, or of its sides."""
+    """Return the nearest point of a triangle: inside, or of its sides."""
     n = cross(q.w - p.w, r.w - p.w)
     nn = n @ n
     if nn > TINY:
@@ -87,7 +87,7 @@ def on_triangle(p: Corner, q: Corner, r: Corner) -> Reduced:
 
 @kernel
 def corner_towards(data: np.ndarray, A: Convex, B: Convex, n: Vec3) -> Corner:
-    """The point of A - B that is farthest against n."""
+    """Return the point of A - B that is farthest against n."""
     a, b = vertex(data, A, farthest(data, A, -1.0 * n)), vertex(data, B, farthest(data, B, n))
     on_first = a + disc_towards(A, -1.0 * n)
     return Corner(on_first - (b + disc_towards(B, n)), on_first, a - b, a)
@@ -95,7 +95,7 @@ def corner_towards(data: np.ndarray, A: Convex, B: Convex, n: Vec3) -> Corner:
 
 @noinline
 def nearest(data: np.ndarray, A: Convex, B: Convex, n: Vec3, most: float) -> Reduced:
-    """The nearest points of shapes that are apart, from a direction n on, not too far from that of B to A: to a
+    """Return the nearest points of shapes that are apart, from a direction n on, not too far from that of B to A: to a
     distance that is at most by `most` too long."""
     p = corner_towards(data, A, B, n)
     at = Reduced(p.w, p.a, p.w @ p.w, p, p, p)
@@ -118,8 +118,8 @@ def nearest(data: np.ndarray, A: Convex, B: Convex, n: Vec3, most: float) -> Red
 
 @noinline
 def refined(A: Convex, B: Convex, at: Reduced, way: Vec3) -> tuple[bool, Direction]:
-    """The direction in which two vertices, or an edge and a vertex, of nearest points that were moved apart by `way`
-    are farthest apart with the discs about them, by Newton's method; and whether there is one."""
+    """Return the direction in which two vertices, or an edge and a vertex, of nearest points that were moved apart by
+    `way` are farthest apart with the discs about them, by Newton's method; and whether there is one."""
     p, q = at.p, at.r if same(at.q.core, at.p.core) else at.q
     f, n = q.core - p.core, (1.0 / sqrt(at.vv)) * at.v
     ff = f @ f
@@ -157,7 +157,7 @@ def same(a: Vec3, b: Vec3) -> bool:
 
 @kernel
 def bend(A: Convex, B: Convex, n: Vec3, s: Vec3, t: Vec3) -> Scalar:
-    """The second derivative along s and t, across n, of how far the discs of two shapes reach along n."""
+    """Return the second derivative along s and t, across n, of how far the discs of two shapes reach along n."""
     bent = 0.0
     for k in range(2):
         of = A if k == 0 else B
@@ -170,8 +170,8 @@ def bend(A: Convex, B: Convex, n: Vec3, s: Vec3, t: Vec3) -> Scalar:
 
 @noinline
 def farthest_apart(data: np.ndarray, A: Convex, B: Convex, n: Vec3, size: float) -> Direction:
-    """The direction in which shapes are farthest apart, among those around n: where they are apart, that of their
-    nearest points; else that of the least way out."""
+    """Return the direction in which shapes are farthest apart, among those around n: where they are apart, that of
+    their nearest points; else that of the least way out."""
     found = Direction(n, separation(data, A, B, n), towards(data, A, -1.0 * n))
     is_round, near = A.disc > 0.0 or B.disc > 0.0, BETTER * size
     most = (ROUGH if is_round else EXACT) * size

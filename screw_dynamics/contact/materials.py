@@ -29,7 +29,8 @@ class Material(NamedTuple):
     rolling: float = 0.0
 
     def checked(self, name: str) -> "Material":
-        """The material, in floats. Raises ValueError with the name of what has it, and the value that is wrong."""
+        """Return the material, in floats. Raises ValueError with the name of what has it, and the value that is
+        wrong."""
         values = {what: checks.number(f"{name}: {what}", x, 0.0) for what, x in self._asdict().items()}
         for what, x in values.items():
             most = 1.0 if what == "restitution" else LARGEST
@@ -39,7 +40,7 @@ class Material(NamedTuple):
 
     def but(self, friction: float | None = None, restitution: float | None = None, torsion: float | None = None,
             rolling: float | None = None) -> "Material":
-        """The material with other values where they are given."""
+        """Return the material with other values where they are given."""
         given = friction, restitution, torsion, rolling
         return Material(*(mine if x is None else x for mine, x in zip(self, given, strict=True)))
 
@@ -56,13 +57,13 @@ class Combination(NamedTuple):
     restitution: str = LARGER
 
     def checked(self, name: str) -> "Combination":
-        """The combination. Raises ValueError for a rule that does not exist."""
+        """Return the combination. Raises ValueError for a rule that does not exist."""
         for what, rule in self._asdict().items():
             checks.one_of(f"{name}: combination of {what}", rule, tuple(RULES))
         return self
 
     def of(self, a: Material, b: Material) -> Material:
-        """The material between two surfaces."""
+        """Return the material between two surfaces."""
         return Material(RULES[self.friction](a.friction, b.friction),
                         RULES[self.restitution](a.restitution, b.restitution), max(a.torsion, b.torsion),
                         max(a.rolling, b.rolling))

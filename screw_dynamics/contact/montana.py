@@ -37,18 +37,18 @@ Surface = Callable[[ArrayLike], Chart]
 
 
 def plane(coordinates: ArrayLike) -> Chart:
-    """The plane z = 0, with coordinates x and y."""
+    """Return the plane z = 0, with coordinates x and y."""
     u, v = checks.vector("coordinates", coordinates, 2)
     return Chart(np.array((u, v, 0.0)), np.eye(3), np.eye(2), np.zeros((2, 2)), np.zeros(2))
 
 
 def sphere(radius: float) -> Surface:
-    """The sphere about the origin, with longitude u and latitude v, |v| < pi/2."""
+    """Return the sphere about the origin, with longitude u and latitude v, |v| < pi/2."""
     return ellipsoid((radius, radius, radius))
 
 
 def cylinder(radius: float) -> Surface:
-    """The cylinder about z, with angle u about it, and height v (m)."""
+    """Return the cylinder about z, with angle u about it, and height v (m)."""
     r = checks.positive("radius", radius)
 
     def chart(coordinates: ArrayLike) -> Chart:
@@ -60,8 +60,9 @@ def cylinder(radius: float) -> Surface:
 
 
 def ellipsoid(half_axes: ArrayLike) -> Surface:
-    """The ellipsoid with half axes (a, a, c) along x, y and z, with longitude u and latitude v, |v| < pi/2, of the
-    sphere that it is a stretched one of. Raises ValueError if the first two differ: u and v would not be orthogonal."""
+    """Return the ellipsoid with half axes (a, a, c) along x, y and z, with longitude u and latitude v, |v| < pi/2, of
+    the sphere that it is a stretched one of. Raises ValueError if the first two differ: u and v would not be
+    orthogonal."""
     a, b, c = checks.vector("half_axes", half_axes, 3)
     if not (a == b and min(a, c) > 0.0):
         raise ValueError(f"half_axes {[float(a), float(b), float(c)]} must be positive, the first two the same: others "
@@ -81,8 +82,8 @@ def ellipsoid(half_axes: ArrayLike) -> Surface:
 
 
 def of_parametrization(point: Callable, first: Callable, second: Callable) -> Surface:
-    """The surface of a parametrization by orthogonal coordinates: point(u, v) (3,); first(u, v), its derivatives by u
-    and v, whose cross product points outwards; second(u, v), those by uu, uv and vv.
+    """Return the surface of a parametrization by orthogonal coordinates: point(u, v) (3,); first(u, v), its derivatives
+    by u and v, whose cross product points outwards; second(u, v), those by uu, uv and vv.
 
     The chart's ValueError says where the derivatives are not orthogonal, or vanish."""
     def chart(coordinates: ArrayLike) -> Chart:

@@ -15,7 +15,8 @@ from .writing import axis_z, choose
 
 def pair_rows(colliders: Sequence[Collider], pairs: Sequence[tuple[int, int]], mu: float = 0.0,
               restitution: float = 0.0, torsion: float = 0.0, rolling: float = 0.0) -> list[Pair]:
-    """The rows of pairs (i, j) of colliders, in the order given, with these coefficients, which `_replace` changes.
+    """Return the rows of pairs (i, j) of colliders, in the order given, with these coefficients, which `_replace`
+    changes.
 
     The first of a pair is that of the lower kind, so that i and j may change places. Raises ValueError for a pair whose
     touches no kernel finds."""
@@ -29,7 +30,7 @@ def pair_rows(colliders: Sequence[Collider], pairs: Sequence[tuple[int, int]], m
 
 
 def kinds_of(colliders: Sequence[Collider], pairs: Sequence[Pair]) -> frozenset[tuple[int, int]]:
-    """The kinds of pairs that there are."""
+    """Return the kinds of pairs that there are."""
     return frozenset((colliders[pair.first].kind, colliders[pair.second].kind) for pair in pairs)
 
 
@@ -79,7 +80,7 @@ def pack_rows(contact: Contact, first: int, points: int, key: int, margin: Scala
 
 @cache
 def lister(kinds: frozenset[tuple[int, int]]) -> Callable:
-    """The kernel list_touches(given, margin, contact, most) for pairs of these kinds, as `kinds_of` tells them.
+    """Return the kernel list_touches(given, margin, contact, most) for pairs of these kinds, as `kinds_of` tells them.
 
     Tables are arguments of kernels that are inlined alone: passed to a call, each of their columns is counted as a
     reference, which takes ten times as long as a touch."""

@@ -27,7 +27,7 @@ UPWARDS = 0.1                   # the least height of the normal of a peak that 
 
 @kernel
 def vertex(given: Geometry, b: int, i: int, j: int) -> Vec3:
-    """The vertex in row i and column j, in the frame of the field."""
+    """Return the vertex in row i and column j, in the frame of the field."""
     collider = given.collider
     size, rows, columns = collider.size[b], collider.count[b], collider.columns[b]
     return Vec3(size.x * (j / (columns - 1.0) - 0.5), size.y * (i / (rows - 1.0) - 0.5),
@@ -87,7 +87,7 @@ def offer(touch: Touch, first: int, most: int, count: int, k: int, on_first: Vec
 
 @kernel
 def window(x: float, reach: float, size: float, count: int) -> tuple[int, int]:
-    """The first and last of `count` vertices of a line that are corners of cells within reach of x."""
+    """Return the first and last of `count` vertices of a line that are corners of cells within reach of x."""
     x = value_of(x)
     reach = min(reach, 2.0 * (size + abs(x)))
     return cell(x - reach, size, count), cell(x + reach, size, count) + 1
@@ -137,7 +137,8 @@ def over_peak(given: Geometry, b: int, i: int, j: int, x: Vec3) -> tuple[bool, V
 
 @kernel
 def opposite(given: Geometry, b: int, i: int, j: int, outwards: Vec3, a: Vec3) -> Vec3:
-    """The vertex (i, j), or where the field ends beside an edge through a the point `outwards` beyond it, far below."""
+    """Return the vertex (i, j), or where the field ends beside an edge through a the point `outwards` beyond it, far
+    below."""
     if 0 <= i < given.collider.count[b] and 0 <= j < given.collider.columns[b]:
         return vertex(given, b, i, j)
     return a + outwards
@@ -214,15 +215,15 @@ def is_peak(given: Geometry, b: int, i: int, j: int) -> bool:
 
 @kernel
 def from_capsule(x: Vec3, r: float, half: float) -> tuple[float, Vec3]:
-    """The distance of a point x from a capsule, in its frame, and its gradient."""
+    """Return the distance of a point x from a capsule, in its frame, and its gradient."""
     distance, n = direction(Vec3(x.x, x.y, x.z - clamped(x.z, half)), Vec3(1.0, 0.0, 0.0))
     return distance - r, n
 
 
 @kernel
 def from_hull(given: Geometry, a: int, x: Vec3) -> tuple[float, Vec3]:
-    """The distance of a point x from the face of hull a beyond which it is farthest, or inside nearest, and the normal
-    of that; FAR where x is beyond a rim of the face."""
+    """Return the distance of a point x from the face of hull a beyond which it is farthest, or inside nearest, and the
+    normal of that; FAR where x is beyond a rim of the face."""
     collider, data = given.collider, given.data
     first, gap, n = collider.first[a] + 3 * collider.count[a] + BEFORE_FACES, -FAR, Vec3(0.0, 0.0, 1.0)
     for k in range(collider.columns[a]):
@@ -241,8 +242,8 @@ def from_hull(given: Geometry, a: int, x: Vec3) -> tuple[float, Vec3]:
 
 
 def peaks_under(distance: Callable) -> Callable:
-    """The kernel (given, a, b, touch, row, k, A, B, margin) that writes up to PEAKS touches of peaks in place k, by the
-    distance(given, a, x) of a point from shape a, with its gradient."""
+    """Return the kernel (given, a, b, touch, row, k, A, B, margin) that writes up to PEAKS touches of peaks in place k,
+    by the distance(given, a, x) of a point from shape a, with its gradient."""
     def write(given, a, b, touch, row, k, A, B, margin):
         collider, count = given.collider, 0
         size, reach = collider.size[b], collider.radius[a] + margin

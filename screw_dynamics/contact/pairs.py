@@ -63,7 +63,7 @@ def most_points(a: Collider, b: Collider) -> int:
 
 
 def _dispatch(cases):
-    """The kernel (number, ...) that calls the function of a number, of those [(number, function)]."""
+    """Return the kernel (number, ...) that calls the function of a number, of those [(number, function)]."""
     (number, function), *others = cases
     if not others:
         return kernel(lambda case, given, a, b, touch, row, margin: function(given, a, b, touch, row, margin))
@@ -79,8 +79,8 @@ def _dispatch(cases):
 
 @cache
 def writer(kinds: frozenset[tuple[int, int]]) -> Callable:
-    """The kernel (given, a, b, touch, row, margin) that writes the touches of collider a with b from a row on, for
-    pairs of these kinds, each with the lower first: what is left out takes no time to compile."""
+    """Return the kernel (given, a, b, touch, row, margin) that writes the touches of collider a with b from a row on,
+    for pairs of these kinds, each with the lower first: what is left out takes no time to compile."""
     chosen = [(KINDS * a + b, case.touches) for (a, b), case in TOUCHING.items() if (a, b) in kinds]
     by_kinds = _dispatch(chosen)
 

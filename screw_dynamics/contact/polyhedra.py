@@ -62,7 +62,7 @@ def _of_box(half):
 
 
 def _edges(polygons, face_of):
-    """The edges between polygons of different faces: the first of these has the vertices in this order."""
+    """Return the edges between polygons of different faces: the first of these has the vertices in this order."""
     left = _lefts(polygons)
     return np.array([(i, j, face_of[f], face_of[left[j, i]]) for (i, j), f in left.items()
                      if i < j and face_of[f] != face_of[left[j, i]]])
@@ -108,7 +108,7 @@ def _sides(corners):
 
 
 def _around(points, triangles):
-    """The corners of a face of these triangles, in order: of the lines about them the outer one."""
+    """Return the corners of a face of these triangles, in order: of the lines about them the outer one."""
     sides = {side for corners in triangles for side in _sides(corners)}
     following = dict(side for side in sides if side[::-1] not in sides)
     lines = []
@@ -121,6 +121,6 @@ def _around(points, triangles):
 
 
 def _area(corners):
-    """The area vector of a polygon."""
+    """Return the area vector of a polygon."""
     arms = corners[1:] - corners[0]
     return np.cross(arms[:-1], arms[1:]).sum(axis=0)

@@ -28,14 +28,14 @@ class Near(NamedTuple):
 
 @kernel
 def point(of: Segment, s: Scalar) -> Vec3:
-    """The point c + s u."""
+    """Return the point c + s u."""
     return of.c + s * of.u
 
 
 @kernel
 def beside(a: Segment, b: Segment) -> tuple[Near, Near, Any]:
-    """The lower and upper end, along a, of what the segments have beside each other: each an end of one of them, with
-    the nearest point of the other. And where both are the same point."""
+    """Return the lower and upper end, along a, of what the segments have beside each other: each an end of one of them,
+    with the nearest point of the other. And where both are the same point."""
     d, turn = b.c - a.c, where(a.u @ b.u < 0.0, null(a.c.x) - 1.0, null(a.c.x) + 1.0)
     at, reach = a.u @ d, absolute(a.u @ b.u) * b.half
     low, high = at - reach, at + reach

@@ -34,13 +34,13 @@ class Axis(NamedTuple):
 
 @kernel
 def below_face(data: np.ndarray, X: Convex, i: int, Y: Convex) -> Vec3:
-    """The point of Y that is lowest above face i of X, in the frame of X."""
+    """Return the point of Y that is lowest above face i of X, in the frame of X."""
     return local(X, towards(data, Y, -1.0 * face_of(data, X, i).n))
 
 
 @kernel
 def best_guess(data: np.ndarray, X: Convex, Y: Convex) -> tuple[int, Scalar]:
-    """The face of X that the center of Y is highest above, and how high."""
+    """Return the face of X that the center of Y is highest above, and how high."""
     c, best, at = local(X, center(data, Y)), -FAR, NONE
     for i in range(X.faces):
         height = height_over(data, X, i, c)
@@ -52,8 +52,8 @@ def best_guess(data: np.ndarray, X: Convex, Y: Convex) -> tuple[int, Scalar]:
 @kernel
 def best_face(data: np.ndarray, X: Convex, Y: Convex, guess: Scalar, more: Scalar, margin: Scalar,
               best: Scalar) -> tuple[int, Scalar]:
-    """The face of X that Y is farthest above, the first of those that are so to `more`, and how far; NONE where that
-    is not more than `best`. Faces above which Y is less far than `guess` are left out, by its center and what was
+    """Return the face of X that Y is farthest above, the first of those that are so to `more`, and how far; NONE where
+    that is not more than `best`. Faces above which Y is less far than `guess` are left out, by its center and what was
     lowest before; and what comes after one that Y is farther above than the margin."""
     c, at = local(X, center(data, Y)), NONE
     low = c
@@ -71,8 +71,8 @@ def best_face(data: np.ndarray, X: Convex, Y: Convex, guess: Scalar, more: Scala
 
 @noinline
 def by_faces(data: np.ndarray, A: Convex, B: Convex, size: float, margin: float) -> Axis:
-    """The face's normal along which the shapes are farthest apart, the first's before the second's; or the first that
-    is found with more than the margin. Without faces, a gap of -FAR."""
+    """Return the face's normal along which the shapes are farthest apart, the first's before the second's; or the first
+    that is found with more than the margin. Without faces, a gap of -FAR."""
     i, of_first = best_guess(data, A, B)
     j, of_second = best_guess(data, B, A)
     guess, more = -FAR, FACES_FIRST * size
@@ -99,7 +99,7 @@ def is_far(data: np.ndarray, X: Convex, edge: Edge, x: Vec3, most: Scalar) -> bo
 
 @kernel
 def normal_of(data: np.ndarray, X: Convex, i: int) -> Vec3:
-    """The outward normal of a face, 0 where there is none."""
+    """Return the outward normal of a face, 0 where there is none."""
     return Vec3(0.0, 0.0, 0.0) if i == NONE else face_of(data, X, i).n
 
 
@@ -115,8 +115,8 @@ def is_common(s: Scalar, t: Scalar, u: Scalar, v: Scalar, arcs: bool, others: bo
 
 @noinline
 def by_edges(data: np.ndarray, A: Convex, B: Convex, best: Axis, size: float, x: Vec3, y: Vec3) -> Axis:
-    """The axis across edges along which the shapes are farther apart than along the best one; that one, where there is
-    none. x: a point of A, and y of B, the nearer to where they touch the better."""
+    """Return the axis across edges along which the shapes are farther apart than along the best one; that one, where
+    there is none. x: a point of A, and y of B, the nearer to where they touch the better."""
     least = best.gap + EDGES_LAST * size
     most = min(least, EDGES_LAST * size)
     x, y = local(B, x), local(A, y)

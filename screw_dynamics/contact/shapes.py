@@ -16,7 +16,7 @@ MOST_VERTICES = 1000                # of a hull that is compared vertex by verte
 
 
 def _length(what, x):
-    """A length in m within reason."""
+    """Return a length in m within reason."""
     x = checks.positive(what, x)
     if not SMALLEST <= x <= LARGEST:
         raise ValueError(f"{what} {x:g} must be a length between {SMALLEST:g} and {LARGEST:g} m")
@@ -52,7 +52,8 @@ class Shape:
         return self._moments()[0]
 
     def inertia(self, mass: float) -> np.ndarray:
-        """The inertia (6, 6) of a body of this shape, of one density, about the frame's origin: angular first, kg, m.
+        """Return the inertia (6, 6) of a body of this shape, of one density, about the frame's origin: angular first,
+        kg, m.
 
         Raises ValueError for a mass that is not positive, and for a plane or a height field, which are no bodies."""
         mass = checks.positive("mass", mass)

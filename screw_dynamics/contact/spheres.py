@@ -26,8 +26,8 @@ def sphere_capsule(given: Geometry, a: int, b: int, touch: Touch, row: int, marg
 
 @kernel
 def from_box(x: Vec3, h: Vec3) -> tuple[Scalar, Vec3]:
-    """The distance of a point x from a box of half lengths h, in the box's frame, negative inside, and its gradient:
-    inside, and on the surface, the normal of the nearest face, the first of those at the same distance."""
+    """Return the distance of a point x from a box of half lengths h, in the box's frame, negative inside, and its
+    gradient: inside, and on the surface, the normal of the nearest face, the first of those at the same distance."""
     e = Vec3(x.x - clamped(x.x, h.x), x.y - clamped(x.y, h.y), x.z - clamped(x.z, h.z))
     outside = sqrt(e @ e)
     dx, dy, dz = absolute(x.x) - h.x, absolute(x.y) - h.y, absolute(x.z) - h.z
@@ -44,8 +44,8 @@ def from_box(x: Vec3, h: Vec3) -> tuple[Scalar, Vec3]:
 
 @kernel
 def from_cylinder(x: Vec3, r: Scalar, half: Scalar) -> tuple[Scalar, Vec3]:
-    """The distance of a point x from a cylinder, in its frame, negative inside, and its gradient: inside that of the
-    nearest surface, and on the axis along x."""
+    """Return the distance of a point x from a cylinder, in its frame, negative inside, and its gradient: inside that of
+    the nearest surface, and on the axis along x."""
     none = null(x.x)
     one = none + 1.0
     radius, out = direction(Vec3(x.x, x.y, none), Vec3(one, none, none))

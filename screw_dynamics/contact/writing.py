@@ -21,7 +21,7 @@ def write(touch: Touch, row: int, on_first: Vec3, gap: Scalar, n: Vec3) -> None:
 
 @kernel
 def on_second(touch: Touch, row: int) -> Vec3:
-    """The point of a touch on the surface of the second."""
+    """Return the point of a touch on the surface of the second."""
     return touch.p[row] - (0.5 * touch.gap[row]) * touch.n[row]
 
 
@@ -36,19 +36,19 @@ def write_far(touch: Touch, row: int, like: Scalar) -> None:
 
 @kernel
 def axis_x(R: Rotation) -> Vec3:
-    """The x axis of the frame, in world axes."""
+    """Return the x axis of the frame, in world axes."""
     return Vec3(R.x.x, R.y.x, R.z.x)
 
 
 @kernel
 def axis_y(R: Rotation) -> Vec3:
-    """The y axis of the frame, in world axes."""
+    """Return the y axis of the frame, in world axes."""
     return Vec3(R.x.y, R.y.y, R.z.y)
 
 
 @kernel
 def axis_z(R: Rotation) -> Vec3:
-    """The z axis of the frame, in world axes."""
+    """Return the z axis of the frame, in world axes."""
     return Vec3(R.x.z, R.y.z, R.z.z)
 
 
@@ -88,19 +88,19 @@ def write_spheres(touch: Touch, row: int, a: Vec3, r_a: Scalar, b: Vec3, r_b: Sc
 # ------------------------------------------------------------------------------------------------- one place of lanes
 @kernel
 def vector_at(a: Vec3, k: int) -> Vec3:
-    """The vector in place k, of float64."""
+    """Return the vector in place k, of float64."""
     return Vec3(extract(a.x, k), extract(a.y, k), extract(a.z, k))
 
 
 @kernel
 def pose_at(C: Pose, k: int) -> Pose:
-    """The pose in place k, of float64."""
+    """Return the pose in place k, of float64."""
     return Pose(Rotation(vector_at(C.R.x, k), vector_at(C.R.y, k), vector_at(C.R.z, k)), vector_at(C.p, k))
 
 
 @kernel
 def replaced(a: Vec3, k: int, b: Vec3) -> Vec3:
-    """The vector a with b in place k."""
+    """Return the vector a with b in place k."""
     return Vec3(insert(a.x, k, b.x), insert(a.y, k, b.y), insert(a.z, k, b.z))
 
 
@@ -126,5 +126,5 @@ def column(R: Rotation, i: int) -> Vec3:
 
 @kernel
 def unit(i: int, length: float) -> Vec3:
-    """A vector of float64 along axis i."""
+    """Return a vector of float64 along axis i."""
     return Vec3(length if i == 0 else 0.0, length if i == 1 else 0.0, length if i == 2 else 0.0)

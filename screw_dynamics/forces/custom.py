@@ -72,7 +72,7 @@ class Custom(Element):
 
 
 def check(function: Callable) -> FunctionType:
-    """A function of t, q, qd, p and tau, by these names, without Numba. Raises ValueError unless it is one."""
+    """Return a function of t, q, qd, p and tau, by these names, without Numba. Raises ValueError unless it is one."""
     python = getattr(function, "py_func", function)
     must = "it must be a function(t, q, qd, p, tau)"
     if not isinstance(python, FunctionType):
@@ -88,7 +88,7 @@ def check(function: Callable) -> FunctionType:
 
 @lru_cache(64)
 def law_of(function: Callable, width: int) -> CustomLaw:
-    """The law of a user's function, which gets its arguments by name."""
+    """Return the law of a user's function, which gets its arguments by name."""
     if PLAIN:
         python = getattr(function, "py_func", function)
         return CustomLaw(width, lambda t, q, qd, p, tau: returns_nothing(
@@ -97,7 +97,7 @@ def law_of(function: Callable, width: int) -> CustomLaw:
 
 
 def _call_of(function):
-    """A function to compile, which calls the user's, jitted, with arguments by name."""
+    """Return a function to compile, which calls the user's, jitted, with arguments by name."""
     jitted = bounds_checked(function, error_model="numpy")
     return lambda t, q, qd, p, tau: returns_nothing(jitted(
         t=t, q=as_array(q), qd=as_array(qd), p=as_array(p), tau=as_array(tau)))

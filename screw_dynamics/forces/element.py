@@ -201,7 +201,7 @@ def built_in(kind: type[Element]) -> type[Element]:
 
 
 def _named(joints):
-    """The names in what a field of JOINTS holds."""
+    """Return the names in what a field of JOINTS holds."""
     return (joints,) if isinstance(joints, str) else tuple(name for name, _ in joints)
 
 
@@ -301,7 +301,7 @@ class Robot(NamedTuple):
         return found
 
     def frame(self, link: str, element: Any = None) -> Frame:
-        """The frame of a link. Raises ValueError if there is none."""
+        """Return the frame of a link. Raises ValueError if there is none."""
         try:
             return self.frames[self.model.known_link(link)]
         except ValueError as error:

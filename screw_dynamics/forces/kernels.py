@@ -102,7 +102,7 @@ def loops_on(laws: Iterable[Law]) -> tuple[Callable, Callable]:
 
 
 def kernels_of(laws: Iterable[Law], on_groups: bool, own: Iterable[str]) -> Kernels:
-    """The sum over all elements of some laws; own: names of laws that are not this package's."""
+    """Return the sum over all elements of some laws; own: names of laws that are not this package's."""
     add, account = loops_on(laws)
     take, Body = (gather_placements, ws.placed(Bodies)) if on_groups else (gather_coordinates, Bodies)
 
@@ -162,7 +162,7 @@ def form_of_native(kernels: Kernels, lanes: bool, key: str | None) -> Form:
 
 @kernel
 def numbers_at(p: int) -> np.ndarray:
-    """The numbers of all elements, at an address: the first says how many there are."""
+    """Return the numbers of all elements, at an address: the first says how many there are."""
     p = int(p)
     return array_at(0.0, p, (int(array_at(0.0, p, (HEADER,))[LENGTH]),))
 

@@ -125,7 +125,7 @@ def range_of(p: np.ndarray, number: int) -> tuple[int, int]:
 
 @kernel
 def coordinate(q: list, qd: list, ahead: Any, k: int, m: int) -> Scalar:
-    """The coordinate at place m of q, ahead along velocity k; 0 of a velocity that has none."""
+    """Return the coordinate at place m of q, ahead along velocity k; 0 of a velocity that has none."""
     return q[m] + ahead * qd[k] if m >= 0 else null(qd[k])
 
 
@@ -301,7 +301,7 @@ def take_power(out: Any, k: int, tau: Scalar, v: Scalar) -> None:
 
 @kernel
 def nothing(*arguments: Any) -> float:
-    """The energy of a law that stores none."""
+    """Return the energy of a law that stores none."""
     return 0.0
 
 

@@ -30,7 +30,8 @@ def pose_in(p: np.ndarray, s: int) -> Pose:
 
 @kernel
 def wrench_at(p: np.ndarray, s: int, t: Scalar) -> Wrench:
-    """The wrench at a time: on the way from the first to the last between BEGIN and END, and 0 at other times."""
+    """Return the wrench at a time: on the way from the first to the last between BEGIN and END, and 0 at other
+    times."""
     begin, end, none = p[s + BEGIN], p[s + END], null(t)
     last = where(t >= begin, where(t < end, none + 1.0, none), none)
     first = last
@@ -44,7 +45,7 @@ def wrench_at(p: np.ndarray, s: int, t: Scalar) -> Wrench:
 
 @kernel
 def push(p: np.ndarray, s: int, t: Scalar, A: Pose, U: Twist, B: Pose, V: Twist) -> Push:
-    """The wrench, turned with the link's frame or not, at the link's origin."""
+    """Return the wrench, turned with the link's frame or not, at the link's origin."""
     C, W = B @ pose_in(p, s + FRAME), wrench_at(p, s, t)
     turned = Ad_dual(C, W)
     fixed = Wrench(W.torque + cross(C.p, W.force), W.force)

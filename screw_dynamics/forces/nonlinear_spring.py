@@ -53,7 +53,7 @@ def impedance(p: np.ndarray, s: int, t: Scalar, x: Scalar, v: Scalar) -> Impedan
 
 @kernel
 def energy(p: np.ndarray, s: int, x: Scalar) -> Scalar:
-    """The torque, summed up over the deflection."""
+    """Return the torque, summed up over the deflection."""
     return torque(p, s, depth(p, s, x)[0])[2]
 
 

@@ -24,19 +24,19 @@ def vector(p: np.ndarray, s: int) -> Vec3:
 
 @kernel
 def velocity(V: Twist, x: Vec3) -> Vec3:
-    """The velocity of a body's point x in the frame in which its twist is."""
+    """Return the velocity of a body's point x in the frame in which its twist is."""
     return V.linear + cross(V.angular, x)
 
 
 @kernel
 def length_of(d: Vec3) -> Scalar:
-    """The distance of two points."""
+    """Return the distance of two points."""
     return sqrt(d @ d + TINY)
 
 
 @kernel
 def push(p: np.ndarray, s: int, t: Scalar, A: Pose, U: Twist, B: Pose, V: Twist) -> Push:
-    """The force -(K (l - l_0) + D l') d / l on the point of B, at d from that of A, l = |d|."""
+    """Return the force -(K (l - l_0) + D l') d / l on the point of B, at d from that of A, l = |d|."""
     a, b = A @ vector(p, s + OTHER), B @ vector(p, s + POINT)
     d = b - a
     length = length_of(d)

@@ -102,7 +102,8 @@ class MachineCode:
 @lru_cache(64)
 def machine_code(laws: tuple[Law, ...], on_groups: bool, key: str | None,
                  functions: tuple[Callable, ...]) -> MachineCode:
-    """The MachineCode of laws: for one state of all robots, on lanes of those with Lie-group joints, or without."""
+    """Return the MachineCode of laws: for one state of all robots, on lanes of those with Lie-group joints, or
+    without."""
     own = [function.__name__ for function in functions]
     return MachineCode(kernels_of(laws, True, own), kernels_of(laws, on_groups, own), key, functions)
 
@@ -312,7 +313,7 @@ class ForceSum:
                 raise
 
     def _states(self, t, q, qd):
-        """The leading axes of times and states, and these as rows."""
+        """Return the leading axes of times and states, and these as rows."""
         t, q, qd = checks.broadcast({"t[..., None]": checks.finite_numbers("t", t)[..., None],
                                      "q": checks.real_numbers("q", q, self._model.nq),
                                      "qd": checks.real_numbers("qd", qd, self._model.n)})
@@ -378,8 +379,8 @@ def rows_by_law(model: Model, frames: Sequence[Frame], elements: Iterable[Elemen
 
 
 def packed(by_law: Collection[tuple[Law, list[list[float]]]]) -> np.ndarray:
-    """The numbers of all elements as kernels read them: a header, for each law how many elements it has and where they
-    begin, and then these."""
+    """Return the numbers of all elements as kernels read them: a header, for each law how many elements it has and
+    where they begin, and then these."""
     start, header, numbers, on_links = HEADER + 2 * len(by_law), [], [], 0
     for law, rows in by_law:
         for row in rows:

@@ -15,7 +15,7 @@ from .axes import Axis, Given
 
 
 def in_blocks(function: Callable[..., np.ndarray], given: Given, result: tuple[Axis, ...], name: str) -> Any:
-    """The results (..., *result) of function(*blocks) as a Dask array of float64; see `mapped`.
+    """Return the results (..., *result) of function(*blocks) as a Dask array of float64; see `mapped`.
 
     Chunks of leading axes are those of the arguments, and where these differ what they have in common. Inner axes are
     whole in each block: chunks along them are put together."""
@@ -44,12 +44,13 @@ def in_blocks(function: Callable[..., np.ndarray], given: Given, result: tuple[A
 
 
 def _like(x):
-    """An array of the shape and kind of a Dask array that takes no memory; axes of unknown length have one entry."""
+    """Return an array of the shape and kind of a Dask array that takes no memory; axes of unknown length have one
+    entry."""
     return np.broadcast_to(np.empty((), x.dtype), [1 if math.isnan(n) else n for n in x.shape])
 
 
 def _of_equal_lengths(function, names, inner, ones, *blocks):
-    """The function of blocks whose lengths were not known: a block of one state must not stand for several."""
+    """Return the function of blocks whose lengths were not known: a block of one state must not stand for several."""
     lengths = [[None if one else n for n, one in zip(x.shape[:x.ndim - own], alone, strict=True)][::-1]
                for x, own, alone in zip(blocks, inner, ones, strict=True)]
     for along in zip_longest(*lengths):

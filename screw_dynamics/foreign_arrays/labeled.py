@@ -14,8 +14,8 @@ from .chunked import in_blocks
 
 
 def by_names(function: Callable[..., np.ndarray], given: Given, result: tuple[Axis, ...], name: str) -> Any:
-    """The results of function(*arrays) as a DataArray; see `mapped`. What of its arguments holds Dask arrays stays
-    lazy. Dimensions that two of them share must have the same coordinates there."""
+    """Return the results of function(*arrays) as a DataArray; see `mapped`. What of its arguments holds Dask arrays
+    stays lazy. Dimensions that two of them share must have the same coordinates there."""
     import xarray as xr
 
     arrays, inner = [], []
@@ -45,7 +45,7 @@ def by_names(function: Callable[..., np.ndarray], given: Given, result: tuple[Ax
 
 
 def _aligned(argument, x, axis):
-    """A DataArray with the entries of an axis in the order of the labels."""
+    """Return a DataArray with the entries of an axis in the order of the labels."""
     if axis.name not in x.dims:
         raise ValueError(f"{argument} has the dimensions {', '.join(map(str, x.dims)) or 'none'}, but must have one "
                          f"{axis.name!r}")

@@ -13,8 +13,8 @@ from .labeled import by_names
 
 
 def mapped(function: Callable[..., np.ndarray], given: Given, result: tuple[Axis, ...], name: str) -> Any:
-    """The results (..., *result) of function(*arrays), where arrays {name: (array, its inner axes)} are of Dask, of
-    xarray or of NumPy, and their leading axes broadcast: a Dask array, not computed yet, or a DataArray.
+    """Return the results (..., *result) of function(*arrays), where arrays {name: (array, its inner axes)} are of Dask,
+    of xarray or of NumPy, and their leading axes broadcast: a Dask array, not computed yet, or a DataArray.
 
     name: of what is computed, for Dask's dashboard. Raises ValueError naming the argument that does not fit."""
     for argument, (x, _) in given.items():
@@ -27,6 +27,6 @@ def mapped(function: Callable[..., np.ndarray], given: Given, result: tuple[Axis
 
 
 def _kinds():
-    """The classes of what is mapped; a library that is not imported has no arrays."""
+    """Return the classes of what is mapped; a library that is not imported has no arrays."""
     found = ("dask.array", "Array"), ("xarray", "DataArray")
     return tuple(getattr(sys.modules[module], kind) for module, kind in found if module in sys.modules)

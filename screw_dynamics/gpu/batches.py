@@ -37,14 +37,14 @@ def kind(device: Any, arrays: Mapping[str, Any]) -> np.dtype:
 
 
 def lead_of(given: Mapping[str, Given]) -> tuple[int, ...]:
-    """The leading axes of all. Raises ValueError naming the shape that does not fit."""
+    """Return the leading axes of all. Raises ValueError naming the shape that does not fit."""
     leads = [checks.lead(name, x.shape, inner) for name, (x, inner) in given.items()]
     return checks.common_lead(leads, {name: x.shape for name, (x, _) in given.items()})
 
 
 def strided(device: Any, given: Given, lead: tuple[int, ...]) -> list[Any]:
-    """An array, and how many of its numbers lie between two states, and between two entries along each inner axis. It
-    is copied only if its leading axes cannot be one axis."""
+    """Return an array, and how many of its numbers lie between two states, and between two entries along each inner
+    axis. It is copied only if its leading axes cannot be one axis."""
     (x, inner), states = given, math.prod(lead)
     own = x.shape[:x.ndim - len(inner)]
     if own == lead and x.flags.c_contiguous:

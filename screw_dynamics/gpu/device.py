@@ -63,12 +63,12 @@ class Cuda:
         return x.data.ptr
 
     def empty(self, shape: tuple[int, ...], dtype: np.dtype, like: Any) -> Any:
-        """An array on the GPU that `like` is on."""
+        """Return an array on the GPU that `like` is on."""
         with self._at(like):
             return self._cupy.empty(shape, dtype)
 
     def broadcast_to(self, x: Any, shape: tuple[int, ...]) -> Any:
-        """A view of an array with more axes."""
+        """Return a view of an array with more axes."""
         return self._cupy.broadcast_to(x, shape)
 
     def threads(self, shared: int) -> int:
@@ -95,11 +95,11 @@ class Cuda:
         return launch
 
     def _at(self, x):
-        """A context in which the GPU that an array is on is the current one."""
+        """Return a context in which the GPU that an array is on is the current one."""
         here = self._cupy.cuda.runtime.getDevice() == x.data.device_id
         return nullcontext() if here else self._cupy.cuda.Device(x.data.device_id)
 
     def returned(self, x: Any, like: Any) -> Any:
-        """A result as an array of the library that an argument is of."""
+        """Return a result as an array of the library that an argument is of."""
         library = type(like).__module__.partition(".")[0].removesuffix("lib")
         return _IMPORTS[library](sys.modules[library], x) if library in _IMPORTS else x

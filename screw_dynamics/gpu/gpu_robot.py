@@ -63,48 +63,48 @@ class GpuRobot:
         self._compiled: dict[tuple, tuple[Function, Callable]] = {}
 
     def inverse_dynamics(self, q: Any, qd: Any, qdd: Any, external: Wrenches | None = None) -> Any:
-        """The efforts tau (..., n) of Robot.inverse_dynamics, also under external wrenches {link: (..., 6)}."""
+        """Return the efforts tau (..., n) of Robot.inverse_dynamics, also under external wrenches {link: (..., 6)}."""
         return self._one("inverse_dynamics", q=q, qd=qd, qdd=qdd, external=external)
 
     def gravity_torque(self, q: Any) -> Any:
-        """The efforts g(q) (..., n) of Robot.gravity_torque."""
+        """Return the efforts g(q) (..., n) of Robot.gravity_torque."""
         return self._one("gravity_torque", q=q)
 
     def coriolis_torque(self, q: Any, qd: Any) -> Any:
-        """The efforts C(q, qd) qd (..., n) of Robot.coriolis_torque."""
+        """Return the efforts C(q, qd) qd (..., n) of Robot.coriolis_torque."""
         return self._one("coriolis_torque", q=q, qd=qd)
 
     def bias_torque(self, q: Any, qd: Any) -> Any:
-        """The efforts C(q, qd) qd + g(q) (..., n)."""
+        """Return the efforts C(q, qd) qd + g(q) (..., n)."""
         return self._one("bias_torque", q=q, qd=qd)
 
     def forward_dynamics(self, q: Any, qd: Any, tau: Any, external: Wrenches | None = None) -> Any:
-        """The accelerations qdd (..., n) of Robot.forward_dynamics."""
+        """Return the accelerations qdd (..., n) of Robot.forward_dynamics."""
         return self._one("forward_dynamics", q=q, qd=qd, tau=tau, external=external)
 
     def mass_matrix(self, q: Any) -> Any:
-        """The mass matrix (..., n, n) of Robot.mass_matrix."""
+        """Return the mass matrix (..., n, n) of Robot.mass_matrix."""
         return self._one("mass_matrix", q=q)
 
     def mass_matrix_inverse(self, q: Any) -> Any:
-        """The inverse (..., n, n) of the mass matrix, as sparse as the tree while it is computed."""
+        """Return the inverse (..., n, n) of the mass matrix, as sparse as the tree while it is computed."""
         return self._one("mass_matrix_inverse", q=q)
 
     def coriolis_matrix(self, q: Any, qd: Any) -> Any:
-        """The matrix C(q, qd) (..., n, n) of Robot.coriolis_matrix."""
+        """Return the matrix C(q, qd) (..., n, n) of Robot.coriolis_matrix."""
         return self._one("coriolis_matrix", q=q, qd=qd)
 
     def forward_kinematics(self, q: Any, link: str, reference: str | None = None) -> Any:
-        """The pose (..., 4, 4) of Robot.forward_kinematics."""
+        """Return the pose (..., 4, 4) of Robot.forward_kinematics."""
         return self._one("forward_kinematics", (link, "body", reference), q=q)
 
     def jacobian(self, q: Any, link: str, representation: str = "body", reference: str | None = None) -> Any:
-        """The Jacobian (..., 6, n) of Robot.jacobian."""
+        """Return the Jacobian (..., 6, n) of Robot.jacobian."""
         return self._one("jacobian", (link, representation, reference), q=q)
 
     def jacobian_derivative(self, q: Any, qd: Any, link: str, representation: str = "body",
                             reference: str | None = None) -> Any:
-        """The time derivative (..., 6, n) of Robot.jacobian_derivative."""
+        """Return the time derivative (..., 6, n) of Robot.jacobian_derivative."""
         return self._one("jacobian_derivative", (link, representation, reference), q=q, qd=qd)
 
     def inverse_dynamics_derivatives(self, q: Any, qd: Any, qdd: Any) -> EffortDerivatives:
@@ -116,11 +116,11 @@ class GpuRobot:
         return AccelerationDerivatives(*self._several("forward_dynamics_derivatives", q=q, qd=qd, tau=tau))
 
     def torque_regressor(self, q: Any, qd: Any, qdd: Any) -> Any:
-        """The regressor (..., n, 10 b) of Robot.torque_regressor."""
+        """Return the regressor (..., n, 10 b) of Robot.torque_regressor."""
         return self._one("torque_regressor", q=q, qd=qd, qdd=qdd)
 
     def drive_torque(self, q: Any, qd: Any) -> Any:
-        """The efforts (..., n) of springs and windings of drives, and of the robot's own forces but friction, of
+        """Return the efforts (..., n) of springs and windings of drives, and of the robot's own forces but friction, of
         Robot.drive_torque."""
         return self._one("drive_torque", q=q, qd=qd)
 
@@ -162,12 +162,12 @@ class GpuRobot:
 
     # ------------------------------------------------------------------------------------------------- calls
     def _one(self, quantity, link=None, external=None, **given):
-        """The one output of a function."""
+        """Return the one output of a function."""
         [result] = self._several(quantity, link, external, **given)
         return result
 
     def _several(self, quantity, link=None, external=None, **given):
-        """The outputs of a function of arrays and numbers, about a link (name, representation, reference), under
+        """Return the outputs of a function of arrays and numbers, about a link (name, representation, reference), under
         external wrenches."""
         wrenches = checks.wrenches({} if external is None else external, self.robot.link_names)
         loads = {f"external_{on}": wrench for on, wrench in wrenches.items()}
@@ -191,7 +191,7 @@ class GpuRobot:
         return [self._device.returned(x, given["q"]) for x in results]
 
     def _kernel(self, quantity, dtype, link, external, name):
-        """A function, and what launches a kernel of it; made at the first call."""
+        """Return a function, and what launches a kernel of it; made at the first call."""
         key = quantity, dtype, repr(link), external, name       # a link that is no name is refused when it is made
         if key not in self._compiled:
             if link is not None:                                # an export takes None for "body", Robot does not

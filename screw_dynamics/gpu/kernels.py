@@ -18,8 +18,8 @@ _STATE = "  const long long first = blockIdx.x * (long long)blockDim.x, state = 
 
 
 def of_states(export: Export, shared: bool) -> str:
-    """A kernel for the one function of an export: of_states(states, inputs, outputs). Of each input but numbers three
-    arguments: its memory, and how many numbers lie between two states and between two entries. Outputs are
+    """Return a kernel for the one function of an export: of_states(states, inputs, outputs). Of each input but numbers
+    three arguments: its memory, and how many numbers lie between two states and between two entries. Outputs are
     contiguous. shared: whether a thread has `numbers_shared` in the memory of its block."""
     [(function, _)] = export.functions
     scalar, inputs, outputs = export.dialect.scalar, function.inputs, function.outputs
@@ -59,9 +59,9 @@ def _from_shared_memory(outputs) -> Iterator[str]:
 
 
 def rollout(export: Export) -> str:
-    """A kernel for an export of `step`: rollout(states, samples, every, q, qd, tau, dt, q_next, qd_next), so many
-    samples after the first, with `every` steps before each; inputs as of `of_states`, tau with a fourth argument, how
-    many numbers lie between two steps."""
+    """Return a kernel for an export of `step`: rollout(states, samples, every, q, qd, tau, dt, q_next, qd_next), so
+    many samples after the first, with `every` steps before each; inputs as of `of_states`, tau with a fourth argument,
+    how many numbers lie between two steps."""
     [(function, _)] = export.functions
     scalar, called = export.dialect.scalar, export.called(function)
     q, qd, tau, dt, *_ = function.inputs
@@ -90,13 +90,13 @@ def rollout(export: Export) -> str:
 
 
 def _heading(name, counts, arguments):
-    """The first line of a kernel."""
+    """Return the first line of a kernel."""
     given = ", ".join([*(f"long long {count}" for count in counts), *arguments])
     return f'extern "C" __global__ void {name}({given}) {{'
 
 
 def _functions(export: Export) -> Iterator[str]:
-    """The function of an export, and that of sines where it calls it, as they are in C."""
+    """Yield the function of an export, and that of sines where it calls it, as they are in C."""
     export = dataclasses.replace(export, dialect=export.dialect._replace(in_place=False))
     [(function, straight)] = export.functions
     lines = definition(export, function, straight)
@@ -107,7 +107,7 @@ def _functions(export: Export) -> Iterator[str]:
 
 
 def _given(scalar, x: Array) -> list[str]:
-    """The arguments of a kernel for an input."""
+    """Return the arguments of a kernel for an input."""
     name = identifier(x.name)
     if x.shape == ():
         return [f"{scalar} {name}"]
@@ -115,7 +115,7 @@ def _given(scalar, x: Array) -> list[str]:
 
 
 def _result(scalar, x: Array) -> str:
-    """The argument of a kernel for an output."""
+    """Return the argument of a kernel for an output."""
     return f"{scalar} *__restrict__ {x.name}_of"
 
 

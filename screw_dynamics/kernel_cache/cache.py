@@ -199,7 +199,7 @@ class _Cache:
         return found[1] if found else None
 
     def load_overload(self, signature, target_context):
-        """The compile result for these types; None if it has to be compiled."""
+        """Return the compile result for these types; None if it has to be compiled."""
         from screw_dynamics.numba_internals import kept_code
 
         of_user = self._made.key != "" or not self._made.function.__module__.startswith("screw_dynamics.")

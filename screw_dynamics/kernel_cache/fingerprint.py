@@ -12,8 +12,8 @@ from .dependencies import digest
 
 @singledispatch
 def fingerprint(x: Any) -> object:
-    """A value whose repr is the same in every process for what compiles to the same code, wherever its files lie, and
-    differs for what may not. Raises TypeError if that cannot be told."""
+    """Return a value whose repr is the same in every process for what compiles to the same code, wherever its files
+    lie, and differs for what may not. Raises TypeError if that cannot be told."""
     if is_jitted(x):
         return fingerprint(x.py_func)
     raise TypeError(f"the code of a function that depends on {type(x)} cannot be kept")

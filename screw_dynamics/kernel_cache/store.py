@@ -154,7 +154,7 @@ def _is_private(gid):
 
 
 def installed() -> Folder:
-    """The kernels that came with the package; in a checkout, beside which it may be installed too, those of the
+    """Return the kernels that came with the package; in a checkout, beside which it may be installed too, those of the
     installed one, which serve the same sources. Whoever owns the source files is trusted: they run all the same."""
     own, copy = (place / "machine_code" for place in (PACKAGE, Path(sysconfig.get_path("purelib"), PACKAGE.name)))
     return Folder(own if own.is_dir() else copy, {0, os.geteuid(), os.stat(__file__).st_uid})

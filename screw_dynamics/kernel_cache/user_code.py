@@ -26,7 +26,7 @@ class Fingerprint(NamedTuple):
 
 
 def fingerprint(function: Callable) -> Fingerprint:
-    """The fingerprint of a Python function, or of one that Numba has jitted."""
+    """Return the fingerprint of a Python function, or of one that Numba has jitted."""
     walk = _Walk()
     if isinstance(function, FunctionType):
         walk.function(function)
@@ -41,13 +41,13 @@ def is_library(module: str | None) -> bool:
 
 
 def globals_of(code: CodeType) -> frozenset[str]:
-    """The names of the globals that code reads, not those that code within it reads."""
+    """Return the names of the globals that code reads, not those that code within it reads."""
     return frozenset(i.argval for i in dis.get_instructions(code) if i.opname == "LOAD_GLOBAL")
 
 
 def rebound(function: Callable, name: str) -> int | None:
-    """The line at which a function assigns to a variable of its own, so that the name stands for another object from
-    there on; None if it does not. Operators such as += write into the array."""
+    """Return the line at which a function assigns to a variable of its own, so that the name stands for another object
+    from there on; None if it does not. Operators such as += write into the array."""
     code = getattr(function, "py_func", function).__code__
     lines, line, before = dict(dis.findlinestarts(code)), code.co_firstlineno, None
     for i in dis.get_instructions(code):
@@ -67,7 +67,7 @@ def _in_place(instruction):
 
 
 def with_inner(code: CodeType) -> Iterator[CodeType]:
-    """The code of a function, and of the functions within it."""
+    """Yield the code of a function, and of the functions within it."""
     yield code
     for constant in code.co_consts:
         if isinstance(constant, CodeType):

@@ -38,7 +38,7 @@ def _returns_nothing(result, what="it"):
 
 
 def place(file: str, line: int) -> str:
-    """A line of a user's as messages show it."""
+    """Return a line of a user's as messages show it."""
     code = linecache.getline(file, line).strip()
     return f"{file}, line {line}" + (f": {code}" if code else "")
 
@@ -53,7 +53,8 @@ def rebinding(function: Callable) -> str:
 
 
 def why_not(function: Callable, error: Exception) -> tuple[str, str]:
-    """The place in a function that Numba complains of, and its reason, or the first of `refusals` that it quotes."""
+    """Return the place in a function that Numba complains of, and its reason, or the first of `refusals` that it
+    quotes."""
     python = getattr(function, "py_func", function)
     text = re.sub(r"\x1b\[[0-9;]*m", "", str(error))           # without colors
     where = place(python.__code__.co_filename, _line(python, error, text))
@@ -61,7 +62,7 @@ def why_not(function: Callable, error: Exception) -> tuple[str, str]:
 
 
 def _line(python, error, text):
-    """The line of the function, as far as Numba tells, that it complains of."""
+    """Return the line of the function, as far as Numba tells, that it complains of."""
     code = python.__code__
     found = [getattr(x, "loc", None) for x in (*_in_frames(error, "self"), error)]
     places = [(loc.filename, loc.line) for loc in reversed(found) if hasattr(loc, "filename")]
@@ -94,5 +95,5 @@ def _writes_what_is_constant(error):
 
 
 def _in_frames(error, name):
-    """The values of a variable in the frames that an error went through, outermost first."""
+    """Return the values of a variable in the frames that an error went through, outermost first."""
     return [frame.f_locals.get(name) for frame, _ in traceback.walk_tb(error.__traceback__)]

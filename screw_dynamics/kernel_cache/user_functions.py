@@ -15,20 +15,20 @@ from .user_code import globals_of, is_library, with_inner
 
 
 def bounds_checked(function: Callable, **options: Any) -> Any:
-    """A function, jitted with these options or by the user, that raises IndexError for an index out of bounds. It is
-    for compiled code to call."""
+    """Return a function, jitted with these options or by the user, that raises IndexError for an index out of bounds.
+    It is for compiled code to call."""
     if is_jitted(function):
         return _Rebuilding(_checked).dispatcher(function)
     return jit(_Rebuilding(_checked).function(function), boundscheck=True, **options)
 
 
 def in_python(function: Callable) -> FunctionType:
-    """A function without Numba, nor in the jitted functions that it calls."""
+    """Return a function without Numba, nor in the jitted functions that it calls."""
     return _Rebuilding(lambda jitted, python: python).function(getattr(function, "py_func", function))
 
 
 def _checked(jitted, python):
-    """A user's jitted function again, of other code, with checks unless its user does not want them."""
+    """Return a user's jitted function again, of other code, with checks unless its user does not want them."""
     import numba
 
     options = jitted.targetoptions
@@ -62,7 +62,7 @@ class _Rebuilding:
         return self._made[jitted]
 
     def function(self, python: FunctionType) -> FunctionType:
-        """A copy of a Python function."""
+        """Return a copy of a Python function."""
         copy = _copy(python)
         self._fill(python, copy)
         return copy
@@ -78,7 +78,7 @@ class _Rebuilding:
                 other.cell_contents = self.take(cell.cell_contents, attributes)
 
     def _module(self, module, names):
-        """A user's module, with what stands for the functions that code may read of it."""
+        """Return a user's module, with what stands for the functions that code may read of it."""
         if module not in self._made:
             self._made[module] = copy = ModuleType(module.__name__)
             vars(copy).update(vars(module))
@@ -87,7 +87,7 @@ class _Rebuilding:
 
 
 def _copy(python):
-    """A copy of a function, with globals of its own, and a closure that is empty as yet."""
+    """Return a copy of a function, with globals of its own, and a closure that is empty as yet."""
     cells = tuple(CellType() for _ in python.__closure__ or ()) or None
     copy = FunctionType(python.__code__, dict(python.__globals__), python.__name__, python.__defaults__, cells)
     copy.__qualname__, copy.__module__, copy.__kwdefaults__ = (python.__qualname__, python.__module__,

@@ -52,7 +52,7 @@ def find(address: str | os.PathLike) -> list[str]:
 
 
 def file_system(address: str | os.PathLike) -> tuple[Any, str]:
-    """The file system of fsspec, and the path in it."""
+    """Return the file system of fsspec, and the path in it."""
     from fsspec.core import url_to_fs
     return url_to_fs(os.path.expanduser(os.fspath(address)))
 
@@ -63,7 +63,7 @@ def is_local(fs: Any) -> bool:
 
 
 def opened(fs: Any, path: str) -> IO[bytes]:
-    """A file to read and seek in."""
+    """Return a file to read and seek in."""
     return open(_regular(path), "rb") if is_local(fs) else fs.open(path, "rb")
 
 
@@ -128,7 +128,7 @@ def _episodes(fs, path):
 
 
 def _addressed(fs, address, path):
-    """The address of a path, in the words of the one that led to it."""
+    """Return the address of a path, in the words of the one that led to it."""
     if is_local(fs) and "::" not in address:
         return path
     first, chained, rest = address.partition("::")

@@ -10,7 +10,7 @@ def longest_step(t: np.ndarray) -> float:
 
 
 def interpolated(at: np.ndarray, t: np.ndarray, x: np.ndarray, longest: float) -> np.ndarray:
-    """A signal x (k, n) of times t (k,) at other times (m,), linearly between neighbors; an array (m, n).
+    """Return a signal x (k, n) of times t (k,) at other times (m,), linearly between neighbors; an array (m, n).
 
     NaN where there is no neighbor on both sides, or where they are more than `longest` s apart; entries of x that are
     NaN are no neighbors. Where a time is among t, the entry itself."""
@@ -42,8 +42,8 @@ def _between(at, t, x, longest, out):
 
 
 def unwrapped(x: np.ndarray) -> tuple[np.ndarray, int]:
-    """An angle (k,) that is kept within a turn, with whole turns added so that it goes on by less than half of one; and
-    how often it had jumped. Angles that take more than a turn are as they are. NaN are no neighbors."""
+    """Return an angle (k,) that is kept within a turn, with whole turns added so that it goes on by less than half of
+    one; and how often it had jumped. Angles that take more than a turn are as they are. NaN are no neighbors."""
     known = np.flatnonzero(np.isfinite(x))
     jumps = np.round(np.diff(x[known]) / TURN)
     if not jumps.any() or np.ptp(x[known]) > TURN * (1.0 + 1e-6):
@@ -54,7 +54,8 @@ def unwrapped(x: np.ndarray) -> tuple[np.ndarray, int]:
 
 
 def held(at: np.ndarray, t: np.ndarray, x: np.ndarray) -> np.ndarray:
-    """The last row of x (k, n), of times t (k,), that is not after each of other times (m,); NaN before the first."""
+    """Return the last row of x (k, n), of times t (k,), that is not after each of other times (m,); NaN before the
+    first."""
     last = np.searchsorted(t, at, side="right") - 1
     out = np.full((len(at), x.shape[1]), np.nan)
     out[last >= 0] = x[last[last >= 0]]

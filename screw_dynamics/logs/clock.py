@@ -71,7 +71,7 @@ def arrivals(logged: np.ndarray) -> np.ndarray:
 
 def clock(topic: str, arrival: np.ndarray, stamps: np.ndarray, notes: Notes,
           use_stamps: bool = True) -> tuple[Clock, np.ndarray]:
-    """The clock of a topic, and its messages that are kept, in the order of time.
+    """Return the clock of a topic, and its messages that are kept, in the order of time.
 
     Stamps that are missing are made from arrivals; late messages are sorted in, and stray ones, whose stamp is off by a
     jump that the next ones do not share, dropped."""
@@ -118,7 +118,7 @@ def _pieces(topic, arrival, stamps, notes):
 
 
 def _next_jump(arrival, stamps, stray, ratio):
-    """The first message after a jump of the clock, None without one; marks those before it that are stray."""
+    """Return the first message after a jump of the clock, None without one; marks those before it that are stray."""
     highest = np.maximum.accumulate(stamps)
     behind = stamps < highest
     edges = np.flatnonzero(np.diff(behind.astype(np.int8), prepend=0, append=0))

@@ -153,7 +153,7 @@ def _identify(given, found: Sequence[Episode], options: dict[str, Any], engine: 
 
 
 def _written(given, rows, said, robot):
-    """The summary and what it comes from; the beginning of the page."""
+    """Return the summary and what it comes from; the beginning of the page."""
     from .provenance import provenance
     from .reports import begun
     from .summary import write_summary
@@ -164,7 +164,7 @@ def _written(given, rows, said, robot):
 
 
 def _robot(given):
-    """The robot that was named; None for that of each log."""
+    """Return the robot that was named; None for that of each log."""
     if given.robot is None:
         if given.base_link or given.tip_link or given.floating_base:
             raise ValueError("--base-link, --tip-link and --floating-base go with --robot")
@@ -173,7 +173,7 @@ def _robot(given):
 
 
 def _described(found, options):
-    """The robot that the first log describes which can be read."""
+    """Return the robot that the first log describes which can be read."""
     from .reading import read
     from .work import described_robot
     error: Exception | None = None

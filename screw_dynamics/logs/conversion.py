@@ -45,7 +45,7 @@ def convert(address: str | os.PathLike, out: str | os.PathLike, **options: Any) 
 
 
 def episode_name(address: str) -> str:
-    """The last part of an address, without what it ends in."""
+    """Return the last part of an address, without what it ends in."""
     name = address.rstrip("/").rpartition("/")[2]
     return next((name.removesuffix(suffix) for suffix in sorted(SUFFIXES, key=len, reverse=True)
                  if name.endswith(suffix)), name)

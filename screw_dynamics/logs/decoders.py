@@ -19,7 +19,8 @@ COUNTS: dict[str, Callable[[bytes, Callable], int]] = {
 
 
 def decoder(channel: Channel) -> Callable[[bytes], Any]:
-    """A function from bytes to an object with the fields of the channel's type. Raises ValueError if there is none."""
+    """Return a function from bytes to an object with the fields of the channel's type. Raises ValueError if there is
+    none."""
     if channel.encoding != "cdr":
         raise ValueError(f"topic {channel.topic}: messages are encoded as {channel.encoding or 'nothing'}, not as cdr")
     return _decoder(channel.type, channel.definition, channel.schema)
@@ -35,8 +36,8 @@ def _decoder(kind, definition, schema):
 
 
 def _plausible(decode: Callable[[bytes], Any], counted: Callable[[bytes, Callable], int]) -> Callable[[bytes], Any]:
-    """A decoder that refuses damaged messages whose lists of texts or records cannot be in them: it would make room for
-    all the entries that a message says it has, gigabytes, before it looks for them."""
+    """Return a decoder that refuses damaged messages whose lists of texts or records cannot be in them: it would make
+    room for all the entries that a message says it has, gigabytes, before it looks for them."""
     def checked(data):
         count = counted(data, BIG if data[1] == 0 else LITTLE)
         if LEAST * count > len(data):
@@ -75,7 +76,7 @@ def _by_rosbags(kind, definition):
 
 
 def usual_definition(kind: str) -> str:
-    """The text that ROS 2 has for a type of its own. Raises ValueError for others."""
+    """Return the text that ROS 2 has for a type of its own. Raises ValueError for others."""
     store = typestore()
     if kind not in store.fielddefs:
         raise ValueError(f"the file has no definition of {kind}, and it is not a ROS 2 type")
@@ -84,6 +85,6 @@ def usual_definition(kind: str) -> str:
 
 @lru_cache(maxsize=1)
 def typestore() -> Any:
-    """The types of ROS 2 as rosbags has them; those read here are the same since its first release."""
+    """Return the types of ROS 2 as rosbags has them; those read here are the same since its first release."""
     from rosbags.typesys import Stores, get_typestore
     return get_typestore(Stores.ROS2_JAZZY)

@@ -181,7 +181,7 @@ def _loaded(pickled):
 
 
 def _names(function: Callable, items: Sequence[Any], options: Mapping[str, Any]) -> list[str]:
-    """The names of the items' results, each with its hash. Raises ValueError for items that are the same."""
+    """Return the names of the items' results, each with its hash. Raises ValueError for items that are the same."""
     from dask.base import tokenize
 
     from screw_dynamics import __version__

@@ -177,8 +177,8 @@ def residuals(recording: Recording, robot: Robot, forces: Sequence[Element] = ()
 
 
 def _integral(piece, effort):
-    """The integral of a power at the instants kept, from the first of them on: by the trapezoidal rule at all samples;
-    joints whose efforts are missing throughout give none."""
+    """Return the integral of a power at the instants kept, from the first of them on: by the trapezoidal rule at all
+    samples; joints whose efforts are missing throughout give none."""
     measured = np.isfinite(effort).any(axis=0)
     power = np.sum((effort * piece.qd)[:, measured], axis=1)
     steps = 0.5 * (power[1:] + power[:-1]) * np.diff(piece.t)
@@ -201,11 +201,11 @@ def _friction(rest: np.ndarray, qd: np.ndarray, moving: np.ndarray) -> dict[str,
 
 
 def _rms(x):
-    """The root mean square of columns, of what is a number; NaN of none."""
+    """Return the root mean square of columns, of what is a number; NaN of none."""
     count = np.isfinite(x).sum(axis=0)
     return np.sqrt(np.where(count, np.nansum(x**2, axis=0), np.nan) / np.maximum(count, 1))
 
 
 def _largest(x):
-    """The largest magnitude in each column; NaN of none."""
+    """Return the largest magnitude in each column; NaN of none."""
     return np.where(np.isfinite(x).any(axis=0), np.nanmax(np.abs(x), axis=0, initial=0.0), np.nan)

@@ -15,8 +15,8 @@ class Episode(NamedTuple):
 
 
 def episodes(addresses: Sequence[str | os.PathLike]) -> list[Episode]:
-    """The episodes at addresses of files and folders of rosbag2; what cannot be looked at has no mark, and is what a
-    worker will complain of."""
+    """Return the episodes at addresses of files and folders of rosbag2; what cannot be looked at has no mark, and is
+    what a worker will complain of."""
     return [Episode(os.fspath(address), _mark(os.fspath(address))) for address in addresses]
 
 

@@ -7,7 +7,7 @@ from screw_dynamics.analysis.identification.evidence import Evidence
 
 
 def packed(found: Evidence) -> Any:
-    """A pyarrow.Table; of the matrices the triangles."""
+    """Return a pyarrow.Table; of the matrices the triangles."""
     import pyarrow
     rows, columns = np.triu_indices(found.R.shape[1])
     own = np.triu_indices(found.noise.shape[1])
@@ -18,7 +18,7 @@ def packed(found: Evidence) -> Any:
 
 
 def unpacked(source: Any) -> Evidence:
-    """The evidence in a table, or in its Parquet file."""
+    """Return the evidence in a table, or in its Parquet file."""
     from pyarrow import Table, parquet
     table = source if isinstance(source, Table) else parquet.read_table(source)
     columns = {name: table[name][0] for name in table.column_names}
@@ -31,7 +31,7 @@ def unpacked(source: Any) -> Evidence:
 
 
 def _upper(numbers: np.ndarray, n: int) -> np.ndarray:
-    """The triangles (n, w, w) of their numbers, row by row."""
+    """Return the triangles (n, w, w) of their numbers, row by row."""
     width = round((np.sqrt(8.0 * len(numbers) / n + 1.0) - 1.0) / 2.0)
     found = np.zeros((n, width, width))
     found[(slice(None), *np.triu_indices(width))] = numbers.reshape(n, -1)

@@ -38,7 +38,7 @@ class Allowance:
         return b"".join(self.counted(_by_zstd(io.BytesIO(data)) if compression == "zstd" else _by_lz4(data)))
 
     def of_zstd(self, packed: IO[bytes]) -> Iterator[bytes]:
-        """The pieces of a file that was compressed as a whole."""
+        """Return the pieces of a file that was compressed as a whole."""
         return self.counted(_by_zstd(packed))
 
     def counted(self, pieces: Iterator[bytes]) -> Iterator[bytes]:

@@ -30,7 +30,7 @@ GATHERED = {        # the samples of each role's types
 def recording(fs: Any, path: str, name: str, topics: Topics | None, gap: float | None, use_stamps: bool,
               command_joints: Sequence[str], command_field: str, notes: Notes, max_bytes: int | None = None
               ) -> Recording:
-    """The recording of a file of messages, or a folder of rosbag2; the rest as `read` has it."""
+    """Return the recording of a file of messages, or a folder of rosbag2; the rest as `read` has it."""
     with logs(fs, path, name, notes, max_bytes) as (files, allowance):
         channels = [channel for log in files for channel in log.channels.values()]
         try:
@@ -67,7 +67,7 @@ def _said(notes):
 
 
 def _of(gathered, chosen, role):
-    """The samples of a role's topics that have messages."""
+    """Return the samples of a role's topics that have messages."""
     return [gathered[topic] for topic in chosen.get(role, ()) if topic in gathered]
 
 
@@ -97,7 +97,7 @@ def _gathered(files, allowance, chosen, notes):
 
 
 def _adding(channel: Channel, found: dict[str, Samples], notes: Notes):
-    """The decoder of a channel and where its messages go; None, with a note, where there is no decoder."""
+    """Return the decoder of a channel and where its messages go; None, with a note, where there is no decoder."""
     try:
         decode = decoder(channel)
     except ValueError as error:
@@ -136,7 +136,8 @@ class _Aligned:
         self.table, self.t, self.arrival, self.use_stamps, self.notes = table, t, arrival, use_stamps, notes
 
     def times(self, topic: str, layouts: Any) -> tuple[np.ndarray, list[np.ndarray]]:
-        """The times (m,) in s of a topic's messages, in the order of time, and which row of which layout each is."""
+        """Return the times (m,) in s of a topic's messages, in the order of time, and which row of which layout each
+        is."""
         parts = [layout.arrays for layout in layouts]
         numbers, stamps = (np.concatenate([part[i] for part in parts]) for i in (0, 1))
         order = np.argsort(numbers, kind="stable")
@@ -191,7 +192,7 @@ class _Aligned:
                        len(self.t))
 
     def base(self, found):
-        """The base at the times of joint states."""
+        """Return the base at the times of joint states."""
         layouts = sorted((layout for sample in found for layout in sample.layouts.values()),
                          key=lambda layout: -len(layout))
         if not layouts:
@@ -222,7 +223,7 @@ class _Aligned:
 
 
 def _description(found, notes):
-    """The robot's description; of several the last one."""
+    """Return the robot's description; of several the last one."""
     texts = [text for sample in found for text in sample.texts]
     notes.add("several descriptions", "the last one is taken", len(texts) if len(texts) > 1 else 0)
     return texts[-1] if texts else None

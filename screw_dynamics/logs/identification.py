@@ -207,7 +207,7 @@ class Bin(NamedTuple):
 
 def evidence_of(recording: Recording | Episode, what: Unknowns, window: float, forces: Sequence[Element],
                 velocities: bool = False, read: Mapping[str, Any] | None = None) -> tuple[dict[str, Any], Any]:
-    """The row of a recording, or of one that is read first, and its evidence as a table."""
+    """Return the row of a recording, or of one that is read first, and its evidence as a table."""
     if isinstance(recording, Episode):
         from .reading import read as read_recording
         recording = read_recording(recording.address, **read or {})
@@ -227,7 +227,7 @@ def evidence_of(recording: Recording | Episode, what: Unknowns, window: float, f
 
 
 def sum_of(bin: Bin) -> tuple[dict[str, Any], Any]:
-    """The evidence of a bin, of which FAN recordings are in memory at a time: the tree's lowest level."""
+    """Return the evidence of a bin, of which FAN recordings are in memory at a time: the tree's lowest level."""
     groups = [bin.sources[k:k + FAN] for k in range(0, len(bin.sources), FAN)]
     return {}, packed(total([total([unpacked(source) for source in group]) for group in groups]))
 
@@ -248,12 +248,12 @@ def explained(bin: Bin, what: Unknowns, parameters: np.ndarray, weight: np.ndarr
 
 
 def _triangle(found: Evidence, what: Unknowns, weight: np.ndarray, velocities: np.ndarray | None) -> np.ndarray:
-    """The triangle of the weighted equations in base parameters, and friction that falls."""
+    """Return the triangle of the weighted equations in base parameters, and friction that falls."""
     return triangle(*base_factors(found, what, velocities), weight)
 
 
 def _without_each(triangles: Sequence[np.ndarray]) -> list[np.ndarray]:
-    """The triangle of all but one, for each; nothing is taken off, which would lose digits."""
+    """Return the triangle of all but one, for each; nothing is taken off, which would lose digits."""
     nothing = np.zeros((0, triangles[0].shape[1]))
     before, after = [nothing], [nothing]
     for R, of_end in zip(triangles[:-1], triangles[:0:-1], strict=True):
@@ -264,7 +264,7 @@ def _without_each(triangles: Sequence[np.ndarray]) -> list[np.ndarray]:
 
 
 def _bin_row(number, rows, found, what, fit):
-    """The drift of a bin: its own base parameters, by its own noise, and how far they are from those of all."""
+    """Return the drift of a bin: its own base parameters, by its own noise, and how far they are from those of all."""
     try:
         one = base_fit(found, what)
         own, deviations = one.x, one.deviations
@@ -308,7 +308,7 @@ class _Engine:
 
 
 def _all(found) -> list[Evidence]:
-    """The evidence of rows that must not fail."""
+    """Return the evidence of rows that must not fail."""
     rows, sources = found
     for row in rows:
         if row["error"] is not None:

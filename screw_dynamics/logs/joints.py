@@ -63,7 +63,7 @@ def _publishers(layouts: list[Layout]) -> list[list[Layout]]:
 
 
 def _stream(topic, layouts, arrival, notes):
-    """The messages of some layouts in the order of the log, NaN where one has no value."""
+    """Return the messages of some layouts in the order of the log, NaN where one has no value."""
     joints = tuple(dict.fromkeys(name for layout in layouts for name in layout.key[0]))
     parts = [layout.arrays for layout in layouts]
     numbers = np.concatenate([part[0] for part in parts])
@@ -117,7 +117,7 @@ def _count_repeated(stream, kept, first, notes):
 
 
 def _with(joints, fields, other, one_clock, use_stamps, notes):
-    """A table with the joints of another stream."""
+    """Return a table with the joints of another stream."""
     new = [i for i, name in enumerate(other.joints) if name not in joints]
     if twice := [name for name in other.joints if name in joints]:
         notes.add("joint again", f"{other.topic}: {listed(twice)} come from somebody else too, and are dropped",

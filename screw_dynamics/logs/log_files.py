@@ -40,13 +40,14 @@ def logs(fs: Any, path: str, name: str, notes: Notes, max_bytes: int | None = No
 
 
 def _size(fs, path):
-    """The bytes of a file, and of the journal of a database that is not closed."""
+    """Return the bytes of a file, and of the journal of a database that is not closed."""
     journal = f"{path}-wal"
     return (fs.size(path) or 0) + ((fs.size(journal) or 0) if fs.exists(journal) else 0)
 
 
 def files(fs: Any, path: str, name: str, notes: Notes) -> list[str]:
-    """The files of a folder of rosbag2, as its metadata has them, or as they are there; a file is its only one."""
+    """Return the files of a folder of rosbag2, as its metadata has them, or as they are there; a file is its only
+    one."""
     if not fs.isdir(path):
         return [path]
     there = sorted(file for file in fs.ls(path, detail=False) if file.endswith(STORAGES))
@@ -64,7 +65,7 @@ def files(fs: Any, path: str, name: str, notes: Notes) -> list[str]:
 
 
 def _metadata(fs, path):
-    """The files that a folder's metadata name, and what is wrong with it."""
+    """Return the files that a folder's metadata name, and what is wrong with it."""
     import yaml
     try:
         with opened(fs, path) as file:
@@ -75,7 +76,7 @@ def _metadata(fs, path):
 
 
 def _opened(stack, fs, path, name, notes, allowance, unpacked):
-    """A file as a log; compressed ones are copied first."""
+    """Return a file as a log; compressed ones are copied first."""
     plain = path.removesuffix(".zstd")
     if plain != path:
         path = _decompressed(stack, fs, path, name, notes, unpacked)
@@ -89,7 +90,7 @@ def _opened(stack, fs, path, name, notes, allowance, unpacked):
 
 
 def _decompressed(stack, fs, path, name, notes, unpacked):
-    """A copy of a file that was compressed as a whole, as far as it goes."""
+    """Return a copy of a file that was compressed as a whole, as far as it goes."""
     from zstandard import ZstdError
     folder = stack.enter_context(tempfile.TemporaryDirectory())
     copy = Path(folder, os.path.basename(path).removesuffix(".zstd"))

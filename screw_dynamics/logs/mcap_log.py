@@ -127,7 +127,7 @@ class McapLog:
             at = self._file.tell()
 
     def _inside(self, chunk, at, notes):
-        """The records of the chunk at a byte, none if its size or checksum is another."""
+        """Yield the records of the chunk at a byte, none if its size or checksum is another."""
         try:
             data = self._allowance.expanded(chunk.compression, chunk.data)
             if len(data) != chunk.uncompressed_size:
@@ -144,7 +144,7 @@ class McapLog:
         notes.add("damaged", f"{self._name}: the chunk at byte {at} cannot be read: {_said(error)}")
 
     def _begun_chunk(self, at):
-        """The records of the chunk at which a file was cut, as far as they are there."""
+        """Yield the records of the chunk at which a file was cut, as far as they are there."""
         from mcap.data_stream import ReadDataStream
         from mcap.opcode import Opcode
         from mcap.records import Chunk
@@ -168,7 +168,8 @@ class McapLog:
 
 
 def _split(data):
-    """The channels, schemas and messages of a chunk, one after the other: all at once take many times its memory."""
+    """Yield the channels, schemas and messages of a chunk, one after the other: all at once take many times its
+    memory."""
     from mcap.data_stream import ReadDataStream
     from mcap.opcode import Opcode
     from mcap.records import Channel, Message, Schema

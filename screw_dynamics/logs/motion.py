@@ -26,7 +26,7 @@ class Motion(NamedTuple):
 
 
 def motion(recording: Recording, robot: Robot) -> Motion:
-    """The motion of a robot in a recording.
+    """Return the motion of a robot in a recording.
 
     Raises ValueError naming joints that were not recorded, a floating base without odometry, and says so where no
     row has all positions."""

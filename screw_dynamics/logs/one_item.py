@@ -29,7 +29,7 @@ class FolderFull(Exception):
 
 
 def stored(folder: Path, name: str) -> dict[str, Any] | None:
-    """The row of an item, None if it is not done: nothing is there, or a table is not what was written."""
+    """Return the row of an item, None if it is not done: nothing is there, or a table is not what was written."""
     try:
         row = json.loads((folder / f"{name}.json").read_text())
         whole = row["table"] is None or (folder / row["table"]).stat().st_size == row["bytes"]
@@ -40,7 +40,7 @@ def stored(folder: Path, name: str) -> dict[str, Any] | None:
 
 def compute(item: Any, name: str, shared: tuple[Callable, Mapping[str, Any]], folder: Path, timeout: float | None,
             run: str) -> dict[str, Any]:
-    """The row of one item, which is in its file when this returns. shared: function and options.
+    """Return the row of one item, which is in its file when this returns. shared: function and options.
 
     An item that ran out of time on another worker, which ended with it, is not begun again: `run` marks what belongs to
     one call of `each`. FolderFull if the result cannot be written."""
@@ -67,12 +67,12 @@ def compute(item: Any, name: str, shared: tuple[Callable, Mapping[str, Any]], fo
 
 
 def started(item: Any, name: str, run: str) -> dict[str, Any]:
-    """The row of an item of which nothing is known yet."""
+    """Return the row of an item of which nothing is known yet."""
     return dict.fromkeys(RESERVED) | {"item": described(item), "key": name.rpartition("-")[2], "run": run}
 
 
 def progress_file(folder: Path, name: str, run: str) -> Path:
-    """The file that says how often an item was begun, and where it was when its time was over."""
+    """Return the file that says how often an item was begun, and where it was when its time was over."""
     return folder / UNFINISHED / f"{name}.{run}"
 
 
@@ -85,7 +85,7 @@ def beginnings(folder: Path, name: str, run: str) -> int:
 
 
 def described(item: Any) -> str:
-    """An item in words: what a row has in its column `item`."""
+    """Return an item in words: what a row has in its column `item`."""
     return os.fspath(item) if isinstance(item, os.PathLike) else str(item)
 
 
@@ -102,7 +102,7 @@ def store(folder: Path, name: str, row: dict[str, Any], table: Any = None) -> di
 
 
 def _write_table(path, table, row):
-    """The size of a Parquet file of a table, whose metadata has the row."""
+    """Return the size of a Parquet file of a table, whose metadata has the row."""
     import pyarrow
     import pyarrow.parquet
     if not isinstance(table, pyarrow.Table):

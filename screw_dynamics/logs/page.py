@@ -58,7 +58,7 @@ class Page:
         self._parts.append(f'<img alt="" src="data:image/png;base64,{text}">')
 
     def html(self) -> str:
-        """The page."""
+        """Return the page."""
         return (f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{_escape(self.title)}</title>'
                 f"<style>{STYLE}</style>{''.join(self._parts)}</html>\n")
 

@@ -84,7 +84,7 @@ def take_columns(file: Any, allowance: Allowance) -> None:
 
 
 def read_back(fs: Any, path: str) -> Recording:
-    """The recording that was written. Raises ValueError for a file of a later version."""
+    """Return the recording that was written. Raises ValueError for a file of a later version."""
     import pyarrow.parquet as parquet
     with opened(fs, path) as file:
         table = parquet.ParquetFile(file, page_checksum_verification=True).read()
@@ -118,7 +118,7 @@ def read_back(fs: Any, path: str) -> Recording:
 
 
 def _table(recording):
-    """The columns with their units, and what else there is as metadata."""
+    """Return the columns with their units, and what else there is as metadata."""
     import pyarrow as pa
     fields, columns, n = [], [], len(recording.t)
 

@@ -7,7 +7,7 @@ from screw_dynamics.robot import Robot
 
 
 def model_hash(robot: Robot) -> str:
-    """A hash of a robot's model and gravity: the same wherever its description lies."""
+    """Return a hash of a robot's model and gravity: the same wherever its description lies."""
     return hashlib.sha256(f"{robot.model.digest} {np.asarray(robot.gravity).tolist()}".encode()).hexdigest()[:16]
 
 

@@ -274,7 +274,7 @@ class Recording:
         return replace(self, **joined, base=base, commands=commands, breaks=tuple(breaks[1:]), notes=notes)
 
     def _at(self, piece: slice, at: np.ndarray) -> dict[str, Any]:
-        """The signals of a piece at other times in it."""
+        """Return the signals of a piece at other times in it."""
         t = self.t[piece]
         longest = longest_step(t)
         part: dict[str, Any] = {"t": at}
@@ -300,7 +300,7 @@ def poses_at(at: np.ndarray, t: np.ndarray, q: np.ndarray, longest: float) -> np
 
 
 def _signal(name: str, x: Any, shape: tuple[int, int]) -> np.ndarray:
-    """An array of a row a time and a column a joint; NaN if there is none."""
+    """Return an array of a row a time and a column a joint; NaN if there is none."""
     if x is None:
         return np.full(shape, np.nan)
     x = checks.real_numbers(name, x).astype(float, copy=False)

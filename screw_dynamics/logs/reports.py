@@ -12,7 +12,8 @@ WORST = 3       # episodes whose efforts are drawn
 
 
 def begun(title: str, rows: Sequence[Mapping[str, Any]], said: Mapping[str, Any]) -> tuple[Page, list[Mapping]]:
-    """A page that says what it is of, which episodes failed and why, and what was noted; and the rows of the others."""
+    """Return a page that says what it is of, which episodes failed and why, and what was noted; and the rows of the
+    others."""
     page, done = Page(title), [row for row in rows if row["error"] is None]
     failed = [row for row in rows if row["error"] is not None]
     page.text(f"{len(done)} of {len(rows)} episodes; {len(failed)} failed." if failed else f"{len(rows)} episodes.",

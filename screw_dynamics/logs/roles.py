@@ -61,7 +61,7 @@ def known_roles(topics: Topics | None) -> dict[str, Any]:
 
 
 def _named(role, names, kinds, source):
-    """The topics that were named for a role, which exist and have its type."""
+    """Return the topics that were named for a role, which exist and have its type."""
     names = [names] if isinstance(names, str) else list(names)
     for topic in names:
         if topic not in kinds:
@@ -73,7 +73,7 @@ def _named(role, names, kinds, source):
 
 
 def _joint_states(kinds, taken, source):
-    """The one topic of joint states: the only one, or the only one with the usual name."""
+    """Return the one topic of joint states: the only one, or the only one with the usual name."""
     states = [topic for topic in sorted(kinds) if STATE in kinds[topic] and topic not in taken and not _command(topic)]
     if not states:
         raise ValueError(f"{source} has no joint states: no topic of {STATE}; it has {_listed(kinds)}")

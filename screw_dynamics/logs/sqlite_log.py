@@ -63,7 +63,8 @@ class SqliteLog:
             self._folder.cleanup()
 
     def _with_journal(self, path):
-        """The database with what a recorder that was killed had only in its write-ahead log; a copy, if there is one.
+        """Return the database with what a recorder that was killed had only in its write-ahead log; a copy, if there is
+        one.
 
         Readers that change nothing pass it over."""
         journal = path.with_name(f"{path.name}-wal")
@@ -119,5 +120,5 @@ class SqliteLog:
 
 
 def _schema(definition):
-    """The language of a definition, as MCAP names it."""
+    """Return the language of a definition, as MCAP names it."""
     return {"MSG": "ros2msg", "IDL": "ros2idl"}.get(definition.format.name, "")

@@ -85,7 +85,7 @@ class Synthetic:
         self._motions: dict[int, FourierTrajectory] = {}
 
     def truth(self, number: int) -> tuple[Robot, float]:
-        """The robot of an episode, with its friction and payload, and the payload's mass."""
+        """Return the robot of an episode, with its friction and payload, and the payload's mass."""
         conditions, rng = self.conditions, np.random.default_rng((self.seed, number))
         mass = float(rng.uniform(0.0, conditions.mass)) if conditions.payload else 0.0
         share = number / (self.count - 1) if self.count > 1 else 0.0
@@ -133,7 +133,7 @@ class Synthetic:
 
 
 def _as_built(robot, links, rng):
-    """A robot whose links are other possible bodies, with masses and sizes that differ by up to a share."""
+    """Return a robot whose links are other possible bodies, with masses and sizes that differ by up to a share."""
     if not links:
         return robot
     theta = physical.log_cholesky(physical.nearest_physical(robot.inertial_parameters.reshape(-1, 10)))

@@ -29,7 +29,7 @@ LATEST = 4.6e9          # s since the epoch, the year 2115: later numbers are no
 
 def read_table(fs: Any, path: str, name: str, columns: Mapping[str, Any] | None, gap: float | None,
                max_bytes: int | None = None) -> Recording:
-    """The recording in a table; rows whose time is missing, or does not go on, are dropped, with a note.
+    """Return the recording in a table; rows whose time is missing, or does not go on, are dropped, with a note.
 
     Times that are dates, or seconds since the epoch, begin at 0. Raises ValueError naming what is missing, and
     times that are no seconds, as nanoseconds since the epoch."""
@@ -62,7 +62,7 @@ def read_table(fs: Any, path: str, name: str, columns: Mapping[str, Any] | None,
 
 
 def _back(fs, path, name):
-    """A recording that we wrote, whose pages have checksums."""
+    """Return a recording that we wrote, whose pages have checksums."""
     try:
         return read_back(fs, path)
     except ImportError:
@@ -78,7 +78,8 @@ def _csv(file):
 
 
 def _parquet(file, allowance):
-    """The columns of numbers; of others an array without entries, as a text that is there once may be in all rows."""
+    """Return the columns of numbers; of others an array without entries, as a text that is there once may be in all
+    rows."""
     import pyarrow as pa
     import pyarrow.parquet as parquet
     opened_file = parquet.ParquetFile(file)
@@ -98,7 +99,7 @@ def _is_number(kind):
 
 
 def _understood(names, columns, source):
-    """The column of times, and {"q", "qd" or "tau": {joint: column}}."""
+    """Return the column of times, and {"q", "qd" or "tau": {joint: column}}."""
     if columns is not None:
         if not isinstance(columns, Mapping):
             raise ValueError(f"columns {checks.described(columns)} must be as {{'t': ..., 'q': {{joint: ...}}}}")
@@ -180,7 +181,7 @@ def _check_seconds(first, where, source):
 
 
 def _numbers(table, column, rows, source):
-    """A column as doubles, NaN where it is empty or does not exist."""
+    """Return a column as doubles, NaN where it is empty or does not exist."""
     if column is None:
         return np.full(len(rows), np.nan)
     try:
@@ -190,7 +191,7 @@ def _numbers(table, column, rows, source):
 
 
 def _of_arrays(file, source, gap, allowance):
-    """A recording from arrays with the names of signals, and `joints`, their names."""
+    """Return a recording from arrays with the names of signals, and `joints`, their names."""
     with np.load(file, allow_pickle=False) as arrays:
         for entry in arrays.zip.infolist():
             allowance.take(entry.file_size)             # more is not read of it

@@ -58,7 +58,7 @@ def convert_to(item: Conversion, options: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def described_robot(recording: Recording) -> Robot:
-    """The robot whose description was recorded. Raises ValueError if none was."""
+    """Return the robot whose description was recorded. Raises ValueError if none was."""
     if not recording.description:
         raise ValueError(f"{recording.source} has no robot_description: name a URDF, --robot")
     return _of_text(recording.description)

@@ -64,7 +64,7 @@ def read_mjcf(source: Any, folder: str | os.PathLike | None = None) -> Model:
 
 
 def compiled(source: Any, folder: str | os.PathLike | None = None) -> Any:
-    """The MjModel of a source, and the folder of its files, as of read_mjcf."""
+    """Return the MjModel of a source, and the folder of its files, as of read_mjcf."""
     try:
         import mujoco
     except ImportError:
@@ -91,7 +91,8 @@ def _reading(mujoco, source, folder):
 
 
 def model_of(mj: Any, touching: bool = False) -> Model:
-    """The Model of an MjModel, with what is left out in its warnings; touching: contacts are not, a scene has them."""
+    """Return the Model of an MjModel, with what is left out in its warnings; touching: contacts are not, a scene has
+    them."""
     bodies, joints = names_of(mj.nbody, mj.body, "body"), names_of(mj.njnt, mj.joint, "joint")
     builder = ModelBuilder(bodies[0], _inertia(mj, 0))
     for body in range(1, mj.nbody):
@@ -105,14 +106,14 @@ def model_of(mj: Any, touching: bool = False) -> Model:
 
 
 def names_of(count: int, entry: Callable[[int], Any], kind: str) -> list[str]:
-    """A name for each; those without one are called by their number."""
+    """Return a name for each; those without one are called by their number."""
     given = [entry(k).name for k in range(count)]
     return [name or next(f"{kind}_{k}{more}" for more in ("", "_", "__") if f"{kind}_{k}{more}" not in given)
             for k, name in enumerate(given)]
 
 
 def pose_of(position: ArrayLike, quaternion: ArrayLike = (1.0, 0.0, 0.0, 0.0)) -> np.ndarray:
-    """The pose (4, 4) of a position and a quaternion w x y z of any length."""
+    """Return the pose (4, 4) of a position and a quaternion w x y z of any length."""
     w, *v = np.asarray(quaternion, dtype=float) / np.linalg.norm(quaternion)
     C, V = np.eye(4), tilde(np.array(v))
     C[:3, :3] += 2.0 * (w * V + V @ V)

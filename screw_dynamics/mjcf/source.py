@@ -47,8 +47,8 @@ def is_text(source: str) -> bool:
 
 
 def checked_file(location: str, folder: str | None) -> str:
-    """The path of MJCF at a path or address. Raises ValueError if it is no file, or names files outside a folder, by
-    default its own."""
+    """Return the path of MJCF at a path or address. Raises ValueError if it is no file, or names files outside a
+    folder, by default its own."""
     try:
         path = os.path.abspath(resolve(location))
     except UrdfError as error:
@@ -103,7 +103,7 @@ class _Files:
         return True
 
     def _inside(self, reference, base, name):
-        """The path of a file that may be read, if it is there."""
+        """Return the path of a file that may be read, if it is there."""
         name = name.replace("\\", "/")
         path = os.path.normpath(os.path.join(base, name))
         if _ABSOLUTE.match(name) or os.path.commonpath([self.folder, path]) != self.folder:

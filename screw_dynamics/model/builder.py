@@ -504,7 +504,7 @@ class ModelBuilder:
             constraints=tuple(self._constraints.values()))
 
     def _with_followers(self, name, index, leading):
-        """A number of joints (n,), to which mimic joints add their shares, each after the one before."""
+        """Return a number of joints (n,), to which mimic joints add their shares, each after the one before."""
         found = np.array([getattr(m, name) for m in self._moving if m.mimic is None], dtype=float)
         for m in self._moving:
             if m.mimic is not None:
@@ -553,7 +553,7 @@ class ModelBuilder:
             self._inertias[body] = self._inertias[body] + moved
 
     def _reference(self, body):
-        """A of a body: its pose in the construction frame with every joint at zero."""
+        """Return a of a body: its pose in the construction frame with every joint at zero."""
         return np.eye(4) if body < 0 else self._references[body]
 
 

@@ -28,7 +28,7 @@ def named(name: str, check: Callable[..., T], *arguments: object) -> T:
 
 
 def new_name(kind: str, name: str, known: Iterable[str]) -> str:
-    """The name of a new link or joint, which none of the known ones has."""
+    """Return the name of a new link or joint, which none of the known ones has."""
     if not isinstance(name, str) or not name:
         raise ValueError(f"the name of a {kind} must be a non-empty string, not {name!r}")
     if name in known:
@@ -37,7 +37,7 @@ def new_name(kind: str, name: str, known: Iterable[str]) -> str:
 
 
 def number(name: str, what: str, x: float, least: float = -math.inf) -> float:
-    """A finite number, not below the least."""
+    """Return a finite number, not below the least."""
     return checks.number(f"{name}: {what}", x, least)
 
 
@@ -59,7 +59,8 @@ def numbers(name: str, what: str, x: ArrayLike, shape: tuple[int, ...]) -> np.nd
 
 
 def pose(name: str, C: ArrayLike | None, tolerance: float = TOLERANCE) -> np.ndarray:
-    """A pose (4, 4) with the nearest rotation, so that one given with few digits stays rigid; None is the identity."""
+    """Return a pose (4, 4) with the nearest rotation, so that one given with few digits stays rigid; None is the
+    identity."""
     C = numbers(name, "pose", np.eye(4) if C is None else C, (4, 4))
     R = C[:3, :3]
     if not np.array_equal(C[3], [0.0, 0.0, 0.0, 1.0]):
@@ -74,7 +75,7 @@ def pose(name: str, C: ArrayLike | None, tolerance: float = TOLERANCE) -> np.nda
 
 
 def screw(name: str, screw: ArrayLike) -> tuple[np.ndarray, str]:
-    """A unit screw (6,) and the kind of its joint."""
+    """Return a unit screw (6,) and the kind of its joint."""
     X = numbers(name, "screw", screw, (6,))
     rotation, translation = float(np.linalg.norm(X[:3])), float(np.linalg.norm(X[3:]))
     norm = rotation if rotation > 0.0 else translation
@@ -87,7 +88,7 @@ def screw(name: str, screw: ArrayLike) -> tuple[np.ndarray, str]:
 
 
 def screw_on_axis(name: str, axis: ArrayLike, point: ArrayLike, pitch: float) -> np.ndarray:
-    """The unit screw (6,) of an axis (3,) through a point (3,): (e, p x e + h e), or (0, e); [MK] (12)."""
+    """Return the unit screw (6,) of an axis (3,) through a point (3,): (e, p x e + h e), or (0, e); [MK] (12)."""
     a, p = numbers(name, "axis", axis, (3,)), numbers(name, "point", point, (3,))
     norm = np.linalg.norm(a)
     if not norm > 0.0:
@@ -136,8 +137,8 @@ def impossible(mass: float, rotational: np.ndarray) -> str:
 
 
 def inertia(name: str, inertia: ArrayLike | None, physical: bool = True) -> np.ndarray:
-    """The inertia (6, 6) of a body, [[Theta, m d~], [-m d~, m I]]; None is that of no mass. physical: a rigid body can
-    have it."""
+    """Return the inertia (6, 6) of a body, [[Theta, m d~], [-m d~, m I]]; None is that of no mass. physical: a rigid
+    body can have it."""
     M = numbers(name, "inertia", np.zeros((6, 6)) if inertia is None else inertia, (6, 6))
     mass, scale = number(name, "mass", M[5, 5], 0.0), max(1.0, np.abs(M).max())
     moment = np.array([M[2, 4], M[0, 5], M[1, 3]])
@@ -159,7 +160,8 @@ def inertia(name: str, inertia: ArrayLike | None, physical: bool = True) -> np.n
 
 
 def payload(mass: float, com: ArrayLike, inertia: ArrayLike | None) -> np.ndarray:
-    """The inertia (6, 6) of a load: mass, center of mass (3,) and rotational inertia (3, 3) about it; None: a point."""
+    """Return the inertia (6, 6) of a load: mass, center of mass (3,) and rotational inertia (3, 3) about it; None: a
+    point."""
     m = number("payload", "mass", mass, 0.0)
     Theta = np.zeros((3, 3)) if inertia is None else numbers("payload", "inertia", inertia, (3, 3))
     if np.abs(Theta - Theta.T).max() > TOLERANCE * np.abs(Theta).max():

@@ -13,7 +13,7 @@ QUATERNION = slice(-4, None)    # of a spherical or a free joint, in its numbers
 
 
 def neutral(model: Model) -> np.ndarray:
-    """The configuration (nq,) of which the model's poses are: coordinates 0, and the identity of each group."""
+    """Return the configuration (nq,) of which the model's poses are: coordinates 0, and the identity of each group."""
     return np.concatenate([np.zeros(0), *(identity(kind) for kind in model.joint_kinds)])
 
 
@@ -28,12 +28,12 @@ def normalized(model: Model, q: np.ndarray) -> np.ndarray:
 
 
 def without_direction(model: Model, q: np.ndarray) -> str:
-    """The first joint whose quaternion is 0 in one of the configurations (..., nq); "" for none."""
+    """Return the first joint whose quaternion is 0 in one of the configurations (..., nq); "" for none."""
     return next((joint for joint, quaternion in _quaternions(model, q) if not quaternion.any(axis=-1).all()), "")
 
 
 def _quaternions(model, q):
-    """The joints with a quaternion among their numbers, and that part (..., 4) of configurations."""
+    """Return the joints with a quaternion among their numbers, and that part (..., 4) of configurations."""
     return [(joint, q[..., numbers][..., QUATERNION]) for joint, kind, numbers, _ in _joints(model)
             if kind in ("spherical", "free")]
 
@@ -51,7 +51,8 @@ def velocities(model: Model, q: np.ndarray, rates: np.ndarray, accelerations: np
 
 
 def rates(model: Model, q: np.ndarray, v: np.ndarray) -> np.ndarray:
-    """The rates (..., nq) of the numbers q (..., nq) that velocities v (..., n) cause: the inverse of `velocities`."""
+    """Return the rates (..., nq) of the numbers q (..., nq) that velocities v (..., n) cause: the inverse of
+    `velocities`."""
     found = np.empty((*np.broadcast_shapes(q.shape[:-1], v.shape[:-1]), model.nq))
     for _, kind, numbers, of in _joints(model):
         found[..., numbers] = _rates(kind, q[..., numbers], v[..., of])
@@ -59,7 +60,7 @@ def rates(model: Model, q: np.ndarray, v: np.ndarray) -> np.ndarray:
 
 
 def second_rates(model: Model, q: np.ndarray, u: np.ndarray, v: np.ndarray) -> np.ndarray:
-    """The derivatives (..., nq) of rates(q, v) along velocities u (..., n), v being the same on the way."""
+    """Return the derivatives (..., nq) of rates(q, v) along velocities u (..., n), v being the same on the way."""
     found = np.empty((*np.broadcast_shapes(q.shape[:-1], u.shape[:-1], v.shape[:-1]), model.nq))
     for _, kind, numbers, of in _joints(model):
         found[..., numbers] = _second_rates(kind, q[..., numbers], u[..., of], v[..., of])
@@ -67,7 +68,7 @@ def second_rates(model: Model, q: np.ndarray, u: np.ndarray, v: np.ndarray) -> n
 
 
 def continuous(model: Model, q: np.ndarray) -> np.ndarray:
-    """The configurations (samples, nq), each quaternion of the sign that is nearer to the one before."""
+    """Return the configurations (samples, nq), each quaternion of the sign that is nearer to the one before."""
     q = np.array(q, dtype=float)
     for _, kind, numbers, _ in _joints(model):
         if kind in ("spherical", "free"):
@@ -103,7 +104,7 @@ def _joints(model: Model) -> Iterator[tuple[str, str, slice, slice]]:
 
 
 def _velocities(kind, q, rates, accelerations):
-    """The twist of g and its derivative, from those of the numbers."""
+    """Return the twist of g and its derivative, from those of the numbers."""
     if kind == "spherical":
         inverse = _conjugate(q)
         half = product(inverse, rates)
@@ -122,7 +123,7 @@ def _velocities(kind, q, rates, accelerations):
 
 
 def _rates(kind, q, v):
-    """The rates of the numbers, from the twist of g: of a quaternion r, of any length, r w / 2."""
+    """Return the rates of the numbers, from the twist of g: of a quaternion r, of any length, r w / 2."""
     if kind == "spherical":
         return 0.5 * product(q, np.concatenate((v, np.zeros((*v.shape[:-1], 1))), axis=-1))
     if kind == "free":
@@ -135,7 +136,7 @@ def _rates(kind, q, v):
 
 
 def _second_rates(kind, q, u, v):
-    """The numbers of g u^ v^, of which positions are turned by g from the velocity that u gives to v."""
+    """Return the numbers of g u^ v^, of which positions are turned by g from the velocity that u gives to v."""
     if kind == "spherical":
         return _rates(kind, _rates(kind, q, u), v)
     if kind == "free":
@@ -157,7 +158,7 @@ def _turned(angle, p):
 
 # ------------------------------------------------------------------------------------------------- quaternions x y z w
 def product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """The product (..., 4), of unit length where both factors are, to rounding."""
+    """Return the product (..., 4), of unit length where both factors are, to rounding."""
     (u, s), (v, t) = ((x[..., :3], x[..., 3:]) for x in (a, b))
     vector = s * v + t * u + np.cross(u, v)
     return np.concatenate((vector, s * t - (u * v).sum(axis=-1, keepdims=True)), axis=-1)
@@ -175,7 +176,7 @@ def rotated(a: np.ndarray, p: np.ndarray) -> np.ndarray:
 
 
 def quaternion(rotation: ArrayLike) -> np.ndarray:
-    """The unit quaternion (4,), w >= 0, of a rotation matrix.
+    """Return the unit quaternion (4,), w >= 0, of a rotation matrix.
 
     The 4 x 4 matrix 4 q q' - 1 is linear in the rotation; its column of the largest diagonal entry never cancels."""
     r = np.asarray(rotation)

@@ -27,8 +27,8 @@ class Members(NamedTuple):
     leaders: Mapping[str, str]
 
     def checked(self, given: "Constraint") -> "Constraint":
-        """The constraint with the root by its name, and with arrays of its own. Raises ValueError naming the constraint
-        and the value that is wrong."""
+        """Return the constraint with the root by its name, and with arrays of its own. Raises ValueError naming the
+        constraint and the value that is wrong."""
         if not isinstance(given, Constraint):
             known = ", ".join(kind.__name__ for kind in BetweenLinks.__subclasses__())
             raise ValueError(f"a constraint must be a {known} or Gear, not {described(given)}")

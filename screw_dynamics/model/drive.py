@@ -403,7 +403,7 @@ def _positive(self, name, or_zero=False):
 
 
 def _numbers(what, given, least, most):
-    """A tuple of finite numbers."""
+    """Return a tuple of finite numbers."""
     if hasattr(given, "tolist"):
         given = given.tolist()
     found = tuple(map(real, given)) if isinstance(given, (list, tuple)) else ()

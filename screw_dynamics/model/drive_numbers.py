@@ -8,10 +8,10 @@ from .model import Model
 
 
 def following(model: Model) -> Model:
-    """The model with the same numbers, and drives that have them: rotor_inertia, motor_damping and motor_friction are
-    what armature, damping and friction of their motors say; of a rigid drive the motor's share of damping and friction
-    is at most the joint's. Numbers that no Drive has stay the coordinates': of two motors on a joint that differ, of a
-    body that spins on a carrier, of one that several joints turn."""
+    """Return the model with the same numbers, and drives that have them: rotor_inertia, motor_damping and
+    motor_friction are what armature, damping and friction of their motors say; of a rigid drive the motor's share of
+    damping and friction is at most the joint's. Numbers that no Drive has stay the coordinates': of two motors on a
+    joint that differ, of a body that spins on a carrier, of one that several joints turn."""
     found = {joint: _following(model, joint, drive) for joint, drive in model.drives.items()}
     return model if found == dict(model.drives) else replace(model, drives=found)
 
@@ -42,8 +42,8 @@ def _numbers(model, k) -> Mapping[str, float]:
 
 
 def undriven(model: Model) -> Model:
-    """The model without its drives, and without what rigid ones add to their joints; damping and friction of these to
-    rounding. Forces of its own stay, but for those on motors."""
+    """Return the model without its drives, and without what rigid ones add to their joints; damping and friction of
+    these to rounding. Forces of its own stay, but for those on motors."""
     found = without_drives(model)
     numbers = {name: getattr(found, name).copy() for name in ("armature", "damping", "friction")}
     for joint, drive in model.drives.items():

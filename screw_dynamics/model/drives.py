@@ -31,7 +31,7 @@ class _Added(NamedTuple):
 
 
 def with_drives(model: Model, drives: Mapping[str, Drive]) -> Model:
-    """The model with drives at some joints, {joint: Drive}.
+    """Return the model with drives at some joints, {joint: Drive}.
 
     A rigid drive is armature, and friction more. An elastic one is a body `<joint>_motor` more, moved by a joint of
     that name on the parent of the joint's link, along the same screw: its coordinate is theta, and its pose that of the
@@ -67,7 +67,7 @@ def with_drives(model: Model, drives: Mapping[str, Drive]) -> Model:
 
 
 def _place(model, joint, drive) -> int:
-    """The body of a joint that can have this drive."""
+    """Return the body of a joint that can have this drive."""
     name = f"drive of joint {joint!r}"
     if not isinstance(drive, Drive):
         raise ValueError(f"{name} must be a Drive, not {described(drive)}")
@@ -108,7 +108,7 @@ def _kind(model, joint):
 
 
 def _direction(X):
-    """The direction of a screw's axis (3,), or of the slide."""
+    """Return the direction of a screw's axis (3,), or of the slide."""
     return next(e / np.linalg.norm(e) for e in (X[:3], X[3:]) if e.any())
 
 
@@ -127,14 +127,14 @@ class _Rotor(NamedTuple):
 
 
 def _about(axis, inertia):
-    """The inertia (6, 6) of what resists turning about an axis alone."""
+    """Return the inertia (6, 6) of what resists turning about an axis alone."""
     found = np.zeros((6, 6))
     found[:3, :3] = inertia * np.outer(axis, axis)
     return found
 
 
 def _rotor(model, joint, drive, body):
-    """The rotor of a drive with a carrier."""
+    """Return the rotor of a drive with a carrier."""
     name = f"drive of joint {joint!r}"
     if drive.carrier not in model.frames:
         raise ValueError(f"{name}: carrier {drive.carrier!r} does not exist; the links are {', '.join(model.frames)}")
@@ -154,7 +154,7 @@ def _rotor(model, joint, drive, body):
 
 
 def _of_rotor(model, joint, drive, rotor, k):
-    """The body of a rotor: on its motor's coordinate, or on those of the joints that turn it."""
+    """Return the body of a rotor: on its motor's coordinate, or on those of the joints that turn it."""
     if not drive.is_elastic:
         return _turned(model, joint, drive, rotor, drive.ratio, f"{joint}_motor")
     motor = next(drive.coordinates(joint))
@@ -165,8 +165,8 @@ def _of_rotor(model, joint, drive, rotor, k):
 
 
 def _of_halves(model, joint, drive):
-    """A rotor without a carrier that several joints turn, as two halves which turn against each other: so it has energy
-    and no momentum, as armature has."""
+    """Return a rotor without a carrier that several joints turn, as two halves which turn against each other: so it has
+    energy and no momentum, as armature has."""
     axis = np.array((0.0, 0.0, 1.0))
     half = _Rotor(-1, axis, np.eye(4), _about(axis, 0.5 * drive.rotor_inertia))
     return [body for name, ratio in ((f"{joint}_motor", drive.ratio), (f"{joint}_motor_against", -drive.ratio))
@@ -174,7 +174,7 @@ def _of_halves(model, joint, drive):
 
 
 def _turned(model, joint, drive, rotor, ratio, name):
-    """The bodies of a rotor that turns by ratio sum factor q: one without inertia for each joint, each on the one
+    """Yield the bodies of a rotor that turns by ratio sum factor q: one without inertia for each joint, each on the one
     before, and the last the rotor itself."""
     on, pose, turned = rotor.carrier, rotor.pose, [*drive.shaft(joint).items()]
     for i, (other, factor) in enumerate(turned, 1):
@@ -186,7 +186,7 @@ def _turned(model, joint, drive, rotor, ratio, name):
 
 
 def _rotors(joint, drive):
-    """The bodies of the rotor of a rigid drive."""
+    """Return the bodies of the rotor of a rigid drive."""
     if drive.is_elastic or not (drive.carrier or drive.coupling):
         return []
     ends = [f"{joint}_motor", *[f"{joint}_motor_against"] * (drive.carrier is None)]
@@ -202,7 +202,7 @@ def _check_carrier(name, drive, inertia, rotor):
 
 
 def _with_bodies(model: Model, added: list[_Added]) -> Model:
-    """The model with bodies behind all others."""
+    """Return the model with bodies behind all others."""
     taken = {*model.body_joints, *model.frames}
     for body in added:
         if body.name in taken:
@@ -263,14 +263,14 @@ def torque_speed(model: Model) -> np.ndarray:
 
 
 def motor_coordinates(model: Model, joint: str) -> list[tuple[str, int]]:
-    """The names and the velocities' indices of the motors of a joint with a drive: its own, of a rigid one."""
+    """Return the names and the velocities' indices of the motors of a joint with a drive: its own, of a rigid one."""
     motors = [name for name in model.motors.get(joint, ()) if name.startswith(f"{joint}_motor")] or [joint]
     return [(name, model.v_slices[name].start) for name in motors]
 
 
 def without_drives(model: Model, joints: Collection[str] | None = None) -> Model:
-    """The model whose joints, all or some, have neither motors nor rotors of their drives: with_drives undone, but for
-    armature and friction of rigid drives."""
+    """Return the model whose joints, all or some, have neither motors nor rotors of their drives: with_drives undone,
+    but for armature and friction of rigid drives."""
     drives = {joint: drive for joint, drive in model.drives.items() if joints is None or joint in joints}
     gone = {name for joint in drives for name in (*model.motors.get(joint, ()), *_rotors(joint, drives[joint]))}
     bodies = np.array([joint not in gone for joint in model.body_joints], dtype=bool)

@@ -27,8 +27,8 @@ class FloatingBase(NamedTuple):
     fixed: Mapping[str, np.ndarray]
 
     def numbers(self, pose: np.ndarray, link: str = "") -> np.ndarray:
-        """The numbers in q (7,) for a pose x y z, quaternion x y z w (7,) of a link fixed to the base, in the root
-        link; "": of the base. The quaternion has any length but 0."""
+        """Return the numbers in q (7,) for a pose x y z, quaternion x y z w (7,) of a link fixed to the base, in the
+        root link; "": of the base. The quaternion has any length but 0."""
         q = pose.copy()
         q[3:] /= np.linalg.norm(q[3:])
         if link and link != self.link:
@@ -38,22 +38,22 @@ class FloatingBase(NamedTuple):
         return q
 
     def pose(self, q: np.ndarray) -> np.ndarray:
-        """The pose x y z, quaternion x y z w (7,) of the base in the root link, for its numbers in q (7,)."""
+        """Return the pose x y z, quaternion x y z w (7,) of the base in the root link, for its numbers in q (7,)."""
         if np.array_equal(self.placement, np.eye(4)):
             return q
         return _composed(_numbers(self.placement), q)
 
     def twist(self, twist: np.ndarray, link: str = "") -> np.ndarray:
-        """The base's twist (6,), for that of a link fixed to it in this link's frame; "": of the base."""
+        """Return the base's twist (6,), for that of a link fixed to it in this link's frame; "": of the base."""
         return twist if link in ("", self.link) else arrays.Ad_matrix(self.fixed[link]) @ twist
 
     def wrench(self, wrench: np.ndarray, link: str = "") -> np.ndarray:
-        """The wrench (6,) on the base, torque first, for one on a link fixed to it in this link's frame."""
+        """Return the wrench (6,) on the base, torque first, for one on a link fixed to it in this link's frame."""
         return wrench if link in ("", self.link) else arrays.Ad_matrix(arrays.inverse_pose(self.fixed[link])).T @ wrench
 
 
 def floating_base(model: Model, others: bool = False) -> FloatingBase | None:
-    """The floating base of a model; None where none floats. Raises ValueError naming another Lie-group joint,
+    """Return the floating base of a model; None where none floats. Raises ValueError naming another Lie-group joint,
     unless there may be others."""
     base = None
     for i, (joint, frame) in enumerate(model.joint_frames.items()):
@@ -74,7 +74,8 @@ def floating_base(model: Model, others: bool = False) -> FloatingBase | None:
 
 
 def velocity_names(model: Model) -> tuple[str, ...]:
-    """A name for each velocity (n,): the joint's, or <joint>_<motion> of Lie-group joints, as add_macro_joint has."""
+    """Return a name for each velocity (n,): the joint's, or <joint>_<motion> of Lie-group joints, as add_macro_joint
+    has."""
     return tuple(name for joint in model.joint_names for name in motion_names(model, joint))
 
 
@@ -85,29 +86,30 @@ def motion_names(model: Model, joint: str) -> tuple[str, ...]:
 
 
 def coordinate_joints(model: Model) -> tuple[str, ...]:
-    """The joints of one degree of freedom, in the order of the model."""
+    """Return the joints of one degree of freedom, in the order of the model."""
     return tuple(joint for joint in model.joint_names if joint not in model.joint_frames)
 
 
 def coordinates(q: np.ndarray, n: int) -> np.ndarray:
-    """The coordinate (..., n) of each velocity, for configurations (..., nq): 0 for those of a floating base."""
+    """Return the coordinate (..., n) of each velocity, for configurations (..., nq): 0 for those of a floating base."""
     if q.shape[-1] == n:
         return q
     return np.concatenate((np.zeros((*q.shape[:-1], RATES)), q[..., NUMBERS:]), axis=-1)
 
 
 def in_numbers(mask: np.ndarray, nq: int) -> np.ndarray:
-    """A mask (..., nq) of numbers in q, for one (..., n) of velocities; of the base's none or all, by its first."""
+    """Return a mask (..., nq) of numbers in q, for one (..., n) of velocities; of the base's none or all, by its
+    first."""
     if mask.shape[-1] == nq:
         return mask
     return np.concatenate((np.repeat(mask[..., :1], NUMBERS, axis=-1), mask[..., RATES:]), axis=-1)
 
 
 def _composed(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """The pose a b (7,) of two."""
+    """Return the pose a b (7,) of two."""
     return np.concatenate((a[:3] + rotated(a[3:], b[:3]), product(a[3:], b[3:])))
 
 
 def _numbers(C: np.ndarray) -> np.ndarray:
-    """The numbers (7,) of a pose (4, 4)."""
+    """Return the numbers (7,) of a pose (4, 4)."""
     return np.concatenate((C[:3, 3], quaternion(C[:3, :3])))

@@ -43,17 +43,17 @@ SPHERICAL, PLANAR, FREE = range(len(GROUPS))
 
 
 def index(kind: str) -> int:
-    """The number of a kind of joint: COORDINATE, or its place in GROUPS."""
+    """Return the number of a kind of joint: COORDINATE, or its place in GROUPS."""
     return list(GROUPS).index(kind) if kind in GROUPS else COORDINATE
 
 
 def identity(kind: str) -> tuple[float, ...]:
-    """The numbers in q of a joint of a kind at the identity."""
+    """Return the numbers in q of a joint of a kind at the identity."""
     return GROUPS[kind].identity if kind in GROUPS else (0.0,)
 
 
 def motions(kind: str) -> tuple[str, ...]:
-    """The motions of a joint of a kind; of one degree of freedom, its kind."""
+    """Return the motions of a joint of a kind; of one degree of freedom, its kind."""
     return GROUPS[kind].motions if kind in GROUPS else (kind,)
 
 
@@ -70,8 +70,8 @@ class PoseSource(NamedTuple):
 
 def pose_sources(bodies: Sequence[Placed], axes: Sequence[Pose], kinds: Sequence[int], starts: Sequence[int],
                  frames: Sequence[Pose]) -> list[PoseSource]:
-    """The PoseSource of each Placed body: of the pose in it of the Link's frame, its kind, the first of its numbers in
-    q, and the pose in it of the joint frame of its group."""
+    """Return the PoseSource of each Placed body: of the pose in it of the Link's frame, its kind, the first of its
+    numbers in q, and the pose in it of the joint frame of its group."""
     found, unused = [], compose(axes[0], inverse(axes[0]))
     for i, (body, kind, start, F) in enumerate(zip(bodies, kinds, starts, frames, strict=True)):
         if kind == COORDINATE:
@@ -99,7 +99,7 @@ def numbers_in_q(pose_sources: Sequence[PoseSource]) -> int:
 
 @kernel
 def quaternion_pose(q: list, v: int, p: Vec3) -> Pose:
-    """The pose of a quaternion x y z w, which begins at q[v], and a position."""
+    """Return the pose of a quaternion x y z w, which begins at q[v], and a position."""
     return Pose(so3.of_quaternion(Vec3(q[v], q[v + 1], q[v + 2]), q[v + 3]), p)
 
 

@@ -12,13 +12,13 @@ UPPER = np.array([0, 0, 1, 0, 1, 2]), np.array([0, 1, 1, 2, 2, 2])     # of xx x
 
 
 def of_matrix(inertia: ArrayLike) -> np.ndarray:
-    """The parameters (..., 10) of inertias (..., 6, 6) about the frame's origin."""
+    """Return the parameters (..., 10) of inertias (..., 6, 6) about the frame's origin."""
     M = np.asarray(inertia, dtype=float)
     return np.concatenate([M[..., 5, 5, None], M[..., [2, 0, 1], [4, 5, 3]], M[(..., *UPPER)]], axis=-1)
 
 
 def matrix(parameters: ArrayLike) -> np.ndarray:
-    """The inertias (..., 6, 6) of parameters (..., 10)."""
+    """Return the inertias (..., 6, 6) of parameters (..., 10)."""
     p = np.asarray(parameters, dtype=float)
     M = np.zeros((*p.shape[:-1], 6, 6))
     M[..., [3, 4, 5], [3, 4, 5]] = p[..., :1]
@@ -38,12 +38,12 @@ def central(parameters: ArrayLike) -> tuple[float, np.ndarray, np.ndarray]:
 
 
 def formed(inertia: ArrayLike) -> np.ndarray:
-    """The inertia (..., 6, 6) of the same parameters, exactly of the form [[Theta, m d~], [-m d~, m I]]: products of
-    matrices leave rounding where zeros, or the same number twice, must be."""
+    """Return the inertia (..., 6, 6) of the same parameters, exactly of the form [[Theta, m d~], [-m d~, m I]]:
+    products of matrices leave rounding where zeros, or the same number twice, must be."""
     return matrix(of_matrix(inertia))
 
 
 def moved(C: np.ndarray, inertia: np.ndarray) -> np.ndarray:
-    """The inertia (6, 6) of a body in the frame in which its own has the pose C (4, 4)."""
+    """Return the inertia (6, 6) of a body in the frame in which its own has the pose C (4, 4)."""
     to_own = Ad_matrix(inverse_pose(C))
     return formed(to_own.T @ inertia @ to_own)

@@ -71,7 +71,7 @@ def _free(root, bodies):
 
 
 def _mounted(root, model, prefix, pose):
-    """The model on another root, to which its own is fixed."""
+    """Return the model on another root, to which its own is fixed."""
     if not isinstance(prefix, str):
         raise ValueError(f"join: the prefix of a robot must be text, not {described(prefix)}")
     name = f"robot {prefix!r}"
@@ -99,7 +99,7 @@ def _mounted(root, model, prefix, pose):
 
 
 def renamed(constraint: Constraint, prefix: str) -> Constraint:
-    """A constraint of a robot whose names get a prefix."""
+    """Return a constraint of a robot whose names get a prefix."""
     if isinstance(constraint, Gear):
         ratios = {prefix + joint: ratio for joint, ratio in constraint.ratios.items()}
         return replace(constraint, name=prefix + constraint.name, ratios=ratios)

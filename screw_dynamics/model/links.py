@@ -61,17 +61,17 @@ class Frame(NamedTuple):
 
 
 def placed(parent: int, coordinate: int, X: np.ndarray, M: np.ndarray, B: np.ndarray, armature: float = 0.0) -> Placed:
-    """The Placed body of arrays: X (6,), M (6, 6), B (4, 4)."""
+    """Return the Placed body of arrays: X (6,), M (6, 6), B (4, 4)."""
     return Placed(int(parent), int(coordinate), arrays.twist(X), arrays.inertia(M), arrays.pose(B), float(armature))
 
 
 def on_axes(bodies: Sequence[Placed]) -> list[Link]:
-    """The Link of each body. The numbers may be of any kind."""
+    """Return the Link of each body. The numbers may be of any kind."""
     frames = [on_axis(body.X) for body in bodies]
     return [Link(parent, coordinate, X, moved(inverse(T), M), axial_joint(inverse(frames[parent][0]) @ B @ T, X), a)
             for (parent, coordinate, _, M, B, a), (T, X) in zip(bodies, frames, strict=True)]
 
 
 def axis_frames(bodies: Sequence[Placed]) -> list[Pose]:
-    """The poses of the frames of Links in those of the bodies."""
+    """Return the poses of the frames of Links in those of the bodies."""
     return [on_axis(body.X)[0] for body in bodies]

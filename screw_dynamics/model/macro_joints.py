@@ -41,7 +41,7 @@ class Degree(NamedTuple):
 
 
 def degrees(kind: str, order: str | None = None, pitch: float | None = None) -> list[Degree]:
-    """The Degrees of a joint of a kind, one of KINDS, from the parent to the link.
+    """Return the Degrees of a joint of a kind, one of KINDS, from the parent to the link.
 
     order: the axes of two or three turns, as in "zyx" for R = R_z R_y R_x; pitch (m/rad) of a screw motion. Raises
     ValueError for a kind that does not exist, and for an order or pitch that does not fit it."""
@@ -53,7 +53,7 @@ def degrees(kind: str, order: str | None = None, pitch: float | None = None) -> 
 
 
 def degree(motion: str, pitch: float = 0.0) -> Degree:
-    """The Degree of one motion: "x", "rx", "hz" with its pitch (m/rad), ..."""
+    """Return the Degree of one motion: "x", "rx", "hz" with its pitch (m/rad), ..."""
     Z, axis = np.zeros(6), "xyz".index(motion[-1])
     Z[axis if len(motion) > 1 else 3 + axis] = 1.0
     if motion[0] == "h":
@@ -62,7 +62,7 @@ def degree(motion: str, pitch: float = 0.0) -> Degree:
 
 
 def options_of(degrees: Sequence[Degree], options: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The options of each degree, from {option: value for all} or {option: {name of a degree: value}}."""
+    """Return the options of each degree, from {option: value for all} or {option: {name of a degree: value}}."""
     names = [degree.name for degree in degrees]
     each = {option: value if isinstance(value, Mapping) else dict.fromkeys(names, value)
             for option, value in options.items()}
@@ -73,8 +73,8 @@ def options_of(degrees: Sequence[Degree], options: Mapping[str, Any]) -> list[di
 
 
 def coordinates(kind: str, D: ArrayLike, order: str | None = None, pitch: float | None = None) -> np.ndarray:
-    """The coordinates (..., k) at which a joint of a kind has the poses D (..., 4, 4), of its joint frame on the link
-    against the one on the parent.
+    """Return the coordinates (..., k) at which a joint of a kind has the poses D (..., 4, 4), of its joint frame on the
+    link against the one on the parent.
 
     For a pose out of the joint's reach, those of a pose that it does reach: the position along the slides, and the
     angles about the turns. Angles are in (-pi, pi], those of screw motions with the full turns that the height gives.
@@ -90,7 +90,7 @@ def coordinates(kind: str, D: ArrayLike, order: str | None = None, pitch: float 
 
 
 def _angles(R, axes):
-    """The angles of R = R_i(a) R_j(b) R_k(c) for the axes i, j, k, or the first one or two of them."""
+    """Return the angles of R = R_i(a) R_j(b) R_k(c) for the axes i, j, k, or the first one or two of them."""
     if not axes:
         return []
     i, j = axes[0], axes[1] if len(axes) > 1 else (axes[0] + 1) % 3
@@ -109,7 +109,7 @@ def _angles(R, axes):
 
 
 def _motions(kind, order):
-    """The motions of a kind, about the axes of `order` if it is given."""
+    """Return the motions of a kind, about the axes of `order` if it is given."""
     one_of("joint kind", kind, KINDS)
     slides, turns = ([motion for motion in KINDS[kind] if (len(motion) > 1) == turning] for turning in (False, True))
     if order is None:
@@ -124,7 +124,7 @@ def _motions(kind, order):
 
 
 def _pitch(kind, pitch):
-    """The pitch of a kind as a number, 0 where there is none."""
+    """Return the pitch of a kind as a number, 0 where there is none."""
     if "hz" not in KINDS[kind]:
         if pitch is not None:
             raise ValueError(f"a {kind} joint has no pitch, but {pitch!r} is given")

@@ -75,5 +75,5 @@ def places(model: Model) -> tuple[np.ndarray, np.ndarray]:
 
 
 def without_joints(model: Model) -> np.ndarray:
-    """The indices of all other velocities: of a floating base, and of joints of several degrees of freedom."""
+    """Return the indices of all other velocities: of a floating base, and of joints of several degrees of freedom."""
     return np.setdiff1d(np.arange(model.n), places(model)[1])

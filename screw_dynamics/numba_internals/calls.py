@@ -25,7 +25,7 @@ def recognize(kind: type) -> None:
 
 @required("call compiled functions at their addresses")
 def address_of(result: Any) -> int:
-    """The address of the function of a compile result. It lives as long as the dispatcher that compiled it."""
+    """Return the address of the function of a compile result. It lives as long as the dispatcher that compiled it."""
     return result.library.get_pointer_to_function(result.fndesc.llvm_func_name)
 
 
@@ -38,7 +38,7 @@ class _Details(ctypes.Structure):
 
 @required("pass on errors of compiled functions")
 def exception_of(status: int, details: int) -> BaseException:
-    """The exception of a compiled function that returned a status, and the address of its details, or 0."""
+    """Return the exception of a compiled function that returned a status, and the address of its details, or 0."""
     from numba.core.serialize import loads, runtime_build_excinfo_struct  # when something has failed
     if status <= 0 or not details:
         return RuntimeError(f"a kernel failed with status {status}")

@@ -150,7 +150,8 @@ intrinsic: Any = Intrinsic
 
 
 def _jitable(whole: bool, **options):
-    """A decorator of functions that compiled code calls: they remain as they are. whole: as a part of callers alone."""
+    """Return a decorator of functions that compiled code calls: they remain as they are. whole: as a part of callers
+    alone."""
     def decorate(function):
         declare(lambda: import_module("numba.extending").register_jitable(
             **called(options) if whole else options)(function))

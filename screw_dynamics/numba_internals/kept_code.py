@@ -6,14 +6,14 @@ from typing import Any
 
 
 def bytes_of(result: Any) -> bytes | None:
-    """A compile result, to be written to a file; None if its code refers to objects of this process."""
+    """Return a compile result, to be written to a file; None if its code refers to objects of this process."""
     from numba.core.serialize import dumps
     return None if result.library.has_dynamic_globals else dumps(result._reduce())
 
 
 def result_of(data: bytes, target_context: Any) -> Any:
-    """The compile result of bytes that were written with the same versions of Numba and Python; Exception of any kind
-    for others. Its machine code is loaded."""
+    """Return the compile result of bytes that were written with the same versions of Numba and Python; Exception of any
+    kind for others. Its machine code is loaded."""
     from numba.core.compiler import CompileResult
     return CompileResult._rebuild(target_context, *pickle.loads(data))
 

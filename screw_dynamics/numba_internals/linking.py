@@ -55,11 +55,11 @@ class Callee(JITCodeLibrary):
         self._finalized = True
 
     def alone(self) -> llvm.ModuleRef:
-        """The module of this function, without what it calls, to be linked."""
+        """Return the module of this function, without what it calls, to be linked."""
         return super()._get_module_for_linking()
 
     def _get_module_for_linking(self):
-        """The module with all that it calls, for a caller that Numba compiles in its own way."""
+        """Return the module with all that it calls, for a caller that Numba compiles in its own way."""
         if self._whole is None:
             self._whole = Whole(self._codegen, self.name)
             self._whole._final_module.link_in(self._final_module, preserve=True)

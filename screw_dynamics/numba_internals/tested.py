@@ -20,7 +20,7 @@ def is_tested(version: str) -> bool:
 
 
 def span() -> str:
-    """The tested versions, in words."""
+    """Return the tested versions, in words."""
     return " to ".join(".".join(map(str, version)) for version in (OLDEST, NEWEST))
 
 

@@ -29,17 +29,17 @@ class Dual:
 
 # ------------------------------------------------------------------------------------------------- parts
 def dual(x: float, dx: Any) -> Any:
-    """The Dual of a number and its derivatives."""
+    """Return the Dual of a number and its derivatives."""
     return Dual(x, dx)
 
 
 def value_of(a: Any) -> float:
-    """The number without its derivatives; of another number, itself."""
+    """Return the number without its derivatives; of another number, itself."""
     return a.x if isinstance(a, Dual) else a
 
 
 def slope(a: Any) -> Any:
-    """The derivatives of a Dual, on a lane; in plain Python one, and 0.0 of any other number."""
+    """Return the derivatives of a Dual, on a lane; in plain Python one, and 0.0 of any other number."""
     return a.dx if isinstance(a, Dual) else 0.0
 
 
@@ -72,7 +72,7 @@ def _slope_of(a):
 
 @kernel
 def direction(k: int) -> Any:
-    """The derivatives of a number that changes along direction k of WIDTH alone; of none for another k."""
+    """Return the derivatives of a number that changes along direction k of WIDTH alone; of none for another k."""
     dx = splat(0.0)
     for place in range(WIDTH):
         if place == k:
@@ -82,13 +82,13 @@ def direction(k: int) -> Any:
 
 @kernel
 def lifted(a: Any) -> Any:
-    """A number as a Dual."""
+    """Return a number as a Dual."""
     return dual(value_of(a), slope(a))
 
 
 @kernel
 def along(a: Any, place: int) -> float:
-    """The derivative of a Dual in one direction."""
+    """Return the derivative of a Dual in one direction."""
     return extract(slope(a), place)
 
 
@@ -244,7 +244,7 @@ Dual.__rpow__ = lambda b, a: _power(a, b)       # type: ignore[attr-defined]
 
 
 def _ufunc(self, function, method, *inputs, **options):
-    """A NumPy function of numbers among which are Duals; its operators are left to Dual's own."""
+    """Return a NumPy function of numbers among which are Duals; its operators are left to Dual's own."""
     if method != "__call__" or options or function not in _of_numpy:
         return NotImplemented
     return _of_numpy[function](*(x.item() if isinstance(x, np.generic) else x for x in inputs))

@@ -22,7 +22,7 @@ WIDTH = 1 if PLAIN else 4 if platform.machine() in ("aarch64", "arm64") else 8
 
 # ------------------------------------------------------------------------------------------------- arithmetic
 def _lane_among(*given):
-    """The one kind of lane among these types, if the others are of numbers; else None."""
+    """Return the one kind of lane among these types, if the others are of numbers; else None."""
     lanes = {kind for kind in given if kind in numba_types.KINDS}
     numbers = all(kind in lanes or isinstance(kind, types.Number) for kind in given)
     return lanes.pop() if len(lanes) == 1 and numbers else None
@@ -139,12 +139,12 @@ _splat, _splat_single = _splat_of("LANE"), _splat_of("SINGLE")
 
 
 def splat(x: Any) -> Any:
-    """The lane with x in all places."""
+    """Return the lane with x in all places."""
     return x
 
 
 def splat_single(x: Any) -> Any:
-    """The lane of single precision with x in all places."""
+    """Return the lane of single precision with x in all places."""
     return x
 
 
@@ -154,7 +154,7 @@ def lane_count(x: Any) -> int:
 
 
 def extract(x: Any, k: int) -> float:
-    """The number in place k; for a scalar, the scalar itself."""
+    """Return the number in place k; for a scalar, the scalar itself."""
     return x
 
 

@@ -47,8 +47,8 @@ class Part(NamedTuple):
 
 @cache
 def parts(cls: type) -> tuple[Part, ...]:
-    """The arrays of a class, in their order in memory. Raises TypeError for a field without lengths behind one that has
-    them, and for a table with matrices."""
+    """Return the arrays of a class, in their order in memory. Raises TypeError for a field without lengths behind one
+    that has them, and for a table with matrices."""
     found = []
     for name, kind in get_type_hints(cls, include_extras=True).items():
         told = getattr(kind, "__metadata__", ())
@@ -115,7 +115,7 @@ def _products(cls: type, names: tuple[str, ...]) -> list[tuple]:
 
 
 def _fields(cls: type, like: Any, names: tuple[str, ...]) -> list:
-    """The numba_types.Fields of the parts."""
+    """Return the numba_types.Fields of the parts."""
     found, start = [], []
     for part, (lengths, (factor, *of)) in zip(parts(cls), _products(cls, names), strict=True):
         scalar = like if part.scalar is None else types.intp if isinstance(part.scalar, int) else types.float64

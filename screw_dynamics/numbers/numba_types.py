@@ -82,7 +82,7 @@ class _LanesModel(models.PrimitiveModel):
 
 
 def broadcast(context: Any, builder: Any, lane: Lanes, kind: types.Type, x: Any) -> Any:
-    """A lane as it is; any other number in all places."""
+    """Return a lane as it is; any other number in all places."""
     if kind is lane:
         return x
     x, count = context.cast(builder, x, kind, types.float64), lane.lanes
@@ -140,13 +140,13 @@ class View(types.Array):
 
     def copy(self, dtype: Any = None, ndim: int | None = None, layout: str | None = None,
              readonly: bool | None = None) -> "View":
-        """The type of a part of such an array."""
+        """Return the type of a part of such an array."""
         return View(self.dtype if dtype is None else dtype, self.ndim if ndim is None else ndim,
                     self.layout if layout is None else layout, not self.mutable if readonly is None else readonly,
                     self.aligned)
 
     def unify(self, typingctx: Any, other: Any) -> Any:
-        """The type of what is one or the other: a View, if both are."""
+        """Return the type of what is one or the other: a View, if both are."""
         found = super().unify(typingctx, other)
         if found is None or not isinstance(other, View):
             return found
@@ -212,7 +212,7 @@ class _BlockModel(_Passed, models.StructModel):
 
 
 def block_at(context: Any, builder: Any, kind: Block, first: Any, sizes: Sequence, given: Sequence = ()) -> Any:
-    """The Block at an address, of sizes that are integers."""
+    """Return the Block at an address, of sizes that are integers."""
     made = ir.Constant(context.get_value_type(kind), ir.Undefined)
     for k, value in enumerate((first, cgutils.pack_array(builder, sizes), *given)):
         made = builder.insert_value(made, value, k)
@@ -220,7 +220,7 @@ def block_at(context: Any, builder: Any, kind: Block, first: Any, sizes: Sequenc
 
 
 def _part(context, builder, kind, block, index):
-    """An element of a Block."""
+    """Return an element of a Block."""
     if index < kind.given:
         return borrowed(context, builder, kind.types[index], builder.extract_value(block, 2 + index))
     field, known, intp = kind.arrays[index - kind.given], {}, context.get_value_type(types.intp)
@@ -273,7 +273,7 @@ MEMBERS = "meminfo", "parent", "nitems", "itemsize", "data", "shape", "strides" 
 
 
 def view_at(context: Any, builder: Any, kind: View, data: Any, shape: Sequence, strides: Sequence) -> Any:
-    """An array of type `kind` over memory that it does not own; shape in entries, strides in doubles."""
+    """Return an array of type `kind` over memory that it does not own; shape in entries, strides in doubles."""
     intp, none = context.get_value_type(types.intp), context.get_value_type(types.voidptr)(None)
     size = 8 * doubles(kind.dtype)
     nitems = functools.reduce(builder.mul, shape, intp(1)) if len(shape) != 1 else shape[0]
@@ -287,12 +287,12 @@ def view_at(context: Any, builder: Any, kind: View, data: Any, shape: Sequence, 
 
 
 def data_of(builder: Any, array: Any) -> Any:
-    """The pointer to the first entry of an array."""
+    """Return the pointer to the first entry of an array."""
     return _member(builder, array, "data")
 
 
 def position(builder: Any, memory: Any, start: Any) -> Any:
-    """The pointer to a position in an array, in float64."""
+    """Return the pointer to a position in an array, in float64."""
     return builder.gep(builder.bitcast(data_of(builder, memory), ir.DoubleType().as_pointer()), [start])
 
 
@@ -301,7 +301,7 @@ def _member(builder, view, name, *axis):
 
 
 def _entry(context, builder, kind, view, index_types, indices):
-    """The address of an entry of a View."""
+    """Return the address of an entry of a View."""
     data, positions, intp = _member(builder, view, "data"), [], context.get_value_type(types.intp)
     for axis, (given, index) in enumerate(zip(index_types, indices, strict=True)):
         if isinstance(index, int):
@@ -322,8 +322,8 @@ def _entry(context, builder, kind, view, index_types, indices):
 
 
 def _indices(context, builder, kind, index_type, index):
-    """The types and values of integers that name an entry of a View; None for what else an index is, or has to be
-    checked."""
+    """Return the types and values of integers that name an entry of a View; None for what else an index is, or has to
+    be checked."""
     if context.enable_boundscheck or kind.ndim == 0:
         return None
     if isinstance(index_type, types.BaseTuple):

@@ -22,7 +22,7 @@ SINES = np.array([*_HALF, *(-x for x in _HALF[1:-1])])
 
 
 def llvm_function(name: str, plain: Callable) -> Callable:
-    """A function of one number: in plain Python `plain` (singledispatch), compiled the LLVM intrinsic `name`."""
+    """Return a function of one number: in plain Python `plain` (singledispatch), compiled the LLVM intrinsic `name`."""
     @intrinsic
     def instruction(typing, x):
         def build(context, builder, signature, args):
@@ -84,7 +84,7 @@ def _some(condition):
 
 @singledispatch
 def atan2(y: Scalar, x: Scalar) -> Scalar:
-    """The angle of the point (x, y), in (-pi, pi]."""
+    """Return the angle of the point (x, y), in (-pi, pi]."""
     return math.atan2(y, x)
 
 

@@ -9,7 +9,7 @@ declare(lambda: numba_types.LANE)
 
 
 def member(name: str, kind: Callable[[], Any]) -> Callable:
-    """The intrinsic that reads a member, of the type kind(), of any struct that has one of this name."""
+    """Return the intrinsic that reads a member, of the type kind(), of any struct that has one of this name."""
     @intrinsic
     def get(typing, struct):
         def build(context, builder, signature, args):

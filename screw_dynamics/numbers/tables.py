@@ -44,8 +44,8 @@ def extends(Base: type) -> Callable[[type], type]:
 
 @cache
 def taking(Table: type, inputs: Sequence[str]) -> type:
-    """The table whose first columns are these inputs, in their order, and whose columns IfGiven are absent if they are
-    not among them: the other columns keep their order. Raises ValueError for an input that is no column."""
+    """Return the table whose first columns are these inputs, in their order, and whose columns IfGiven are absent if
+    they are not among them: the other columns keep their order. Raises ValueError for an input that is no column."""
     kinds = _declared(Table)
     if not set(inputs) <= set(kinds):
         raise ValueError(f"{Table.__name__} has no columns {set(inputs) - set(kinds)}")
@@ -61,7 +61,7 @@ def _declared(Table):
 
 
 def derived(name: str, Table: type, kinds: dict[str, Any]) -> type:
-    """A table of these columns, of a name by which caches tell it from the table that it is made of."""
+    """Return a table of these columns, of a name by which caches tell it from the table that it is made of."""
     made = NamedTuple(name, list(kinds.items()))            # type: ignore[misc]
     made.__module__, made.__qualname__, made.__doc__ = Table.__module__, name, Table.__doc__
     return made
@@ -69,7 +69,7 @@ def derived(name: str, Table: type, kinds: dict[str, Any]) -> type:
 
 @cache
 def nothing(kind: type) -> type:
-    """The kind of values of a class, or of numbers, that are always 0."""
+    """Return the kind of values of a class, or of numbers, that are always 0."""
     if not issubclass(kind, tuple):
         return Nil
     parts = [(name, nothing(part)) for name, part in get_type_hints(kind).items()]
@@ -78,12 +78,12 @@ def nothing(kind: type) -> type:
 
 @cache
 def width(cls: type) -> int:
-    """The number of scalars in a slot of a table `cls`, without matrices."""
+    """Return the number of scalars in a slot of a table `cls`, without matrices."""
     return sum(leaf not in (Nil, *MATRICES) for leaf in leaves(cls))
 
 
 def size(cls: type, n: int) -> int:
-    """The number of scalars in a table `cls` of n slots."""
+    """Return the number of scalars in a table `cls` of n slots."""
     return (width(cls) + 6 * fields(cls).count(Screws)) * n + fields(cls).count(Square) * n * n
 
 
@@ -100,7 +100,7 @@ def packed(rows: Sequence[NamedTuple]) -> np.ndarray:
 
 
 def columns(cls: type, rows: Sequence[NamedTuple]) -> NamedTuple:
-    """A sequence of values of class `cls` as a table in plain Python."""
+    """Return a sequence of values of class `cls` as a table in plain Python."""
     return cls(*map(list, zip(*rows, strict=True)))
 
 
@@ -118,12 +118,12 @@ def table(cls: type, like: Any, n: int, memory: np.ndarray | None = None, start:
 
 @cache
 def _blank(cls):
-    """A row of nothing yet, but for what is always 0."""
+    """Return a row of nothing yet, but for what is always 0."""
     return tuple(build(kind, repeat(0.0)) if set(leaves(kind)) == {Nil} else None for kind in fields(cls))
 
 
 def _unpacked(cls, memory, n):
-    """The values of `packed`, from the first n rows in the memory of a table."""
+    """Yield the values of `packed`, from the first n rows in the memory of a table."""
     for row in memory[:n * width(cls)].reshape(n, width(cls)):
         stored = zip(row, row.view(np.int64).tolist(), strict=True)
         yield build(cls, [kind() if kind in (Nil, *MATRICES) else next(stored)[kind is int] for kind in leaves(cls)])
@@ -131,7 +131,7 @@ def _unpacked(cls, memory, n):
 
 # ------------------------------------------------------------------------------------------------- compiled
 def table_type(cls: type, like: Any) -> Any:
-    """The numba_types.Block of a table `cls` over scalars of the Numba type `like`."""
+    """Return the numba_types.Block of a table `cls` over scalars of the Numba type `like`."""
     kinds = fields(cls)
     dtypes = [like if kind in MATRICES else numba_type(kind, like) for kind in kinds]
     row = sum(numba_types.doubles(dtype) for kind, dtype in zip(kinds, dtypes, strict=True) if kind not in MATRICES)
@@ -165,7 +165,8 @@ def _compiled_table(cls, like, n, memory=None, start=0):
 
 
 def block(like: Any, shape: tuple[int, ...], memory: np.ndarray, start: int) -> np.ndarray:
-    """An array of scalars of the kind of `like`: a view of the float64 array `memory` from position `start` on."""
+    """Return an array of scalars of the kind of `like`: a view of the float64 array `memory` from position `start`
+    on."""
     return memory[start:start + math.prod(shape)].reshape(shape)
 
 

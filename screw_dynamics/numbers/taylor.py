@@ -24,7 +24,7 @@ class Tape:
         self.length = 1
 
     def variable(self, x: Any) -> "Series":
-        """A Series whose further coefficients the caller appends to `c`, each before `extend`."""
+        """Return a Series whose further coefficients the caller appends to `c`, each before `extend`."""
         return Series(self, [x])
 
     def extend(self) -> None:
@@ -35,7 +35,7 @@ class Tape:
         self.length = k + 1
 
     def result(self, coefficient: Callable[[int], Any]) -> "Series":
-        """The Series of coefficients coefficient(k), k = 0 to begin with."""
+        """Return the Series of coefficients coefficient(k), k = 0 to begin with."""
         if self.length > 1:
             raise ValueError("a tape that was extended takes no more operations")
         made = Series(self, [coefficient(0)])
@@ -118,7 +118,7 @@ def _is(x, number):
 
 
 def _sum_of_products(a, b, first, last, k):
-    """The sum of a_j b_(k - j), j from first to last."""
+    """Return the sum of a_j b_(k - j), j from first to last."""
     return sum(map(mul, a[first:last + 1], [b[k - j] for j in range(first, last + 1)]))
 
 

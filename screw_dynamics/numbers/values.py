@@ -39,7 +39,7 @@ _VALUES = set()      # the classes declared below
 
 
 def _meaning(symbol, left, right):
-    """The function that an operator stands for between two classes. Raises TypeError if it has no meaning."""
+    """Return the function that an operator stands for between two classes. Raises TypeError if it has no meaning."""
     if (symbol, left, right) in _MEANING:
         return _MEANING[symbol, left, right]
     names = (cls.__name__ if cls else "scalar" for cls in (left, right))
@@ -131,7 +131,7 @@ def _negative(a):
 # ------------------------------------------------------------------------------------------------- contents
 @cache
 def fields(cls: type) -> list[type]:
-    """The classes of the fields of a value class: a value class, float for a scalar of any kind, or int."""
+    """Return the classes of the fields of a value class: a value class, float for a scalar of any kind, or int."""
     return list(get_type_hints(cls).values())
 
 
@@ -144,7 +144,8 @@ def form_of(cls: type) -> Callable:
 
 
 def leaves(cls: type) -> list[type]:
-    """The classes of all numbers in a value of class `cls`, in order: float for a scalar of any kind, int or Nil."""
+    """Return the classes of all numbers in a value of class `cls`, in order: float for a scalar of any kind, int or
+    Nil."""
     return [leaf for kind in fields(cls) for leaf in leaves(kind)] if issubclass(cls, tuple) else [cls]
 
 
@@ -154,7 +155,7 @@ def numbers(x: Any) -> list:
 
 
 def build(cls: type, flat: Iterable) -> Any:
-    """The value of class `cls` made of the numbers of an iterable, in order: the inverse of `numbers`."""
+    """Return the value of class `cls` made of the numbers of an iterable, in order: the inverse of `numbers`."""
     source = iter(flat)
 
     def take(kind):
@@ -165,44 +166,47 @@ def build(cls: type, flat: Iterable) -> Any:
 
 
 def map_numbers(f: Callable, x: Any) -> Any:
-    """The value with f applied to each of its numbers except integers, which are indices."""
+    """Return the value with f applied to each of its numbers except integers, which are indices."""
     if isinstance(x, tuple):
         return type(x)(*(map_numbers(f, part) for part in x))
     return x if isinstance(x, int) else f(x)
 
 
 def zero(cls: type[NamedTuple], like: Any) -> Any:
-    """The value of class `cls` whose numbers are all zero, over scalars of the kind of `like`."""
+    """Return the value of class `cls` whose numbers are all zero, over scalars of the kind of `like`."""
     return cls(*(zero(kind, like) if issubclass(kind, tuple) else null(like) if kind is float else kind(0)
                  for kind in fields(cls)))
 
 
 @singledispatch
 def null(like: Any) -> Any:
-    """The number 0 of the kind of `like`, whatever `like` holds. In plain Python a float, unless a kind registers."""
+    """Return the number 0 of the kind of `like`, whatever `like` holds. In plain Python a float, unless a kind
+    registers."""
     return 0.0
 
 
 def numba_type(kind: type, scalar: Any) -> Any:
-    """The Numba type of a value class, or of int and float, over a scalar type."""
+    """Return the Numba type of a value class, or of int and float, over a scalar type."""
     if kind in (int, float, Nil):
         return {int: types.int64, float: scalar, Nil: numba_types.NIL}[kind]
     return types.BaseTuple.from_types([numba_type(k, scalar) for k in fields(kind)], getattr(kind, "stands_for", kind))
 
 
 def scalar_of(like: Any) -> Any:
-    """The Numba type of the scalars in a value: that of its first number; a type of numbers itself."""
+    """Return the Numba type of the scalars in a value: that of its first number; a type of numbers itself."""
     return scalar_of(like.types[0]) if isinstance(like, types.BaseTuple) else like
 
 
 @singledispatch
 def present(x: Any) -> Any:
-    """The number x. Kinds of numbers that leave out operations with a 0 register what it is where they may not."""
+    """Return the number x. Kinds of numbers that leave out operations with a 0 register what it is where they may
+    not."""
     return x
 
 
 def over(x: Any, like: Any) -> Any:
-    """The number or value x, converted to scalars of the kind of `like`; in plain Python, where kinds mix, x itself."""
+    """Return the number or value x, converted to scalars of the kind of `like`; in plain Python, where kinds mix, x
+    itself."""
     return map_numbers(present, x)
 
 

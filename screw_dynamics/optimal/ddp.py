@@ -66,7 +66,7 @@ class Outcome(NamedTuple):
 
 
 def begin(dynamics: Dynamics, objective: Objective, motion: Motion, gaps: np.ndarray) -> Iterate:
-    """The Iterate of motions with gaps."""
+    """Return the Iterate of motions with gaps."""
     P, N, m = motion.u.shape
     cost, value, _ = objective.take(motion, np.arange(P))
     return Iterate(motion, gaps, cost, value, np.zeros(P), np.zeros((P, N, m, padded(2 * dynamics.robot.n))),
@@ -74,8 +74,8 @@ def begin(dynamics: Dynamics, objective: Objective, motion: Motion, gaps: np.nda
 
 
 def in_parts(function: Callable, which: np.ndarray, threads: int | None) -> list[np.ndarray]:
-    """A function of some motions after others, so many at once that what is known of their steps stays in a cache: of
-    what it returns for each part, the arrays of all."""
+    """Return a function of some motions after others, so many at once that what is known of their steps stays in a
+    cache: of what it returns for each part, the arrays of all."""
     size = AT_ONCE * thread_count(threads)
     parts = [function(which[k:k + size]) for k in range(0, len(which), size)]
     return parts[0] if len(parts) == 1 else [*map(np.concatenate, zip(*parts, strict=True))]
@@ -83,8 +83,8 @@ def in_parts(function: Callable, which: np.ndarray, threads: int | None) -> list
 
 def best_feedback(dynamics: Dynamics, objective: Objective, bounds: Bounds, at: Iterate, which: np.ndarray
                   ) -> tuple[Feedback, np.ndarray, np.ndarray]:
-    """The best feedback of the motions `which` to second order, whose K are those of `at` if these follow each other,
-    the shifts (P,) that it took, and by how much costs are to become less (P,)."""
+    """Return the best feedback of the motions `which` to second order, whose K are those of `at` if these follow each
+    other, the shifts (P,) that it took, and by how much costs are to become less (P,)."""
     some, values = run(which), at.known.get(tuple(which))
     motion, shift, side = Motion(*(x[some] for x in at.motion)), at.shift[which], at.side[some]
     F = dynamics.derivatives(motion, False)
@@ -112,7 +112,7 @@ def expected_alone(dynamics: Dynamics, objective: Objective, bounds: Bounds, at:
 
 
 def _determined(given, side, threads, change, K):
-    """The Feedback of Motions, of which `shift` becomes as large as it takes; other arguments as of riccati."""
+    """Return the Feedback of Motions, of which `shift` becomes as large as it takes; other arguments as of riccati."""
     found, shift = riccati(given, side, threads, change, K), given.shift
     while True:
         flat = ~(found.told[:, LEAST_PIVOT] > FLAT) & (shift < SHIFTS[2])
@@ -126,7 +126,7 @@ def _determined(given, side, threads, change, K):
 
 
 def iterate(dynamics: Dynamics, objective: Objective, bounds: Bounds, at: Iterate, which: np.ndarray) -> Outcome:
-    """An iteration of the motions `which`, in place; others stay."""
+    """Return an iteration of the motions `which`, in place; others stay."""
     known = {}
     found = in_parts(lambda some: _iterate(dynamics, objective, bounds, at, some, known), which, dynamics.threads)
     at.known.clear()
@@ -135,7 +135,7 @@ def iterate(dynamics: Dynamics, objective: Objective, bounds: Bounds, at: Iterat
 
 
 def _iterate(dynamics, objective, bounds, at, which, known):
-    """An Outcome of motions that are computed at once; known: becomes what the terms of all are."""
+    """Return an Outcome of motions that are computed at once; known: becomes what the terms of all are."""
     found, shift, expected = best_feedback(dynamics, objective, bounds, at, which)
     apart = np.abs(at.gaps[run(which)]).sum(axis=(-2, -1))
     nu = np.where(apart > 0.0, np.maximum(0.0, -2.0 * expected / np.maximum(apart, 1e-300)), 0.0)

@@ -27,7 +27,7 @@ class Dynamics:
         self._all_in_order = np.array_equal(driven, np.arange(self.robot.n))
 
     def times(self, nodes: Any) -> np.ndarray:
-        """The times of nodes."""
+        """Return the times of nodes."""
         return self.start + self.h * np.asarray(nodes)
 
     def _parts(self, N):
@@ -39,8 +39,8 @@ class Dynamics:
     def follow(self, around: Motion, lower: np.ndarray, upper: np.ndarray, gaps: np.ndarray | None = None,
                d: np.ndarray | None = None, K: np.ndarray | None = None, part: float = 1.0,
                begin: tuple[np.ndarray, np.ndarray] | None = None) -> Motion:
-        """The Motion of efforts u + part d + K dx within bounds (1, 1, m), around q (P, N + 1, nq), qd and u; without
-        d or K as if these were 0. It begins with the first states, or those (q, qd) of `begin`."""
+        """Return the Motion of efforts u + part d + K dx within bounds (1, 1, m), around q (P, N + 1, nq), qd and u;
+        without d or K as if these were 0. It begins with the first states, or those (q, qd) of `begin`."""
         P, N, m = around.u.shape
         n = self.robot.n
         gaps = np.zeros((P, N + 1, 2 * n)) if gaps is None else gaps
@@ -90,8 +90,8 @@ class Dynamics:
         return gaps
 
     def holding(self, q: np.ndarray) -> np.ndarray:
-        """The least efforts (..., m) that hold the robot at configurations q (..., nq), as far as these can: against
-        gravity, springs, and what else acts at rest, along what constraints leave free."""
+        """Return the least efforts (..., m) that hold the robot at configurations q (..., nq), as far as these can:
+        against gravity, springs, and what else acts at rest, along what constraints leave free."""
         first, tau = self.phases[0], self.robot.gravity_torque(q)
         total = first.rollouts.smooth(first.steps.forces, first.steps.friction)
         if total:
@@ -142,7 +142,8 @@ class Dynamics:
 
 
 def _moved_by_drives(model):
-    """The joints that springs and windings move, of drives with coordinates of their own: these have the efforts."""
+    """Return the joints that springs and windings move, of drives with coordinates of their own: these have the
+    efforts."""
     moved: set[str] = set()
     for joint, own in model.motors.items():
         moved.update(model.drives[joint].shaft(joint))

@@ -28,7 +28,7 @@ class OfEntries(NamedTuple):
         return z - (self.target if len(self.target) == 1 else self.target[run(which)])
 
     def cost(self, apart: np.ndarray, which: np.ndarray) -> np.ndarray:
-        """The costs of the motions `which`, which are so far apart from their targets."""
+        """Return the costs of the motions `which`, which are so far apart from their targets."""
         c = self.c if len(self.c) == 1 else self.c[which]
         return c + 0.5 * np.einsum("pki,pki->p", self.D * apart, apart)
 

@@ -30,8 +30,8 @@ def limits_of_model(robot: Any) -> Iterator[Limit]:
 
 
 def limits_of_motors(given: bool | tuple[ArrayLike, ArrayLike], robot: Any, driven: np.ndarray) -> Iterator[Limit]:
-    """The limit of torque over speed, where efforts have the model's (True) and some of the velocities `driven` have a
-    motor with such a line."""
+    """Yield the limit of torque over speed, where efforts have the model's (True) and some of the velocities `driven`
+    have a motor with such a line."""
     if not isinstance(given, tuple) and given and MotorLine().labels(robot, driven):
         yield Limit(MotorLine(), -1.0, 1.0)
 

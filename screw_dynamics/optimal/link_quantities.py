@@ -212,7 +212,7 @@ class LinkPose(_OfLink):
 
 
 def _dexp_inverse(xi):
-    """The matrices dexp_(-xi)^-1 (..., 3, 3)."""
+    """Return the matrices dexp_(-xi)^-1 (..., 3, 3)."""
     return np.stack([so3.dexp_inv(-xi, e) for e in np.eye(3)], axis=-1)
 
 

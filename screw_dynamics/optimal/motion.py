@@ -104,8 +104,8 @@ class OptimalMotion(NamedTuple):
 
 
 def plotted(axes: Any, t: np.ndarray, states: Sequence[np.ndarray], costs: Any, label: str, held: bool = False) -> Any:
-    """The figure of one motion on four axes of Matplotlib, or on new ones: q, qd and tau (k, n) over the times t (k,),
-    efforts being held from each time to the next or not, and costs, which have a label, over iterations."""
+    """Return the figure of one motion on four axes of Matplotlib, or on new ones: q, qd and tau (k, n) over the times t
+    (k,), efforts being held from each time to the next or not, and costs, which have a label, over iterations."""
     import matplotlib.pyplot as plt
 
     if axes is None:

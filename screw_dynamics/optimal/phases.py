@@ -53,15 +53,15 @@ class TreePhase:
         return are_euler_steps(self.robot, self.steps.integrator, self.steps.limits or self.steps.friction)
 
     def total(self) -> Any:
-        """The sum of the force elements that steps take."""
+        """Return the sum of the force elements that steps take."""
         return self.rollouts.stepped(self.steps.forces, self.steps.friction)
 
     def entered(self, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
-        """The velocities with which states (k, ...) enter the phase."""
+        """Return the velocities with which states (k, ...) enter the phase."""
         return qd
 
     def entry(self, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
-        """The derivatives (k, 2 n, 2 n) of the states that enter by those before."""
+        """Return the derivatives (k, 2 n, 2 n) of the states that enter by those before."""
         n = self.robot.n
         return np.tile(np.eye(2 * n), (len(q), 1, 1))
 
@@ -218,7 +218,7 @@ class ScenePhase(TreePhase):
 
 
 def phase_of(first: int, mover: Any, steps: Steps) -> TreePhase:
-    """The phase of a Robot, a ClosedLoopRobot or a Scene. Raises ValueError for anything else."""
+    """Return the phase of a Robot, a ClosedLoopRobot or a Scene. Raises ValueError for anything else."""
     if hasattr(mover, "contact_model"):
         return ScenePhase(first, mover, steps)
     if hasattr(mover, "constraints") and hasattr(mover, "robot"):

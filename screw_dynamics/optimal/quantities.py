@@ -37,7 +37,7 @@ class Nodes(NamedTuple):
     problems: np.ndarray | None = None
 
     def of(self, function: Callable, *arguments: Any, **options: Any) -> np.ndarray:
-        """A function of configurations, all in one array of rows, which is what batches are fast on."""
+        """Return a function of configurations, all in one array of rows, which is what batches are fast on."""
         rows = np.ascontiguousarray(self.q).reshape(-1, self.q.shape[-1])
         found = function(rows, *arguments, threads=self.threads, **options)
         return found.reshape(*self.q.shape[:-1], *found.shape[1:])
@@ -168,7 +168,7 @@ class Quantity:
 
 
 def shown(x: np.ndarray | None) -> np.ndarray | None:
-    """An array as users' functions get it: to be read alone, as it is a part of the motion that is sought."""
+    """Return an array as users' functions get it: to be read alone, as it is a part of the motion that is sought."""
     if x is not None:
         x = x.view()
         x.flags.writeable = False
@@ -191,7 +191,7 @@ def check_rows(name: str, given: Any, shape: tuple[int, ...], N: int, last: int)
 
 
 def target(name: str, given: Any, nodes: Nodes, shape: tuple[int, ...]) -> np.ndarray:
-    """A target at nodes, (k, *shape) or (..., k, *shape) or *shape."""
+    """Return a target at nodes, (k, *shape) or (..., k, *shape) or *shape."""
     if type(given) is np.ndarray and given.shape == shape:                      # Solver has checked it
         return given
     x = given(shown(nodes.t)) if callable(given) else given

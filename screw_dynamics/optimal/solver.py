@@ -134,7 +134,7 @@ class Solver:
 
     # --------------------------------------------------------------------------------------------- arguments
     def _begin(self, guess):
-        """The Iterate of a guess: None, an OptimalMotion, (q, qd, tau), or tau."""
+        """Return the Iterate of a guess: None, an OptimalMotion, (q, qd, tau), or tau."""
         robot, driven, N, P = self.dynamics.robot, self.dynamics.driven, self.N, len(self._start[0])
         q = np.repeat(self._start[0][:, None], N + 1, axis=1)
         qd = np.repeat(self._start[1][:, None], N + 1, axis=1)
@@ -165,7 +165,7 @@ class Solver:
         return np.broadcast_to(x, whole).reshape(-1, *shape)
 
     def _finite(self, name, motion, gaps):
-        """The Iterate of motions. Raises ValueError if they, or what terms make of them, are not finite."""
+        """Return the Iterate of motions. Raises ValueError if they, or what terms make of them, are not finite."""
         if not all(np.isfinite(x).all() for x in (*motion, gaps)):
             raise ValueError(f"{name} is not finite; give a better guess, or a smaller dt")
         found = ddp.begin(self.dynamics, self.objective, motion, gaps)
@@ -273,7 +273,7 @@ class Solver:
         return self.motion(False)
 
     def _iterate(self, which):
-        """An iteration of the motions `which`."""
+        """Return an iteration of the motions `which`."""
         outcome = ddp.iterate(self.dynamics, self.objective, self.bounds, self.at, which)
         self.iterations[which] += 1
         self.history.append(self._shaped(self.at.value.copy()))
@@ -349,7 +349,7 @@ class Solver:
                              shaped(self.objective.violation(at.motion)), [*self.history])
 
     def _stationarity(self):
-        """The largest derivative of the cost and its multipliers by efforts that bounds let go against it."""
+        """Return the largest derivative of the cost and its multipliers by efforts that bounds let go against it."""
         return ddp.in_parts(self._stationarity_of, np.arange(len(self.at.cost)), self.dynamics.threads)[0]
 
     def _stationarity_of(self, which):
@@ -362,7 +362,7 @@ class Solver:
         return (np.abs(by * free).max(axis=(-2, -1)),)
 
     def _shaped(self, x):
-        """An array (P, ...) over the leading axes of the initial states."""
+        """Return an array (P, ...) over the leading axes of the initial states."""
         found = x.reshape((*self.lead, *x.shape[1:]))
         return found if found.ndim else found[()]
 

@@ -79,7 +79,7 @@ class Bound(NamedTuple):
 
 
 def nodes_of(term: Cost | Limit, N: int, spline: bool = False) -> np.ndarray:
-    """The nodes of a term among 0 ... N, of which that at the end of a spline has efforts. Raises ValueError for
+    """Return the nodes of a term among 0 ... N, of which that at the end of a spline has efforts. Raises ValueError for
     others."""
     effort, at = term.quantity.has_effort and not spline, term.at
     last = N - 1 if effort else N
@@ -100,8 +100,8 @@ def nodes_of(term: Cost | Limit, N: int, spline: bool = False) -> np.ndarray:
 
 
 def bound(term: Any, robot: Any, driven: np.ndarray, N: int, h: float, smoothness: int | None = None) -> Bound:
-    """A term of a problem of N steps of length h, or of a spline with so many continuous derivatives. Raises ValueError
-    for what it cannot be."""
+    """Return a term of a problem of N steps of length h, or of a spline with so many continuous derivatives. Raises
+    ValueError for what it cannot be."""
     if not isinstance(term, Cost | Limit) or not isinstance(term.quantity, Quantity):
         raise ValueError(f"terms must be Cost or Limit of a Quantity, not {checks.described(term)}")
     if term.quantity.order > (1 if smoothness is None else smoothness + 1):
@@ -129,7 +129,7 @@ def bound(term: Any, robot: Any, driven: np.ndarray, N: int, h: float, smoothnes
 
 
 def settled(quantity: Quantity, robot: Any) -> Quantity:
-    """A quantity whose targets are arrays of its own, but for functions of the time."""
+    """Return a quantity whose targets are arrays of its own, but for functions of the time."""
     if not is_dataclass(quantity):
         return quantity
     found = {name.split(".")[-1]: given for name, (given, _) in quantity.targets(robot).items()}
@@ -157,7 +157,7 @@ def ordered(lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
 
 
 def _numbers(name, x, labels):
-    """A number of each label."""
+    """Return a number of each label."""
     x = checks.real_numbers(name, x).astype(float)
     if x.ndim > 1 or (x.ndim == 1 and len(x) != len(labels)) or np.isnan(x).any():
         raise ValueError(f"{name} must be a number or have one for each of {', '.join(labels)}, not "
@@ -210,7 +210,7 @@ def expanded(squares: list[Square], D: np.ndarray, g: np.ndarray, n: int, m: int
 
 
 def gradient(S: np.ndarray, g: np.ndarray, w: int) -> np.ndarray:
-    """The derivatives (P, N + 1, padded(w)) of the same by z, at 0."""
+    """Return the derivatives (P, N + 1, padded(w)) of the same by z, at 0."""
     found = g.copy()
     found[..., :w] += np.einsum("...si,...s->...i", S[..., 1:1 + w], S[..., 0])
     return found

@@ -301,8 +301,8 @@ def time_optimal(robot: Robot, path: Any, *, velocity: Given = None, acceleratio
 
 
 def _solved(problem: Problem, s: np.ndarray, ends: tuple[float, float]) -> tuple[Steps, Use, np.ndarray]:
-    """The fastest motion on a grid, what it uses of the limits at both ends of each interval, and inside of which
-    limits are exceeded."""
+    """Return the fastest motion on a grid, what it uses of the limits at both ends of each interval, and inside of
+    which limits are exceeded."""
     both, inner = np.stack([s[:-1], np.nextafter(s[1:], -np.inf)]), s[:-1] + INSIDE * np.diff(s)
     rows = problem.rows(both, inner[1])
     x = fastest(s, rows, ends, problem.path.place)
@@ -315,7 +315,7 @@ def _solved(problem: Problem, s: np.ndarray, ends: tuple[float, float]) -> tuple
 
 
 def _problem(robot, path, limits, friction, external) -> Problem:
-    """The problem that arguments say."""
+    """Return the problem that arguments say."""
     for joint in robot.model.motors:
         raise ValueError(f"time_optimal: the drive of joint {joint!r} has coordinates of its own, a spring or a "
                          "winding; the robot without it, whose drives are rigid, has the efforts of joints")
@@ -334,8 +334,8 @@ def _problem(robot, path, limits, friction, external) -> Problem:
 
 
 def _forces(robot, path, friction) -> ForceSum | None:
-    """The sum of the robot's own force elements, None if it has none. Raises ValueError for one that is not linear in
-    velocities along a path, as friction that acts."""
+    """Return the sum of the robot's own force elements, None if it has none. Raises ValueError for one that is not
+    linear in velocities along a path, as friction that acts."""
     if not (elements := of_model(robot.model, friction)):
         return None
     at = path.derivatives(np.linspace(path.start, path.end, LOOKS))
@@ -361,7 +361,7 @@ def _refuse_kinks(path) -> None:
 
 
 def _smooth(problem: Problem, ends: tuple[float, float], points: int) -> TimeOptimal:
-    """The motion of bounded jerk."""
+    """Return the motion of bounded jerk."""
     for name, speed in zip(("start_speed", "end_speed"), ends, strict=True):
         if speed:
             raise ValueError(f"{name} is {speed:g}, must be 0 if the jerk is limited")
@@ -373,7 +373,7 @@ def _smooth(problem: Problem, ends: tuple[float, float], points: int) -> TimeOpt
 
 def _concluded(problem: Problem, law: TimeLaw, share: np.ndarray, rows: tuple, binds: float = BINDS
                ) -> TimeOptimal:
-    """The result of a time law, which uses shares (k - 1, rows) of limits between its points."""
+    """Return the result of a time law, which uses shares (k - 1, rows) of limits between its points."""
     row, most = share.argmax(axis=-1), share.max(axis=-1)
     names = [str(rows[j]) if use >= binds else "" for j, use in zip(row, most, strict=True)]
     along = law.at(law.t)

@@ -49,7 +49,7 @@ class PathLimits:
 
 def path_limits(robot: Robot, velocity: Given, acceleration: Given, jerk: Given, effort: Given,
                 link_speed: LinkSpeeds | None, effort_scaling: float = 1.0) -> PathLimits:
-    """The limits that arguments of time_optimal say. Raises ValueError naming what does not exist or is no
+    """Return the limits that arguments of time_optimal say. Raises ValueError naming what does not exist or is no
     limit."""
     model, names = robot.model, velocity_names(robot.model)
     share = checks.positive("effort_scaling", effort_scaling)
@@ -94,7 +94,7 @@ def _link_speeds(robot: Robot, given: LinkSpeeds | None) -> tuple[tuple[str, flo
 
 
 def _speeds(link: str, value: Any) -> tuple[float, float]:
-    """The largest velocity and angular velocity of a link."""
+    """Return the largest velocity and angular velocity of a link."""
     pair = tuple(map(checks.real, value)) if isinstance(value, (tuple, list)) else (checks.real(value), np.inf)
     if len(pair) != 2 or not all(x > 0.0 for x in pair):
         raise ValueError(f"link_speed of {link!r} is {checks.described(value)}, must be > 0, m/s, or two such, m/s and "

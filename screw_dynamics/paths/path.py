@@ -306,7 +306,7 @@ def refuse_others(robot: Any) -> None:
 
 
 def as_path(robot: Robot, given: Any) -> Path:
-    """A Path of the robot from what a user has: a Path, a spline of SciPy, or configurations (k, nq)."""
+    """Return a Path of the robot from what a user has: a Path, a spline of SciPy, or configurations (k, nq)."""
     if isinstance(given, Path):
         if given.robot.model is not robot.model and given.robot.joint_names != robot.joint_names:
             raise ValueError("path: it is of another robot, with other joints")

@@ -46,8 +46,8 @@ class Problem:
     forces: ForceSum | None = None
 
     def rows(self, s: np.ndarray, signs_at: np.ndarray | None = None) -> Rows:
-        """The rows of limits at parameters s (...). signs_at: parameters at which velocities have the directions of
-        their dry friction; s by default."""
+        """Return the rows of limits at parameters s (...). signs_at: parameters at which velocities have the directions
+        of their dry friction; s by default."""
         path = self.path.derivatives(s)
         tau = None
         if self.limits.needs_efforts:
@@ -83,7 +83,7 @@ class Problem:
 
 
 def used(rows: Rows, along: Along, jerk: Use | None = None) -> Use:
-    """The shares of limits at a motion along rows, and those of jerk."""
+    """Return the shares of limits at a motion along rows, and those of jerk."""
     of_rows = np.abs(rows.values(along.sd**2, along.sdd)) / rows.limit
     parts, names = [of_rows, along.sd[..., None] / rows.speed], (*rows.rows, *rows.speed_rows)
     if jerk is not None:

@@ -61,7 +61,7 @@ def fastest(s: np.ndarray, rows: Rows, ends: tuple[float, float], place: Callabl
 
 
 def _linear(s, rows, ends, place):
-    """The fastest motion without what is proportional to s'."""
+    """Return the fastest motion without what is proportional to s'."""
     d = 2.0 * np.diff(s)
     bounds = np.full(len(s), LARGEST)
     for part, speeds in ((slice(None, -1), rows.speed[0]), (slice(1, None), rows.speed[1])):
@@ -77,7 +77,7 @@ def _linear(s, rows, ends, place):
 
 
 def _lines(rows: Rows, d: np.ndarray, bounds: np.ndarray) -> Lines:
-    """The lines of rows on intervals, d (N,) being twice their lengths, and what x can be at their begins."""
+    """Return the lines of rows on intervals, d (N,) being twice their lengths, and what x can be at their begins."""
     A = np.concatenate([rows.a[0], rows.a[1] + d[:, None] * rows.b[1]], axis=-1)     # x at the end is x + d u
     B = np.concatenate([rows.b[0], rows.b[1]], axis=-1)
     c, limit = np.concatenate([rows.c[0], rows.c[1]], axis=-1), np.tile(rows.limit, 2)
@@ -246,7 +246,7 @@ def _too_heavy(rows: Rows, s: np.ndarray, place: Callable[[float], str]) -> str:
 
 
 def _guilty(lines: Lines, rows: tuple[Row, ...]) -> list[Row]:
-    """The rows that bound u from both sides where x is least, 0 if it may be."""
+    """Return the rows that bound u from both sides where x is least, 0 if it may be."""
     if not rows:
         return []
     x = lines.low[0] if np.isfinite(lines.low[0]) else 0.0

@@ -14,7 +14,7 @@ CURVES = (BLUE, VERMILION, GREEN, "#CC79A7", "#E69F00", "#56B4E9", "#5A6672", "#
 
 
 def text(found: Any) -> str:
-    """The report of a TimeOptimal: the time, what binds when, and what each joint uses of its limits."""
+    """Return the report of a TimeOptimal: the time, what binds when, and what each joint uses of its limits."""
     return "\n".join([*_summary(found), "", *_binding(found), "", *_joints(found)])
 
 
@@ -26,7 +26,7 @@ def _summary(found) -> Iterator[str]:
 
 
 def _binding(found) -> Iterator[str]:
-    """The time for which each limit binds, the longest first."""
+    """Yield the time for which each limit binds, the longest first."""
     spans = found.binding_times()
     yield "what limits the motion, s of the time:"
     for name, span in spans.items():
@@ -48,7 +48,7 @@ def _joints(found) -> Iterator[str]:
 
 
 def plot(found: Any, path: Any) -> Any:
-    """The figure; see TimeOptimal.plot."""
+    """Return the figure; see TimeOptimal.plot."""
     try:
         from matplotlib import pyplot
     except ImportError:

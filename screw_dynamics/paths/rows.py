@@ -46,7 +46,7 @@ class Rows(NamedTuple):
     speed_rows: tuple[Row, ...]
 
     def values(self, x: np.ndarray, u: np.ndarray) -> np.ndarray:
-        """The left sides (..., m), signed, at x and u (...)."""
+        """Return the left sides (..., m), signed, at x and u (...)."""
         return self.a * u[..., None] + self.b * x[..., None] + self.k * np.sqrt(x)[..., None] + self.c
 
 
@@ -88,7 +88,7 @@ def efforts(robot: Robot, path: Derivatives, signs: np.ndarray, friction: bool,
 
 
 def rows_of(robot: Robot, limits: PathLimits, path: Derivatives, tau: Efforts | None) -> Rows:
-    """The rows of limits at points (...) of a path, with its efforts, None if these limit nothing."""
+    """Return the rows of limits at points (...) of a path, with its efforts, None if these limit nothing."""
     kinds = [("acceleration", limits.acceleration, (path.first, path.second, *np.zeros((2, *path.first.shape))))]
     if tau is not None:
         with np.errstate(invalid="ignore"):
@@ -102,7 +102,7 @@ def rows_of(robot: Robot, limits: PathLimits, path: Derivatives, tau: Efforts | 
 
 
 def _speeds(robot: Robot, limits: PathLimits, path: Derivatives) -> tuple[np.ndarray, tuple[Row, ...]]:
-    """The largest s' (..., l) that limits of velocities allow, and what they are."""
+    """Return the largest s' (..., l) that limits of velocities allow, and what they are."""
     most: list[np.ndarray] = []
     rows: list[Row] = []
     for i in np.flatnonzero(np.isfinite(limits.velocity)):

@@ -38,7 +38,7 @@ class Ease(NamedTuple):
 
 
 def ease(z: np.ndarray, start: float, length: float) -> Ease:
-    """The quintic from rest to rest: its first two derivatives vanish at 0 and 1."""
+    """Return the quintic from rest to rest: its first two derivatives vanish at 0 and 1."""
     return Ease(start + length * z**3 * (10.0 - 15.0 * z + 6.0 * z**2), length * 30.0 * z**2 * (1.0 - z) ** 2,
                 length * 60.0 * z * (1.0 - z) * (1.0 - 2.0 * z), length * 60.0 * (1.0 - 6.0 * z + 6.0 * z**2))
 
@@ -126,7 +126,7 @@ class _Points:
 
 
 def smoothed(problem: Problem, spans: int, s: np.ndarray) -> SmoothLaw:
-    """The motion from rest to rest of bounded jerk, by a spline of so many spans, which is within the limits at
+    """Return the motion from rest to rest of bounded jerk, by a spline of so many spans, which is within the limits at
     parameters s too. Raises ValueError if none is found from a slow one on."""
     from scipy.interpolate import BSpline
     inner, breaks = np.linspace(0.0, 1.0, spans + 1), inverse_ease(problem.path, problem.path.breaks)
@@ -152,12 +152,12 @@ def smoothed(problem: Problem, spans: int, s: np.ndarray) -> SmoothLaw:
 
 
 def _time(at: _Points, c: np.ndarray) -> float:
-    """The time of a motion, by the trapezoidal rule."""
+    """Return the time of a motion, by the trapezoidal rule."""
     return float(at.weights @ (at.basis[0] @ c) ** -0.5)
 
 
 def _fastest(at: _Points, c: np.ndarray) -> np.ndarray:
-    """The motion to which the procedure leads from one within the limits."""
+    """Return the motion to which the procedure leads from one within the limits."""
     time = _time(at, c)
     for _ in range(PASSES):
         c, before = _faster(at, c), time
@@ -168,7 +168,7 @@ def _fastest(at: _Points, c: np.ndarray) -> np.ndarray:
 
 
 def _slow(at: _Points, c: np.ndarray, problem: Problem) -> np.ndarray:
-    """A multiple of a motion that is within the limits, the fastest to a factor of 2."""
+    """Return a multiple of a motion that is within the limits, the fastest to a factor of 2."""
     for shrink in (4.0, 0.25):
         for _ in range(200):
             within = at.use(c).share.max() <= 1.0
@@ -185,7 +185,7 @@ def _slow(at: _Points, c: np.ndarray, problem: Problem) -> np.ndarray:
 
 
 def _faster(at: _Points, c: np.ndarray) -> np.ndarray:
-    """The motion of the next linear program, as far as it is faster."""
+    """Return the motion of the next linear program, as far as it is faster."""
     from scipy.optimize import linprog
     from scipy.sparse import csr_array, vstack
     coefficients, lower, upper, points = at.inequalities(c)
@@ -208,7 +208,7 @@ def _faster(at: _Points, c: np.ndarray) -> np.ndarray:
 
 
 def _within(dense: _Points, c: np.ndarray) -> np.ndarray:
-    """The motion, slowed down evenly until it is within the limits at all points."""
+    """Return the motion, slowed down evenly until it is within the limits at all points."""
     low, high = 0.25, 1.0
     if dense.use(c).share.max() <= 1.0:
         return c

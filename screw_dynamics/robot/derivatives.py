@@ -293,7 +293,8 @@ class Derivatives(Dynamics):
         return self._evaluate(self._of(HESSIAN), {"q": q}, out, threads, target)
 
     def _derivatives_on(self, method, given, external, out, threads):
-        """The derivatives (..., n, n), or second ones (..., n, n, n), of a method on arrays of Dask or xarray."""
+        """Return the derivatives (..., n, n), or second ones (..., n, n, n), of a method on arrays of Dask or
+        xarray."""
         second = "second" in method
         names = ("joint", "by_joint", "and_by_joint")[:3 if second else 2]
         count, shape = 4 if second else 3, (self.n,) * len(names)
@@ -302,7 +303,7 @@ class Derivatives(Dynamics):
         return [found[(..., k, *len(names) * (slice(None),))] for k in range(count)]
 
     def _external_by_q(self, q, external, threads):
-        """The derivatives (..., n, n) by q of the efforts of external wrenches."""
+        """Return the derivatives (..., n, n) by q of the efforts of external wrenches."""
         total = np.zeros((self.n, self.n))
         for link, wrench in checks.wrenches(external, self.link_names).items():
             wrench = checks.real_numbers(f"the wrench on link {link!r}", wrench, 6)
@@ -310,7 +311,7 @@ class Derivatives(Dynamics):
         return total
 
     def _external_by_q_q(self, q, external, threads):
-        """The second derivatives (..., n, n, n) by q of the efforts of external wrenches."""
+        """Return the second derivatives (..., n, n, n) by q of the efforts of external wrenches."""
         model, total = self.model, np.zeros((self.n, self.n, self.n))
         joints = np.array(model.body_joints, dtype=object)
         driven = np.eye(self.n)[model.coordinates]                          # (b, n): which coordinate drives which body
@@ -325,7 +326,8 @@ class Derivatives(Dynamics):
 
 
 def _path(model, body):
-    """The bodies from the root to a body, which is -1 for the root: of two of them the first carries the other."""
+    """Return the bodies from the root to a body, which is -1 for the root: of two of them the first carries the
+    other."""
     found = []
     while body >= 0:
         found.append(body)

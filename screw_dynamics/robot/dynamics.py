@@ -312,8 +312,8 @@ class Dynamics(Kinematics):
         return self._evaluate_arrays(bound, arrays, (self.n,), out, threads)
 
     def _wrenches_on_bodies(self, q, external):
-        """The sums (..., 6 b) of wrenches {link: (..., 6)} on each body, in the frame of its Link; for each of the
-        states of a batch q (N, nq), if they are the same for all."""
+        """Return the sums (..., 6 b) of wrenches {link: (..., 6)} on each body, in the frame of its Link; for each of
+        the states of a batch q (N, nq), if they are the same for all."""
         wrenches = checks.broadcast({name: checks.real_numbers(name, W, 6) for name, W in (
             (f"the wrench on link {link!r}", W) for link, W in checks.wrenches(external, self.link_names).items())})
         F = np.zeros((*(wrenches[0].shape[:-1] if wrenches else ()), 6 * self._bodies))
@@ -324,15 +324,15 @@ class Dynamics(Kinematics):
         return np.tile(F, (len(q), 1)) if F.ndim == 1 and isinstance(q, np.ndarray) and q.ndim == 2 else F
 
     def _carried_to(self, link):
-        """The slot of a link's body, and the matrix by which a wrench (..., 6) on the link, on the right of it, is that
-        in the frame of the Link; kept from the first use on."""
+        """Return the slot of a link's body, and the matrix by which a wrench (..., 6) on the link, on the right of it,
+        is that in the frame of the Link; kept from the first use on."""
         if link not in self._carriers:
             row = self.tables.frames[self._frame[link]]
             self._carriers[link] = row.body, Ad_matrix(inverse_pose(pose_matrix(row.C)))
         return self._carriers[link]
 
     def _with_load(self, name, x, q, external):
-        """A vector (..., n) and the efforts of external wrenches, over common leading axes."""
+        """Return a vector (..., n) and the efforts of external wrenches, over common leading axes."""
         load = self.external_torque(q, external)
         return checks.broadcast({name: checks.real_numbers(name, x, self.n), "external": load})
 

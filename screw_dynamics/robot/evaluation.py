@@ -48,7 +48,7 @@ class Evaluation:
         return self._bind(entry.of(self.model.structure))
 
     def _bind(self, entry: Entry) -> Any:
-        """The BoundKernel of entry points that are for robots of this structure."""
+        """Return the BoundKernel of entry points that are for robots of this structure."""
         if entry not in self._bound:
             shape = entry.shape(self.n, self._bodies)
             self._bound[entry] = bind(entry, self.tables, self._memory, self._on_lanes, shape)

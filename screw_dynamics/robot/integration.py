@@ -168,7 +168,7 @@ class Integration(Evaluation):
                                      threads)
 
     def _rollout_on(self, q0, qd0, effort, threads, **options):
-        """A rollout of states in Dask arrays."""
+        """Return a rollout of states in Dask arrays."""
         n = self.n
         if any(hasattr(x, "dims") for x in (q0, qd0)):
             raise ValueError("q0 and qd0 may be arrays of Dask, and not of xarray: pass array.data")
@@ -185,7 +185,7 @@ class Integration(Evaluation):
         return t, found[..., :self.nq], found[..., self.nq:]
 
     def _sampled_states(self, q0, qd0, **options):
-        """The samples (..., samples + 1, nq + n) of a rollout, in one array."""
+        """Return the samples (..., samples + 1, nq + n) of a rollout, in one array."""
         _, q, qd = self.rollout(q0, qd0, **options)
         return np.concatenate([q, qd], axis=-1)
 

@@ -250,13 +250,13 @@ class Kinematics(Evaluation):
         return self._evaluate(entry, {"q": q}, out, threads, self._root)
 
     def _target(self, link, reference, representation):
-        """The Target of a link, a reference link, the root for None, and a representation."""
+        """Return the Target of a link, a reference link, the root for None, and a representation."""
         kind = REPRESENTATIONS.index(checks.one_of("representation", representation, REPRESENTATIONS))
         frame, seen_from = (self._frame[self.model.known_link(name)]
                             for name in (link, self.model.root if reference is None else reference))
         return Target(frame, seen_from, kind)
 
     def _keep_jacobian(self, link, reference, representation, entry=None):
-        """The entry point of a Jacobian and its packed target, kept for the next call."""
+        """Return the entry point of a Jacobian and its packed target, kept for the next call."""
         found = entry or self._jacobian, self._target(link, reference, representation).packed
         return self._jacobians.setdefault(link, {}).setdefault(representation, {}).setdefault(reference, found)

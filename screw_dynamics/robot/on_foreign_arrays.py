@@ -40,7 +40,8 @@ class Axes:
         self.wrench = Axis("wrench", 6, WRENCH)
 
     def of_input(self, name: str) -> tuple[Axis, ...]:
-        """The axes of one configuration, which is called q, q0 or q1, or of velocities, accelerations or efforts."""
+        """Return the axes of one configuration, which is called q, q0 or q1, or of velocities, accelerations or
+        efforts."""
         return (self.configuration if name in ("q", "q0", "q1") else self.velocity,)
 
     def of(self, dimensions: Sequence[str], shape: Sequence[int]) -> tuple[Axis, ...]:
@@ -49,7 +50,7 @@ class Axes:
                      for name, n in zip(dimensions, shape, strict=True))
 
     def of_result(self, entry: Entry, shape: Sequence[int]) -> tuple[Axis, ...]:
-        """The axes of a result of an entry point, of this shape."""
+        """Return the axes of a result of an entry point, of this shape."""
         return self.of(_DIMENSIONS.get(entry.shape, tuple(f"axis_{k}" for k in range(len(shape)))), shape)
 
 
@@ -105,7 +106,8 @@ class MethodOnBlocks(OnBlocks):
 
 def entry_on(robot: Any, entry: Entry, inputs: Mapping[str, Any], shape: tuple[int, ...], out: Any,
              threads: int | None, target: tuple[int, ...]) -> Any:
-    """The results of an entry point, of this shape for each state, on inputs some of which are of Dask or xarray."""
+    """Return the results of an entry point, of this shape for each state, on inputs some of which are of Dask or
+    xarray."""
     _no_out(out)
     axes = Axes(robot)
     given = {name: (x, axes.of_input(name)) for name, x in inputs.items()}
@@ -116,8 +118,8 @@ def entry_on(robot: Any, entry: Entry, inputs: Mapping[str, Any], shape: tuple[i
 def method_on(robot: Any, method: str, inputs: Mapping[str, Any], dimensions: Sequence[str], shape: Sequence[int], *,
               external: Mapping[str, Any] | None = None, out: Any = None, threads: int | None = None,
               inner: int = 0, **options: Any) -> Any:
-    """The results of a method, with axes of these dimensions and lengths for each state, on inputs {name: array, or
-    (array, its inner axes)} and wrenches {link: array} some of which are of Dask or xarray.
+    """Return the results of a method, with axes of these dimensions and lengths for each state, on inputs {name: array,
+    or (array, its inner axes)} and wrenches {link: array} some of which are of Dask or xarray.
 
     inner: of a method with several results, how many axes each has: they are stacked along the one before."""
     _no_out(out)
@@ -145,7 +147,7 @@ def _rebuilt(kind, pickled, *options):
 
 @lru_cache(KEPT)
 def _robot(pickled):
-    """A robot that was sent to this process."""
+    """Return a robot that was sent to this process."""
     return pickle.loads(pickled)
 
 
@@ -162,7 +164,7 @@ def _place(entry, structure):
 
 
 def _entries_in(value, keys=()) -> Iterator[tuple[tuple, Entry]]:
-    """The entry points in a value, which may be nested tuples and dicts, with their keys."""
+    """Yield the entry points in a value, which may be nested tuples and dicts, with their keys."""
     if isinstance(value, Entry):
         yield keys, value
     elif type(value) is dict or isinstance(value, tuple):
@@ -171,7 +173,7 @@ def _entries_in(value, keys=()) -> Iterator[tuple[tuple, Entry]]:
 
 
 def _found(module, name, keys):
-    """The entry point at a place."""
+    """Return the entry point at a place."""
     value = getattr(import_module(module), name)
     for key in keys:
         value = value[key]

@@ -34,7 +34,7 @@ class Moved(NamedTuple):
     threads: int | None = None
 
     def pose(self, q: ArrayLike) -> np.ndarray:
-        """The pose (..., 4, 4) of the frame at the point."""
+        """Return the pose (..., 4, 4) of the frame at the point."""
         if any_foreign((q, self.point)):
             return self._on("forward_kinematics", (q,), ("row", "column"), (4, 4))
         p, = self._points(q)
@@ -44,7 +44,8 @@ class Moved(NamedTuple):
         return C
 
     def jacobian(self, *states: ArrayLike) -> np.ndarray:
-        """The Jacobian (..., 6, n) of the point at q, its first derivative at q, qd, or its second at q, qd, qdd."""
+        """Return the Jacobian (..., 6, n) of the point at q, its first derivative at q, qd, or its second at q, qd,
+        qdd."""
         order, robot = len(states) - 1, self.robot
         if any_foreign((*states, self.point)):
             method = ("jacobian", "jacobian_derivative", "jacobian_second_derivative")[order]
@@ -60,7 +61,7 @@ class Moved(NamedTuple):
         return with_velocities(J, [x[..., :3, :] for x in series], self._arms(states[0], p, w))
 
     def twist_derivative(self, *states: ArrayLike) -> np.ndarray:
-        """The derivative (..., 6) of order len(states) - 2 of the twist of the point, at q, qd, qdd, ..."""
+        """Return the derivative (..., 6) of order len(states) - 2 of the twist of the point, at q, qd, qdd, ..."""
         order, robot = len(states) - 2, self.robot
         if any_foreign((*states, self.point)):
             method = ("link_acceleration", "link_jerk", "link_snap")[order - 1]
@@ -75,7 +76,7 @@ class Moved(NamedTuple):
         return with_velocities(V, [x[..., None] for x in w], self._arms(states[0], p, w[:-1]))[..., 0]
 
     def hessian(self, q: ArrayLike) -> np.ndarray:
-        """The derivatives (..., 6, n, n) of the Jacobian of the point."""
+        """Return the derivatives (..., 6, n, n) of the Jacobian of the point."""
         if any_foreign((q, self.point)):
             n = self.robot.n
             return self._on("kinematic_hessian", (q,), ("twist", "joint", "by_joint"), (6, n, n),
@@ -102,7 +103,7 @@ class Moved(NamedTuple):
                                      reference=self.reference, **options)
 
     def _points(self, *states):
-        """The points over the leading axes of all arguments, in a list with those after q."""
+        """Return the points over the leading axes of all arguments, in a list with those after q."""
         robot, named = self.robot, dict(zip(STATES, states, strict=False))
         arrays = {name: checks.real_numbers(name, x, robot.nq if name == "q" else robot.n) for name, x in named.items()}
         return checks.broadcast({"point": checks.finite_numbers("point", self.point, 3)} | arrays)[:1]
@@ -118,7 +119,7 @@ class Moved(NamedTuple):
         return np.broadcast_to(V, (*p.shape[:-1], *V.shape[-2:])).copy()
 
     def _arms(self, q, p, w):
-        """The arm R p and its derivatives, (..., 3) each, by those of the angular velocity."""
+        """Return the arm R p and its derivatives, (..., 3) each, by those of the angular velocity."""
         C = self.robot.forward_kinematics(q, self.link, self.reference, threads=self.threads)
         arms = [_product(C[..., :3, :3], p)]
         for k in range(len(w)):
@@ -139,7 +140,7 @@ def with_velocities(V: np.ndarray, w: Sequence[np.ndarray], arms: Sequence[np.nd
 
 
 def stored(result: np.ndarray, out: np.ndarray | None) -> np.ndarray:
-    """A result, written into `out` if one is given, of float64 or float32."""
+    """Return a result, written into `out` if one is given, of float64 or float32."""
     if out is None:
         return result
     kind = np.float32 if isinstance(out, np.ndarray) and out.dtype == np.float32 else float

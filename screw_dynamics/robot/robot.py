@@ -86,7 +86,7 @@ class Robot(InertialParameters, Linearization, TimeDerivatives, InverseKinematic
         self._use(Choice(*(entry.of(model.structure) for entry in self._loops())))
 
     def _loops(self):
-        """The algorithms that serve any robot like this one."""
+        """Return the algorithms that serve any robot like this one."""
         return choice(self.representation, self.model.shares_coordinates,
                       is_deep(self.model.parents, self.model.coordinates))
 

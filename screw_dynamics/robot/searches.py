@@ -23,7 +23,8 @@ RIGID = 1e-5            # how much a pose may deviate from a rigid displacement:
 
 
 def _tuned(steps, patience, settled):
-    """The numbers of a search, by trials on arms of six and seven joints: first the rate of success, then time."""
+    """Return the numbers of a search, by trials on arms of six and seven joints: first the rate of success, then
+    time."""
     options = np.zeros(problems.OPTIONS)
     options[[problems.DAMPING, problems.LEAST, problems.LONGEST, problems.FACTOR]] = 0.01, 1e-12, 1.5, 0.8
     options[[problems.PATIENCE, problems.PASSES, problems.STEPS, problems.SETTLED]] = patience, 2, steps, settled
@@ -60,7 +61,7 @@ class Goals(NamedTuple):
 
 
 def goals(pose: ArrayLike, link: Any, parts: Any, reference: Any) -> Goals:
-    """The goals that the arguments of Robot.inverse_kinematics describe. Raises ValueError naming what is wrong
+    """Return the goals that the arguments of Robot.inverse_kinematics describe. Raises ValueError naming what is wrong
     with them."""
     if are_points(pose, parts):
         pose = _poses_at(pose)
@@ -98,7 +99,7 @@ def _poses_at(point: ArrayLike) -> np.ndarray:
 
 
 def _rows(part):
-    """The rows (6,) of a part, 1.0 or 0.0 each."""
+    """Return the rows (6,) of a part, 1.0 or 0.0 each."""
     if isinstance(part, str):
         return PARTS[checks.one_of("parts", part, PARTS)]
     rows = checks.real_numbers("parts", part, 6)
@@ -232,7 +233,8 @@ class Searches:
                         {True: limited, False: free}, q[:, places].copy(), 1.0 / spread if spread > 1e-9 else 1.0)
 
     def _movers(self, tasks, links, allowed):
-        """The slots whose joints move the frame of each task. Raises ValueError naming a link that none moves."""
+        """Return the slots whose joints move the frame of each task. Raises ValueError naming a link that none
+        moves."""
         moving = []
         for task, link in zip(tasks, links, strict=True):
             ways = [set(self._way(self._robot.tables.frames[frame].body)) for frame in task]
@@ -244,7 +246,7 @@ class Searches:
         return moving
 
     def _way(self, slot):
-        """The slots from a body's to that of the root."""
+        """Yield the slots from a body's to that of the root."""
         while slot > 0:
             yield slot
             slot = self._model.parents[slot - 1] + 1
@@ -258,14 +260,14 @@ class Searches:
 
 
 def _lead(shape, poses, q0):
-    """The leading axes of poses (..., k, 4, 4), which were given in a shape, and configurations (..., nq)."""
+    """Return the leading axes of poses (..., k, 4, 4), which were given in a shape, and configurations (..., nq)."""
     if q0.ndim == 1:
         return poses.shape[:-3]
     return checks.common_lead((q0.shape[:-1], poses.shape[:-3]), {"pose": shape, "q0": q0.shape})
 
 
 def _rows_of(x, lead, axes):
-    """An array (..., *axes) broadcast over leading axes, as contiguous rows of float64."""
+    """Return an array (..., *axes) broadcast over leading axes, as contiguous rows of float64."""
     shape = x.shape[x.ndim - axes:]
     if x.shape != (*lead, *shape):
         x = np.broadcast_to(x, (*lead, *shape))

@@ -89,7 +89,7 @@ class TimeDerivatives(Dynamics):
         return tuple(np.moveaxis(np.subtract(tau, load, out=tau), -2, 0))
 
     def _external_in_time(self, q, qd, qdd, external, order, threads):
-        """The efforts of external wrenches and their derivatives up to an order, (..., order + 1, n)."""
+        """Return the efforts of external wrenches and their derivatives up to an order, (..., order + 1, n)."""
         total = np.zeros((order + 1, self.n))
         for link, wrench in checks.wrenches(external, self.link_names).items():
             wrench = checks.real_numbers(f"the wrench on link {link!r}", wrench, 6)

@@ -22,5 +22,6 @@ STEADY = Clock(clock_type=ClockType.STEADY_TIME)   # for timers that must run wh
 
 
 def own(qos: QoSProfile) -> QoSProfile:
-    """A copy for one endpoint: rclpy writes an override into the profile that it is given, whoever else has that."""
+    """Return a copy for one endpoint: rclpy writes an override into the profile that it is given, whoever else has
+    that."""
     return copy(qos)

@@ -65,7 +65,7 @@ class Given(NamedTuple):
     text: str
 
     def file(self, config: str) -> str:
-        """The parameter file: that of params_file, else `config` of the package."""
+        """Return the parameter file: that of params_file, else `config` of the package."""
         return self.arguments["params_file"] or f"{self.share}/config/{config}"
 
     def asked(self, argument: str) -> bool:
@@ -77,7 +77,8 @@ Part = Callable[[Given], list[Program]]     # what a launch file is made of: the
 
 
 def description(*parts: Part) -> LaunchDescription:
-    """The launch description of parts: the launch arguments, each of which has a default, and then all programs."""
+    """Return the launch description of parts: the launch arguments, each of which has a default, and then all
+    programs."""
     declared = [DeclareLaunchArgument(name, default_value=default, description=text)
                 for name, (default, text) in ARGUMENTS.items()]
     return LaunchDescription([*declared, OpaqueFunction(function=partial(_start, parts))])
@@ -86,7 +87,7 @@ def description(*parts: Part) -> LaunchDescription:
 def node(executable: str, config: str, clock_parameter: str = "use_sim_time", package: str = PACKAGE,
          remappings: Mapping[str, str] = MappingProxyType({}), values: Mapping[str, str] = MappingProxyType({}),
          defaults: Mapping[str, Any] = MappingProxyType({}), reads_urdf: bool = False) -> Part:
-    """The node of an executable. Launch arguments override the parameter file; empty ones set no parameters.
+    """Return the node of an executable. Launch arguments override the parameter file; empty ones set no parameters.
 
     config: the file in the package's config folder, which the argument params_file replaces. clock_parameter: the
     parameter that the argument use_sim_time sets. remappings {name: name} replace that of joint_states_topic, too.
@@ -114,8 +115,8 @@ def spawner(controllers: Sequence[str], config: str, *options: str) -> Part:
 
 
 def sight(tf: bool = True, vital: bool = True) -> list[Part]:
-    """The nodes that show and record the robot, each if its argument asks for it. tf: robot_state_publisher too. vital:
-    the other parts are ended when one of these fails."""
+    """Return the nodes that show and record the robot, each if its argument asks for it. tf: robot_state_publisher too.
+    vital: the other parts are ended when one of these fails."""
     publisher = node("robot_state_publisher", "markers.yaml", package="robot_state_publisher")
     parts = [_if_asked("view", node("view_node", "view.yaml")),
              _if_asked("rviz", node("markers_node", "markers.yaml")),
@@ -133,7 +134,7 @@ def _if_asked(argument: str, part: Part) -> Part:
 
 
 def _parameters(given: Given, executable: str, clock_parameter: str, values: Mapping[str, str]) -> dict[str, Any]:
-    """The parameters that launch arguments set, but for the robot's description."""
+    """Return the parameters that launch arguments set, but for the robot's description."""
     arguments = given.arguments
     found: dict[str, Any] = {name: arguments[name] for name in ("base_link", "tip_link") if arguments[name]}
     found |= {parameter: arguments[name] for parameter, name in values.items()}
@@ -147,7 +148,7 @@ def _parameters(given: Given, executable: str, clock_parameter: str, values: Map
 
 
 def _scene(given: Given) -> dict[str, Any]:
-    """The parameters of the simulator's scene. Raises ValueError for a friction that is no number."""
+    """Return the parameters of the simulator's scene. Raises ValueError for a friction that is no number."""
     arguments = given.arguments
     found: dict[str, Any] = {"scene": os.path.abspath(arguments["scene"])} if arguments["scene"] else {}
     if arguments["ground"]:
@@ -161,7 +162,8 @@ def _scene(given: Given) -> dict[str, Any]:
 
 
 def _description(given: Given, package: str, reads_urdf: bool) -> dict[str, str]:
-    """The parameters of the robot's description: all that could say it, so that those of a parameter file do not."""
+    """Return the parameters of the robot's description: all that could say it, so that those of a parameter file do
+    not."""
     location, xacro_args = given.arguments["urdf"], given.arguments["xacro_args"]
     if not location:
         return {}
@@ -173,7 +175,8 @@ def _description(given: Given, package: str, reads_urdf: bool) -> dict[str, str]
 
 
 def _start(parts: Sequence[Part], context: LaunchContext) -> list[Node]:
-    """The processes of all parts. An error comes before the first of them: launch would forget those behind it."""
+    """Return the processes of all parts. An error comes before the first of them: launch would forget those behind
+    it."""
     given = _given(context)
     programs = [program for part in parts for program in part(given)]
     _check(programs, given, context)

@@ -13,14 +13,14 @@ FIRST, LAST = "/**/*", "/**/**"     # both match every node in every namespace
 
 
 def around(file: str, defaults: Mapping[str, Any], values: Mapping[str, Any]) -> list[str]:
-    """The paths to give a node, in this order: a file of {parameter: default}, the user's file, one of {parameter:
-    value}. What is empty is left out. The files are not removed, as the node reads them when it starts."""
+    """Return the paths to give a node, in this order: a file of {parameter: default}, the user's file, one of
+    {parameter: value}. What is empty is left out. The files are not removed, as the node reads them when it starts."""
     first, last = (written(section, given) for section, given in ((FIRST, defaults), (LAST, values)))
     return [*first, file, *last]
 
 
 def written(section: str, parameters: Mapping[str, Any]) -> list[str]:
-    """The path of a new file with a section of parameters; none without parameters."""
+    """Return the path of a new file with a section of parameters; none without parameters."""
     if not parameters:
         return []
     with tempfile.NamedTemporaryFile(

@@ -5,5 +5,5 @@ NEVER = 2**63 - 1
 
 
 def timeout(seconds: float) -> int:
-    """The nanoseconds of a timeout parameter; 0 s means never."""
+    """Return the nanoseconds of a timeout parameter; 0 s means never."""
     return round(seconds * SECOND) if seconds > 0.0 else NEVER

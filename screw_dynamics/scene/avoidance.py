@@ -106,7 +106,8 @@ def _places(robot, free):
 
 
 def _counted(scene, q, free, pairs):
-    """The numbers of the pairs that are named, by default of those whose distance the joints that may move change."""
+    """Return the numbers of the pairs that are named, by default of those whose distance the joints that may move
+    change."""
     names = scene.pairs
     if pairs is not None:
         wanted = {frozenset(map(str, pair)) for pair in pairs}
@@ -129,7 +130,7 @@ def _order(result, given):
 
 
 def _state(scene, given, q):
-    """The result at a configuration, and rows and rates of its task, gaps and their gradients."""
+    """Return the result at a configuration, and rows and rates of its task, gaps and their gradients."""
     J, r = given.task.at(scene.robot, q)
     found = scene.distances(q)
     gap = found.gap[given.pairs]
@@ -143,7 +144,7 @@ def _state(scene, given, q):
 
 
 def _descend(scene, given, q, steps, attempt):
-    """The best of the configurations to which steps lead from q."""
+    """Return the best of the configurations to which steps lead from q."""
     robot, daqp, best = scene.robot, None, None
     for taken in range(steps + 1):
         result, J, r, gap, gradient = _state(scene, given, q)

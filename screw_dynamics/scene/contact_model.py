@@ -164,11 +164,11 @@ class ContactModel:
         return Attached(collider.shape, frame.body, pose_matrix(compose(frame.C, pose(collider.pose))), collider.belt)
 
     def tables_with(self, servos: int) -> Tables:
-        """The robot's tables with those of contacts, with room for the rows of so many servos."""
+        """Return the robot's tables with those of contacts, with room for the rows of so many servos."""
         return self._tables(self.most, self.margin, servos)
 
     def _tables(self, most, margin, servos=0):
-        """The robot's tables with those of contacts."""
+        """Return the robot's tables with those of contacts."""
         robot, m = self.robot, self.constraints.m if self.constraints else 0
         loops = self.constraints.in_workspaces.tables if self.constraints else tables.pack([], [], [])
         rebounds = any(pair.restitution > 0.0 for pair in self.pairs)
@@ -187,7 +187,7 @@ class ContactModel:
         return found
 
     def touches(self, q: np.ndarray, far: bool = False, threads: int | None = None) -> Contacts:
-        """The Contacts at configurations q (..., nq), without forces; far: of all points of all pairs."""
+        """Return the Contacts at configurations q (..., nq), without forces; far: of all points of all pairs."""
         lead, entry = q.shape[:-1], touches_entry(q.ndim > 1)
         states = np.ascontiguousarray(q, dtype=float).reshape(prod(lead), 1, q.shape[-1])
         detect, size = np.zeros(1, dtype=np.int64), max(WIDTH, -(-len(states) // (4 * WIDTH)) * WIDTH)
@@ -268,7 +268,7 @@ class ContactModel:
             free.append((one, settings, pool.take(), report))
 
     def residuals(self, report: np.ndarray) -> Residuals:
-        """The Residuals of reports (..., numbers)."""
+        """Return the Residuals of reports (..., numbers)."""
         return Residuals(*(report[..., k] for k in (*range(RESIDUALS), UNSOLVED)))
 
     def warn(self, found: Samples, dt: float, integrator: str, effort: Any, steps: int) -> None:
@@ -284,14 +284,14 @@ class ContactModel:
                           ContactWarning, stacklevel=3)
 
     def least_gaps(self, q: np.ndarray) -> np.ndarray:
-        """The least gap in m (..., pairs) of each pair at configurations q (..., nq)."""
+        """Return the least gap in m (..., pairs) of each pair at configurations q (..., nq)."""
         found, least = self.touches(q, far=True), np.full((*q.shape[:-1], len(self.pairs)), np.inf)
         for k in range(len(self.pairs)):
             least[..., k] = np.where(found.pair == k, found.gap, np.inf).min(axis=-1, initial=np.inf)
         return least
 
     def contacts(self, report: np.ndarray, most: int | None = None) -> Contacts:
-        """The Contacts of reports (..., numbers), the first `most` of them, in axes of the root link."""
+        """Return the Contacts of reports (..., numbers), the first `most` of them, in axes of the root link."""
         places = (report.shape[-1] - RESIDUALS - EXCESS) // OF_CONTACT
         found = report[..., RESIDUALS + EXCESS:].reshape(*report.shape[:-1], places, OF_CONTACT)
         there = found[..., KEY] >= 0.0
@@ -310,7 +310,7 @@ class ContactModel:
 
 
 def _with_shape(collider):
-    """The name of a collider, and what it is."""
+    """Return the name of a collider, and what it is."""
     return f"{collider.name} ({collider.shape.kind.replace('_', ' ')})"
 
 

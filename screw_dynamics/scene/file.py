@@ -64,7 +64,7 @@ class SceneFile:
 
 # ------------------------------------------------------------------------------------------------- reading
 def read_scene(source: str | os.PathLike, folder: str | os.PathLike | None = None) -> SceneFile:
-    """The SceneFile of a path, or of YAML text, which has a line break. folder: where files are that it names by
+    """Return the SceneFile of a path, or of YAML text, which has a line break. folder: where files are that it names by
     relative paths; by default its own, or the working folder of text. Raises ValueError naming file, element and
     value."""
     text, path = source, None
@@ -152,7 +152,7 @@ def _object(given: Element, materials: Mapping[str, Material]) -> SceneObject:
 
 
 def _shape(given: Element, placed: bool) -> tuple[Shape, np.ndarray]:
-    """A shape; placed: at its own pose in its object, and alone in its mapping."""
+    """Return a shape; placed: at its own pose in its object, and alone in its mapping."""
     kind = given.take("shape", one_of((*SHAPES, "mesh")))
     if kind is None:
         raise ValueError(f"{given.where}: shape is missing; it must be one of {', '.join((*SHAPES, 'mesh'))}")
@@ -221,7 +221,7 @@ def _coefficients(given: Element, default: Material) -> Material:
 
 
 def _material(where: str, value: Any, materials: Mapping[str, Material], folder: Path, default: Material) -> Material:
-    """A material by its name, or as a mapping of coefficients; those that are missing are the default's."""
+    """Return a material by its name, or as a mapping of coefficients; those that are missing are the default's."""
     if isinstance(value, str):
         return _known_material(materials)(where, value)
     given = Element(where, value, folder)
@@ -240,8 +240,8 @@ def _known_material(materials: Mapping[str, Material]) -> Callable[[str, Any], M
 
 # ------------------------------------------------------------------------------------------------- writing
 def write_scene(scene: SceneFile, path: str | os.PathLike | None = None) -> str:
-    """The YAML text of a SceneFile, which reads as the same again; also into a file, if a path is given. Meshes are
-    written as the points of their hulls, files by absolute paths."""
+    """Return the YAML text of a SceneFile, which reads as the same again; also into a file, if a path is given. Meshes
+    are written as the points of their hulls, files by absolute paths."""
     data: dict[str, Any] = {"gravity": list(scene.gravity), "ground": scene.ground, **scene.material._asdict(),
                             "combination": scene.combination._asdict()}
     if scene.robots:

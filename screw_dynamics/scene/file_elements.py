@@ -22,7 +22,7 @@ class Element:
         self._data, self._known = data, []
 
     def take(self, key: str, check: Callable[[str, Any], Any], default: Any = None) -> Any:
-        """The checked value of a key, or the default."""
+        """Return the checked value of a key, or the default."""
         self._known.append(key)
         value = self._data.get(key)
         return default if value is None else check(self.at(key), value)
@@ -36,7 +36,7 @@ class Element:
         return f"{self.where}: {key}" if self.where else key
 
     def elements(self, key: str) -> list[Element]:
-        """The mappings of a list, called by their names, or their numbers."""
+        """Return the mappings of a list, called by their names, or their numbers."""
         found = []
         for k, each in enumerate(self.take(key, a_list, [])):
             name = each.get("name") if isinstance(each, dict) else None
@@ -49,7 +49,7 @@ class Element:
         return self.take(key, mapping, {})
 
     def file(self, key: str) -> str | None:
-        """The path of a file that exists, given relative to the folder, or by an address."""
+        """Return the path of a file that exists, given relative to the folder, or by an address."""
         def found(where, value):
             try:
                 return str(locate_beside(a_text(where, value), self.folder))
@@ -65,7 +65,7 @@ class Element:
 
 
 def shown(x: Any) -> str:
-    """A value as messages show it."""
+    """Return a value as messages show it."""
     return "nothing" if x is None else checks.described(x)
 
 
@@ -77,14 +77,14 @@ def a_text(where: str, x: Any) -> str:
 
 
 def a_list(where: str, x: Any) -> list:
-    """A list."""
+    """Return a list."""
     if not isinstance(x, list):
         raise ValueError(f"{where} must be a list, not {shown(x)}")
     return x
 
 
 def mapping(where: str, x: Any) -> dict:
-    """A mapping of names to values."""
+    """Return a mapping of names to values."""
     if not isinstance(x, dict) or not all(isinstance(key, str) for key in x):
         raise ValueError(f"{where} must be a mapping of names to values, not {shown(x)}")
     return x
@@ -98,12 +98,12 @@ def two_links(where: str, x: Any) -> tuple[str, str]:
 
 
 def numbers(where: str, x: Any) -> Any:
-    """A number, or lists of numbers."""
+    """Return a number, or lists of numbers."""
     return checks.number(where, x) if not isinstance(x, list) else checks.finite_numbers(where, _no_flags(where, x))
 
 
 def _no_flags(where: str, x: Any) -> Any:
-    """The lists, in which nothing is True or False, which NumPy takes for numbers."""
+    """Return the lists, in which nothing is True or False, which NumPy takes for numbers."""
     for each in x:
         if isinstance(each, list):
             _no_flags(where, each)
@@ -113,15 +113,15 @@ def _no_flags(where: str, x: Any) -> Any:
 
 
 def vector(size: int) -> Callable[[str, Any], np.ndarray]:
-    """The check of a vector of so many finite numbers."""
+    """Return the check of a vector of so many finite numbers."""
     return lambda where, x: checks.vector(where, _no_flags(where, a_list(where, x)), size)
 
 
 def array(*shape: int) -> Callable[[str, Any], np.ndarray]:
-    """The check of finite numbers in a shape."""
+    """Return the check of finite numbers in a shape."""
     return lambda where, x: poses.numbers(where, "array", _no_flags(where, a_list(where, x)), shape)
 
 
 def one_of(names: Collection[str]) -> Callable[[str, Any], str]:
-    """The check of one of these names."""
+    """Return the check of one of these names."""
     return lambda where, x: checks.one_of(where, a_text(where, x), tuple(names))

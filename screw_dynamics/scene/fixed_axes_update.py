@@ -32,7 +32,7 @@ def _joints(model: Model) -> Iterator[tuple[slice, slice]]:
 
 
 def _crossing(v):
-    """The matrix C with C w = w x v, of slides v (3) and turns w (3), or in a plane v (2) and w (1)."""
+    """Return the matrix C with C w = w x v, of slides v (3) and turns w (3), or in a plane v (2) and w (1)."""
     if len(v) == 2:
         return np.array([[-v[1]], [v[0]]])
     return np.array([[0.0, v[2], -v[1]], [-v[2], 0.0, v[0]], [v[1], -v[0], 0.0]])
@@ -62,7 +62,7 @@ def without_turning(model: Model, h: float, begin: np.ndarray, v: np.ndarray, dv
 
 
 def motion(robot: Any, h: float, q: np.ndarray, q_after: np.ndarray, qd_after: np.ndarray) -> Motion:
-    """The Motion of a step from q (nq) that ends with these."""
+    """Return the Motion of a step from q (nq) that ends with these."""
     u, after = robot.difference(q, q_after), qd_after.copy()
     T, E, _ = _turned(robot.model, u)
     shift = u / h
@@ -74,8 +74,8 @@ def motion(robot: Any, h: float, q: np.ndarray, q_after: np.ndarray, qd_after: n
 
 def at_end(model: Model, h: float, shift: np.ndarray, qd_after: np.ndarray, by_shift: np.ndarray, by_after: np.ndarray
            ) -> np.ndarray:
-    """The derivatives (2n, 3n) of the state at the end, from those (n, 3n) of a Motion; qd_after (n): the velocities
-    there."""
+    """Return the derivatives (2n, 3n) of the state at the end, from those (n, 3n) of a Motion; qd_after (n): the
+    velocities there."""
     n = len(shift)
     T, E, _ = _turned(model, h * shift)
     dq = T @ np.eye(n, 3 * n) + E @ (h * by_shift)

@@ -88,7 +88,7 @@ class _Held(NamedTuple):
 
 
 def differentiate(contact_model: Any, step: Step, rows: TouchRows, landed: float) -> StepModel:
-    """The StepModel of a step. landed: gaps up to this (m) are 0, and do not allow any approach."""
+    """Return the StepModel of a step. landed: gaps up to this (m) are 0, and do not allow any approach."""
     robot, n, h = contact_model.robot, contact_model.robot.n, step.h
     pair, point, gap, force = _read(contact_model, step.report)
     given = rows.at(step.q, pair, point)
@@ -124,7 +124,8 @@ def differentiate(contact_model: Any, step: Step, rows: TouchRows, landed: float
 
 
 def _read(contact_model, report):
-    """The contacts of a report: pairs, points in these, gaps, and forces on the first in axes of the root link."""
+    """Return the contacts of a report: pairs, points in these, gaps, and forces on the first in axes of the root
+    link."""
     found = report[RESIDUALS + EXCESS:].reshape(-1, OF_CONTACT)
     there = found[:, 0] >= 0.0
     contacts, key = contact_model.contacts(report), found[there, 0].astype(int)
@@ -134,7 +135,7 @@ def _read(contact_model, report):
 
 
 def _still(robot, step):
-    """The joints that stops and dry friction hold at rest."""
+    """Return the joints that stops and dry friction hold at rest."""
     model, acts = robot.model, step.actuation.dry(robot) > 0.0
     if step.actuation.limits:
         single = model.places_in_q >= 0
@@ -145,7 +146,7 @@ def _still(robot, step):
 
 # ------------------------------------------------------------------------------------------------- modes
 def _modes(contact_model, step, given: Rows, found, mu, free, told):
-    """The modes of contacts, and what is told of them; free (k, 3): velocities without impulses."""
+    """Return the modes of contacts, and what is told of them; free (k, 3): velocities without impulses."""
     (pair, gap, force), x, c = told, found.x, found.c
     still = STILL * np.abs(free).max(initial=0.0) + 10.0 * step.report[:RESIDUALS].max()
     speed, friction = np.hypot(c[:, 0], c[:, 1]), np.hypot(x[:, 0], x[:, 1])
@@ -206,7 +207,7 @@ def _corrections(inertia, given, mu, held, moved, ends, h):
 
 
 def _directions(given, mu, c, mode):
-    """The rows of forces that contacts may have, and of each its contact and its direction along t, s and n."""
+    """Return the rows of forces that contacts may have, and of each its contact and its direction along t, s and n."""
     rows, of = [], []
     for k, each in enumerate(mode):
         if each == STICKING:
@@ -222,7 +223,7 @@ def _directions(given, mu, c, mode):
 
 
 def _drag(mu, c):
-    """The direction of the force on a contact that slides with velocity c (3,)."""
+    """Return the direction of the force on a contact that slides with velocity c (3,)."""
     speed = np.hypot(c[0], c[1])
     return np.array([0.0, 0.0, 1.0]) if mu == 0.0 or speed == 0.0 else np.array([*(-mu / speed * c[:2]), 1.0])
 
@@ -239,7 +240,7 @@ class _Inertia:
         self.inverse = np.linalg.inv(self.matrix)
 
     def by(self, w):
-        """The derivatives (n, 3n) of M w, by q, qd and tau."""
+        """Return the derivatives (n, 3n) of M w, by q, qd and tau."""
         n, still, found = len(w), np.zeros_like(w), np.zeros((len(w), 3 * len(w)))
         if w.any():
             found[:, :n] = (self._robot.inverse_dynamics_derivatives(self._q, still, w).by_q
@@ -250,8 +251,8 @@ class _Inertia:
 
 
 def _respond(inertia, given: Rows, mu, held: _Held, w, dz, da):
-    """The derivatives (n, 3n) of z, whose change by impulses is w, from those that it would have without, dz, and those
-    of a (k, 3, 3n); and whether the modes determine them.
+    """Return the derivatives (n, 3n) of z, whose change by impulses is w, from those that it would have without, dz,
+    and those of a (k, 3, 3n); and whether the modes determine them.
 
     A contact that slides has x = x_n (n - mu d), d its direction, which turns with its velocity: across d
     dx = -mu x_n dc / |c|."""

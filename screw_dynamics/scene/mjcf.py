@@ -31,7 +31,7 @@ class MjcfScene(NamedTuple):
 
 
 def read_mjcf_scene(source: Any, folder: str | os.PathLike | None = None, vertices: int = VERTICES) -> MjcfScene:
-    """The MjcfScene of MJCF text, a path, an MjSpec or an MjModel; source and folder as of read_mjcf.
+    """Return the MjcfScene of MJCF text, a path, an MjSpec or an MjModel; source and folder as of read_mjcf.
 
     Geoms that some pair has, or that could touch others by contype or conaffinity, are shapes: planes, spheres,
     capsules, boxes, cylinders, height fields; of a mesh its convex hull, which touches in MuJoCo too, with at most so
@@ -92,7 +92,7 @@ def _dynamic_pairs(mj):
 
 
 def _between(mj, i, j):
-    """The material of two geoms."""
+    """Return the material of two geoms."""
     if mj.geom_priority[i] != mj.geom_priority[j]:
         k = i if mj.geom_priority[i] > mj.geom_priority[j] else j
         return _material(mj.geom_friction[k], mj.geom_condim[k])
@@ -145,7 +145,7 @@ def _height_field(mj, k):
 
 
 def _ignored(mj, geoms, shapes, left_out):
-    """The text of the one warning."""
+    """Return the text of the one warning."""
     used = list(shapes)
     named = {what: [geoms[k] for k in used if not np.allclose(getattr(mj, f"geom_{what}")[k], usual, atol=1e-12)]
              for what, usual in {"margin": 0.0, "gap": 0.0, **DEFAULTS}.items()}

@@ -84,8 +84,8 @@ class SceneObject:
             return False
 
     def but(self, **fields: Any) -> SceneObject:
-        """The object with other values of its fields. An inertia of one density follows the mass and the shapes; one
-        that is not stays until another is given, with its mass. mass=None: it is fixed; inertia=None: of one
+        """Return the object with other values of its fields. An inertia of one density follows the mass and the shapes;
+        one that is not stays until another is given, with its mass. mass=None: it is fixed; inertia=None: of one
         density."""
         if fields.get("inertia") is not None:
             fields = {"mass": None, **fields}                   # the inertia has it
@@ -139,8 +139,8 @@ def _has_shape(item):
 
 
 def on_links(shapes: Mapping[str, Any] | Iterable[CollisionShape], links: Iterable[str]) -> list[CollisionShape]:
-    """The CollisionShapes of {link: shape, (shape, pose), or several of these}, or these themselves. Raises ValueError
-    for an unknown link, and for what is no shape."""
+    """Return the CollisionShapes of {link: shape, (shape, pose), or several of these}, or these themselves. Raises
+    ValueError for an unknown link, and for what is no shape."""
     known = set(links)
     if not isinstance(shapes, Mapping):
         given = list(shapes)
@@ -155,8 +155,8 @@ def on_links(shapes: Mapping[str, Any] | Iterable[CollisionShape], links: Iterab
 
 def with_materials(shapes: Iterable[CollisionShape], materials: Mapping[str, Material],
                    links: Iterable[str]) -> list[CollisionShape]:
-    """The shapes with other materials by {link: Material}, or its friction. Raises ValueError for an unknown link, and
-    for one without a shape, which touches nothing."""
+    """Return the shapes with other materials by {link: Material}, or its friction. Raises ValueError for an unknown
+    link, and for one without a shape, which touches nothing."""
     shapes = list(shapes)
     if not isinstance(materials, Mapping):
         raise ValueError(f"materials must be {{link: Material}}, not {checks.described(materials)}")
@@ -172,7 +172,7 @@ def with_materials(shapes: Iterable[CollisionShape], materials: Mapping[str, Mat
 
 
 def coordinates_of(pose: np.ndarray) -> np.ndarray:
-    """The numbers (7,) in q of a free joint at a pose (4, 4)."""
+    """Return the numbers (7,) in q of a free joint at a pose (4, 4)."""
     return np.concatenate((pose[:3, 3], quaternion(pose[:3, :3])))
 
 

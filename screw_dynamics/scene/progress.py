@@ -37,7 +37,7 @@ def watched(samples: np.ndarray, tell: Callable[[float], None], interval: float 
 
 
 def share(samples: np.ndarray) -> float:
-    """The share of the samples that are there, whose numbers are not NaN."""
+    """Return the share of the samples that are there, whose numbers are not NaN."""
     return float(1.0 - np.isnan(samples[..., 0]).mean()) if samples.size else 1.0
 
 

@@ -46,7 +46,7 @@ Robots = Robot | ClosedLoopRobot | Mapping[str, Robot | ClosedLoopRobot]
 
 
 def trees(given: Robots) -> Robot | Mapping[str, Robot]:
-    """The robots without their closed loops."""
+    """Return the robots without their closed loops."""
     if isinstance(given, ClosedLoopRobot):
         return given.robot
     if isinstance(given, Mapping):
@@ -55,7 +55,7 @@ def trees(given: Robots) -> Robot | Mapping[str, Robot]:
 
 
 def mechanisms(given: Robots) -> dict[str, ClosedLoopRobot]:
-    """The robots with closed loops, by prefixes."""
+    """Return the robots with closed loops, by prefixes."""
     each = given if isinstance(given, Mapping) else {"": given}
     return {prefix: robot for prefix, robot in each.items() if isinstance(robot, ClosedLoopRobot) and robot.m > 0}
 
@@ -69,7 +69,7 @@ def closed(robot: Robot, loops: Mapping[str, ClosedLoopRobot], q: np.ndarray) ->
 
 
 def constraints_of(robot: Robot, loops: Mapping[str, ClosedLoopRobot]) -> Constraints | None:
-    """The constraints of mechanisms in a joined robot; None for none."""
+    """Return the constraints of mechanisms in a joined robot; None for none."""
     if not loops:
         return None
     given = [renamed(constraint, prefix) if prefix else constraint
@@ -78,7 +78,7 @@ def constraints_of(robot: Robot, loops: Mapping[str, ClosedLoopRobot]) -> Constr
 
 
 def collisions(given: Robot | Mapping[str, Robot]) -> list[CollisionShape]:
-    """The collision shapes of one robot, or of several {prefix: Robot}, in the URDFs that they were read from. A
+    """Return the collision shapes of one robot, or of several {prefix: Robot}, in the URDFs that they were read from. A
     UrdfWarning where one has none, or some are left out."""
     if isinstance(given, Robot):
         if given.source is None:
@@ -97,11 +97,11 @@ def touches_nothing(name: str, left_out: Sequence[str]) -> str:
 
 
 def with_prefix(prefix: str, shape: CollisionShape) -> CollisionShape:
-    """The shape on the link of a robot that has a prefix."""
+    """Return the shape on the link of a robot that has a prefix."""
     return shape._replace(link=prefix + shape.link)
 
 
 def of_robot(given: RobotInScene, robot: Robot) -> list[CollisionShape]:
-    """The collision shapes of a robot of a scene file, with its materials."""
+    """Return the collision shapes of a robot of a scene file, with its materials."""
     shapes = with_materials(collisions(robot), given.materials, robot.link_names)
     return [with_prefix(given.prefix, shape) for shape in shapes]

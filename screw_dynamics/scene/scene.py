@@ -493,7 +493,7 @@ class Scene(SceneLinearization, ScenePlanning):
                         constraints_of(robot, self._loops))
 
     def _find_self_pairs(self, srdf):
-        """The pairs of shapes of robots that touch each other, {(i, j): None}, and why others do not."""
+        """Return the pairs of shapes of robots that touch each other, {(i, j): None}, and why others do not."""
         robot, shapes = self._robots, self._shapes
         colliders = [Collider(shape.link, shape.link, shape.shape, shape.pose) for shape in shapes]
 

@@ -32,7 +32,7 @@ def self_collision(model: Model, shapes: Sequence[CollisionShape], gaps: Gaps | 
                    srdf: Source | Mapping[str, Source] | None = None, prefixes: Iterable[str] = ("",),
                    disable: Iterable[tuple[str, str]] = (), enable: Iterable[tuple[str, str]] = (),
                    groups: Iterable[Iterable[str]] = (), samples: int = 1000, seed: int = 0) -> SelfCollision:
-    """The pairs of a robot's shapes that may touch.
+    """Return the pairs of a robot's shapes that may touch.
 
     Never those of one body. disable [(link, link)]: nor these. enable [(link, link)]: these are looked at, whatever is
     said below. Nor those of two bodies that a joint connects (a free joint does not); groups: nor those of two links in

@@ -64,7 +64,8 @@ class TouchRows:
         return columns(ColliderRow, rows), columns(PairRow, pairs), data.tolist()
 
     def at(self, q: np.ndarray, pair: Sequence[int], point: Sequence[int]) -> Rows:
-        """The Rows at a configuration q (nq) of touches, by the numbers of their pairs and of points in these."""
+        """Return the Rows at a configuration q (nq) of touches, by the numbers of their pairs and of points in
+        these."""
         robot, n, count = self.contact_model.robot, self.contact_model.robot.n, len(pair)
         motion = _Motions(robot, q)
         moving: dict[int, Any] = {}
@@ -87,7 +88,7 @@ class TouchRows:
         return Rows(gap, axes, J, belt, gap_by_q, J_by_q, belt_by_q)
 
     def _moving(self, of, motion):
-        """The touches of a pair on dual numbers, and the relative velocity of its belts."""
+        """Return the touches of a pair on dual numbers, and the relative velocity of its belts."""
         colliders, pairs, data = self._tables
         a, b = pairs.first[of], pairs.second[of]
         C: Any = [None] * len(colliders.kind)
@@ -121,7 +122,8 @@ class _Motions:
 
 
 def _dual_pose(C, start):
-    """A pose (4, 4) that moves with a spatial twist of six directions from `start` on: R' = w x R, p' = v + w x p."""
+    """Return a pose (4, 4) that moves with a spatial twist of six directions from `start` on: R' = w x R, p' = v + w x
+    p."""
     def moved(x, origin):
         dx: Any = np.zeros((3, WAYS))
         dx[:, start:start + 3] = np.cross(np.eye(3), x).T
@@ -133,7 +135,7 @@ def _dual_pose(C, start):
 
 
 def _axes(at, touch, belts):
-    """A point of a touch on dual numbers, as arrays of numbers with their derivatives."""
+    """Return a point of a touch on dual numbers, as arrays of numbers with their derivatives."""
     gap, p, n = touch.gap[at], on_second(touch, at), touch.n[at]
     t = tangent(n)
     axes = t, cross(n, t), n

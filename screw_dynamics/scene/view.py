@@ -24,7 +24,7 @@ FLAT = 4.0                                          # m, an edge of what is draw
 
 
 def mesh_of(shape: Shape) -> glyphs.Mesh:
-    """The surface of a shape in its frame; of a plane a square."""
+    """Return the surface of a shape in its frame; of a plane a square."""
     kind: Any = shape
     if shape.kind == "box":
         return glyphs.box_mesh(np.asarray(kind.size))
@@ -42,7 +42,7 @@ def mesh_of(shape: Shape) -> glyphs.Mesh:
 
 
 def capsule_mesh(radius: float, length: float) -> glyphs.Mesh:
-    """A capsule along z about the origin."""
+    """Return a capsule along z about the origin."""
     angle = np.linspace(0.0, np.pi, 20)
     shift = np.where(angle < 0.5 * np.pi, 0.5 * length, -0.5 * length)
     return glyphs.revolved(list(zip(radius * np.sin(angle), radius * np.cos(angle) + shift, strict=True)), sides=32,
@@ -50,7 +50,7 @@ def capsule_mesh(radius: float, length: float) -> glyphs.Mesh:
 
 
 def height_mesh(heights: np.ndarray, size: tuple[float, float]) -> glyphs.Mesh:
-    """A surface of heights (rows, columns) over a rectangle about the origin, columns along x."""
+    """Return a surface of heights (rows, columns) over a rectangle about the origin, columns along x."""
     rows, columns = heights.shape
     x, y = np.meshgrid(np.linspace(-0.5, 0.5, columns) * size[0], np.linspace(-0.5, 0.5, rows) * size[1])
     at = np.arange(rows * columns).reshape(rows, columns)

@@ -21,7 +21,7 @@ def parsed(text: str) -> Any:
 
 
 def dumped(data: Any) -> str:
-    """The text of plain data, in its order, which `parsed` reads as the same again."""
+    """Return the text of plain data, in its order, which `parsed` reads as the same again."""
     yaml = _yaml()
 
     class Dumper(yaml.SafeDumper):
@@ -41,7 +41,7 @@ def _yaml():
 
 
 def _composed(yaml, text):
-    """The one node of a text, its events looked at first: a parser is deep in itself only as far as they are."""
+    """Return the one node of a text, its events looked at first: a parser is deep in itself only as far as they are."""
     depth = 0
     for event in yaml.parse(text, Loader=yaml.SafeLoader):
         line = event.start_mark.line + 1

@@ -29,40 +29,40 @@ NAMED = {"xi": "Rotation vector in rad, the angle as its length.", "x": "Point i
 
 
 def vec3(a: ArrayLike) -> Vec3:
-    """A vector from three numbers."""
+    """Return a vector from three numbers."""
     return Vec3(*map(float, a))
 
 
 def twist(a: ArrayLike) -> Twist:
-    """A twist or screw from six numbers, angular part first."""
+    """Return a twist or screw from six numbers, angular part first."""
     return Twist(vec3(a[:3]), vec3(a[3:]))
 
 
 def pose(matrix: np.ndarray) -> Pose:
-    """A pose from its homogeneous (4, 4) matrix."""
+    """Return a pose from its homogeneous (4, 4) matrix."""
     return Pose(Rotation(*map(vec3, matrix[:3, :3])), vec3(matrix[:3, 3]))
 
 
 def inertia(matrix: np.ndarray) -> Inertia:
-    """An inertia from its (6, 6) matrix about the frame's origin."""
+    """Return an inertia from its (6, 6) matrix about the frame's origin."""
     return Inertia(float(matrix[5, 5]), Vec3(float(matrix[2, 4]), float(matrix[0, 5]), float(matrix[1, 3])),
                    Symmetric3(*matrix[:3, :3][UPPER].tolist()))
 
 
 def array(value: NamedTuple) -> np.ndarray:
-    """The numbers of a vector, twist or wrench, (3,) or (6,)."""
+    """Return the numbers of a vector, twist or wrench, (3,) or (6,)."""
     return np.array(numbers(value), dtype=float)
 
 
 def pose_matrix(C: Pose) -> np.ndarray:
-    """The homogeneous (4, 4) matrix of a pose."""
+    """Return the homogeneous (4, 4) matrix of a pose."""
     matrix = np.eye(4)
     matrix[:3, :3], matrix[:3, 3] = C.R, C.p
     return matrix
 
 
 def tilde(a: ArrayLike) -> np.ndarray:
-    """The skew matrix a~ (..., 3, 3) of vectors a (..., 3): a~ b = a x b."""
+    """Return the skew matrix a~ (..., 3, 3) of vectors a (..., 3): a~ b = a x b."""
     a = checks.real_numbers("a", a, 3).astype(float)
     matrix = np.zeros((*a.shape, 3))
     for i, j, k in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
@@ -119,7 +119,7 @@ def inertia_matrix(mass: float, com: ArrayLike, rotational: ArrayLike) -> np.nda
 
 
 def inverse_pose(matrix: np.ndarray) -> np.ndarray:
-    """The inverse of a homogeneous matrix."""
+    """Return the inverse of a homogeneous matrix."""
     result = np.eye(4)
     result[:3, :3] = matrix[:3, :3].T
     result[:3, 3] = -matrix[:3, :3].T @ matrix[:3, 3]
@@ -128,7 +128,8 @@ def inverse_pose(matrix: np.ndarray) -> np.ndarray:
 
 # ------------------------------------------------------------------------------------------------- functions on arrays
 def on_arrays(function: Callable, module: str) -> Callable:
-    """A function of values as one that takes arrays as well, to be offered in a module: arrays if it is given any.
+    """Return a function of values as one that takes arrays as well, to be offered in a module: arrays if it is given
+    any.
 
     Leading axes are a batch and broadcast: a kernel in plain Python runs on any numbers, arrays included. Raises
     ValueError naming an argument of the wrong shape. Called with values alone, or by compiled code, it is the
@@ -155,7 +156,7 @@ def on_arrays(function: Callable, module: str) -> Callable:
 
 
 def _documented(text, kinds, result):
-    """A docstring with the sections Parameters, Returns and Raises, before any others that it has."""
+    """Return a docstring with the sections Parameters, Returns and Raises, before any others that it has."""
     summary, *others = re.split(r"\n\n(?=\w+\n-+\n)", text)
     given = [f"{name} : array_like {_shape(kind)} or {kind.__name__}\n    {NAMED.get(name, KINDS[kind])}"
              for name, kind in kinds.items()]
@@ -167,12 +168,12 @@ def _documented(text, kinds, result):
 
 
 def _shape(kind):
-    """The shape of a batch of values of a class, in a docstring."""
+    """Return the shape of a batch of values of a class, in a docstring."""
     return f"({', '.join(['...', *map(str, LAYOUTS[kind][0])])})"
 
 
 def _value(name, x, kind):
-    """An argument as a value, over the leading axes of an array, and these axes."""
+    """Return an argument as a value, over the leading axes of an array, and these axes."""
     if is_value(x):
         if not isinstance(x, kind):
             raise ValueError(f"{name} must be a {kind.__name__} or an array {_shape(kind)}, not a {type(x).__name__}")
@@ -187,7 +188,7 @@ def _value(name, x, kind):
 
 
 def _array(value, kind, lead):
-    """A value over arrays as one array."""
+    """Return a value over arrays as one array."""
     shape, positions = LAYOUTS[kind]
     columns = np.zeros((prod(shape), *lead))
     for k, x in zip(positions, numbers(value), strict=True):

@@ -82,7 +82,7 @@ def inertia_rate(M: Inertia, V: Twist) -> Inertia:
 
 @kernel
 def articulated(M: Inertia) -> Articulated:
-    """The inertia of one rigid body as an articulated one."""
+    """Return the inertia of one rigid body as an articulated one."""
     return Articulated(M.rotational, tilde(M.moment), multiple_of_identity(M.mass))
 
 
@@ -108,7 +108,8 @@ def _frees(X: Twist, added: Scalar) -> str | None:
 
 @compiled_as(_articulated_update)
 def articulated_update(A: Articulated, X: Twist, U: Wrench, d: Scalar, added: Scalar) -> Articulated:
-    """A - U d U^T, U = A X and 1 / d = X^T U + added: what a joint leaves of an articulated inertia to its parent.
+    """Return a - U d U^T, U = A X and 1 / d = X^T U + added: what a joint leaves of an articulated inertia to its
+    parent.
 
     (I - U d X^T) A X = 0 without added: about or along z alone a joint leaves a row and a column of zeros. Straight
     lines leave them out, where loops subtract equal numbers."""
@@ -129,8 +130,8 @@ def _through(W, X, tau, added):
 
 @compiled_as(_through)
 def through(W: Wrench, X: Twist, tau: Scalar, added: Scalar) -> Wrench:
-    """The wrench W through a joint of effort tau = X^T W, when the joint's acceleration is not yet known: without
-    added it does not depend on it. Straight lines write the effort for its component along z."""
+    """Return the wrench W through a joint of effort tau = X^T W, when the joint's acceleration is not yet known:
+    without added it does not depend on it. Straight lines write the effort for its component along z."""
     (t, f), freed = W, _frees(X, added)
     if freed == "angular":
         return Wrench(Vec3(t.x, t.y, (1.0 / X.angular.z) * tau), f)

@@ -45,7 +45,8 @@ class AxialJoint(NamedTuple):
 
 
 def joint(B: Pose, X: Twist) -> Joint:
-    """The joint of screw X (in the body frame, per rad or m of q) whose body has the pose B in its parent at q = 0.
+    """Return the joint of screw X (in the body frame, per rad or m of q) whose body has the pose B in its parent at q =
+    0.
 
     With X = (w, v), n = |w| and e = w / n: exp(X q) rotates about e by n q, [MK] (69)."""
     one = Matrix3(Vec3(1.0, 0.0, 0.0), Vec3(0.0, 1.0, 0.0), Vec3(0.0, 0.0, 1.0))
@@ -126,7 +127,7 @@ def _compiled_is_free(q):
 
 
 def on_axis(X: Twist) -> tuple[Pose, Twist]:
-    """The pose of a frame on the axis of screw X, z along it, and X in that frame.
+    """Return the pose of a frame on the axis of screw X, z along it, and X in that frame.
 
     Of all such frames it is the nearest: origin and axes are kept where they already fit."""
     w, v = X.angular, X.linear

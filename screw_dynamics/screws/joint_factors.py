@@ -27,8 +27,8 @@ class Turn(NamedTuple):
     about_x: tuple[float, float] | None
 
     def shifts(self, p: Vec3) -> tuple[Vec3, Vec3] | None:
-        """The shift p of this convention as one along x, and one along the z axis that the turn about x leaves; None
-        where it is not known to be that."""
+        """Return the shift p of this convention as one along x, and one along the z axis that the turn about x leaves;
+        None where it is not known to be that."""
         if self.about_x is None or type(p.y) is not float or type(p.z) is not float:
             return None
         s, c = self.about_x
@@ -39,7 +39,8 @@ class Turn(NamedTuple):
 
 
 def turn(E: Joint, q: Scalar | Placement) -> Turn | None:
-    """The factors of a joint about or along z whose B is known and has a row with one entry; None of any other."""
+    """Return the factors of a joint about or along z whose B is known and has a row with one entry; None of any
+    other."""
     if isinstance(q, Placement) or any(type(x) is not float for row in (*E.R0, *E.R1) for x in row):
         return None
     B = Rotation(*(Vec3(xy.x, xy.y, z.z) for xy, z in zip(E.R1, E.R0, strict=True)))

@@ -176,8 +176,8 @@ def exp(xi: Vec3) -> Rotation:
 
 @kernel
 def quaternion(R: Rotation) -> tuple[Vec3, Scalar]:
-    """A quaternion (v, w) of R, v the vector part, of any length, w >= 0: formed by its largest component, so that no
-    angle loses digits."""
+    """Return a quaternion (v, w) of R, v the vector part, of any length, w >= 0: formed by its largest component, so
+    that no angle loses digits."""
     xx, yy, zz = R.x.x, R.y.y, R.z.z
     w = 1.0 + xx + yy + zz
     v = Vec3(R.z.y - R.y.z, R.x.z - R.z.x, R.y.x - R.x.y)                # the quaternion (w, v) times 4w

@@ -81,19 +81,19 @@ class Symmetric3(NamedTuple):
 
 @infix("@")
 def inner(a: Vec3, b: Vec3) -> Scalar:
-    """The scalar product a . b."""
+    """Return the scalar product a . b."""
     return a.x * b.x + a.y * b.y + a.z * b.z
 
 
 @kernel
 def cross(a: Vec3, b: Vec3) -> Vec3:
-    """The vector product a x b = a~ b."""
+    """Return the vector product a x b = a~ b."""
     return Vec3(a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x)
 
 
 @kernel
 def tilde(a: Vec3) -> Matrix3:
-    """The skew matrix a~, with a~ b = a x b."""
+    """Return the skew matrix a~, with a~ b = a x b."""
     zero = 0.0 * a.x
     return Matrix3(Vec3(zero, -a.z, a.y), Vec3(a.z, zero, -a.x), Vec3(-a.y, a.x, zero))
 
@@ -112,13 +112,13 @@ def cross_rows(B: Matrix3, a: Vec3) -> Matrix3:
 
 @kernel
 def outer(a: Vec3, b: Vec3) -> Matrix3:
-    """The dyad a b^T."""
+    """Return the dyad a b^T."""
     return Matrix3(a.x * b, a.y * b, a.z * b)
 
 
 @infix("@")
 def multiply_vector(A: Matrix3, b: Vec3) -> Vec3:
-    """A b."""
+    """Return a b."""
     return Vec3(A.x @ b, A.y @ b, A.z @ b)
 
 
@@ -130,7 +130,7 @@ def multiply_transposed(a: Vec3, B: Matrix3) -> Vec3:
 
 @infix("@")
 def multiply_matrix(A: Matrix3, B: Matrix3) -> Matrix3:
-    """A B."""
+    """Return A B."""
     return Matrix3(A.x @ B, A.y @ B, A.z @ B)
 
 
@@ -144,19 +144,19 @@ def multiply_symmetric(S: Symmetric3, b: Vec3) -> Vec3:
 
 @kernel
 def transpose(A: Matrix3) -> Matrix3:
-    """A^T."""
+    """Return a^T."""
     return Matrix3(Vec3(A.x.x, A.y.x, A.z.x), Vec3(A.x.y, A.y.y, A.z.y), Vec3(A.x.z, A.y.z, A.z.z))
 
 
 @kernel
 def full(S: Symmetric3) -> Matrix3:
-    """The symmetric matrix S with all nine entries."""
+    """Return the symmetric matrix S with all nine entries."""
     return Matrix3(Vec3(S.xx, S.xy, S.xz), Vec3(S.xy, S.yy, S.yz), Vec3(S.xz, S.yz, S.zz))
 
 
 @kernel
 def symmetric(A: Matrix3) -> Symmetric3:
-    """A matrix known to be symmetric, from its upper triangle."""
+    """Return a matrix known to be symmetric, from its upper triangle."""
     return Symmetric3(A.x.x, A.x.y, A.x.z, A.y.y, A.y.z, A.z.z)
 
 

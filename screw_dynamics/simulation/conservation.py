@@ -156,8 +156,8 @@ class Samples:
                          f"{(*lead, k, n)}")
 
     def efforts_at_samples(self) -> np.ndarray:
-        """The efforts (..., k, n) at the samples; of those that are given by intervals each from its begin on, and the
-        last until its end."""
+        """Return the efforts (..., k, n) at the samples; of those that are given by intervals each from its begin on,
+        and the last until its end."""
         if callable(self._tau):
             return self.robot.rollouts.efforts_of(self._tau, self.t, self.q, self.qd)
         (start, _, end), k = self.efforts, len(self.t)
@@ -171,12 +171,12 @@ class Samples:
 
 
 def simpson(h: np.ndarray, start: np.ndarray, middle: np.ndarray, end: np.ndarray) -> np.ndarray:
-    """The integrals (..., k - 1, n) over intervals h (k - 1, 1) of what is known at three places of each."""
+    """Return the integrals (..., k - 1, n) over intervals h (k - 1, 1) of what is known at three places of each."""
     return h / 6.0 * (start + 4.0 * middle + end)
 
 
 def middles(t: np.ndarray, x: np.ndarray) -> np.ndarray:
-    """The values (..., k - 1, n) in the middle between samples (..., k, n), by cubic Hermite polynomials."""
+    """Return the values (..., k - 1, n) in the middle between samples (..., k, n), by cubic Hermite polynomials."""
     slopes = np.gradient(x, t, axis=-2, edge_order=min(2, len(t) - 1)) if len(t) > 1 else np.zeros_like(x)
     return 0.5 * (x[..., :-1, :] + x[..., 1:, :]) - 0.125 * np.diff(t)[:, None] * np.diff(slopes, axis=-2)
 
@@ -205,7 +205,7 @@ def accumulated(steps: np.ndarray, axis: int = -1) -> np.ndarray:
 def energy_balance(robot: Any, t: ArrayLike, q: ArrayLike, qd: ArrayLike, tau: Efforts, total: ForceSum | None,
                    at_stop: np.ndarray | None = None, free: FreeStep | None = None,
                    threads: int | None = None) -> EnergyBalance:
-    """The EnergyBalance of a motion, see Robot.energy_balance. total: the force elements that act; at_stop (...,
+    """Return the EnergyBalance of a motion, see Robot.energy_balance. total: the force elements that act; at_stop (...,
     samples - 1): the steps that end at a stop; free: what they would be without stops, if that is known."""
     along = Samples(robot, t, q, qd, tau)
 
@@ -247,7 +247,7 @@ def at_limits(model: Any, q: np.ndarray, lower: np.ndarray, upper: np.ndarray) -
 # ------------------------------------------------------------------------------------------------- momentum
 def momentum_balance(robot: Any, t: ArrayLike, q: ArrayLike, qd: ArrayLike, tau: Efforts, total: ForceSum | None,
                      threads: int | None = None) -> MomentumBalance:
-    """The MomentumBalance of a motion, see Robot.momentum_balance. total: the force elements that act."""
+    """Return the MomentumBalance of a motion, see Robot.momentum_balance. total: the force elements that act."""
     bases, along = floating_joints(robot.model), Samples(robot, t, q, qd, tau)
     with np.errstate(all="ignore"):
         momentum, moment = momentum_and_moment(robot, along.q, along.qd, threads)
@@ -264,8 +264,8 @@ def momentum_balance(robot: Any, t: ArrayLike, q: ArrayLike, qd: ArrayLike, tau:
 
 def momentum_and_moment(robot: Any, q: np.ndarray, qd: np.ndarray, threads: int | None = None
                         ) -> tuple[np.ndarray, np.ndarray]:
-    """The momentum (..., 6) about the origin of the root link's frame, and the first moment of mass (..., 3), kg m, of
-    all that moves: its rate is the linear momentum."""
+    """Return the momentum (..., 6) about the origin of the root link's frame, and the first moment of mass (..., 3), kg
+    m, of all that moves: its rate is the linear momentum."""
     c, momentum = robot.center_of_mass(q, threads=threads), robot.centroidal_momentum(q, qd, threads=threads)
     momentum[..., :3] += np.cross(c, momentum[..., 3:])
     root = robot.model.root_inertia
@@ -290,7 +290,7 @@ def floating_joints(model: Any) -> dict[str, str]:
 
 
 def _wrench(robot, joint, link, total, q, v, tau, t):
-    """The wrench (..., 6) about the root's origin of the net effort on a free joint."""
+    """Return the wrench (..., 6) about the root's origin of the net effort on a free joint."""
     slots = robot.v_slices[joint]
     net = tau + (total.efforts(q, v, t) if total else 0.0)
     twists = robot.jacobian(q, link, "spatial")[..., slots]
@@ -302,8 +302,8 @@ def _wrench(robot, joint, link, total, q, v, tau, t):
 
 # ------------------------------------------------------------------------------------------------- configurations
 def configuration_residual(robot: Any, q: ArrayLike, limits: bool) -> np.ndarray:
-    """The largest of (...): how far quaternions are from unit length; with limits, how far joints are beyond their
-    position limits, in rad and m. Mimic joints have none: they share a coordinate."""
+    """Return the largest of (...): how far quaternions are from unit length; with limits, how far joints are beyond
+    their position limits, in rad and m. Mimic joints have none: they share a coordinate."""
     model, q = robot.model, checks.real_numbers("q", q, robot.nq)
     found = np.zeros(q.shape[:-1])
     for joint, kind in zip(model.joint_names, model.joint_kinds, strict=True):

@@ -25,9 +25,9 @@ def inputs(memory: np.ndarray, nq: int, n: int, lanes: int) -> list[tuple]:
 
 
 def located(error: Exception, function: Callable, robot: Any, states: Iterable[tuple]) -> Exception:
-    """An error that a compiled controller raised, with its line and the state: of one of these, (t, q, qd), which are
-    what the controller was called with, or may have been called with. The error itself if none of them raises it in
-    Python, or it is of a class of the user's."""
+    """Return an error that a compiled controller raised, with its line and the state: of one of these, (t, q, qd),
+    which are what the controller was called with, or may have been called with. The error itself if none of them raises
+    it in Python, or it is of a class of the user's."""
     python, names = in_python(function), parameters(function)
     for t, q, qd in states:
         given = dict(zip(PARAMETERS, (robot, float(t), q.copy(), qd.copy(), np.zeros(robot.n)), strict=True))

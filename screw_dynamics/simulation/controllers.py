@@ -53,8 +53,8 @@ _kept: dict[tuple, tuple[int, frozenset[str], Any]] = {}     # by key: address, 
 
 def compiled_controller(function: Callable, lanes: bool, frames: tuple[str | None, ...],
                         root: str) -> CompiledController:
-    """The compiled form of a controller, for one state or for lanes, on robots of these frames. ControllerError if it
-    has other parameters than a controller, cannot be compiled, or returns something."""
+    """Return the compiled form of a controller, for one state or for lanes, on robots of these frames. ControllerError
+    if it has other parameters than a controller, cannot be compiled, or returns something."""
     names, mark = parameters(function), fingerprint(function)
     if "flat" in mark.names:
         raise ControllerError(f"{heading(function)} uses the attribute flat, whose indices Numba does not check: use "
@@ -70,8 +70,8 @@ def compiled_controller(function: Callable, lanes: bool, frames: tuple[str | Non
 
 
 def parameters(function: Callable) -> tuple[str, ...]:
-    """The names of a controller's parameters, in its order: robot, t, q, qd and tau, or all but robot. ControllerError
-    for any other, for what is no function, and for one that rebinds tau."""
+    """Return the names of a controller's parameters, in its order: robot, t, q, qd and tau, or all but robot.
+    ControllerError for any other, for what is no function, and for one that rebinds tau."""
     python = getattr(function, "py_func", function)
     if not isinstance(python, FunctionType):
         raise ControllerError(f"controller {function!r} is a {type(function).__name__}; {_MUST}")
@@ -128,7 +128,7 @@ def _compile(function: Callable, names: tuple[str, ...], mark: Fingerprint, trie
 
 
 def _arguments(form, frames, root, names):
-    """The Numba types of a controller's arguments."""
+    """Return the Numba types of a controller's arguments."""
     kind = numba_types.LANE if form == LANES else types.float64
     vector = types.Array(kind, 1, "C", aligned=form != LANES)
     robot = robot_type.RobotType(form == LANES, frames, root)
@@ -137,7 +137,7 @@ def _arguments(form, frames, root, names):
 
 
 def plain_controller(function: Callable, robot: Any) -> CompiledController:
-    """A controller without Numba's JIT, which is called with the robot itself: a lane is one state then."""
+    """Return a controller without Numba's JIT, which is called with the robot itself: a lane is one state then."""
     names = parameters(function)
 
     def adapter(memory, calls, t, q, qd, tau):
@@ -150,8 +150,8 @@ def plain_controller(function: Callable, robot: Any) -> CompiledController:
 
 # ------------------------------------------------------------------------------------------------- adapters
 def _adapter(controller, kind, form, names, key):
-    """The function that integrators call with addresses: of workspace, calls, t, q, qd and tau. A lane is no argument,
-    since code for another processor may pass it in other registers."""
+    """Return the function that integrators call with addresses: of workspace, calls, t, q, qd and tau. A lane is no
+    argument, since code for another processor may pass it in other registers."""
     make = robot_type.robot_maker(kind)
     if "robot" in names:
         call = jit(lambda memory, calls, t, q, qd, tau: returns_nothing(
@@ -188,6 +188,6 @@ def _adapter(controller, kind, form, names, key):
 
 # ------------------------------------------------------------------------------------------------- errors
 def _explained(function: Callable, error: Exception) -> ControllerError:
-    """The error that says where a controller cannot be compiled, why, and what to do."""
+    """Return the error that says where a controller cannot be compiled, why, and what to do."""
     where, reason = why_not(function, error)
     return ControllerError(f"{heading(function)} cannot be compiled.\n  {where}\n  {reason}\n  {WAY_OUT}")

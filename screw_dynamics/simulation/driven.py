@@ -324,7 +324,8 @@ class Driven:
             self._calls[MOMENTA] = momenta_address(structure, False)
 
     def report(self, numbers: int) -> np.ndarray:
-        """A copy of so many numbers of the last step's report of its contacts; see constraints/contacts/tables.py."""
+        """Return a copy of so many numbers of the last step's report of its contacts; see
+        constraints/contacts/tables.py."""
         first = ws.header(self._memory).report
         return self._memory[first:first + numbers].copy()
 

@@ -60,8 +60,8 @@ class Work(NamedTuple):
 
 @kernel
 def effort_bounds(limit: Any, stall: Any, no_load: Any, qd: Any) -> tuple[Any, Any]:
-    """The lowest and highest efforts of motors at velocities, of numbers or arrays: within their limit and the line
-    from stall at rest to 0 at no_load, which at a speed beyond gives no effort more; inf where there is none."""
+    """Return the lowest and highest efforts of motors at velocities, of numbers or arrays: within their limit and the
+    line from stall at rest to 0 at no_load, which at a speed beyond gives no effort more; inf where there is none."""
     share = qd / no_load                # NaN where the speed is infinite, or none, and no line limits: fmin
     return (-np.maximum(np.fmin(limit, stall * (1.0 + share)), 0.0),
             np.maximum(np.fmin(limit, stall * (1.0 - share)), 0.0))

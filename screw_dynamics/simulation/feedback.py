@@ -182,13 +182,13 @@ def form_of(integrator: str, lanes: bool, on_groups: bool) -> Form:
 
 @cache
 def entry_point(integrator: str, lanes: bool, on_groups: bool) -> Callable:
-    """The compiled form of an integrator."""
+    """Return the compiled form of an integrator."""
     return function(form_of(integrator, lanes, on_groups))
 
 
 def follow(rollouts: Rollouts, integrator: str, friction: bool, limits: bool, total: Any, given: Around, dt: float,
            threads: int | None = None, start: float = 0.0) -> Motion:
-    """The Motion of feedback from the time `start` (s) on; as Rollouts.step_entry has its arguments."""
+    """Return the Motion of feedback from the time `start` (s) on; as Rollouts.step_entry has its arguments."""
     model = rollouts.robot.model
     P, N, m = given.u.shape
     lanes, on_groups = P > 1, model.on_groups

@@ -109,5 +109,5 @@ def check_elements(integrator: str, elements: Iterable[Element]) -> None:
 
 
 def momenta_address(structure: Structure, lanes: bool) -> int:
-    """The address of algorithms/momenta.py."""
+    """Return the address of algorithms/momenta.py."""
     return MOMENTA.of(structure).address(kind_of(lanes))

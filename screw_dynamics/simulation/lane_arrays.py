@@ -197,7 +197,7 @@ def _power(x, n):
 
 # ------------------------------------------------------------------------------------------------- products and sums
 def _product(a, b):
-    """The function for the product of vectors and matrices of these Numba types."""
+    """Return the function for the product of vectors and matrices of these Numba types."""
     if not (_is_array(a) and _is_array(b) and _has_lanes(a, b) and a.ndim <= 2 and b.ndim <= 2):
         return None
     if a.ndim == b.ndim == 1:
@@ -233,7 +233,7 @@ overload(np.dot, **_OPTIONS)(_product)
 
 
 def _total(x):
-    """The sum of all numbers of an array of lanes."""
+    """Return the sum of all numbers of an array of lanes."""
     if not (_is_array(x) and x.dtype is LANE):
         return None
 

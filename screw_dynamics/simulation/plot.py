@@ -67,7 +67,7 @@ class Quantity(NamedTuple):
 
 def plot(robot: Any, t: ArrayLike, q: ArrayLike, qd: ArrayLike | None = None, tau: ArrayLike | None = None,
          path: Any = None) -> Any:
-    """The figure of a motion; see Robot.plot."""
+    """Return the figure of a motion; see Robot.plot."""
     try:
         from matplotlib import pyplot
     except ImportError:
@@ -81,7 +81,8 @@ def plot(robot: Any, t: ArrayLike, q: ArrayLike, qd: ArrayLike | None = None, ta
 
 
 def saved(pyplot: Any, figure: Any, path: Any, dpi: int = 150) -> Any:
-    """A figure, written to a path or an open file unless that is None; by the path's ending a PNG, PDF or SVG."""
+    """Return a figure, written to a path or an open file unless that is None; by the path's ending a PNG, PDF or
+    SVG."""
     if path is None:
         return figure
     if isinstance(path, (str, os.PathLike)):
@@ -95,7 +96,7 @@ def saved(pyplot: Any, figure: Any, path: Any, dpi: int = 150) -> Any:
 
 
 def _quantities(model, t, q, qd, tau):
-    """The quantities that are given, each (motions, samples, numbers) for at most MOTIONS motions."""
+    """Return the quantities that are given, each (motions, samples, numbers) for at most MOTIONS motions."""
     lower, upper = np.full((2, model.nq), [[-np.inf], [np.inf]])
     single = model.places_in_q >= 0
     lower[model.places_in_q[single]], upper[model.places_in_q[single]] = model.lower[single], model.upper[single]
@@ -122,7 +123,8 @@ def _samples(name, x, t, n):
 
 
 def _draw(pyplot, robot, t, quantities):
-    """The figure, its parts placed in inches: matplotlib's own layout takes seconds for the panels of a humanoid."""
+    """Return the figure, its parts placed in inches: matplotlib's own layout takes seconds for the panels of a
+    humanoid."""
     shown, columns = _rows(robot.model), len(quantities)
     blocks = max(1, ceil(len(shown) / ROWS))
     rows = ceil(len(shown) / blocks)

@@ -37,7 +37,8 @@ class _Model(models.StructModel):
 
 
 def robot_maker(kind: RobotType) -> Callable:
-    """The intrinsic that makes a robot of the addresses of a workspace and of the compiled functions of its methods."""
+    """Return the intrinsic that makes a robot of the addresses of a workspace and of the compiled functions of its
+    methods."""
     @intrinsic
     def make(typing, memory, calls):
         def build(context, builder, signature, args):
@@ -132,7 +133,7 @@ def _check(name, robot, out, external=None, **inputs):
 
 
 def _target(name, robot, link, reference, representation):
-    """The packed target of constant names."""
+    """Return the packed target of constant names."""
     names = [getattr(x, "literal_value", getattr(x, "value", x)) for x in (link, reference, representation)]
     if isinstance(reference, types.NoneType):
         names[1] = None

@@ -164,7 +164,7 @@ class Rollouts(StepSettings):
         return found
 
     def _under_python(self, effort, q0, qd0, samples, interval, reported, watch, *given):
-        """The Samples under effort(t, q, qd), a function of Python's, which gets one state after the other."""
+        """Return the Samples under effort(t, q, qd), a function of Python's, which gets one state after the other."""
         nq, n = self._model.nq, self._model.n
         q0, qd0 = broadcast({"q0": real_numbers("q0", q0, nq), "qd0": real_numbers("qd0", qd0, n)})
         lead, t, diverged, left = q0.shape[:-1], interval * np.arange(samples + 1), False, False
@@ -195,7 +195,7 @@ class Rollouts(StepSettings):
         return settings, steps // every
 
     def _from_one(self, integrator, settings, q0, qd0, effort, total, controller, dt, samples, watch=None):
-        """The Samples of one state; None unless the arguments are such as `roll_one` reads."""
+        """Return the Samples of one state; None unless the arguments are such as `roll_one` reads."""
         if controller:
             settings = self._with_calls(settings, integrator, total, controller, False)
         words = settings.view(np.int64)
@@ -280,8 +280,8 @@ class Rollouts(StepSettings):
         return notes
 
     def efforts_of(self, controller: Callable, t: np.ndarray, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
-        """The efforts (..., k, n) that a controller gives at the times t (k,) and states q (..., k, nq), qd (..., k,
-        n) of a motion."""
+        """Return the efforts (..., k, n) that a controller gives at the times t (k,) and states q (..., k, nq), qd
+        (..., k, n) of a motion."""
         if stays_python(controller):
             rows = [efforts_from(controller, t[k[-1]], q[k], qd[k]) for k in np.ndindex(qd.shape[:-1])]
             return np.array(rows, dtype=float).reshape(qd.shape)

@@ -48,7 +48,7 @@ def with_external(forces: Sequence[Element] | None, external: Mapping[str, Array
 
 
 def efforts(effort: ArrayLike | None, lead: tuple[int, ...], steps: int, n: int) -> np.ndarray:
-    """The efforts of a rollout as a view (*lead, 1 or steps, n)."""
+    """Return the efforts of a rollout as a view (*lead, 1 or steps, n)."""
     effort = real_numbers("effort", np.zeros(n) if effort is None else effort, n)
     over_time = effort.ndim > 1 and effort.shape[-2] == steps and effort.shape != (*lead, n)
     numbers = np.require(effort, float, ["A"])

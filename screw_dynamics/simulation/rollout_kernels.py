@@ -48,7 +48,7 @@ ADDRESSES = len(Views._fields) - 1
 
 @kernel
 def views_at(words: int) -> Views:
-    """The arguments at an address."""
+    """Return the arguments at an address."""
     w, dt = array_at(0, words, (ADDRESSES,)), array_at(0.0, words + 8 * ADDRESSES, (1,))
     return Views(w[0], w[1], w[2], w[3], w[4], w[5], w[6], w[7], dt[0])
 
@@ -73,8 +73,8 @@ def fit(head: Any, steps: int, samples: int, given: Views) -> int:
 
 @noinline
 def roll_one(advance: Callable, step: Callable, tableau: Any, space: Callable, given: Views) -> int:
-    """A rollout from one state: 1, 1 more if it diverged, 2 more if it left limits that do not act. Returns 0, and
-    changes nothing, unless dt is positive and the others are contiguous float64 arrays: q0 (nq,), qd0 (n,); effort
+    """Return a rollout from one state: 1, 1 more if it diverged, 2 more if it left limits that do not act. Returns 0,
+    and changes nothing, unless dt is positive and the others are contiguous float64 arrays: q0 (nq,), qd0 (n,); effort
     (n,) or (steps, n); for results t (samples + 1,), q (samples + 1, nq) and qd (samples + 1, n); or q and qd of the
     last state alone, apart from each other in memory, and anything as t."""
     memory, dt = ws.memory_at(data_at(given.workspace)), given.dt
@@ -142,16 +142,16 @@ def form_of(integrator: str, lanes: bool, on_groups: bool = False) -> Form:
 
 @cache
 def one(integrator: str, without_gil: bool = False) -> Callable[..., int]:
-    """The compiled form of an integrator for one state: its arguments are those of Views."""
+    """Return the compiled form of an integrator for one state: its arguments are those of Views."""
     return called(form_of(integrator, False), "a" * ADDRESSES + "d", without_gil)
 
 
 @cache
 def many(integrator: str, on_groups: bool) -> Callable:
-    """The compiled form of an integrator on lanes."""
+    """Return the compiled form of an integrator on lanes."""
     return function(form_of(integrator, True, on_groups))
 
 
 def noted(done: int) -> tuple[bool, bool]:
-    """The notes of a rollout of one state, from what `roll_one` returned."""
+    """Return the notes of a rollout of one state, from what `roll_one` returned."""
     return bool(done - 1 & 1), bool(done - 1 & 2)

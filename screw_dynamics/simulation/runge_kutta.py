@@ -69,7 +69,8 @@ def runge_kutta(tableau: Tableau, data: StepData, t: Scalar, h: Scalar, q: list,
 @kernel
 def error_norm(tableau: Tableau, data: StepData, h: Scalar, q: list, qd: list, stages: Stages, relative: float,
                absolute_tolerance: float) -> Scalar:
-    """The estimated error of a step whose last stage is the new state: root mean square in units of the tolerance."""
+    """Return the estimated error of a step whose last stage is the new state: root mean square in units of the
+    tolerance."""
     total, before, after = null(h), data.net, data.added         # of which each call of solve sets its own
     sizes(data.space, q, before)
     sizes(data.space, stages.q, after)
@@ -90,7 +91,8 @@ def power(x: Scalar, exponent: float) -> Scalar:
 
 @kernel
 def next_step(tableau: Tableau, h: Scalar, error: Scalar, retried: Any) -> Scalar:
-    """The length of the next step, by SciPy's rule: 0.9 error^(-1/(order + 1)) of this one, within 0.2 and 10."""
+    """Return the length of the next step, by SciPy's rule: 0.9 error^(-1/(order + 1)) of this one, within 0.2 and
+    10."""
     grow = 0.9 * power(where(error > 1e-10, error, over(1e-10, error)), -1.0 / (tableau.error_order + 1.0))
     grow = where(grow > 10.0, over(10.0, h), where(grow < 0.2, over(0.2, h), grow))
     grow = where(error <= 1e300, grow, over(0.2, h))                   # not finite: try a shorter one
@@ -100,7 +102,8 @@ def next_step(tableau: Tableau, h: Scalar, error: Scalar, retried: Any) -> Scala
 @kernel
 def first_step(tableau: Tableau, data: StepData, t: Scalar, q: list, qd: list, stages: Stages,
                relative: float, absolute_tolerance: float, longest: float) -> Scalar:
-    """A first step from the size of the state and of its first two derivatives (Hairer, Norsett, Wanner II.4)."""
+    """Return a first step from the size of the state and of its first two derivatives (Hairer, Norsett, Wanner
+    II.4)."""
     accelerate(data, t, q, qd, 0.0, stages.dv[0])
     zero, size = null(qd[0]), data.net
     d0 = d1 = d2 = zero

@@ -56,5 +56,5 @@ def checked_springs(model: Model, springs: Any) -> tuple[tuple[float, ...], ...]
 
 
 def joint_of(model: Model, velocity: int) -> str:
-    """The name of the joint of a velocity."""
+    """Return the name of the joint of a velocity."""
     return next(name for name, part in model.v_slices.items() if part.start <= velocity < part.stop)

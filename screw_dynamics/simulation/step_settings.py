@@ -72,12 +72,13 @@ class StepSettings:
         return settings
 
     def total(self, forces: Sequence[Element] | None, friction: bool = False, springs: Any = None) -> ForceSum | None:
-        """The sum of force elements on the robot, with the model's friction and springs at the joints if they act;
-        None for none."""
+        """Return the sum of force elements on the robot, with the model's friction and springs at the joints if they
+        act; None for none."""
         return self._sum_of(acting(self._model, forces, friction, springs))
 
     def stepped(self, forces: Sequence[Element] | None, friction: bool) -> ForceSum | None:
-        """The sum of what steps take as forces: without friction and springs of joints, which are in their settings."""
+        """Return the sum of what steps take as forces: without friction and springs of joints, which are in their
+        settings."""
         return self._sum_of(stepped(self._model, forces, friction))
 
     def smooth(self, forces: Sequence[Element] | None, friction: bool) -> ForceSum | None:
@@ -112,11 +113,12 @@ class StepSettings:
         return calls
 
     def _pool(self, words):
-        """The workspaces with what the functions read whose addresses are in the words of settings."""
+        """Return the workspaces with what the functions read whose addresses are in the words of settings."""
         return self._with_room if words.item(CALLS_AT + PROJECT) else self._workspaces
 
     def _with_calls(self, settings, integrator, total, controller, lanes):
-        """A copy of settings with the addresses of what an integrator calls, of a controller and of what it calls."""
+        """Return a copy of settings with the addresses of what an integrator calls, of a controller and of what it
+        calls."""
         settings = settings.copy()
         calls = self._call_robot(settings, integrator, total, lanes)
         if controller:
@@ -136,7 +138,7 @@ class StepSettings:
     def step_settings(self, integrator: str, friction: bool, limits: bool | None, springs: Any = None,
                       total: ForceSum | None = None, lanes: bool = False, start: float = 0.0
                       ) -> tuple[np.ndarray, Workspaces]:
-        """The settings of one step, at the time `start` (s), and the workspaces for it. Raises ValueError for an
+        """Return the settings of one step, at the time `start` (s), and the workspaces for it. Raises ValueError for an
         adaptive integrator."""
         one_of("integrator", integrator, FIXED_STEPS)
         friction, limits = options(friction, limits)
@@ -153,7 +155,7 @@ class StepSettings:
 
     def step_entry(self, integrator: str, friction: bool, limits: bool | None, springs: Any = None,
                    total: ForceSum | None = None) -> tuple[Callable, np.ndarray, Workspaces]:
-        """The entry point of one state, and `step_settings`."""
+        """Return the entry point of one state, and `step_settings`."""
         settings, pool = self.step_settings(integrator, friction, limits, springs, total)
         return one(integrator), settings, pool
 

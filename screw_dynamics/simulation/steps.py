@@ -73,7 +73,7 @@ class Rollout(NamedTuple):
 
 @kernel
 def settings_in(memory: np.ndarray) -> Any:
-    """The SETTINGS of a rollout."""
+    """Return the SETTINGS of a rollout."""
     return _settings_at(at(memory))
 
 
@@ -85,20 +85,20 @@ def settings_size(n: int) -> int:
 
 @kernel
 def joint_settings_in(settings: np.ndarray, n: int) -> JointSettings:
-    """The JointSettings of a rollout."""
+    """Return the JointSettings of a rollout."""
     return arranged(JointSettings, 0.0, Sizes(n, 0, 0), settings, JOINTS)
 
 
 @kernel
 def joint_settings_at(where: int, n: int) -> JointSettings:
-    """The JointSettings at an address."""
+    """Return the JointSettings at an address."""
     sizes = Sizes(n, 0, 0)
     return arranged(JointSettings, 0.0, sizes, array_at(0.0, where, (room(JointSettings, sizes),)), 0)
 
 
 @kernel
 def sizes_of(tableau: Tableau, n: int, nq: int) -> Sizes:
-    """The Sizes of a rollout."""
+    """Return the Sizes of a rollout."""
     return Sizes(n, nq, max(4, len(tableau.c)))
 
 
@@ -111,7 +111,7 @@ def step_room(sizes: Sizes) -> int:
 @kernel
 def prepare_step(tableau: Tableau, like: Scalar, space: Callable, calls: Any, joints: Any,
                  memory: np.ndarray) -> tuple[list, list, StepData, Stages]:
-    """The state, the StepData and the Stages of a rollout, over scalars of the kind of `like`, in a workspace.
+    """Return the state, the StepData and the Stages of a rollout, over scalars of the kind of `like`, in a workspace.
 
     space(memory): StepData.space."""
     head = header(memory)

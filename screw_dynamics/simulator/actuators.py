@@ -44,7 +44,7 @@ class Actuators:
 
     def effort(self, robot: Robot, drives: Drives, sample: Sample | None, t: float, q: np.ndarray, qd: np.ndarray,
                wrenches: Wrenches) -> np.ndarray:
-        """The efforts (n,) at a state q (nq,), qd (n,), under wrenches {link: (6,)}.
+        """Return the efforts (n,) at a state q (nq,), qd (n,), under wrenches {link: (6,)}.
 
         sample: the reference, if any, rows (1, n)."""
         clipped = np.zeros(robot.n, dtype=np.int64)
@@ -52,7 +52,7 @@ class Actuators:
 
     def acceleration(self, robot: Robot, drives: Drives, sample: Sample | None, t: float, q: np.ndarray, qd: np.ndarray,
                      wrenches: Wrenches) -> np.ndarray:
-        """The accelerations (n,) of a step from a state, (qd' - qd) / dt; 0 of a step that cannot be made."""
+        """Return the accelerations (n,) of a step from a state, (qd' - qd) / dt; 0 of a step that cannot be made."""
         return self.step(robot, drives, sample, t, q, qd, wrenches)[0]
 
     def step(self, robot: Robot, drives: Drives, sample: Sample | None, t: float, q: np.ndarray, qd: np.ndarray,
@@ -83,7 +83,7 @@ class Actuators:
         return why_open(robot, q, qd, self._moving.driven.lost[0][:robot.n], self._settings.step)
 
     def loops(self, robot: Robot) -> ClosedLoopRobot:
-        """A robot with closed loops, and what keeps them."""
+        """Return a robot with closed loops, and what keeps them."""
         if self._loops is None or self._loops.robot is not robot:
             self._loops = ClosedLoopRobot(robot)
         return self._loops
@@ -136,7 +136,7 @@ class Actuators:
         return self._measuring
 
     def _joints(self, robot: Robot, drives: Drives, q: np.ndarray) -> np.ndarray:
-        """The table of the joints at positions q (n,), see simulation/driven.py.
+        """Return the table of the joints at positions q (n,), see simulation/driven.py.
 
         Servos are critically damped to a position and along the reference, and of first order to a velocity; a brake
         brings its joint to rest within a step, and is a stop on both sides of it."""
@@ -164,7 +164,7 @@ _DRIVES = np.array([EFFORT, GRAVITY, SERVO, SERVO, SERVO, BRAKE])       # by Dri
 
 
 def with_bodies(table: np.ndarray, contact_model: ContactModel) -> np.ndarray:
-    """The table of a robot's joints, with those of free bodies, which nothing drives, behind them."""
+    """Return the table of a robot's joints, with those of free bodies, which nothing drives, behind them."""
     n = table.shape[1]
     whole = _padded(table, contact_model.robot.n)
     joints = rows.DrivenJoints(*whole)
@@ -175,12 +175,12 @@ def with_bodies(table: np.ndarray, contact_model: ContactModel) -> np.ndarray:
 
 
 def _padded(x: np.ndarray, n: int) -> np.ndarray:
-    """An array (..., k), followed by zeros up to (..., n)."""
+    """Return an array (..., k), followed by zeros up to (..., n)."""
     return np.concatenate((x, np.zeros((*x.shape[:-1], n - x.shape[-1]))), axis=-1)
 
 
 def _reference(drives: Drives, samples: Sample) -> np.ndarray:
-    """The reference (rows, REFERENCE, n) of motors and servos."""
+    """Return the reference (rows, REFERENCE, n) of motors and servos."""
     kind, value = drives.kind, drives.value
     along = kind == Drive.REFERENCE
     reference = np.empty((len(samples.position), REFERENCE, len(kind)))
@@ -192,7 +192,8 @@ def _reference(drives: Drives, samples: Sample) -> np.ndarray:
 
 
 def braked(robot: Robot, locked: np.ndarray, q: np.ndarray, limits: EnforcedLimits, settings: Settings) -> Robot:
-    """The robot to integrate: with the friction and the stops of the settings, and brakes on the joints `locked` (n,).
+    """Return the robot to integrate: with the friction and the stops of the settings, and brakes on the joints `locked`
+    (n,).
 
     A brake is a stop on both sides of the joint's position, of those q (n,). For an integrator that takes friction
     implicitly it is huge damping, too: then it holds within the step, and not only after it."""
@@ -209,7 +210,8 @@ def braked(robot: Robot, locked: np.ndarray, q: np.ndarray, limits: EnforcedLimi
 
 
 def singular_joint(mass: np.ndarray, smallest: float = 1e-12) -> int | None:
-    """The index of a joint that no inertia resists while the joints after it are free; None if M (n, n) is regular.
+    """Return the index of a joint that no inertia resists while the joints after it are free; None if M (n, n) is
+    regular.
 
     Eliminates from the last joint to the first, so that the pivot of a joint is its articulated-body inertia;
     `smallest` is relative to the largest diagonal entry."""

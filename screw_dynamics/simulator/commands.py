@@ -104,11 +104,11 @@ class Commands:
         self._deadline[commanded] = step + self._timeout if self._timeout else NEVER
 
     def stale(self, step: int) -> np.ndarray:
-        """The mask (n,) of the joints whose command is stale at a step."""
+        """Return the mask (n,) of the joints whose command is stale at a step."""
         return (self._deadline <= step) & (self._deadline != UNCOMMANDED)
 
     def given_up(self, step: int) -> np.ndarray:
-        """The mask (n,) of those of them that something else than their command drives now."""
+        """Return the mask (n,) of those of them that something else than their command drives now."""
         return self.stale(step) & ((self._kind != Drive.POSITION) | (self._stale != Drive.POSITION))
 
     def distance(self, q: np.ndarray, qd: np.ndarray) -> np.ndarray:

@@ -79,7 +79,7 @@ class Balance:
             self._settle()
 
     def account(self) -> Account:
-        """The Account up to now."""
+        """Return the Account up to now."""
         self._settle()
         energy, momentum = zip(*(self._state(*state) for state in (self._start, self._end)), strict=True)
         residual = energy[1] - energy[0] - self._work + self._friction + self._stops

@@ -194,7 +194,7 @@ class Environment:
     # --------------------------------------------------------------------------------------------- contacts
     @staticmethod
     def touches(contact_model: ContactModel, found: Contacts) -> list[Touch]:
-        """The contacts of one state, those that press, or whose gap is closed."""
+        """Return the contacts of one state, those that press, or whose gap is closed."""
         names = [collider.name for collider in contact_model.colliders]
         touching = [(k, contact_model.pairs[pair]) for k, pair in enumerate(found.pair)
                     if pair >= 0 and (found.gap[k] <= 0.0 or found.force[k].any())]
@@ -203,7 +203,8 @@ class Environment:
 
     @staticmethod
     def wrenches(contact_model: ContactModel, robot: Robot, q: np.ndarray, found: Contacts) -> dict[str, np.ndarray]:
-        """The sum of the wrenches {link: (6,)} of contacts on the links of a robot at q (nq,), in the links' frames."""
+        """Return the sum of the wrenches {link: (6,)} of contacts on the links of a robot at q (nq,), in the links'
+        frames."""
         at: dict[str, np.ndarray] = {}
         total: dict[str, np.ndarray] = {}
         for k, index in enumerate(found.pair):
@@ -223,8 +224,8 @@ class Environment:
 
 
 def checked_pose(name: str, pose: ArrayLike) -> np.ndarray:
-    """A pose x y z, quaternion x y z w (7,), with a quaternion of length 1. Raises ValueError with a name and the
-    value."""
+    """Return a pose x y z, quaternion x y z w (7,), with a quaternion of length 1. Raises ValueError with a name and
+    the value."""
     given = _within(f"{name}: pose", pose, NUMBERS)
     length = np.linalg.norm(given[3:])
     if length == 0.0:
@@ -240,7 +241,7 @@ def matrix(pose: np.ndarray) -> np.ndarray:
 
 
 def _within(name: str, x: ArrayLike, length: int) -> np.ndarray:
-    """An array (length,) of numbers that are not absurd."""
+    """Return an array (length,) of numbers that are not absurd."""
     given = checks.vector(name, x, length)
     if np.abs(given).max() > LARGEST:
         raise ValueError(f"{name} {given.tolist()} must be within {LARGEST:g} in m, m/s and rad/s")

@@ -68,7 +68,8 @@ class Scheduled(NamedTuple):
 
 
 def scheduled(text: str) -> Scheduled:
-    """The fault of a line `<kind> [<target>] [<value>] [at <seconds>] [for <seconds>]`, names in quotes if need be.
+    """Return the fault of a line `<kind> [<target>] [<value>] [at <seconds>] [for <seconds>]`, names in quotes if need
+    be.
 
     Whether a kind has a target and a value is in KINDS. ValueError quotes the line and says what is wrong."""
     try:
@@ -171,12 +172,12 @@ class Faults:
             self._mechanical = self._stuck.any() or (self._strength != 1.0).any()
 
     def next_change(self, step: int) -> int:
-        """The next step after this one at which a fault begins or ends, or a command arrives."""
+        """Return the next step after this one at which a fault begins or ends, or a command arrives."""
         edges = [edge for fault in self._all for edge in (fault.begin, fault.end) if edge > step]
         return min((*edges, *(due for due, _ in islice(self._under_way, 1))), default=NEVER)
 
     def _of_joints(self) -> tuple[np.ndarray, np.ndarray]:
-        """The mask (n,) of stuck joints, and the share (n,) of its effort that each actuator gives."""
+        """Return the mask (n,) of stuck joints, and the share (n,) of its effort that each actuator gives."""
         stuck, strength = np.zeros(self._n, dtype=bool), np.ones(self._n)
         for kind, target, value, *_ in self.active:
             if kind == "joint_stuck":
@@ -186,7 +187,7 @@ class Faults:
         return stuck, strength
 
     def remaining(self, fault: Fault, step: int) -> float:
-        """The seconds from a step until a fault ends; infinite where it does not."""
+        """Return the seconds from a step until a fault ends; infinite where it does not."""
         return math.inf if fault.end == NEVER else (fault.end - step) * self._settings.step
 
     # --------------------------------------------------------------------------------------------- effects
@@ -225,7 +226,7 @@ class Faults:
             self._under_way = deque((min(earlier, due), command) for earlier, command in self._under_way)
 
     def arrivals(self, step: int) -> list[np.ndarray]:
-        """The commands that arrive at a step, in the order in which they were sent; each is returned once."""
+        """Return the commands that arrive at a step, in the order in which they were sent; each is returned once."""
         arrived = []
         while self._under_way and self._under_way[0][0] <= step:
             arrived.append(self._under_way.popleft()[1])

@@ -40,7 +40,7 @@ class Heat:
         self._look()
 
     def next(self, step: int) -> int:
-        """The step of the next look after a step."""
+        """Return the step of the next look after a step."""
         return self._looked + ((step - self._looked) // self._every + 1) * self._every if self else NEVER
 
     def warm(self, efforts: np.ndarray) -> None:
@@ -59,7 +59,7 @@ class Heat:
             self._look()
 
     def limited(self, limit: np.ndarray | None) -> np.ndarray | None:
-        """The lower of the limits (n,) that heat sets, and those given; None where there are none."""
+        """Return the lower of the limits (n,) that heat sets, and those given; None where there are none."""
         if not (self and self._enforced):
             return limit
         return self.limit.copy() if limit is None else np.minimum(limit, self.limit)

@@ -74,7 +74,7 @@ class InitialState:
         self._limits.check_joint(self.index(joint), position)
 
     def displaced(self, change: np.ndarray) -> np.ndarray:
-        """The configuration (nq,) to which a change (n,) of the initial one leads."""
+        """Return the configuration (nq,) to which a change (n,) of the initial one leads."""
         return self._robot.integrate(self._configuration(self.position), change)
 
     def with_noise(self, settings: Settings) -> tuple[np.ndarray, np.ndarray]:
@@ -111,7 +111,8 @@ class InitialState:
         return self._with_motors(q, names), qd
 
     def _with_motors(self, q: np.ndarray, given: Iterable[str]) -> np.ndarray:
-        """The configuration (nq,) with motors where springs carry the links, but motors whose positions are given."""
+        """Return the configuration (nq,) with motors where springs carry the links, but motors whose positions are
+        given."""
         if self._motors.any():
             moved = self._motors.copy()
             moved[[self.index(name) for name in given]] = False
@@ -121,5 +122,5 @@ class InitialState:
         return q
 
     def _configuration(self, positions: np.ndarray) -> np.ndarray:
-        """The configuration (nq,) of positions (n,), with the initial pose of a base."""
+        """Return the configuration (nq,) of positions (n,), with the initial pose of a base."""
         return positions.copy() if self._base is None else np.concatenate((self._numbers, positions[RATES:]))

@@ -11,13 +11,13 @@ from screw_dynamics.robot import Robot
 
 
 def with_loops(robot: Robot) -> Robot | ClosedLoopRobot:
-    """The robot with the constraints of its model."""
+    """Return the robot with the constraints of its model."""
     return ClosedLoopRobot(robot) if robot.model.constraints else robot
 
 
 def closed(robot: Robot, q: np.ndarray, qd: np.ndarray, motors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The closed configuration (nq,) near q with the motors, a mask (n,), where they are, or if that cannot be the one
-    nearest by, and the admissible velocities (n,) nearest to qd. Raises ValueError naming what stays open."""
+    """Return the closed configuration (nq,) near q with the motors, a mask (n,), where they are, or if that cannot be
+    the one nearest by, and the admissible velocities (n,) nearest to qd. Raises ValueError naming what stays open."""
     if not robot.model.constraints:
         return q, qd
     loops = ClosedLoopRobot(robot)
@@ -43,8 +43,9 @@ def why_open(robot: Robot, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray, h: fl
 
 def loads(loops: ClosedLoopRobot, q: np.ndarray, qd: np.ndarray, tau: np.ndarray, external: Mapping[str, np.ndarray]
           ) -> Iterator[tuple[str, np.ndarray]]:
-    """The wrenches (6,) by which loops act on links, in the links' frames, with the links: of each loop one on its
-    link, and the opposite on the other; under efforts (n,), those of friction among them, and wrenches {link: (6,)}."""
+    """Yield the wrenches (6,) by which loops act on links, in the links' frames, with the links: of each loop one on
+    its link, and the opposite on the other; under efforts (n,), those of friction among them, and wrenches {link:
+    (6,)}."""
     found = loops.forward_dynamics(q, qd, tau, external or None).wrenches
     for constraint in loops.robot.model.constraints:
         if constraint.name in found:

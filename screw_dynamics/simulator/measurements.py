@@ -19,7 +19,7 @@ class Measurements:
     environment: Environment | None
 
     def joint_state(self) -> JointState:
-        """The state as sensors report it. Noise is that of the step: repeated calls return the same."""
+        """Return the state as sensors report it. Noise is that of the step: repeated calls return the same."""
         return self.sensors.joint_state(self.snapshot(), self.steps)
 
     def imu(self, link: str) -> ImuSample | None:
@@ -27,8 +27,8 @@ class Measurements:
         return None if self.sensors.lost(IMU + link, self.steps) else self.sensors.imu(link, self.snapshot())
 
     def force_torque(self, joint: str) -> np.ndarray | None:
-        """The wrench (6,), (torque, force), that the child link of a joint exerts on its parent, in the child's frame,
-        as the sensor in the joint reports it; None when the sample of this step is lost."""
+        """Return the wrench (6,), (torque, force), that the child link of a joint exerts on its parent, in the child's
+        frame, as the sensor in the joint reports it; None when the sample of this step is lost."""
         lost = self.sensors.lost(FORCE_TORQUE + joint, self.steps)
         return None if lost else self.sensors.force_torque(joint, self.snapshot())
 
@@ -37,7 +37,7 @@ class Measurements:
         return None if self.sensors.lost(ODOMETRY, self.steps) else self.sensors.odometry(self.snapshot())
 
     def touches(self) -> list[Touch]:
-        """The contacts, and their forces, as sensors measure them; none of a robot alone."""
+        """Return the contacts, and their forces, as sensors measure them; none of a robot alone."""
         return [] if self.environment is None else self.snapshot().touches
 
     def snapshot(self: Any) -> Snapshot:

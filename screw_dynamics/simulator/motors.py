@@ -12,9 +12,9 @@ from screw_dynamics.robot import Robot
 
 
 def command_names(model: Model) -> tuple[str, ...]:
-    """A name for each velocity (n,), by which it is commanded: a motor behind a spring has that of its joint, whose
-    link nothing commands, and is <joint>_link here. Of two motors on a joint, of one that several joints turn, and of
-    levers, their own."""
+    """Return a name for each velocity (n,), by which it is commanded: a motor behind a spring has that of its joint,
+    whose link nothing commands, and is <joint>_link here. Of two motors on a joint, of one that several joints turn,
+    and of levers, their own."""
     names = list(velocity_names(model))
     for joint, motors in model.motors.items():
         names[model.v_slices[joint].start] = f"{joint}_link"
@@ -30,22 +30,22 @@ def actuated_joints(model: Model) -> tuple[str, ...]:
 
 
 def behind_springs(model: Model) -> np.ndarray:
-    """The mask (n,) of the joints that springs move."""
+    """Return the mask (n,) of the joints that springs move."""
     mask = np.zeros(model.n, dtype=bool)
     mask[[model.v_slices[turned].start for joint in model.motors for turned in model.drives[joint].shaft(joint)]] = True
     return mask
 
 
 def motor_mask(model: Model) -> np.ndarray:
-    """The mask (n,) of motors, and of what stiffens springs."""
+    """Return the mask (n,) of motors, and of what stiffens springs."""
     mask = np.zeros(model.n, dtype=bool)
     mask[[model.v_slices[name].start for names in model.motors.values() for name in names]] = True
     return mask
 
 
 def at_rest(robot: Robot, q: np.ndarray) -> np.ndarray:
-    """The coordinates (n,) with motors where springs carry the weight of the links at a configuration q (nq,), levers
-    in the middle of their ranges; those of the links, as they are."""
+    """Return the coordinates (n,) with motors where springs carry the weight of the links at a configuration q (nq,),
+    levers in the middle of their ranges; those of the links, as they are."""
     model, found = robot.model, coordinates(q, robot.n).copy()
     if not model.motors:
         return found

@@ -63,12 +63,12 @@ class Moving:
         return made, tau, failing
 
     def contacts(self) -> Contacts:
-        """The contacts in the last step."""
+        """Return the contacts in the last step."""
         return self.contact_model.contacts(self.driven.report(report_numbers(self._most)))
 
 
 def driven(robot: Robot, settings: Settings, forces: Sequence[Element], contact_model: Any = None) -> Driven:
-    """The driven motion of a robot, with the constraints of its model, or with all that surrounds it."""
+    """Return the driven motion of a robot, with the constraints of its model, or with all that surrounds it."""
     integrator, friction = settings.integrator, settings.joint_friction
     if contact_model is not None:
         return Driven(contact_model.robot, integrator, forces, contact_model.constraints, contact_model, robot.n,

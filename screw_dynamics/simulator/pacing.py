@@ -26,7 +26,7 @@ class Pacer:
         self._now, self._step = now, step
 
     def due(self, now: int) -> int:
-        """The step that is due at `now`. Only of a paced simulation."""
+        """Return the step that is due at `now`. Only of a paced simulation."""
         return self._step + int((now - self._now) * self.factor / self._dt_ns)
 
     def wait(self, now: int, step: int) -> int:

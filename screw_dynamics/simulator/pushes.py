@@ -17,7 +17,7 @@ class Push(NamedTuple):
 
 
 def total(pushes: Iterable[Push]) -> dict[str, np.ndarray]:
-    """The sum of the pushes on each link, {link: (6,)}."""
+    """Return the sum of the pushes on each link, {link: (6,)}."""
     wrenches: dict[str, np.ndarray] = {}
     for push in pushes:
         wrenches[push.link] = wrenches.get(push.link, 0.0) + push.wrench

@@ -49,7 +49,7 @@ class Tracking:
         self.limit = None if limit is None else np.where(mask, limit, np.inf)
 
     def samples(self, first_ns: int, dt_ns: int, k: int) -> Sample | None:
-        """The reference at k times, dt_ns apart; None if there is none."""
+        """Return the reference at k times, dt_ns apart; None if there is none."""
         if self.reference is None:
             return None
         return self._checked(self.reference.sample(first_ns + dt_ns * np.arange(k)), k)

@@ -167,7 +167,7 @@ class Runner:
         return not self.lockstep.waiting
 
     def _target(self, now: int) -> int:
-        """The step to be reached by now."""
+        """Return the step to be reached by now."""
         if self.stepping:
             return self._requested[1]
         if self.paused:
@@ -206,7 +206,7 @@ class Runner:
         return 0
 
     def _next_stop(self) -> int:
-        """The step of the next publication or watch."""
+        """Return the step of the next publication or watch."""
         return min((self.simulation.steps // every + 1) * every for every in (self._every, *self.watches.values()))
 
     def _publish_once(self) -> None:

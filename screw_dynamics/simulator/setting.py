@@ -7,7 +7,8 @@ from typing import Any
 
 
 def setting(default: Any, description: str, unit: str = "", **limits: Any) -> Any:
-    """A field of a dataclass; limits: lower, upper and least (of the parameter only), choices, length of a tuple."""
+    """Return a field of a dataclass; limits: lower, upper and least (of the parameter only), choices, length of a
+    tuple."""
     return field(default=default, metadata=dict(description=description, unit=unit, **limits))
 
 

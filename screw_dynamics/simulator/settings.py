@@ -72,9 +72,9 @@ class Settings(SensorSettings):
         return INTEGRATORS[self.integrator].implicit
 
     def steps(self, duration: float) -> int:
-        """A positive duration in s as a number of steps, at least one; 0 for 0."""
+        """Return a positive duration in s as a number of steps, at least one; 0 for 0."""
         return max(1, round(duration * SECOND / self.dt_ns)) if duration else 0
 
     def every(self, rate: float) -> int:
-        """The period of a rate in Hz as a number of steps, at least one."""
+        """Return the period of a rate in Hz as a number of steps, at least one."""
         return max(1, round(1.0 / (rate * self.step)))

@@ -140,7 +140,7 @@ class Simulation(Motion, Objects, Measurements):
         return coordinates(self.q, self.robot.n)
 
     def configuration(self, position: np.ndarray) -> np.ndarray:
-        """The configuration (nq,) with these positions (n,) of the joints, and the pose of the base as it is."""
+        """Return the configuration (nq,) with these positions (n,) of the joints, and the pose of the base as it is."""
         return position if self.base is None else np.concatenate((self.q[:NUMBERS], position[RATES:]))
 
     @property
@@ -155,7 +155,7 @@ class Simulation(Motion, Objects, Measurements):
 
     # --------------------------------------------------------------------------------------------- start
     def _pushed_links(self) -> tuple[str, ...]:
-        """The links, and the objects that move."""
+        """Return the links, and the objects that move."""
         return (*self.robot.link_names, *(() if self.environment is None else self.environment.bodies))
 
     def restart_clock(self) -> None:

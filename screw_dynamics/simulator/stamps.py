@@ -15,7 +15,8 @@ class Stamps:
         self._latest = time_ns
 
     def at(self, time_ns: int) -> int:
-        """The stamp of the state of a simulated time; one that is earlier than that of the call before is a restart."""
+        """Return the stamp of the state of a simulated time; one that is earlier than that of the call before is a
+        restart."""
         self._ahead += max(0, self._latest - time_ns)
         self._latest = time_ns
         return time_ns + self._ahead

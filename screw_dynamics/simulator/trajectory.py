@@ -78,7 +78,7 @@ class Trajectory:
         return int(self._times[-1])
 
     def next_point(self, time: int) -> int:
-        """The index of the point that is due next at a time; the number of points after the last."""
+        """Return the index of the point that is due next at a time; the number of points after the last."""
         return int(np.searchsorted(self._times, time, side="right")) + self._first
 
     def sample(self, times: np.ndarray) -> Desired:
@@ -115,7 +115,8 @@ def _coefficients(spans: np.ndarray, values: np.ndarray, order: np.ndarray) -> n
 
 
 def _hermite(order: int) -> np.ndarray:
-    """The matrix from values and `order` derivatives at u = 0, then at u = 1, to the coefficients of powers of u."""
+    """Return the matrix from values and `order` derivatives at u = 0, then at u = 1, to the coefficients of powers of
+    u."""
     degree = 2 * order + 1
     rows = [[perm(j, d) * (u if j > d else float(j == d)) for j in range(degree + 1)]
             for u in (0.0, 1.0) for d in range(order + 1)]
@@ -126,7 +127,7 @@ _HERMITE = [_hermite(order) for order in range(3)]
 
 
 def _derivative(coefficients: np.ndarray, u: np.ndarray, d: int) -> np.ndarray:
-    """The d-th derivative, with respect to u (T, 1), of polynomials with coefficients (6, T, m): (T, m)."""
+    """Return the d-th derivative, with respect to u (T, 1), of polynomials with coefficients (6, T, m): (T, m)."""
     result = np.zeros(np.broadcast_shapes(u.shape, coefficients.shape[1:]))
     for j in range(5, d - 1, -1):
         result = result * u + perm(j, d) * coefficients[j]

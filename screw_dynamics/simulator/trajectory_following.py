@@ -74,7 +74,7 @@ class TrajectoryFollower:
 
     # --------------------------------------------------------------------------------------------- reference
     def sample(self, times_ns: np.ndarray) -> Sample:
-        """The motion at simulated times (k,), as `Reference` says."""
+        """Return the motion at simulated times (k,), as `Reference` says."""
         desired = self._desired(times_ns)
         position, velocity, acceleration, effort = desired
         if not self._feed_forward:
@@ -93,7 +93,8 @@ class TrajectoryFollower:
         return Desired(*values)
 
     def _model_effort(self, position: np.ndarray, velocity: np.ndarray, acceleration: np.ndarray) -> np.ndarray:
-        """The efforts (k, n) that a servo would give on the reference; no batch, as nodes do not load its kernel."""
+        """Return the efforts (k, n) that a servo would give on the reference; no batch, as nodes do not load its
+        kernel."""
         robot, states = self._simulation.robot, zip(position, velocity, acceleration, strict=True)
         effort = np.stack([robot.inverse_dynamics(self._simulation.configuration(q), *rates) for q, *rates in states])
         if self._simulation.settings.joint_friction:
@@ -222,7 +223,7 @@ class TrajectoryFollower:
         return None
 
     def _beyond(self, errors: np.ndarray, tolerances: np.ndarray, joints: np.ndarray) -> str:
-        """The first error (3, m) beyond its tolerance, in words; "" if there is none."""
+        """Return the first error (3, m) beyond its tolerance, in words; "" if there is none."""
         for row, j in np.argwhere(abs(errors) > tolerances)[:1]:
             return (f"joint '{self._names[joints[j]]}': {VARIABLES[row]} is off by {abs(errors[row, j]):.6g}, "
                     f"tolerance {tolerances[row, j]:.6g}")

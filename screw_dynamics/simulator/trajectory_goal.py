@@ -57,7 +57,7 @@ class GoalRules(NamedTuple):
 
 
 def read_points(msg: Any, rules: GoalRules, model: Model, limits: EnforcedLimits) -> Points:
-    """The points of a JointTrajectory, joints in the order of the message. `GoalError` says what is wrong.
+    """Return the points of a JointTrajectory, joints in the order of the message. `GoalError` says what is wrong.
 
     Efforts that are all zero count as not given."""
     joints = _read_joints(msg.joint_names, rules, model)
@@ -87,7 +87,7 @@ def read_points(msg: Any, rules: GoalRules, model: Model, limits: EnforcedLimits
 
 
 def _read_joints(names: Sequence[str], rules: GoalRules, model: Model) -> np.ndarray:
-    """The indices (m,) of the joints in the model."""
+    """Return the indices (m,) of the joints in the model."""
     expected = f"the group has {', '.join(rules.joints)}"
     if not len(names):
         raise GoalError(Code.INVALID_JOINTS, f"no joint names: {expected}")
@@ -180,14 +180,15 @@ class Tolerances(NamedTuple):
 
 
 def enforced(value: float) -> float:
-    """A tolerance of a parameter, where 0 means none."""
+    """Return a tolerance of a parameter, where 0 means none."""
     return value if value > 0.0 else np.inf
 
 
 def read_tolerances(
     goal: Any, defaults: Tolerances, joints: Mapping[str, int], warn: Callable[[str], None]
 ) -> Tolerances:
-    """The tolerances of a FollowJointTrajectory goal over the defaults of its group; `joints`: indices of its joints.
+    """Return the tolerances of a FollowJointTrajectory goal over the defaults of its group; `joints`: indices of its
+    joints.
 
     0 leaves the default, -1 means none. For any other negative value, or a joint the group does not have, all defaults
     apply, and `warn` receives why, as with joint_trajectory_controller."""

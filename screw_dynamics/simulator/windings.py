@@ -10,7 +10,8 @@ from screw_dynamics.robot import Robot
 
 
 def under_current_control(robot: Robot) -> Robot:
-    """The robot whose windings have current loops: commands, servos, brakes and faults are torques of its motors."""
+    """Return the robot whose windings have current loops: commands, servos, brakes and faults are torques of its
+    motors."""
     if not any(drive.winding for drive in robot.model.drives.values()):
         return robot
     links = Robot(undriven(robot.model), robot.gravity, robot.representation, robot.source)

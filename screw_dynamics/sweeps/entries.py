@@ -36,15 +36,15 @@ def form_of_riccati(lanes: bool) -> Form:
 
 @cache
 def entry_of_riccati(lanes: bool) -> Callable:
-    """The entry point of form_of_riccati."""
+    """Return the entry point of form_of_riccati."""
     return function(form_of_riccati(lanes))
 
 
 def riccati(given: Motions, side: np.ndarray | None = None, threads: int | None = None, change: bool = True,
             K: np.ndarray | None = None) -> Feedback:
-    """The Feedback of Motions in contiguous arrays, D (1, ...) if it is the same for all; side (P, N, m): where the
-    efforts are at first, FREE by default; change: whether z is wanted; K: where that of the Feedback is to be, an array
-    with zeros in its padding."""
+    """Return the Feedback of Motions in contiguous arrays, D (1, ...) if it is the same for all; side (P, N, m): where
+    the efforts are at first, FREE by default; change: whether z is wanted; K: where that of the Feedback is to be, an
+    array with zeros in its padding."""
     P, N, m = given.lower.shape
     x = given.gap.shape[2]
     side = np.full((P, N, m), FREE) if side is None else side.copy()
@@ -78,13 +78,13 @@ def form_of_costates() -> Form:
 
 @cache
 def entry_of_costates() -> Callable:
-    """The entry point of form_of_costates."""
+    """Return the entry point of form_of_costates."""
     return function(form_of_costates())
 
 
 def costates_of(F: np.ndarray, g: np.ndarray, threads: int | None = None) -> np.ndarray:
-    """The derivatives (..., N + 1, padded(w)) of costs by states and efforts, of F (..., N, x, padded(w)) and g as
-    these: see costates.py."""
+    """Return the derivatives (..., N + 1, padded(w)) of costs by states and efforts, of F (..., N, x, padded(w)) and g
+    as these: see costates.py."""
     given, run = (F.reshape(-1, *F.shape[-3:]), g.reshape(-1, *g.shape[-2:])), entry_of_costates()
     found = np.empty(given[1].shape)
 
@@ -107,7 +107,7 @@ def form_of_euler_costates() -> Form:
 
 @cache
 def entry_of_euler_costates() -> Callable:
-    """The entry point of form_of_euler_costates."""
+    """Return the entry point of form_of_euler_costates."""
     return function(form_of_euler_costates())
 
 
@@ -139,7 +139,7 @@ def form_of_euler_steps() -> Form:
 
 @cache
 def entry_of_euler_steps() -> Callable:
-    """The entry point of form_of_euler_steps."""
+    """Return the entry point of form_of_euler_steps."""
     return function(form_of_euler_steps())
 
 

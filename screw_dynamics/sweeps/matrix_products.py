@@ -25,7 +25,7 @@ class Matrix(NamedTuple):
 
 @kernel
 def padded(b: int) -> int:
-    """The length of rows of b entries in memory."""
+    """Return the length of rows of b entries in memory."""
     return (b + WIDTH - 1) // WIDTH * WIDTH
 
 
@@ -43,7 +43,7 @@ def row_numbers(unit: int, b: int) -> int:
 
 @kernel
 def matrix(like: Any, a: int, b: int, memory: np.ndarray, start: int) -> Matrix:
-    """A matrix of scalars of the kind of `like` in memory from a position on."""
+    """Return a matrix of scalars of the kind of `like` in memory from a position on."""
     numbers = row_numbers(lane_count(like), b)
     return Matrix(block(like, (a, numbers // lane_count(like)), memory, start),
                   block(lane(), (a, numbers // WIDTH), memory, start))
@@ -51,13 +51,13 @@ def matrix(like: Any, a: int, b: int, memory: np.ndarray, start: int) -> Matrix:
 
 @kernel
 def rows(memory: np.ndarray, start: int, a: int, b: int) -> np.ndarray:
-    """The rows of a matrix of numbers in memory from a position on, as lanes."""
+    """Return the rows of a matrix of numbers in memory from a position on, as lanes."""
     return block(lane(), (a, padded(b) // WIDTH), memory, start)
 
 
 @kernel
 def rows_of(arrays: np.ndarray, p: int, k: int) -> np.ndarray:
-    """The rows of matrix k of motion p, as lanes."""
+    """Return the rows of matrix k of motion p, as lanes."""
     _, N, a, b = arrays.shape
     return rows(array_at(0.0, at(arrays), (arrays.size,)), (p * N + k) * a * b, a, b)
 

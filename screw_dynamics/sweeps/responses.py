@@ -48,7 +48,7 @@ class Work(NamedTuple):
 
 @kernel
 def sizes_of(n: int, m: int) -> Sizes:
-    """The Sizes of a Work."""
+    """Return the Sizes of a Work."""
     return Sizes(n, m, 2 * n + m, 2 * m + n)
 
 
@@ -143,7 +143,7 @@ def form_of_responses() -> Form:
 
 @cache
 def entry_of_responses() -> Callable:
-    """The entry point of form_of_responses."""
+    """Return the entry point of form_of_responses."""
     return function(form_of_responses())
 
 

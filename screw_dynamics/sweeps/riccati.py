@@ -241,7 +241,7 @@ def change_sides(at: Work, slopes: Any) -> bool:
 
 @noinline
 def forward(given: Motions, found: Feedback, first: int, at: Work) -> bool:
-    """The whole change. Returns whether some efforts change sides."""
+    """Return the whole change. Returns whether some efforts change sides."""
     z, x, w, N, changed = at.z, len(at.gap), len(at.z), given.lower.shape[1], False
     r, above, wanted = len(at.inner), len(at.outer), found.z.shape[1] > 0
     for i in range(x):

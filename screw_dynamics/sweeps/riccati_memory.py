@@ -81,7 +81,7 @@ Sizes = namedtuple("Sizes", "x m r s bounded")
 
 @kernel
 def sizes(given: Motions, bounded: bool) -> Sizes:
-    """The Sizes of Motions whose F and S are rows, (P, N r, .) and (P, (N + 1) s, .)."""
+    """Return the Sizes of Motions whose F and S are rows, (P, N r, .) and (P, (N + 1) s, .)."""
     _, N, m = given.lower.shape
     return Sizes(given.gap.shape[2], m, given.F.shape[1] // N, given.S.shape[1] // (N + 1), N if bounded else 0)
 
@@ -97,7 +97,7 @@ def work_numbers(unit: int, of: Sizes) -> int:
 
 @kernel
 def work_in(like: Any, of: Sizes, memory: np.ndarray) -> Work:
-    """The Work in memory."""
+    """Return the Work in memory."""
     (x, m, r, s, bounded), unit = of, lane_count(like)
     w = x + m
     wide, own = row_numbers(unit, 1 + w), row_numbers(unit, 1 + x)

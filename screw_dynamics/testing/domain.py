@@ -40,8 +40,8 @@ def isolate() -> int:
 
 
 def claim_domain() -> tuple[int, int]:
-    """A DDS domain id that no other test run of this user on this machine has, and the descriptor of the open lock that
-    keeps it."""
+    """Return a DDS domain id that no other test run of this user on this machine has, and the descriptor of the open
+    lock that keeps it."""
     for shift in DOMAINS:
         domain = DOMAINS[(os.getpid() + shift) % len(DOMAINS)]
         path = Path(tempfile.gettempdir()) / f"screw_dynamics_{os.getuid()}_domain_{domain}"

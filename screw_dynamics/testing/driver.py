@@ -58,18 +58,18 @@ class Driver:
         return value
 
     def client(self, kind: type, name: str) -> Any:
-        """A client of a service, made once, when the service is there."""
+        """Return a client of a service, made once, when the service is there."""
         if name not in self._clients:
             client = self._clients[name] = self.node.create_client(kind, name)
             self.wait(client.service_is_ready, f"the service {client.srv_name}")
         return self._clients[name]
 
     def request(self, kind: type, name: str, /, **fields: Any) -> Any:
-        """The future of a service's answer."""
+        """Return the future of a service's answer."""
         return self.client(kind, name).call_async(kind.Request(**fields))
 
     def call(self, kind: type, name: str, /, **fields: Any) -> Any:
-        """The answer of a service."""
+        """Return the answer of a service."""
         future = self.request(kind, name, **fields)
         self.wait(future.done, f"an answer of the service {self.node.resolve_service_name(name)}")
         return future.result()

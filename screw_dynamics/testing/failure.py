@@ -26,7 +26,7 @@ def draw(recording: Recording, robot: Any, path: Path) -> None:
 
 
 def describe(simulators: Sequence[Any], folder: Path | None = None) -> tuple[list[Path], str]:
-    """The pictures of the runs of RobotSimulators, and a text with their paths, states and the end of each log.
+    """Return the pictures of the runs of RobotSimulators, and a text with their paths, states and the end of each log.
 
     folder: where pictures and logs go, instead of the folder of each simulator."""
     pictures, lines = [], []

@@ -48,7 +48,7 @@ class Process:
         return text if len(text) < LONG else f"{text[:LONG]}..."
 
     def tail(self) -> str:
-        """The last lines of its output."""
+        """Return the last lines of its output."""
         return "\n".join(self.log.read_text(errors="replace").splitlines()[-TAIL:])
 
     def check(self) -> None:

@@ -32,8 +32,8 @@ class Series:
         return tuple(dict.fromkeys(name for message in self.messages[:1] for name in message.name))
 
     def values(self, field: str, joint: str) -> np.ndarray:
-        """A field of a joint, (samples,); NaN where a message has none. Raises KeyError for a joint that is in no
-        message."""
+        """Return a field of a joint, (samples,); NaN where a message has none. Raises KeyError for a joint that is in
+        no message."""
         index, found = {}, np.full(len(self.messages), np.nan)
         for k, message in enumerate(self.messages):
             names = tuple(message.name)
@@ -65,8 +65,8 @@ class Recording:
         self.commands = Series(self._commands, self._times_of_commands)
 
     def _times_of_commands(self, stamps: np.ndarray) -> np.ndarray:
-        """The times of commands: the stamps, but for those without one or of another clock, which have the time of the
-        state that they answer by their number."""
+        """Return the times of commands: the stamps, but for those without one or of another clock, which have the time
+        of the state that they answer by their number."""
         t = self.time
         if not len(t):
             return np.full(len(stamps), math.nan)

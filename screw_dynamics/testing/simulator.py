@@ -579,7 +579,7 @@ def advance(simulators: Sequence[RobotSimulator], seconds: float) -> None:
 
 
 def steps_of(duration: float, step: float, name: str) -> int:
-    """A duration as a number of steps. Raises ValueError unless it is a multiple, >= 0."""
+    """Return a duration as a number of steps. Raises ValueError unless it is a multiple, >= 0."""
     steps = round(duration / step)
     if steps < 0 or abs(steps * step - duration) > 1e-6 * step:
         raise ValueError(f"{name} is {duration} s, must be a multiple of {step} s")

@@ -14,8 +14,8 @@ FORMS = dict.fromkeys(ROTOR, Numbers(least=0.0)) | dict.fromkeys(GEAR, Numbers()
 
 def with_armature(joints: Mapping[str, Joint], root: etree._Element, own: Sequence[etree._Element],
                   others: Collection[str] = ()) -> dict[str, Joint]:
-    """The joints with the armature that a <robot> gives them, `own` its elements <armature>, of the right form, which
-    come before what transmissions say. Raises UrdfError for a joint that does not exist or has several degrees of
+    """Return the joints with the armature that a <robot> gives them, `own` its elements <armature>, of the right form,
+    which come before what transmissions say. Raises UrdfError for a joint that does not exist or has several degrees of
     freedom, for one that is given two, and for numbers that are none or out of range. others: further coordinates, of
     motors, which have armature and are no joints of a URDF."""
     found, given = dict(joints), set()
@@ -36,7 +36,7 @@ def with_armature(joints: Mapping[str, Joint], root: etree._Element, own: Sequen
 
 
 def _one(joints, name, line) -> Joint:
-    """A joint that can have armature."""
+    """Return a joint that can have armature."""
     if name not in joints:
         raise fault(f"armature: joint {quote(name)} does not exist", line)
     if joints[name].axis is None:
@@ -61,12 +61,12 @@ def _of_transmissions(root) -> Iterator[tuple[str, float, int]]:
 
 
 def _name(element):
-    """The name of an element, whatever its prefix; None for a comment."""
+    """Return the name of an element, whatever its prefix; None for a comment."""
     return element.tag.rpartition("}")[2].rpartition(":")[2] if isinstance(element.tag, str) else None
 
 
 def _number(element) -> float:
-    """The number of an element, in its text or its attribute `value`; not negative."""
+    """Return the number of an element, in its text or its attribute `value`; not negative."""
     text = element.get("value", element.text or "")
     wrong = UNEXPANDED if "${" in text or "$(" in text else FORMS[_name(element)](text)
     if wrong:

@@ -21,8 +21,8 @@ VERTICES = 64       # of a hull, unless more are asked for
 
 def read_collisions(source: Source, links: Collection[str] | None = None,
                     vertices: int = VERTICES) -> tuple[CollisionShape, ...]:
-    """The collision shapes of a URDF, a path, XML text or an open file, in its order; links: of these alone, those of a
-    model that is part of it, say.
+    """Return the collision shapes of a URDF, a path, XML text or an open file, in its order; links: of these alone,
+    those of a model that is part of it, say.
 
     Boxes, spheres, cylinders and capsules (length without the caps) are these. A mesh is the convex hull of its
     vertices, in its scale, which may mirror it, with at most so many vertices (contact/hulls.py). Meshes are found as
@@ -39,7 +39,7 @@ def read_collisions(source: Source, links: Collection[str] | None = None,
 
 def collisions_of(source: Source, links: Collection[str] | None = None,
                   vertices: int = VERTICES) -> tuple[tuple[CollisionShape, ...], list[str]]:
-    """The shapes of read_collisions, and the texts of its warnings."""
+    """Return the shapes of read_collisions, and the texts of its warnings."""
     whole("vertices", vertices, 4)
     path = path_of(source)
     try:
@@ -111,5 +111,5 @@ def _shape(geometry: Geometry, source: str | None, vertices: int) -> Shape:
 
 @lru_cache(maxsize=64)
 def _points(path: str, changed: int) -> np.ndarray:
-    """The vertices (N, 3) of all meshes of a file, which last changed then."""
+    """Return the vertices (N, 3) of all meshes of a file, which last changed then."""
     return np.concatenate([mesh.vertices for mesh in meshes_of(path)])

@@ -27,8 +27,8 @@ class Origin(NamedTuple):
 
 def describe_constraints(elements: Sequence[etree._Element], links: Mapping[str, Link], joints: Mapping[str, Joint],
                          notes: Notes) -> list[Constraint]:
-    """The constraints of elements whose form is right. Raises UrdfError for a link or joint that does not exist or does
-    not fit, for an axis that is missing or should be, and for a name that is given twice."""
+    """Return the constraints of elements whose form is right. Raises UrdfError for a link or joint that does not exist
+    or does not fit, for an axis that is missing or should be, and for a name that is given twice."""
     lines: dict[str, int] = {}
     found: list[Constraint] = []
     for element in elements:
@@ -44,7 +44,7 @@ def describe_constraints(elements: Sequence[etree._Element], links: Mapping[str,
 
 def in_use(constraints: Sequence[Constraint], branch: Branch, joints: Mapping[str, Joint], positions: Positions,
            notes: Notes) -> list[Constraint]:
-    """The constraints on a part of the tree, whose joints are as they were before some were locked at positions.
+    """Return the constraints on a part of the tree, whose joints are as they were before some were locked at positions.
 
     Of what base_link or tip_link cuts off, constraints are left out with a note. A locked joint is no member of a gear
     any more: its share moves to the offset."""
@@ -95,7 +95,7 @@ def _between_links(element, where, links, notes):
 
 
 def _axis_frame(element, where, notes):
-    """The pose (4, 4), in the frames that <link1> and <link2> place, of the one with z along the axis."""
+    """Return the pose (4, 4), in the frames that <link1> and <link2> place, of the one with z along the axis."""
     kind, axis, line = element.get("type"), element.find("axis"), element.sourceline
     if kind in WITHOUT_AXIS:
         if axis is not None:
@@ -132,7 +132,7 @@ def _numbers(element, attribute):
 
 
 def _without(gear, positions):
-    """The gear between the joints that are not locked; none if all are."""
+    """Return the gear between the joints that are not locked; none if all are."""
     free = {joint: ratio for joint, ratio in gear.ratios.items() if joint not in positions}
     offset = gear.offset - sum(ratio * positions[joint] for joint, ratio in gear.ratios.items() if joint not in free)
     if free:

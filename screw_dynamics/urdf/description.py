@@ -69,7 +69,7 @@ class Joint(NamedTuple):
 
 
 def with_z_along(normal: ArrayLike) -> np.ndarray:
-    """The pose of the frame with z along a unit vector that is turned the least."""
+    """Return the pose of the frame with z along a unit vector that is turned the least."""
     x, y, z = np.asarray(normal, dtype=float)
     C = np.eye(4)
     if z < -0.5:                                # from the frame that is turned by pi about x
@@ -105,7 +105,8 @@ def _by_name(parsed, elements, make, notes):
 
 
 def pose(origin: Any) -> np.ndarray:
-    """The (4, 4) pose of an <origin>: xyz, and roll, pitch, yaw about fixed axes, R = Rz(yaw) Ry(pitch) Rx(roll)."""
+    """Return the (4, 4) pose of an <origin>: xyz, and roll, pitch, yaw about fixed axes, R = Rz(yaw) Ry(pitch)
+    Rx(roll)."""
     C = np.eye(4)
     if origin is not None:
         (r, p, y), C[:3, 3] = origin.rpy or (0, 0, 0), origin.xyz or (0, 0, 0)
@@ -117,7 +118,7 @@ def pose(origin: Any) -> np.ndarray:
 
 
 def placed(origin: Any, owner: str, notes: Notes) -> np.ndarray:
-    """The pose (4, 4) of an origin, with a note if its angles must be degrees."""
+    """Return the pose (4, 4) of an origin, with a note if its angles must be degrees."""
     if origin is not None and max(map(abs, origin.rpy or (0,))) > LARGEST_TURN:
         notes.add("rpy of more than a turn, is it in degrees?", "{:g} {:g} {:g} in ".format(*origin.rpy) + owner)
     return pose(origin)
@@ -139,7 +140,7 @@ def _link(link, line, notes):
 
 
 def _principal_moments(link, line, notes):
-    """The eigenvalues of the rotational inertia, ascending; the physically impossible is refused, or noted.
+    """Return the eigenvalues of the rotational inertia, ascending; the physically impossible is refused, or noted.
 
     A negative moment about an axis is refused. A tensor made indefinite by its products of inertia, or one that breaks
     the triangle inequality, is noted only: published models of real robots have them (Romeo's torso, TIAGo's antennas,
@@ -168,8 +169,8 @@ def _joint(joint, line, notes):
 
 
 def axis_of(given: Any, name: str, where: str, line: int, notes: Notes) -> np.ndarray:
-    """The unit vector (3,) along an axis, along x if none is given. Raises UrdfError for one without direction, which
-    names `where` and the line; a note for one that is not of unit length."""
+    """Return the unit vector (3,) along an axis, along x if none is given. Raises UrdfError for one without direction,
+    which names `where` and the line; a note for one that is not of unit length."""
     axis = given or (1.0, 0.0, 0.0)
     length = hypot(*axis)
     if length < SHORTEST_AXIS:
@@ -180,7 +181,8 @@ def axis_of(given: Any, name: str, where: str, line: int, notes: Notes) -> np.nd
 
 
 def _limits(joint, notes):
-    """The limits, infinite where the file has none, or what exporters and people mean none by: 0, or lower > upper."""
+    """Return the limits, infinite where the file has none, or what exporters and people mean none by: 0, or lower >
+    upper."""
     limit, continuous = joint.limit, joint.type == "continuous"
     if limit is None:
         if not continuous:

@@ -26,8 +26,8 @@ TAG = "inertia"
 
 
 def exact_inertias(elements: Sequence[etree._Element], links: Mapping[str, Link]) -> dict[tuple[str, Body], np.ndarray]:
-    """The parameters (10,) of elements whose form is right, by the first link and all. Raises UrdfError for a link that
-    does not exist or is named twice, and for a body that is given twice."""
+    """Return the parameters (10,) of elements whose form is right, by the first link and all. Raises UrdfError for a
+    link that does not exist or is named twice, and for a body that is given twice."""
     found: dict[tuple[str, Body], np.ndarray] = {}
     for element in elements:
         names, line = [link.get("name") for link in element], element.sourceline
@@ -44,7 +44,8 @@ def exact_inertias(elements: Sequence[etree._Element], links: Mapping[str, Link]
 
 
 def bodies(model: Model) -> dict[int, tuple[str, ...]]:
-    """The links of each body that has some, -1 that of the root; the first is the one whose frame is the body's."""
+    """Return the links of each body that has some, -1 that of the root; the first is the one whose frame is the
+    body's."""
     found: dict[int, tuple[str, ...]] = {}
     for link, (body, _) in model.frames.items():
         found[int(body)] = (*found.get(int(body), ()), link)
@@ -52,7 +53,7 @@ def bodies(model: Model) -> dict[int, tuple[str, ...]]:
 
 
 def with_exact_inertias(model: Model, given: Mapping[tuple[str, Body], np.ndarray]) -> Model:
-    """The model with these parameters of bodies of the same links; a warning of those that differ by more than
+    """Return the model with these parameters of bodies of the same links; a warning of those that differ by more than
     rounding."""
     if not given:
         return model

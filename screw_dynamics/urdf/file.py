@@ -15,8 +15,8 @@ from .xacro_file import expand, is_xacro
 
 
 def read_urdf_file(location: str, xacro_args: Mapping[str, str] | None = None) -> str:
-    """The URDF text at a path, a file:// or a package://<package>/<path> address; *.xacro is run through xacro, with
-    {name: value} of the file's arguments.
+    """Return the URDF text at a path, a file:// or a package://<package>/<path> address; *.xacro is run through xacro,
+    with {name: value} of the file's arguments.
 
     Meshes that are named relative to the file are named by file:// addresses in the text, which is all that others get
     to see. Raises UrdfError naming the location when the package or file does not exist, xacro is not installed, or
@@ -34,7 +34,7 @@ def read_urdf_file(location: str, xacro_args: Mapping[str, str] | None = None) -
 
 
 def text_of(source: str | PathLike, xacro_args: Mapping[str, str] | None = None) -> str:
-    """The URDF text that a source is, or that `read_urdf_file` reads at the path that it is."""
+    """Return the URDF text that a source is, or that `read_urdf_file` reads at the path that it is."""
     path = path_of(source)
     if path is not None:
         return read_urdf_file(path, xacro_args)
@@ -43,7 +43,8 @@ def text_of(source: str | PathLike, xacro_args: Mapping[str, str] | None = None)
 
 
 def opened(source: Source, xacro_args: Mapping[str, str] | None = None) -> Source:
-    """A source, as it is; the path of a xacro file becomes the URDF text that it expands to, open under its name."""
+    """Return a source, as it is; the path of a xacro file becomes the URDF text that it expands to, open under its
+    name."""
     path = None if hasattr(source, "read") else path_of(source)
     if path is None or not is_xacro(path):
         _refuse(xacro_args, path or "the source")

@@ -18,7 +18,8 @@ LARGEST_PATH = 4096
 
 
 def resolve(location: str) -> str:
-    """The path that is meant by a path, which may begin with ~, or by a file:// or package://<package>/<path> address.
+    """Return the path that is meant by a path, which may begin with ~, or by a file:// or package://<package>/<path>
+    address.
 
     A package is share/<package> below a prefix of AMENT_PREFIX_PATH, as ROS 2 has them, or a folder of that name in
     ROS_PACKAGE_PATH. Raises UrdfError for a package that does not exist, and for addresses of other kinds."""
@@ -35,7 +36,7 @@ def resolve(location: str) -> str:
 
 
 def _share(package):
-    """The folder of a package: of several, that of the first prefix, which overlays the others."""
+    """Return the folder of a package: of several, that of the first prefix, which overlays the others."""
     ament, ros = (list(filter(None, os.environ.get(name, "").split(os.pathsep))) for name in _VARIABLES)
     folders = [os.path.join(prefix, "share", package) for prefix in ament]
     for folder in ros:      # of packages, or a package itself
@@ -51,7 +52,8 @@ def _share(package):
 
 
 def locate_beside(file: str, folder: Path | None) -> Path:
-    """The path of a mesh that a URDF in a folder names. Raises UrdfError if there is no such file. None: of a text.
+    """Return the path of a mesh that a URDF in a folder names. Raises UrdfError if there is no such file. None: of a
+    text.
 
     A package that no path variable names is looked for in the folders above the URDF, as it lies in a checkout."""
     try:
@@ -68,8 +70,9 @@ def locate_beside(file: str, folder: Path | None) -> Path:
 
 
 def with_located_meshes(text: str, path: Path) -> str:
-    """The text of a URDF at a path, in which meshes that are named relative to it are named by file:// addresses, so
-    that they are found from the text alone. What is found nowhere, or in a package of the path variables, stays."""
+    """Return the text of a URDF at a path, in which meshes that are named relative to it are named by file://
+    addresses, so that they are found from the text alone. What is found nowhere, or in a package of the path variables,
+    stays."""
     folder = Path(os.path.abspath(path)).parent
 
     def located(found):
@@ -85,7 +88,8 @@ def with_located_meshes(text: str, path: Path) -> str:
 
 
 def lost_meshes(text: str, path: Path, at: Path) -> list[str]:
-    """The meshes that the text of a URDF at a path names, which are found beside it, and would not be beside `at`."""
+    """Return the meshes that the text of a URDF at a path names, which are found beside it, and would not be beside
+    `at`."""
     lost = []
     for found in _MESH.finditer(text):
         name = unescape(found[2][1:-1])

@@ -21,7 +21,7 @@ Positions: TypeAlias = Mapping[str, ArrayLike]              # {joint: position}:
 
 
 def locked(joints: Mapping[str, Joint], positions: Positions, notes: Notes) -> dict[str, Joint]:
-    """The joints, of which those named are fixed at their positions (rad or m), with all that follow them.
+    """Return the joints, of which those named are fixed at their positions (rad or m), with all that follow them.
 
     Raises UrdfError for a joint that does not exist or has no position of its own, and for a position that is no
     number, or of a floating or planar joint no element of its group."""
@@ -39,7 +39,7 @@ def locked(joints: Mapping[str, Joint], positions: Positions, notes: Notes) -> d
 
 
 def held(joints: Mapping[str, Joint], positions: Positions) -> dict[str, float]:
-    """The positions of the joints of one degree of freedom that are locked, themselves or by the one that they
+    """Return the positions of the joints of one degree of freedom that are locked, themselves or by the one that they
     follow."""
     return _followed({name: q for name, q in _numbers(joints, positions).items() if not _leader(joints, name)}, joints)
 
@@ -87,13 +87,14 @@ def _position(joints, name, position):
 
 
 def _leader(joints, name):
-    """The joint that one follows, None where there is none: of a leader that does not exist, followers are free."""
+    """Return the joint that one follows, None where there is none: of a leader that does not exist, followers are
+    free."""
     mimic = joints[name].mimic
     return joints.get(mimic.joint) if mimic else None
 
 
 def _followed(held, joints):
-    """The positions of these joints, and of those that follow them through chains."""
+    """Return the positions of these joints, and of those that follow them through chains."""
     followers, held, leaders = defaultdict(list), dict(held), list(held)
     for joint in joints.values():
         if joint.mimic:
@@ -109,7 +110,7 @@ def _followed(held, joints):
 
 
 def _follows(joints, name, q, held):
-    """The UrdfError for a joint that cannot be locked by itself."""
+    """Return the UrdfError for a joint that cannot be locked by itself."""
     leader, m, o = joints[name].mimic
     if name in held:
         return UrdfError(f"lock: joint {quote(name)} follows {quote(leader)} to {held[name]:g}, not to {q:g}")

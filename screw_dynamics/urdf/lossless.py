@@ -14,7 +14,7 @@ INDENT = "  "
 
 
 def _quoted(value):
-    """The text of an attribute, in quotes."""
+    """Return the text of an attribute, in quotes."""
     from xml.sax.saxutils import quoteattr  # when something is written: it imports urllib and ssl
 
     return quoteattr(value)

@@ -12,14 +12,15 @@ LARGEST_FILE = 200e6        # bytes
 
 
 def locate(file: str, source: str | None) -> Path:
-    """The path of a mesh that a URDF (its path, address or text) names. Raises UrdfError if there is no such file."""
+    """Return the path of a mesh that a URDF (its path, address or text) names. Raises UrdfError if there is no such
+    file."""
     path = None if source is None else path_of(source)
     return locate_beside(file, None if path is None else Path(os.path.abspath(resolve(path))).parent)
 
 
 def meshes_of(path: str | Path) -> list[Any]:
-    """The trimesh.Trimesh of a file, in the file's frame, with faces and finite vertices. Raises ValueError with the
-    reason if it cannot be read, or contains none."""
+    """Return the trimesh.Trimesh of a file, in the file's frame, with faces and finite vertices. Raises ValueError with
+    the reason if it cannot be read, or contains none."""
     try:
         import trimesh
     except ImportError:

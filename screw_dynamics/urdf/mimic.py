@@ -10,7 +10,7 @@ from .tree import Tree
 
 
 def check_mimics(tree: Tree, joints: Sequence[Joint], notes: Notes) -> tuple[Joint, ...]:
-    """The joints; those that follow a joint that is not in the file are free, with a note.
+    """Return the joints; those that follow a joint that is not in the file are free, with a note.
 
     Raises UrdfError for a leader that is fixed or not among these joints, a loop of leaders, or a product out of
     range."""

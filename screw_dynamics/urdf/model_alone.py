@@ -23,8 +23,8 @@ _NO_LIMIT = {"velocity": "0", "effort": "0"}                # URDF must have a n
 
 
 def urdf_text(model: Model) -> str:
-    """The text. Raises ValueError naming the joint that no URDF can have: one with a pitch, one whose axis does not
-    pass through the origin of its link, a ball joint, a planar one whose frame is not that of its normal."""
+    """Return the text. Raises ValueError naming the joint that no URDF can have: one with a pitch, one whose axis does
+    not pass through the origin of its link, a ball joint, a planar one whose frame is not that of its normal."""
     inertias = {model.root: model.root_inertia} | {
         link: M for link, M, own in zip(model.body_names, model.inertias, model.is_link, strict=True) if own}
     parts = [_link(link, inertias.get(link, np.zeros((6, 6)))) for link in model.frames]
@@ -99,7 +99,7 @@ def _type_on_group(model, name, kind, where):
 
 
 def _single(model, name, X, where):
-    """The type of a joint of one degree of freedom, and what is in its element besides its place."""
+    """Return the type of a joint of one degree of freedom, and what is in its element besides its place."""
     turns, slides = X[:3].any(), np.abs(X[3:]).max() > ON_AXIS
     if turns and abs(X[:3] @ X[3:]) > ON_AXIS:
         raise ValueError(f"{where} is helical, of pitch {X[:3] @ X[3:]:g} m/rad, which no joint of a URDF is")

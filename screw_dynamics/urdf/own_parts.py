@@ -65,7 +65,7 @@ def own_parts(elements: Sequence[etree._Element], links: Mapping[str, Link], joi
 
 
 def coordinates_of_drives(elements: Iterable[etree._Element]) -> set[str]:
-    """The names of the coordinates that elements <drive> add, whatever else is in them."""
+    """Return the names of the coordinates that elements <drive> add, whatever else is in them."""
     return {x.name for element in elements if element.tag == "drive"
             for x in records.read(element, Drive).coordinates(element.get("joint"))}
 
@@ -99,7 +99,7 @@ def in_use(parts: OwnParts, joints: Collection[str], links: Collection[str], not
 
 
 def applied(model: Model, parts: OwnParts) -> Model:
-    """The model with what is on it. Raises UrdfError naming what does not fit."""
+    """Return the model with what is on it. Raises UrdfError naming what does not fit."""
     try:
         model = with_drives(model, parts.drives) if parts.drives else model
         model = _with_armature(model, parts.armature) if parts.armature else model
@@ -115,7 +115,8 @@ def applied(model: Model, parts: OwnParts) -> Model:
 
 
 def _with_armature(model, armature):
-    """The model with armature of coordinates; a warning of those that is not what their drives say but for rounding."""
+    """Return the model with armature of coordinates; a warning of those that is not what their drives say but for
+    rounding."""
     said: dict[str, float] = {}
     for joint, drive in model.drives.items():
         if not drive.carrier and not isinstance(drive.stiffness, Antagonistic):     # of these no drive has all numbers

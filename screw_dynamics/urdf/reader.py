@@ -91,7 +91,7 @@ def read_urdf(source: Source, base_link: str | None = None, tip_link: str | None
 
 def model_of(source: Source, base_link: str | None = None, tip_link: str | None = None,
              lock: Positions | None = None, apart: Sequence[str] = (), floating_base: bool = False) -> Model:
-    """The model of read_urdf, without a UrdfWarning: for those who show the model's `warnings` in their own way.
+    """Return the model of read_urdf, without a UrdfWarning: for those who show the model's `warnings` in their own way.
 
     apart: joints, fixed ones too, whose links can come apart: each has a free joint in series, in the child link's
     frame, of coordinates FREE + <joint> + _rx, _ry, _rz, _x, _y and _z. The efforts that keep these at 0 are the wrench
@@ -129,7 +129,7 @@ def _read(source, base_link, tip_link, lock, apart, floating_base):
 
 
 def _floating(branch):
-    """The branch with a floating joint above its root."""
+    """Return the branch with a floating joint above its root."""
     links = {branch.root, *(joint.child for joint in branch.joints)}
     if any(joint.name == FLOATING_BASE and joint.kind != "fixed" for joint in branch.joints):
         raise UrdfError(f"floating_base: a joint is already called {quote(FLOATING_BASE)}")

@@ -29,7 +29,7 @@ JOINT = Schema(required={"name": name_form, "factor": NUMBER}, strict=True)
 
 
 def tag(kind: type) -> str:
-    """The name of the element of a dataclass: nonlinear_spring of NonlinearSpring."""
+    """Return the name of the element of a dataclass: nonlinear_spring of NonlinearSpring."""
     return re.sub(r"(?<!^)(?=[A-Z])", "_", kind.__name__).lower()
 
 
@@ -62,8 +62,8 @@ def _field(given: Field, hint) -> _Field:
 
 @lru_cache(None)
 def schema_of(kind: type, keyed: bool = False) -> Schema:
-    """The form of the elements of a dataclass; keyed: they also have the attribute `joint`, as a drive has, whose key
-    that is."""
+    """Return the form of the elements of a dataclass; keyed: they also have the attribute `joint`, as a drive has,
+    whose key that is."""
     required: dict[str, Any] = {"joint": name_form} if keyed else {}
     optional: dict[str, Any] = {}
     elements: dict[str, Schema] = {}
@@ -79,8 +79,8 @@ def schema_of(kind: type, keyed: bool = False) -> Schema:
 
 
 def read(element: etree._Element, kind: type) -> Any:
-    """The dataclass that an element of the right form says. Raises UrdfError with the line for what it refuses, what is
-    missing, and what is given in two ways."""
+    """Return the dataclass that an element of the right form says. Raises UrdfError with the line for what it refuses,
+    what is missing, and what is given in two ways."""
     found: dict[str, Any] = {}
     for field in _fields_of(kind):
         ways: list[Any] = []
@@ -102,7 +102,7 @@ def read(element: etree._Element, kind: type) -> Any:
 
 
 def written(record: Any, **first: str) -> Element:
-    """The element of a dataclass, with further attributes before its own. Raises ValueError for a number that is
+    """Return the element of a dataclass, with further attributes before its own. Raises ValueError for a number that is
     infinite."""
     attributes, parts = dict(first), []
     kind: Any = type(record)

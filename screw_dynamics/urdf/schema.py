@@ -114,7 +114,7 @@ _OTHER_FORMATS = {"sdf": "SDF", "mujoco": "MJCF (MuJoCo), for from_mjcf", "COLLA
 
 
 def needed_part(root: etree._Element, notes: Notes) -> etree._Element:
-    """A new <robot> with the links and joints of `root`, and of these what dynamics needs."""
+    """Return a new <robot> with the links and joints of `root`, and of these what dynamics needs."""
     if tag_of(root) != "robot":
         other = _OTHER_FORMATS.get(tag_of(root) or "")
         raise fault(f"the root element is {quote(root.tag)}, not 'robot'" + (f": this is {other}" if other else ""),
@@ -130,7 +130,7 @@ def needed_part(root: etree._Element, notes: Notes) -> etree._Element:
 
 
 def tag_of(element: etree._Element) -> str | None:
-    """The element's name without a default namespace; None for one with a prefix, which is another format's."""
+    """Return the element's name without a default namespace; None for one with a prefix, which is another format's."""
     prefix, tag = element.prefix, element.tag
     if tag.startswith("{"):
         tag = tag.rpartition("}")[2]
@@ -142,7 +142,7 @@ def tag_of(element: etree._Element) -> str | None:
 
 
 def copied(element: etree._Element, form: Schema, where: str, owner: str | None, notes: Notes) -> etree._Element:
-    """The element without what `form` does not list; `where` and `owner` are its name in faults and in notes."""
+    """Return the element without what `form` does not list; `where` and `owner` are its name in faults and in notes."""
     form = form.kinds.get(element.get("type", ""), form)
     copy = etree.Element(tag_of(element))
     copy.sourceline = element.sourceline
@@ -171,7 +171,7 @@ def copied(element: etree._Element, form: Schema, where: str, owner: str | None,
 
 
 def copied_named(element: etree._Element, form: Schema, outer: str, notes: Notes) -> etree._Element:
-    """The copy of one of many elements, which go by their names."""
+    """Return the copy of one of many elements, which go by their names."""
     tag, name = tag_of(element), element.get("name")
     return copied(element, form, outer + (f"{tag} {quote(name)}" if name else f"<{tag}>"), name or tag, notes)
 

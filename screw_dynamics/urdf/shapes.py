@@ -36,7 +36,8 @@ class _Origin(NamedTuple):
 
 
 def elements(robot: etree._Element, kind: str) -> Iterator[tuple[str, etree._Element]]:
-    """The elements <visual> or <collision> of a robot, with the names of their links, in the order of the file."""
+    """Yield the elements <visual> or <collision> of a robot, with the names of their links, in the order of the
+    file."""
     for link in robot.iterfind("link"):
         for element in link.iterfind(kind):
             yield link.get("name", ""), element

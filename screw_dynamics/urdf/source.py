@@ -27,7 +27,7 @@ _ENCODINGS = {"utf-8", "ascii", "cp1252", "utf-16", "utf-16-le", "utf-16-be"} | 
 
 
 def path_of(source: Source) -> str | None:
-    """The path or address that a source is, or of the file that it has open; None if it is XML text.
+    """Return the path or address that a source is, or of the file that it has open; None if it is XML text.
 
     Bytes are text; a str is text if its first character, after white space and a byte order mark, is `<`."""
     if hasattr(source, "read"):
@@ -45,7 +45,7 @@ def path_of(source: Source) -> str | None:
 
 
 def read_source(source: Source) -> str:
-    """The text of a source: of the file, if it is a path."""
+    """Return the text of a source: of the file, if it is a path."""
     data: object = source
     if hasattr(source, "read"):
         data = source.read(LARGEST_SOURCE + 1)
@@ -90,7 +90,7 @@ def read_file(location: str) -> bytes:
 
 
 def decode(data: bytes) -> str:
-    """The text of bytes: by byte order mark, else by the XML declaration, else UTF-8."""
+    """Return the text of bytes: by byte order mark, else by the XML declaration, else UTF-8."""
     if len(data) > LARGEST_SOURCE:
         raise _too_large()
     encoding = _encoding(data)
@@ -102,7 +102,7 @@ def decode(data: bytes) -> str:
 
 
 def encoded(text: str, source: Source) -> bytes:
-    """A text in the encoding of the file that a source is, with its byte order mark, or in the one that the text
+    """Return a text in the encoding of the file that a source is, with its byte order mark, or in the one that the text
     declares; UTF-8 without either. UnicodeEncodeError for a letter that it does not have."""
     path = path_of(source)
     if path is None:
@@ -123,7 +123,7 @@ def _encoding(data):
 
 
 def _declared(data):
-    """The encoding that an XML declaration names, as it is written there and as Python has it."""
+    """Return the encoding that an XML declaration names, as it is written there and as Python has it."""
     declared = _DECLARED.match(data[:1000])
     if not declared:
         return "utf-8", "utf-8"

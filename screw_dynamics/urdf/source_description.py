@@ -34,12 +34,12 @@ class SourceDescription(NamedTuple):
     parts: OwnParts
 
     def own(self, link: str) -> np.ndarray:
-        """The inertia (6, 6) of a link about its origin."""
+        """Return the inertia (6, 6) of a link about its origin."""
         it = self.links[link]
         return inertial_parameters.formed(arrays.inertia_matrix(it.mass, it.com, it.rotational))
 
     def fixed(self, model: Model, links: tuple[str, ...]) -> list[np.ndarray]:
-        """The inertias (6, 6) of the links of a body but the first, in its frame."""
+        """Return the inertias (6, 6) of the links of a body but the first, in its frame."""
         return [inertial_parameters.moved(model.frames[link][1], self.own(link)) for link in links[1:]]
 
     def inertia(self, model: Model, links: tuple[str, ...]) -> np.ndarray:
@@ -50,7 +50,7 @@ class SourceDescription(NamedTuple):
         return M
 
     def parameters(self, model: Model, links: tuple[str, ...]) -> np.ndarray:
-        """The parameters (10,) of a body that carries no rotor, that a reader has."""
+        """Return the parameters (10,) of a body that carries no rotor, that a reader has."""
         summed = inertial_parameters.of_matrix(self.inertia(model, links))
         exact = self.parts.inertias.get((links[0], frozenset(links)))
         return exact if exact is not None and agree(exact, summed) else summed
@@ -64,7 +64,7 @@ class SourceDescription(NamedTuple):
         return found
 
     def model(self, base: Model) -> Model:
-        """The model that a reader has, of the joints and links of `base`, which has no drives."""
+        """Return the model that a reader has, of the joints and links of `base`, which has no drives."""
         inertias, root_inertia = base.inertias.copy(), base.root_inertia
         for body, links in bodies(base).items():
             M = self.inertia(base, links) if links[0] in self.links else np.zeros((6, 6))

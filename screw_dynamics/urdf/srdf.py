@@ -30,7 +30,7 @@ def ordered(a: str, b: str) -> tuple[str, str]:
 
 
 def read_srdf(source: Source, links: Collection[str]) -> Disabled:
-    """The Disabled of an SRDF, a path, XML text or an open file: of its elements <disable_collisions>,
+    """Return the Disabled of an SRDF, a path, XML text or an open file: of its elements <disable_collisions>,
     <disable_default_collisions> and <enable_collisions>; others are for planning. links: those of the robot.
 
     Raises UrdfError naming line, element and value: a link that does not exist, or is both of a pair, a missing

@@ -75,7 +75,7 @@ def transmissions(source: Source, xacro_args: Mapping[str, str] | None = None) -
 
 
 def _in_no_namespace(robot):
-    """The tree whose elements are not in the default namespace that it may have."""
+    """Return the tree whose elements are not in the default namespace that it may have."""
     for element in robot.iter():
         if element.prefix is None and isinstance(element.tag, str):
             element.tag = element.tag.rpartition("}")[2]
@@ -123,7 +123,7 @@ def _read(element, word, ros2) -> Transmission:
 
 
 def _ordered(element, tag, count, what):
-    """The parts of a transmission, by their roles: <tag>1, <tag>2, if there are two."""
+    """Return the parts of a transmission, by their roles: <tag>1, <tag>2, if there are two."""
     parts = element.findall(tag)
     if len(parts) != count:
         raise fault(f"{what} must have {count} <{tag}>, not {len(parts)}", element.sourceline)
@@ -141,7 +141,7 @@ def _ordered(element, tag, count, what):
 
 
 def _number(part, names, default, what) -> float:
-    """A number that a part has in an element of one of these names."""
+    """Return a number that a part has in an element of one of these names."""
     for name in names:
         if (found := part.find(name)) is not None:
             text = (found.text or "").strip()

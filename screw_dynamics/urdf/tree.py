@@ -31,7 +31,8 @@ class Tree:
         self._check_reach()
 
     def select(self, base_link: str | None = None, tip_link: str | None = None) -> Branch:
-        """The Branch from `base_link` (None: root) to `tip_link` and what is fixed on the way (None: to every leaf)."""
+        """Return the Branch from `base_link` (None: root) to `tip_link` and what is fixed on the way (None: to every
+        leaf)."""
         root = self.root if base_link is None else self._known("base_link", base_link)
         order = self._depth_first(root)
         if tip_link is None:
@@ -48,7 +49,7 @@ class Tree:
         return Branch(root, tuple(joints), tuple(cut))
 
     def mass_below(self, joint: Joint) -> float:
-        """The mass of the joint's child link and all below it, kg."""
+        """Return the mass of the joint's child link and all below it, kg."""
         return self.links[joint.child].mass + sum(self.links[j.child].mass for j in self._depth_first(joint.child))
 
     def _connect(self, joint):
@@ -92,7 +93,7 @@ class Tree:
         return link
 
     def _path(self, base, tip):
-        """The names of the joints from `base` to `tip`."""
+        """Return the names of the joints from `base` to `tip`."""
         path, link = set(), tip
         while link != base:
             if link not in self.above:

@@ -31,7 +31,8 @@ MOVED = 1e-9            # of poses and screws: more is another robot
 
 
 def written(model: Model, source: Source) -> tuple[str, list[str]]:
-    """The text of a model, which was read from a source or is another one of its links and joints, and what is odd.
+    """Return the text of a model, which was read from a source or is another one of its links and joints, and what is
+    odd.
 
     Raises ValueError naming what the source does not have, and what a URDF has no word for."""
     try:
@@ -64,7 +65,7 @@ def written(model: Model, source: Source) -> tuple[str, list[str]]:
 
 
 def _base(model, said, notes):
-    """The model without drives, and these, of whose friction as much is the joints' as is not theirs."""
+    """Return the model without drives, and these, of whose friction as much is the joints' as is not theirs."""
     base, drives = undriven(model), dict(model.drives)
     numbers = {name: getattr(base, name).copy() for name in (*FRICTION, "armature")}
     for joint, drive in drives.items():

@@ -13,7 +13,8 @@ def is_xacro(path: str) -> bool:
 
 
 def xacro_arguments(text: str) -> dict[str, str]:
-    """The arguments in a text of the form "name:=value name:='a value'", as xacro takes them on its command line.
+    """Return the arguments in a text of the form "name:=value name:='a value'", as xacro takes them on its command
+    line.
 
     Raises ValueError for one that has another form, or a name that is given twice."""
     found: dict[str, str] = {}
@@ -32,8 +33,8 @@ def xacro_arguments(text: str) -> dict[str, str]:
 
 
 def expand(path: str, arguments: Mapping[str, str] | None = None) -> str:
-    """The URDF text of a xacro file with {name: value} of its arguments. UrdfError, which names the file, when xacro is
-    not installed or refuses the file, and for an argument that the file does not have."""
+    """Return the URDF text of a xacro file with {name: value} of its arguments. UrdfError, which names the file, when
+    xacro is not installed or refuses the file, and for an argument that the file does not have."""
     try:
         import xacro
     except ImportError:

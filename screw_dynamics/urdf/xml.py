@@ -17,7 +17,7 @@ _DECLARATION = re.compile(r"[ \t\r\n]*<\?xml[ \t\r\n][^>]*\?>")
 
 
 def parse_xml(text: str) -> etree._Element:
-    """The root element of XML text. Raises UrdfError with the line if it is not well-formed, or not safe."""
+    """Return the root element of XML text. Raises UrdfError with the line if it is not well-formed, or not safe."""
     if not text.strip():
         raise UrdfError("the URDF is empty")
     # The text is decoded: without its declaration, white space may come first. Lines keep their number.

@@ -35,7 +35,7 @@ class Axis(NamedTuple):
 
 
 def axis_of(X: np.ndarray) -> Axis:
-    """The Axis of a screw X (6,), angular part first: p = w x v / w^2, h = w v / w^2."""
+    """Return the Axis of a screw X (6,), angular part first: p = w x v / w^2, h = w v / w^2."""
     w, v = X[:3], X[3:]
     if not w.any():
         return Axis(np.zeros(3), v / np.linalg.norm(v), np.inf)
@@ -43,7 +43,7 @@ def axis_of(X: np.ndarray) -> Axis:
 
 
 def along(direction: np.ndarray, point: np.ndarray) -> np.ndarray:
-    """A pose (4, 4) whose z axis has a direction (3,), at a point (3,)."""
+    """Return a pose (4, 4) whose z axis has a direction (3,), at a point (3,)."""
     C = np.eye(4)
     other = np.eye(3)[np.argmin(np.abs(direction))]
     x = np.cross(other, direction)
@@ -54,7 +54,7 @@ def along(direction: np.ndarray, point: np.ndarray) -> np.ndarray:
 
 
 def inertia_box(matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The sides (3,) and the pose (4, 4) of the homogeneous box with the inertia (6, 6) of a body.
+    """Return the sides (3,) and the pose (4, 4) of the homogeneous box with the inertia (6, 6) of a body.
 
     From the principal moments I of a box of mass m with sides a: a_1^2 = 6 (I_2 + I_3 - I_1) / m. Where the moments
     are such that no rigid body can have them, or there is no mass, sides are SMALLEST_SIDE."""
@@ -71,7 +71,8 @@ def inertia_box(matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 # ------------------------------------------------------------------------------------------------- meshes
 def screw_mesh(kind: str, size: float) -> Mesh:
-    """An arrow along z for a joint: with a ring if it turns, square with two heads if it slides, a helix for both.
+    """Return an arrow along z for a joint: with a ring if it turns, square with two heads if it slides, a helix for
+    both.
 
     What tells them apart is near the head, which sticks out of the link."""
     r = 0.022 * size
@@ -87,13 +88,13 @@ def screw_mesh(kind: str, size: float) -> Mesh:
 
 
 def arrow_mesh(size: float) -> Mesh:
-    """A stout arrow along z from the origin, to be scaled to what it shows."""
+    """Return a stout arrow along z from the origin, to be scaled to what it shows."""
     profile = (0.0, 1.0), (0.13, 0.62), (0.055, 0.62), (0.055, 0.0), (0.0, 0.0)
     return revolved([(r * size, z * size) for r, z in profile])
 
 
 def box_mesh(sides: np.ndarray) -> Mesh:
-    """A box about the origin, its corners not shared, so that its sides are flat."""
+    """Return a box about the origin, its corners not shared, so that its sides are flat."""
     faces = []
     for axis in range(3):
         for sign in (-1.0, 1.0):
@@ -104,19 +105,19 @@ def box_mesh(sides: np.ndarray) -> Mesh:
 
 
 def cylinder_mesh(radius: float, length: float) -> Mesh:
-    """A cylinder along z about the origin."""
+    """Return a cylinder along z about the origin."""
     half = length / 2.0
     return revolved([(0.0, half), (radius, half), (radius, -half), (0.0, -half)], sides=40)
 
 
 def sphere_mesh(radius: float) -> Mesh:
-    """A sphere about the origin."""
+    """Return a sphere about the origin."""
     angle = np.linspace(0.0, np.pi, 19)
     return revolved([(radius * np.sin(a), radius * np.cos(a)) for a in angle], sides=32, sharp=False)
 
 
 def revolved(profile: list[tuple[float, float]], sides: int = 20, sharp: bool = True) -> Mesh:
-    """The surface that a polygon of points (radius, z), from the top down, leaves when it turns about z.
+    """Return the surface that a polygon of points (radius, z), from the top down, leaves when it turns about z.
 
     sharp: each edge of the profile has vertices of its own, so that it is seen as an edge."""
     rings = np.array(profile)
@@ -131,7 +132,7 @@ def revolved(profile: list[tuple[float, float]], sides: int = 20, sharp: bool = 
 
 
 def tube(path: np.ndarray, normals: np.ndarray, radius: float, sides: int = 10) -> Mesh:
-    """A tube around the points (k, 3) of a curve about z, `normals` (k, 3) pointing away from z."""
+    """Return a tube around the points (k, 3) of a curve about z, `normals` (k, 3) pointing away from z."""
     angle = np.linspace(0.0, 2 * np.pi, sides + 1)
     around = np.cos(angle)[:, None] * normals[:, None] + np.sin(angle)[:, None] * np.eye(3)[2]
     return _grid_mesh(path[:, None] + radius * around, skip=1)
@@ -171,7 +172,8 @@ def way_out(mesh: Mesh, point: np.ndarray, direction: np.ndarray) -> float:
 
 # ------------------------------------------------------------------------------------------------- of a model
 def centers(model: Model) -> tuple[np.ndarray, np.ndarray]:
-    """The masses (b,) and centers of mass (b, 3), in body frames, of the bodies; the frame's origin for no mass."""
+    """Return the masses (b,) and centers of mass (b, 3), in body frames, of the bodies; the frame's origin for no
+    mass."""
     inertias = [arrays.inertia(M) for M in model.inertias]
     masses = np.array([M.mass for M in inertias])
     moments = np.array([M.moment for M in inertias]).reshape(-1, 3)

@@ -54,8 +54,8 @@ def report(model: Model, name: str = "robot") -> str:
 
 
 def _tree(model: Model) -> Iterator[str]:
-    """The bodies depth-first, as they are ordered: |- where the tree branches, and -> down a chain, which keeps its
-    column."""
+    """Yield the bodies depth-first, as they are ordered: |- where the tree branches, and -> down a chain, which keeps
+    its column."""
     merged, branches, indents = defaultdict(list), Counter(model.parents.tolist()), {-1: 0}
     kinds, moving = [model.kind_of(joint) for joint in model.body_joints], _moving(model)
     for link, (body, _) in model.frames.items():
@@ -73,7 +73,7 @@ def _tree(model: Model) -> Iterator[str]:
 
 
 def _moving(model: Model) -> list[int]:
-    """The bodies, by index, that are links: of those of a Lie-group joint the last."""
+    """Return the bodies, by index, that are links: of those of a Lie-group joint the last."""
     joints = model.body_joints
     return [i for i, joint in enumerate(joints) if joint not in joints[i + 1:i + 2]]
 
@@ -146,7 +146,7 @@ def _number(x: float) -> str:
 
 
 def _short(name: str, width: int) -> str:
-    """A name in so many columns: the end tells names apart as well as the beginning."""
+    """Return a name in so many columns: the end tells names apart as well as the beginning."""
     if len(name) <= width:
         return name
     end = (width - 2) // 2

@@ -24,7 +24,7 @@ class Part(NamedTuple):
 
 
 def parts_of(shape: Shape, find: Callable[[str], Path]) -> list[Part]:
-    """The parts of a shape; ValueError says why there are none. find: from the name of a mesh to its path."""
+    """Return the parts of a shape; ValueError says why there are none. find: from the name of a mesh to its path."""
     if shape.kind == "mesh":
         return [Part(Mesh(mesh.vertices * shape.size, mesh.faces), shape.color or color)
                 for mesh, color in _file(str(find(shape.file)))]
@@ -35,7 +35,7 @@ def parts_of(shape: Shape, find: Callable[[str], Path]) -> list[Part]:
 
 @lru_cache(maxsize=256)
 def _file(path: str) -> list[Part]:
-    """The parts of a file, a few for each material. Raises ValueError with the reason if it cannot be read."""
+    """Return the parts of a file, a few for each material. Raises ValueError with the reason if it cannot be read."""
     return [_part(mesh, color) for color, mesh in _by_color(meshes_of(path)).items()]
 
 
@@ -50,7 +50,7 @@ def _by_color(meshes):
 
 
 def _color(mesh):
-    """The mean color of a mesh; gray for the default that trimesh gives."""
+    """Return the mean color of a mesh; gray for the default that trimesh gives."""
     visual = mesh.visual
     if visual.kind is None or not getattr(visual, "defined", True):
         return GRAY

@@ -250,8 +250,8 @@ class View:
             change(*values)
 
     def _slider(self, k: int) -> Any:
-        """The slider of a joint: within its limits, a turn where there are none, or a meter to both sides. Joints on
-        groups have none."""
+        """Return the slider of a joint: within its limits, a turn where there are none, or a meter to both sides.
+        Joints on groups have none."""
         model, name = self.robot.model, self._slid[k]
         q, velocity = float(self.q[model.q_slices[name].start]), model.v_slices[name].start
         reach = 1.0 if model.kind_of(name) == "prismatic" else np.pi

@@ -135,7 +135,7 @@ class Scene:
             _move(frames, self._poses(positions))
 
     def _poses(self, q):
-        """The poses (1 + b, 4, 4) of the root and the bodies."""
+        """Return the poses (1 + b, 4, 4) of the root and the bodies."""
         return np.concatenate([np.eye(4)[None], self._robot.body_poses(np.asarray(q, dtype=float))])
 
     # --------------------------------------------------------------------------------------------- shapes
@@ -201,7 +201,7 @@ class Scene:
                 self._opacities.append((handle, opacity))
 
     def _corners(self, bodies) -> tuple[np.ndarray, np.ndarray]:
-        """The corners (3,), (3,) of all shapes and frames."""
+        """Return the corners (3,), (3,) of all shapes and frames."""
         points = [bodies[:, :3, 3]]
         for slot, C, part in self._drawn["visual"]:
             corners = np.array(np.meshgrid(*np.stack([part.mesh.vertices.min(0), part.mesh.vertices.max(0)]).T))
@@ -278,8 +278,8 @@ def _move(handles, C):
 
 
 def quaternion(R: np.ndarray) -> np.ndarray:
-    """The unit quaternions (..., 4) (w, x, y, z) of rotation matrices (..., 3, 3): the column of 4 q q' whose diagonal
-    entry is the largest."""
+    """Return the unit quaternions (..., 4) (w, x, y, z) of rotation matrices (..., 3, 3): the column of 4 q q' whose
+    diagonal entry is the largest."""
     a, b, c, d, e, f, g, h, i = np.moveaxis(R.reshape(*R.shape[:-2], 9), -1, 0)
     outer = np.array([[1 + a + e + i, h - f, c - g, d - b], [h - f, 1 + a - e - i, d + b, c + g],
                       [c - g, d + b, 1 - a + e - i, h + f], [d - b, c + g, h + f, 1 - a - e + i]])

@@ -24,9 +24,9 @@ _STARTING = threading.Lock()    # one server at a time
 
 
 def start(host: str, port: int, title: str) -> Any:
-    """A ViserServer at the first free port from `port` on. Raises ImportError without viser. Raises RuntimeError with
-    one that does not take what refuses other pages. Raises ValueError for a host that is not this machine, and what is
-    no port."""
+    """Return a ViserServer at the first free port from `port` on. Raises ImportError without viser. Raises RuntimeError
+    with one that does not take what refuses other pages. Raises ValueError for a host that is not this machine, and
+    what is no port."""
     _check_address(host, port)
     try:
         import viser

@@ -37,7 +37,7 @@ class Shapes(NamedTuple):
 
 
 def read_shapes(source: str) -> Shapes:
-    """The shapes in a URDF, given as text, path or address. Raises UrdfError if it cannot be read at all."""
+    """Return the shapes in a URDF, given as text, path or address. Raises UrdfError if it cannot be read at all."""
     robot = parse_xml(read_source(source))
     notes: list[str] = []
     colors = {material.get("name", ""): color for material in robot.iterfind("material")
@@ -70,7 +70,7 @@ def _shape(link: str, element: etree._Element, colors: Mapping[str, Any]) -> Sha
 
 
 def _color(material, colors):
-    """The color that a material has, or that its name has at the top of the file."""
+    """Return the color that a material has, or that its name has at the top of the file."""
     color = material.find("color")
     if color is None:
         return colors.get(material.get("name", ""))

@@ -29,8 +29,8 @@ DEEP = 13       # joints on the way to a body, on average, from which articulate
 
 
 def forward_dynamics_derivatives(parents: Sequence[int], shares_coordinates: bool) -> Entry:
-    """The entry for a model: by the mass matrix where joints share coordinates, else by what is faster for its depth.
-    parents: of its bodies, -1 for the root."""
+    """Return the entry for a model: by the mass matrix where joints share coordinates, else by what is faster for its
+    depth. parents: of its bodies, -1 for the root."""
     depths: list[int] = []
     for parent in parents:
         depths.append(1 + (depths[parent] if parent >= 0 else 0))

@@ -39,8 +39,8 @@ BY_BODIES = Solver(factorize_bodies, substitute_bodies)
 
 
 def by_solver(prescribe: Callable, solver: Solver) -> Callable:
-    """The algorithm for accelerations of which prescribe(links, body) makes those of coordinates. Its third input is
-    tau."""
+    """Return the algorithm for accelerations of which prescribe(links, body) makes those of coordinates. Its third
+    input is tau."""
     factorize, substitute = solver
 
     @kernel

@@ -36,7 +36,7 @@ class Blocks(NamedTuple):
 
 @kernel
 def gyration_form(M: Inertia, J: Twist, P: Wrench, x: Twist) -> Wrench:
-    """The linear form z -> J . 2 G x, G the gyration of M for the twist z; P = M J."""
+    """Return the linear form z -> J . 2 G x, G the gyration of M for the twist z; P = M J."""
     return ad_dual(J, M @ x) - M @ ad(x, J) + ad_dual(x, P)
 
 

@@ -23,7 +23,7 @@ GOAL = 12               # numbers of a pose: its first three rows
 
 @kernel
 def twist_at(x: list, k: int) -> Twist:
-    """The twist whose six numbers begin at x[k]."""
+    """Return the twist whose six numbers begin at x[k]."""
     return Twist(Vec3(x[k], x[k + 1], x[k + 2]), Vec3(x[k + 3], x[k + 4], x[k + 5]))
 
 
@@ -50,7 +50,7 @@ def rate(R: Rotation, xi: Vec3, c: Scalar, V: Twist) -> Twist:
 
 @kernel
 def pose_at(x: list, k: int) -> Pose:
-    """The pose whose first three rows, four numbers each, begin at x[k]."""
+    """Return the pose whose first three rows, four numbers each, begin at x[k]."""
     return Pose(Rotation(Vec3(x[k], x[k + 1], x[k + 2]), Vec3(x[k + 4], x[k + 5], x[k + 6]),
                          Vec3(x[k + 8], x[k + 9], x[k + 10])), Vec3(x[k + 3], x[k + 7], x[k + 11]))
 

@@ -69,7 +69,7 @@ class Places(NamedTuple):
 
 @kernel
 def sizes_of(search: Search) -> Sizes:
-    """The Sizes of a search."""
+    """Return the Sizes of a search."""
     T = len(search.tasks)
     return Sizes(6 * T, len(search.places), search.q0.shape[1], GOAL * T)
 

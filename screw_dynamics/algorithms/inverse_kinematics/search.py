@@ -290,5 +290,5 @@ def form(lanes: bool, on_groups: bool = False) -> Form:
 
 @cache
 def entry_point(lanes: bool, on_groups: bool) -> Callable:
-    """The compiled form of a search."""
+    """Return the compiled form of a search."""
     return function(form(lanes, on_groups))

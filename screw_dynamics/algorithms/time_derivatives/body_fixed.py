@@ -30,7 +30,7 @@ class NewtonEulerDerivatives(NamedTuple):
 
 
 def recursion(second: bool) -> Callable:
-    """The algorithm for tau and tau', and tau'' if `second`."""
+    """Return the algorithm for tau and tau', and tau'' if `second`."""
     @kernel
     def inverse_dynamics_time_derivatives(links, body, tau):
         """[MD] (66), (67), and their derivatives, for which X_i is constant and A = Ad_C^-1 has A' = -ad_(X q') A. The

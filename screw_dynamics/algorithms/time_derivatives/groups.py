@@ -23,8 +23,8 @@ def products(X: list, body: Any, order: int, first: int, last: int) -> Twist:
 
 
 def inverse_on_groups(algorithm: Callable, second: bool) -> Callable:
-    """The algorithm, for velocities of Lie-group joints: theta'', theta''' and, for the second derivative, theta''''
-    in place of V', V'' and V'''."""
+    """Return the algorithm, for velocities of Lie-group joints: theta'', theta''' and, for the second derivative,
+    theta'''' in place of V', V'' and V'''."""
     @kernel
     def on_groups(links, body, out):
         X, q, first = links.X, body.q, 1

@@ -52,7 +52,7 @@ def resolved(R: Rotation, Theta: Symmetric3, x: Vec3) -> Vec3:
 
 
 def motion(second: bool) -> Callable:
-    """The function that fills the columns of body i that describe its motion, from the parent's; [MD] (75)."""
+    """Return the function that fills the columns of body i that describe its motion, from the parent's; [MD] (75)."""
     @kernel
     def move(links, body, i):
         p, X, o = links.parent[i], links.X[i], zero(Vec3, body.q[0])
@@ -82,7 +82,8 @@ def motion(second: bool) -> Callable:
 
 
 def own_wrench(second: bool) -> Callable:
-    """The function that fills the columns of the wrench of body i with what its own motion requires; [MD] (54), (55).
+    """Return the function that fills the columns of the wrench of body i with what its own motion requires; [MD] (54),
+    (55).
 
     h is the body's first moment, L its angular momentum about its origin, and T the inertia there, for which (T x)' = T
     (x' - w x x) + w x T x."""
@@ -114,7 +115,7 @@ def own_wrench(second: bool) -> Callable:
 
 
 def recursion(second: bool) -> Callable:
-    """The algorithm for tau and tau', and tau'' if `second`."""
+    """Return the algorithm for tau and tau', and tau'' if `second`."""
     move, load = motion(second), own_wrench(second)
 
     @kernel

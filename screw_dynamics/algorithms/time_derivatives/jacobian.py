@@ -17,7 +17,8 @@ relative_rates = against_reference(1)
 
 @kernel
 def represent_second_rate(representation: int, C: Pose, V: Twist, Vd: Twist, X: Twist, Xd: Twist, Xdd: Twist) -> Twist:
-    """The second time derivative of represent(representation, C, X), the body-fixed twist of the frame being V."""
+    """Return the second time derivative of represent(representation, C, X), the body-fixed twist of the frame being
+    V."""
     rate = Xd + turning(representation, V, X)
     second = Xdd + turning(representation, Vd, X) + turning(representation, V, Xd) + turning(representation, V, rate)
     return represent(representation, C, second)

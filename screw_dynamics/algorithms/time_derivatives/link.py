@@ -25,7 +25,7 @@ class Rates(NamedTuple):
 
 
 def against_carrier(order: int) -> Callable:
-    """The function for Rates, up to this order, of a frame of body i against the body `meet` that carries it."""
+    """Return the function for Rates, up to this order, of a frame of body i against the body `meet` that carries it."""
     @kernel
     def rates(links, body, i, meet):
         o = zero(Twist, body.q[0])
@@ -49,8 +49,8 @@ def against_carrier(order: int) -> Callable:
 
 
 def against_reference(order: int) -> Callable:
-    """The function for the pose H of a frame in the reference frame, the body where their branches meet, and the Rates,
-    up to this order, of the frame relative to the reference. Fills body.J."""
+    """Return the function for the pose H of a frame in the reference frame, the body where their branches meet, and the
+    Rates, up to this order, of the frame relative to the reference. Fills body.J."""
     rates = against_carrier(order)
 
     @kernel
@@ -88,7 +88,7 @@ def turning(representation: int, V: Twist, X: Twist) -> Twist:
 
 
 def link_derivative(order: int) -> Callable:
-    """The algorithm for the derivative of this order of the twist of a frame relative to a reference frame."""
+    """Return the algorithm for the derivative of this order of the twist of a frame relative to a reference frame."""
     relative_rates = against_reference(order)
 
     @kernel

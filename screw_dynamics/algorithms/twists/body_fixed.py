@@ -28,5 +28,5 @@ def moved(body: Twists, p: int, i: int, V: Twist) -> Twist:
 
 @kernel
 def seen(frames: Frame, target: Target, body: Twists, i: int, V: Twist) -> Twist:
-    """The twist of the body's own frame; (20)."""
+    """Return the twist of the body's own frame; (20)."""
     return Ad_inv(frames.C[i], V)

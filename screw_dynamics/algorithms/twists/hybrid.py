@@ -17,7 +17,7 @@ def place(links: Link, body: Twists, i: int) -> None:
 
 @kernel
 def screw(links: Link, body: Twists, i: int) -> Twist:
-    """The screw X_i, resolved in the world; (38)."""
+    """Return the screw X_i, resolved in the world; (38)."""
     return Twist(body.R[i] @ links.X[i].angular, body.R[i] @ links.X[i].linear)
 
 
@@ -29,6 +29,6 @@ def moved(body: Twists, p: int, i: int, V: Twist) -> Twist:
 
 @kernel
 def seen(frames: Frame, target: Target, body: Twists, i: int, V: Twist) -> Twist:
-    """The twist of the body's own frame, resolved in that of the root."""
+    """Return the twist of the body's own frame, resolved in that of the root."""
     R, V = frames.C[target.reference].R, shifted_twist(body.R[i] @ frames.C[i].p, V)
     return Twist(V.angular @ R, V.linear @ R)

@@ -26,7 +26,7 @@ def screw(links: Link, body: Twists, i: int) -> Twist:
 
 @kernel
 def moved_twist(C: Pose, R: Rotation, V: Twist) -> Twist:
-    """The mixed twist of a parent of orientation R, as that of a frame fixed to it at the relative pose C.
+    """Return the mixed twist of a parent of orientation R, as that of a frame fixed to it at the relative pose C.
 
     The matrix of (51) and (52) with R_(i-1), not R_i as printed: the parent's angular velocity is in its own frame."""
     return Twist(V.angular @ C.R, V.linear + R @ cross(V.angular, C.p))
@@ -40,6 +40,6 @@ def moved(body: Twists, p: int, i: int, V: Twist) -> Twist:
 
 @kernel
 def seen(frames: Frame, target: Target, body: Twists, i: int, V: Twist) -> Twist:
-    """The twist of the body's own frame, the linear part resolved in that of the root."""
+    """Return the twist of the body's own frame, the linear part resolved in that of the root."""
     V = moved_twist(frames.C[i], body.R[i], V)
     return Twist(V.angular, V.linear @ frames.C[target.reference].R)

@@ -24,7 +24,8 @@ class Twists(NamedTuple):
 
 
 def recursions(name: str, place: Callable, screw: Callable, moved: Callable, seen: Callable) -> tuple[Entry, Entry]:
-    """The entry points for twists and for Jacobians of all bodies relative to a frame of the root, in a representation.
+    """Return the entry points for twists and for Jacobians of all bodies relative to a frame of the root, in a
+    representation.
 
     name: of the representation. place(links, body, i): fill the columns C, R and r that it needs of body i.
     screw(links, body, i): the joint screw. moved(body, p, i, V): the twist V of the parent p as one of body i.

@@ -28,5 +28,5 @@ def moved(body: Twists, p: int, i: int, V: Twist) -> Twist:
 
 @kernel
 def seen(frames: Frame, target: Target, body: Twists, i: int, V: Twist) -> Twist:
-    """The twist about and in the frame of the root; (35)."""
+    """Return the twist about and in the frame of the root; (35)."""
     return Ad_inv(frames.C[target.reference], V)

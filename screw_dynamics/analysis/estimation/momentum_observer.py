@@ -141,7 +141,7 @@ class MomentumObserver:
         return self.torque
 
     def _motion(self, q, qd, tau):
-        """The momentum p, and its rate under the measured efforts and the model alone."""
+        """Return the momentum p, and its rate under the measured efforts and the model alone."""
         robot = self._robot
         rate = tau + qd @ robot.coriolis_matrix(q, qd) - robot.gravity_torque(q)
         return robot.mass_matrix(q) @ qd, rate - smooth_friction(robot, qd) if self.friction else rate

@@ -164,7 +164,7 @@ class Equations(NamedTuple):
 
 
 def _moving(robot, link):
-    """The velocities, by index, that move a link."""
+    """Return the velocities, by index, that move a link."""
     q = robot.integrate(robot.neutral(), np.random.default_rng(0).uniform(-1.0, 1.0, robot.n))
     joints = np.flatnonzero(np.abs(robot.jacobian(q, link)).max(axis=0) > 0.0)
     if not len(joints):
@@ -235,7 +235,8 @@ def _solve(equations: Equations, noise: np.ndarray, samples: int, tau: np.ndarra
 
 
 def _weighted(equations, noise, weight, scale, smallest):
-    """The solution x and the standard deviations (10,) of phi, for a weight, 1 / variance, of each joint's equations.
+    """Return the solution x and the standard deviations (10,) of phi, for a weight, 1 / variance, of each joint's
+    equations.
 
     The expected product of errors that noise of the accelerations makes in Y and b is taken off the normal equations.
     Directions of phi / scale with less than the `smallest` information are given up; they count with an uncertainty of

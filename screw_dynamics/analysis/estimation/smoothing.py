@@ -44,7 +44,7 @@ class Piece(NamedTuple):
         return np.where(low * high > 0.0, np.minimum(np.abs(low), np.abs(high)), 0.0)
 
     def smooth(self, x: np.ndarray) -> np.ndarray:
-        """A signal (k, ...), smoothed as q is, at `kept`."""
+        """Return a signal (k, ...), smoothed as q is, at `kept`."""
         return scipy.signal.savgol_filter(x, self.points, self.degree, axis=0, mode="nearest")[self.kept]
 
 
@@ -57,7 +57,7 @@ def check_efforts(model: Model, tau: np.ndarray) -> None:
 
 def motion_pieces(robot: Robot, t: np.ndarray, q: np.ndarray, tau: np.ndarray, window: float, degree: int = DEGREE,
                   forces: Sequence[Element] = (), breaks: Sequence[int] = ()) -> list[Piece]:
-    """The pieces of a robot's recording, in velocities; to the efforts those of force elements are added.
+    """Return the pieces of a robot's recording, in velocities; to the efforts those of force elements are added.
 
     breaks: rows before which a piece ends. Raises ValueError if there is none, or an element does not fit the robot."""
     total, q = robot.total_force(forces), configuration_space.continuous(robot.model, robot.normalize(q))
@@ -71,7 +71,7 @@ def motion_pieces(robot: Robot, t: np.ndarray, q: np.ndarray, tau: np.ndarray, w
 
 def pieces(t: np.ndarray, q: np.ndarray, tau: np.ndarray, window: float, degree: int = DEGREE,
            breaks: Sequence[int] = ()) -> Iterator[Piece]:
-    """The uninterrupted pieces of a recording t (m,), q (m, nq) and tau (m, n): time runs forward, gaps are below
+    """Yield the uninterrupted pieces of a recording t (m,), q (m, nq) and tau (m, n): time runs forward, gaps are below
     window / 2, and none goes on over one of `breaks`.
 
     Samples are interpolated to a uniform step, the median of those of t, of each signal those that are `fresh`; a piece
@@ -109,7 +109,7 @@ def fresh(t: np.ndarray, x: np.ndarray, longest: float) -> np.ndarray:
 
 
 def _resolution(steps):
-    """The step of which most steps are multiples; 0 if there is none."""
+    """Return the step of which most steps are multiples; 0 if there is none."""
     if not len(steps):
         return 0.0
     multiples = steps / steps.min()
@@ -133,8 +133,8 @@ def _piece(t, q, tau, step, points, degree, longest):
 
 
 def in_velocities(model: Model, piece: Piece) -> Piece:
-    """The piece with velocities and accelerations (k, n) in place of the derivatives of q; noise of quaternions and
-    positions, which turn with the joint, counts as the same in all directions."""
+    """Return the piece with velocities and accelerations (k, n) in place of the derivatives of q; noise of quaternions
+    and positions, which turn with the joint, counts as the same in all directions."""
     qd, qdd = configuration_space.velocities(model, piece.q, piece.qd, piece.qdd)
     noise, numbers = np.empty(model.n), piece.acceleration_noise
     for kind, of, rates in zip(model.joint_kinds, model.q_slices.values(), model.v_slices.values(), strict=True):
@@ -146,8 +146,8 @@ def in_velocities(model: Model, piece: Piece) -> Piece:
 
 
 def autocovariances(rest: np.ndarray, valid: np.ndarray, lags: int) -> np.ndarray:
-    """The sums (n, lags) of the products of residuals (k, n) that lie 0, 1, ... samples apart, of those that are valid;
-    0 from a quarter of their number on, and where there are few. Those of several recordings add up."""
+    """Return the sums (n, lags) of the products of residuals (k, n) that lie 0, 1, ... samples apart, of those that are
+    valid; 0 from a quarter of their number on, and where there are few. Those of several recordings add up."""
     found = np.zeros((rest.shape[1], lags))
     for j in range(len(found)):
         r = rest[valid[:, j], j]

@@ -32,7 +32,7 @@ class BaseFit(NamedTuple):
 
 
 def of_equations(rows: Equations, unknowns: Unknowns, samples: int) -> Evidence:
-    """The evidence of the equations of one recording."""
+    """Return the evidence of the equations of one recording."""
     stacked = np.concatenate([rows.Y, rows.S, rows.b[..., None]], axis=2).swapaxes(0, 1)
     n, P = len(stacked), len(unknowns.names)
     largest = float(np.abs(rows.b).max(initial=0.0))
@@ -50,7 +50,7 @@ def of_equations(rows: Equations, unknowns: Unknowns, samples: int) -> Evidence:
 
 
 def base_fit(found: Evidence, unknowns: Unknowns) -> BaseFit:
-    """The base parameters that evidence shows, and how well.
+    """Return the base parameters that evidence shows, and how well.
 
     Weighted least squares, three times: weights come from the solution before. Of residuals that are correlated in time
     as many count as say something of their own. What noise of positions adds to the normal equations, by which inertias
@@ -84,7 +84,7 @@ def base_fit(found: Evidence, unknowns: Unknowns) -> BaseFit:
 
 
 def _with_velocities(found, unknowns, A, weight, excess, velocities):
-    """The standard deviations of all, Stribeck velocities too, by the equations linearized about them."""
+    """Return the standard deviations of all, Stribeck velocities too, by the equations linearized about them."""
     step, k = STEP * velocities, len(unknowns.base)
     ahead, behind = (base_factors(found, unknowns, velocities + sign * step)[0][..., k:] for sign in (1.0, -1.0))
     linear = np.concatenate([A, (ahead - behind) * (0.5 * excess / step[unknowns.rubs])], axis=2)
@@ -101,7 +101,7 @@ def _first_weight(found, unknowns):
 
 
 def _velocities(found, unknowns, weight, start):
-    """The Stribeck velocities (n,) for which the rest explains most."""
+    """Return the Stribeck velocities (n,) for which the rest explains most."""
     root = np.sqrt(weight)[:, None]
 
     def residual(logarithms):
@@ -122,15 +122,16 @@ def _velocities(found, unknowns, weight, start):
 
 def base_factors(found: Evidence, unknowns: Unknowns, velocities: np.ndarray | None
                  ) -> tuple[np.ndarray, np.ndarray]:
-    """The equations in base parameters, and of friction that falls."""
+    """Return the equations in base parameters, and of friction that falls."""
     A, d = found.factors(unknowns, velocities)
     e = int(unknowns.estimated.sum())
     return np.concatenate([unknowns.base.columns(A[..., :e]), A[..., e:]], axis=2), d
 
 
 def _without_noise(R, found, unknowns, weight):
-    """The solution of a triangle in base parameters, its standard deviations, and by how much it is not that of least
-    squares: (A^T A - C) x = A^T d + C' p, where noise adds C to A^T A, and takes C' p, of what is known, from A^T d.
+    """Return the solution of a triangle in base parameters, its standard deviations, and by how much it is not that of
+    least squares: (A^T A - C) x = A^T d + C' p, where noise adds C to A^T A, and takes C' p, of what is known, from A^T
+    d.
 
     In directions V with V^T A^T A V = 1 and V^T C V = diag(share), a gain of V (1 - share)^-1 V^T (C x + C' p)."""
     x, deviations = solved(R)
@@ -155,8 +156,8 @@ def _without_noise(R, found, unknowns, weight):
 
 
 def corrected(R: np.ndarray, unknowns: Unknowns, fit: BaseFit) -> np.ndarray:
-    """The triangle of the weighted equations A x = d in the parameters that are estimated, with another d: that whose
-    least-squares solution has the base parameters of the fit, without what noise has taken from them."""
+    """Return the triangle of the weighted equations A x = d in the parameters that are estimated, with another d: that
+    whose least-squares solution has the base parameters of the fit, without what noise has taken from them."""
     R, e = R.copy(), int(unknowns.estimated.sum())
     R[:, -1] += R[:, [*unknowns.base.independent, *range(e, R.shape[1] - 1)]] @ fit.gain
     return R

@@ -130,13 +130,13 @@ def base_parameters(robot: Robot, friction: bool = False, tolerance: float = RAN
 
 
 def random_regressor(robot: Robot, friction: bool, seed: int = 0) -> np.ndarray:
-    """The rows (..., P) of robot.torque_regressor at random motions, more than there are columns."""
+    """Return the rows (..., P) of robot.torque_regressor at random motions, more than there are columns."""
     return random_rows(robot, lambda q, qd, qdd: robot.torque_regressor(q, qd, qdd, friction),
                        len(parameter_names(robot, friction)), seed)
 
 
 def random_rows(robot: Robot, rows: Callable, columns: int, seed: int = 0) -> np.ndarray:
-    """The rows (..., columns) of a function of q, qd and qdd at random motions, more than there are columns."""
+    """Return the rows (..., columns) of a function of q, qd and qdd at random motions, more than there are columns."""
     count = STATES * (1 + columns // max(robot.n, 1))
     rng = np.random.default_rng(checks.whole("seed", seed, 0))
     q = robot.random_configuration(count, rng)
@@ -145,7 +145,7 @@ def random_rows(robot: Robot, rows: Callable, columns: int, seed: int = 0) -> np
 
 
 def from_regressor(Y: ArrayLike, names: Sequence[str], tolerance: float = RANK) -> BaseParameters:
-    """The base parameters that the rows of a regressor (rows, P) tell of, at random states or along a motion."""
+    """Return the base parameters that the rows of a regressor (rows, P) tell of, at random states or along a motion."""
     Y, tolerance = checks.real_numbers("Y", Y, len(names)).astype(float), checks.number("tolerance", tolerance, 0.0)
     size = np.linalg.norm(Y, axis=0)
     moving = np.flatnonzero(size > tolerance * size.max(initial=0.0))
@@ -162,7 +162,7 @@ def from_regressor(Y: ArrayLike, names: Sequence[str], tolerance: float = RANK) 
 
 
 def _independent(R, tolerance):
-    """The columns of a triangular R that those before do not explain, by modified Gram-Schmidt, twice."""
+    """Return the columns of a triangular R that those before do not explain, by modified Gram-Schmidt, twice."""
     basis, kept = np.zeros((0, len(R))), []
     for k, column in enumerate(R.T):
         rest = column - basis.T @ (basis @ column)

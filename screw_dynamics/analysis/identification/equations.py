@@ -26,7 +26,7 @@ HELD = 0.1              # of the positions of a joint, too
 
 
 def checked(robot: Robot, given: Mapping[str, Any]) -> dict[str, np.ndarray]:
-    """The arrays of a recording, checked: a row of finite numbers for each time, but efforts may be NaN."""
+    """Return the arrays of a recording, checked: a row of finite numbers for each time, but efforts may be NaN."""
     found, m = {}, len(np.atleast_1d(given["t"]))
     for name, x in given.items():
         shape = (m,) if name == "t" else (m, robot.nq if name == "q" else robot.n)
@@ -46,7 +46,7 @@ def checked(robot: Robot, given: Mapping[str, Any]) -> dict[str, np.ndarray]:
 def equations(robot: Robot, given: Mapping[str, np.ndarray], rubs: np.ndarray, window: float = WINDOW,
               forces: Sequence[Element] = (), breaks: Sequence[int] = (), stribeck: np.ndarray = NONE,
               springs: Sequence[Element] = ()) -> tuple[Equations, list[str]]:
-    """The equations of a recording, t, q, tau and perhaps qd, or qd and qdd, in all parameters; and notes on it.
+    """Return the equations of a recording, t, q, tau and perhaps qd, or qd and qdd, in all parameters; and notes on it.
 
     rubs (n,): velocities that tell nothing at rest. forces: elements that are known to act. breaks: rows before which
     the motion was interrupted. stribeck (G,): velocities of friction that falls. springs: of unknown stiffness, and
@@ -93,7 +93,7 @@ def _noisy(robot, parts):
 
 def _smoothed(robot: Robot, piece: Piece, rubs: np.ndarray, stribeck: np.ndarray,
               springs: Sequence[Element]) -> Equations:
-    """The equations of a piece at its samples kept.
+    """Return the equations of a piece at its samples kept.
 
     Where a joint that rubs turns back the accelerations of all jump, which no polynomial shows: all count as resting in
     the window about it. Dry friction falls off near rest."""

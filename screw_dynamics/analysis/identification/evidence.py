@@ -29,8 +29,8 @@ class Evidence(NamedTuple):
     noise: np.ndarray       # (n, P, P) what noise of positions is expected to add to Y^T Y
 
     def squares(self, parameters: np.ndarray, falling: np.ndarray | None = None) -> np.ndarray:
-        """The sums (n,) of the squares of what parameters (P,), and friction that falls with speed, (n, G), do not
-        explain."""
+        """Return the sums (n,) of the squares of what parameters (P,), and friction that falls with speed, (n, G), do
+        not explain."""
         P = len(parameters)
         rest = self.R[..., :P] @ parameters - self.R[..., -1]
         if falling is not None:
@@ -38,8 +38,8 @@ class Evidence(NamedTuple):
         return np.sum(rest ** 2, axis=-1)
 
     def factors(self, unknowns: Unknowns, velocities: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
-        """A (n, w, e) and d (n, w): the equations A x = d of the e parameters that are estimated, and, where Stribeck
-        velocities (n,) are given, of the friction that falls with these, of each velocity that rubs."""
+        """Return A (n, w, e) and d (n, w): the equations A x = d of the e parameters that are estimated, and, where
+        Stribeck velocities (n,) are given, of the friction that falls with these, of each velocity that rubs."""
         known, P = ~unknowns.estimated, len(unknowns.names)
         A = self.R[..., :P][..., unknowns.estimated]
         if velocities is not None:
@@ -54,7 +54,8 @@ class Evidence(NamedTuple):
 
 
 def total(found: Sequence[Evidence]) -> Evidence:
-    """The evidence of several recordings together, added in a tree, FAN at a time, which their order alone decides."""
+    """Return the evidence of several recordings together, added in a tree, FAN at a time, which their order alone
+    decides."""
     if not found:
         raise ValueError("evidence of no recording")
     while len(found) > 1:
@@ -69,7 +70,8 @@ def _added(found):
 
 
 def triangles(stacked: np.ndarray) -> np.ndarray:
-    """The triangles (n, w, w) of matrices (n, m, w), with diagonals >= 0; columns of zeros are left out meanwhile."""
+    """Return the triangles (n, w, w) of matrices (n, m, w), with diagonals >= 0; columns of zeros are left out
+    meanwhile."""
     n, m, width = stacked.shape
     R = np.zeros((n, width, width))
     for joint, A in zip(R, stacked, strict=True):
@@ -83,14 +85,14 @@ def triangles(stacked: np.ndarray) -> np.ndarray:
 
 
 def triangle(A: np.ndarray, d: np.ndarray, weight: np.ndarray) -> np.ndarray:
-    """The triangle of the equations A x = d, (n, m, k) and (n, m), with a weight for each joint."""
+    """Return the triangle of the equations A x = d, (n, m, k) and (n, m), with a weight for each joint."""
     both = np.concatenate([A, d[..., None]], axis=2) * np.sqrt(weight)[:, None, None]
     return np.linalg.qr(both.reshape(-1, both.shape[2]), mode="r")
 
 
 def solved(R: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The least-squares solution x (k,) of a triangle, least where nothing is shown, and its standard deviations, of
-    residuals of variance 1, infinite there."""
+    """Return the least-squares solution x (k,) of a triangle, least where nothing is shown, and its standard
+    deviations, of residuals of variance 1, infinite there."""
     V, U, hidden = _directions(R)
     return V @ (U.T @ R[:, -1]), np.where(hidden, np.inf, np.linalg.norm(V, axis=1))
 

@@ -74,12 +74,12 @@ class Residue:
 
 
 def fraction(x: float) -> Fraction:
-    """The nearest fraction of a small denominator."""
+    """Return the nearest fraction of a small denominator."""
     return Fraction(x).limit_denominator(DENOMINATOR)
 
 
 def rational_pose(C: Pose) -> Pose:
-    """The pose as one of Residues whose rotation is orthogonal: that of the nearest rational quaternion."""
+    """Return the pose as one of Residues whose rotation is orthogonal: that of the nearest rational quaternion."""
     R = np.array(C.R)
     u = np.array([R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]])
     K = np.empty((4, 4))                                    # its eigenvector of the largest eigenvalue: x y z w
@@ -90,7 +90,7 @@ def rational_pose(C: Pose) -> Pose:
 
 
 def _rotation(quaternion: Sequence[Fraction]) -> Rotation:
-    """The rotation of a quaternion x y z w of fractions, of any length but 0."""
+    """Return the rotation of a quaternion x y z w of fractions, of any length but 0."""
     x, y, z, w = map(Residue, quaternion)
     return of_quaternion(Vec3(x, y, z), w)
 
@@ -131,7 +131,7 @@ def exact_base_parameters(robot: Robot, friction: bool = False, seed: int = 0) -
 
 
 def _rational(robot):
-    """The rows of Link and Frame in Residues, and of each slot but the first what it takes to place it."""
+    """Return the rows of Link and Frame in Residues, and of each slot but the first what it takes to place it."""
     model, gravity = robot.model, robot.gravity
     links, frames = model.links(gravity), model.frame_rows(gravity)[:len(model.parents) + 1]
     (kinds, _, _), places = model.joints_in_q(), model.pose_sources(gravity)
@@ -152,7 +152,7 @@ def _rational(robot):
 
 
 def _rows(robot, links, frames, motions, friction, random):
-    """The rows of the regressor at a random state, lists of integers modulo PRIME."""
+    """Return the rows of the regressor at a random state, lists of integers modulo PRIME."""
     n, b = robot.n, len(links) - 1
 
     def some():
@@ -178,7 +178,7 @@ _HERE = rational_pose(Pose(Rotation(*(Vec3(*row) for row in np.eye(3))), Vec3(0.
 
 
 def _placed(kind, motion, tangent, position, some):
-    """The pose of a body in its parent at a random rational element of its joint's group."""
+    """Return the pose of a body in its parent at a random rational element of its joint's group."""
     if kind == COORDINATE:
         B, a, b = motion
         half = a * tangent                                  # a is 0, 1 or -1
@@ -192,7 +192,7 @@ def _placed(kind, motion, tangent, position, some):
 
 
 def _reduced(rows: Iterable[list[int]], width: int) -> tuple[list[list[int]], list[int]]:
-    """The reduced row echelon form modulo PRIME, without rows of zeros, and its pivots."""
+    """Return the reduced row echelon form modulo PRIME, without rows of zeros, and its pivots."""
     rows, pivots = [np.array(row, dtype=object) for row in rows], []
     for column in range(width):
         done = len(pivots)
@@ -209,7 +209,7 @@ def _reduced(rows: Iterable[list[int]], width: int) -> tuple[list[list[int]], li
 
 
 def _reconstructed(x: int) -> Fraction:
-    """The fraction of residue x whose numerator and denominator are below sqrt(PRIME / 2); P. S. Wang (1981)."""
+    """Return the fraction of residue x whose numerator and denominator are below sqrt(PRIME / 2); P. S. Wang (1981)."""
     bound, (a, b), (s, t) = isqrt(PRIME // 2), (PRIME, x), (0, 1)
     while b > bound:
         quotient = a // b

@@ -172,7 +172,7 @@ class _Search:
         self.scale = np.where(np.isfinite(self.effort), self.effort, 1.0)
 
     def trajectory(self, x: np.ndarray) -> FourierTrajectory:
-        """The trajectory of free numbers: sum a = sum l b = 0 lets it start at rest, then all is scaled."""
+        """Return the trajectory of free numbers: sum a = sum l b = 0 lets it start at rest, then all is scaled."""
         x, L = x.reshape(self.robot.n, -1), self.harmonics
         order = np.arange(1, L + 1)
         a, b = x[:, :L], x[:, L:2 * L]
@@ -186,7 +186,7 @@ class _Search:
         return FourierTrajectory(self.period, self.middle + shift, size * a, size * b)
 
     def excess(self, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray) -> np.ndarray:
-        """The greatest effort of each joint (n,) over its limit."""
+        """Return the greatest effort of each joint (n,) over its limit."""
         effort = self.robot.inverse_dynamics(q, qd, qdd) + self.robot.friction_torque(qd)
         return np.abs(effort).max(axis=0) / self.effort
 

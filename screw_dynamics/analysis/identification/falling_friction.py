@@ -7,7 +7,8 @@ _RATIO = np.log(VELOCITIES[1] / VELOCITIES[0])
 
 
 def interpolation(velocity: float) -> np.ndarray:
-    """The weights (G,) of the grid's columns for a velocity within the grid: cubic in its logarithm, by Lagrange."""
+    """Return the weights (G,) of the grid's columns for a velocity within the grid: cubic in its logarithm, by
+    Lagrange."""
     x = np.log(velocity / VELOCITIES[0]) / _RATIO
     first = int(np.clip(np.floor(x) - 1, 0, len(VELOCITIES) - 4))
     found, nodes = np.zeros(len(VELOCITIES)), first + np.arange(4)
@@ -18,6 +19,6 @@ def interpolation(velocity: float) -> np.ndarray:
 
 
 def shares(falling: np.ndarray) -> np.ndarray:
-    """The factors (n, G) of the columns of joints whose friction at rest exceeds Coulomb's by so much, with Stribeck
-    velocities, (n, 2)."""
+    """Return the factors (n, G) of the columns of joints whose friction at rest exceeds Coulomb's by so much, with
+    Stribeck velocities, (n, 2)."""
     return np.array([excess * interpolation(velocity) for excess, velocity in falling])

@@ -271,7 +271,7 @@ def identify(robot: Robot, t: ArrayLike, q: ArrayLike, tau: ArrayLike, qd: Array
 
 
 def checked_level(level: float) -> float:
-    """The level of confidence intervals. Raises ValueError unless it is between 0 and 1."""
+    """Return the level of confidence intervals. Raises ValueError unless it is between 0 and 1."""
     if not checks.number("level", level) < 1.0 or level <= 0.0:
         raise ValueError(f"level {level!r} must be between 0 and 1: 0.95 for intervals of 95 %")
     return level
@@ -315,7 +315,7 @@ def concluded(unknowns: Unknowns, evidence: Evidence, level: float = 0.95, notes
 
 def _fit(R: np.ndarray, prior: np.ndarray, friction: np.ndarray, friction_spread: np.ndarray
          ) -> tuple[np.ndarray, np.ndarray]:
-    """The parameters that were estimated, and their standard deviations: the maximum of the posterior.
+    """Return the parameters that were estimated, and their standard deviations: the maximum of the posterior.
 
     R: the triangle of the weighted equations. The prior of log-Cholesky parameters (links, 10) is normal, of SPREAD,
     lengths in sizes of the link; that of friction and stiffness, which are >= 0, too."""

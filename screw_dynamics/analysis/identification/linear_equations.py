@@ -33,29 +33,29 @@ class Equations(NamedTuple):
 
 
 def falling(sign: np.ndarray, qd: np.ndarray, velocities: np.ndarray) -> np.ndarray:
-    """The share (..., G) of breakaway friction beyond Coulomb's at rates qd (...), for Stribeck velocities (G,): sign /
-    (1 + (qd / velocity)^2), the law of forces.Friction."""
+    """Return the share (..., G) of breakaway friction beyond Coulomb's at rates qd (...), for Stribeck velocities (G,):
+    sign / (1 + (qd / velocity)^2), the law of forces.Friction."""
     return sign[..., None] / (1.0 + (qd[..., None] / velocities) ** 2)
 
 
 def own_laws(sign: np.ndarray, qd: np.ndarray, stribeck: np.ndarray) -> np.ndarray:
-    """The columns (..., G + K - 1) of each joint's own at rates qd (...) of these signs: of friction that falls with
-    speed, for Stribeck velocities (G,), and of LAWS but the last."""
+    """Return the columns (..., G + K - 1) of each joint's own at rates qd (...) of these signs: of friction that falls
+    with speed, for Stribeck velocities (G,), and of LAWS but the last."""
     speed = np.abs(qd)
     others = sign, qd, qd * speed, speed, np.ones_like(qd)
     return np.concatenate([falling(sign, qd, np.append(stribeck, SPEEDS)), np.stack(others, axis=-1)], axis=-1)
 
 
 def by_load(S: np.ndarray, Y: np.ndarray, robot: Robot) -> np.ndarray:
-    """The column (..., 1) of the last law, of friction that grows with the efforts of the links as they are known:
-    those measured have the noise that a column must not have."""
+    """Return the column (..., 1) of the last law, of friction that grows with the efforts of the links as they are
+    known: those measured have the noise that a column must not have."""
     dry = S[..., S.shape[-1] - len(LAWS) + 1 + LAWS.index("dry")]
     p = robot.inertial_parameters
     return (dry * np.abs(Y[..., :len(p)] @ p))[..., None]
 
 
 def of_springs(robot: Robot, springs: Sequence[Element], q: np.ndarray) -> np.ndarray:
-    """The columns (..., n, s) of the stiffness of springs: what efforts overcome of each of stiffness 1."""
+    """Return the columns (..., n, s) of the stiffness of springs: what efforts overcome of each of stiffness 1."""
     still = np.zeros((*q.shape[:-1], robot.n))
     units = [replace(spring, stiffness=1.0, damping=0.0) for spring in springs]
     found = [-ForceSum(robot.model, robot.tables, (unit,)).efforts(q, still) for unit in units]    # without its own
@@ -64,8 +64,8 @@ def of_springs(robot: Robot, springs: Sequence[Element], q: np.ndarray) -> np.nd
 
 def of_noise(robot: Robot, q: np.ndarray, variance: np.ndarray, valid: np.ndarray, columns: int
              ) -> np.ndarray:
-    """The expected sums (n, P, P) of products of errors in the P columns of Y, of noise of this variance (n) in the
-    accelerations at configurations q (N, nq), where equations are valid (N, n): INSTANTS of them speak for all.
+    """Return the expected sums (n, P, P) of products of errors in the P columns of Y, of noise of this variance (n) in
+    the accelerations at configurations q (N, nq), where equations are valid (N, n): INSTANTS of them speak for all.
 
     A column of Y changes with the acceleration of joint k as that of the momentum with its velocity; so does armature's
     of the joint itself."""

@@ -52,7 +52,7 @@ def misfit(found: Evidence, unknowns: Unknowns, fit: BaseFit) -> Misfit:
 
 
 def _laws(found, unknowns):
-    """The columns (n, w, K) of laws that are not among the unknowns."""
+    """Return the columns (n, w, K) of laws that are not among the unknowns."""
     columns = found.R[..., len(unknowns.names) + len(unknowns.velocities):-1]
     estimated = unknowns.friction in ("estimate", FALLING)
     left = [i for i, name in enumerate(LAWS) if not (estimated and name in IN_MODEL)
@@ -61,7 +61,7 @@ def _laws(found, unknowns):
 
 
 def _with(A, own, which):
-    """The equations with columns of some joints' own besides."""
+    """Return the equations with columns of some joints' own besides."""
     n, w, K = own.shape
     more = np.zeros((n, w, int(which.sum()) * K))
     for i, j in enumerate(np.flatnonzero(which)):

@@ -28,7 +28,8 @@ STUCK = 0.1             # of a window in which a joint that rubs rests: more tel
 def momentum_equations(robot: Robot, given: Mapping[str, np.ndarray], rubs: np.ndarray, window: float,
                        forces: Sequence[Element], breaks: Sequence[int], stribeck: np.ndarray,
                        springs: Sequence[Element]) -> list[Equations]:
-    """The equations of the pieces of a recording t, q, qd and tau, two a window, whose weights reach over a window."""
+    """Return the equations of the pieces of a recording t, q, qd and tau, two a window, whose weights reach over a
+    window."""
     q, total = configuration_space.continuous(robot.model, robot.normalize(given["q"])), robot.total_force(forces)
     both = np.concatenate([given["tau"], given["qd"]], axis=1)
     found = []
@@ -45,7 +46,7 @@ def momentum_equations(robot: Robot, given: Mapping[str, np.ndarray], rubs: np.n
 
 
 def _integrated(robot, t, q, qd, tau, points, rubs, stribeck, stiffness) -> Equations:
-    """The equations of one piece, at uniform times."""
+    """Return the equations of one piece, at uniform times."""
     step, n = t[1] - t[0], robot.n
     stride = max((points - 1) // NODES, 1)
     half = (points - 1) // 2 // stride * stride
@@ -78,8 +79,8 @@ def _integrated(robot, t, q, qd, tau, points, rubs, stribeck, stiffness) -> Equa
 
 
 def weight(x: np.ndarray, half: float) -> tuple[np.ndarray, np.ndarray]:
-    """The weight at x from -1 to 1, times within `half` (s) of the middle, of integral 1, and its derivative by time:
-    (1 + cos(pi x))^2 / (3 half), of which the first three derivatives vanish at both ends."""
+    """Return the weight at x from -1 to 1, times within `half` (s) of the middle, of integral 1, and its derivative by
+    time: (1 + cos(pi x))^2 / (3 half), of which the first three derivatives vanish at both ends."""
     u = 1.0 + np.cos(np.pi * x)
     return u**2 / (3.0 * half), -2.0 * np.pi * u * np.sin(np.pi * x) / (3.0 * half**2)
 

@@ -17,8 +17,8 @@ STIFFEST = 1e9          # N m/rad or N/m: of springs as given, where the fit beg
 
 def without_springs(robot: Robot, springs: Sequence[Element | str]
                     ) -> tuple[Robot, tuple[Element, ...], tuple[str | None, ...]]:
-    """The robot without the springs of the drives that are named; these and the elements given, as elements; and of
-    each the joint that was named, or None. Raises ValueError naming what is none, or does not fit the robot."""
+    """Return the robot without the springs of the drives that are named; these and the elements given, as elements; and
+    of each the joint that was named, or None. Raises ValueError naming what is none, or does not fit the robot."""
     if not isinstance(springs, list | tuple):
         raise ValueError("springs must be a list of screw_dynamics.forces.Spring, or names of joints, not "
                          f"{checks.described(springs)}")
@@ -43,7 +43,7 @@ def without_springs(robot: Robot, springs: Sequence[Element | str]
 
 
 def _of_drive(robot, joint):
-    """The linear spring of a joint's drive."""
+    """Return the linear spring of a joint's drive."""
     drive = robot.model.drives.get(joint)
     if drive is None or not isinstance(drive.stiffness, float) or drive.backlash or drive.gear_loss:
         raise ValueError(f"springs: joint {joint!r} has no drive with a linear spring, without backlash and gear_loss")
@@ -51,16 +51,16 @@ def _of_drive(robot, joint):
 
 
 def known_friction(model: Model, estimated: bool) -> tuple[Element, ...]:
-    """The elements of friction of a robot's own that are taken off its efforts: if friction is estimated, those on
-    several joints, of which no joint's friction is the same."""
+    """Return the elements of friction of a robot's own that are taken off its efforts: if friction is estimated, those
+    on several joints, of which no joint's friction is the same."""
     return tuple(x for x in friction_of(model) if not estimated or len(x.joints) > 1)
 
 
 def with_found(prior: Robot, model: Model, named: Sequence[str | None], springs: Sequence[Element],
                falling: np.ndarray | None) -> Robot:
-    """The robot that began as `prior`, with the numbers of a model, which may lack springs of drives, and all that was
-    found: springs (s), each of the drive that is named or of none, and excess and Stribeck velocity of each velocity's
-    friction (n, 2), or none; None for friction that stays as it was."""
+    """Return the robot that began as `prior`, with the numbers of a model, which may lack springs of drives, and all
+    that was found: springs (s), each of the drive that is named or of none, and excess and Stribeck velocity of each
+    velocity's friction (n, 2), or none; None for friction that stays as it was."""
     drives = dict(prior.model.drives)
     for joint, spring in zip(named, springs, strict=True):
         if joint is not None and spring.stiffness > 0.0:

@@ -24,8 +24,8 @@ def _trace(A):
 
 
 def pseudo_inertia(parameters: ArrayLike) -> np.ndarray:
-    """The pseudo-inertias (..., 4, 4) [[S, h], [h^T, m]] of inertial parameters (..., 10): S = tr(Theta) / 2 - Theta,
-    kg m^2, first moments h, kg m, mass m, kg."""
+    """Return the pseudo-inertias (..., 4, 4) [[S, h], [h^T, m]] of inertial parameters (..., 10): S = tr(Theta) / 2 -
+    Theta, kg m^2, first moments h, kg m, mass m, kg."""
     p = checks.real_numbers("parameters", parameters, COUNT).astype(float)
     Theta = inertial_parameters.matrix(p)[..., :3, :3]
     J = np.empty((*p.shape[:-1], 4, 4))
@@ -36,7 +36,7 @@ def pseudo_inertia(parameters: ArrayLike) -> np.ndarray:
 
 
 def of_pseudo_inertia(J: ArrayLike) -> np.ndarray:
-    """The inertial parameters (..., 10) of pseudo-inertias (..., 4, 4)."""
+    """Return the inertial parameters (..., 10) of pseudo-inertias (..., 4, 4)."""
     J = checks.real_numbers("J", J, 4, 4).astype(float)
     M = np.zeros((*J.shape[:-2], 6, 6))
     M[..., :3, :3] = _trace(J[..., :3, :3]) - J[..., :3, :3]
@@ -74,7 +74,7 @@ def nearest_physical(parameters: ArrayLike, share: float = 1e-3) -> np.ndarray:
 
 
 def log_cholesky(parameters: ArrayLike) -> np.ndarray:
-    """The log-Cholesky parameters (..., 10) alpha d1 d2 d3 s12 s23 s13 t1 t2 t3 of physical inertial parameters.
+    """Return the log-Cholesky parameters (..., 10) alpha d1 d2 d3 s12 s23 s13 t1 t2 t3 of physical inertial parameters.
 
     The pseudo-inertia is U U^T with U = e^alpha [[e^d1, s12, s13, t1], [0, e^d2, s23, t2], [0, 0, e^d3, t3], [0, 0, 0,
     1]]: e^(2 alpha) is the mass, and t the center of mass. Raises ValueError naming what no rigid body can have."""
@@ -98,13 +98,14 @@ def _factor(theta):
 
 
 def of_log_cholesky(theta: ArrayLike) -> np.ndarray:
-    """The inertial parameters (..., 10) of log-Cholesky parameters (..., 10): physical ones, whatever these are."""
+    """Return the inertial parameters (..., 10) of log-Cholesky parameters (..., 10): physical ones, whatever these
+    are."""
     U, size = _factor(checks.real_numbers("theta", theta, COUNT).astype(float))
     return of_pseudo_inertia(size**2 * U @ U.swapaxes(-1, -2))
 
 
 def of_log_cholesky_derivative(theta: ArrayLike) -> np.ndarray:
-    """The derivatives (..., 10, 10) of `of_log_cholesky`: column k by theta_k."""
+    """Return the derivatives (..., 10, 10) of `of_log_cholesky`: column k by theta_k."""
     theta = checks.real_numbers("theta", theta, COUNT).astype(float)
     U, size = _factor(theta)
     dU = np.zeros((*theta.shape[:-1], COUNT, 4, 4))

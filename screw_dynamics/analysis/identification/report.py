@@ -17,7 +17,7 @@ WIDTH = 44      # characters of a combination, in the text and the figure
 
 
 def text(found: Any) -> str:
-    """The report of an Identification: residuals and friction of joints, links, base parameters."""
+    """Return the report of an Identification: residuals and friction of joints, links, base parameters."""
     return "\n".join([*_summary(found), "", *_joints(found), "", *_falling(found), *_links(found), "", *_base(found)])
 
 
@@ -86,8 +86,8 @@ def _short(name):
 
 # ------------------------------------------------------------------------------------------------- figure
 def figure(found: Any, path: Any = None) -> Any:
-    """The figure of an Identification: efforts measured and explained, if it is of one recording; residuals, base
-    parameters."""
+    """Return the figure of an Identification: efforts measured and explained, if it is of one recording; residuals,
+    base parameters."""
     try:
         from matplotlib import pyplot
     except ImportError:

@@ -70,7 +70,7 @@ class Unknowns:
 
 def unknowns(robot: Robot, friction: str = "estimate", armature: bool = False, links: Collection[str] | None = None,
              springs: Sequence[Element | str] = ()) -> Unknowns:
-    """The unknowns of a robot; `identify` says what the arguments are, and ValueError which one is wrong."""
+    """Return the unknowns of a robot; `identify` says what the arguments are, and ValueError which one is wrong."""
     checks.one_of("friction", friction, FRICTION)
     prior, (robot, springs, of_drives) = robot, without_springs(robot, springs)
     model, n = robot.model, robot.n
@@ -90,7 +90,7 @@ def unknowns(robot: Robot, friction: str = "estimate", armature: bool = False, l
 
 
 def _joint_of(spring):
-    """The name of its joint, or those of all."""
+    """Return the name of its joint, or those of all."""
     return spring.joint if isinstance(spring.joint, str) else "/".join(joint for joint, _ in spring.joint)
 
 

@@ -30,7 +30,7 @@ def form_of_solver(lanes: bool) -> Form:
 
 @cache
 def solver_address(lanes: bool) -> int:
-    """The address for `solve_contacts_at` and `solve_impacts_at`; lanes: for a Cones on lanes."""
+    """Return the address for `solve_contacts_at` and `solve_impacts_at`; lanes: for a Cones on lanes."""
     return address_of(form_of_solver(lanes))
 
 

@@ -94,7 +94,7 @@ def put_ties(given: Cones) -> None:
 
 @kernel
 def sign_of_spin(given: Cones, k: int) -> Scalar:
-    """The coefficient of a spin that slides, with its sign; 0 for one that sticks."""
+    """Return the coefficient of a spin that slides, with its sign; 0 for one that sticks."""
     i = len(given.lower) + 3 * len(given.mu) + k
     none, most = null(given.x[i]), given.spin_mu[k]
     return where(given.free[i] > 0.0, none, where(given.x[i] > 0.0, most, -most))

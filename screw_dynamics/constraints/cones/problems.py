@@ -61,12 +61,12 @@ def form_of_problems(lanes: bool) -> Form:
 
 @cache
 def entry_of_problems(lanes: bool) -> Callable:
-    """The entry point of form_of_problems."""
+    """Return the entry point of form_of_problems."""
     return function(form_of_problems(lanes))
 
 
 def contact_numbers(name: str, x: ArrayLike | None, m: int) -> np.ndarray:
-    """The contacts (k) of rows beside them; of none, an array of none."""
+    """Return the contacts (k) of rows beside them; of none, an array of none."""
     of = np.zeros(0) if x is None else checks.finite_numbers(name, x).astype(float).ravel()
     if ((of < 0) | (of >= m) | (of % 1.0 != 0.0)).any():
         raise ValueError(f"{name} must be numbers of contacts, 0 to {m - 1}, not {of.tolist()}")

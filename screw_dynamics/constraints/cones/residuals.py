@@ -15,7 +15,7 @@ ENOUGH = 1e-9           # of the largest velocity: more is reported, and, where 
 
 @kernel
 def slowness(given: Cones) -> Scalar:
-    """The largest velocity without impulses that counts: of a contact that opens its tangential ones alone."""
+    """Return the largest velocity without impulses that counts: of a contact that opens its tangential ones alone."""
     c, u, m = given.c, len(given.lower), len(given.mu)
     fastest = null(given.found[0])
     for i in range(len(c)):
@@ -39,7 +39,7 @@ class Residual(NamedTuple):
 
 @kernel
 def within(x: Scalar, v: Scalar, g: Scalar, lower: Scalar, upper: Scalar, so_far: Residual) -> Residual:
-    """The residual of a row within bounds: g (x - clip(x - v / g)), in the unit of v."""
+    """Return the residual of a row within bounds: g (x - clip(x - v / g)), in the unit of v."""
     at, z = g * x, g * x - v
     low, high = g * lower, g * upper
     miss = at - where(z < low, low, where(z > high, high, z))
@@ -64,7 +64,7 @@ def on_cone(x1: Scalar, x2: Scalar, v1: Scalar, v2: Scalar, most: Scalar, g: Sca
 
 @kernel
 def residual(given: Cones) -> Residual:
-    """The residuals of x and v."""
+    """Return the residuals of x and v."""
     G, x, v, u, m = given.G, given.x, given.v, len(given.lower), len(given.mu)
     none = null(given.found[0])
     found = Residual(none, none, none, none)
@@ -112,5 +112,5 @@ def measure(given: Cones) -> Scalar:
 
 @kernel
 def worst(given: Cones) -> Scalar:
-    """The largest residual."""
+    """Return the largest residual."""
     return larger(given.found[COMPLEMENTARITY], larger(given.found[CONE], given.found[DISSIPATION]))

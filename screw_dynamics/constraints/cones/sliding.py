@@ -47,8 +47,8 @@ def bracket(of: Plane, a1: Scalar, a2: Scalar, p: Scalar) -> tuple[Scalar, Scala
 
 @noinline
 def slide(of: Plane, a1: Scalar, a2: Scalar, p: Scalar, start: Scalar, wanted: Scalar) -> Slip:
-    """The impulse of length p - k . y, p > 0, and its rate s, from a start if that is > 0; lanes where wanted > 0, and
-    where the impulse of s = 0 is longer."""
+    """Return the impulse of length p - k . y, p > 0, and its rate s, from a start if that is > 0; lanes where wanted >
+    0, and where the impulse of s = 0 is longer."""
     none = null(p)
     one = none + 1.0
     a1, p = where(wanted > 0.0, a1, one), where(wanted > 0.0, p, one)

@@ -121,8 +121,8 @@ def harden(given: Cones) -> None:
 
 @noinline
 def least(given: Cones, level: Scalar) -> Scalar:
-    """The least impulses, on lanes of a level > 0: of rows that yield, first to all of these, then to what they change.
-    Lanes where Newton's method does not find them are left with the best that it has seen."""
+    """Return the least impulses, on lanes of a level > 0: of rows that yield, first to all of these, then to what they
+    change. Lanes where Newton's method does not find them are left with the best that it has seen."""
     none, todo, N = null(level), level, len(given.x)
     for k in range(YIELDS):
         if not some(todo > 0.0):

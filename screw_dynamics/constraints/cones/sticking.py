@@ -102,7 +102,7 @@ def let_go(given: Cones, left: Scalar) -> bool:
 
 @kernel
 def moving(given: Cones) -> Scalar:
-    """The largest velocity of a row that sticks."""
+    """Return the largest velocity of a row that sticks."""
     fastest = null(given.found[0])
     for i in range(len(given.v)):
         fastest = larger(fastest, where(given.free[i] > 0.0, absolute(given.v[i]), null(fastest)))

@@ -21,8 +21,8 @@ def change(given: Cones, i: int, dx: Scalar) -> None:
 @noinline
 def on_disc(given: Cones, b: int, i: int, n: Scalar, mu: Scalar, v1: Scalar, v2: Scalar, slow: Scalar,
             on: Scalar) -> tuple[Scalar, Scalar]:
-    """The impulses of rows i and i + 1 that stick, or slide with |y| = mu (n - k . y), where velocities v1 and v2 are
-    left if they stay as they are; 0 unless on > 0."""
+    """Return the impulses of rows i and i + 1 that stick, or slide with |y| = mu (n - k . y), where velocities v1 and
+    v2 are left if they stay as they are; 0 unless on > 0."""
     own, none = own_of(given, b), null(n)
     c, s, w1, w2 = own.c, own.s, own.w1, own.w2
     x1, x2 = c * given.x[i] + s * given.x[i + 1], c * given.x[i + 1] - s * given.x[i]

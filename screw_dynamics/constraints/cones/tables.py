@@ -73,7 +73,7 @@ class Cones(NamedTuple):
 
 @kernel
 def sizes_of(u: int, m: int, spins: int = 0, rolls: int = 0) -> Sizes:
-    """The Sizes of a Cones."""
+    """Return the Sizes of a Cones."""
     return Sizes(u, m, spins, rolls, u + 3 * m + spins + 2 * rolls, m + rolls)
 
 
@@ -104,7 +104,7 @@ def velocities(given: Cones, out: np.ndarray) -> None:
 
 @kernel
 def end_of_block(given: Cones, i: int) -> int:
-    """The first row that does not belong to that of row i, which is not of a spin or roll."""
+    """Return the first row that does not belong to that of row i, which is not of a spin or roll."""
     u = len(given.lower)
     return i + 1 if i < u else u + 3 * ((i - u) // 3) + 3
 

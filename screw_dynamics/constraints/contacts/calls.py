@@ -39,12 +39,12 @@ def forms(lanes: bool) -> tuple[Form, ...]:
 
 @cache
 def detection_address(lanes: bool, simple: bool) -> int:
-    """The address of detection."""
+    """Return the address of detection."""
     return address_of(form_of_detection(lanes, simple))
 
 
 def contact_addresses(lanes: bool, simple: bool) -> tuple[int, int]:
-    """The addresses of both."""
+    """Return the addresses of both."""
     return detection_address(lanes, simple), solver_address(lanes)
 
 

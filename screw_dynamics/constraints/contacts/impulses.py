@@ -37,8 +37,8 @@ from .tables import ContactTables, contact_problem
 
 
 def taking_loops_out(by: ModuleType) -> Callable:
-    """A kernel that fills the rows of constraints, and takes their directions out of all columns. Returns the number of
-    directions."""
+    """Return a kernel that fills the rows of constraints, and takes their directions out of all columns. Returns the
+    number of directions."""
     add_constraints = by.add_constraints
 
     @noinline
@@ -63,7 +63,7 @@ def take_nothing_out(links: Link, body: tuple, given: ConstraintTables, problem:
 
 
 def of_contacts(by: ModuleType, loops: bool) -> Callable:
-    """The kernel `add_impulses_to` for robots that touch, and keep constraints if `loops`."""
+    """Return the kernel `add_impulses_to` for robots that touch, and keep constraints if `loops`."""
     factorize, add_half, add_opposite, finish, add_joints = (by.factorize, by.add_half, by.add_opposite, by.finish,
                                                              by.add_joints)
     add_constraints, take_loops_out = taking_loops_out(by) if loops else (add_nothing, take_nothing_out)

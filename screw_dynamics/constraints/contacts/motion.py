@@ -21,8 +21,8 @@ CLOSED = 1e-14          # m: a gap that is less is rounding of positions: what r
 
 @cache
 def with_motion(Table: type) -> type:
-    """A table that has, besides its own columns, of each body its origin in the world, and in some motion its angular
-    velocity and the velocity of this origin."""
+    """Return a table that has, besides its own columns, of each body its origin in the world, and in some motion its
+    angular velocity and the velocity of this origin."""
     return extends(Table)(NamedTuple(f"{Table.__name__}InMotion", [("p", Vec3), ("turn", Vec3), ("slide", Vec3)]))
 
 
@@ -55,7 +55,8 @@ def put_motion(links: Link, body: Any, qd: np.ndarray) -> None:
 
 @kernel
 def tangent(n: Vec3) -> Vec3:
-    """A unit vector perpendicular to the unit vector n, the same for the same n: from the axis n is farthest from."""
+    """Return a unit vector perpendicular to the unit vector n, the same for the same n: from the axis n is farthest
+    from."""
     x, y, z = absolute(n.x), absolute(n.y), absolute(n.z)
     along_x, along_y = (x <= y) & (x <= z), (y < x) & (y <= z)
     none, one = null(n.x), null(n.x) + 1.0
@@ -66,7 +67,8 @@ def tangent(n: Vec3) -> Vec3:
 
 @kernel
 def relative(body: Any, given: ContactTables, k: int) -> Vec3:
-    """The velocity of contact k along t, s and the normal, in the motion of the columns turn and slide, with belts."""
+    """Return the velocity of contact k along t, s and the normal, in the motion of the columns turn and slide, with
+    belts."""
     geometry, pair = given.geometry, given.contact.pair[k]
     first, second = geometry.pair.first[pair], geometry.pair.second[pair]
     i, j = geometry.collider.body[first], geometry.collider.body[second]
@@ -79,7 +81,7 @@ def relative(body: Any, given: ContactTables, k: int) -> Vec3:
 
 @kernel
 def relative_turn(body: Any, given: ContactTables, k: int) -> Vec3:
-    """The angular velocity of contact k about the normal, t and s."""
+    """Return the angular velocity of contact k about the normal, t and s."""
     geometry, pair = given.geometry, given.contact.pair[k]
     w = (body.turn[geometry.collider.body[geometry.pair.first[pair]]]
          - body.turn[geometry.collider.body[geometry.pair.second[pair]]])
@@ -88,6 +90,6 @@ def relative_turn(body: Any, given: ContactTables, k: int) -> Vec3:
 
 @kernel
 def opening(given: ContactTables, k: int) -> Scalar:
-    """The gap of contact k, 0 where it is closed."""
+    """Return the gap of contact k, 0 where it is closed."""
     gap = given.contact.gap[k]
     return where((gap > CLOSED) & (gap < FAR), gap, null(gap))

@@ -28,7 +28,7 @@ COMPLIANCE = 1e-9
 
 @kernel
 def servos_that_act(links: Link, acts: np.ndarray, given: ContactTables, of: np.ndarray) -> np.ndarray:
-    """The first body of each velocity with a servo, of as many as there is room for."""
+    """Return the first body of each velocity with a servo, of as many as there is room for."""
     if given.settings.servos[0] == 0:
         return of[:0]
     return joints_that_may_act(links, acts[SERVO_LOWER], acts[SERVO_UPPER], of)[:given.settings.servos[0]]

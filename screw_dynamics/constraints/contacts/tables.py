@@ -96,13 +96,13 @@ KEPT, SETTINGS = width(Kept), width(Settings)
 
 
 def pack(settings: Settings, colliders: Sequence[Collider], pairs: Sequence[Pair], data: np.ndarray) -> np.ndarray:
-    """The numbers of the tables, for ws.Tables.tables, behind those of tables.pack."""
+    """Return the numbers of the tables, for ws.Tables.tables, behind those of tables.pack."""
     return np.concatenate([packed([settings]).ravel(), packed_geometry(colliders, pairs, data)])
 
 
 @kernel
 def sizes_of(n: int, m: int, settings: Settings, found: int) -> Sizes:
-    """The Sizes of contacts of n coordinates with m constraints."""
+    """Return the Sizes of contacts of n coordinates with m constraints."""
     most, turning = settings.most, settings.turning
     rows, joints = 3 * most * (1 + turning), n + settings.servos
     return Sizes(found, most, rows, 2 * n, room(Problem, ProblemSizes(n, m + joints + rows, m)),
@@ -124,13 +124,13 @@ def contact_work(n: int, m: int, settings: Settings, colliders: int, points: int
 
 @kernel
 def contact_problem(given: ContactTables, like: Any, n: int, m: int, count: int) -> Problem:
-    """The Problem of m rows of constraints, which are taken out of all columns, and of `count` further ones."""
+    """Return the Problem of m rows of constraints, which are taken out of all columns, and of `count` further ones."""
     return arranged(Problem, like, ProblemSizes(n, m + count, m), given.vectors, 0)
 
 
 @kernel
 def contacts_in(memory: np.ndarray, like: Any) -> ContactTables:
-    """The contacts in a workspace, with memory for scalars of the kind of `like`."""
+    """Return the contacts in a workspace, with memory for scalars of the kind of `like`."""
     head, unit = ws.header(memory), lane_count(like)
     first, n = head.tables, head.coordinates
     loops, m, terms = int(memory[first]), int(memory[first + 1]), int(memory[first + 2])

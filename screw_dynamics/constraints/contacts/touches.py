@@ -52,5 +52,5 @@ for _Table in (with_motion(ConstraintKinematics),):
 
 @cache
 def touches_entry(lanes: bool) -> Callable:
-    """The entry point touches(memory, calls, configurations, reports)."""
+    """Return the entry point touches(memory, calls, configurations, reports)."""
     return function(form_of_touches(lanes))

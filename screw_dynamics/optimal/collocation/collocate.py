@@ -136,7 +136,7 @@ def collocate_motion(robot: Any, terms: Sequence[Cost | Limit], q0: ArrayLike | 
 
 
 def _solver(given):
-    """A function that solves."""
+    """Return a function that solves."""
     if given == "ipopt":
         from .ipopt import solve
         return solve
@@ -154,7 +154,7 @@ def _taken(robot):
 
 
 def _spline(degree, smoothness, intervals):
-    """The Spline of arguments."""
+    """Return the Spline of arguments."""
     degree, intervals = checks.count("degree", degree, 3), checks.count("intervals", intervals, 1)
     smoothness = degree - 1 if smoothness is None else checks.whole("smoothness", smoothness, 1)
     if smoothness >= degree:
@@ -163,7 +163,7 @@ def _spline(degree, smoothness, intervals):
 
 
 def _ends(robot, q, qd, periodic, duration):
-    """The Ends of arguments."""
+    """Return the Ends of arguments."""
     n = robot.n
     states, periodic = np.full((2, 2, n), np.nan), bool(periodic) if isinstance(periodic, np.bool_) else periodic
     for end in (0, 1):
@@ -220,7 +220,7 @@ def _check_stretching(program, x):
 
 
 def _forces(robot, forces, friction):
-    """The sum of force elements, or None."""
+    """Return the sum of force elements, or None."""
     if checks.flag("friction", friction) and (dry := np.flatnonzero(robot.model.friction)).size:
         joint = next(name for name, at in robot.model.v_slices.items() if at.start == dry[0])
         raise ValueError(f"friction: joint {joint!r} has dry friction of {robot.model.friction[dry[0]]:g}, which is "
@@ -254,7 +254,7 @@ def _begin(program, guess):
 
 # ------------------------------------------------------------------------------------------------- what is found
 def _motion(program, terms, found, limit_tolerance):
-    """The CollocatedMotion of unknowns."""
+    """Return the CollocatedMotion of unknowns."""
     x, (c, T) = found.x, program.split(found.x)
     at, spline = program.state(x), program.spline
     lagrangian = program.gradient(x) + program.jacobian(x).T @ found.multipliers

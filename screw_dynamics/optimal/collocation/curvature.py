@@ -91,7 +91,8 @@ def _of_efforts(program: Program, at: State, mu: np.ndarray) -> np.ndarray:
 
 
 def _differences(function: Callable[[np.ndarray], np.ndarray], size: int) -> np.ndarray:
-    """The derivatives (k, size, ...) of a function (k, ...) of displacements (size,), by differences of order 2."""
+    """Return the derivatives (k, size, ...) of a function (k, ...) of displacements (size,), by differences of order
+    2."""
     return np.stack([(function(dx) - function(-dx)) / (2.0 * NUDGE) for dx in NUDGE * np.eye(size)], axis=1)
 
 

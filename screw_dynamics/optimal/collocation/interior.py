@@ -115,7 +115,7 @@ def _size(c, d):
 
 
 def _begin(of, x, barrier):
-    """An Iterate, with slacks inside of their bounds, the further the more r is outside."""
+    """Return an Iterate, with slacks inside of their bounds, the further the more r is outside."""
     c, r = of.constraints(x)
     with np.errstate(invalid="ignore", divide="ignore"):
         width = np.where(np.isfinite(of.u - of.l), of.u - of.l, np.inf)
@@ -148,8 +148,8 @@ def _within(of, x):
 
 def solve(program: Program, x: np.ndarray, tolerance: float, limit_tolerance: float, iterations: int,
           tell: Callable[[int, float], None]) -> Found:
-    """The Found of a program from x on: the conditions of a minimum hold to `tolerance`, scaled, and no constraint is
-    exceeded by more than limit_tolerance."""
+    """Return the Found of a program from x on: the conditions of a minimum hold to `tolerance`, scaled, and no
+    constraint is exceeded by more than limit_tolerance."""
     of, barrier, stopped, history = Interior(program, x), BEGIN, EXHAUSTED, [program.cost(x)]
     at, shift, short, again, known = _begin(of, x, barrier), 0.0, 0, 0, []
     first = max(1.0, of.pair(at.x, at.s, barrier)[0])
@@ -191,7 +191,7 @@ def solve(program: Program, x: np.ndarray, tolerance: float, limit_tolerance: fl
 
 
 def _errors(of, at, g, C, R, c, r):
-    """A function of the barrier: how far the conditions of a minimum are from holding."""
+    """Return a function of the barrier: how far the conditions of a minimum are from holding."""
     mean = np.abs(np.concatenate((at.y, at.z_l, at.z_u))).mean() if len(of.scales) else 0.0
     scale = max(100.0, mean) / 100.0
     steep = np.abs(g + C.T @ at.y + R.T @ (at.z_u - at.z_l)).max()
@@ -235,8 +235,8 @@ def _step(of, at, derivatives, barrier, shift):
 
 
 def _moved(of, at, step, derivatives, barrier, shift, known, first):
-    """The Iterate after the largest part of a step that keeps slacks inside and that the filter `known` takes, which
-    gets what it took if costs did not fall; or None; and the part."""
+    """Return the Iterate after the largest part of a step that keeps slacks inside and that the filter `known` takes,
+    which gets what it took if costs did not fall; or None; and the part."""
     g, C, R, H, c, r = derivatives
     near = max(CLOSEST, 1.0 - barrier)
     v = barrier / (of.u - at.s) - barrier / (at.s - of.l)
@@ -266,7 +266,7 @@ def _moved(of, at, step, derivatives, barrier, shift, known, first):
 
 
 def _largest(near, *pairs):
-    """The largest part of changes dx of x > 0 that goes at most `near` of the way to 0."""
+    """Return the largest part of changes dx of x > 0 that goes at most `near` of the way to 0."""
     part = 1.0
     for x, dx in pairs:
         falls = dx < 0.0

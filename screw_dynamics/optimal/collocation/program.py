@@ -53,7 +53,7 @@ class State:
         self.values = [term.quantity.at(program.robot, self.nodes(term), True) for term in program.terms]
 
     def nodes(self, term: Bound) -> Nodes:
-        """The nodes of a term."""
+        """Return the nodes of a term."""
         k, program = term.some, self.program
         return Nodes(self.t[k], self.z[0, k], self.z[1, k], self.tau[k][:, program.driven], term.which, program.driven,
                      program.threads, self.z[2, k], self.z[3, k])
@@ -122,12 +122,12 @@ class Program:
             getattr(term, side) / term.scale, len(term.which)) for term in limits))) for side in ("lower", "upper"))
 
     def _linear(self):
-        """The constraints at the ends, of the period, and of the duration, where it is free."""
+        """Return the constraints at the ends, of the period, and of the duration, where it is free."""
         n, spline, ends = self.robot.n, self.spline, self.ends
         rows, lower, upper = [], [], []
 
         def value_of(j, order, end):
-            """The row of the derivative of a joint at an end, by s."""
+            """Return the row of the derivative of a joint at an end, by s."""
             row = np.zeros(self.columns)
             row[spline.columns[-end] * n + j] = spline.basis[order, -end]
             return row
@@ -159,18 +159,18 @@ class Program:
         return c, float(x[-1]) if self.free else self.ends.duration[0]
 
     def efforts(self, z: np.ndarray, t: np.ndarray) -> np.ndarray:
-        """The efforts (k, n) of motors at z (4, k, n) and times t (k,)."""
+        """Return the efforts (k, n) of motors at z (4, k, n) and times t (k,)."""
         tau = self.robot.inverse_dynamics(z[0], z[1], z[2], threads=self.threads)
         return tau - self.forces.efforts(z[0], z[1], t) if self.forces else tau
 
     def state(self, x: np.ndarray) -> State:
-        """The State of unknowns, which is kept until it is asked of others."""
+        """Return the State of unknowns, which is kept until it is asked of others."""
         if (key := x.tobytes()) != self._at[0] or self._at[1] is None:
             self._at = key, State(self, x)
         return self._at[1]                                                          # type: ignore[return-value]
 
     def weight(self, k: int, T: float) -> tuple[np.ndarray, np.ndarray]:
-        """The weights (nodes, size) of a cost of duration T, of a running one those of the integral; and their
+        """Return the weights (nodes, size) of a cost of duration T, of a running one those of the integral; and their
         derivatives by T."""
         term = self.terms[k]
         if self.running[k]:
@@ -232,6 +232,6 @@ class Program:
         return sparse.vstack(parts, format="csr")[:, :self.size]
 
     def _rows(self, values, rows, columns, count):
-        """A matrix (count, columns) of values (k, w) in rows (k,) and columns (k, w)."""
+        """Return a matrix (count, columns) of values (k, w) in rows (k,) and columns (k, w)."""
         rows = np.repeat(rows, values.shape[1])
         return sparse.csr_matrix((values.ravel(), (rows, columns.ravel())), (count, self.columns))

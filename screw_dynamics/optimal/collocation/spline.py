@@ -38,7 +38,7 @@ class Spline:
         self.tests = sparse.csr_matrix(tests / tests.sum(axis=1, keepdims=True))
 
     def on(self, control: np.ndarray) -> BSpline:
-        """The spline of control points (K, ...), a function of s."""
+        """Return the spline of control points (K, ...), a function of s."""
         return BSpline(self.knots, control, self.degree)
 
     def through(self, s: np.ndarray, x: np.ndarray) -> np.ndarray:

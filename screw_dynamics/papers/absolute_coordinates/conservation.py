@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 
 def energy_balance(system: MultibodySystem, t: np.ndarray, poses: np.ndarray, velocities: np.ndarray) -> EnergyBalance:
-    """The EnergyBalance of samples (k,), (k, n, 4, 4) and (k, n, 6): `work` is that of the user's wrenches, `friction`
-    what dampers took. Joints do no work."""
+    """Return the EnergyBalance of samples (k,), (k, n, 4, 4) and (k, n, 6): `work` is that of the user's wrenches,
+    `friction` what dampers took. Joints do no work."""
     kinetic, potential, powers = [], [], []
     for moment in zip(t, poses, velocities, strict=True):
         kinetic.append(system.kinetic_energy(*moment[1:]))
@@ -29,8 +29,8 @@ def energy_balance(system: MultibodySystem, t: np.ndarray, poses: np.ndarray, ve
 
 def momentum_balance(system: MultibodySystem, t: np.ndarray, poses: np.ndarray, velocities: np.ndarray
                      ) -> MomentumBalance:
-    """The MomentumBalance of samples, about the origin of the inertial frame: `impulse` is that of gravity, of springs
-    to the ground and of the user's wrenches. Raises ValueError naming a joint to the ground, which takes any
+    """Return the MomentumBalance of samples, about the origin of the inertial frame: `impulse` is that of gravity, of
+    springs to the ground and of the user's wrenches. Raises ValueError naming a joint to the ground, which takes any
     momentum."""
     for joint in system.joints:
         if joint.on is None:
@@ -51,5 +51,6 @@ def momentum_balance(system: MultibodySystem, t: np.ndarray, poses: np.ndarray, 
 
 
 def integrated(t: np.ndarray, rates: np.ndarray) -> np.ndarray:
-    """The integrals (k, numbers) of rates at samples from the first on, by cubic Hermite polynomials: of order 4."""
+    """Return the integrals (k, numbers) of rates at samples from the first on, by cubic Hermite polynomials: of order
+    4."""
     return accumulated(simpson(np.diff(t)[:, None], rates[:-1], middles(t, rates), rates[1:]), axis=0)

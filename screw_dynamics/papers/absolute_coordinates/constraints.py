@@ -71,7 +71,7 @@ class JointConstraints:
         return turned(R[self.frame], self.u), d
 
     def rates(self, R: np.ndarray, r: np.ndarray, omega: np.ndarray, velocity: np.ndarray) -> Rates:
-        """The Rates at poses as above and velocities (n + 1, 3) each, those of the ground 0."""
+        """Return the Rates at poses as above and velocities (n + 1, 3) each, those of the ground 0."""
         Ra, Rb, wa, wb, s = R[self.on], R[self.body], omega[self.on], omega[self.body], self._s
         w = np.array((omega[self.frame], wb, wa))
         first = cross(w, self._arms)

@@ -67,8 +67,8 @@ def _angle(rows, R):
 
 
 def spring_wrenches(springs: Any, ends: Ends, h: float) -> np.ndarray:
-    """The wrenches (n + 1, 6) of Springs on all bodies in a step of length h, about frames' origins, in the inertial
-    frame. Their work is what the energy loses, and that of dampers.
+    """Return the wrenches (n + 1, 6) of Springs on all bodies in a step of length h, about frames' origins, in the
+    inertial frame. Their work is what the energy loses, and that of dampers.
 
     1/2 k (l - l_0)^2 changes by k (1 - 2 l_0 / (l_a + l_b)) d . (d_b - d_a), with d the mean of d_a and d_b."""
     (d0, l0), (d1, l1) = (springs._spans(R, r) for R, r in ((ends.R0, ends.r0), (ends.R1, ends.r1)))

@@ -70,7 +70,7 @@ class EnergyMomentum:
         raise ArithmeticError(f"the iteration did not converge at t = {t:.6g} s: shorter steps than {h:g} s may help")
 
     def _end(self, g, h, w, v, w0, v0, forces):
-        """The end of a step with mean velocities w, v."""
+        """Return the end of a step with mean velocities w, v."""
         self._carried = w - w0, v - v0, forces
         ends, poses = self._ends(g, h, w, v), np.array(g)
         R = ends.R1[:-1]
@@ -81,7 +81,7 @@ class EnergyMomentum:
         return Step(poses, self.system.velocities(poses, twists))
 
     def _ends(self, g, h, w, v):
-        """The Ends of a step with mean velocities w, body-fixed, and v of the centers of mass."""
+        """Return the Ends of a step with mean velocities w, body-fixed, and v of the centers of mass."""
         n, ground = len(g), np.eye(3)[None]
         R0, still = g[:, :3, :3], np.zeros((1, 3))
         R1 = R0 @ cayley(h * w)

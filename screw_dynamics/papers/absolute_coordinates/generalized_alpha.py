@@ -17,7 +17,7 @@ NUDGE = 1e-7            # of the differences for the iteration matrix
 
 
 def damping_radius(rho: float) -> float:
-    """The spectral radius of infinite frequencies, checked."""
+    """Return the spectral radius of infinite frequencies, checked."""
     if checks.number("rho", rho, 0.0) > 1.0:
         raise ValueError(f"rho must be from 0 to 1, not {rho}")
     return float(rho)

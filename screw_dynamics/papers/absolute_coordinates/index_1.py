@@ -32,7 +32,7 @@ class WeightedConstraints:
         self._places = self._sparse_places() if self.sparse else None
 
     def _products(self, rates):
-        """The rows of B at the body (m, 6), and at the other (m, 6), 0 for the ground."""
+        """Return the rows of B at the body (m, 6), and at the other (m, 6), 0 for the ground."""
         return (turned_back(self._roots_inverse[self.of.body], rates.of_body),
                 turned_back(self._roots_inverse[self.of.on], rates.of_other))
 
@@ -71,7 +71,7 @@ class WeightedConstraints:
 
 
 def rank(B: np.ndarray) -> int:
-    """The number of independent rows of B (m, 6n)."""
+    """Return the number of independent rows of B (m, 6n)."""
     if not B.size:
         return 0
     factors, *_ = lapack.dgeqp3(np.array(B.T, order="F"))
@@ -80,8 +80,8 @@ def rank(B: np.ndarray) -> int:
 
 
 def shortest(B: np.ndarray, b: np.ndarray, rank: int) -> np.ndarray:
-    """The shortest y (6n,) with B y = b in the `rank` most independent rows, by QR with pivots, which overwrites B.
-    LinAlgError where these too are dependent, ArithmeticError where b is not finite."""
+    """Return the shortest y (6n,) with B y = b in the `rank` most independent rows, by QR with pivots, which overwrites
+    B. LinAlgError where these too are dependent, ArithmeticError where b is not finite."""
     if not rank:
         return np.zeros(B.shape[1])
     if not np.isfinite(b).all():

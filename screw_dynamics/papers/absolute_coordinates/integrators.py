@@ -27,7 +27,7 @@ class Step(NamedTuple):
 
 def munthe_kaas(tableau: Tableau, group: Any, rate: Rate, t: float, h: float, g: np.ndarray, V: np.ndarray,
                 order: int | None = None, velocity: Velocity | None = None) -> Step:
-    """A step of length h by the explicit Munthe-Kaas method of a Butcher tableau, [MT] (83).
+    """Return a step of length h by the explicit Munthe-Kaas method of a Butcher tableau, [MT] (83).
 
     order: of dexp^-1 as a truncated series; None for its closed form. For the order p of a method p - 2 suffices, as
     the error of such a term is of the size h^(order + 2). velocity: the velocity of g from g and V, where V is another
@@ -48,8 +48,8 @@ def munthe_kaas(tableau: Tableau, group: Any, rate: Rate, t: float, h: float, g:
 
 
 def commutator_free(group: Any, rate: Rate, t: float, h: float, g: np.ndarray, V: np.ndarray) -> Step:
-    """A step of length h by the commutator-free method of order 4 of Celledoni, Marthinsen and Owren (2003), here for
-    g' = g V: two exponentials, no dexp^-1."""
+    """Return a step of length h by the commutator-free method of order 4 of Celledoni, Marthinsen and Owren (2003),
+    here for g' = g V: two exponentials, no dexp^-1."""
     def to(g, *exponents):
         for X in exponents:
             g = group.compose(g, group.exp(h * X))

@@ -66,7 +66,8 @@ class JointSprings:
         return np.where(self.slides, (U * d).sum(axis=-1) - self.rest, angle)
 
     def wrenches(self, R: np.ndarray, r: np.ndarray, omega: np.ndarray, velocity: np.ndarray) -> np.ndarray:
-        """The wrenches (n + 1, 6) on all bodies, about and in their frames; arguments as in JointConstraints.rates."""
+        """Return the wrenches (n + 1, 6) on all bodies, about and in their frames; arguments as in
+        JointConstraints.rates."""
         Ra, Rb = R[self.on], R[self.body]
         U, d = self._arms(R, r)
         spin_on, spin = turned(Ra, omega[self.on]), turned(Rb, omega[self.body])

@@ -126,7 +126,7 @@ def slide(joint: Joint, body: int, on: int, frame: np.ndarray, frame_on: np.ndar
 
 
 def rows(joint: Joint, body: int, on: int, frame: np.ndarray, frame_on: np.ndarray, ground: int) -> list[Row]:
-    """The constraints of a joint, whose frame is given in the body and in the other body; ground: its number."""
+    """Return the constraints of a joint, whose frame is given in the body and in the other body; ground: its number."""
     slides, perpendicular = KINDS[joint.kind]
     axes, axes_on = frame[:3, :3].T, frame_on[:3, :3].T
     across = np.array((axes[:2], axes_on[:2]))

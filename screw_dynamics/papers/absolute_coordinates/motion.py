@@ -153,7 +153,7 @@ def named(system: MultibodySystem, record: str | Iterable[str]) -> tuple[str, ..
 
 
 def residual(system: MultibodySystem, t: np.ndarray, poses: np.ndarray, velocities: np.ndarray) -> np.ndarray:
-    """The largest residual of all constraints (k,), in m and as cosines."""
+    """Return the largest residual of all constraints (k,), in m and as cosines."""
     return np.array([np.abs(system.residuals(pose)).max(initial=0.0) for pose in poses])
 
 
@@ -161,7 +161,7 @@ RECORDS = {"energy": energy_balance, "momentum": momentum_balance, "residual": r
 
 
 def _checked_step(system, method, dexp_order, rho):
-    """A step as a function of t, h, g, V."""
+    """Return a step as a function of t, h, g, V."""
     if dexp_order is not None:
         checks.whole("dexp_order", dexp_order, 0)
     if isinstance(method, Tableau) or method in TABLEAUS:

@@ -162,7 +162,7 @@ def of_robot(robot: Robot, q: ArrayLike, qd: ArrayLike | None = None, efforts: E
 
 
 def _loops(robot, q):
-    """The joints that close the loops of a robot's model."""
+    """Yield the joints that close the loops of a robot's model."""
     model = robot.model
     for given in model.constraints:
         if not isinstance(given, LoopJoint):
@@ -184,7 +184,7 @@ _QUARTER = np.array(((0.0, -1.0, 0.0, 0.0), (1.0, 0.0, 0.0, 0.0), (0.0, 0.0, 1.0
 
 
 def _links(model: Model):
-    """The bodies with inertia: of a Lie-group joint its last."""
+    """Return the bodies with inertia: of a Lie-group joint its last."""
     last = dict(zip(model.body_joints, model.body_names, strict=True))
     return list(last.values())
 
@@ -220,7 +220,7 @@ _SCREWS = {kind: [_AXES.index(motion) for motion in group.motions] for kind, gro
 
 
 def _axis_frame(X):
-    """A frame with z along the axis of a screw, through it, and the pitch; of a slide, along it."""
+    """Return a frame with z along the axis of a screw, through it, and the pitch; of a slide, along it."""
     turn, slide = X[:3], X[3:]
     turns = turn @ turn > 0.0
     e = turn if turns else slide

@@ -58,15 +58,15 @@ def rotation(Q: np.ndarray) -> np.ndarray:
 
 
 def of_poses(g: np.ndarray) -> np.ndarray:
-    """The dual quaternions (n, 8) of poses (n, 4, 4): Q_eps = r Q / 2, the reverse of (74)."""
+    """Return the dual quaternions (n, 8) of poses (n, 4, 4): Q_eps = r Q / 2, the reverse of (74)."""
     Q = np.array([np.roll(quaternion(C[:3, :3]), 1) for C in g]).reshape(-1, 4)
     position = np.concatenate((np.zeros((len(g), 1)), g[:, :3, 3]), axis=1)
     return np.concatenate((Q, 0.5 * (minus(Q) @ position[..., None])[..., 0]), axis=1)
 
 
 def poses(Q: np.ndarray) -> np.ndarray:
-    """The poses (..., 4, 4) of dual quaternions (..., 8): R and, from (74), r = 2 D(Q) Q_eps; those of any multiple by
-    a dual number are the same, so that norm and Pluecker condition need not hold."""
+    """Return the poses (..., 4, 4) of dual quaternions (..., 8): R and, from (74), r = 2 D(Q) Q_eps; those of any
+    multiple by a dual number are the same, so that norm and Pluecker condition need not hold."""
     g = np.zeros((*Q.shape[:-1], 4, 4))
     real, dual = Q[..., :4], Q[..., 4:]
     g[..., :3, :3] = rotation(real)

@@ -226,7 +226,7 @@ class _Angles:
         return np.abs(np.linalg.det(self.matrix(q)))
 
     def turns(self, q):
-        """The three rotations (..., 3, 3, 3)."""
+        """Return the three rotations (..., 3, 3, 3)."""
         X = np.concatenate((q[..., :3, None] * self.unit, np.zeros((*q.shape[:-1], 3, 3))), axis=-1)
         return self.group.exp(X[..., None, :])[..., 0, :3, :3]
 
@@ -297,8 +297,8 @@ def simulate_in(coordinates: Coordinates, system: MultibodySystem, duration: flo
 def vector_space_motion(coordinates: Coordinates, rate: Callable, start: tuple[np.ndarray, np.ndarray],
                         velocities: Callable[[np.ndarray, np.ndarray], np.ndarray], duration: float, dt: float,
                         method: str, every: int, record: Mapping[str, Callable]) -> Motion:
-    """The Motion of (q', U') = rate(t, q, U) from `start` by a Runge-Kutta method of TABLEAUS without step control;
-    velocities(q, U): those that are kept. Otherwise as simulate_in."""
+    """Return the Motion of (q', U') = rate(t, q, U) from `start` by a Runge-Kutta method of TABLEAUS without step
+    control; velocities(q, U): those that are kept. Otherwise as simulate_in."""
     if method not in TABLEAUS or TABLEAUS[method].error is not None:
         raise ValueError(f"the method {method!r} must be one of euler, heun, rk4")
     dt, duration, every = checks.positive("dt", dt), checks.number("duration", duration, 0.0), checks.whole(
@@ -331,7 +331,7 @@ def _advanced(x, dt, weights, rates):
 
 
 def _regular(coordinates, q, t):
-    """The least regularity."""
+    """Return the least regularity."""
     least = float(coordinates.regularity(q).min())
     if not least > 1e-9:
         raise ArithmeticError(f"{coordinates.name} are singular at t = {t:.6g} s")

@@ -58,7 +58,8 @@ class Springs:
         return d, np.sqrt((d * d).sum(axis=-1))
 
     def wrenches(self, R: np.ndarray, r: np.ndarray, omega: np.ndarray, velocity: np.ndarray) -> np.ndarray:
-        """The wrenches (n + 1, 6) on all bodies, about and in their frames; arguments as in JointConstraints.rates."""
+        """Return the wrenches (n + 1, 6) on all bodies, about and in their frames; arguments as in
+        JointConstraints.rates."""
         d, length = self._spans(R, r)
         safe = np.where(length > 0.0, length, 1.0)
         tension = self.k * (1.0 - self.rest / safe * (length > 0.0))

@@ -28,8 +28,8 @@ Coefficient = Callable[[int, list[np.ndarray]], ArrayLike]      # of order k (..
 
 # ------------------------------------------------------------------------------------------------- in time
 def inverse_dynamics(robot: Robot, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, *rates: ArrayLike) -> np.ndarray:
-    """The efforts and their time derivatives tau, tau', ..., tau^(r) (..., r + 1, n) along a motion with r further
-    derivatives of q, (..., n) each; [MD] 6.3, of any order. N m, N m/s, ..., or N, ..."""
+    """Return the efforts and their time derivatives tau, tau', ..., tau^(r) (..., r + 1, n) along a motion with r
+    further derivatives of q, (..., n) each; [MD] 6.3, of any order. N m, N m/s, ..., or N, ..."""
     return _efforts_in_time(robot, INVERSE_DYNAMICS_IN["body"], q, (qd, qdd, *rates))
 
 
@@ -42,7 +42,7 @@ def inverse_dynamics_derivatives(robot: Robot, q: ArrayLike, qd: ArrayLike, qdd:
 
 def inverse_dynamics_partials(robot: Robot, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, *rates: ArrayLike
                               ) -> np.ndarray:
-    """The derivatives of tau^(r) by q, q', ..., q^(r + 2), (..., r + 3, n, n): [..., j, a, i] is d tau_a^(r) / d
+    """Return the derivatives of tau^(r) by q, q', ..., q^(r + 2), (..., r + 3, n, n): [..., j, a, i] is d tau_a^(r) / d
     q_i^(j), for r further derivatives of q.
 
     From d tau = A_0 dq + A_1 dq' + A_2 dq'' by Leibniz's rule: the sum of comb(r, j - i) A_i^(r - j + i) over i. Raises
@@ -54,8 +54,8 @@ def inverse_dynamics_partials(robot: Robot, q: ArrayLike, qd: ArrayLike, qdd: Ar
 
 
 def forward_dynamics(robot: Robot, q: ArrayLike, qd: ArrayLike, tau: ArrayLike, *rates: ArrayLike) -> np.ndarray:
-    """The accelerations and their time derivatives q'', q''', ..., q^(r + 2) (..., r + 1, n) of the motion from (q, qd)
-    under efforts tau with r derivatives in time, (..., n) each: rad/s^2, ..., or m/s^2, ... Not finite, or an
+    """Return the accelerations and their time derivatives q'', q''', ..., q^(r + 2) (..., r + 1, n) of the motion from
+    (q, qd) under efforts tau with r derivatives in time, (..., n) each: rad/s^2, ..., or m/s^2, ... Not finite, or an
     ArithmeticError, where the mass matrix is singular."""
     q, qd, *efforts = _arrays(robot, {"q": q, "qd": qd, "tau": tau} | _named("tau", rates))
     velocity = _of_velocity(qd)
@@ -66,8 +66,8 @@ def forward_dynamics(robot: Robot, q: ArrayLike, qd: ArrayLike, tau: ArrayLike, 
 # ------------------------------------------------------------------------------------------------- in coordinates
 def inverse_dynamics_along(robot: Robot, state: Sequence[ArrayLike], direction: Sequence[ArrayLike], order: int
                            ) -> np.ndarray:
-    """The derivatives d^k/ds^k of tau at s = 0, k = 0, ..., order, (..., order + 1, n): at state (q, qd, qdd), along
-    direction (dq, dqd, dqdd), (..., n) each: of tau(integrate(q, s dq), qd + s dqd, qdd + s dqdd)."""
+    """Return the derivatives d^k/ds^k of tau at s = 0, k = 0, ..., order, (..., order + 1, n): at state (q, qd, qdd),
+    along direction (dq, dqd, dqdd), (..., n) each: of tau(integrate(q, s dq), qd + s dqd, qdd + s dqdd)."""
     return _along(robot, INVERSE_DYNAMICS_IN["body"], ("q", "qd", "qdd"), state, direction, order)
 
 
@@ -128,13 +128,13 @@ def _line(x, dx) -> Coefficient:
 
 
 def _derivatives(coefficients, lead):
-    """The derivatives (*lead, orders, ...) from Taylor coefficients (*lead, ...)."""
+    """Return the derivatives (*lead, orders, ...) from Taylor coefficients (*lead, ...)."""
     return np.stack([factorial(k) * c for k, c in enumerate(coefficients)], axis=lead)
 
 
 def _taylor(robot: Robot, entry: Entry, q: np.ndarray, velocity: Coefficient, inputs: Sequence[Coefficient],
             orders: int) -> list[np.ndarray]:
-    """The Taylor coefficients of an algorithm's results (orders of ..., *shape), q moving with a velocity."""
+    """Return the Taylor coefficients of an algorithm's results (orders of ..., *shape), q moving with a velocity."""
     tape, model = Tape(), robot.model
     numbers = [tape.variable(x) for x in np.moveaxis(q, -1, 0)]
     columns = [[tape.variable(x) for x in np.moveaxis(np.asarray(of(0, [])), -1, 0)] for of in (velocity, *inputs)]
@@ -163,7 +163,7 @@ def _coefficient(out, k, lead):
 
 
 def _rates(robot: Robot, q: list, v: list) -> list[Series]:
-    """The rates of the numbers of a configuration, [MT] (70), from velocities, joint by joint."""
+    """Return the rates of the numbers of a configuration, [MT] (70), from velocities, joint by joint."""
     rates: list = [None] * robot.nq
     for name, kind in zip(robot.joint_names, robot.model.joint_kinds, strict=True):
         x, u = q[robot.q_slices[name]], v[robot.v_slices[name]]

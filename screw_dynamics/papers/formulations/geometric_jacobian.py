@@ -31,7 +31,8 @@ class Axes(NamedTuple):
 
 
 def axes(robot: Robot) -> Axes:
-    """The axes in the body frames, which do not depend on q. Of a joint that follows q with a factor, per unit of q."""
+    """Return the axes in the body frames, which do not depend on q. Of a joint that follows q with a factor, per unit
+    of q."""
     angular, slide = split(robot.model.screws_body)
     square = np.sum(angular * angular, axis=-1, keepdims=True)
     turns = square > 0.0
@@ -41,7 +42,7 @@ def axes(robot: Robot) -> Axes:
 
 
 def moved_axes(robot: Robot, q: ArrayLike) -> Axes:
-    """The axes (..., b, 3) in the world at q (..., n): e_j and s_j of [MK] (27)."""
+    """Return the axes (..., b, 3) in the world at q (..., n): e_j and s_j of [MK] (27)."""
     C, (direction, point, slide) = robot.body_poses(q), axes(robot)
     R, r = C[..., :3, :3], C[..., :3, 3]
     return Axes(times(R, direction), r + times(R, point), times(R, slide))
@@ -64,11 +65,11 @@ def joint_screws(robot: Robot, q: ArrayLike, representation: str = "body") -> np
 
 
 def jacobians(robot: Robot, q: ArrayLike, representation: str = "body") -> np.ndarray:
-    """The Jacobians (..., b, 6, n) of all bodies from the axes, as `Robot.body_jacobians` by transformations."""
+    """Return the Jacobians (..., b, 6, n) of all bodies from the axes, as `Robot.body_jacobians` by transformations."""
     return columns(robot.model, joint_screws(robot, q, representation))
 
 
 def twists(robot: Robot, q: ArrayLike, qd: ArrayLike, representation: str = "body") -> np.ndarray:
-    """The twists (..., b, 6) of all bodies as sums over the axes: [MK] (13), (27), (36), (46)."""
+    """Return the twists (..., b, 6) of all bodies as sums over the axes: [MK] (13), (27), (36), (46)."""
     rates, = checked(qd=(qd, robot.n))
     return np.einsum("...ixk,...k->...ix", jacobians(robot, q, representation), rates)

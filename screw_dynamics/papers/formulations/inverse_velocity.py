@@ -68,7 +68,7 @@ def nearest_joint_rates(robot: Robot, q: ArrayLike, V: ArrayLike, representation
 
 
 def _weights(model, weights):
-    """The weights as an array (b, 6, 6)."""
+    """Return the weights as an array (b, 6, 6)."""
     W, shape = np.asarray(np.eye(6) if weights is None else weights, dtype=float), (len(model.parents), 6, 6)
     if W.shape not in (shape, shape[1:]):
         raise ValueError(f"weights has the shape {W.shape}, not (6, 6) or ({shape[0]}, 6, 6)")

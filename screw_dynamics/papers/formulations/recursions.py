@@ -86,8 +86,8 @@ def joint_wrenches(robot: Robot, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, ap
 
 def inverse_dynamics(robot: Robot, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, applied: ArrayLike | None = None,
                      representation: str = "body", equation: str | None = None) -> np.ndarray:
-    """The efforts Q (..., n) of a motion under applied wrenches: Q_i = J_i^T W_i; [MD] (67b), (71c), (76c); and those
-    of armature.
+    """Return the efforts Q (..., n) of a motion under applied wrenches: Q_i = J_i^T W_i; [MD] (67b), (71c), (76c); and
+    those of armature.
 
     Arguments as those of `joint_wrenches`."""
     W = joint_wrenches(robot, q, qd, qdd, applied, representation, equation)
@@ -106,7 +106,8 @@ def reactions(robot: Robot, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, applied
 
 
 def drive_wrenches(robot: Robot, q: ArrayLike, efforts: ArrayLike, representation: str = "body") -> np.ndarray:
-    """The wrench (..., b, 6) of each joint's drive on the body that it moves, for efforts (..., b) of the joints.
+    """Return the wrench (..., b, 6) of each joint's drive on the body that it moves, for efforts (..., b) of the
+    joints.
 
     A torque along the axis of a joint that turns; a force along e, through the body's origin, of a prismatic one.
 

@@ -47,7 +47,7 @@ def in_construction_frame(robot: Robot) -> Robot:
 
 
 def _checked(poses, names):
-    """The poses as an array, each checked; `names` are the bodies'."""
+    """Return the poses as an array, each checked; `names` are the bodies'."""
     D = np.asarray(poses, dtype=float)
     D = D if D.size else D.reshape(-1, 4, 4)                                    # no bodies, as an empty list
     if D.shape != (len(names), 4, 4):

@@ -40,12 +40,12 @@ def wrench(magnitude: ArrayLike, e: ArrayLike, p: ArrayLike, h: ArrayLike = 0.0)
 
 
 def axis_of_twist(V: ArrayLike) -> ScrewAxis:
-    """The axis of a twist (..., 6), about which and along which the body moves; h = omega . v / |omega|^2."""
+    """Return the axis of a twist (..., 6), about which and along which the body moves; h = omega . v / |omega|^2."""
     return _axis(*split(*checked(V=(V, 6))))
 
 
 def axis_of_wrench(W: ArrayLike) -> ScrewAxis:
-    """The central axis of a wrench (..., 6), about which its torque is along the force; h = t . f / |f|^2."""
+    """Return the central axis of a wrench (..., 6), about which its torque is along the force; h = t . f / |f|^2."""
     return _axis(*reversed(split(*checked(W=(W, 6)))))
 
 
@@ -80,7 +80,7 @@ def _parts(magnitude, e, p, h):
 
 
 def _axis(along, moment):
-    """The ScrewAxis of what is along the axis and of the moment about the origin."""
+    """Return the ScrewAxis of what is along the axis and of the moment about the origin."""
     turns = np.any(along != 0.0, axis=-1, keepdims=True)
     e, size = np.where(turns, along, moment), np.linalg.norm(np.where(turns, along, moment), axis=-1, keepdims=True)
     e = np.divide(e, size, out=np.zeros_like(e, dtype=float), where=size > 0.0)

@@ -44,7 +44,7 @@ def joint_screw_matrix(robot: Robot, q: ArrayLike, screws: str = "body") -> np.n
 
 def screw_transformation(robot: Robot, q: ArrayLike, representation: str = "body",
                          screws: str | None = None) -> np.ndarray:
-    """A (..., 6 b, 6 b), with J = A X for the X of `joint_screw_matrix(robot, q, screws)`.
+    """Return A (..., 6 b, 6 b), with J = A X for the X of `joint_screw_matrix(robot, q, screws)`.
 
     screws, unless named, are those that the paper takes: "body" for body-fixed and spatial twists, "hybrid" for hybrid
     and mixed ones. A^b is "body", [MK] (24); A^sb "spatial", A^sh "spatial" with "hybrid", A^s "spatial" with
@@ -55,7 +55,8 @@ def screw_transformation(robot: Robot, q: ArrayLike, representation: str = "body
 
 def inverse_screw_transformation(robot: Robot, q: ArrayLike, representation: str = "body",
                                  screws: str | None = None) -> np.ndarray:
-    """A^-1 (..., 6 b, 6 b) in closed form: blocks H_i G_i^-1 on the diagonal, and -H_i G_j^-1 at the parent j of i.
+    """Return a^-1 (..., 6 b, 6 b) in closed form: blocks H_i G_i^-1 on the diagonal, and -H_i G_j^-1 at the parent j of
+    i.
 
     I - D^b and I - T^h, [MK] (25), (45), where twists and screws are in one representation; (34) for A^sb, which is
     printed with diag(Ad_C) for its inverse."""
@@ -72,7 +73,8 @@ def parent_transformation(robot: Robot, q: ArrayLike, representation: str = "bod
 
 
 def twist_map(C: ArrayLike, source: str, target: str) -> np.ndarray:
-    """The (..., 6, 6) map of twists of a frame of pose C (..., 4, 4) between two representations; [MK] table 3."""
+    """Return the (..., 6, 6) map of twists of a frame of pose C (..., 4, 4) between two representations; [MK] table
+    3."""
     kinds = [REPRESENTATIONS.index(one_of("representation", x, REPRESENTATIONS)) for x in (source, target)]
     C = np.asarray(C, dtype=float)
     lead = C.shape[:-2]
@@ -83,7 +85,7 @@ def twist_map(C: ArrayLike, source: str, target: str) -> np.ndarray:
 
 
 def _maps(robot, q, form):
-    """The maps (..., b, 6, 6) of all bodies from spatial twists to a form of SCREWS, and back."""
+    """Return the maps (..., b, 6, 6) of all bodies from spatial twists to a form of SCREWS, and back."""
     C, A = robot.body_poses(q), robot.model.reference_poses
     one_of("screws", form, SCREWS)
     if form == "reference":                                         # Y_i = Ad_A_i X_i, the spatial screw is Ad_C_i X_i
@@ -93,7 +95,7 @@ def _maps(robot, q, form):
 
 
 def _ends(robot, q, representation, screws):
-    """The maps, as of `_maps`, of the twists and of the joint screws."""
+    """Return the maps, as of `_maps`, of the twists and of the joint screws."""
     one_of("representation", representation, REPRESENTATIONS)
     return _maps(robot, q, representation), _maps(robot, q, screws or _PRINTED[representation])
 
@@ -105,6 +107,6 @@ def _parents(model):
 
 
 def _matrix(pattern, left, right):
-    """The matrix (..., 6 b, 6 b) of blocks pattern_ij left_i right_j."""
+    """Return the matrix (..., 6 b, 6 b) of blocks pattern_ij left_i right_j."""
     blocks = np.einsum("ij,...ixy,...jyz->...ixjz", pattern, left, right, optimize=True)
     return blocks.reshape(*blocks.shape[:-4], 6 * len(pattern), 6 * len(pattern))

@@ -34,7 +34,7 @@ def direct_inverse(C: ArrayLike) -> np.ndarray:
 
 
 def twist(C: ArrayLike, Cd: ArrayLike, representation: str) -> np.ndarray:
-    """The twist (..., 6) of a frame of pose C that changes at the rate C' (..., 4, 4), both (..., 4, 4).
+    """Return the twist (..., 6) of a frame of pose C that changes at the rate C' (..., 4, 4), both (..., 4, 4).
 
     C^-1 C' "body" and C' C^-1 "spatial" of SE(3), [MK] (80); of SO(3) x R^3 "mixed" = (R^T R', r') and "hybrid" = (R'
     R^T, r'), remark 17. Raises ValueError for another representation."""

@@ -13,7 +13,7 @@ Bracket = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
 
 def commutator(A: np.ndarray, B: np.ndarray) -> np.ndarray:
-    """A B - B A of matrices (..., n, n)."""
+    """Return A B - B A of matrices (..., n, n)."""
     return A @ B - B @ A
 
 

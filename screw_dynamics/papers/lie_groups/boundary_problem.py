@@ -31,7 +31,7 @@ class Problem:
         return y.T.reshape(-1, *self.shape)
 
     def rates(self, s: np.ndarray, y: np.ndarray) -> np.ndarray:
-        """The derivatives by s."""
+        """Return the derivatives by s."""
         Y = self.unpacked(y)
         x, Z = Y[:, :, 0], Y[:, :, 1:]
         L = np.broadcast_to(self.L, x.shape)
@@ -54,7 +54,8 @@ class Problem:
 
 def solve(law: Geodesics, poses: np.ndarray, times: np.ndarray, ends: tuple | None, side: str,
           tolerance: float) -> SolvedCurve:
-    """The SolvedCurve of a law through poses (N + 1, n, n) at times (N + 1,), with V, V' continuous at inner poses.
+    """Return the SolvedCurve of a law through poses (N + 1, n, n) at times (N + 1,), with V, V' continuous at inner
+    poses.
 
     ends: velocities at both ends; None: without acceleration there, or of a geodesic, which has no choice.
     ArithmeticError where no solution is found."""
@@ -89,7 +90,8 @@ def _displacements(group, poses):
 
 
 def _boundary(problem, ends):
-    """The conditions at s = 0 and 1: x = 0, equal V and V' at inner poses, velocities or no force at the ends."""
+    """Return the conditions at s = 0 and 1: x = 0, equal V and V' at inner poses, velocities or no force at the
+    ends."""
     def conditions(ya, yb):
         a, b = (problem.unpacked(y[:, None])[0] for y in (ya, yb))
         found = [a[:, 0], b[:, 0]]

@@ -130,7 +130,7 @@ class SolvedCurve(Curve):
         return Z[:, 0], Z[:, 1:]
 
     def _place(self, t):
-        """The segment of each time, and the place in it."""
+        """Return the segment of each time, and the place in it."""
         k = np.clip(np.searchsorted(self.times, t, side="right") - 1, 0, len(self.L) - 1)
         return k, np.clip((t - self.times[k]) / np.diff(self.times)[k], 0.0, 1.0)
 

@@ -61,7 +61,7 @@ class Geodesics:
         return self.curved * (momentum[..., None, :] @ self.group.ad(V))[..., 0, :]
 
     def rates(self, Z: np.ndarray) -> np.ndarray:
-        """The derivatives (..., 1, d) of states."""
+        """Return the derivatives (..., 1, d) of states."""
         V = Z[..., 0, :]
         return (self.turned(V, V @ self.Q) @ self._inverse)[..., None, :]
 
@@ -98,7 +98,7 @@ class MinimumAcceleration(Geodesics):
         return A if self.kind == COMPONENTS else A + self.turned(V, V @ self.Q) @ self._inverse
 
     def rates(self, Z: np.ndarray) -> np.ndarray:
-        """The derivatives (..., 3, d) of states."""
+        """Return the derivatives (..., 3, d) of states."""
         V, P, pi = np.moveaxis(Z, -2, 0)
         by_V = np.zeros_like(V) if self.kind == COMPONENTS else self._by_velocity(V, P @ self._inverse)
         return np.stack((self.acceleration(Z), by_V - pi, self.turned(V, pi)), axis=-2)

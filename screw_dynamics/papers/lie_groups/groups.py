@@ -314,14 +314,14 @@ class _ClosedForm(MatrixGroup):
         return self._functions.inverse(X)
 
     def Ad(self, X: ArrayLike) -> np.ndarray:
-        """The matrices (..., d, d) of y -> X y X^-1."""
+        """Return the matrices (..., d, d) of y -> X y X^-1."""
         X = checks.real_numbers("X", X, self.size, self.size)
         return Ad_matrix(X) if self.size == 4 else X.astype(float)
 
 
 # ------------------------------------------------------------------------------------------------- groups
 def _largest(A):
-    """The largest absolute value in each matrix."""
+    """Return the largest absolute value in each matrix."""
     return np.abs(A).max(axis=(-2, -1), initial=0.0)
 
 
@@ -347,7 +347,7 @@ def _misses_motions(X):
 
 
 def _motions(rotations):
-    """The basis of se(n) from that of so(n): rotations first."""
+    """Return the basis of se(n) from that of so(n): rotations first."""
     n = rotations.shape[-1]
     basis = np.zeros((len(rotations) + n, n + 1, n + 1))
     basis[:len(rotations), :n, :n] = rotations
@@ -435,6 +435,6 @@ def special_euclidean(n: int) -> MatrixGroup:
 
 
 def _skew(n):
-    """The basis E_ji - E_ij, i < j, of so(n)."""
+    """Return the basis E_ji - E_ij, i < j, of so(n)."""
     units = np.eye(n * n).reshape(n, n, n, n)
     return np.array([units[j, i] - units[i, j] for i in range(n) for j in range(i + 1, n)])

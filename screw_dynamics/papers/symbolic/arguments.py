@@ -34,7 +34,7 @@ def gravity_vector(gravity: Any, usual: Iterable[float], make: Callable[[str, An
 
 def state_symbols(coordinates: Any, velocities: Any, joints: Sequence[tuple[str, str]]
                   ) -> tuple[tuple[sympy.Symbol, ...], ...]:
-    """The symbols of q, velocities and accelerations for the (name, kind) of the joints."""
+    """Return the symbols of q, velocities and accelerations for the (name, kind) of the joints."""
     names_q, names_v = [], []
     for of, kind in joints:
         name = re.sub(r"\W", "_", of, flags=re.ASCII)
@@ -57,7 +57,7 @@ def state_symbols(coordinates: Any, velocities: Any, joints: Sequence[tuple[str,
 
 
 def rate(x: sympy.Symbol) -> sympy.Symbol:
-    """The symbol of the rate of x: qd_1 for q_1."""
+    """Return the symbol of the rate of x: qd_1 for q_1."""
     return sympy.Symbol(re.sub(r"^([^_]+|_)", r"\1d", x.name))
 
 
@@ -80,7 +80,7 @@ def _symbols(what, given, usual):
 
 
 def checked_bodies(bodies: Any) -> list[Placed]:
-    """A list of Placed bodies, checked. Raises ValueError for any other."""
+    """Return a list of Placed bodies, checked. Raises ValueError for any other."""
     bodies = list(bodies) if isinstance(bodies, Sequence) else []
     if not bodies or not all(isinstance(body, Placed) for body in bodies):
         raise ValueError("equations of motion need a Robot, a Model or a list of Placed bodies, the world first")
@@ -92,7 +92,8 @@ def checked_bodies(bodies: Any) -> list[Placed]:
 
 
 def link_of(body: Placed) -> Link:
-    """The Link of a Placed body in the body's own frame: one on its axis takes comparisons, and symbols have none."""
+    """Return the Link of a Placed body in the body's own frame: one on its axis takes comparisons, and symbols have
+    none."""
     def tidy(x):
         y = sympy.expand(x.x)                                   # what rounding left where it should be 0
         return Scalar(x.algebra, sympy.Integer(0) if y.is_Float and abs(y) < x.algebra.tolerance else y)

@@ -15,7 +15,7 @@ def by_joint(numbers: Iterable[Any], joints: Sequence[tuple[str, str]], of: Call
 
 
 def quaternions(q: Sequence[Any], joints: Sequence[tuple[str, str]]) -> list[Sequence[Any]]:
-    """The numbers x y z w of each joint that has them, (name, kind), among q."""
+    """Return the numbers x y z w of each joint that has them, (name, kind), among q."""
     return [own[QUATERNION] for own, (_, kind) in zip(by_joint(q, joints), joints, strict=True)
             if kind in ("spherical", "free")]
 
@@ -34,6 +34,6 @@ def rates(q: Sequence[Any], v: Sequence[Any], joints: Sequence[tuple[str, str]])
 
 
 def _turn(quaternion, w):
-    """The rate of a quaternion x y z w that turns at w in its own frame."""
+    """Return the rate of a quaternion x y z w that turns at w in its own frame."""
     u, s = Vec3(*quaternion[:3]), quaternion[3]
     return [*(0.5 * (s * w + cross(u, w))), -0.5 * (u @ w)]

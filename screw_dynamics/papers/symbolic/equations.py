@@ -37,7 +37,7 @@ def equations_of_motion(robot: facade.Robot | Model | Sequence[Placed], gravity:
                         velocities: str | sympy.Symbol | Iterable[str | sympy.Symbol] | None = None,
                         simplify: bool | Callable[[sympy.Expr], sympy.Expr] = True, exact: bool = True,
                         tolerance: float = TOLERANCE) -> "EquationsOfMotion":
-    """The equations of motion M(q) q'' + C(q, q') q' + g(q) = tau of a robot as formulas: an EquationsOfMotion.
+    """Return the equations of motion M(q) q'' + C(q, q') q' + g(q) = tau of a robot as formulas: an EquationsOfMotion.
 
     robot: a Robot, a Model, or a list of Placed bodies (screw_dynamics.model), the world first, whose numbers are
     SymPy's and names of symbols. gravity: three numbers, expressions or names of symbols in m/s^2, resolved in the root
@@ -93,7 +93,7 @@ class Mechanism(NamedTuple):
 
 
 def _read(robot, gravity, parameters, algebra, exact):
-    """The Mechanism of a robot, of expressions."""
+    """Return the Mechanism of a robot, of expressions."""
     def number(what, x):
         return given.entry(what, x, algebra.tolerance, exact)
     if isinstance(robot, (facade.Robot, Model)):
@@ -182,22 +182,22 @@ class EquationsOfMotion:
         return self._written(np.array(rates(q, qd, self._mechanism.joints), dtype=object))
 
     def forward_kinematics(self, link: str, reference: str | None = None) -> sympy.ImmutableMatrix:
-        """The pose (4, 4) of a link in the frame of a reference link, the root unless named; [MK] (8)."""
+        """Return the pose (4, 4) of a link in the frame of a reference link, the root unless named; [MK] (8)."""
         return self._evaluate(FORWARD_KINEMATICS, 1, self._target(link, reference))
 
     def jacobian(self, link: str, representation: str = "body", reference: str | None = None) -> sympy.ImmutableMatrix:
-        """The Jacobian (6, n) of a link, angular rows first; [MK] (16), (28), (40), (50)."""
+        """Return the Jacobian (6, n) of a link, angular rows first; [MK] (16), (28), (40), (50)."""
         return self._evaluate(JACOBIAN, 1, self._target(link, reference, representation))
 
     def jacobian_derivative(self, link: str, representation: str = "body",
                             reference: str | None = None) -> sympy.ImmutableMatrix:
-        """The time derivative (6, n) of the Jacobian; [MD] (5), (16), (25)."""
+        """Return the time derivative (6, n) of the Jacobian; [MD] (5), (16), (25)."""
         return self._evaluate(JACOBIAN_DERIVATIVE, 2, self._target(link, reference, representation))
 
     # --------------------------------------------------------------------------------------------- print
     def text(self, results: str | Iterable[str] = ("M", "C", "g"), digits: int = 15) -> str:
-        """The entries of these results, of "M", "C", "g", "tau" and "q_rates", that are not 0, as text; floats to so
-        many digits."""
+        """Return the entries of these results, of "M", "C", "g", "tau" and "q_rates", that are not 0, as text; floats
+        to so many digits."""
         return printing.text(self, _results(results), digits)
 
     def latex(self, results: str | Iterable[str] = ("M", "C", "g"), digits: int = 15) -> str:
@@ -205,7 +205,7 @@ class EquationsOfMotion:
         return printing.latex(self, _results(results), digits)
 
     def python(self, name: str = "inverse_dynamics", results: str | Iterable[str] = "tau", module: str = "math") -> str:
-        """The source of a Python function of a name, which needs nothing but the module, "math" or "numpy".
+        """Return the source of a Python function of a name, which needs nothing but the module, "math" or "numpy".
 
         results: "M", "C", "g", "tau", "q_rates" or several. Its arguments are those of q, qd and qdd that they are
         functions of, then all parameters in their order; it returns lists, of lists for a matrix, or arrays with
@@ -216,7 +216,7 @@ class EquationsOfMotion:
 
     def function(self, results: str | Iterable[str] = "tau", module: str = "math",
                  name: str = "inverse_dynamics") -> Callable:
-        """The function whose source `python` gives."""
+        """Return the function whose source `python` gives."""
         namespace: dict[str, Any] = {}
         exec(compile(self.python(name, results, module), f"<{name}>", "exec"), namespace)
         return namespace[name]
@@ -232,7 +232,7 @@ class EquationsOfMotion:
         return [list(map(self._algebra.scalar, x)) for x in self._state[:inputs]]
 
     def _written(self, out):
-        """The matrix of an array of numbers and Scalars."""
+        """Return the matrix of an array of numbers and Scalars."""
         written = {}                                            # equal entries, as in a symmetric matrix, are one
         for x in map(self._algebra.element, out.flat):
             if x not in written:

@@ -12,12 +12,12 @@ SQUARE = 100                # ... and the roots of fractions up to this denomina
 
 
 def fraction_of(x: int | float | sympy.Float) -> sympy.Rational:
-    """An int or a float of Python or SymPy as the very fraction that it is."""
+    """Return an int or a float of Python or SymPy as the very fraction that it is."""
     return sympy.Integer(x) if isinstance(x, int) else sympy.Rational(*float(x).as_integer_ratio())
 
 
 def simple_fraction(x: Any, error: float) -> Fraction | None:
-    """A simple fraction within `error` of a rational number or float x, or None."""
+    """Return a simple fraction within `error` of a rational number or float x, or None."""
     x = Fraction(x) if isinstance(x, float) else Fraction(int(x.numerator), int(x.denominator))
     for near in x.limit_denominator(DENOMINATOR), Fraction(f"{float(x):.{DIGITS}g}"):
         if abs(near - x) <= error:
@@ -40,7 +40,7 @@ def _simple(x, error, fractions):
 
 
 def simple(numbers: Sequence[float], tolerance: float = TOLERANCE, fractions: bool = True) -> list[sympy.Expr]:
-    """The numbers of one vector or matrix as SymPy's: exact where one that is simple is near, else floats.
+    """Return the numbers of one vector or matrix as SymPy's: exact where one that is simple is near, else floats.
 
     Near is within `tolerance` times the largest of them. Without `fractions` only integers are taken for exact."""
     error = tolerance * max((abs(float(x)) for x in numbers), default=0.0)

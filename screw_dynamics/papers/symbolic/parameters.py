@@ -27,14 +27,14 @@ BODY = {"mass": (), "com": (3,), "inertia": (3, 3), "armature": (), "screw": (6,
 
 
 def symbol(name: str, what: str = "a symbol's name") -> sympy.Symbol:
-    """The SymPy symbol of a name that Python could use too."""
+    """Return the SymPy symbol of a name that Python could use too."""
     if not (isinstance(name, str) and re.fullmatch(r"[^\W\d]\w*", name)):
         raise ValueError(f"{what} must be made of letters, digits and _, not {name!r}")
     return sympy.Symbol(name)
 
 
 def entry(what: str, x: Any, tolerance: float, fractions: bool) -> sympy.Expr:
-    """A parameter: a number, an expression, or the name of a symbol."""
+    """Return a parameter: a number, an expression, or the name of a symbol."""
     if isinstance(x, str):
         return symbol(x, what)
     if isinstance(x, Real) and not isinstance(x, sympy.Basic) and np.isfinite(x):
@@ -63,7 +63,7 @@ def _array(what, shape, x, number):
 
 def check(model: Model, parameters: Mapping[str, Mapping[str, Any]] | None,
           number: Callable[[str, Any], sympy.Expr]) -> dict[str, dict[str, np.ndarray]]:
-    """The parameters {link: {quantity: value}} as object arrays of expressions, each read by `number`."""
+    """Return the parameters {link: {quantity: value}} as object arrays of expressions, each read by `number`."""
     checked = {}
     for link, quantities in dict(parameters or {}).items():
         moves = link in model.body_names
@@ -103,7 +103,7 @@ class Numbers:
         return self.lift(simple(np.ravel(numbers).tolist(), self.algebra.tolerance, self.fractions))
 
     def quantity(self, link: str | None, name: str, numbers: Any) -> list[Scalar]:
-        """A quantity of a link: the parameter, or else the model's numbers."""
+        """Return a quantity of a link: the parameter, or else the model's numbers."""
         given = self.parameters.get(link, {})
         return self.lift(given[name].flat) if name in given else self.read(numbers)
 
@@ -112,18 +112,18 @@ class Numbers:
         return Twist(Vec3(*x[:3]), Vec3(*x[3:]))
 
     def screw(self, link: str, X: np.ndarray) -> Twist:
-        """The joint screw of a link."""
+        """Return the joint screw of a link."""
         if "screw" in self.parameters.get(link, {}):
             return self.twist(self.quantity(link, "screw", None))
         return self.twist(self.read(X[:3]) + self.read(X[3:]))
 
     def pose(self, link: str | None, C: np.ndarray) -> Pose:
-        """The pose of a link in the body that carries it."""
+        """Return the pose of a link in the body that carries it."""
         R, p = self.quantity(link, "orientation", C[:3, :3]), self.quantity(link, "origin", C[:3, 3])
         return Pose(Rotation(Vec3(*R[:3]), Vec3(*R[3:6]), Vec3(*R[6:])), Vec3(*p))
 
     def inertia(self, link: str | None, M: np.ndarray) -> Inertia:
-        """The inertia of a body about its origin."""
+        """Return the inertia of a body about its origin."""
         numbers = body_parameters(M)
         if self.parameters.get(link, {}).keys() & {"mass", "com", "inertia"}:
             (m,), d, about = map(self.quantity, [link] * 3, ("mass", "com", "inertia"), numbers)

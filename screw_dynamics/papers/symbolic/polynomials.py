@@ -55,7 +55,7 @@ class Polynomials:
                         for family in families for rate, q, a in family}
 
     def _from_poly(self, polynomial):
-        """A SymPy Poly in some of the generators, as an element of the ring."""
+        """Return a SymPy Poly in some of the generators, as an element of the ring."""
         places, element = [self._place[x] for x in polynomial.gens], self.ring.zero
         for exponents, coefficient in polynomial.terms():
             monomial = [0] * self.ring.ngens
@@ -77,7 +77,7 @@ class Polynomials:
 
     # --------------------------------------------------------------------------------------------- what kernels need
     def element(self, x: Any) -> PolyElement:
-        """A number, an expression or a Scalar, as an element of the ring."""
+        """Return a number, an expression or a Scalar, as an element of the ring."""
         if isinstance(x, Scalar):
             return x.x
         if isinstance(x, sympy.Expr) and not x.is_Number:
@@ -91,12 +91,12 @@ class Polynomials:
     add, subtract = staticmethod(lambda a, b: a + b), staticmethod(lambda a, b: a - b)
 
     def multiply(self, a: PolyElement, b: PolyElement) -> PolyElement:
-        """The product, with no square of a sine."""
+        """Return the product, with no square of a sine."""
         return _reduced(a * b, self._relations)
 
     @staticmethod
     def divide(a: PolyElement, b: PolyElement) -> PolyElement:
-        """The quotient by a number, such as the square of a quaternion's length."""
+        """Return the quotient by a number, such as the square of a quaternion's length."""
         if not b.is_ground:
             raise ValueError(f"{a} cannot be divided by {b} in polynomials")
         return a.quo_ground(b.LC)
@@ -107,8 +107,8 @@ class Polynomials:
 
     # --------------------------------------------------------------------------------------------- writing it down
     def expression(self, p: PolyElement) -> sympy.Expr:
-        """An element in the shortest of three forms: without squares of sines, without squares of cosines, or with
-        sines and cosines of sums of angles."""
+        """Return an element in the shortest of three forms: without squares of sines, without squares of cosines, or
+        with sines and cosines of sums of angles."""
         p = self._rounded(p)
         forms = [self._collected(self._products(p))]
         cosines = {c: 1 - self.ring.gens[s] ** 2 for family in self._families for s, c, _ in family}
@@ -134,7 +134,7 @@ class Polynomials:
         return rounded
 
     def _split(self, monomial):
-        """A monomial as its rates, its sines, cosines and quaternions, and the rest, each by its exponents."""
+        """Return a monomial as its rates, its sines, cosines and quaternions, and the rest, each by its exponents."""
         turns = self._trigonometric | self._quaternions
         rest = set(range(len(monomial))) - self._rates - turns
         return self._part(monomial, self._rates), self._part(monomial, turns), self._part(monomial, rest)
@@ -169,7 +169,7 @@ class Polynomials:
         return found
 
     def _collected(self, found):
-        """The expression of {rates: {function of the angles: coefficient}}."""
+        """Return the expression of {rates: {function of the angles: coefficient}}."""
         total = []
         for rates, functions in found.items():
             inner = sympy.Add(*(self._coefficient(c) * function for function, c in functions.items() if c))

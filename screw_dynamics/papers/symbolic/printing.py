@@ -61,7 +61,7 @@ def text(equations: Any, results: Iterable[str], digits: int) -> str:
 
 
 def latex_names(equations: Any) -> dict[sympy.Symbol, str]:
-    """The coordinates and their derivatives in LaTeX: q_knee is q_{\\mathrm{knee}}, and qd_knee has a dot."""
+    """Return the coordinates and their derivatives in LaTeX: q_knee is q_{\\mathrm{knee}}, and qd_knee has a dot."""
     names = {}
     velocities = [v for v in equations.qd if v not in set(map(rate, equations.q))]         # of Lie-group joints
     for x in (*equations.q, *velocities):
@@ -103,7 +103,7 @@ PRINTERS = {"math": _Math, "numpy": _NumPy}
 
 
 def _identifiers(symbols, taken):
-    """A name for each symbol that Python can use, and that is not in `taken`."""
+    """Return a name for each symbol that Python can use, and that is not in `taken`."""
     names, taken = {}, set(taken)
     for x in symbols:
         name = re.sub(r"\W", "_", str(x), flags=re.ASCII)

@@ -60,7 +60,7 @@ def _(x: Scalar):
 
 
 def each_number(f: Callable, x: Any) -> Any:
-    """A value, Link or Frame with f applied to each of its numbers, integers too, but not to indices."""
+    """Return a value, Link or Frame with f applied to each of its numbers, integers too, but not to indices."""
     if not isinstance(x, tuple):
         return f(x)
     parts = zip(x, fields(type(x)), strict=True)
@@ -74,7 +74,7 @@ class Expressions:
         self.tolerance = tolerance
 
     def element(self, x: Any) -> sympy.Expr:
-        """A number, an expression or a Scalar, as an expression."""
+        """Return a number, an expression or a Scalar, as an expression."""
         if isinstance(x, Scalar):
             return x.x
         return fraction_of(x) if isinstance(x, Number) and not isinstance(x, sympy.Basic) else x
@@ -84,7 +84,7 @@ class Expressions:
         return Scalar(self, self.element(x))
 
     def expression(self, x: sympy.Expr) -> sympy.Expr:
-        """An element as an expression, which it is."""
+        """Return an element as an expression, which it is."""
         return x
 
     add, subtract = staticmethod(lambda a, b: a + b), staticmethod(lambda a, b: a - b)
@@ -92,6 +92,6 @@ class Expressions:
     sincos = staticmethod(lambda x: (sympy.sin(x), sympy.cos(x)))
 
     def sqrt(self, x: sympy.Expr) -> sympy.Expr:
-        """The square root; that of a float may be a simple number, such as 1."""
+        """Return the square root; that of a float may be a simple number, such as 1."""
         root = sympy.sqrt(x)
         return simple([root], self.tolerance)[0] if root.is_Float else root

@@ -14,7 +14,7 @@ def add(terms: dict, key: Any, x: Any) -> None:
 
 
 def product(a: dict, b: dict) -> dict:
-    """The product of two sums {function: coefficient}."""
+    """Return the product of two sums {function: coefficient}."""
     result = {}
     for x, f in a.items():
         for y, g in b.items():
@@ -44,7 +44,7 @@ def waves(factors: Iterable[tuple[int, int, sympy.Expr]]) -> dict:
 
 
 def common_factors(x: sympy.Expr) -> sympy.Expr:
-    """An expression with symbols that all its terms share taken out, and no odd numbers."""
+    """Return an expression with symbols that all its terms share taken out, and no odd numbers."""
     return multiplied_in(sympy.factor_terms(x, clear=False))
 
 

@@ -179,7 +179,7 @@ class ExternalTorque(StateOutput):
 
     # --------------------------------------------------------------------------------------------- diagnostics
     def health(self) -> Report:
-        """A warning where nothing can be estimated, or the wrench only in part."""
+        """Return a warning where nothing can be estimated, or the wrench only in part."""
         if self._problem:
             return WARN, f"external torques are not estimated: {self._problem}", {}
         values = {"contact": self._contacts, "largest external torque [N m, N]": f"{self._strongest:.3g}"}

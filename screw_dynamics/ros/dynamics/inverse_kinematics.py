@@ -22,7 +22,7 @@ MOST_ATTEMPTS = 1000
 
 
 def matrix(numbers: np.ndarray) -> np.ndarray:
-    """The pose (4, 4) of x y z, quaternion x y z w (7,)."""
+    """Return the pose (4, 4) of x y z, quaternion x y z w (7,)."""
     pose = np.eye(4)
     pose[:3, :3], pose[:3, 3] = rotated(numbers[3:], np.eye(3)).T, numbers[:3]
     return pose

@@ -36,8 +36,8 @@ class JointRequest:
         self.joint_names = (*other_names, *(joint_map.joint_names[i] for i in self._target))
 
     def read(self, values: Sequence[float], field: str) -> np.ndarray:
-        """A field of the request, of the joints in model order; raises ValueError naming it, and a joint whose value is
-        not finite."""
+        """Return a field of the request, of the joints in model order; raises ValueError naming it, and a joint whose
+        value is not finite."""
         if len(values) != self._length:
             raise ValueError(f"{field}: {len(values)} values for {self._length} joints")
         picked = np.asarray(values, dtype=np.float64)[self._source]
@@ -65,7 +65,7 @@ class JointRequest:
         return found
 
     def arrange(self, values: np.ndarray) -> np.ndarray:
-        """The last axis of an array in model order, rearranged into the order of the request."""
+        """Return the last axis of an array in model order, rearranged into the order of the request."""
         return values[..., self.order]
 
     def arrange_square(self, matrix: np.ndarray) -> np.ndarray:

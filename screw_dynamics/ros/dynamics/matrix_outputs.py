@@ -75,18 +75,18 @@ class MatrixOutputs(StateOutput):
         publisher.publish(message)
 
     def _frame(self, link: str, representation: str) -> str:
-        """The frame that all rows of a Jacobian are resolved in; "mixed" has none."""
+        """Return the frame that all rows of a Jacobian are resolved in; "mixed" has none."""
         if representation == "mixed":
             return ""
         return link if representation == "body" and link != self._robot.model.root else self._root_frame()
 
     def health(self) -> Report:
-        """A warning for links that the robot does not have."""
+        """Return a warning for links that the robot does not have."""
         unknown = [link for link in self._jacobians if self._robot is not None and link not in self._robot.link_names]
         return (WARN, f"jacobian_links: '{unknown[0]}' is not a link of the robot", {}) if unknown else (OK, "", {})
 
 
 def topic_name(link: str) -> str:
-    """A link's name as the last part of a topic's: characters that these cannot have become underscores."""
+    """Return a link's name as the last part of a topic's: characters that these cannot have become underscores."""
     name = re.sub(r"[^A-Za-z0-9_]", "_", link)
     return f"_{name}" if name[:1].isdigit() else name

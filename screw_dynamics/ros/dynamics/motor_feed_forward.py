@@ -183,7 +183,7 @@ class MotorFeedForward(StateOutput):
         return np.stack([q, qd, *np.zeros((3, len(q)))])
 
     def _at(self, time: int) -> np.ndarray:
-        """The motion (5, n) at a time in ns: of what began last; before all, where the first begins."""
+        """Return the motion (5, n) at a time in ns: of what began last; before all, where the first begins."""
         return next((each for each in reversed(self._followed) if each.since <= time), self._followed[0]).at(time)
 
     def _require_joints(self) -> None:
@@ -225,7 +225,7 @@ class MotorFeedForward(StateOutput):
         self._node.diagnostics.tick("motor_feed_forward")
 
     def health(self) -> Report:
-        """A warning where there can be no feed-forward."""
+        """Return a warning where there can be no feed-forward."""
         if self._joints is None:
             return (WARN, f"motor_feed_forward: there is none: {self._problem}", {}) if self.needed else (
                 OK, "", {})
@@ -237,8 +237,8 @@ class MotorFeedForward(StateOutput):
 
 
 def _smooth(times: np.ndarray, points: TrajectoryPoints, start: tuple[float, np.ndarray] | None = None) -> SmoothMotion:
-    """The motion through points, from a start, its time and derivatives (5, n), on. A first or a last point that does
-    not move is at rest, whatever its acceleration: planners end with the one that brakes."""
+    """Return the motion through points, from a start, its time and derivatives (5, n), on. A first or a last point that
+    does not move is at rest, whatever its acceleration: planners end with the one that brakes."""
     for i in np.flatnonzero(np.diff(times) <= 0.0)[:1]:
         raise ValueError(f"points[{i + 1}].time_from_start is {times[i + 1]:g} s, must be later than that of "
                          f"points[{i}], {times[i]:g} s")
@@ -257,7 +257,7 @@ def _smooth(times: np.ndarray, points: TrajectoryPoints, start: tuple[float, np.
 
 
 def _outputs(model: Model, joints: tuple[str, ...]) -> tuple[list[str], np.ndarray]:
-    """The names by which the motors of joints are commanded, a lever's too, and their velocities' indices."""
+    """Return the names by which the motors of joints are commanded, a lever's too, and their velocities' indices."""
     names = command_names(model)
     indices = [model.v_slices[motor].start for joint in joints for motor in model.motors.get(joint, (joint,))]
     return [names[k] for k in indices], np.array(indices, dtype=np.intp)

@@ -83,7 +83,7 @@ class DynamicsNode(ManagedNode):
 
     # --------------------------------------------------------------------------------------------- for the services
     def robot(self) -> Robot:
-        """The robot in use, payloads, gravity and motors included; ValueError while there is none."""
+        """Return the robot in use, payloads, gravity and motors included; ValueError while there is none."""
         if self._robot is None:
             raise ValueError(f"no robot yet: {self.description.state}")
         return self._robot
@@ -115,7 +115,7 @@ class DynamicsNode(ManagedNode):
         self._compute_with(self._loaded.robot)
 
     def without_payload(self, link: str) -> Robot:
-        """The robot whose efforts are measured, without what was set as the payload of a link."""
+        """Return the robot whose efforts are measured, without what was set as the payload of a link."""
         return self.drives.before_springs(self._loaded.without(link))
 
     def set_gravity(self, gravity: Sequence[float]) -> None:
@@ -151,8 +151,8 @@ class DynamicsNode(ManagedNode):
         self.endpoints.callback(self._unpace)
 
     def _base_endpoints(self) -> Mapping[str, LifecyclePublisher]:
-        """The publishers of wrenches on a floating base, by term, which are made with the first robot that has one, and
-        so are the subscriptions to its state."""
+        """Return the publishers of wrenches on a floating base, by term, which are made with the first robot that has
+        one, and so are the subscriptions to its state."""
         if not self._base_publishers:
             self._base_publishers = {term: self.publisher("~/<term>/base_wrench", term=term) for term in TERMS}
             for topic, take in BASE_SOURCES[self.settings.base_state_source].items():
@@ -161,8 +161,8 @@ class DynamicsNode(ManagedNode):
         return self._base_publishers
 
     def _other_endpoints(self) -> Mapping[str, LifecyclePublisher]:
-        """The publishers of wrenches of joints of several degrees of freedom, by term, which are made with the first
-        robot that has some, and so is the subscription to their state."""
+        """Return the publishers of wrenches of joints of several degrees of freedom, by term, which are made with the
+        first robot that has some, and so is the subscription to their state."""
         if not self._other_publishers:
             self._other_publishers = {term: self.publisher("~/<term>/multi_dof_joints", term=term) for term in TERMS}
             self.subscribe(TOPIC, self._on_others, STATES)
@@ -229,7 +229,7 @@ class DynamicsNode(ManagedNode):
             self._stream.publish()
 
     def complete(self, robot: Robot) -> Robot:
-        """The robot of a description, with the drives that it says."""
+        """Return the robot of a description, with the drives that it says."""
         return robot
 
     def use(self, robot: Robot) -> None:

@@ -78,7 +78,7 @@ class Retiming:
         return {**found, "effort_scaling": scale["effort"]}
 
     def _waypoints(self, robot: Robot, trajectory: JointTrajectory) -> np.ndarray:
-        """The configurations (points, nq) of a trajectory; joints that it does not have are where they are."""
+        """Return the configurations (points, nq) of a trajectory; joints that it does not have are where they are."""
         names, (in_q, _) = coordinate_joints(robot.model), places(robot.model)
         for joint in trajectory.joint_names:
             if joint not in names:
@@ -93,7 +93,7 @@ class Retiming:
 
 
 def _positive(request, name: str, default: float) -> float:
-    """A field of a request, > 0; the default for 0."""
+    """Return a field of a request, > 0; the default for 0."""
     value = getattr(request, name)
     if not 0.0 <= value < np.inf:
         raise ValueError(f"{name}: {value}, must be finite and >= 0")
@@ -102,8 +102,8 @@ def _positive(request, name: str, default: float) -> float:
 
 def retimed(robot: Robot, q: np.ndarray, deviation: float, limits: Mapping[str, Any], names: Sequence[str],
             period: float) -> tuple[TimeOptimal, JointTrajectory]:
-    """The fastest motion through waypoints q (k, nq), and its message. Raises ValueError if there is none, where the
-    path leaves limits of positions, and where the message would be too long."""
+    """Return the fastest motion through waypoints q (k, nq), and its message. Raises ValueError if there is none, where
+    the path leaves limits of positions, and where the message would be too long."""
     apart = np.append(True, np.abs(np.diff(q, axis=0)).max(axis=1, initial=0.0) > SAME)
     if np.count_nonzero(apart) < 2:
         raise ValueError(f"trajectory.points: {len(q)}, of which none is apart from the first, must be 2 that are")
@@ -130,7 +130,7 @@ def _refuse_beyond(robot: Robot, path: Path, names: Sequence[str]) -> None:
 
 
 def encode(names: Sequence[str], robot: Robot, found: TimeOptimal, period: float) -> JointTrajectory:
-    """The message of a motion, of these joints."""
+    """Return the message of a motion, of these joints."""
     samples = found.sampled(1.0 / period)
     in_q, in_v = ([part[name].start for name in names] for part in (robot.q_slices, robot.v_slices))
     result = JointTrajectory(joint_names=names)

@@ -101,8 +101,8 @@ class DynamicsServices:
         return self._with_base(request, StampedState(position, velocity, Time()))
 
     def _with_base(self, request, given: StampedState | None) -> StampedState:
-        """The motion of joints of one degree of freedom (None: the latest) and that of the base, if it floats: the
-        request's, or the latest; that of joints of several is the latest."""
+        """Return the motion of joints of one degree of freedom (None: the latest) and that of the base, if it floats:
+        the request's, or the latest; that of joints of several is the latest."""
         if not len(self._others):
             return self._node.fresh_state() if given is None else given
         latest, own = given is None and bool(self._joints.joint_names), RATES if self._base else 0
@@ -129,13 +129,14 @@ class DynamicsServices:
         return self._spread(joints, request.effort, "effort")
 
     def _spread(self, joints: JointRequest, values: Sequence[float], field: str) -> np.ndarray:
-        """A field of the request, of the joints and of what it names beside them (n,); zero where it has nothing."""
+        """Return a field of the request, of the joints and of what it names beside them (n,); zero where it has
+        nothing."""
         found = np.zeros(self._model.n)
         found[self._in_v], found[self._others] = joints.read_or_zero(values, field), joints.of_others(values, field)
         return found
 
     def _link(self, robot: Robot, name: str, field: str) -> str:
-        """The link of that name, the root for "" and for the parameter frame_id."""
+        """Return the link of that name, the root for "" and for the parameter frame_id."""
         if name in robot.link_names:
             return name
         if name in ("", self._node.root_frame):
@@ -143,7 +144,7 @@ class DynamicsServices:
         raise ValueError(f"{field}: '{name}' is not a link of the robot")
 
     def _frame(self, robot: Robot, link: str) -> str:
-        """The name of a link's frame in an answer."""
+        """Return the name of a link's frame in an answer."""
         return self._node.root_frame if link == robot.model.root else link
 
     def _external(self, robot: Robot, wrenches: Sequence[WrenchStamped]) -> dict[str, np.ndarray]:

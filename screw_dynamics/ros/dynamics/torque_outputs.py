@@ -75,15 +75,16 @@ class MultiDofOutput:
 
 
 def joint_state_output(publisher: LifecyclePublisher, joints: OutputJoints) -> Output:
-    """A sensor_msgs/JointState with name and effort."""
+    """Return a sensor_msgs/JointState with name and effort."""
     return Output(publisher, joint_state_template(joints.names, ["effort"]), "effort", joints.order)
 
 
 def base_output(publisher: LifecyclePublisher, link: str) -> Output:
-    """A geometry_msgs/WrenchStamped with the first six efforts, those of a floating base, in the frame of its link."""
+    """Return a geometry_msgs/WrenchStamped with the first six efforts, those of a floating base, in the frame of its
+    link."""
     return Output(publisher, wrench_template(link), "wrench", FORCE_FIRST)
 
 
 def command_output(publisher: LifecyclePublisher, order: np.ndarray) -> Output:
-    """A std_msgs/Float64MultiArray, what a ForwardCommandController of ros2_controllers takes."""
+    """Return a std_msgs/Float64MultiArray, what a ForwardCommandController of ros2_controllers takes."""
     return Output(publisher, float64_array_template(len(order)), "data", order)

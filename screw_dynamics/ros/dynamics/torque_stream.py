@@ -210,8 +210,8 @@ class TorqueStream:
         return "; ".join(self._withheld.values())
 
     def fresh_state(self, joints: bool = True, base: bool = True) -> StampedState:
-        """The state, when it is complete and fresh, else ValueError saying why not; joints, base: what is needed of it,
-        the rest may be unknown."""
+        """Return the state, when it is complete and fresh, else ValueError saying why not; joints, base: what is needed
+        of it, the rest may be unknown."""
         for needed, what, report in ((joints, "joint_states", self._joints_health),
                                      (base, "base state", self._base_health), (True, TOPIC, self._others_health)):
             level, message, _ = report() if needed else (OK, "", {})
@@ -310,7 +310,7 @@ class TorqueStream:
 
 
 def joints_of(robot: Robot) -> tuple[tuple, ...]:
-    """The joints that states are read for, kinds and frames of those of several degrees of freedom, and the joints that
-    follow them."""
+    """Return the joints that states are read for, kinds and frames of those of several degrees of freedom, and the
+    joints that follow them."""
     kinds = tuple((robot.model.kind_of(joint), frame.tobytes()) for joint, frame in robot.model.joint_frames.items())
     return robot.joint_names, kinds, tuple(robot.model.mimics)

@@ -63,7 +63,7 @@ class TrajectoryEfforts(StateOutput):
         return fill(robot, trajectory, motors, self._elsewhere)
 
     def _elsewhere(self) -> StampedState:
-        """The latest state of a floating base, and of joints of several degrees of freedom."""
+        """Return the latest state of a floating base, and of joints of several degrees of freedom."""
         return self._node.fresh_state(joints=False)
 
     def _warn(self, exceeded: str) -> None:
@@ -72,7 +72,7 @@ class TrajectoryEfforts(StateOutput):
             self._node.diagnostics.notice("trajectory", Fault("effort limit exceeded", exceeded))
 
     def health(self) -> Report:
-        """A warning for some seconds after a trajectory that exceeds limits."""
+        """Return a warning for some seconds after a trajectory that exceeds limits."""
         return (WARN, f"trajectory: {self._exceeded}", {}) if time.monotonic() < self._until else (OK, "", {})
 
 

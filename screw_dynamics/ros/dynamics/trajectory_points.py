@@ -45,7 +45,7 @@ def read_points(joint_names: Sequence[str], trajectory: JointTrajectory) -> Traj
 
 def _read(point: JointTrajectoryPoint, field: str, row: int, source: np.ndarray,
           joint_names: Sequence[str]) -> np.ndarray | float:
-    """The values of a field of a point for the joints `source` of the trajectory's `joint_names`."""
+    """Return the values of a field of a point for the joints `source` of the trajectory's `joint_names`."""
     values = np.asarray(getattr(point, field))
     if not len(values) and field != "positions":
         return 0.0

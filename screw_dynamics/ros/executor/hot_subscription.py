@@ -67,7 +67,7 @@ class Losses:
         self._last: dict[bytes | None, int] = {}
 
     def before(self, info: Mapping) -> int:
-        """The messages lost between this one and the one before of the same publisher."""
+        """Return the messages lost between this one and the one before of the same publisher."""
         number = info.get("publication_sequence_number")
         if not number:
             return 0

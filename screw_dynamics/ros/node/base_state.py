@@ -38,7 +38,7 @@ def checked_pose(numbers: np.ndarray, field: str) -> np.ndarray:
 
 
 def read_twist(twist: Twist, field: str) -> np.ndarray:
-    """The twist (6,), angular part first; `Fault` naming the field if it is not finite."""
+    """Return the twist (6,), angular part first; `Fault` naming the field if it is not finite."""
     return _checked_twist(messages.twist(twist), field)
 
 
@@ -49,7 +49,7 @@ def _checked_twist(numbers: np.ndarray, field: str) -> np.ndarray:
 
 
 def fixed_link(base: FloatingBase, name: str, field: str) -> str:
-    """The link of this name, which is fixed to the base; "" is the base. `Fault` naming the field."""
+    """Return the link of this name, which is fixed to the base; "" is the base. `Fault` naming the field."""
     if name and name not in base.fixed:
         raise Fault("unknown frame", f"{field} is '{listed([name])}', must be '{base.link}', a link fixed to it, or "
                     "empty")
@@ -102,7 +102,7 @@ class BaseState:
         return oldest >= 0 and now - oldest <= limit
 
     def oldest(self, now: int) -> tuple[str, float]:
-        """The topic of the part that was received least recently, and its age in s; only if none is missing."""
+        """Return the topic of the part that was received least recently, and its age in s; only if none is missing."""
         topic = min(self._received, key=self._received.__getitem__)
         return topic, (now - self._received[topic]) / SECOND
 

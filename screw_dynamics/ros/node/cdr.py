@@ -47,7 +47,7 @@ class JointStateReader:
         self._known: list[tuple[bytes, tuple[str, ...]]] = []   # the bytes of a list of names, and the names
 
     def read(self, data: bytes) -> ReceivedJointState | None:
-        """The message; None if it is encoded otherwise. `Fault` when the bytes are not a JointState."""
+        """Return the message; None if it is encoded otherwise. `Fault` when the bytes are not a JointState."""
         return _read(data, "a JointState", self._after_header)
 
     def _after_header(self, header: tuple, data: bytes, at: int, order: str) -> ReceivedJointState:
@@ -76,8 +76,8 @@ class JointStateReader:
 
 
 def _read(data: bytes, kind: str, after_header: Callable) -> Any:
-    """A message that begins with a header, read by after_header((sec, nanosec, frame_id), data, at, order); None and
-    `Fault` as in JointStateReader."""
+    """Return a message that begins with a header, read by after_header((sec, nanosec, frame_id), data, at, order); None
+    and `Fault` as in JointStateReader."""
     order = ORDERS.get(data[:2])
     if order is None:
         return None
@@ -90,7 +90,7 @@ def _read(data: bytes, kind: str, after_header: Callable) -> Any:
 
 
 def _string(data: bytes, at: int, length: int) -> tuple[str, int]:
-    """The string of `length` bytes at `at`, and where it ends."""
+    """Return the string of `length` bytes at `at`, and where it ends."""
     end = at + length
     if end > len(data):
         raise ValueError(f"a string of {length} bytes at byte {at}")
@@ -98,7 +98,7 @@ def _string(data: bytes, at: int, length: int) -> tuple[str, int]:
 
 
 def _numbers(data: bytes, at: int, order: str) -> tuple[np.ndarray, int]:
-    """The sequence of float64 whose length is at `at`, and where it ends."""
+    """Return the sequence of float64 whose length is at `at`, and where it ends."""
     count, = struct.unpack_from(order + "I", data, at)
     at += 4
     if not count:
@@ -128,7 +128,7 @@ class ReceivedOdometry(NamedTuple):
 
 
 def read_odometry(data: bytes) -> ReceivedOdometry | None:
-    """The message; None if it is encoded otherwise. `Fault` when the bytes are not an Odometry."""
+    """Return the message; None if it is encoded otherwise. `Fault` when the bytes are not an Odometry."""
     return _read(data, "an Odometry", _odometry_after_header)
 
 
@@ -156,7 +156,7 @@ class Template:
         struct.pack_into("<iI", self._memory, ORIGIN, sec, nanosec)
 
     def encode(self) -> bytes:
-        """The message as it is now."""
+        """Return the message as it is now."""
         return self._memory.tobytes()
 
     def _add_word(self, value: int) -> None:
@@ -189,8 +189,8 @@ class Template:
 
 
 def joint_state_template(names: Sequence[str], fields: Sequence[str], frame_id: str = "") -> Template:
-    """A sensor_msgs/JointState with numbers in these of its fields "position", "velocity", "effort"; the others are
-    empty."""
+    """Return a sensor_msgs/JointState with numbers in these of its fields "position", "velocity", "effort"; the others
+    are empty."""
     template = _with_header(frame_id)
     template._add_word(len(names))
     for name in names:
@@ -201,7 +201,7 @@ def joint_state_template(names: Sequence[str], fields: Sequence[str], frame_id: 
 
 
 def wrench_template(frame_id: str) -> Template:
-    """A geometry_msgs/WrenchStamped; its field is "wrench", force (3) and torque (3)."""
+    """Return a geometry_msgs/WrenchStamped; its field is "wrench", force (3) and torque (3)."""
     template = _with_header(frame_id)
     template._add_floats("wrench", 6)
     return template._finish()
@@ -215,7 +215,7 @@ def _with_header(frame_id: str) -> Template:
 
 
 def float64_array_template(n: int) -> Template:
-    """A std_msgs/Float64MultiArray of n numbers without a layout; its field is "data"."""
+    """Return a std_msgs/Float64MultiArray of n numbers without a layout; its field is "data"."""
     template = Template()
     template._add_word(0)
     template._add_word(0)

@@ -33,8 +33,8 @@ def parse(
     gravity: Sequence[float] = (0.0, 0.0, -9.81), floating: bool | None = None, closes_loops: bool = False,
     multi_dof: bool = False,
 ) -> Robot:
-    """The robot of a URDF text, on a floating base if it shall be; raises ValueError naming the element and the value
-    at fault.
+    """Return the robot of a URDF text, on a floating base if it shall be; raises ValueError naming the element and the
+    value at fault.
 
     `joints` is checked here too (`output_order`), so that a robot without the configured outputs is refused; and so is
     one with joints of several degrees of freedom, other than a floating base unless `floating` is None, or `multi_dof`.

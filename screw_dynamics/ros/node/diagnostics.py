@@ -107,7 +107,7 @@ class Diagnostics:
         self._log.log(reason, text, severity)
 
     def status(self) -> DiagnosticStatus:
-        """The status as it is now. Rates are over the time since the call before."""
+        """Return the status as it is now. Rates are over the time since the call before."""
         now = time.monotonic()
         elapsed = max(now - self._reported_at, 1e-9)
         self._reported_at = now
@@ -132,7 +132,7 @@ class Diagnostics:
         )
 
     def _watched(self, level: bytes, message: str, values: Mapping[str, object]) -> Report:
-        """The report with the warnings of the watches, whatever else it says."""
+        """Return the report with the warnings of the watches, whatever else it says."""
         warnings = "; ".join(warning for watch in self.watches if (warning := _told(watch)))
         if warnings:
             level, message = (WARN, warnings) if level == OK else (level, f"{message}; {warnings}")

@@ -40,7 +40,7 @@ def drives(texts: Iterable[str]) -> dict[str, Drive]:
 
 
 def spring(parameter: str, text: str, given: Any) -> Any:
-    """A number as it is, and the spring that a mapping in a text describes."""
+    """Return a number as it is, and the spring that a mapping in a text describes."""
     if not isinstance(given, dict):
         return given
     kind, numbers = next(iter(given.items()), (None, None))
@@ -65,17 +65,17 @@ class GivenDrives:
         return any(drive.is_elastic for drive in self._all(robot).values())
 
     def on(self, robot: Robot) -> Robot:
-        """The robot with its drives: motors behind springs are coordinates behind all others."""
+        """Return the robot with its drives: motors behind springs are coordinates behind all others."""
         return _with(robot, self._all(robot)) if self._given else robot
 
     def without_springs(self, robot: Robot) -> Robot:
-        """The robot whose springs are rigid: efforts are those of motors that do not give way, whose inertia and
+        """Return the robot whose springs are rigid: efforts are those of motors that do not give way, whose inertia and
         friction the joints have, of two motors both."""
         return _with(robot, {joint: _rigid(drive) for joint, drive in self._all(robot).items()})
 
     def before_springs(self, robot: Robot) -> Robot:
-        """The robot of the links, without what is behind springs: efforts of elastic joints are the torques of their
-        springs, as torque sensors measure them; those of others are of motors."""
+        """Return the robot of the links, without what is behind springs: efforts of elastic joints are the torques of
+        their springs, as torque sensors measure them; those of others are of motors."""
         return _with(robot, {joint: replace(drive, electric=None) for joint, drive in self._all(robot).items()
                              if not drive.is_elastic}, behind=False)
 
@@ -84,12 +84,12 @@ class GivenDrives:
 
 
 def without(robot: Robot) -> Robot:
-    """The robot of a description without the drives that it says: what joint_states are of."""
+    """Return the robot of a description without the drives that it says: what joint_states are of."""
     return _with(robot, {})
 
 
 def _rigid(drive: Drive) -> Drive:
-    """The drive without its spring, and all that only one behind a spring has; two motors as one."""
+    """Return the drive without its spring, and all that only one behind a spring has; two motors as one."""
     count = 2.0 if isinstance(drive.stiffness, Antagonistic) else 1.0
     return replace(drive, stiffness=None, damping=0.0, backlash=0.0, gear_loss=0.0, electric=None, torque_speed=None,
                    thermal=None, **{name: count * getattr(drive, name) for name in (
@@ -97,8 +97,8 @@ def _rigid(drive: Drive) -> Drive:
 
 
 def _with(robot: Robot, drives: Mapping[str, Drive], behind: bool = True) -> Robot:
-    """The robot with these drives alone. Forces of its own on motors that it has no more are on their joints, or gone;
-    behind: those behind springs are on the joints too."""
+    """Return the robot with these drives alone. Forces of its own on motors that it has no more are on their joints, or
+    gone; behind: those behind springs are on the joints too."""
     if not drives and not robot.model.drives:
         return robot
     links = Robot(undriven(robot.model), robot.gravity, robot.representation, robot.source)

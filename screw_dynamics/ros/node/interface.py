@@ -21,7 +21,7 @@ class Endpoint(NamedTuple):
         return getattr(import_module(f"{package}.{folder}"), name)
 
     def named(self, **parts: str) -> str:
-        """The name with its parts filled in."""
+        """Return the name with its parts filled in."""
         name = self.name
         for part, text in parts.items():
             name = name.replace(f"<{part}>", text)
@@ -37,7 +37,7 @@ class Interface(NamedTuple):
     acts: tuple[Endpoint, ...] = ()
 
     def row(self, use: str, name: str) -> Endpoint:
-        """The row of a name in one of the tables."""
+        """Return the row of a name in one of the tables."""
         return next(row for row in getattr(self, use) if row.name == name)
 
 

@@ -133,7 +133,7 @@ def check_lengths(msg: JointStateLike) -> None:
 
 
 def went_back(before: int, stamp: int) -> Fault:
-    """A stamp that is earlier than the one before, for which the states before are forgotten."""
+    """Return a stamp that is earlier than the one before, for which the states before are forgotten."""
     if stamp < EPOCH <= before:
         how = f"stamps changed from the system's time to simulated time, {stamp / SECOND:.3f} s"
     else:

@@ -45,7 +45,7 @@ class LoadedRobot:
         self._payloads = payloads
 
     def without(self, link: str) -> Robot:
-        """The robot without the payload of a link."""
+        """Return the robot without the payload of a link."""
         return carrying(self._described, {other: load for other, load in self._payloads.items() if other != link})
 
     def loaded(self, robot: Robot) -> Robot:
@@ -54,7 +54,7 @@ class LoadedRobot:
 
 
 def carrying(robot: Robot, payloads: Mapping[str, Payload]) -> Robot:
-    """A robot with payloads on its links."""
+    """Return a robot with payloads on its links."""
     for link, (mass, com, inertia) in payloads.items():
         robot = robot.with_payload(link, mass, com, inertia)
     return robot

@@ -55,7 +55,7 @@ class BoundedLog:
             self._logger.error(line)
 
     def _admitted(self, severity: str, text: str) -> list[str]:
-        """The line to write, if any."""
+        """Return the line to write, if any."""
         now = self._now()
         with self._lock:
             start, lines = self._periods.get(severity, (now, 0))

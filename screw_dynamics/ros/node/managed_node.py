@@ -111,7 +111,8 @@ class ManagedNode(LifecycleNode):
         raise NotImplementedError
 
     def complete(self, robot: Robot) -> Robot:
-        """The robot of a description, as this node has it: by default without drives, as joint_states tell of links."""
+        """Return the robot of a description, as this node has it: by default without drives, as joint_states tell of
+        links."""
         return without(robot)
 
     def forget(self) -> None:
@@ -131,7 +132,7 @@ class ManagedNode(LifecycleNode):
         raise NotImplementedError
 
     def publisher(self, name: str, **parts: str) -> LifecyclePublisher:
-        """A publisher that is silent unless the node is active; its QoS can be overridden by parameters."""
+        """Return a publisher that is silent unless the node is active; its QoS can be overridden by parameters."""
         row = self.interface.row("publishes", name)
         publisher = self.create_lifecycle_publisher(
             row.type, row.named(**parts), own(STREAM), qos_overriding_options=OVERRIDABLE)
@@ -192,13 +193,13 @@ class ManagedNode(LifecycleNode):
         self.lingering.callback(destroy, *arguments)
 
     def future(self) -> Future:
-        """A future to await in a callback, whichever thread completes it."""
+        """Return a future to await in a callback, whichever thread completes it."""
         future = Future()
         future.add_done_callback(lambda _: self.executor.wake())
         return future
 
     def guarded(self, source: str, callback: Callable) -> Callable:
-        """The callback with faults counted and logged instead of raised: no message stops the node."""
+        """Return the callback with faults counted and logged instead of raised: no message stops the node."""
 
         def guard(*arguments) -> None:
             try:
@@ -289,7 +290,7 @@ HOT: Mapping[type, tuple[Callable, Callable]] = {
 
 
 def deserialized(data: bytes, kind: type) -> Any:
-    """A message as the middleware reads it. `Fault` if it cannot."""
+    """Return a message as the middleware reads it. `Fault` if it cannot."""
     try:
         return deserialize_message(data, kind)
     except Exception as error:   # of whatever kind the middleware raises

@@ -18,12 +18,12 @@ from ..timing import SECOND
 
 
 def floats(values: ArrayLike) -> array.array:
-    """A float64[] field, rows one after the other: array.array spares rclpy a check of every element."""
+    """Return a float64[] field, rows one after the other: array.array spares rclpy a check of every element."""
     return array.array("d", np.ascontiguousarray(values, dtype=np.float64).tobytes())
 
 
 def nanoseconds(time: Time | Duration) -> int:
-    """A Time or Duration as nanoseconds; 0 for an unstamped message."""
+    """Return a Time or Duration as nanoseconds; 0 for an unstamped message."""
     return time.sec * SECOND + time.nanosec
 
 

@@ -7,7 +7,8 @@ from .log import BoundedLog
 
 
 def optional_interfaces(module: str, offers: str, log: BoundedLog) -> ModuleType | None:
-    """A module of an interface package, "control_msgs.action" say; None, and a line of log, where it is missing."""
+    """Return a module of an interface package, "control_msgs.action" say; None, and a line of log, where it is
+    missing."""
     try:
         return import_module(module)
     except ImportError as error:

@@ -52,7 +52,7 @@ FLOATING_BASE = Setting(
 
 
 def convert(setting: Setting, value: Any) -> Any:
-    """The value in the row's type (integers serve as floats); raises ValueError naming parameter and value."""
+    """Return the value in the row's type (integers serve as floats); raises ValueError naming parameter and value."""
     value = retype(setting, value)
     if not _type(setting).check(value):
         raise ValueError(f"parameter {setting.name} is {value!r}, must be of type {_type(setting).name}")
@@ -67,7 +67,7 @@ def convert(setting: Setting, value: Any) -> Any:
 
 
 def retype(setting: Setting, value: Any) -> Any:
-    """The value with lists as tuples, and integers as floats where the row is of floats; otherwise unchanged."""
+    """Return the value with lists as tuples, and integers as floats where the row is of floats; otherwise unchanged."""
     if isinstance(setting.default, tuple):
         if not isinstance(value, (list, tuple, array.array)):
             return value
@@ -145,8 +145,8 @@ class Parameters:
         self._listeners.clear()
 
     def unknown(self, families: Sequence[str]) -> list[str]:
-        """A line on each parameter given at the start that is neither declared nor one of a family, `<family>.<name>`,
-        whose names a robot decides: it would do nothing, and nobody would be told."""
+        """Return a line on each parameter given at the start that is neither declared nor one of a family,
+        `<family>.<name>`, whose names a robot decides: it would do nothing, and nobody would be told."""
         declared, lines = set(self._node.get_parameters_by_prefix("")), []
         begin = {name.partition(".")[0] for name in declared if "." in name} | {*families, "qos_overrides"}
         for name in self._node._parameter_overrides:                # rclpy shows those that are declared alone

@@ -4,7 +4,7 @@ Pure Python."""
 
 
 def printable(text: str) -> str:
-    """The text with characters that a terminal would act upon, or that end a line, as escapes."""
+    """Return the text with characters that a terminal would act upon, or that end a line, as escapes."""
     return text if text.isprintable() else "".join(c if c.isprintable() else c.encode("unicode_escape").decode()
                                                    for c in text)
 

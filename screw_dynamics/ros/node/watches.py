@@ -45,7 +45,8 @@ def namesakes(node: Node) -> str:
 
 
 def rivals(node: Node, published: str, subscribed: str) -> str:
-    """A warning while other nodes publish the topic `published` and subscribe to `subscribed` as this one does."""
+    """Return a warning while other nodes publish the topic `published` and subscribe to `subscribed` as this one
+    does."""
     takers = subscribers(node, subscribed)
     others = [name for name in publishers(node, published)
               if name in takers and name not in (node.get_fully_qualified_name(), UNREADABLE)]
@@ -63,7 +64,7 @@ def runs(node: Node, name: str) -> bool:
 
 
 def publishers(node: Node, topic: str) -> list[str]:
-    """The full names of the nodes that publish a topic, as this node sees them: [UNREADABLE] if it cannot."""
+    """Return the full names of the nodes that publish a topic, as this node sees them: [UNREADABLE] if it cannot."""
     return sorted(set(names(node.get_publishers_info_by_topic, node.resolve_topic_name(topic))))
 
 
@@ -73,7 +74,7 @@ def subscribers(node: Node, topic: str) -> list[str]:
 
 
 def names(query: Callable[[str], Sequence[TopicEndpointInfo]], topic: str) -> list[str]:
-    """The full names of the nodes of all endpoints that a method of a node finds for a topic, sorted.
+    """Return the full names of the nodes of all endpoints that a method of a node finds for a topic, sorted.
 
     rclpy fails as a whole where one of them has a type or a node whose name is no text."""
     try:
@@ -83,7 +84,7 @@ def names(query: Callable[[str], Sequence[TopicEndpointInfo]], topic: str) -> li
 
 
 def full_name(info: TopicEndpointInfo) -> str:
-    """The full name of an endpoint's node, as it may be shown."""
+    """Return the full name of an endpoint's node, as it may be shown."""
     return printable(f"{info.node_namespace.rstrip('/')}/{info.node_name}")
 
 

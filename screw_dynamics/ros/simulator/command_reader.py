@@ -44,7 +44,8 @@ class CommandReader:
         self._unknown: Fault | None = None
 
     def read(self, msg: JointStateLike) -> np.ndarray:
-        """The commands in a message. `Fault`: a length that does not fit, a joint named twice, an infinite command."""
+        """Return the commands in a message. `Fault`: a length that does not fit, a joint named twice, an infinite
+        command."""
         if not len(msg.name) and any(len(getattr(msg, field)) for field in FIELDS):
             raise Fault("length mismatch", "name is empty: which joints are commanded?")
         selection = self._map.select(msg.name)
@@ -90,7 +91,8 @@ class CommandReader:
         return columns
 
     def _unknown_joints(self, names: Sequence[str], selection: Selection) -> Fault | None:
-        """A warning of names of another robot; some other joints beside the robot's are usual in ros2_control."""
+        """Return a warning of names of another robot; some other joints beside the robot's are usual in
+        ros2_control."""
         unknown = [name for name in names if name not in self._interfaces]
         if not unknown:
             return None

@@ -75,7 +75,7 @@ class Complaints:
         return f"and sent {count}, {share}; the last: {why}"
 
     def all_refused(self) -> list[str]:
-        """The topics of which all messages were refused since the last that was used in full."""
+        """Return the topics of which all messages were refused since the last that was used in full."""
         return [topic for topic, unused in self._unused.items() if unused.count == unused.refused]
 
     def unused_settings(self, lines: Collection[str]) -> None:
@@ -87,7 +87,8 @@ class Complaints:
 
 
 def check_kinds(name: str, kinds: Collection[str]) -> frozenset[str]:
-    """The kinds of complaints that an option of this name lists. Raises ValueError for one that does not exist."""
+    """Return the kinds of complaints that an option of this name lists. Raises ValueError for one that does not
+    exist."""
     for kind in kinds:
         if kind and kind not in KINDS:
             raise ValueError(f"{name} lists '{kind}', must be of {', '.join(KINDS)}")

@@ -24,7 +24,7 @@ INTERVAL = 0.02  # between two looks at an answer
 
 
 def endpoints(node: Node, topics: Iterable[str]) -> dict[str, list[list[str]]]:
-    """A node's view of topics: {topic: [nodes that publish, nodes that subscribe]}, full names, sorted."""
+    """Return a node's view of topics: {topic: [nodes that publish, nodes that subscribe]}, full names, sorted."""
     found = {}
     for topic in sorted(node.resolve_topic_name(topic) for topic in topics):
         found[topic] = [names(query, topic) for query in (

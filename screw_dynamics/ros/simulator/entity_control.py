@@ -58,7 +58,7 @@ class EntityControl:
 
     # --------------------------------------------------------------------------------------------- what there is
     def _runner(self) -> Runner:
-        """The simulation at work, up to now; `Refusal` when there is none."""
+        """Return the simulation at work, up to now; `Refusal` when there is none."""
         try:
             runner = self._node.runner()
         except ValueError as error:
@@ -71,7 +71,7 @@ class EntityControl:
         return robot_name(runner.simulation)
 
     def _names(self, runner: Runner) -> list[str]:
-        """The robot, and all objects."""
+        """Return the robot, and all objects."""
         around = runner.simulation.environment
         return [self._robot(runner), *(() if around is None else around.objects)]
 
@@ -82,7 +82,7 @@ class EntityControl:
                           f"{', '.join(names)}")
 
     def _selected(self, runner: Runner, filters) -> list[str]:
-        """The entities that filters let through."""
+        """Return the entities that filters let through."""
         unsupported = self._result.RESULT_FEATURE_UNSUPPORTED
         if len(filters.tags.tags):
             raise Refusal(unsupported, "filters.tags: entities have no tags here")
@@ -101,7 +101,7 @@ class EntityControl:
         return category.CATEGORY_DYNAMIC_OBJECT if free else category.CATEGORY_STATIC_OBJECT
 
     def _state(self, runner: Runner, name: str):
-        """The EntityState of an entity: pose and twist in the root link's frame and its axes."""
+        """Return the EntityState of an entity: pose and twist in the root link's frame and its axes."""
         simulation = runner.simulation
         entity = robot_entity(runner) if name == self._robot(runner) else simulation.entity(name)
         state = self._msg.EntityState()
@@ -183,7 +183,7 @@ class EntityControl:
         response.entity_name = name
 
     def _free_name(self, runner: Runner, name: str, renaming: bool) -> str:
-        """The name, or with renaming one like it, that nothing has."""
+        """Return the name, or with renaming one like it, that nothing has."""
         robot, codes = runner.simulation.robot, self._spawned
         taken = {*self._names(runner), *robot.link_names, *robot.joint_names}
         if name and name not in taken:
@@ -224,5 +224,5 @@ def robot_entity(runner: Runner) -> Entity:
 
 
 def turned(pose: np.ndarray, twist: np.ndarray) -> np.ndarray:
-    """A twist (6,) in a body's axes, in those that its pose (7,) is given in."""
+    """Return a twist (6,) in a body's axes, in those that its pose (7,) is given in."""
     return np.concatenate((rotated(pose[3:], twist[:3]), rotated(pose[3:], twist[3:])))

@@ -11,7 +11,7 @@ EXAMPLE = '{"PointSpring": {"link": "tool0", "stiffness": 80.0}}'
 
 
 def elements(texts: Iterable[str]) -> list[forces.Element]:
-    """The elements that JSON texts describe, such as {"PointSpring": {"link": "tool0", "stiffness": 80.0}}.
+    """Return the elements that JSON texts describe, such as {"PointSpring": {"link": "tool0", "stiffness": 80.0}}.
 
     Raises ValueError naming the text that describes none, and what is wrong in it. Whether an element fits a robot
     shows when it is used."""

@@ -51,13 +51,13 @@ def read_parallel(command: JointState, joint: str, mimics: Mapping[str, Mimic]) 
 
 
 def single(kind: type, joint: str, gripper: GripperGoal) -> Any:
-    """The result or feedback of a GripperCommand."""
+    """Return the result or feedback of a GripperCommand."""
     position, _, effort = gripper.present
     return kind(position=position, effort=effort, stalled=gripper.stalled, reached_goal=gripper.reached)
 
 
 def parallel(kind: type, joint: str, gripper: GripperGoal) -> Any:
-    """The result or feedback of a ParallelGripperCommand."""
+    """Return the result or feedback of a ParallelGripperCommand."""
     position, velocity, effort = gripper.present
     message = kind(state=JointState(name=[joint], position=[position], velocity=[velocity], effort=[effort]))
     if hasattr(message, "stalled"):     # feedback does not tell
@@ -107,7 +107,7 @@ class GripperActions:
             group, gripper, lambda _: goal.feedback(write(kind.Feedback, joint, gripper)), finished)
 
     def _gripper(self, group: str, joint: str, goal: RunningGoal, read: Callable) -> GripperGoal:
-        """The goal; ValueError says why not."""
+        """Return the goal; ValueError says why not."""
         runner, given = self._node.runner(), self._parameters
         runner.catch_up()
         simulation = runner.simulation

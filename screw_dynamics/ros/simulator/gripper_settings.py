@@ -42,7 +42,7 @@ class GripperParameters(Parameters):
                 raise ValueError(f"parameter {group}.joint is empty, must name the joint of this gripper")
 
     def joint(self, group: str) -> str:
-        """The joint of a gripper."""
+        """Return the joint of a gripper."""
         return getattr(self, f"{group}.joint")
 
     def index(self, group: str, model: Model) -> int:
@@ -56,7 +56,7 @@ class GripperParameters(Parameters):
         return GripperRules(*(getattr(self, f"{group}.{name}") for name in GripperRules._fields))
 
     def unused(self, model: Model) -> list[str]:
-        """A line on each gripper that a model does not have, and each parameter of one that does not exist."""
+        """Return a line on each gripper that a model does not have, and each parameter of one that does not exist."""
         overrides = self._node._parameter_overrides     # rclpy shows overrides only of parameters that are declared
         misnamed = [name for name in overrides if name.rpartition(".")[0] in self.groups and name not in self._table]
         return [*filter(None, (self._unfit(group, model) for group in self.groups)),

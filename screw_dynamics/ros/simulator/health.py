@@ -135,12 +135,12 @@ def digits(x: float | np.ndarray) -> str:
 
 
 def active_faults(simulation: Simulation) -> list[str]:
-    """The faults that are active, SHOWN at most, each with how long it lasts."""
+    """Return the faults that are active, SHOWN at most, each with how long it lasts."""
     return [described(fault, simulation) for fault in simulation.faults.active[:SHOWN]]
 
 
 def described(fault: Fault, simulation: Simulation) -> str:
-    """An active fault, and how long it lasts."""
+    """Return an active fault, and how long it lasts."""
     remaining = simulation.faults.remaining(fault, simulation.steps)
     return f"{fault}" + ("" if remaining == math.inf else f" for another {remaining:.3f} s")
 

@@ -43,7 +43,7 @@ class JointParameters(Parameters):
         self.model = model
 
     def by_joint(self) -> dict[str, Any]:
-        """The value for each joint."""
+        """Return the value for each joint."""
         return {name.removeprefix(self._prefix): getattr(self, name) for name in self._table}
 
     def misnamed(self) -> list[str]:
@@ -72,5 +72,5 @@ class JointSensorParameters(Parameters):
         return own
 
     def misnamed(self, joint_names: tuple[str, ...]) -> list[str]:
-        """The parameters of joints that a model does not have; they do nothing."""
+        """Return the parameters of joints that a model does not have; they do nothing."""
         return [name for name in self._table if name.partition(".")[2] not in joint_names]

@@ -108,7 +108,7 @@ class SimulatorNode(ManagedNode):
 
     # --------------------------------------------------------------------------------------------- for the services
     def runner(self) -> Runner:
-        """The simulation at work. Raises ValueError if there is none."""
+        """Return the simulation at work. Raises ValueError if there is none."""
         if self.state_label != "active":
             raise ValueError(f"the simulator is {self.state_label}")
         if self._runner is None:
@@ -120,7 +120,7 @@ class SimulatorNode(ManagedNode):
         return self._runner.simulation.time_ns if self.settings.publish_clock else self._system_ns()
 
     def stamp_ns(self) -> int:
-        """The stamp of the present state: its simulated time, or start + k dt of the system's clock."""
+        """Return the stamp of the present state: its simulated time, or start + k dt of the system's clock."""
         time = self._runner.simulation.time_ns
         return time if self.settings.publish_clock else self._stamps.at(time)
 
@@ -206,7 +206,7 @@ class SimulatorNode(ManagedNode):
 
     # --------------------------------------------------------------------------------------------- robot
     def complete(self, robot: Robot) -> Robot:
-        """The robot of a description with its drives."""
+        """Return the robot of a description with its drives."""
         return under_current_control(self._simulation_parameters.drives.on(robot))
 
     def use(self, robot: Robot) -> None:

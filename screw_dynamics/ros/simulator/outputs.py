@@ -81,7 +81,7 @@ class Outputs:
         self._sensors.follow(runner, self._now)
 
     def _now(self) -> Time:
-        """The stamp of the state of now."""
+        """Return the stamp of the state of now."""
         return messages.time_message(self._node.stamp_ns())
 
     def publish(self) -> bool:

@@ -34,7 +34,7 @@ class SceneParameters:
         self._file = _read(settings.scene) if settings.scene else SceneFile()
 
     def around(self, robot: Robot, quiet: bool = False) -> Scene | None:
-        """The scene around a robot; None if none is asked for. quiet: what is left out is not logged."""
+        """Return the scene around a robot; None if none is asked for. quiet: what is left out is not logged."""
         if not self.asked:
             return None
         settings = self._node.settings
@@ -45,7 +45,7 @@ class SceneParameters:
 def scene_around(robot: Robot, given: SceneFile, ground: bool = False, friction: float = -1.0,
                  self_collisions: bool = False, max_contacts: int | None = None,
                  warn: Callable[[str], object] = lambda text: None) -> Scene:
-    """The scene of a file around a robot, which touches with the collision shapes of its description.
+    """Return the scene of a file around a robot, which touches with the collision shapes of its description.
 
     friction: of all surfaces without their own; below 0, that of the file. warn: gets what is left out. ValueError says
     what is wrong."""
@@ -66,7 +66,7 @@ def scene_around(robot: Robot, given: SceneFile, ground: bool = False, friction:
 
 
 def token(name: str) -> str:
-    """A name with _ for what the name of a topic cannot contain."""
+    """Return a name with _ for what the name of a topic cannot contain."""
     found = re.sub(r"[^A-Za-z0-9_]", "_", name)
     return f"{'_' if found[:1].isdigit() else ''}{found}"
 
@@ -107,7 +107,8 @@ def _read(source: str) -> SceneFile:
 
 
 def object_of(name: str, description: str, pose: np.ndarray) -> SceneObject:
-    """The object of YAML text, as a scene file has it, with a name and a pose (4, 4). ValueError says what is wrong."""
+    """Return the object of YAML text, as a scene file has it, with a name and a pose (4, 4). ValueError says what is
+    wrong."""
     if len(description) > LONGEST:
         raise ValueError(f"description has {len(description)} characters, at most {LONGEST} are taken")
     try:

@@ -31,7 +31,7 @@ class Sensor(NamedTuple):
 
 
 def topic(name: str) -> str:
-    """The topic of a sensor: its name, with _ for what the name of a topic cannot contain."""
+    """Return the topic of a sensor: its name, with _ for what the name of a topic cannot contain."""
     kind, _, target = name.partition("/")
     token = re.sub(r"[^A-Za-z0-9_]", "_", target)
     return f"{kind}/{'_' if token[:1].isdigit() else ''}{token}"

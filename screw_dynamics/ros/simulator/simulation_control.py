@@ -108,7 +108,7 @@ class SimulationControl:
         runner.set_paused(target == state.STATE_PAUSED)
 
     def _runner(self, code: int) -> Runner:
-        """The simulation at work; `Refusal` with the code when there is none."""
+        """Return the simulation at work; `Refusal` with the code when there is none."""
         if self._quitting:
             raise Refusal(code, "the simulator is quitting")
         try:
@@ -141,7 +141,7 @@ class SimulationControl:
 
     # --------------------------------------------------------------------------------------------- steps
     def _steppable(self) -> Runner:
-        """The simulation, paused; `Refusal` otherwise."""
+        """Return the simulation, paused; `Refusal` otherwise."""
         runner = self._runner(self._result.RESULT_INCORRECT_STATE)
         failed = self._result.RESULT_OPERATION_FAILED
         if self._present() != self._state.STATE_PAUSED:

@@ -40,7 +40,7 @@ class SimulationParameters:
         self.scenes = SceneParameters(node)
 
     def simulation(self, robot: Robot, time_ns: int) -> Simulation:
-        """A new simulation, whose time starts at time_ns; the joints' parameters become those of this robot.
+        """Return a new simulation, whose time starts at time_ns; the joints' parameters become those of this robot.
 
         Raises ValueError if a parameter does not fit the robot, or the robot cannot be simulated."""
         names = coordinate_joints(robot.model)
@@ -55,7 +55,7 @@ class SimulationParameters:
         return Simulation(robot, self.settings, self.homes.by_joint(), time_ns, self.interfaces.by_joint(), **own)
 
     def _modes(self, model: Model) -> dict[str, str]:
-        """The default of each joint's command interface: wheels that cmd_vel drives follow velocities."""
+        """Return the default of each joint's command interface: wheels that cmd_vel drives follow velocities."""
         wheels = (*self._node.settings.left_wheels, *self._node.settings.right_wheels)
         modes = default_modes(model, self.settings.command_mode)
         return {joint: "velocity" if joint in wheels else mode for joint, mode in modes.items()}
@@ -75,13 +75,13 @@ class SimulationParameters:
                 simulation.touches()
 
     def unused(self, model: Model) -> list[str]:
-        """A line on each parameter of a joint that the model, that of the robot seen last, does not have."""
+        """Return a line on each parameter of a joint that the model, that of the robot seen last, does not have."""
         names = coordinate_joints(model)
         return [f"parameter {name} is not used: unknown joint, the robot has {listed(names)}"
                 for name in (*self.homes.misnamed(), *self.interfaces.misnamed(), *self._sensors.misnamed(names))]
 
     def _instrumented(self, robot: Robot) -> Robot | None:
-        """The robot of the same description with what force-torque sensors need."""
+        """Return the robot of the same description with what force-torque sensors need."""
         joints = [joint for joint in self.settings.force_torques if joint]
         if not joints:
             return None

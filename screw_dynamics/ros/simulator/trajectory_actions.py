@@ -79,7 +79,7 @@ class TrajectoryGroups:
         self._follower.release(joints, "a message on joint_commands took it over")
 
     def running(self) -> list[str]:
-        """The groups with a goal under way."""
+        """Return the groups with a goal under way."""
         return list(self._follower.goals) if self._follower is not None else []
 
     # --------------------------------------------------------------------------------------------- goals

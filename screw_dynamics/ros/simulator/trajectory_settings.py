@@ -29,8 +29,8 @@ JOINT = (
 
 
 def check_groups(parameter: str, groups: Sequence[str], others: Sequence[str] = ()) -> list[str]:
-    """The groups that a parameter names. Raises ValueError if one is named twice, there or among the others, or its
-    name cannot be that of a parameter and a topic."""
+    """Return the groups that a parameter names. Raises ValueError if one is named twice, there or among the others, or
+    its name cannot be that of a parameter and a topic."""
     named = [group for group in groups if group]   # [''] is no group
     for group in named:
         if not all(part.isidentifier() and part.isascii() for part in group.split("/")):
@@ -53,13 +53,14 @@ class GroupParameters(Parameters):
         self._model: Model | None = None
 
     def joints(self, group: str, model: Model) -> tuple[str, ...]:
-        """The joints of a group in a model; those that the model does not have, and mimic joints, are left out."""
+        """Return the joints of a group in a model; those that the model does not have, and mimic joints, are left
+        out."""
         named = [name for name in getattr(self, f"{group}.joints") if name]
         joints = actuated_joints(model)
         return tuple(name for name in named if name in joints) if named else joints
 
     def left_out(self, group: str, model: Model) -> list[str]:
-        """The joints that are left out."""
+        """Return the joints that are left out."""
         return [name for name in getattr(self, f"{group}.joints") if name and name not in actuated_joints(model)]
 
     def declare(self, model: Model) -> None:
@@ -83,7 +84,8 @@ class GroupParameters(Parameters):
         self._model = model
 
     def unused(self, model: Model) -> list[str]:
-        """A line on each parameter of a group, or joint in it, that does nothing with the model declared last."""
+        """Return a line on each parameter of a group, or joint in it, that does nothing with the model declared
+        last."""
         overrides = self._node._parameter_overrides   # rclpy shows overrides only of parameters that are declared
         misnamed = [name for name in overrides if name.partition(".")[0] in self.groups and name not in self._table]
         return [
@@ -98,7 +100,7 @@ class GroupParameters(Parameters):
             getattr(self, f"{group}.allow_nonzero_velocity_at_trajectory_end"))
 
     def tolerances(self, group: str, model: Model) -> Tolerances:
-        """The default tolerances of a group."""
+        """Return the default tolerances of a group."""
         result = Tolerances.of(model.n)._replace(
             goal_time=enforced(getattr(self, f"{group}.constraints.goal_time")) * SECOND)
         result.goal[1] = enforced(getattr(self, f"{group}.constraints.stopped_velocity_tolerance"))

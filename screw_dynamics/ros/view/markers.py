@@ -19,7 +19,7 @@ TURNS = {"turns": (1.0, 0.0), "helical": (2.5, 0.12)}   # of the ring or helix: 
 
 
 def fixed_markers(model: Model, length: float, prefix: str = "") -> MarkerArray:
-    """The joint screws as arrows of a length (m) along the screws' lines, and the centers of mass.
+    """Return the joint screws as arrows of a length (m) along the screws' lines, and the centers of mass.
 
     With a ring where the joint turns, a second arrow where it slides, a helix where it does both. prefix: of frames,
     as robot_state_publisher's frame_prefix."""
@@ -75,7 +75,7 @@ def _arrow(start: np.ndarray, end: np.ndarray, shaft: float) -> Marker:
 
 
 def _placed(marker: Marker, frame: str, namespace: str, number: int, color: tuple[float, float, float]) -> Marker:
-    """The marker with its frame, in which it stays (frame_locked, at the latest transform), name and color."""
+    """Return the marker with its frame, in which it stays (frame_locked, at the latest transform), name and color."""
     marker.header.frame_id, marker.frame_locked = frame, True
     marker.ns, marker.id = namespace, number
     marker.color = ColorRGBA(r=color[0], g=color[1], b=color[2], a=1.0)

@@ -52,7 +52,7 @@ class McapFile:
 
 
 def free_path(path: Path) -> Path:
-    """The path, or with a number added if there is a file: a recording replaces no other."""
+    """Return the path, or with a number added if there is a file: a recording replaces no other."""
     candidate, number = path, 0
     while candidate.exists():
         number += 1

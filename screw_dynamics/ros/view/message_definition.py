@@ -17,7 +17,7 @@ _SEQUENCE, _ARRAY = re.compile(r"sequence<(.+?)(?:, (\d+))?>"), re.compile(r"(.+
 
 
 def definition(kind: type) -> str:
-    """The definition of a message class and of all that it contains; constants are left out."""
+    """Return the definition of a message class and of all that it contains; constants are left out."""
     seen: dict[str, str] = {}
     _collect(kind, seen)
     first, *rest = seen.items()
@@ -25,13 +25,14 @@ def definition(kind: type) -> str:
 
 
 def type_name(kind: Any) -> str:
-    """The full name of a message class, package/msg/Type."""
+    """Return the full name of a message class, package/msg/Type."""
     return f"{kind.__module__.partition('.')[0]}/msg/{kind.__name__}"
 
 
 def type_of(name: str) -> type:
-    """The class of a full name, package/msg/Type, which may come from anybody on the network: a module is imported only
-    if it is an interface package that the ament index knows, with a message of that name. ValueError otherwise."""
+    """Return the class of a full name, package/msg/Type, which may come from anybody on the network: a module is
+    imported only if it is an interface package that the ament index knows, with a message of that name. ValueError
+    otherwise."""
     found = _NAME.fullmatch(name)
     if found is None:
         raise ValueError(f"{printable(name[:80])!r} is not the name of a message type")
@@ -45,7 +46,7 @@ def type_of(name: str) -> type:
 
 
 def _interfaces(package: str) -> set[str]:
-    """The interfaces of a package, as "msg/Header.msg", by the ament index; empty if it has no such package."""
+    """Return the interfaces of a package, as "msg/Header.msg", by the ament index; empty if it has no such package."""
     # sys.prefix: where ROS comes from the Python registry, which sets no variable.
     for prefix in [*filter(None, os.environ.get("AMENT_PREFIX_PATH", "").split(os.pathsep)), sys.prefix]:
         resource = Path(prefix, "share", "ament_index", "resource_index", "rosidl_interfaces", package)

@@ -44,8 +44,8 @@ def offers(infos: Iterable[TopicEndpointInfo]) -> list[Offer]:
 
 
 def chosen(found: Iterable[Offer], ours: str, current: str) -> Offer | None:
-    """The one to record: that of the type that our nodes have on this topic, else that with most publishers, of as many
-    the one that is recorded already."""
+    """Return the one to record: that of the type that our nodes have on this topic, else that with most publishers, of
+    as many the one that is recorded already."""
     return max(found, key=lambda offer: (offer.kind == ours, offer.publishers, offer.kind == current, offer.kind),
                default=None)
 

@@ -70,7 +70,8 @@ class ShowingNode(ManagedNode):
         self.robot = robot
 
     def _base_topics(self) -> tuple[str, ...]:
-        """The topics of the state of a floating base, to which it subscribes with the first robot that has one."""
+        """Return the topics of the state of a floating base, to which it subscribes with the first robot that has
+        one."""
         found = {topic: self.resolve_topic_name(topic) for topic in BASE_SOURCES["odometry"]}
         if not self._subscribed_to_base:
             self._subscribed_to_base = True

@@ -55,7 +55,7 @@ def push(robot: Any, limits: bool, acts: np.ndarray, q: np.ndarray, qd: np.ndarr
 
 
 def resisting(friction: np.ndarray, slip: np.ndarray, share: np.ndarray | float = 1.0) -> np.ndarray:
-    """The bounds (..., ACTS, n) of the impulses of dry friction (n,), and which joints stick; share: see
+    """Return the bounds (..., ACTS, n) of the impulses of dry friction (n,), and which joints stick; share: see
     step_data.put_bounds."""
     lower, upper = (slip - 1.0) * friction * share, (slip + 1.0) * friction * share
     return np.stack((lower, upper, (friction > 0.0) & (slip == 0.0)), axis=-2)
@@ -71,7 +71,7 @@ def _put_stops(model, q, acts):
 
 
 def _impelled(robot, q, qd, acts, dq, dqd, threads, added, by):
-    """The velocities (N, n) after impulses on states (N, ...), of which some joint needs one.
+    """Return the velocities (N, n) after impulses on states (N, ...), of which some joint needs one.
 
     They change the velocities by w with M w = p; joints that they bring to rest stay at rest, others get what their
     bounds are: M dw + dM w = dp."""

@@ -39,8 +39,8 @@ class Stage(NamedTuple):
 
 def of_tree(robot: Any, q: np.ndarray, qd: np.ndarray, tau: np.ndarray, external: Mapping[str, ArrayLike] | None = None,
             threads: int | None = None, added: np.ndarray | None = None, wanted: bool = True) -> tuple:
-    """The accelerations of a Robot's forward dynamics, None unless they are wanted, and their derivatives (..., n, n)
-    by q, qd and tau. added (..., n): inertia of joints; of Lie-group joints it resists qdd less the products of
+    """Return the accelerations of a Robot's forward dynamics, None unless they are wanted, and their derivatives (...,
+    n, n) by q, qd and tau. added (..., n): inertia of joints; of Lie-group joints it resists qdd less the products of
     velocities."""
     if added is None:
         return (robot.forward_dynamics(q, qd, tau, external, threads=threads) if wanted else None,
@@ -70,7 +70,7 @@ class Actuation(NamedTuple):
     accelerations: Callable = of_tree
 
     def dry(self, robot: Any) -> np.ndarray:
-        """The efforts (n,) of dry friction."""
+        """Return the efforts (n,) of dry friction."""
         return robot.model.friction * self.friction
 
     def resisted(self, robot: Any, qd: np.ndarray) -> "Actuation":
@@ -80,7 +80,7 @@ class Actuation(NamedTuple):
 
 
 def continuous(robot: Any, q: np.ndarray, qd: np.ndarray, actuation: Actuation) -> LinearModel:
-    """The linear model in continuous time, of states q (..., nq) and qd (..., n)."""
+    """Return the linear model in continuous time, of states q (..., nq) and qd (..., n)."""
     n, (qdd, by_q, by_qd, by_tau) = robot.n, _accelerations(robot, q, qd, actuation.resisted(robot, qd), actuation.t)
     A, B = np.zeros((*qd.shape[:-1], 2 * n, 2 * n)), np.zeros((*qd.shape[:-1], 2 * n, n))
     if robot.model.on_groups:
@@ -92,7 +92,7 @@ def continuous(robot: Any, q: np.ndarray, qd: np.ndarray, actuation: Actuation) 
 
 def over_a_step(robot: Any, integrator: str, q: np.ndarray, qd: np.ndarray, actuation: Actuation, h: float,
                 apart: bool = False) -> tuple[LinearModel, list[Stage]]:
-    """The linear model of a step of length h, and its stages, from states q (..., nq) and qd (..., n).
+    """Return the linear model of a step of length h, and its stages, from states q (..., nq) and qd (..., n).
 
     apart: B (..., 2n, stages n) with the efforts of each stage apart, as if they could differ."""
     n = robot.n
@@ -136,8 +136,8 @@ def before_projection(robot: Any, integrator: str, q: np.ndarray, qd: np.ndarray
 
 
 def _without_impulses(robot, apart, before, after):
-    """The velocities after impulses. Raises ValueError if they change any, where efforts are apart for derivatives by
-    inertial parameters."""
+    """Return the velocities after impulses. Raises ValueError if they change any, where efforts are apart for
+    derivatives by inertial parameters."""
     if apart and (after != before).any():
         joint = joint_of(robot.model, int(np.argwhere(after != before)[0, -1]))
         raise ValueError("parameters=True: derivatives by inertial parameters are without the impulses of dry "
@@ -146,7 +146,8 @@ def _without_impulses(robot, apart, before, after):
 
 
 def _semi_implicit_euler(robot, tableau, q, qd, actuation, h, apart):
-    """The derivatives (..., 2n, 3n) of the state after a step, its stage, and displacement and velocity at its end."""
+    """Return the derivatives (..., 2n, 3n) of the state after a step, its stage, and displacement and velocity at its
+    end."""
     n, (qdd, *by), added = robot.n, *implicit(robot, q, qd, actuation, h)
     v = qd + h * qdd
     after = derivatives_of_euler_steps(*by, h)              # dv = [0 1 0] + h [dqdd/dq dqdd/dqd dqdd/dtau], dq = ...
@@ -201,7 +202,7 @@ def with_padding(rows: np.ndarray) -> np.ndarray:
 
 
 def _weighted(weights, terms, like):
-    """The sum of the terms, by those of their weights that are other than 0."""
+    """Return the sum of the terms, by those of their weights that are other than 0."""
     total = np.zeros_like(like)
     for weight, term in zip(weights, terms, strict=False):
         if weight != 0.0:
@@ -210,7 +211,8 @@ def _weighted(weights, terms, like):
 
 
 def _columns(n, like, count):
-    """The derivatives (n, 2n + count n) of dq and dqd by dq, dqd and dtau; over the leading axes of `like` (..., n)."""
+    """Return the derivatives (n, 2n + count n) of dq and dqd by dq, dqd and dtau; over the leading axes of `like` (...,
+    n)."""
     one = np.zeros((2, *like.shape, (2 + count) * n))
     for k in range(2):
         one[k, ..., k * n:(k + 1) * n] = np.eye(n)
@@ -218,7 +220,7 @@ def _columns(n, like, count):
 
 
 def _moved(robot, u, dq, du):
-    """The deviation of q exp(u) for deviations dq of q and du of u."""
+    """Return the deviation of q exp(u) for deviations dq of q and du of u."""
     if not robot.model.on_groups:
         return dq + du
     T, E, _ = displacement(robot.model, u)
@@ -236,7 +238,7 @@ def _accelerations(robot, q, qd, actuation, t, wanted=True):
 
 
 def _efforts(found):
-    """The efforts of force elements and their derivatives."""
+    """Return the efforts of force elements and their derivatives."""
     return (x[..., EFFORT, :] if x is found.terms else x[..., EFFORT, :, :] for x in found)
 
 

@@ -56,7 +56,7 @@ class Piece(NamedTuple):
     P: np.ndarray | None
 
     def in_time(self, n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
-        """A, B and P with the time as their first axis."""
+        """Return a, B and P with the time as their first axis."""
         F = np.moveaxis(self.F, -3, 0)
         return F[..., :2 * n], F[..., 2 * n:3 * n], None if self.P is None else np.moveaxis(self.P, -3, 0)
 
@@ -88,8 +88,8 @@ class RolloutDerivatives:
     # --------------------------------------------------------------------------------------------- both ways
     def forward(self, dq0: ArrayLike | None = None, dqd0: ArrayLike | None = None, dtau: ArrayLike | None = None,
                 dp: ArrayLike | None = None) -> tuple[np.ndarray, np.ndarray]:
-        """The deviations (dq, dqd), (..., steps + 1, n) each, that deviations of the initial state (..., n), of the
-        efforts (..., steps, n) and of the inertial parameters (..., p) cause; None: 0."""
+        """Return the deviations (dq, dqd), (..., steps + 1, n) each, that deviations of the initial state (..., n), of
+        the efforts (..., steps, n) and of the inertial parameters (..., p) cause; None: 0."""
         n, size = self._robot.n, len(self._robot.inertial_parameters)
         if dp is not None and not self._apart:
             raise ValueError("dp: pass parameters=True to Robot.rollout_derivatives")
@@ -109,8 +109,8 @@ class RolloutDerivatives:
 
     def adjoint(self, by_q: ArrayLike | None = None, by_qd: ArrayLike | None = None,
                 by_tau: ArrayLike | None = None) -> RolloutGradient:
-        """The gradient of a cost, of which these are the derivatives by each q and qd (..., steps + 1, n) and by the
-        efforts (..., steps, n) alone; None: 0. One backward sweep, whatever the number of efforts."""
+        """Return the gradient of a cost, of which these are the derivatives by each q and qd (..., steps + 1, n) and by
+        the efforts (..., steps, n) alone; None: 0. One backward sweep, whatever the number of efforts."""
         n = self._robot.n
         steps, lead = len(self.t) - 1, self.qd.shape[:-2]
         g = np.zeros((*lead, steps + 1, padded(3 * n)))
@@ -129,8 +129,8 @@ class RolloutDerivatives:
                                self._parameters(by_parameters, lead))
 
     def gradient(self, cost: Cost) -> tuple[np.ndarray, RolloutGradient]:
-        """The value (...) of a cost, and its gradient. cost(t, q, qd, tau) returns the value and its derivatives by q,
-        qd and tau, as `adjoint` takes them: by q along the joint twists."""
+        """Return the value (...) of a cost, and its gradient. cost(t, q, qd, tau) returns the value and its derivatives
+        by q, qd and tau, as `adjoint` takes them: by q along the joint twists."""
         found = cost(self.t, self.q, self.qd, self.tau)
         if not isinstance(found, tuple) or not 0 < len(found) <= 4:
             raise ValueError("cost must return (value, by q, by qd, by tau), arrays or None, the last ones if any, not "
@@ -142,7 +142,7 @@ class RolloutDerivatives:
         return value, self.adjoint(*by)
 
     def final(self) -> FinalDerivatives:
-        """The derivatives of the last state by everything."""
+        """Return the derivatives of the last state by everything."""
         n, lead = self._robot.n, self.qd.shape[:-2]
         after = np.broadcast_to(np.eye(2 * n), (*lead, 2 * n, 2 * n))
         by_effort, by_parameters = np.empty((len(self.t) - 1, *lead, 2 * n, n)), 0.0
@@ -157,7 +157,7 @@ class RolloutDerivatives:
 
     # --------------------------------------------------------------------------------------------- models of steps
     def _parts(self, backward: bool = False) -> Iterator[slice]:
-        """The steps, in parts, from the first to the last or the other way."""
+        """Yield the steps, in parts, from the first to the last or the other way."""
         steps, batch = len(self.t) - 1, max(1, int(np.prod(self.qd.shape[:-2])))
         size = max(1, AT_ONCE // batch)
         starts = range(0, steps, size)
@@ -170,7 +170,7 @@ class RolloutDerivatives:
         return q, qd, Actuation(tau, *self._options, self.t[some], self._friction)
 
     def _piece(self, some):
-        """The Piece of some steps."""
+        """Return the Piece of some steps."""
         P, n = None, self._robot.n
         F, stages = step_derivatives(self._robot, self._integrator, *self._states(some), self._dt, self._apart)
         if self._apart:
@@ -195,7 +195,7 @@ class RolloutDerivatives:
         return np.broadcast_to(total, (*lead, len(self._robot.inertial_parameters)))
 
     def _given(self, name, x, *shape):
-        """An argument (..., *shape), zeros for None; over the rollout's leading axes."""
+        """Return an argument (..., *shape), zeros for None; over the rollout's leading axes."""
         lead = self.qd.shape[:-2]
         x = np.zeros(shape) if x is None else checks.real_numbers(name, x, *shape)
         try:

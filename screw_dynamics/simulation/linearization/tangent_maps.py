@@ -124,7 +124,7 @@ def form_of_trivialization() -> Form:
 
 
 def displacement(model: Model, u: np.ndarray) -> Displacement:
-    """The Displacement of u (..., n)."""
+    """Return the Displacement of u (..., n)."""
     n = model.n
     found = np.zeros((3, *u.shape, n))
     entry_of(form_of_displacement)(model.joint_places, u.reshape(-1, n), np.empty((3, n)), *found.reshape(3, -1, n, n))
@@ -149,8 +149,8 @@ def transport(model: Model, v: np.ndarray) -> np.ndarray:
 
 
 def products(model: Model, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The products sum_(m < j) v_m v_j [X_m, X_j] of accelerations, (..., n), see algorithms/group_rates.py, and their
-    derivatives (..., n, n) by the velocities v (..., n)."""
+    """Return the products sum_(m < j) v_m v_j [X_m, X_j] of accelerations, (..., n), see algorithms/group_rates.py, and
+    their derivatives (..., n, n) by the velocities v (..., n)."""
     total, by_v = np.zeros(v.shape), np.zeros((*v.shape, model.n))
     for kind, rates in _groups(model):
         ordered, x = np.triu(_brackets(kind)), v[..., rates]
@@ -170,7 +170,8 @@ def _groups(model):
 
 @cache
 def _brackets(kind):
-    """The structure constants (k, k, k) of a group: [e_j, e_k] = sum_i c_ijk e_i, its screws e being orthonormal."""
+    """Return the structure constants (k, k, k) of a group: [e_j, e_k] = sum_i c_ijk e_i, its screws e being
+    orthonormal."""
     X = np.array([degree(motion).screw for motion in GROUPS[kind].motions])
     return np.einsum("jka,ia->ijk", ad(X[:, None], X), X)
 

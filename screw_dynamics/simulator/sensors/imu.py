@@ -34,7 +34,7 @@ class Imu:
         self._variance = tuple((deviation**2).tolist())
 
     def measure(self, snapshot: Snapshot) -> ImuSample:
-        """The measurement in a snapshot.
+        """Return the measurement in a snapshot.
 
         The body-fixed twist is V = (w, v) = J qd, its derivative (w', v') = J qdd + J' qd, and the acceleration of the
         link's origin, resolved in the link's frame, v' + w x v."""

@@ -130,7 +130,8 @@ class Sensors:
         return sample._replace(linear_acceleration=sample.linear_acceleration + offset)
 
     def force_torque(self, joint: str, snapshot: Snapshot) -> np.ndarray:
-        """The wrench (6,), (torque, force), that the sensor of a joint reports of a snapshot; see ForceTorques."""
+        """Return the wrench (6,), (torque, force), that the sensor of a joint reports of a snapshot; see
+        ForceTorques."""
         name = FORCE_TORQUE + joint
         if name in self._held:
             return self._held[name]
@@ -144,7 +145,7 @@ class Sensors:
         return sample._replace(pose=sample.pose + np.repeat([self._faults.offset(ODOMETRY), 0.0], [3, 4]))
 
     def child_link(self, joint: str) -> str:
-        """The link in whose frame the force-torque sensor of a joint reports."""
+        """Return the link in whose frame the force-torque sensor of a joint reports."""
         return self._force_torques.child_links[joint]
 
     def lost(self, name: str, step: int) -> bool:

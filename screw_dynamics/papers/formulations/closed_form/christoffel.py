@@ -60,7 +60,7 @@ def coriolis_matrix(robot: Robot, q: ArrayLike, qd: ArrayLike, representation: s
 
 
 def _products(robot, q, representation):
-    """The joint screws J_lj (..., l, j, x), and sum_l J_lk^T M_l [J_li, J_lj] (..., i, j, k)."""
+    """Return the joint screws J_lj (..., l, j, x), and sum_l J_lk^T M_l [J_li, J_lj] (..., i, j, k)."""
     J, C = FORMS[one_of("representation", representation, FORMS)].joint_screws(robot, q), robot.body_poses(q)
     M = QUANTITIES[representation].inertia(robot.model.inertias, C)
     ad = brackets(J, C[..., :, None, :, :], representation)

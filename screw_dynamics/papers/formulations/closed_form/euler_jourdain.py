@@ -39,8 +39,8 @@ QUANTITIES = {
 
 def euler_jourdain(robot: Robot, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, representation: str = "body",
                    applied: ArrayLike | None = None) -> np.ndarray:
-    """The efforts tau (..., n) = J^T (W - W^app) that a motion takes, and those of armature; [MD] (78) with (41), (38),
-    (53) or (56), (57).
+    """Return the efforts tau (..., n) = J^T (W - W^app) that a motion takes, and those of armature; [MD] (78) with
+    (41), (38), (53) or (56), (57).
 
     applied: W^app (..., b, 6), the wrenches that act on the bodies beside weight and joints, in the representation."""
     J = robot.body_jacobians(q, representation)

@@ -52,7 +52,7 @@ def system_inertia(robot: Robot, q: ArrayLike, representation: str = "body") -> 
 
 
 def mass_matrix(robot: Robot, q: ArrayLike, representation: str = "body") -> np.ndarray:
-    """The mass matrix J^T M J, (..., n, n); [MD] (81); and armature on its diagonal."""
+    """Return the mass matrix J^T M J, (..., n, n); [MD] (81); and armature on its diagonal."""
     A, X = _factored(robot, q, representation)
     J = A @ X
     return transpose(J) @ system_inertia(robot, q, representation) @ J + np.diag(robot.model.joint_inertia)
@@ -123,7 +123,7 @@ def energy_gradient(robot: Robot, q: ArrayLike, qd: ArrayLike, representation: s
 
 
 def factors(robot: Robot, q: ArrayLike, qd: ArrayLike, representation: str = "body") -> Factors:
-    """The Factors of a state; [MD] (9), (82), (112)."""
+    """Return the Factors of a state; [MD] (9), (82), (112)."""
     qd, = checked(qd=(qd, robot.n))
     A, X = _factored(robot, q, representation)
     J, C = A @ X, robot.body_poses(q)
@@ -150,10 +150,10 @@ def diagonal(blocks: np.ndarray) -> np.ndarray:
 
 
 def transpose(matrix: np.ndarray) -> np.ndarray:
-    """The transpose of matrices (..., r, c)."""
+    """Return the transpose of matrices (..., r, c)."""
     return np.swapaxes(matrix, -1, -2)
 
 
 def _factored(robot, q, representation):
-    """A and X, with J = A X, both in the representation."""
+    """Return a and X, with J = A X, both in the representation."""
     return screw_transformation(robot, q, representation, representation), joint_screw_matrix(robot, q, representation)

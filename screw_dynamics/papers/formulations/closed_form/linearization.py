@@ -30,7 +30,8 @@ class LinearEquations(NamedTuple):
 
 
 def linear_equations(robot: Robot, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> LinearEquations:
-    """The equations of motion for small deviations from a motion q, q', q'' (..., n), whose efforts deviate by dtau.
+    """Return the equations of motion for small deviations from a motion q, q', q'' (..., n), whose efforts deviate by
+    dtau.
 
     D and K are dtau/dq' and dtau/dq of inverse dynamics, M is the mass matrix. Raises ValueError for Lie-group
     joints."""
@@ -49,8 +50,8 @@ def linear_equations(robot: Robot, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) 
 
 
 def state_matrices(robot: Robot, q: ArrayLike, qd: ArrayLike, tau: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
-    """A (..., 2n, 2n) and B (..., 2n, n) of x' = A x + B dtau, x = (dq, dq'), at the motion that efforts tau cause:
-    A = [[0, 1], [-M^-1 K, -M^-1 D]], B = [0, M^-1], as Robot.linearize has them."""
+    """Return A (..., 2n, 2n) and B (..., 2n, n) of x' = A x + B dtau, x = (dq, dq'), at the motion that efforts tau
+    cause: A = [[0, 1], [-M^-1 K, -M^-1 D]], B = [0, M^-1], as Robot.linearize has them."""
     q, qd, tau = np.broadcast_arrays(*checked(q=(q, robot.n), qd=(qd, robot.n), tau=(tau, robot.n)))
     M, D, K = linear_equations(robot, q, qd, robot.forward_dynamics(q, qd, tau))
     inverse, zero, one = np.linalg.inv(M), np.zeros_like(M), np.broadcast_to(np.eye(robot.n), M.shape)

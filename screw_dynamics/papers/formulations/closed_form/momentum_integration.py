@@ -42,7 +42,7 @@ def integrate(robot: Robot, q0: ArrayLike, p0: ArrayLike, tau: ArrayLike | None 
 
 
 def _states(f, z, dt, nodes, weights):
-    """The state at every step, without end."""
+    """Yield the state at every step, without end."""
     increments = None
     while True:
         yield z

@@ -11,22 +11,24 @@ from .tree import along_branches, of_parents, tree_of
 
 
 def body_fixed(robot: Robot) -> BodyFixed:
-    """The BodyFixed description of a robot. Mimic joints keep the screw per unit of the coordinate they follow."""
+    """Return the BodyFixed description of a robot. Mimic joints keep the screw per unit of the coordinate they
+    follow."""
     return BodyFixed(tree_of(robot), robot.model.relative_poses, robot.model.screws_body)
 
 
 def parent_fixed(robot: Robot) -> ParentFixed:
-    """The ParentFixed description of a robot."""
+    """Return the ParentFixed description of a robot."""
     return parent_fixed_of_body_fixed(body_fixed(robot))
 
 
 def spatial(robot: Robot) -> Spatial:
-    """The Spatial description of a robot."""
+    """Return the Spatial description of a robot."""
     return spatial_of_body_fixed(body_fixed(robot))
 
 
 def joint_frames(robot: Robot, on_body: ArrayLike | None = None) -> JointFrames:
-    """The JointFrames description of a robot, with joint frames S_(i,i) (b, 4, 4) in the body frames, or the usual."""
+    """Return the JointFrames description of a robot, with joint frames S_(i,i) (b, 4, 4) in the body frames, or the
+    usual."""
     return joint_frames_of_body_fixed(body_fixed(robot), on_body)
 
 

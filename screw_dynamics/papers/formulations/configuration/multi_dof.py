@@ -49,7 +49,8 @@ def second_kind_jacobian(screws: ArrayLike, q: ArrayLike) -> np.ndarray:
 
 
 def first_of_second(screws: ArrayLike, q: ArrayLike) -> np.ndarray:
-    """The coordinates (..., k) of the first kind for those of the second: log of the pose, in terms of the screws.
+    """Return the coordinates (..., k) of the first kind for those of the second: log of the pose, in terms of the
+    screws.
 
     Rotations come out by at most pi. Raises ValueError if the screws depend on each other, or if they span no
     subalgebra and no motion exp(Z_1 x_1 + ... + Z_k x_k) has the pose: then the joint generates no subgroup, as a

@@ -20,7 +20,7 @@ class Tree(NamedTuple):
 
 
 def tree_of(robot: Robot) -> Tree:
-    """The tree of a robot."""
+    """Return the tree of a robot."""
     coordinates_alone("tree_of", robot.model)
     return Tree(robot.model.parents, robot.model.coordinates)
 
@@ -51,7 +51,8 @@ def motions(tree: Tree, screws: ArrayLike, q: ArrayLike) -> np.ndarray:
 
 
 def along_branches(tree: Tree, factors: np.ndarray) -> np.ndarray:
-    """The products (..., b, 4, 4) of the factors of a body and all bodies that carry it, the world's side first."""
+    """Return the products (..., b, 4, 4) of the factors of a body and all bodies that carry it, the world's side
+    first."""
     products = np.array(factors)
     for i, parent in enumerate(tree.parents):
         if parent >= 0:
@@ -60,5 +61,5 @@ def along_branches(tree: Tree, factors: np.ndarray) -> np.ndarray:
 
 
 def of_parents(tree: Tree, poses: np.ndarray) -> np.ndarray:
-    """The poses (b, 4, 4) of the parents, I for the world."""
+    """Return the poses (b, 4, 4) of the parents, I for the world."""
     return np.concatenate([poses, np.eye(4)[None]])[tree.parents]               # -1 is the last

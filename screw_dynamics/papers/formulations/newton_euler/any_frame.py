@@ -14,13 +14,13 @@ from .screws import ad, ad_dual, angular, checked, joined, times, transpose_time
 
 
 def represented(X: ArrayLike, F: ArrayLike) -> np.ndarray:
-    """The twist (..., 6) in the frame F of a spatial twist X: Ad_F^-1 X."""
+    """Return the twist (..., 6) in the frame F of a spatial twist X: Ad_F^-1 X."""
     X, F = checked(X=(X, 6), F=(F, 4, 4))
     return screws.Ad_inv(F, X)
 
 
 def represented_wrench(W: ArrayLike, F: ArrayLike) -> np.ndarray:
-    """The wrench (..., 6) in the frame F of a spatial wrench or momentum W: Ad_F^T W; [MD] (59)."""
+    """Return the wrench (..., 6) in the frame F of a spatial wrench or momentum W: Ad_F^T W; [MD] (59)."""
     W, F = checked(W=(W, 6), F=(F, 4, 4))
     return screws.Ad_dual(screws.inverse(F), W)
 
@@ -32,13 +32,13 @@ def inertia(M: ArrayLike, C: ArrayLike, F: ArrayLike) -> np.ndarray:
 
 
 def momentum(M: ArrayLike, V: ArrayLike, C: ArrayLike, F: ArrayLike) -> np.ndarray:
-    """The momentum (..., 6) about the frame's origin (N m s, N s), resolved in the frame."""
+    """Return the momentum (..., 6) about the frame's origin (N m s, N s), resolved in the frame."""
     V, = checked(V=(V, 6))
     return times(inertia(M, C, F), V)
 
 
 def momentum_rate(M: ArrayLike, V: ArrayLike, Vd: ArrayLike, C: ArrayLike, F: ArrayLike, U: ArrayLike) -> np.ndarray:
-    """The derivative of the components of the momentum Pi, which is W + ad_U^T Pi."""
+    """Return the derivative of the components of the momentum Pi, which is W + ad_U^T Pi."""
     U, = checked(U=(U, 6))
     return wrench(M, V, Vd, C, F, U) + ad_dual(U, momentum(M, V, C, F))
 
@@ -64,7 +64,8 @@ def wrench_resolved(M: ArrayLike, V: ArrayLike, Vd: ArrayLike, C: ArrayLike, F: 
 
 
 def measured_and_resolved(F: ArrayLike, U: ArrayLike, K: ArrayLike, T: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
-    """The pose (..., 4, 4) of the frame at the origin of j with the axes of k, and its body-fixed twist (..., 6)."""
+    """Return the pose (..., 4, 4) of the frame at the origin of j with the axes of k, and its body-fixed twist (...,
+    6)."""
     F, U, K, T = checked(F=(F, 4, 4), U=(U, 6), K=(K, 4, 4), T=(T, 6))
     pose = np.array(np.broadcast_arrays(K, F)[0], np.result_type(K, F))
     pose[..., :3, 3] = F[..., :3, 3]

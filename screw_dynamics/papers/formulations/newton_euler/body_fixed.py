@@ -13,7 +13,7 @@ def momentum(M: ArrayLike, V: ArrayLike) -> np.ndarray:
 
 
 def momentum_rate(M: ArrayLike, V: ArrayLike, Vd: ArrayLike) -> np.ndarray:
-    """The derivative of the components of Pi^b, which is W^b + ad_V^T Pi^b = M V'; [MD] (41)."""
+    """Return the derivative of the components of Pi^b, which is W^b + ad_V^T Pi^b = M V'; [MD] (41)."""
     V, = checked(V=(V, 6))
     return wrench(M, V, Vd) + ad_dual(V, momentum(M, V))
 

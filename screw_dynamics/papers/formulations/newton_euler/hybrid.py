@@ -13,7 +13,7 @@ def inertia(M: ArrayLike, C: ArrayLike) -> np.ndarray:
 
 
 def inertia_rate(M: ArrayLike, V: ArrayLike, C: ArrayLike) -> np.ndarray:
-    """The derivative of M^h, ad_w M^h - M^h ad_w, where w stands for (w, 0); [MD] before (48)."""
+    """Return the derivative of M^h, ad_w M^h - M^h ad_w, where w stands for (w, 0); [MD] before (48)."""
     V, = checked(V=(V, 6))
     Mh, ad_w = inertia(M, C), screws.ad_matrix(angular(V))
     return ad_w @ Mh - Mh @ ad_w
@@ -26,7 +26,8 @@ def momentum(M: ArrayLike, V: ArrayLike, C: ArrayLike) -> np.ndarray:
 
 
 def momentum_rate(M: ArrayLike, V: ArrayLike, Vd: ArrayLike, C: ArrayLike) -> np.ndarray:
-    """The derivative of the components of Pi^h = (L, p), which is W^h less (r' x p, 0): the pole moves with r'."""
+    """Return the derivative of the components of Pi^h = (L, p), which is W^h less (r' x p, 0): the pole moves with
+    r'."""
     V, = checked(V=(V, 6))
     moving_pole = np.cross(V[..., 3:], momentum(M, V, C)[..., 3:])
     return wrench(M, V, Vd, C) - joined(moving_pole, np.zeros(3))

@@ -23,7 +23,7 @@ def momentum(M: ArrayLike, V: ArrayLike, C: ArrayLike) -> np.ndarray:
 
 
 def momentum_rate(M: ArrayLike, V: ArrayLike, Vd: ArrayLike, C: ArrayLike) -> np.ndarray:
-    """The derivative of the components of Pi^m = (L, p), which is W^m less (w x L + R^T (r' x p), 0)."""
+    """Return the derivative of the components of Pi^m = (L, p), which is W^m less (w x L + R^T (r' x p), 0)."""
     V, C = checked(V=(V, 6), C=(C, 4, 4))
     (w, v), (L, p), R = split(V), split(momentum(M, V, C)), C[..., :3, :3]
     return wrench(M, V, Vd, C) - joined(np.cross(w, L) + transpose_times(R, np.cross(v, p)), np.zeros(3))

@@ -3,8 +3,8 @@ import numpy as np
 
 
 def checked(**arrays: tuple) -> list[np.ndarray]:
-    """The named arguments, name=(value, *lengths), as arrays. Raises ValueError if their last axes differ from the
-    lengths."""
+    """Return the named arguments, name=(value, *lengths), as arrays. Raises ValueError if their last axes differ from
+    the lengths."""
     found = []
     for name, (value, *lengths) in arrays.items():
         array = np.asarray(value)
@@ -16,12 +16,12 @@ def checked(**arrays: tuple) -> list[np.ndarray]:
 
 
 def times(A: np.ndarray, x: np.ndarray) -> np.ndarray:
-    """A x for matrices (..., m, n) and vectors (..., n)."""
+    """Return A x for matrices (..., m, n) and vectors (..., n)."""
     return np.einsum("...ij,...j->...i", A, x)
 
 
 def transpose_times(A: np.ndarray, x: np.ndarray) -> np.ndarray:
-    """A^T x for matrices (..., m, n) and vectors (..., m)."""
+    """Return a^T x for matrices (..., m, n) and vectors (..., m)."""
     return np.einsum("...ji,...j->...i", A, x)
 
 
@@ -31,17 +31,17 @@ def joined(first: np.ndarray, last: np.ndarray) -> np.ndarray:
 
 
 def split(X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The two (..., 3) of a screw (..., 6)."""
+    """Return the two (..., 3) of a screw (..., 6)."""
     return X[..., :3], X[..., 3:]
 
 
 def angular(X: np.ndarray) -> np.ndarray:
-    """The angular part (xi, 0) of a screw (xi, eta)."""
+    """Return the angular part (xi, 0) of a screw (xi, eta)."""
     return joined(X[..., :3], np.zeros(3))
 
 
 def linear(X: np.ndarray) -> np.ndarray:
-    """The linear part (0, eta) of a screw (xi, eta)."""
+    """Return the linear part (0, eta) of a screw (xi, eta)."""
     return joined(np.zeros(3), X[..., 3:])
 
 
@@ -82,7 +82,7 @@ def moved(C: np.ndarray, M: np.ndarray) -> np.ndarray:
 
 
 def rotation(C: np.ndarray) -> np.ndarray:
-    """The pose (R, 0) of a pose (R, r)."""
+    """Return the pose (R, 0) of a pose (R, r)."""
     pose = np.array(C)
     pose[..., :3, 3] = 0.0
     return pose

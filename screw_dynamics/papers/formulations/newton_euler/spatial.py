@@ -13,7 +13,7 @@ def inertia(M: ArrayLike, C: ArrayLike) -> np.ndarray:
 
 
 def inertia_rate(M: ArrayLike, V: ArrayLike, C: ArrayLike) -> np.ndarray:
-    """The derivative of M^s, -ad_V^T M^s - M^s ad_V; [MD] (37)."""
+    """Return the derivative of M^s, -ad_V^T M^s - M^s ad_V; [MD] (37)."""
     V, = checked(V=(V, 6))
     product = inertia(M, C) @ screws.ad_matrix(V)
     return -product - np.swapaxes(product, -1, -2)
@@ -32,7 +32,7 @@ def momentum(M: ArrayLike, V: ArrayLike, C: ArrayLike) -> np.ndarray:
 
 
 def momentum_rate(M: ArrayLike, V: ArrayLike, Vd: ArrayLike, C: ArrayLike) -> np.ndarray:
-    """The derivative of Pi^s, which is the wrench itself: W^s; [MD] (36)."""
+    """Return the derivative of Pi^s, which is the wrench itself: W^s; [MD] (36)."""
     return wrench(M, V, Vd, C)
 
 

@@ -20,8 +20,8 @@ FORMS = {"body": body_fixed, "spatial": spatial, "hybrid": hybrid, "mixed": mixe
 
 def jacobian_partial(robot: Robot, q: ArrayLike, coordinates: Sequence[int],
                      representation: str = "body") -> np.ndarray:
-    """The derivative (..., b, 6, n) by these coordinates, given by their indices, in any order and as often as each
-    occurs; [MD] (14), (23). Raises ValueError if one does not exist."""
+    """Return the derivative (..., b, 6, n) by these coordinates, given by their indices, in any order and as often as
+    each occurs; [MD] (14), (23). Raises ValueError if one does not exist."""
     coordinates_alone("jacobian_partial", robot.model)
     if not np.iterable(coordinates):
         raise ValueError(f"coordinates {coordinates!r} must be a sequence of indices")
@@ -49,8 +49,8 @@ def jacobian_partials(robot: Robot, q: ArrayLike, order: int = 1, representation
 
 
 def jacobian_derivative(robot: Robot, q: ArrayLike, *rates: ArrayLike, representation: str = "body") -> np.ndarray:
-    """The time derivative of order r (..., b, 6, n) of r derivatives of q: the sum of all
-    r! / (m_1! ... m_s! c_1! c_2! ...) q_(k_1)^(m_1) ... q_(k_s)^(m_s) d^s J / dq_(k_1) ... dq_(k_s), s <= r,
+    """Return the time derivative of order r (..., b, 6, n) of r derivatives of q: the sum of all r! / (m_1! ... m_s!
+    c_1! c_2! ...) q_(k_1)^(m_1) ... q_(k_s)^(m_s) d^s J / dq_(k_1) ... dq_(k_s), s <= r,
 
     over the joints k_1 <= ... <= k_s, where c_1, c_2, ... count how often each of them occurs, and over the orders
     m_1 + ... + m_s = r, each at least 1. This is the chain rule of order r, with the brackets of [MD] (14), (23)."""
@@ -77,12 +77,12 @@ def twist_derivative(robot: Robot, q: ArrayLike, qd: ArrayLike, *rates: ArrayLik
 
 
 def _form(representation):
-    """The module of a representation."""
+    """Return the module of a representation."""
     return FORMS[one_of("representation", representation, FORMS)]
 
 
 def _partial(robot, q, representation):
-    """The derivative (..., b, b, 6) of the joint screws as a function of the joints by which it is taken."""
+    """Return the derivative (..., b, b, 6) of the joint screws as a function of the joints by which it is taken."""
     form = _form(representation)
     if form is mixed:
         body, world = _partial(robot, q, "body"), _partial(robot, q, "hybrid")

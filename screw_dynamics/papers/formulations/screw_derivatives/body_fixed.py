@@ -20,7 +20,8 @@ def joint_screws(robot: Robot, q: ArrayLike) -> np.ndarray:
 
 
 def partial(J: np.ndarray, joints: Collection[int]) -> np.ndarray:
-    """The derivative of all J_ij by these joints: [... [[J_ij, J_ik], J_il] ..., J_im], j < k <= l <= ... <= m; else 0.
+    """Return the derivative of all J_ij by these joints: [... [[J_ij, J_ik], J_il] ..., J_im], j < k <= l <= ... <= m;
+    else 0.
 
     [MD] (5), (12), (14)."""
     b = J.shape[-2]

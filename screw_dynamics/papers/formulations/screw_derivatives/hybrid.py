@@ -19,8 +19,8 @@ def joint_screws(robot: Robot, q: ArrayLike) -> np.ndarray:
 
 
 def partial(J: np.ndarray, joints: Collection[int]) -> np.ndarray:
-    """The derivative of all J_ij by these joints, k <= ... <= l <= j < m <= ... <= s <= t:
-    [w_k, ... [w_l, [J_ij, [w_m, ... [w_s, v_it]]]]], or [w_k, ... [w_l, J_ij]] if none comes after j.
+    """Return the derivative of all J_ij by these joints, k <= ... <= l <= j < m <= ... <= s <= t: [w_k, ... [w_l,
+    [J_ij, [w_m, ... [w_s, v_it]]]]], or [w_k, ... [w_l, J_ij]] if none comes after j.
 
     w and v are the angular and linear parts of J_ik etc.; of one joint [w_k, J_ij], k <= j, or [J_ij, v_im], j < m;
     [MD] (24), (25), extended to the joints before j and to any order."""

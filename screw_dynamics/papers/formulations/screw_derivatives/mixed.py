@@ -40,5 +40,5 @@ def jerk(robot: Robot, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, qddd: ArrayL
 
 
 def mixed(body: np.ndarray, world: np.ndarray) -> np.ndarray:
-    """The angular part of one screw (..., 6) and the linear one of another."""
+    """Return the angular part of one screw (..., 6) and the linear one of another."""
     return joined(body[..., :3], world[..., 3:])

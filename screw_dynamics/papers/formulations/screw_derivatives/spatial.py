@@ -19,7 +19,7 @@ def joint_screws(robot: Robot, q: ArrayLike) -> np.ndarray:
 
 
 def partial(J: np.ndarray, joints: Collection[int]) -> np.ndarray:
-    """The derivative of all J_ij by these joints: [J_m, ... [J_l, [J_k, J_j]]], m <= ... <= l <= k < j; else 0.
+    """Return the derivative of all J_ij by these joints: [J_m, ... [J_l, [J_k, J_j]]], m <= ... <= l <= k < j; else 0.
 
     [MD] (15), (20), (23)."""
     P = J * (np.arange(J.shape[-2]) > max(joints, default=-1))[:, None]

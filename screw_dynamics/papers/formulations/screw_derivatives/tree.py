@@ -48,7 +48,8 @@ def motion(robot: Robot, q: ArrayLike, *rates: ArrayLike) -> tuple[np.ndarray, l
 
 
 def columns(model: Model, J: np.ndarray) -> np.ndarray:
-    """The Jacobians (..., b, 6, n) of all bodies from their screws; mimic joints add to their leader's column."""
+    """Return the Jacobians (..., b, 6, n) of all bodies from their screws; mimic joints add to their leader's
+    column."""
     return np.einsum("...ijx,jk->...ixk", J, selection(model))
 
 
@@ -63,7 +64,7 @@ def relative_Ad(C: np.ndarray, D: np.ndarray) -> np.ndarray:
 
 
 def leibniz(order: int, product: Callable, F: Sequence[np.ndarray], G: Sequence[np.ndarray]) -> np.ndarray:
-    """The derivative of this order of a product F G: sum_l binom(order, l) F^(l) G^(order - l)."""
+    """Return the derivative of this order of a product F G: sum_l binom(order, l) F^(l) G^(order - l)."""
     return sum(comb(order, k) * product(F[k], G[order - k]) for k in range(order + 1))
 
 
