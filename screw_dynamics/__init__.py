@@ -28,11 +28,12 @@ _MODULES = {name.rpartition(".")[2]: name for name in (
     "papers.absolute_coordinates", "papers.formulations", "papers.lie_groups", "papers.symbolic", "paths",
     "screws.arrays", "screws.groups.se3", "screws.groups.so3")}
 
-# Functions of modules that are imported when they are first used, since they take extras.
-_FUNCTIONS = {"Scene": "scene", "on_gpu": "gpu", "optimize_motion": "optimal", "collocate_motion": "optimal",
-              "campaign": "campaigns", "view": "viewer.page",
-              "identify": "analysis.identification.fit", "Transmission": "model.transmission",
-              "transmissions": "urdf.transmissions", "time_optimal": "paths.fastest_motion"}
+# Functions and classes of modules that are imported at their first use, as they take extras or are long to import.
+_FUNCTIONS = {"Scene": "scene", "ClosedLoopRobot": "closed_loops", "ElasticJoints": "analysis.elastic_joints",
+              "on_gpu": "gpu", "optimize_motion": "optimal", "collocate_motion": "optimal", "campaign": "campaigns",
+              "view": "viewer.page", "identify": "analysis.identification.fit",
+              "Transmission": "model.transmission", "transmissions": "urdf.transmissions",
+              "time_optimal": "paths.fastest_motion"}
 
 __all__ = ["ControllerError", "DivergenceWarning", "Drive", "Limits", "LimitsWarning", "Mimic", "MjcfWarning", "Model",
            "ModelBuilder", "Robot", "Springs", "UrdfError", "UrdfWarning", "__version__", "inertia_matrix", "read_mjcf",

@@ -16,8 +16,10 @@ from .analysis import estimation as estimation
 from .analysis import geometric_sensitivity as geometric_sensitivity
 from .analysis import identification as identification
 from .analysis import smooth_motion as smooth_motion
+from .analysis.elastic_joints import ElasticJoints as ElasticJoints
 from .analysis.identification.fit import identify as identify
 from .campaigns import campaign as campaign
+from .closed_loops import ClosedLoopRobot as ClosedLoopRobot
 from .compiled import counting as counting
 from .gpu import on_gpu as on_gpu
 from .mjcf import MjcfWarning as MjcfWarning

@@ -39,7 +39,7 @@ def load():
 def public_names():
     """Those that the reference shows."""
     names = {"Robot", *(f"Robot.{name}" for name in dir(sd.Robot) if not name.startswith("_"))}
-    names |= {name for name in sd.__all__ if callable(getattr(sd, name))}
+    names |= {name for name in sd.__all__ if callable(getattr(sd, name))} - {"ClosedLoopRobot", "ElasticJoints"}
     for module in MODULES:
         if module == "testing" and importlib.util.find_spec("rclpy") is None:
             continue
