@@ -188,7 +188,7 @@ def _identified(items: Sequence, what: Unknowns, settings: Mapping[str, Any], le
 
 
 def _notes(rows):
-    """Return the notes of a single recording; of several, the number with notes and one example. Rows have all notes."""
+    """Return the notes of a single recording; of several, the number with notes and one example."""
     noted = [row for row in rows if row["notes"]]
     if len(rows) > 1 and noted:
         return [f"{len(noted)} of {len(rows)} recordings have notes; {noted[0]['item']}: {noted[0]['notes'][0]}"]
@@ -236,8 +236,8 @@ def explained(bin: Bin, what: Unknowns, parameters: np.ndarray, weight: np.ndarr
               falling: np.ndarray, others: Sequence[np.ndarray]) -> dict[str, Any]:
     """Return root mean square residuals (recordings, n) of each recording in a bin, for two sets of parameters.
 
-    "residual": the identified parameters. "left_out": the base parameters of all other recordings, from those of the bin
-    and the triangle of the other bins."""
+    "residual": the identified parameters. "left_out": the base parameters of all other recordings, from the others in
+    the bin and the triangle of the other bins."""
     residual, left_out = [], []
     own = None if velocities is None else shares(falling)
     triangles = [_triangle(unpacked(source), what, weight, velocities) for source in bin.sources]
@@ -266,7 +266,7 @@ def _without_each(triangles: Sequence[np.ndarray]) -> list[np.ndarray]:
 
 
 def _bin_row(number, rows, found, what, fit):
-    """Return the drift of a bin: its own base parameters, with its own noise, and their change from those of all bins."""
+    """Return the drift of a bin: base parameters and noise of the bin, and the change from those of all bins."""
     try:
         one = base_fit(found, what)
         own, deviations = one.x, one.deviations
@@ -302,7 +302,9 @@ class _Engine:
         self.out, self.options = out, options
 
     def __call__(self, function: Callable, items: Sequence, options: Mapping[str, Any], folder: str):
-        """Return rows and table files, as _in_turn does. Only episodes have the time limit: a sum of many may take longer."""
+        """Return rows and table files, as _in_turn does.
+
+        Only episodes have the time limit: a sum of many may take longer."""
         limit = {} if folder == "episodes" else {"timeout": None}
         rows = each(function, items, self.out / folder, options, **self.options | limit)
         return rows, [row["table"] and str((self.out / folder / row["table"]).absolute()) for row in rows]

@@ -25,7 +25,7 @@ def logs(fs: Any, path: str, name: str, notes: Notes, max_bytes: int | None = No
     with ExitStack() as stack:
         found, refused, paths = [], [], files(fs, path, name, notes)
         size = sum(_size(fs, file) for file in paths)
-        allowance, unpacked = (Allowance(name, size, max_bytes) for _ in range(2))      # one for messages, one for whole files
+        allowance, unpacked = (Allowance(name, size, max_bytes) for _ in range(2))      # for messages, for whole files
         for file in paths:
             try:
                 found.append(_opened(stack, fs, file, os.path.basename(file), notes, allowance, unpacked))

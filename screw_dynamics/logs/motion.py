@@ -28,7 +28,7 @@ class Motion(NamedTuple):
 def motion(recording: Recording, robot: Robot) -> Motion:
     """Return the motion of a robot in a recording.
 
-    Raises ValueError if joints were not recorded, if a floating base has no odometry, or if no row has all positions."""
+    Raises ValueError if joints were not recorded, a floating base has no odometry, or no row has all positions."""
     of = recording.of(robot)
     parts = [of.q, of.qd, of.tau]
     base = floating_base(robot.model)

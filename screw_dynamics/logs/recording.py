@@ -249,7 +249,7 @@ class Recording:
 
         Notes
         -----
-        Signals are interpolated linearly, commands are held, and quaternions are interpolated and normalized. There is no
+        Signals are interpolated linearly, commands held, quaternions interpolated and normalized. There is no
         low-pass filter: at a lower rate, frequencies above half the rate are aliased. A note reports this.
         """
         rate = checks.number("rate", rate)
@@ -288,9 +288,9 @@ class Recording:
 
 
 def poses_at(at: np.ndarray, t: np.ndarray, q: np.ndarray, longest: float) -> np.ndarray:
-    """Interpolate poses x y z, quaternion x y z w (k, 7) at given times, with normalized quaternions along the shorter arc.
+    """Interpolate poses x y z, quaternion x y z w (k, 7) at given times; normalize the quaternions.
 
-    A quaternion of length 0 gives NaN."""
+    Quaternions follow the shorter arc. One of length 0 gives NaN."""
     q, known = q.copy(), np.flatnonzero(~np.isnan(q[:, 3:]).any(axis=1))          # signs continue across missing poses
     flips = np.sum(q[known[1:], 3:] * q[known[:-1], 3:], axis=1) < 0.0
     q[known[1:], 3:] *= np.where(np.cumsum(flips) % 2, -1.0, 1.0)[:, None]
