@@ -1,4 +1,4 @@
-"""A robot's functions for CasADi: in MX expressions, with Jacobians, for nonlinear programs. Requires the extra [casadi].
+"""A robot's functions for CasADi: MX expressions with Jacobians, for nonlinear programs. Requires the extra [casadi].
 
 CasADi calls the package's compiled code, and computes gradients from its Jacobians. Second derivatives of inverse
 dynamics are exact too, except with Lie-group joints. Those of other functions are finite differences of Jacobians,

@@ -1,4 +1,4 @@
-"""Functions of a robot and their derivatives with respect to the numbers of their inputs, for automatic differentiation."""
+"""Functions of a robot and their derivatives with respect to their inputs, for automatic differentiation."""
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -12,9 +12,10 @@ from screw_dynamics.screws.arrays import tilde
 class Function(NamedTuple):
     """A function with derivatives; leading axes are a batch and broadcast.
 
-    value(*inputs) returns (..., *shape); inputs have the shapes (..., size) with the given sizes. derivatives(*inputs)
-    returns one array (..., *shape, size) per input. second(*inputs), or None if not available, returns a tuple per input,
-    with one second derivative (..., *shape, size of the first, size of the second) per input."""
+    value(*inputs) returns (..., *shape); inputs have the shapes (..., size) with the given sizes.
+    derivatives(*inputs) returns one array (..., *shape, size) per input. second(*inputs), or None if not available,
+    returns a tuple per input, with one second derivative (..., *shape, size of the first, size of the second) per
+    input."""
 
     name: str
     sizes: tuple[int, ...]
@@ -95,7 +96,7 @@ def step(robot: Robot, dt: float, integrator: str = "semi_implicit_euler", frict
 
 
 def _by_numbers(robot, q, by_twists):
-    """Convert derivatives (..., i, n) along the joint twists to derivatives (..., i, nq) with respect to q (..., nq)."""
+    """Convert derivatives (..., i, n) along joint twists to derivatives (..., i, nq) with respect to q (..., nq)."""
     if not robot.model.on_groups:
         return by_twists
     at, steps = np.broadcast_arrays(q[..., None, :], np.eye(robot.nq))

@@ -24,8 +24,8 @@ class JaxRobot(BridgedRobot):
     """The functions of a robot for JAX: arguments as in Robot, in float64.
 
     Calls raise ValueError if JAX computes in float32, its default; the message has the setting. Only inverse dynamics
-    without Lie-group joints has second derivatives; other functions raise NotImplementedError for them. Derivatives with
-    respect to q are with respect to its nq numbers, four for a quaternion."""
+    without Lie-group joints has second derivatives; other functions raise NotImplementedError for them. Derivatives
+    with respect to q are with respect to its nq numbers, four for a quaternion."""
 
     def __init__(self, robot: Robot):
         super().__init__(robot, _lifted)

@@ -17,8 +17,8 @@ from .axes import Axis, Given
 def in_blocks(function: Callable[..., np.ndarray], given: Given, result: tuple[Axis, ...], name: str) -> Any:
     """Return the results (..., *result) of function(*blocks) as a Dask array of float64; see `mapped`.
 
-    Leading axes keep the chunks of the arguments; differing chunks are unified. Inner axes are whole in each block: chunks
-    along them are merged."""
+    Leading axes keep the chunks of the arguments; differing chunks are unified. Inner axes are whole in each block:
+    chunks along them are merged."""
     import dask.array as da
 
     arrays, inner = [], []
@@ -44,7 +44,7 @@ def in_blocks(function: Callable[..., np.ndarray], given: Given, result: tuple[A
 
 
 def _like(x):
-    """Return an array with the shape and dtype of a Dask array that uses no memory; axes of unknown length get length 1."""
+    """Return an array with the shape and dtype of a Dask array that uses no memory; unknown lengths become 1."""
     return np.broadcast_to(np.empty((), x.dtype), [1 if math.isnan(n) else n for n in x.shape])
 
 

@@ -71,7 +71,7 @@ class Cuda:
         return self._cupy.broadcast_to(x, shape)
 
     def threads(self, shared: int) -> int:
-        """Return the number of threads of a block if each needs `shared` bytes of shared memory; 0 if there is not enough."""
+        """Return the number of threads of a block that each need `shared` bytes of shared memory; 0 if too many."""
         for threads in (THREADS, THREADS // 2, WARP):
             if threads * shared <= SHARED:
                 return threads
@@ -81,8 +81,8 @@ class Cuda:
     def launcher(self, text: str, name: str, shared: int, threads: int) -> Launch:
         """Return launch(like, states, arguments), which runs the kernel `name` of a CUDA text on the GPU of `like`.
 
-        It runs in CuPy's current stream, in blocks of `threads` threads with `shared` bytes of shared memory per thread. The
-        kernel is compiled at the first launch on a GPU and cached on disk."""
+        It runs in CuPy's current stream, in blocks of `threads` threads with `shared` bytes of shared memory per
+        thread. The kernel is compiled at the first launch on a GPU and cached on disk."""
         entry = self._cupy.RawModule(code=text, options=("--std=c++17",)).get_function(name)
         if shared * threads > SHARED:
             entry.max_dynamic_shared_size_bytes = shared * threads

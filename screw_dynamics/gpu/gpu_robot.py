@@ -53,10 +53,10 @@ class GpuRobot:
     Results are arrays of the first argument's library (CuPy, PyTorch or JAX), or CuPy arrays for other libraries with
     DLPack. Nothing is copied to the CPU, and no call waits for the GPU.
 
-    Each method computes the same as that of Robot. Leading axes are a batch, in any strides, and broadcast. All arguments
-    must be float64, or all float32; computations have the same precision. The first call of a method generates CUDA code
-    and compiles it, which takes a second or several; CuPy caches the machine code on disk. Raises ValueError naming the
-    argument that does not fit, or a function with too many operations."""
+    Each method computes the same as that of Robot. Leading axes are a batch, in any strides, and broadcast. All
+    arguments must be float64, or all float32; computations have the same precision. The first call of a method
+    generates CUDA code and compiles it, which takes a second or several; CuPy caches the machine code on disk. Raises
+    ValueError naming the argument that does not fit, or a function with too many operations."""
 
     def __init__(self, robot: Robot, device: Any):
         if not isinstance(robot, Robot):
@@ -136,8 +136,9 @@ class GpuRobot:
                 ) -> tuple[np.ndarray, Any, Any]:
         """Simulate as Robot.rollout, by semi-implicit Euler without friction and limits, in one kernel.
 
-        Returns times t (samples + 1,) in host memory, q (..., samples + 1, nq) and qd (..., samples + 1, n). effort: None;
-        (..., n) constant; or (..., steps, n), one per step, with leading axes of q0 and qd0. every: steps per sample."""
+        Returns times t (samples + 1,) in host memory, q (..., samples + 1, nq) and qd (..., samples + 1, n). effort:
+        None; (..., n) constant; or (..., steps, n), one per step, with leading axes of q0 and qd0. every: steps per
+        sample."""
         steps, every = sampling(steps, every)
         n, samples = self.robot.n, steps // every
         arrays = {"q0": self._device.array("q0", q0), "qd0": self._device.array("qd0", qd0)}
@@ -171,7 +172,8 @@ class GpuRobot:
     def _several(self, quantity, link=None, external=None, **given):
         """Return the outputs of a function.
 
-        given: arrays and numbers by argument name. link: (name, representation, reference). external: wrenches by link."""
+        given: arrays and numbers by argument name. link: (name, representation, reference). external: wrenches by
+        link."""
         wrenches = checks.wrenches({} if external is None else external, self.robot.link_names)
         loads = {f"external_{on}": wrench for on, wrench in wrenches.items()}
         given |= loads
@@ -195,7 +197,7 @@ class GpuRobot:
 
     def _kernel(self, quantity, dtype, link, external, name):
         """Return a function and the launcher of its kernel, created at the first call."""
-        key = quantity, dtype, repr(link), external, name       # an invalid link raises an error when the function is created
+        key = quantity, dtype, repr(link), external, name       # invalid links raise errors when created
         if key not in self._compiled:
             if link is not None:                                # an export accepts None for "body", Robot does not
                 checks.one_of("representation", link[1], REPRESENTATIONS)

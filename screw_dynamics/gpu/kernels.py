@@ -20,8 +20,9 @@ _STATE = "  const long long first = blockIdx.x * (long long)blockDim.x, state = 
 def of_states(export: Export, shared: bool) -> str:
     """Return a kernel of the single function in an export: of_states(states, inputs, outputs).
 
-    An array input has three arguments: its memory, and the strides in numbers between states and between entries. A number
-    has one. Outputs are contiguous. shared: True if each thread has `numbers_shared` numbers of shared memory."""
+    An array input has three arguments: its memory, and the strides in numbers between states and between entries. A
+    number has one. Outputs are contiguous. shared: True if each thread has `numbers_shared` numbers of shared
+    memory."""
     [(function, _)] = export.functions
     scalar, inputs, outputs = export.dialect.scalar, function.inputs, function.outputs
     arguments = [*(text for x in inputs for text in _given(scalar, x)), *(_result(scalar, x) for x in outputs)]
@@ -63,8 +64,8 @@ def _from_shared_memory(outputs) -> Iterator[str]:
 def rollout(export: Export) -> str:
     """Return a kernel for an export of `step`: rollout(states, samples, every, q, qd, tau, dt, q_next, qd_next).
 
-    It computes `samples` samples after the first, with `every` steps each. Inputs are as in `of_states`; tau has a fourth
-    argument, the stride in numbers between steps."""
+    It computes `samples` samples after the first, with `every` steps each. Inputs are as in `of_states`; tau has a
+    fourth argument, the stride in numbers between steps."""
     [(function, _)] = export.functions
     scalar, called = export.dialect.scalar, export.called(function)
     q, qd, tau, dt, *_ = function.inputs

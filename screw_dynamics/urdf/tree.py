@@ -30,7 +30,7 @@ class Tree:
         self._check_reach()
 
     def select(self, base_link: str | None = None, tip_link: str | None = None) -> Branch:
-        """Return the Branch from `base_link` (None: root) to `tip_link`, with links fixed to it; None: all links below."""
+        """Return the Branch from `base_link` (None: root) to `tip_link`, with links fixed to it (None: all below)."""
         root = self.root if base_link is None else self._known("base_link", base_link)
         order = self._depth_first(root)
         if tip_link is None:

@@ -95,8 +95,8 @@ class View:
             parts: Iterable[tuple[int, np.ndarray, Part]] = ()) -> None:
         """Show another robot.
 
-        source: its URDF, a path or text; by default the one from which it was read. q (nq,): initial configuration, for which
-        the camera is placed. parts: shapes in addition to those of the URDF, as in viewer.scene.Scene."""
+        source: its URDF, a path or text; by default the one from which it was read. q (nq,): initial configuration,
+        for which the camera is placed. parts: shapes in addition to those of the URDF, as in viewer.scene.Scene."""
         self.stop()
         with self._lock, self.server.atomic():
             self.server.scene.reset()
@@ -139,9 +139,9 @@ class View:
              speed: float = 1.0, loop: bool = True) -> "View":
         """Play a motion as returned by `rollout`.
 
-        t (samples,): times; q (..., samples, nq): positions; qd (..., samples, n): rates. The first motion of a batch moves
-        the robot, the next GHOSTS ones transparent copies. tau (samples, n): efforts shown as arrows, by default those of
-        gravity. speed: relative to real time. Returns the view itself."""
+        t (samples,): times; q (..., samples, nq): positions; qd (..., samples, n): rates. The first motion of a batch
+        moves the robot, the next GHOSTS ones transparent copies. tau (samples, n): efforts shown as arrows, by
+        default those of gravity. speed: relative to real time. Returns the view itself."""
         t = checks.real_numbers("t", t).astype(float)
         sizes = {"q": self.robot.nq, "qd": self.robot.n, "tau": self.robot.n}
         if t.ndim != 1 or not len(t) or (np.diff(t) < 0.0).any():

@@ -43,9 +43,9 @@ def preload(robot: Robot) -> None:
 class Scene:
     """The scene nodes of one robot.
 
-    layers: handles that are shown or hidden together, by name. notes: missing shapes. parts: (slot, pose (4, 4) in the
-    body, Part) of shapes in addition to those of the URDF; slot 0 is the root. low, high (3,): corners of the bounding box
-    in the root frame, at the positions `q`."""
+    layers: handles that are shown or hidden together, by name. notes: missing shapes. parts: (slot, pose (4, 4) in
+    the body, Part) of shapes in addition to those of the URDF; slot 0 is the root. low, high (3,): corners of the
+    bounding box in the root frame, at the positions `q`."""
 
     def __init__(self, server: Any, robot: Robot, source: str | None, q: np.ndarray,
                  parts: Iterable[tuple[int, np.ndarray, Part]] = ()):
@@ -84,7 +84,9 @@ class Scene:
             self._total.position = masses @ at / masses.sum()
 
     def push(self, tau: np.ndarray) -> None:
-        """Show efforts tau (n,) as arrows along the joint axes; at the effort limit an arrow has the joint arrow's length."""
+        """Show efforts tau (n,) as arrows along the joint axes.
+
+        The length is relative to the effort limit, or to the largest effort so far without a limit."""
         self._largest = np.maximum(self._largest, np.where(np.isfinite(tau), np.abs(tau), 0.0))
         self._tau = tau
         if self._shown["efforts"]:
@@ -99,7 +101,7 @@ class Scene:
             back = fractions[k] < 0.0
             along = -axis.direction if back else axis.direction
             _set(handle, glyphs.along(along, axis.point + outside[int(back)] * along))
-            handle.scale = (float(np.sqrt(share)),) * 2 + (float(share),)   # square root: a small effort still gives a visible arrow
+            handle.scale = (float(np.sqrt(share)),) * 2 + (float(share),)   # keeps small efforts visible
 
     def show(self, layer: str, visible: bool) -> None:
         """Show or hide a layer."""
@@ -238,7 +240,7 @@ class Scene:
                 self._arrows.append((int(model.coordinates[i]), arrow, axis, outside))
 
     def _way_out(self, i, point, direction):
-        """Return the distance along a ray from a point of body i to its exit from the shapes of the link and its parent.
+        """Return the distance along a ray from a point of body i to its exit from the link's and the parent's shapes.
 
         It is at most 6 times the length of the glyphs."""
         ways = [0.0]

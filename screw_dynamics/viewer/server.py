@@ -57,11 +57,11 @@ def _check_address(host, port):
 
 
 def refusal(hosts: list[str], origins: list[str] | None, own: str) -> str:
-    """Return the reason to reject a request with these Host and Origin headers; "" if it comes from the page served here.
+    """Return the reason to reject a request with these Host and Origin headers; "" if it comes from this page.
 
     Host must be an address, localhost, this machine's name or `own`: a page under another name that resolves to this
-    machine is foreign, and would pass the check of Origin. The Origin of a websocket must be that Host. origins: None for
-    a file request."""
+    machine is foreign, and would pass the check of Origin. The Origin of a websocket must be that Host. origins: None
+    for a file request."""
     if len(hosts) != 1 or not _is_here(hosts[0], own):
         return (f"Host {_quoted(hosts)} must be an address, localhost or the name of this machine: open the page by "
                 "one of these")
@@ -95,7 +95,7 @@ def _quoted(values: list[str]) -> str:
 
 @contextlib.contextmanager
 def _guarded(own: str) -> Iterator[list[bool]]:
-    """Make viser's server, started within the block, reject other pages; the yielded list is empty if none was started."""
+    """Make viser's server, started within the block, reject other pages; yield a list, empty if none was started."""
     from websockets.asyncio import server as websockets
 
     serve, guarded = websockets.serve, []
@@ -115,7 +115,7 @@ def _guarded(own: str) -> Iterator[list[bool]]:
 
 
 def _checked(files: Any, own: str) -> Any:
-    """Return the function that processes requests: rejections first, then `files`, which returns None for websockets."""
+    """Return the function that processes requests: rejections, then `files`, which returns None for websockets."""
     def process(connection, request):
         hosts, origins = request.headers.get_all("Host"), request.headers.get_all("Origin")
         if reason := refusal(hosts, None, own):

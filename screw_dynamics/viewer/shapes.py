@@ -18,8 +18,8 @@ GRAY = (0.80, 0.82, 0.84, 1.0)      # default color
 class Shape(NamedTuple):
     """A shape in its link's frame.
 
-    size: box (x, y, z), cylinder (radius, length along z), sphere (radius) or mesh (scale). file: of a mesh, as named in
-    the URDF. color: (r, g, b, a) from 0 to 1, None for that of the mesh."""
+    size: box (x, y, z), cylinder (radius, length along z), sphere (radius) or mesh (scale). file: of a mesh, as named
+    in the URDF. color: (r, g, b, a) from 0 to 1, None for that of the mesh."""
 
     link: str
     kind: str
