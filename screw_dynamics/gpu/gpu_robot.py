@@ -122,9 +122,9 @@ class GpuRobot:
         return self._one("torque_regressor", q=q, qd=qd, qdd=qdd)
 
     def drive_torque(self, q: Any, qd: Any) -> Any:
-        """Return the efforts (..., n) of drives and of the robot's own force elements, without friction.
+        """Return the efforts (..., n) of Robot.drive_torque.
 
-        Springs and windings of drives contribute; see Robot.drive_torque."""
+        They are those of the drives' springs and windings, and of the robot's own force elements except friction."""
         return self._one("drive_torque", q=q, qd=qd)
 
     def step(self, q: Any, qd: Any, effort: Any, dt: float, external: Wrenches | None = None) -> tuple[Any, Any]:

@@ -153,7 +153,7 @@ def _identify(given, found: Sequence[Episode], options: dict[str, Any], engine: 
 
 
 def _written(given, rows, said, robot):
-    """Write the summary and the provenance; return the beginning of the report and the result of `begun`."""
+    """Write the summary and the provenance; return the report's first part and the rows of the successful episodes."""
     from .provenance import provenance
     from .reports import begun
     from .summary import write_summary

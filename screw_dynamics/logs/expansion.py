@@ -5,7 +5,7 @@ import io
 from collections.abc import Iterator
 from typing import IO
 
-FLOOR, RATIO = 1 << 26, 100     # limit in bytes: at least FLOOR, or RATIO times the compressed size
+FLOOR, RATIO = 1 << 26, 100     # bytes; the limit is the larger of FLOOR and RATIO * size
 PIECE = 1 << 20                 # bytes decompressed at a time
 
 

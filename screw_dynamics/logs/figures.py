@@ -24,7 +24,7 @@ def over_time(rows: Sequence[Mapping[str, Any]], panels: Mapping[str, str], join
               ) -> Any:
     """Plot one panel per column, {column: title}, with one point per episode.
 
-    Columns <column>.<joint> are plotted for the given `joints`."""
+    If the rows have columns <column>.<joint> of the given `joints`, these are plotted instead of the column."""
     pyplot = _pyplot()
     t, label = _times([row["start"] for row in rows])
     with pyplot.rc_context(STYLE):

@@ -14,8 +14,8 @@ class Motion(NamedTuple):
     """The rows of a recording in which the whole configuration was measured.
 
     t (k,) in s; q (k, nq); qd and tau (k, n), NaN where no finite value was measured; breaks: rows before which time is
-    interrupted; notes. tau of a floating base and of joints behind springs is 0, the external effort there: a torque
-    sensor measures the spring, which is a force of the robot's model."""
+    interrupted; notes. tau is 0, the applied effort, for a floating base and for joints behind springs: a torque sensor
+    there measures the spring, a force element of the model."""
 
     t: np.ndarray
     q: np.ndarray

@@ -6,7 +6,9 @@ from typing import Any, NamedTuple
 
 
 class Note(NamedTuple):
-    """kind: category, such as "gap"; text: description and place; count: number of occurrences, messages or rows."""
+    """A note.
+
+    kind: category, such as "gap". text: description and place. count: number of occurrences, messages or rows."""
 
     kind: str
     text: str

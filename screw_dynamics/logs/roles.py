@@ -86,9 +86,9 @@ def _joint_states(kinds, taken, source):
 
 
 def _chosen(role, candidates, space, notes):
-    """Return all candidates if the role allows several; else the only one, if any.
+    """Return all candidates for a role with several topics, else a list of the unique one; add a note if ambiguous.
 
-    It is the only candidate at all, in the namespace of the joint states, or with the usual name."""
+    Unique: the only candidate, or the only one in the joint states' namespace, or the only one with the usual name."""
     if role in ALL:
         return candidates
     for some in (candidates, [topic for topic in candidates if topic.rpartition("/")[0] == space],

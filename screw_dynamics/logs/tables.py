@@ -62,7 +62,7 @@ def read_table(fs: Any, path: str, name: str, columns: Mapping[str, Any] | None,
 
 
 def _back(fs, path, name):
-    """Return a recording that `write` wrote, whose pages have checksums."""
+    """Return a recording written by `write`; the checksums of its pages are verified."""
     try:
         return read_back(fs, path)
     except ImportError:

@@ -17,7 +17,7 @@ from .recording import Recording
 
 def residuals_of(episode: Episode, robot: Robot | None, options: Mapping[str, Any], window: float
                  ) -> tuple[dict[str, Any], Any]:
-    """Return row and table of the residuals. robot: None for the one described in the log."""
+    """Return row and table of the residuals. robot: None for the robot described in the log."""
     recording = read(episode.address, **options)
     robot = robot or described_robot(recording)
     found = residuals(recording, robot, window=window)
@@ -25,7 +25,7 @@ def residuals_of(episode: Episode, robot: Robot | None, options: Mapping[str, An
 
 
 def check_of(episode: Episode, robot: Robot | None, options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the row of the check. robot: None for the one described in the log."""
+    """Return the row of the check. robot: None for the robot described in the log."""
     recording = read(episode.address, **options)
     robot = robot or described_robot(recording)
     return check(recording, robot).row | provenance(robot)

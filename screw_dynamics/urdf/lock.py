@@ -21,7 +21,7 @@ Positions: TypeAlias = Mapping[str, ArrayLike]              # number, group coor
 
 
 def locked(joints: Mapping[str, Joint], positions: Positions, notes: Notes) -> dict[str, Joint]:
-    """Return the joints, with those in `positions` (rad or m), and all that mimic them, as fixed joints.
+    """Return all joints; those in `positions` (rad or m), and the joints that mimic them, become fixed joints.
 
     Raises UrdfError for a joint that does not exist or has no position of its own, for a position that is not a number,
     and for a position of a floating or planar joint that is not an element of its group."""
@@ -49,7 +49,9 @@ def _numbers(joints, positions):
 
 
 def _element(joint, position):
-    """Return C(q) without the placement: F g F^-1 with the element g of the joint's group and the joint frame F."""
+    """Return the joint transform (4, 4) without the placement: F g F^-1.
+
+    g is the element of the joint's group at the position, F the joint frame."""
     kind, name = ON_GROUPS[joint.kind], f"lock: joint {quote(joint.name)}"
     try:
         x: Any = real_numbers("position", position).astype(float)
@@ -117,7 +119,7 @@ def _follows(joints, name, q, held):
 
 
 def _moved(joint, q, notes):
-    """Return exp(X q); add a note if q is outside the limits."""
+    """Return the joint transform exp(X q) (4, 4); add a note if q is outside the limits."""
     if not joint.limits.lower <= q <= joint.limits.upper:
         notes.add("joint locked outside its limits", f"{joint.name} at {q:g}")
     return arrays.pose_matrix(se3.exp(arrays.twist(q * joint.screw)))

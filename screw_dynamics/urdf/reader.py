@@ -43,7 +43,7 @@ def read_urdf(source: Source, base_link: str | None = None, tip_link: str | None
         Link that becomes the root; its frame is the world frame. Links above it are omitted. By default the root of
         the file.
     tip_link : str, optional
-        Link at which the tree ends: only the path from the root to this link is kept, with all links fixed to it.
+        Link at which the tree ends: only the path from the root to this link is kept, with all links fixed to the path.
         Branching joints are cut, with a warning. By default the whole tree is kept.
     lock : dict of str to float or array_like, optional
         Positions in rad or m, by joint name, at which joints are fixed, including the joints that mimic them. Their

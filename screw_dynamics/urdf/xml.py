@@ -10,9 +10,9 @@ MOST_MARKS = 100_000    # largest count of "<" and "=", which bounds elements an
 LONGEST_REASON = 200    # characters of the parser's message
 MOST_FAULTS = 99        # more errors may be missing: the parser lists at most a hundred
 
-# A document type, and the constructs in which its text means nothing. As in the parser, the leftmost match counts,
-# and a missing end is the end of the text. Before the root element, the only place where a document type is
-# well-formed, nothing else must be skipped.
+# A document type, or a construct whose content is not markup: comment, processing instruction, CDATA. As in the parser,
+# the leftmost match counts, and an unterminated construct extends to the end of the text. A document type is
+# well-formed only before the root element, where no other construct can contain its text.
 _DOCTYPE = re.compile(r"<!--.*?(?:-->|\Z)|<\?.*?(?:\?>|\Z)|<!\[CDATA\[.*?(?:\]\]>|\Z)|(<!DOCTYPE)", re.DOTALL)
 _DECLARATION = re.compile(r"[ \t\r\n]*<\?xml[ \t\r\n][^>]*\?>")
 

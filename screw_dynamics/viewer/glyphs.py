@@ -57,7 +57,7 @@ def inertia_box(matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the sides (3,) and the pose (4, 4) of the homogeneous box with the inertia (6, 6) of a body.
 
     From the principal moments I of a box of mass m with sides a: a_1^2 = 6 (I_2 + I_3 - I_1) / m. Sides are at least
-    SMALLEST_SIDE, also for moments that no rigid body can have, and for mass 0."""
+    SMALLEST_SIDE, also where the moments are impossible; without mass all sides are SMALLEST_SIDE."""
     M, C = arrays.inertia(matrix), np.eye(4)
     if M.mass <= 0.0:
         return np.full(3, SMALLEST_SIDE), C
