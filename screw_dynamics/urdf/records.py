@@ -22,7 +22,7 @@ from .error import fault, quote
 from .lossless import Element
 from .schema import NUMBER, Numbers, Schema, name_form
 
-PARTS = Antagonistic, Electric, Hardening, LeverArm, Table, Thermal, TorqueSpeed        # dataclasses that may be values of fields
+PARTS = Antagonistic, Electric, Hardening, LeverArm, Table, Thermal, TorqueSpeed        # classes of field values
 MANY = Numbers(None, largest=sys.float_info.max)
 ONE = Numbers(largest=sys.float_info.max)
 JOINT = Schema(required={"name": name_form, "factor": NUMBER}, strict=True)
