@@ -1,3 +1,3 @@
-"""A robot's functions with their derivatives, for libraries that differentiate: JAX and CasADi.
+"""A robot's functions with derivatives for the automatic differentiation of JAX and CasADi.
 
-functions says what they are; jax and casadi, which take the extras of these names, hand them over."""
+`functions` defines them; `jax` and `casadi`, which require the extras of these names, adapt them."""

@@ -1,4 +1,4 @@
-"""The functions of a robot in the terms of another library."""
+"""The functions of a robot as functions of another library."""
 from collections.abc import Callable
 from functools import cache
 from numbers import Real
@@ -12,8 +12,9 @@ from .functions import Function
 
 
 class BridgedRobot:
-    """The functions of a robot, each made one of another library by `lifted`. Leading axes are a batch where the
-    library has batches."""
+    """The functions of a robot, each converted to another library's by `lifted`.
+
+    Leading axes are a batch if the library supports batches."""
 
     def __init__(self, robot: Robot, lifted: Callable[[Function], Callable]):
         self.robot = robot
@@ -24,11 +25,11 @@ class BridgedRobot:
         self._step = cache(lambda *options: lifted(functions.step(robot, *options)))
 
     def inverse_dynamics(self, q: Any, qd: Any, qdd: Any) -> Any:
-        """Return the efforts tau (..., n) that a motion requires."""
+        """Return the efforts tau (..., n) of inverse dynamics."""
         return self._inverse_dynamics(q, qd, qdd)
 
     def forward_dynamics(self, q: Any, qd: Any, tau: Any) -> Any:
-        """Return the accelerations qdd (..., n) that efforts cause."""
+        """Return the accelerations qdd (..., n) of forward dynamics."""
         return self._forward_dynamics(q, qd, tau)
 
     def mass_matrix(self, q: Any) -> Any:
@@ -41,11 +42,11 @@ class BridgedRobot:
 
     def step(self, q: Any, qd: Any, effort: Any, dt: float, integrator: str = "semi_implicit_euler",
              friction: bool = False) -> tuple[Any, Any]:
-        """Return the state (q, qd) a time dt later; dt, integrator and friction are constants."""
+        """Return the state (q, qd) after the time dt; dt, integrator and friction are constants."""
         if not isinstance(dt, Real):
             raise ValueError(f"dt is a constant, and must be a number, not {checks.described(dt)}")
         return self._split(self._step(dt, integrator, bool(friction))(q, qd, effort))
 
     def _split(self, x: Any) -> tuple[Any, Any]:
-        """A state as q and qd."""
+        """Return a state's q and qd."""
         raise NotImplementedError

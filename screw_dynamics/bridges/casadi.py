@@ -1,9 +1,8 @@
-"""A robot's functions for CasADi: in expressions of MX, with Jacobians, so that nonlinear programs are solved through
-them. Takes CasADi, the extra [casadi].
+"""A robot's functions for CasADi: MX expressions with Jacobians, for nonlinear programs. Requires the extra [casadi].
 
-They are calls back from CasADi into our machine code. CasADi sums gradients from our Jacobians. Second derivatives of
-inverse dynamics are exact too, without Lie-group joints; of other functions they are differences of Jacobians, unless
-the solver approximates the Hessian itself."""
+CasADi calls the package's compiled code, and computes gradients from its Jacobians. Second derivatives of inverse
+dynamics are exact too, except with Lie-group joints. Those of other functions are finite differences of Jacobians,
+unless the solver approximates the Hessian itself."""
 from typing import Any
 
 import numpy as np
@@ -20,10 +19,10 @@ except ImportError as error:
 
 
 class CasadiRobot(BridgedRobot):
-    """The functions of a robot, as CasADi takes them: of columns q (nq), qd, qdd, tau (n), MX or DM.
+    """The functions of a robot for CasADi, of columns q (nq), qd, qdd, tau (n), MX or DM.
 
-    Keep the object for as long as expressions use its functions. By a configuration, derivatives are by its numbers, of
-    a quaternion by its four."""
+    Keep the object as long as expressions use its functions. Derivatives with respect to q are with respect to its nq
+    numbers, four for a quaternion."""
 
     def __init__(self, robot: Robot):
         super().__init__(robot, _Callback)
@@ -33,7 +32,7 @@ class CasadiRobot(BridgedRobot):
 
 
 class _Callback(casadi.Callback):
-    """A Function as one of CasADi, whose matrices are columns after columns."""
+    """A Function as a CasADi callback; CasADi's matrices are column-major."""
 
     def __init__(self, function: Function):
         super().__init__()
@@ -60,11 +59,11 @@ class _Callback(casadi.Callback):
 
     def get_jacobian(self, name, input_names, output_names, options):
         self._jacobians.append(_Jacobian(name, self._function, input_names, output_names, options))
-        return self._jacobians[-1]                                      # CasADi does not keep it
+        return self._jacobians[-1]                                      # CasADi keeps no reference to it
 
 
 class _Jacobian(casadi.Callback):
-    """The derivatives of a Function, of which CasADi also hands over the value."""
+    """The derivatives of a Function as a CasADi callback; CasADi passes the function's value as the last input."""
 
     def __init__(self, name, function, input_names, output_names, options):
         super().__init__()
@@ -103,7 +102,7 @@ class _Jacobian(casadi.Callback):
 
 
 class _Second(casadi.Callback):
-    """The derivatives of each of the derivatives of a Function of shape (n,), by the inputs of a _Jacobian."""
+    """The second derivatives of a Function of shape (n,): of each output of a _Jacobian with respect to its inputs."""
 
     def __init__(self, name, function, input_names, output_names, options):
         super().__init__()
@@ -129,7 +128,7 @@ class _Second(casadi.Callback):
     def get_sparsity_out(self, i):
         sizes, n = self._function.sizes, self._n
         one, other = divmod(i, len(sizes) + 1)
-        if other == len(sizes):                                         # by the value, which it does not use
+        if other == len(sizes):                                         # with respect to the value, which is not used
             return casadi.Sparsity(n * sizes[one], n)
         return casadi.Sparsity.dense(n * sizes[one], sizes[other])
 
@@ -140,4 +139,4 @@ class _Second(casadi.Callback):
 
 
 def _numbers(x: casadi.DM) -> np.ndarray:
-    return np.array(x.nonzeros())               # all of them, as sparsities are dense; faster than x.full()
+    return np.array(x.nonzeros())               # all entries, because sparsities are dense; faster than x.full()

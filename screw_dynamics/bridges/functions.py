@@ -1,4 +1,4 @@
-"""Functions of a robot and their derivatives by the numbers of their inputs, for libraries that differentiate."""
+"""Functions of a robot and their derivatives with respect to their inputs, for automatic differentiation."""
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -10,11 +10,12 @@ from screw_dynamics.screws.arrays import tilde
 
 
 class Function(NamedTuple):
-    """value(*inputs) (..., *shape) of inputs (..., size) of these sizes, and derivatives(*inputs), one (..., *shape,
-    size) for each input. Leading axes are a batch and broadcast.
+    """A function with derivatives; leading axes are a batch and broadcast.
 
-    second(*inputs), or None where it is not known: for each input a tuple, with one derivative (..., *shape, size of
-    the first, size of the second) for each."""
+    value(*inputs) returns (..., *shape); inputs have the shapes (..., size) with the given sizes.
+    derivatives(*inputs) returns one array (..., *shape, size) per input. second(*inputs), or None if not available,
+    returns a tuple per input, with one second derivative (..., *shape, size of the first, size of the second) per
+    input."""
 
     name: str
     sizes: tuple[int, ...]
@@ -25,7 +26,7 @@ class Function(NamedTuple):
 
 
 def inverse_dynamics(robot: Robot) -> Function:
-    """tau (n,) of q, qd, qdd."""
+    """Return tau (n,) as a Function of q, qd, qdd."""
     def derivatives(q, qd, qdd):
         by_q, by_qd, M = robot.inverse_dynamics_derivatives(q, qd, qdd)
         return _by_numbers(robot, q, by_q), by_qd, M
@@ -40,7 +41,7 @@ def inverse_dynamics(robot: Robot) -> Function:
 
 
 def forward_dynamics(robot: Robot) -> Function:
-    """qdd (n,) of q, qd, tau."""
+    """Return qdd (n,) as a Function of q, qd, tau."""
     def derivatives(q, qd, tau):
         by_q, by_qd, by_tau = robot.forward_dynamics_derivatives(q, qd, tau)
         return _by_numbers(robot, q, by_q), by_qd, by_tau
@@ -49,10 +50,11 @@ def forward_dynamics(robot: Robot) -> Function:
 
 
 def mass_matrix(robot: Robot) -> Function:
-    """M (n, n) of q."""
+    """Return M (n, n) as a Function of q."""
     def derivatives(q):
-        """Return the derivatives of the mass matrix: for column j those of the efforts of q'' = e_j at rest, minus
-        those of gravity."""
+        """Return the derivatives of the mass matrix.
+
+        For column j: derivatives of the efforts for q'' = e_j at rest, minus those of gravity."""
         n, still = robot.n, np.zeros(robot.n)
         by_q, _, _ = robot.inverse_dynamics_derivatives(q[..., None, :], still, np.vstack((np.eye(n), still)))
         columns = by_q[..., :n, :, :] - by_q[..., n:, :, :]                     # (..., j, i, by q)
@@ -61,11 +63,11 @@ def mass_matrix(robot: Robot) -> Function:
 
 
 def forward_kinematics(robot: Robot, link: str, reference: str | None = None) -> Function:
-    """Return the pose (4, 4) of a link of q; in a reference link's frame, if one is given."""
-    robot.forward_kinematics(robot.neutral(), link, reference)      # refuses here, and not within a solver
+    """Return the pose (4, 4) of a link as a Function of q; in a reference link's frame, if one is given."""
+    robot.forward_kinematics(robot.neutral(), link, reference)      # raises errors here, not within a solver
 
     def derivatives(q):
-        """C' = C X~ for the body-fixed twist X = J q'."""
+        """Return C' = C X~ for the body-fixed twist X = J q'."""
         J = np.moveaxis(robot.jacobian(q, link, "body", reference), -1, -2)     # (..., n, 6)
         X = np.zeros((*J.shape[:-1], 4, 4))
         X[..., :3, :3], X[..., :3, 3] = tilde(J[..., :3]), J[..., 3:]
@@ -76,7 +78,7 @@ def forward_kinematics(robot: Robot, link: str, reference: str | None = None) ->
 
 
 def step(robot: Robot, dt: float, integrator: str = "semi_implicit_euler", friction: bool = False) -> Function:
-    """Return the state (q, qd), (nq + n,), a time dt after q, qd, under efforts tau: Robot.step."""
+    """Return Robot.step as a Function: the state (q, qd), (nq + n,), after the time dt with efforts tau."""
     n, nq = robot.n, robot.nq
     robot.step(robot.neutral(), np.zeros(n), np.zeros(n), dt, integrator, friction=friction, limits=False)    # as above
 
@@ -94,7 +96,7 @@ def step(robot: Robot, dt: float, integrator: str = "semi_implicit_euler", frict
 
 
 def _by_numbers(robot, q, by_twists):
-    """Derivatives (..., i, n) along the joint twists as those (..., i, nq) by the numbers in q (..., nq)."""
+    """Convert derivatives (..., i, n) along joint twists to derivatives (..., i, nq) with respect to q (..., nq)."""
     if not robot.model.on_groups:
         return by_twists
     at, steps = np.broadcast_arrays(q[..., None, :], np.eye(robot.nq))

@@ -1,7 +1,7 @@
-"""A robot's functions for JAX: in jit, grad, jvp, jacfwd, jacrev and vmap. Takes JAX, the extra [jax].
+"""A robot's functions for JAX, for use in jit, grad, jvp, jacfwd, jacrev and vmap. Requires the extra [jax].
 
-They are calls back from JAX into our machine code, on the CPU, with derivative rules that call our derivatives. vmap
-becomes a batch, on lanes."""
+JAX calls the package's compiled code on the CPU, with derivative rules that call its derivatives. vmap becomes a
+batch, computed on SIMD lanes."""
 from collections.abc import Callable
 from typing import Any
 
@@ -21,11 +21,11 @@ except ImportError as error:
 
 
 class JaxRobot(BridgedRobot):
-    """The functions of a robot, as JAX takes them: arguments as those of Robot, in float64.
+    """The functions of a robot for JAX: arguments as in Robot, in float64.
 
-    Where JAX computes in float32, which is its default, calls raise a ValueError, that says how to change that. Second
-    derivatives are there of inverse dynamics alone, without Lie-group joints; of others, they raise
-    NotImplementedError. By a configuration derivatives are by its numbers, of a quaternion by its four."""
+    Calls raise ValueError if JAX computes in float32, its default; the message has the setting. Only inverse dynamics
+    without Lie-group joints has second derivatives; other functions raise NotImplementedError for them. Derivatives
+    with respect to q are with respect to its nq numbers, four for a quaternion."""
 
     def __init__(self, robot: Robot):
         super().__init__(robot, _lifted)
@@ -35,7 +35,7 @@ class JaxRobot(BridgedRobot):
 
 
 def _lifted(function: Function) -> Callable:
-    """Return a Function as one of JAX."""
+    """Return a Function as a JAX function."""
     name, sizes, shape, *_ = function
     axes = "ij"[:len(shape)]
 

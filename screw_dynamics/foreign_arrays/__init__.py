@@ -1,8 +1,7 @@
-"""Arrays of Dask and xarray as arguments: functions of NumPy arrays on the chunks of the former, by the names of joints
-on the latter.
+"""Adapters that apply functions of NumPy arrays to Dask arrays, by chunks, and to xarray.DataArrays, by joint names.
 
-`mapped` is the one way in. Both libraries are extras, which nothing here imports before an argument is of theirs. It
-stands on `checks` alone: whose functions they are is not known here."""
+The entry point is `mapped`. Both libraries are extras; they are imported only if an argument is one of their arrays.
+May import only `checks`; it is independent of the functions."""
 from .axes import Axis, any_foreign, is_foreign
 from .mapping import mapped
 

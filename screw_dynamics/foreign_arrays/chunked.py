@@ -1,4 +1,4 @@
-"""Functions of NumPy arrays on Dask arrays: block by block along the leading axes, lazily, by dask.array.blockwise."""
+"""Functions of NumPy arrays applied lazily to Dask arrays, by blocks along the leading axes (dask.array.blockwise)."""
 from __future__ import annotations
 
 import math
@@ -17,8 +17,8 @@ from .axes import Axis, Given
 def in_blocks(function: Callable[..., np.ndarray], given: Given, result: tuple[Axis, ...], name: str) -> Any:
     """Return the results (..., *result) of function(*blocks) as a Dask array of float64; see `mapped`.
 
-    Chunks of leading axes are those of the arguments, and where these differ what they have in common. Inner axes are
-    whole in each block: chunks along them are put together."""
+    Leading axes keep the chunks of the arguments; differing chunks are unified. Inner axes are whole in each block:
+    chunks along them are merged."""
     import dask.array as da
 
     arrays, inner = [], []
@@ -26,13 +26,13 @@ def in_blocks(function: Callable[..., np.ndarray], given: Given, result: tuple[A
         sizes = [axis.size for axis in axes]
         if not isinstance(x, da.Array):
             x = da.asarray(checks.real_numbers(argument, x, *sizes))
-        checks.real_numbers(argument, _like(x), *sizes)             # the refusals of NumPy's arrays
+        checks.real_numbers(argument, _like(x), *sizes)             # the same checks as for NumPy arrays
         arrays.append(x)
         inner.append(len(axes))
     leads = [x.shape[:x.ndim - own] for x, own in zip(arrays, inner, strict=True)]
     _broadcast(list(given), arrays, leads)
     depth, pairs = max(map(len, leads)), []
-    index = count(depth)                                            # of axes that only one array has
+    index = count(depth)                                            # indices of axes that only one array has
     for x, lead, own in zip(arrays, leads, inner, strict=True):
         pairs += [x, (*range(depth - len(lead), depth), *islice(index, own))]
     new = {next(index): axis.size for axis in result}
@@ -44,13 +44,14 @@ def in_blocks(function: Callable[..., np.ndarray], given: Given, result: tuple[A
 
 
 def _like(x):
-    """Return an array of the shape and kind of a Dask array that takes no memory; axes of unknown length have one
-    entry."""
+    """Return an array with the shape and dtype of a Dask array that uses no memory; unknown lengths become 1."""
     return np.broadcast_to(np.empty((), x.dtype), [1 if math.isnan(n) else n for n in x.shape])
 
 
 def _of_equal_lengths(function, names, inner, ones, *blocks):
-    """Return the function of blocks whose lengths were not known: a block of one state must not stand for several."""
+    """Return function(*blocks) for blocks of unknown lengths; raise ValueError if their leading axes differ.
+
+    A block of length 1 must not broadcast unless its axis is known to have length 1."""
     lengths = [[None if one else n for n, one in zip(x.shape[:x.ndim - own], alone, strict=True)][::-1]
                for x, own, alone in zip(blocks, inner, ones, strict=True)]
     for along in zip_longest(*lengths):
@@ -61,6 +62,6 @@ def _of_equal_lengths(function, names, inner, ones, *blocks):
 
 
 def _broadcast(names, arrays, leads):
-    """Raise ValueError unless leading axes broadcast, as far as their lengths are known."""
+    """Raise ValueError unless the known lengths of leading axes broadcast."""
     known = [tuple(1 if math.isnan(n) else n for n in lead) for lead in leads]
     checks.common_lead(known, {name: x.shape for name, x in zip(names, arrays, strict=True)})

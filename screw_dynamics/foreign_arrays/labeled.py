@@ -1,4 +1,4 @@
-"""Functions of NumPy arrays on xarray.DataArrays: joints by name, leading axes by the names of their dimensions."""
+"""Functions of NumPy arrays applied to xarray.DataArrays: joints by label, leading axes by dimension name."""
 from __future__ import annotations
 
 from collections import Counter
@@ -14,8 +14,9 @@ from .chunked import in_blocks
 
 
 def by_names(function: Callable[..., np.ndarray], given: Given, result: tuple[Axis, ...], name: str) -> Any:
-    """Return the results of function(*arrays) as a DataArray; see `mapped`. What of its arguments holds Dask arrays
-    stays lazy. Dimensions that two of them share must have the same coordinates there."""
+    """Return the results of function(*arrays) as a DataArray; see `mapped`.
+
+    The result is lazy if an argument holds Dask arrays. Shared dimensions must have equal coordinates."""
     import xarray as xr
 
     arrays, inner = [], []
@@ -45,7 +46,7 @@ def by_names(function: Callable[..., np.ndarray], given: Given, result: tuple[Ax
 
 
 def _aligned(argument, x, axis):
-    """Return a DataArray with the entries of an axis in the order of the labels."""
+    """Return a DataArray with the entries of an axis ordered as its labels."""
     if axis.name not in x.dims:
         raise ValueError(f"{argument} has the dimensions {', '.join(map(str, x.dims)) or 'none'}, but must have one "
                          f"{axis.name!r}")

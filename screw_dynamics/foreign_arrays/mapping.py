@@ -1,4 +1,4 @@
-"""A function of NumPy arrays on arrays of Dask, of xarray, or of both."""
+"""Functions of NumPy arrays applied to Dask arrays, xarray.DataArrays, or both."""
 from __future__ import annotations
 
 import sys
@@ -13,10 +13,10 @@ from .labeled import by_names
 
 
 def mapped(function: Callable[..., np.ndarray], given: Given, result: tuple[Axis, ...], name: str) -> Any:
-    """Return the results (..., *result) of function(*arrays), where arrays {name: (array, its inner axes)} are of Dask,
-    of xarray or of NumPy, and their leading axes broadcast: a Dask array, not computed yet, or a DataArray.
+    """Return the results (..., *result) of function(*arrays), as a lazy Dask array or a DataArray.
 
-    name: of what is computed, for Dask's dashboard. Raises ValueError naming the argument that does not fit."""
+    given: {name: (array, its inner axes)}, with arrays of Dask, xarray or NumPy, whose leading axes broadcast. name: of
+    the computation, for Dask's dashboard. Raises ValueError naming the argument that does not fit."""
     for argument, (x, _) in given.items():
         if is_foreign(x) and not isinstance(x, _kinds()):
             raise ValueError(f"{argument} must be an array of Dask or an xarray.DataArray, not a "
@@ -27,6 +27,6 @@ def mapped(function: Callable[..., np.ndarray], given: Given, result: tuple[Axis
 
 
 def _kinds():
-    """Return the classes of what is mapped; a library that is not imported has no arrays."""
+    """Return the supported array classes of the imported libraries."""
     found = ("dask.array", "Array"), ("xarray", "DataArray")
     return tuple(getattr(sys.modules[module], kind) for module, kind in found if module in sys.modules)

@@ -1,6 +1,6 @@
-"""A robot's functions on a GPU, a thread for each state of a batch, on arrays that stay there; docs/gpu.md.
+"""A robot's functions on a GPU for batches of states, one thread per state, with arrays in GPU memory; see docs/gpu.md.
 
-`on_gpu` is the way in. The text of a kernel is that of the exported C, which c_code prints."""
+The entry point is `on_gpu`. Kernels consist of the exported C code, which c_code generates."""
 from .gpu_robot import GpuRobot, on_gpu
 
 __all__ = ["GpuRobot", "on_gpu"]

@@ -1,4 +1,4 @@
-"""Arrays on a GPU as the arguments of kernels: leading axes that broadcast as one axis of states, in any strides."""
+"""GPU arrays as kernel arguments: broadcast leading axes, with any strides, become one axis of states."""
 import math
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -11,15 +11,16 @@ PRECISIONS = {np.dtype(np.float64): "double", np.dtype(np.float32): "float"}
 
 
 class Given(NamedTuple):
-    """An array with the sizes of its inner axes; what is before them is the batch."""
+    """An array with the sizes of its inner axes; the axes before them are the batch."""
 
     array: Any
     inner: tuple[int, ...]
 
 
 def kind(device: Any, arrays: Mapping[str, Any]) -> np.dtype:
-    """Return the type of the numbers of all arrays, float64 or float32. Raises ValueError for an array that is of
-    another type or on another GPU, or whose entries are not aligned in memory."""
+    """Return the dtype of all arrays, float64 or float32.
+
+    Raises ValueError for an array of another dtype, on another GPU, or with unaligned entries."""
     (first, x), *others = arrays.items()
     if x.dtype not in PRECISIONS:
         raise ValueError(f"{first} must be float64 or float32, not {x.dtype}")
@@ -37,14 +38,15 @@ def kind(device: Any, arrays: Mapping[str, Any]) -> np.dtype:
 
 
 def lead_of(given: Mapping[str, Given]) -> tuple[int, ...]:
-    """Return the leading axes of all. Raises ValueError naming the shape that does not fit."""
+    """Return the broadcast leading axes. Raises ValueError naming the shape that does not fit."""
     leads = [checks.lead(name, x.shape, inner) for name, (x, inner) in given.items()]
     return checks.common_lead(leads, {name: x.shape for name, (x, _) in given.items()})
 
 
 def strided(device: Any, given: Given, lead: tuple[int, ...]) -> list[Any]:
-    """Return an array, and how many of its numbers lie between two states, and between two entries along each inner
-    axis. It is copied only if its leading axes cannot be one axis."""
+    """Return an array and its strides in entries, between states and along each inner axis.
+
+    It is copied only if its leading axes cannot be merged into one."""
     (x, inner), states = given, math.prod(lead)
     own = x.shape[:x.ndim - len(inner)]
     if own == lead and x.flags.c_contiguous:

@@ -1,4 +1,4 @@
-"""A GPU by CuPy: its arrays, and kernels that are compiled for it."""
+"""A GPU accessed with CuPy: arrays and compiled kernels."""
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
@@ -8,12 +8,12 @@ import numpy as np
 
 from screw_dynamics import checks
 
-THREADS, WARP = 128, 32         # of a block, a state each, and the fewest
-SHARED = 48 * 1024              # bytes that a block may share without asking
-CUDA, CUDA_MANAGED = 2, 13      # kinds of device, by DLPack
+THREADS, WARP = 128, 32         # threads of a block, one state each: default and smallest number
+SHARED = 48 * 1024              # bytes of shared memory of a block without opt-in
+CUDA, CUDA_MANAGED = 2, 13      # device types of DLPack
 Launch = Callable[[Any, int, Sequence[Any]], None]
 NEEDS = "on_gpu takes CuPy and an NVIDIA GPU: pip install 'screw_dynamics[cuda13]', or [cuda12] for drivers of CUDA 12"
-# How other libraries take over an array, by DLPack: with no copy, and in the order of both streams.
+# DLPack imports of other libraries: without a copy, and ordered between both streams.
 _IMPORTS: dict[str, Callable[[Any, Any], Any]] = {
     "torch": lambda torch, x: torch.from_dlpack(x),
     "jax": lambda jax, x: jax.numpy.from_dlpack(x),
@@ -39,10 +39,9 @@ class Cuda:
             raise RuntimeError("CuPy finds no GPU")
 
     def array(self, name: str, x: Any) -> Any:
-        """Return a CuPy array on the memory of x, an array on a GPU of CuPy, PyTorch, JAX or another library with
-        DLPack.
+        """Return a CuPy array on the memory of x, a GPU array of CuPy, PyTorch, JAX or another library with DLPack.
 
-        Raises ValueError, with the name of the argument, for other arrays."""
+        Raises ValueError with the name of the argument for other arrays."""
         if isinstance(x, self._cupy.ndarray):
             return x
         kind = getattr(x, "__dlpack_device__", lambda: (None,))()[0]
@@ -51,11 +50,11 @@ class Cuda:
                              f"cupy.asarray({name}) makes it, not {checks.described(x)}")
         try:
             return self._cupy.from_dlpack(x)
-        except BufferError as error:            # PyTorch: a tensor that requires gradients
+        except BufferError as error:            # a PyTorch tensor that requires gradients
             raise ValueError(f"{name} cannot be read: {error}") from None
 
     def number(self, x: Any) -> int:
-        """Return the index of the GPU of an array."""
+        """Return the index of an array's GPU."""
         return x.data.device_id
 
     def address(self, x: Any) -> int:
@@ -63,17 +62,16 @@ class Cuda:
         return x.data.ptr
 
     def empty(self, shape: tuple[int, ...], dtype: np.dtype, like: Any) -> Any:
-        """Return an array on the GPU that `like` is on."""
+        """Return an uninitialized array on the GPU of `like`."""
         with self._at(like):
             return self._cupy.empty(shape, dtype)
 
     def broadcast_to(self, x: Any, shape: tuple[int, ...]) -> Any:
-        """Return a view of an array with more axes."""
+        """Return a broadcast view of an array."""
         return self._cupy.broadcast_to(x, shape)
 
     def threads(self, shared: int) -> int:
-        """Return the number of threads of a block, if each needs so many bytes of shared memory; 0 if there is not
-        enough."""
+        """Return the number of threads of a block that each need `shared` bytes of shared memory; 0 if too many."""
         for threads in (THREADS, THREADS // 2, WARP):
             if threads * shared <= SHARED:
                 return threads
@@ -81,9 +79,10 @@ class Cuda:
         return WARP if WARP * shared <= most else 0
 
     def launcher(self, text: str, name: str, shared: int, threads: int) -> Launch:
-        """launch(like, states, arguments) runs a kernel of this text on the GPU that `like` is on, in the current
-        stream of CuPy, in blocks of so many threads with so many bytes of shared memory each; compiled at its first
-        call there, and kept on disk."""
+        """Return launch(like, states, arguments), which runs the kernel `name` of a CUDA text on the GPU of `like`.
+
+        It runs in CuPy's current stream, in blocks of `threads` threads with `shared` bytes of shared memory per
+        thread. The kernel is compiled at the first launch on a GPU and cached on disk."""
         entry = self._cupy.RawModule(code=text, options=("--std=c++17",)).get_function(name)
         if shared * threads > SHARED:
             entry.max_dynamic_shared_size_bytes = shared * threads
@@ -95,11 +94,11 @@ class Cuda:
         return launch
 
     def _at(self, x):
-        """Return a context in which the GPU that an array is on is the current one."""
+        """Return a context in which an array's GPU is the current one."""
         here = self._cupy.cuda.runtime.getDevice() == x.data.device_id
         return nullcontext() if here else self._cupy.cuda.Device(x.data.device_id)
 
     def returned(self, x: Any, like: Any) -> Any:
-        """Return a result as an array of the library that an argument is of."""
+        """Return a result as an array of the library of `like`."""
         library = type(like).__module__.partition(".")[0].removesuffix("lib")
         return _IMPORTS[library](sys.modules[library], x) if library in _IMPORTS else x

@@ -1,4 +1,4 @@
-"""A robot on a GPU: the methods of Robot for batches that stay there."""
+"""A robot on a GPU: methods of Robot for batches in GPU memory."""
 from __future__ import annotations
 
 import math
@@ -23,12 +23,12 @@ Wrenches = Mapping[str, Any]
 
 
 def on_gpu(robot: Robot) -> GpuRobot:
-    """Return a robot whose methods compute on the GPUs of this machine, by CuPy.
+    """Return a robot whose methods compute on the GPUs of this machine, using CuPy.
 
     Parameters
     ----------
     robot : Robot
-        Robot. Mechanisms and scenes are refused.
+        Robot. Mechanisms and scenes are not supported.
 
     Returns
     -------
@@ -42,19 +42,21 @@ def on_gpu(robot: Robot) -> GpuRobot:
     RuntimeError
         If there is no GPU.
     TypeError
-        If it is no Robot.
+        If `robot` is not a Robot.
     """
     return GpuRobot(robot, Cuda())
 
 
 class GpuRobot:
-    """A robot whose methods take arrays on a GPU, and return such: of CuPy, PyTorch or JAX, as the first argument is,
-    or of CuPy for others with DLPack. Nothing is copied to the CPU and nothing waits for the GPU.
+    """A robot whose methods take and return arrays on a GPU.
 
-    Each method is what that of Robot is. Leading axes are a batch, in any strides, and broadcast. All arguments are
-    float64, or all are float32, and so is what is computed. A first call prints CUDA and compiles it, for a second or
-    some; CuPy keeps the machine code on disk. Raises ValueError naming what does not fit, or a function with too
-    many operations."""
+    Results are arrays of the first argument's library (CuPy, PyTorch or JAX), or CuPy arrays for other libraries with
+    DLPack. Nothing is copied to the CPU, and no call waits for the GPU.
+
+    Each method computes the same as that of Robot. Leading axes are a batch, in any strides, and broadcast. All
+    arguments must be float64, or all float32; computations have the same precision. The first call of a method
+    generates CUDA code and compiles it, which takes a second or several; CuPy caches the machine code on disk. Raises
+    ValueError naming the argument that does not fit, or a function with too many operations."""
 
     def __init__(self, robot: Robot, device: Any):
         if not isinstance(robot, Robot):
@@ -63,7 +65,7 @@ class GpuRobot:
         self._compiled: dict[tuple, tuple[Function, Callable]] = {}
 
     def inverse_dynamics(self, q: Any, qd: Any, qdd: Any, external: Wrenches | None = None) -> Any:
-        """Return the efforts tau (..., n) of Robot.inverse_dynamics, also under external wrenches {link: (..., 6)}."""
+        """Return the efforts tau (..., n) of Robot.inverse_dynamics; external wrenches are {link: (..., 6)}."""
         return self._one("inverse_dynamics", q=q, qd=qd, qdd=qdd, external=external)
 
     def gravity_torque(self, q: Any) -> Any:
@@ -87,7 +89,7 @@ class GpuRobot:
         return self._one("mass_matrix", q=q)
 
     def mass_matrix_inverse(self, q: Any) -> Any:
-        """Return the inverse (..., n, n) of the mass matrix, as sparse as the tree while it is computed."""
+        """Return the inverse (..., n, n) of the mass matrix, computed with the sparsity of the tree."""
         return self._one("mass_matrix_inverse", q=q)
 
     def coriolis_matrix(self, q: Any, qd: Any) -> Any:
@@ -108,11 +110,11 @@ class GpuRobot:
         return self._one("jacobian_derivative", (link, representation, reference), q=q, qd=qd)
 
     def inverse_dynamics_derivatives(self, q: Any, qd: Any, qdd: Any) -> EffortDerivatives:
-        """(dtau/dq, dtau/dqd, M), (..., n, n) each, of Robot.inverse_dynamics_derivatives."""
+        """Return (dtau/dq, dtau/dqd, M), (..., n, n) each, of Robot.inverse_dynamics_derivatives."""
         return EffortDerivatives(*self._several("inverse_dynamics_derivatives", q=q, qd=qd, qdd=qdd))
 
     def forward_dynamics_derivatives(self, q: Any, qd: Any, tau: Any) -> AccelerationDerivatives:
-        """(dqdd/dq, dqdd/dqd, dqdd/dtau), (..., n, n) each, of Robot.forward_dynamics_derivatives."""
+        """Return (dqdd/dq, dqdd/dqd, dqdd/dtau), (..., n, n) each, of Robot.forward_dynamics_derivatives."""
         return AccelerationDerivatives(*self._several("forward_dynamics_derivatives", q=q, qd=qd, tau=tau))
 
     def torque_regressor(self, q: Any, qd: Any, qdd: Any) -> Any:
@@ -120,22 +122,23 @@ class GpuRobot:
         return self._one("torque_regressor", q=q, qd=qd, qdd=qdd)
 
     def drive_torque(self, q: Any, qd: Any) -> Any:
-        """Return the efforts (..., n) of springs and windings of drives, and of the robot's own forces but friction, of
-        Robot.drive_torque."""
+        """Return the efforts (..., n) of Robot.drive_torque.
+
+        They are those of the drives' springs and windings, and of the robot's own force elements except friction."""
         return self._one("drive_torque", q=q, qd=qd)
 
     def step(self, q: Any, qd: Any, effort: Any, dt: float, external: Wrenches | None = None) -> tuple[Any, Any]:
-        """(q, qd) a time dt later, by the semi-implicit Euler of Robot.step, without friction and limits."""
+        """Return (q, qd) after the time dt, by semi-implicit Euler as in Robot.step, without friction and limits."""
         q_next, qd_next = self._several("step", q=q, qd=qd, tau=effort, dt=dt, external=external)
         return q_next, qd_next
 
     def rollout(self, q0: Any, qd0: Any, effort: Any = None, dt: float = 1e-3, steps: int = 1000, *, every: int = 1
                 ) -> tuple[np.ndarray, Any, Any]:
-        """Robot.rollout by semi-implicit Euler, without friction and limits, in one kernel: times t (samples + 1,), in
-        the memory of the host, q (..., samples + 1, nq) and qd (..., samples + 1, n).
+        """Simulate as Robot.rollout, by semi-implicit Euler without friction and limits, in one kernel.
 
-        effort: None; (..., n) constant; or (..., steps, n), one for each step, with leading axes of q0 and qd0. every:
-        steps per sample."""
+        Returns times t (samples + 1,) in host memory, q (..., samples + 1, nq) and qd (..., samples + 1, n). effort:
+        None; (..., n) constant; or (..., steps, n), one per step, with leading axes of q0 and qd0. every: steps per
+        sample."""
         steps, every = sampling(steps, every)
         n, samples = self.robot.n, steps // every
         arrays = {"q0": self._device.array("q0", q0), "qd0": self._device.array("qd0", qd0)}
@@ -162,13 +165,15 @@ class GpuRobot:
 
     # ------------------------------------------------------------------------------------------------- calls
     def _one(self, quantity, link=None, external=None, **given):
-        """Return the one output of a function."""
+        """Return the single output of a function."""
         [result] = self._several(quantity, link, external, **given)
         return result
 
     def _several(self, quantity, link=None, external=None, **given):
-        """Return the outputs of a function of arrays and numbers, about a link (name, representation, reference), under
-        external wrenches."""
+        """Return the outputs of a function.
+
+        given: arrays and numbers by argument name. link: (name, representation, reference). external: wrenches by
+        link."""
         wrenches = checks.wrenches({} if external is None else external, self.robot.link_names)
         loads = {f"external_{on}": wrench for on, wrench in wrenches.items()}
         given |= loads
@@ -191,10 +196,10 @@ class GpuRobot:
         return [self._device.returned(x, given["q"]) for x in results]
 
     def _kernel(self, quantity, dtype, link, external, name):
-        """Return a function, and what launches a kernel of it; made at the first call."""
-        key = quantity, dtype, repr(link), external, name       # a link that is no name is refused when it is made
+        """Return a function and the launcher of its kernel, created at the first call."""
+        key = quantity, dtype, repr(link), external, name       # invalid links raise errors when created
         if key not in self._compiled:
-            if link is not None:                                # an export takes None for "body", Robot does not
+            if link is not None:                                # an export accepts None for "body", Robot does not
                 checks.one_of("representation", link[1], REPRESENTATIONS)
             export = prepared(self.robot, "robot", [quantity], [] if link is None else [link], PRECISIONS[dtype],
                               external, loops=False)
@@ -207,13 +212,13 @@ class GpuRobot:
         return self._compiled[key]
 
     def _zeros(self, dtype, like):
-        """No effort."""
+        """Return zero efforts (n,)."""
         tau = self._device.empty((self.robot.n,), dtype, like)
         tau.fill(0.0)
         return tau
 
 
 def _step_length(dt, dtype):
-    """dt as a number of a precision, in which it must be > 0 and finite, too."""
+    """Return dt as a number of the dtype. Raises ValueError unless it is > 0 and finite, also after rounding."""
     with np.errstate(over="ignore", under="ignore"):
         return dtype.type(checks.positive("dt", dtype.type(checks.positive("dt", dt))))

@@ -1,8 +1,8 @@
-"""CUDA of a robot's functions: the straight lines of its exported C, and around them what reads a thread's state.
+"""CUDA kernels of a robot's functions: the straight-line code of the exported C, and code that reads a thread's state.
 
-A result is written where it is computed, so that it needs no register until the end; no argument has its memory.
-Results go to the memory that the threads of a block share, and from there in one piece to where they belong: threads
-alone would write a number here and there, for which a GPU's memory takes ten times as long."""
+A result is written when it is computed, so that it occupies no register until the end; it never aliases an argument.
+Results are written to shared memory and copied to global memory in one contiguous piece: separate writes by each
+thread would be scattered, which takes ten times as long."""
 import dataclasses
 from collections.abc import Iterator
 
@@ -18,9 +18,11 @@ _STATE = "  const long long first = blockIdx.x * (long long)blockDim.x, state = 
 
 
 def of_states(export: Export, shared: bool) -> str:
-    """Return a kernel for the one function of an export: of_states(states, inputs, outputs). Of each input but numbers
-    three arguments: its memory, and how many numbers lie between two states and between two entries. Outputs are
-    contiguous. shared: whether a thread has `numbers_shared` in the memory of its block."""
+    """Return a kernel of the single function in an export: of_states(states, inputs, outputs).
+
+    An array input has three arguments: its memory, and the strides in numbers between states and between entries. A
+    number has one. Outputs are contiguous. shared: True if each thread has `numbers_shared` numbers of shared
+    memory."""
     [(function, _)] = export.functions
     scalar, inputs, outputs = export.dialect.scalar, function.inputs, function.outputs
     arguments = [*(text for x in inputs for text in _given(scalar, x)), *(_result(scalar, x) for x in outputs)]
@@ -34,13 +36,14 @@ def of_states(export: Export, shared: bool) -> str:
 
 
 def numbers_shared(function: Function) -> int:
-    """Return how many numbers of shared memory a thread takes for its results: an odd number for each, so that the
-    threads of a warp are at different banks."""
+    """Return the count of numbers in shared memory that a thread needs for its results.
+
+    It is odd for each result, so that the threads of a warp use different banks."""
     return sum(x.size | 1 for x in function.outputs)
 
 
 def _in_shared_memory(scalar, outputs) -> Iterator[str]:
-    """Lines that find where the results of a block, and of a thread, are."""
+    """Yield lines that define pointers to the results of a block and of a thread in shared memory."""
     yield f"  extern __shared__ {scalar} shared_memory[];"
     begin = "shared_memory"
     for x in outputs:
@@ -50,7 +53,7 @@ def _in_shared_memory(scalar, outputs) -> Iterator[str]:
 
 
 def _from_shared_memory(outputs) -> Iterator[str]:
-    """Lines that copy the results of a block."""
+    """Yield lines that copy the results of a block to global memory."""
     yield "  __syncthreads();"
     yield "  const int here = states - first < blockDim.x ? states - first : blockDim.x;"
     for x in outputs:
@@ -59,9 +62,10 @@ def _from_shared_memory(outputs) -> Iterator[str]:
 
 
 def rollout(export: Export) -> str:
-    """Return a kernel for an export of `step`: rollout(states, samples, every, q, qd, tau, dt, q_next, qd_next), so
-    many samples after the first, with `every` steps before each; inputs as of `of_states`, tau with a fourth argument,
-    how many numbers lie between two steps."""
+    """Return a kernel for an export of `step`: rollout(states, samples, every, q, qd, tau, dt, q_next, qd_next).
+
+    It computes `samples` samples after the first, with `every` steps each. Inputs are as in `of_states`; tau has a
+    fourth argument, the stride in numbers between steps."""
     [(function, _)] = export.functions
     scalar, called = export.dialect.scalar, export.called(function)
     q, qd, tau, dt, *_ = function.inputs
@@ -90,13 +94,13 @@ def rollout(export: Export) -> str:
 
 
 def _heading(name, counts, arguments):
-    """Return the first line of a kernel."""
+    """Return the declaration line of a kernel."""
     given = ", ".join([*(f"long long {count}" for count in counts), *arguments])
     return f'extern "C" __global__ void {name}({given}) {{'
 
 
 def _functions(export: Export) -> Iterator[str]:
-    """Yield the function of an export, and that of sines where it calls it, as they are in C."""
+    """Yield the C code of an export's function, and of sines and cosines if it calls them, as device functions."""
     export = dataclasses.replace(export, dialect=export.dialect._replace(in_place=False))
     [(function, straight)] = export.functions
     lines = definition(export, function, straight)
@@ -107,7 +111,7 @@ def _functions(export: Export) -> Iterator[str]:
 
 
 def _given(scalar, x: Array) -> list[str]:
-    """Return the arguments of a kernel for an input."""
+    """Return the kernel arguments of an input."""
     name = identifier(x.name)
     if x.shape == ():
         return [f"{scalar} {name}"]
@@ -115,12 +119,12 @@ def _given(scalar, x: Array) -> list[str]:
 
 
 def _result(scalar, x: Array) -> str:
-    """Return the argument of a kernel for an output."""
+    """Return the kernel argument of an output."""
     return f"{scalar} *__restrict__ {x.name}_of"
 
 
 def _read(scalar, x: Array) -> list[str]:
-    """Lines that read an input of a state."""
+    """Return lines that read an input of a state."""
     name = identifier(x.name)
     if x.shape == ():
         return []

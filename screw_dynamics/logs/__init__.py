@@ -1,10 +1,10 @@
-"""Recordings of robots, from files of logs to arrays, and what a model says of them. No ROS installation is needed: the
-extra [logs] has the readers. Imports analysis, robots and what is below them."""
+"""Recordings of robots: read log files into arrays and compare them with a model. No ROS installation is needed: the
+extra [logs] has the readers. Imports analysis, robots and the packages below them."""
 import importlib
 from typing import Any
 
-# Each with its module, imported when it is first asked for: readers and engines are extras, and long to import. No
-# module has the name of a function, which it would replace once it is imported.
+# Name: module, imported at first use, because readers and engines are extras with slow imports. No module has the
+# name of a public function: importing it would replace the function.
 _FUNCTIONS = {
     "Base": "recording",
     "Notes": "notes",

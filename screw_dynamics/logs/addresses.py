@@ -1,4 +1,4 @@
-"""Addresses of recordings: paths, and addresses of any file system that fsspec knows."""
+"""Addresses of recordings: local paths, and URLs of any file system that fsspec supports."""
 from __future__ import annotations
 
 import os
@@ -12,7 +12,7 @@ from uuid import uuid4
 
 from screw_dynamics.whole_file import whole
 
-METADATA = "metadata.yaml"                      # of a folder of rosbag2
+METADATA = "metadata.yaml"                      # marks a rosbag2 folder
 STORAGES = (".mcap", ".db3", ".mcap.zstd", ".db3.zstd")
 TABLES = (".csv", ".parquet", ".npz")
 SUFFIXES = (*STORAGES, *TABLES)
@@ -24,12 +24,12 @@ def find(address: str | os.PathLike) -> list[str]:
     Parameters
     ----------
     address : str or path
-        A file, a folder, a glob, or an address of fsspec. A folder of rosbag2 is one episode.
+        A file, a folder, a glob, or an fsspec URL. A rosbag2 folder is one episode.
 
     Returns
     -------
     list of str
-        Addresses of the episodes, sorted, numbers in names by their value. Local ones are absolute paths.
+        Addresses of the episodes in natural order (episode_9 before episode_10). Local addresses are absolute paths.
 
     Raises
     ------
@@ -41,7 +41,7 @@ def find(address: str | os.PathLike) -> list[str]:
     if fs.exists(path):
         found = _episodes(fs, path)
     elif re.search(r"[*?\[]", path):
-        found = [episode for part in fs.glob(path) if not os.path.basename(part).startswith(".")     # being written
+        found = [episode for part in fs.glob(path) if not os.path.basename(part).startswith(".")     # incomplete file
                  for episode in _episodes(fs, part)]
     else:
         raise ValueError(f"{os.fspath(address)} does not exist")
@@ -52,23 +52,23 @@ def find(address: str | os.PathLike) -> list[str]:
 
 
 def file_system(address: str | os.PathLike) -> tuple[Any, str]:
-    """Return the file system of fsspec, and the path in it."""
+    """Return the fsspec file system of an address, and the path in it."""
     from fsspec.core import url_to_fs
     return url_to_fs(os.path.expanduser(os.fspath(address)))
 
 
 def is_local(fs: Any) -> bool:
-    """Tell whether paths are those of this machine."""
+    """Return True if the file system is that of this machine."""
     return "file" in ((fs.protocol,) if isinstance(fs.protocol, str) else fs.protocol)
 
 
 def opened(fs: Any, path: str) -> IO[bytes]:
-    """Return a file to read and seek in."""
+    """Open a file for reading in binary mode, with seek."""
     return open(_regular(path), "rb") if is_local(fs) else fs.open(path, "rb")
 
 
 def _regular(path):
-    """Return the path of a local file.
+    """Return the path of a local file unchanged.
 
     Raises ValueError if it is not a regular file: reading a FIFO would block."""
     if os.path.exists(path) and not os.path.isfile(path):
@@ -78,8 +78,9 @@ def _regular(path):
 
 @contextmanager
 def written(address: str | os.PathLike) -> Iterator[IO[bytes]]:
-    """A file to write, in a folder that is made, which takes its name at the end: readers find all of it, or what was
-    there before."""
+    """Open a file for atomic writing; create its folder.
+
+    The file gets its name when it is complete: readers find the new content or the old."""
     fs, path = file_system(address)
     if folder := path.rpartition("/")[0]:
         fs.makedirs(folder, exist_ok=True)
@@ -87,7 +88,7 @@ def written(address: str | os.PathLike) -> Iterator[IO[bytes]]:
         with whole(path) as name, name.open("wb") as file:
             yield file
         return
-    new = f"{path}.{uuid4().hex}.new"           # no name of an episode
+    new = f"{path}.{uuid4().hex}.new"           # not a suffix of episodes
     try:
         with fs.open(new, "wb") as file:
             yield file
@@ -100,7 +101,7 @@ def written(address: str | os.PathLike) -> Iterator[IO[bytes]]:
 
 @contextmanager
 def at_hand(fs: Any, path: str, *beside: str) -> Iterator[Path]:
-    """A file as one of this machine: itself, or a copy for the while, together with those beside it that exist."""
+    """Yield a local path of a file: the file itself, or a temporary copy of it and of the existing files `beside`."""
     if is_local(fs):
         yield Path(_regular(path))
         return
@@ -112,7 +113,7 @@ def at_hand(fs: Any, path: str, *beside: str) -> Iterator[Path]:
 
 
 def _episodes(fs, path):
-    """Return the episodes in a folder, or a file that is one."""
+    """Return the episodes in a folder, or the path itself if it is an episode's file."""
     if not fs.isdir(path):
         return [path] if path.endswith(SUFFIXES) else []
     found, bags = [], []
@@ -128,7 +129,7 @@ def _episodes(fs, path):
 
 
 def _addressed(fs, address, path):
-    """Return the address of a path, in the words of the one that led to it."""
+    """Return the full address of a path, with the protocols of the address under which it was found."""
     if is_local(fs) and "::" not in address:
         return path
     first, chained, rest = address.partition("::")
@@ -138,5 +139,5 @@ def _addressed(fs, address, path):
 
 
 def _natural(path):
-    """Sorts episode_9 before episode_10."""
+    """Return a sort key that puts episode_9 before episode_10."""
     return [(0, int(part), part) if part.isdecimal() else (1, 0, part) for part in re.split(r"(\d+)", path) if part]

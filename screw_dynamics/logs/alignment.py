@@ -1,19 +1,19 @@
-"""Signals at the times of others: interpolated, or the last one held."""
+"""Signals at given times: by linear interpolation, or by holding the last sample."""
 import numpy as np
 
 TURN = 2.0 * np.pi
 
 
 def longest_step(t: np.ndarray) -> float:
-    """Return the longest step between two samples at times t (k,) that is no gap, in s: five usual ones."""
+    """Return the longest sample step in s that is not a gap: five times the median step of the times t (k,)."""
     return 5.0 * float(np.median(np.diff(t))) if len(t) > 1 else 0.0
 
 
 def interpolated(at: np.ndarray, t: np.ndarray, x: np.ndarray, longest: float) -> np.ndarray:
-    """Return a signal x (k, n) of times t (k,) at other times (m,), linearly between neighbors; an array (m, n).
+    """Interpolate a signal x (k, n), sampled at times t (k,), linearly at the times `at` (m,); return an array (m, n).
 
-    NaN where there is no neighbor on both sides, or where they are more than `longest` s apart; entries of x that are
-    NaN are no neighbors. Where a time is among t, the entry itself."""
+    The result is NaN outside the samples, and between samples more than `longest` s apart. NaN entries of x are
+    skipped. At a time in t, the result is the sample itself."""
     out = np.full((len(at), x.shape[1]), np.nan)
     known = ~np.isnan(x)
     if known.all():
@@ -26,7 +26,7 @@ def interpolated(at: np.ndarray, t: np.ndarray, x: np.ndarray, longest: float) -
 
 
 def _between(at, t, x, longest, out):
-    """Interpolates what has no NaN."""
+    """Interpolate x without NaN into `out`."""
     if not len(t):
         return
     after = np.searchsorted(t, at)                          # t[after - 1] < at <= t[after]
@@ -42,8 +42,9 @@ def _between(at, t, x, longest, out):
 
 
 def unwrapped(x: np.ndarray) -> tuple[np.ndarray, int]:
-    """Return an angle (k,) that is kept within a turn, with whole turns added so that it goes on by less than half of
-    one; and how often it had jumped. Angles that take more than a turn are as they are. NaN are no neighbors."""
+    """Unwrap an angle (k,) that was recorded within one turn; return the angle and the number of jumps.
+
+    Angles with a range of more than a turn are returned unchanged. NaN entries are skipped."""
     known = np.flatnonzero(np.isfinite(x))
     jumps = np.round(np.diff(x[known]) / TURN)
     if not jumps.any() or np.ptp(x[known]) > TURN * (1.0 + 1e-6):
@@ -54,8 +55,7 @@ def unwrapped(x: np.ndarray) -> tuple[np.ndarray, int]:
 
 
 def held(at: np.ndarray, t: np.ndarray, x: np.ndarray) -> np.ndarray:
-    """Return the last row of x (k, n), of times t (k,), that is not after each of other times (m,); NaN before the
-    first."""
+    """Sample x (k, n), given at times t (k,), at the times `at` (m,) by zero-order hold; NaN before the first."""
     last = np.searchsorted(t, at, side="right") - 1
     out = np.full((len(at), x.shape[1]), np.nan)
     out[last >= 0] = x[last[last >= 0]]

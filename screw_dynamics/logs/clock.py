@@ -1,7 +1,7 @@
-"""Time along a log: from stamps and times of logging to one time that increases.
+"""Time along a log: one increasing time from message stamps and log times.
 
-Stamps tell when something was measured, times of logging when it arrived. Stamps are taken where they go on; where the
-clock that they come from jumps, what follows is a new piece, placed by when it arrived."""
+A stamp is the time of a measurement; a log time is the time of arrival. Stamps are used while they are continuous.
+Where the stamps' clock jumps, a new piece begins, and the times of arrival determine its offset."""
 from __future__ import annotations
 
 from dataclasses import dataclass
@@ -11,13 +11,13 @@ import numpy as np
 from .notes import Notes
 
 NS = 10**9
-LATE = 3                # messages in a row that may be overtaken by others on their way
-JUMP = NS               # by how much, in ns, a stamp must be off for a jump of the clock, not a message that was late
+LATE = 3                # largest number of consecutive messages that count as late
+JUMP = NS               # smallest error of a stamp in ns that counts as a clock jump; smaller ones are late messages
 
 
 @dataclass(frozen=True)
 class Clock:
-    """The clock of one topic, from which the times of other topics follow.
+    """The clock of one topic, which gives the times of messages of other topics.
 
     arrival (k,): times of arrival of its messages in ns, increasing. time (k,): their times in ns. piece (k,): index of
     the uninterrupted piece of each message. offset (p,): time minus stamp in each piece."""
@@ -28,7 +28,7 @@ class Clock:
     offset: np.ndarray
 
     def at(self, arrival: np.ndarray) -> np.ndarray:
-        """Return the times in ns at times of arrival, interpolated between the messages before and after."""
+        """Return the times in ns at given times of arrival, interpolated between messages."""
         if len(self.time) == 1:
             return self.time[0] + (arrival - self.arrival[0])
         zero, start = self.arrival[0], self.time[0]
@@ -38,11 +38,10 @@ class Clock:
         return start + np.rint(inside).astype(np.int64) + before + after
 
     def times(self, topic: str, arrival: np.ndarray, stamps: np.ndarray | None, notes: Notes) -> np.ndarray:
-        """Return the times of the messages of another topic in ns: their stamps plus the offset of the piece in which
-        they arrived.
+        """Return the times in ns of another topic's messages: stamps plus the offset of the piece at their arrival.
 
-        Messages without a stamp, topics without stamps (None), and topics whose stamps are from another clock get the
-        time of their arrival."""
+        The time of arrival is used for messages without a stamp, for topics without stamps (None), and for topics whose
+        stamps come from another clock."""
         arrived = self.at(arrival)
         if stamps is None or not len(arrived):
             return arrived
@@ -64,17 +63,17 @@ class Clock:
 
 
 def arrivals(logged: np.ndarray) -> np.ndarray:
-    """Return the times of arrival (k,) in ns: the times of logging in the order of the log, without steps back."""
+    """Return the times of arrival (k,) in ns: the log times in the order of the log, without backward steps."""
     steps = np.diff(logged, prepend=logged[:1])
     return logged[:1] + np.cumsum(np.maximum(steps, 0)) if len(logged) else logged
 
 
 def clock(topic: str, arrival: np.ndarray, stamps: np.ndarray, notes: Notes,
           use_stamps: bool = True) -> tuple[Clock, np.ndarray]:
-    """Return the clock of a topic, and its messages that are kept, in the order of time.
+    """Return the clock of a topic, and the indices of the messages kept, in order of time.
 
-    Stamps that are missing are made from arrivals; late messages are sorted in, and stray ones, whose stamp is off by a
-    jump that the next ones do not share, dropped."""
+    Missing stamps are replaced by times of arrival. Late messages are sorted in. Stray messages are dropped: their
+    stamps jump, and those of the next messages do not."""
     if not use_stamps:
         notes.add("logged", f"{topic}: times are those of logging, as asked for", len(arrival))
         stamps = arrival
@@ -100,7 +99,7 @@ def clock(topic: str, arrival: np.ndarray, stamps: np.ndarray, notes: Notes,
 
 
 def _pieces(topic, arrival, stamps, notes):
-    """(k,) which messages are stray; indices at which the clock jumped, which begin a piece."""
+    """Return a mask (k,) of the stray messages, and the indices of the messages at which the clock jumps."""
     stray, starts, at = np.zeros(len(stamps), dtype=bool), [], 0
     ratio = _ratio(arrival, stamps)
     while at < len(stamps):
@@ -118,7 +117,7 @@ def _pieces(topic, arrival, stamps, notes):
 
 
 def _next_jump(arrival, stamps, stray, ratio):
-    """Return the first message after a jump of the clock, None without one; marks those before it that are stray."""
+    """Return the index of the first message after a clock jump, or None; mark the stray messages before it."""
     highest = np.maximum.accumulate(stamps)
     behind = stamps < highest
     edges = np.flatnonzero(np.diff(behind.astype(np.int8), prepend=0, append=0))
@@ -142,15 +141,16 @@ def _next_jump(arrival, stamps, stray, ratio):
 
 
 def _ratio(arrival, stamps):
-    """Return the rate of the stamps' clock by that of the log, at least 1: simulated time may be faster."""
+    """Return the rate of the stamps' clock relative to the log's, at least 1: simulated time may run faster."""
     steps, passed = np.diff(stamps), np.diff(arrival)
     usual = np.median(passed) if len(passed) else 0.0
     return max(1.0, float(np.median(steps)) / float(usual)) if usual > 0.0 else 1.0
 
 
 def _offsets(arrival, stamps, piece):
-    """Return the offsets to add to the stamps of each piece, in ns: a piece begins as long after the one before as it
-    arrived."""
+    """Return the offset in ns that is added to the stamps of each piece.
+
+    The time between two pieces is the time between their arrivals."""
     offset = np.zeros(int(piece[-1]) + 1 if len(piece) else 1, dtype=np.int64)
     steps = np.diff(stamps)
     usual = int(np.median(steps[steps > 0])) if (steps > 0).any() else 1

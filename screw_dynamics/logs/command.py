@@ -2,10 +2,10 @@
 
   screw_dynamics_logs residuals LOGS ... --robot robot.urdf --out results
 
-LOGS: files of MCAP, rosbag2, CSV, Parquet or NumPy, folders and globs of them, and addresses that fsspec knows. The
-output folder has summary.parquet and summary.csv, a row an episode; report.html, with pictures; provenance.json; and in
-episodes/ what came out of each. An episode that fails is named, and the rest goes on; run again, the command does what
-is not done yet. It exits with 1 if an episode failed, with 2 if an argument is wrong."""
+LOGS: MCAP, rosbag2, CSV, Parquet or NumPy files, folders and globs of them, and fsspec URLs. The output folder gets
+summary.parquet and summary.csv, with one row per episode; report.html, with figures; provenance.json; and the results
+of each episode in episodes/. An episode that fails is reported, and the others are processed. A second run processes
+only the episodes that are not done. The exit code is 1 if an episode failed, and 2 if an argument is invalid."""
 import argparse
 import json
 import sys
@@ -28,7 +28,7 @@ SUBCOMMANDS = {
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command; the exit code."""
+    """Run the command and return the exit code."""
     parser = _parser()
     given = parser.parse_args(arguments)
     try:
@@ -103,7 +103,7 @@ def _topic(text):
 
 
 def _each(given, found: Sequence[Episode], options: dict[str, Any], engine: dict[str, Any], said: dict[str, Any]):
-    """Rows of what is done to each episode by itself; they are written, and the report."""
+    """Process each episode by itself, write the results and the report, and return the rows."""
     from . import reports, work
     from .each_item import each
     folder = given.out / "episodes"
@@ -125,7 +125,7 @@ def _each(given, found: Sequence[Episode], options: dict[str, Any], engine: dict
 
 
 def _identify(given, found: Sequence[Episode], options: dict[str, Any], engine: dict[str, Any], said: dict[str, Any]):
-    """Rows of the episodes, from which one model is made; it is written, and the report."""
+    """Identify one model from all episodes, write it and the report, and return the rows."""
     from . import reports
     from .identification import identify
     robot = _robot(given) or _described(found, options)
@@ -143,8 +143,8 @@ def _identify(given, found: Sequence[Episode], options: dict[str, Any], engine: 
     try:
         result.robot.to_urdf(given.out / "identified.urdf")
         unwritten = ""
-    except ValueError as error:                 # what a URDF has no word for
-        (given.out / "identified.urdf").unlink(missing_ok=True)             # that of an earlier call
+    except ValueError as error:                 # a model that URDF cannot express
+        (given.out / "identified.urdf").unlink(missing_ok=True)             # written by an earlier call
         unwritten = f"\nidentified.urdf is not written: {error}\n"
     write_whole(given.out / "report.txt", f"{result}\n{unwritten}")
     reports.identify_page(page, result, done)
@@ -153,7 +153,7 @@ def _identify(given, found: Sequence[Episode], options: dict[str, Any], engine: 
 
 
 def _written(given, rows, said, robot):
-    """Return the summary and what it comes from; the beginning of the page."""
+    """Write the summary and the provenance; return the report's first part and the rows of the successful episodes."""
     from .provenance import provenance
     from .reports import begun
     from .summary import write_summary
@@ -164,7 +164,7 @@ def _written(given, rows, said, robot):
 
 
 def _robot(given):
-    """Return the robot that was named; None for that of each log."""
+    """Return the robot of --robot, or None: the description in each log is used."""
     if given.robot is None:
         if given.base_link or given.tip_link or given.floating_base:
             raise ValueError("--base-link, --tip-link and --floating-base go with --robot")
@@ -173,7 +173,7 @@ def _robot(given):
 
 
 def _described(found, options):
-    """Return the robot that the first log describes which can be read."""
+    """Return the robot described in the first readable log."""
     from .reading import read
     from .work import described_robot
     error: Exception | None = None

@@ -17,20 +17,20 @@ def convert(address: str | os.PathLike, out: str | os.PathLike, **options: Any) 
     address : str or path
         Address of the episode.
     out : str or path
-        Address that ends in .parquet, or a folder, where the file gets the episode's name.
+        Address that ends in .parquet, or a folder: the file is named after the episode.
     **options
         Options of ``read``.
 
     Returns
     -------
     str
-        Address of the file, which ``read`` takes.
+        Address of the file, an input of ``read``.
 
     Raises
     ------
     ValueError
-        If there are several episodes, which ``screw_dynamics_logs convert`` takes, if the file would replace what is
-        read, or for what ``read`` refuses.
+        If there are several episodes (use ``screw_dynamics_logs convert``), if the file would replace its source, or
+        if ``read`` raises it.
     """
     episodes = find(address)
     if len(episodes) > 1:
@@ -45,7 +45,7 @@ def convert(address: str | os.PathLike, out: str | os.PathLike, **options: Any) 
 
 
 def episode_name(address: str) -> str:
-    """Return the last part of an address, without what it ends in."""
+    """Return the last part of an address, without its suffix."""
     name = address.rstrip("/").rpartition("/")[2]
     return next((name.removesuffix(suffix) for suffix in sorted(SUFFIXES, key=len, reverse=True)
                  if name.endswith(suffix)), name)

@@ -1,5 +1,5 @@
-"""Decoders of messages, by the packages mcap-ros2-support-fast (definitions in ROS's own language) and rosbags (IDL,
-and definitions of the usual types where a file has none)."""
+"""Decoders of messages, from the packages mcap-ros2-support-fast (message definitions in ROS's .msg format) and rosbags
+(IDL definitions, and standard ROS 2 types where a file has no definition)."""
 from __future__ import annotations
 
 import struct
@@ -11,16 +11,16 @@ from typing import Any
 from .messages import Channel
 
 LITTLE, BIG = struct.Struct("<I").unpack_from, struct.Struct(">I").unpack_from
-LEAST = 4       # bytes of an entry of a list, at least: the length of a text
-# Of the types that are read, those with lists of texts or records: how many a message says it has.
+LEAST = 4       # smallest size in bytes of a list entry: the length field of a string
+# For each type with lists of strings or records: a function that returns the entry count a message claims.
 COUNTS: dict[str, Callable[[bytes, Callable], int]] = {
     "sensor_msgs/msg/JointState": lambda data, number: _names(data, number),
     "std_msgs/msg/Float64MultiArray": lambda data, number: number(data, 4)[0]}
 
 
 def decoder(channel: Channel) -> Callable[[bytes], Any]:
-    """Return a function from bytes to an object with the fields of the channel's type. Raises ValueError if there is
-    none."""
+    """Return a function that decodes bytes to an object with the fields of the channel's type. Raises ValueError if
+    there is none."""
     if channel.encoding != "cdr":
         raise ValueError(f"topic {channel.topic}: messages are encoded as {channel.encoding or 'nothing'}, not as cdr")
     return _decoder(channel.type, channel.definition, channel.schema)
@@ -28,7 +28,7 @@ def decoder(channel: Channel) -> Callable[[bytes], Any]:
 
 @lru_cache(maxsize=64)
 def _decoder(kind, definition, schema):
-    """One for each definition: it is compiled when it is made."""
+    """Return the decoder of a definition; cached, because each decoder is compiled."""
     if schema == "ros2idl":
         return _by_rosbags(kind, definition)
     decode = _by_text(kind, definition or usual_definition(kind))
@@ -36,8 +36,9 @@ def _decoder(kind, definition, schema):
 
 
 def _plausible(decode: Callable[[bytes], Any], counted: Callable[[bytes, Callable], int]) -> Callable[[bytes], Any]:
-    """Return a decoder that refuses damaged messages whose lists of texts or records cannot be in them: it would make
-    room for all the entries that a message says it has, gigabytes, before it looks for them."""
+    """Return a decoder that raises ValueError for damaged messages whose claimed list length exceeds their size.
+
+    Otherwise the decoder would allocate memory for all claimed entries, gigabytes, before reading them."""
     def checked(data):
         count = counted(data, BIG if data[1] == 0 else LITTLE)
         if LEAST * count > len(data):
@@ -47,7 +48,7 @@ def _plausible(decode: Callable[[bytes], Any], counted: Callable[[bytes, Callabl
 
 
 def _names(data, number):
-    """Return the number of names that a JointState claims to have: after stamp and frame."""
+    """Return the number of names that a JointState claims; the field follows stamp and frame."""
     at = 16 + number(data, 12)[0]
     return number(data, at + -at % 4)[0]
 
@@ -76,7 +77,7 @@ def _by_rosbags(kind, definition):
 
 
 def usual_definition(kind: str) -> str:
-    """Return the text that ROS 2 has for a type of its own. Raises ValueError for others."""
+    """Return the definition of a standard ROS 2 type. Raises ValueError for other types."""
     store = typestore()
     if kind not in store.fielddefs:
         raise ValueError(f"the file has no definition of {kind}, and it is not a ROS 2 type")
@@ -85,6 +86,6 @@ def usual_definition(kind: str) -> str:
 
 @lru_cache(maxsize=1)
 def typestore() -> Any:
-    """Return the types of ROS 2 as rosbags has them; those read here are the same since its first release."""
+    """Return rosbags' store of the ROS 2 types; the types read here are unchanged since the first ROS 2 release."""
     from rosbags.typesys import Stores, get_typestore
     return get_typestore(Stores.ROS2_JAZZY)

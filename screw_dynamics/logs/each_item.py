@@ -1,7 +1,7 @@
-"""A function of each of many items, on the processes of this machine or of a cluster: Dask carries it out.
+"""Parallel map of a function over many items, with Dask on local processes or a cluster.
 
-What is done is in files, and is not done again: whatever was killed, the next call goes on where the last one was. An
-item that fails, hangs or kills its worker becomes a row that says so. Requires the extra [logs]."""
+Results are stored in files, and stored results are not computed again: a call after a crash continues the previous
+one. An item that fails, times out or crashes its worker gives a row with the error. Requires the extra [logs]."""
 import fcntl
 import inspect
 import logging
@@ -18,37 +18,37 @@ from screw_dynamics import checks
 
 from .one_item import UNFINISHED, FolderFull, beginnings, compute, described, progress_file, started, store, stored
 
-AHEAD = 20              # tasks that the scheduler knows of, for each worker, and at least LEAST: not all at once
+AHEAD = 20              # tasks per worker submitted to the scheduler ahead of time; LEAST in all, at least
 LEAST = 200
-CONNECTIONS = 4         # to a scheduler that was restarted
-PATIENCE = "60s"        # for a scheduler to answer
-# Of a cluster of this machine: a worker has one task at a time, so that with it none but the guilty one is suspected.
-# One that needs much memory does not wait for ever that it needs less: it goes on, or its nanny ends it.
+CONNECTIONS = 4         # attempts to connect to a restarted scheduler
+PATIENCE = "60s"        # timeout of the connection to a scheduler
+# Settings of a local cluster. One task per worker at a time: only the task that crashes a worker is suspected.
+# A worker short of memory is not paused, which could last forever: it continues, or its nanny ends it.
 LOCAL = {"distributed.scheduler.worker-saturation": 1.0, "distributed.worker.memory.pause": False}
 
 
 def each(function: Callable, items: Sequence[Any], out: str | os.PathLike, options: Mapping[str, Any] | None = None,
          scheduler: Any = None, workers: int | None = None, timeout: float | None = None,
          progress: bool = True) -> list[dict[str, Any]]:
-    """Compute a function of each of many items, on the processes of this machine or of a cluster.
+    """Compute a function of each of many items, on local processes or a cluster.
 
     Parameters
     ----------
     function : callable
-        Function ``function(item, **options)`` that returns a row, a dict of numbers, texts and lists, or a row and a
+        Function ``function(item, **options)`` that returns a row, a dict of numbers, strings and lists; or a row and a
         table, a pyarrow.Table or {column: array (k,)}.
     items : sequence
         Items, all different.
     out : str or path
-        Folder for the results, which all workers must see.
+        Folder for the results; all workers must have access to it.
     options : dict of str to object, optional
         Keyword arguments of the function.
     scheduler : str or distributed.Client, optional
-        Address of a Dask scheduler, or a client of it. By default processes of this machine.
+        Address of a Dask scheduler, or a client of it. By default local processes are started.
     workers : int, optional
-        Number of processes of this machine, without a scheduler. By default one per core.
+        Number of local processes, if no scheduler is given. By default one per core.
     timeout : float, optional
-        Longest time for an item in s. Then its worker is ended, and started anew by its nanny. Workers must have one
+        Longest time per item in s. After it the worker is ended and its nanny restarts it. Workers must have one
         thread each (``dask worker --nthreads 1``).
     progress : bool, optional
         Show a progress bar.
@@ -56,25 +56,25 @@ def each(function: Callable, items: Sequence[Any], out: str | os.PathLike, optio
     Returns
     -------
     list of dict
-        Rows in the order of the items. They also have: item, in words; key, the hash; run, the call that made it;
-        error, None if all went well; trace, where it failed; seconds; table, the file's name, and its bytes.
+        Rows in the order of the items. Added columns: item, its description; key, its hash; run, the id of the call
+        that computed it; error, None on success; trace, the traceback; seconds; table, the table's file name; bytes,
+        the table's size.
 
     Raises
     ------
     ValueError
-        If an item is given twice, or workers are given besides a scheduler, which has its own.
+        If an item is given twice, or if both `scheduler` and `workers` are given.
     OSError
-        If the folder is full or another call uses it.
+        If the folder is full or in use by another call.
     ConnectionError
-        If the scheduler is lost.
+        If the connection to the scheduler is lost.
 
     Notes
     -----
-    Workers write each result to files of its own, ``NAME.json`` and ``NAME.parquet``. NAME ends in a hash of the item,
-    the function with the file that it is in, the options and the version of this package. What is there is not done
-    again, unless it failed. After an OSError or a ConnectionError all that is done stays, and the next call goes on.
-
-    An item whose workers died more often than Dask's setting distributed.scheduler.allowed-failures allows is a row
+    Workers write each result to its own files, ``NAME.json`` and ``NAME.parquet``. NAME ends in a hash of the item,
+    the function and its source file, the options and the version of this package. Stored results are not computed
+    again, except failed ones. After an OSError or a ConnectionError all results are kept, and the next call continues.
+    An item whose workers died more often than Dask's setting distributed.scheduler.allowed-failures allows gives a row
     with that error.
     """
     from distributed import CancelledError
@@ -87,7 +87,7 @@ def each(function: Callable, items: Sequence[Any], out: str | os.PathLike, optio
     names = _names(function, items, options)
     (out / UNFINISHED).mkdir(parents=True, exist_ok=True)
     with _alone(out):
-        for left in (out / UNFINISHED).iterdir():           # by calls that were killed, or found the folder full
+        for left in (out / UNFINISHED).iterdir():           # by killed calls, or calls that found the folder full
             left.unlink(missing_ok=True)
         rows = [stored(out, name) if (out / f"{name}.json").exists() else None for name in names]
         todo = [k for k, row in enumerate(rows) if row is None or row["error"] is not None]
@@ -95,7 +95,7 @@ def each(function: Callable, items: Sequence[Any], out: str | os.PathLike, optio
             run = _Run(function, items, names, options, out, timeout, bar)
             for _ in range(CONNECTIONS):
                 if todo := [k for k in todo if k not in run.rows]:
-                    # Lost in the midst of a call, or while it is being asked for.
+                    # The connection is lost during the call or while connecting.
                     with suppress(CommClosedError, CancelledError), _client(scheduler, workers, timeout) as client:
                         run.go_on(client, todo)
         if todo := [k for k in todo if k not in run.rows]:
@@ -105,14 +105,14 @@ def each(function: Callable, items: Sequence[Any], out: str | os.PathLike, optio
 
 
 def check_where(scheduler: Any, workers: int | None) -> None:
-    """Raise ValueError for a number of workers of a scheduler, which has its own."""
+    """Raise ValueError if both a scheduler and a number of workers are given: a scheduler has its own workers."""
     if scheduler is not None and workers is not None:
         raise ValueError(f"workers {workers} are processes of this machine, and the scheduler {scheduler} has its own: "
                          "one of the two must be None")
 
 
 class _Run:
-    """One call of `each`: tasks of a client, and the rows that came back, by the items' numbers."""
+    """One call of `each`: the tasks of a client, and the rows returned, by item index."""
 
     def __init__(self, function: Callable, items: Sequence[Any], names: Sequence[str], options: Mapping[str, Any],
                  out: Path, timeout: float | None, bar: Any):
@@ -122,7 +122,7 @@ class _Run:
         self.failed = 0
 
     def go_on(self, client: Any, todo: Sequence[int]) -> None:
-        """Compute what is to do, until all is done, or the scheduler lost."""
+        """Compute the items with the indices `todo`, until all are done or the scheduler is lost."""
         import cloudpickle
         from distributed import as_completed
         shared = client.submit(_loaded, cloudpickle.dumps(self.shared), key=f"shared-{self.id}", priority=1)
@@ -133,7 +133,7 @@ class _Run:
             for future, row in zip(done, client.gather(done), strict=True):
                 self._take(future.key[1], row)
             if any(future.status not in ("finished", "error") for future in batch):
-                return                          # cancelled, as a client does that has lost its scheduler
+                return                          # cancelled: the client has lost its scheduler
             failed = [future for future in batch if future.status == "error"]
             innocent = [future.key[1] for future in failed if not self._failed(future)]
             free += len(batch) - len(innocent)
@@ -142,15 +142,16 @@ class _Run:
                 free = 0
 
     def _submitted(self, client, shared, numbers):
-        """Futures of items; keys of one group, by which Dask takes its time to choose their workers."""
+        """Submit items and return their futures. The keys form one group, from which Dask estimates task durations."""
         numbers = list(numbers)
         keys = [(f"item-{self.id}", k, next(self.count)) for k in numbers]
         return client.map(compute, [self.items[k] for k in numbers], [self.names[k] for k in numbers], key=keys,
                           shared=shared, folder=self.out, timeout=self.timeout, run=self.id) if numbers else []
 
     def _failed(self, future):
-        """Take the row of an item whose task failed, in what the task itself does not catch: a folder that is full, or
-        workers that died. False if it only waited on workers that died with others."""
+        """Store the error row of an item whose task failed. Raises OSError if the folder is full.
+
+        Returns False if the item only waited on workers that other items crashed."""
         from distributed.scheduler import KilledWorker
         error, k = future.exception(), future.key[1]
         if isinstance(error, FolderFull):
@@ -175,20 +176,20 @@ class _Run:
 
 
 def _loaded(pickled):
-    """Function and options, which a worker unpickles once; another one that needs them gets them from it, or does."""
+    """Return the unpickled function and options: once per worker, which caches or fetches the result."""
     import pickle
     return pickle.loads(pickled)
 
 
 def _names(function: Callable, items: Sequence[Any], options: Mapping[str, Any]) -> list[str]:
-    """Return the names of the items' results, each with its hash. Raises ValueError for items that are the same."""
+    """Return the names of the items' results, with their hashes. Raises ValueError if two items are the same."""
     from dask.base import tokenize
 
     from screw_dynamics import __version__
     try:
         with open(inspect.getfile(function), "rb") as file:
             code = function.__module__, function.__qualname__, file.read()
-    except (TypeError, OSError, AttributeError):            # such as a function of a console, or a partial one
+    except (TypeError, OSError, AttributeError):            # a function from a console, or a partial one
         code = function
     common, names = tokenize(code, options, __version__, ensure_deterministic=True), {}
     for k, item in enumerate(items):
@@ -201,7 +202,7 @@ def _names(function: Callable, items: Sequence[Any], options: Mapping[str, Any])
 
 @contextmanager
 def _alone(out: Path) -> Iterator[None]:
-    """Holds the folder. Raises OSError if another process does."""
+    """Lock the folder. Raises OSError if another process has locked it."""
     with (out / ".lock").open("w") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -212,21 +213,21 @@ def _alone(out: Path) -> Iterator[None]:
 
 @contextmanager
 def local_client(workers: int | None) -> Iterator[Any]:
-    """A client of processes of this machine, by default one a core, with one thread each."""
+    """Yield a client of local processes with one thread each, by default one per core."""
     import dask
     from distributed import Client, LocalCluster
     workers = workers or os.cpu_count()
     with dask.config.set(LOCAL), LocalCluster(
             n_workers=workers, threads_per_worker=1, processes=True, dashboard_address=":0",
             silence_logs=logging.CRITICAL) as cluster, Client(cluster) as client:
-        # A nanny whose worker dies soon after its start may end with it: without another one all would wait for ever.
+        # A nanny may end if its worker dies soon after its start: without a replacement all would wait forever.
         cluster.adapt(minimum=workers, maximum=workers)
         yield client
 
 
 @contextmanager
 def _client(scheduler: Any, workers: int | None, timeout: float | None) -> Iterator[Any]:
-    """A client of a scheduler, or of a cluster of this machine for as long as this lasts."""
+    """Yield a client of a scheduler, or of a local cluster that is closed afterward."""
     from distributed import Client
     if scheduler is None:
         with local_client(workers) as client:

@@ -1,10 +1,10 @@
-"""Efforts measured in an episode beside those of a model: what is left is external, friction, or a wrong model."""
+"""Measured efforts of an episode minus those of a model: external forces, friction, or model errors."""
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import scipy  # its parts are imported when they are first used
+import scipy  # submodules are imported at first use
 
 from screw_dynamics import checks
 from screw_dynamics.algorithms.friction import smooth_sign
@@ -23,7 +23,7 @@ from .recording import Recording
 
 @dataclass(frozen=True, eq=False)
 class Residuals:
-    """Episode of a robot with n velocities at N instants, two in each window of smoothing.
+    """Residuals of an episode of a robot with n velocities at N instants, two per smoothing window.
 
     Parameters
     ----------
@@ -36,33 +36,33 @@ class Residuals:
     qd, qdd : ndarray (N, n)
         Velocities and accelerations, smoothed.
     measured : ndarray (N, n)
-        Measured efforts with those of known forces, in N m or N, smoothed as the model's are.
+        Measured efforts plus those of known forces, in N m or N, smoothed as the model's efforts are.
     model : ndarray (N, n)
         Efforts of the model, with the friction of the robot, in N m or N.
     damping, friction : ndarray (n,)
-        Damping and Coulomb friction with which the measured efforts less those of the rigid bodies fit best, >= 0. NaN
-        of joints that rested or were not measured.
+        Damping and Coulomb friction >= 0 that best fit the measured efforts minus those of the rigid bodies. NaN for
+        joints that rested or were not measured.
     unexplained : ndarray (n,)
-        Root mean square of the efforts that are left with these.
+        Root mean square of the residual of this fit.
     energy : ndarray (N,)
         Kinetic and potential energy in J.
     work : ndarray (N,)
-        Work of measured and known efforts since a piece began, in J.
+        Work of measured and known efforts since the beginning of the piece, in J.
     lost : ndarray (N,)
-        Energy lost to the friction of the robot since a piece began, in J.
+        Energy lost to the friction of the robot since the beginning of the piece, in J.
     piece : ndarray (N,)
-        Number of the piece.
+        Index of the piece.
     start : int
         Time in ns since the epoch.
     source : str
         Address of the recording.
     notes : Notes
-        Notes of the recording, and on its motion.
+        Notes on the recording and its motion.
 
     Notes
     -----
-    The property ``external`` (N, n) is ``measured`` less ``model``, the efforts that nothing known explains. For a
-    contact they are J^T times its wrench.
+    The property ``external`` (N, n) is ``measured`` minus ``model``, the unexplained efforts. For a contact they are
+    J^T times its wrench.
     """
 
     names: tuple[str, ...]
@@ -85,23 +85,23 @@ class Residuals:
 
     @property
     def external(self) -> np.ndarray:
-        """The efforts (N, n) that nothing known explains."""
+        """The unexplained efforts (N, n): `measured` minus `model`."""
         return self.measured - self.model
 
     @property
     def missing(self) -> np.ndarray:
-        """The energy (N,) in J that came from elsewhere since a piece began: of contacts, payloads, wrong models."""
+        """The unexplained energy (N,) in J since the beginning of the piece: of contacts, payloads or model errors."""
         first = np.searchsorted(self.piece, self.piece)
         return self.energy - self.energy[first] - self.work + self.lost
 
     @property
     def rms(self) -> np.ndarray:
-        """The root mean square (n,) of the external efforts; NaN of joints without a measured effort."""
+        """The root mean square (n,) of the external efforts; NaN for joints without a measured effort."""
         return _rms(self.external)
 
     @property
     def row(self) -> dict[str, Any]:
-        """One row of numbers for the episode; those of joints are in columns with the joint's name."""
+        """One row of numbers for the episode; per-joint values are in columns <quantity>.<joint>."""
         ends = np.append(np.flatnonzero(np.diff(self.piece)), len(self.piece) - 1)
         row: dict[str, Any] = {"start": self.start, "duration": float(self.t[-1] - self.t[0]), "instants": len(self.t),
                                "pieces": len(ends), "energy_missing": float(np.abs(self.missing[ends]).sum()),
@@ -114,7 +114,7 @@ class Residuals:
 
     @property
     def table(self) -> dict[str, np.ndarray]:
-        """Columns (N,) of all that has a value an instant: t, piece, q.0, qd.<velocity>, ..., energy, work, lost."""
+        """Columns (N,) of the values at each instant: t, piece, q.0, qd.<velocity>, ..., energy, work, lost."""
         arrays = {"qd": self.qd, "qdd": self.qdd, "measured": self.measured, "model": self.model,
                   "external": self.external}
         return ({"t": self.t, "piece": self.piece} | {f"q.{k}": x for k, x in enumerate(self.q.T)}
@@ -133,9 +133,9 @@ def residuals(recording: Recording, robot: Robot, forces: Sequence[Element] = ()
     robot : Robot
         Robot with the model.
     forces : sequence of Element, optional
-        Elements of screw_dynamics.forces that are known to act, at the recording's times.
+        Known external forces: elements of screw_dynamics.forces, at the recording's times.
     window : float, optional
-        Time in s over which positions and efforts are smoothed.
+        Smoothing window of positions and efforts in s.
 
     Returns
     -------
@@ -145,12 +145,12 @@ def residuals(recording: Recording, robot: Robot, forces: Sequence[Element] = ()
     Raises
     ------
     ValueError
-        If something needed was not recorded, which is named.
+        If a required signal was not recorded; the message names it.
 
     Notes
     -----
-    Positions are smoothed over the window and differentiated as ``identify`` does. Efforts are smoothed alike, in each
-    piece without gaps.
+    Positions are smoothed over the window and differentiated as in ``identify``. Efforts are smoothed in the same way,
+    in each piece without gaps.
     """
     at = motion(recording, robot)
     parts = motion_pieces(robot, at.t, at.q, at.tau, checks.positive("window", window), DEGREE, forces, at.breaks)
@@ -177,8 +177,9 @@ def residuals(recording: Recording, robot: Robot, forces: Sequence[Element] = ()
 
 
 def _integral(piece, effort):
-    """Return the integral of a power at the instants kept, from the first of them on: by the trapezoidal rule at all
-    samples; joints whose efforts are missing throughout give none."""
+    """Return the integral of the power of `effort` up to each kept instant: trapezoidal rule over all samples.
+
+    It starts at the first kept instant. Joints without any measured effort contribute nothing."""
     measured = np.isfinite(effort).any(axis=0)
     power = np.sum((effort * piece.qd)[:, measured], axis=1)
     steps = 0.5 * (power[1:] + power[:-1]) * np.diff(piece.t)
@@ -187,8 +188,9 @@ def _integral(piece, effort):
 
 
 def _friction(rest: np.ndarray, qd: np.ndarray, moving: np.ndarray) -> dict[str, np.ndarray]:
-    """Damping and Coulomb friction (n,), both >= 0, that explain efforts (N, n) best where joints move throughout the
-    window, and what they leave."""
+    """Fit damping and Coulomb friction (n,), both >= 0, to efforts (N, n); also return the root mean square residual.
+
+    Only instants at which a joint moves throughout the window are used."""
     n = qd.shape[1]
     found = {name: np.full(n, np.nan) for name in ("damping", "friction", "unexplained")}
     for j in range(n):
@@ -201,11 +203,11 @@ def _friction(rest: np.ndarray, qd: np.ndarray, moving: np.ndarray) -> dict[str,
 
 
 def _rms(x):
-    """Return the root mean square of columns, of what is a number; NaN of none."""
+    """Return the root mean square of the finite entries of each column; NaN without any."""
     count = np.isfinite(x).sum(axis=0)
     return np.sqrt(np.where(count, np.nansum(x**2, axis=0), np.nan) / np.maximum(count, 1))
 
 
 def _largest(x):
-    """Return the largest magnitude in each column; NaN of none."""
+    """Return the largest magnitude in each column; NaN if it has no finite entry."""
     return np.where(np.isfinite(x).any(axis=0), np.nanmax(np.abs(x), axis=0, initial=0.0), np.nan)

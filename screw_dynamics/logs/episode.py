@@ -1,11 +1,11 @@
-"""An episode as an item of `each`: where it is, and a mark that changes with what is there."""
+"""An episode as an item of `each`: its address, and a mark that changes with its files."""
 import os
 from collections.abc import Sequence
 from typing import NamedTuple
 
 
 class Episode(NamedTuple):
-    """An address, and what changes when its files do: names, sizes and times or hashes of what they contain."""
+    """An address, and a mark of its files: names, sizes, and modification times or hashes."""
 
     address: str
     mark: tuple[str, ...]
@@ -15,8 +15,9 @@ class Episode(NamedTuple):
 
 
 def episodes(addresses: Sequence[str | os.PathLike]) -> list[Episode]:
-    """Return the episodes at addresses of files and folders of rosbag2; what cannot be looked at has no mark, and is
-    what a worker will complain of."""
+    """Return the episodes at addresses of files and rosbag2 folders.
+
+    An address that cannot be accessed gets an empty mark; the worker that reads it reports the error."""
     return [Episode(os.fspath(address), _mark(os.fspath(address))) for address in addresses]
 
 

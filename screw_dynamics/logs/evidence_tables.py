@@ -1,4 +1,4 @@
-"""Evidence as a table of one row, bit by bit as it was: for files, and on the way between processes."""
+"""Evidence as a table of one row, lossless, for files and for transfer between processes."""
 from typing import Any
 
 import numpy as np
@@ -7,7 +7,7 @@ from screw_dynamics.analysis.identification.evidence import Evidence
 
 
 def packed(found: Evidence) -> Any:
-    """Return a pyarrow.Table; of the matrices the triangles."""
+    """Return a pyarrow.Table of the evidence, with the upper triangles of its matrices."""
     import pyarrow
     rows, columns = np.triu_indices(found.R.shape[1])
     own = np.triu_indices(found.noise.shape[1])
@@ -18,7 +18,7 @@ def packed(found: Evidence) -> Any:
 
 
 def unpacked(source: Any) -> Evidence:
-    """Return the evidence in a table, or in its Parquet file."""
+    """Return the evidence in a table or a Parquet file."""
     from pyarrow import Table, parquet
     table = source if isinstance(source, Table) else parquet.read_table(source)
     columns = {name: table[name][0] for name in table.column_names}
@@ -31,7 +31,7 @@ def unpacked(source: Any) -> Evidence:
 
 
 def _upper(numbers: np.ndarray, n: int) -> np.ndarray:
-    """Return the triangles (n, w, w) of their numbers, row by row."""
+    """Return upper triangular matrices (n, w, w) from their entries, row by row."""
     width = round((np.sqrt(8.0 * len(numbers) / n + 1.0) - 1.0) / 2.0)
     found = np.zeros((n, width, width))
     found[(slice(None), *np.triu_indices(width))] = numbers.reshape(n, -1)

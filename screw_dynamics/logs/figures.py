@@ -1,4 +1,4 @@
-"""Pictures of many episodes. matplotlib, an extra, is imported when one is drawn."""
+"""Figures of many episodes. matplotlib, an extra, is imported when a figure is drawn."""
 from collections.abc import Mapping, Sequence
 from math import ceil
 from typing import Any
@@ -9,7 +9,7 @@ from screw_dynamics.simulation.plot import BLUE, GREEN, OTHERS, STYLE, VERMILION
 
 DAY = 86_400e9          # ns
 COLUMNS = 3
-SHOWN = 12              # base parameters in a picture of drift
+SHOWN = 12              # largest number of base parameters in a drift figure
 
 
 def _pyplot():
@@ -22,8 +22,9 @@ def _pyplot():
 
 def over_time(rows: Sequence[Mapping[str, Any]], panels: Mapping[str, str], joints: Sequence[str], path: Any = None
               ) -> Any:
-    """Plot one panel for each column, {column: title}; with `joints` also columns <column>.<joint>. Each episode is a
-    point."""
+    """Plot one panel per column, {column: title}, with one point per episode.
+
+    If the rows have columns <column>.<joint> of the given `joints`, these are plotted instead of the column."""
     pyplot = _pyplot()
     t, label = _times([row["start"] for row in rows])
     with pyplot.rc_context(STYLE):
@@ -40,7 +41,7 @@ def over_time(rows: Sequence[Mapping[str, Any]], panels: Mapping[str, str], join
             ax.set_title(title, loc="left", fontsize=8.5)
             ax.set_xlabel(label, fontsize=8.5)
             if all(not np.nan_to_num(line.get_ydata()).any() for line in ax.lines):
-                ax.set_ylim(-0.05, 1.0)         # nothing but zeros: the scale would be that of rounding
+                ax.set_ylim(-0.05, 1.0)         # all zero: autoscaling would show rounding errors
         known = {label: line for ax in axes.flat for line, label in zip(*ax.get_legend_handles_labels(), strict=True)}
         if known:
             figure.legend(known.values(), known, ncols=6, loc="outside lower center", frameon=False, markerscale=2)
@@ -48,7 +49,7 @@ def over_time(rows: Sequence[Mapping[str, Any]], panels: Mapping[str, str], join
 
 
 def _times(starts):
-    """Times of episodes since the first, in days or hours, or their number where they have no time."""
+    """Return the times of episodes since the first, in days or hours, and a label; indices without times."""
     t = np.array([x or 0 for x in starts], dtype=float)
     if len(set(starts)) < 2:
         return np.arange(len(t)), "episode"
@@ -57,7 +58,7 @@ def _times(starts):
 
 
 def efforts(table: Mapping[str, np.ndarray], joints: Sequence[str], path: Any = None) -> Any:
-    """Measured efforts and those of the model, in one episode."""
+    """Plot measured efforts and those of the model, for one episode."""
     pyplot = _pyplot()
     rows = ceil(len(joints) / 2)
     with pyplot.rc_context(STYLE):
@@ -79,7 +80,9 @@ def efforts(table: Mapping[str, np.ndarray], joints: Sequence[str], path: Any = 
 
 
 def drift_figure(found: Any, path: Any = None) -> Any:
-    """Base parameters of a LogsIdentification over time, with deviations: those that changed most, by these."""
+    """Plot base parameters of a LogsIdentification over time with standard deviations.
+
+    Shows the parameters that changed most, relative to their deviations."""
     pyplot = _pyplot()
     base, rows = found.found.base, found.drift
     t, label = _times([row["start"] for row in rows])

@@ -1,4 +1,4 @@
-"""A recording from logs of messages."""
+"""Recordings from logs of messages."""
 from __future__ import annotations
 
 from collections import Counter
@@ -21,8 +21,8 @@ from .roles import NUMBERS, STATE, TYPES, Topics, roles
 from .samples import JointStates, Samples, Texts
 
 ODD = "time of logging"
-LAST = 2**62      # ns since the epoch, the year 2116: what is later is no time
-GATHERED = {        # the samples of each role's types
+LAST = 2**62      # ns since the epoch, the year 2116: later times are invalid
+GATHERED = {        # sample collector of each message type
     STATE: JointStates, NUMBERS: samples.multi_array, TYPES["odometry"][0]: samples.odometry,
     TYPES["wrenches"][0]: samples.wrench, TYPES["imu"][0]: samples.imu, TYPES["description"][0]: Texts}
 
@@ -30,13 +30,13 @@ GATHERED = {        # the samples of each role's types
 def recording(fs: Any, path: str, name: str, topics: Topics | None, gap: float | None, use_stamps: bool,
               command_joints: Sequence[str], command_field: str, notes: Notes, max_bytes: int | None = None
               ) -> Recording:
-    """Return the recording of a file of messages, or a folder of rosbag2; the rest as `read` has it."""
+    """Read a recording from a message file or a rosbag2 folder; the other parameters are those of `read`."""
     with logs(fs, path, name, notes, max_bytes) as (files, allowance):
         channels = [channel for log in files for channel in log.channels.values()]
         try:
             chosen = roles(channels, topics, name, notes)
         except ValueError as error:
-            raise ValueError(f"{error}{_said(notes)}") from None        # such as a truncated file
+            raise ValueError(f"{error}{_said(notes)}") from None        # for example on a truncated file
         gathered, arrival = _gathered(files, allowance, chosen, notes)
     states = [gathered[topic] for topic in chosen["joint_states"] if topic in gathered]
     found = [stream for sample in states for stream in streams(sample, arrival, notes)]
@@ -62,7 +62,7 @@ def recording(fs: Any, path: str, name: str, topics: Topics | None, gap: float |
 
 
 def _said(notes):
-    """Return the notes on a file that cannot be read, as text for its error."""
+    """Return the notes on an unreadable file, as text for an error message."""
     return ": " * bool(notes) + "; ".join(f"{note.text} ({note.count})" for note in notes)
 
 
@@ -73,7 +73,7 @@ def _of(gathered, chosen, role):
 
 # ------------------------------------------------------------------------------------------------- messages
 def _gathered(files, allowance, chosen, notes):
-    """{topic: samples} of the chosen topics, and when the messages arrived, by number, in ns."""
+    """Return {topic: samples} of the chosen topics, and the times of arrival in ns, by message number."""
     wanted = {topic: role for role, names in chosen.items() for topic in names}
     found: dict[str, Samples] = {}
     logged: list[np.ndarray] = []
@@ -97,7 +97,7 @@ def _gathered(files, allowance, chosen, notes):
 
 
 def _adding(channel: Channel, found: dict[str, Samples], notes: Notes):
-    """Return the decoder of a channel and where its messages go; None, with a note, where there is no decoder."""
+    """Return the topic, decoder and collector of a channel; add a note and return None if there is no decoder."""
     try:
         decode = decoder(channel)
     except ValueError as error:
@@ -109,7 +109,7 @@ def _adding(channel: Channel, found: dict[str, Samples], notes: Notes):
 
 
 def _run(log, allowance, adding, number):
-    """Have all messages of a log decoded and gathered; when they were logged (k,), how many were dropped for what."""
+    """Decode and collect the messages of a log; return log times (k,), and counts of dropped messages by reason."""
     logged: list[int] = []
     dropped: Counter[tuple[str, str]] = Counter()
     append = logged.append
@@ -130,14 +130,13 @@ def _run(log, allowance, adding, number):
 
 # ------------------------------------------------------------------------------------------------- signals
 class _Aligned:
-    """Signals that were recorded beside joint states, at their times or on their clock."""
+    """Other signals of the recording, aligned with the joint states' times or clock."""
 
     def __init__(self, table: Table, t: np.ndarray, arrival: np.ndarray, use_stamps: bool, notes: Notes):
         self.table, self.t, self.arrival, self.use_stamps, self.notes = table, t, arrival, use_stamps, notes
 
     def times(self, topic: str, layouts: Any) -> tuple[np.ndarray, list[np.ndarray]]:
-        """Return the times (m,) in s of a topic's messages, in the order of time, and which row of which layout each
-        is."""
+        """Return the increasing times (m,) in s of a topic's messages, the layouts' tables, and the row order."""
         parts = [layout.arrays for layout in layouts]
         numbers, stamps = (np.concatenate([part[i] for part in parts]) for i in (0, 1))
         order = np.argsort(numbers, kind="stable")
@@ -147,7 +146,7 @@ class _Aligned:
         return (time[rows] - self.table.time[0]) / NS, [part[2] for part in parts], order[rows]
 
     def commands(self, found, names, field):
-        """{field: (k, n)}: the last command of each joint at each time."""
+        """Return {field: (k, n)}: the last command of each joint at each time."""
         out: dict[str, np.ndarray] = {}
         for sample in found:
             if isinstance(sample, JointStates):
@@ -179,7 +178,7 @@ class _Aligned:
             self._hold(sample.topic, tuple(names), at, np.concatenate(tables)[order], field, out)
 
     def _hold(self, topic, names, at, x, field, out):
-        """Take the commands of some joints, each its last one that is not NaN."""
+        """Store the commands of some joints: at each time the last one that is not NaN."""
         joints = self.table.joints
         if unknown := [name for name in names if name not in joints]:
             self.notes.add("not read", f"{topic}: {listed(unknown)} have no joint states")
@@ -192,7 +191,7 @@ class _Aligned:
                        len(self.t))
 
     def base(self, found):
-        """Return the base at the times of joint states."""
+        """Return the base at the times of joint states, or None without odometry."""
         layouts = sorted((layout for sample in found for layout in sample.layouts.values()),
                          key=lambda layout: -len(layout))
         if not layouts:
@@ -212,7 +211,7 @@ class _Aligned:
         return Base(q, twist, frame, link)
 
     def series(self, found):
-        """{frame: (times (m,), values (m, w))} of sensors; of two in a frame the second is named with its topic too."""
+        """Return {frame: (times (m,), values (m, w))} of sensors; the key of a second one in a frame has its topic."""
         out: dict[str, tuple[np.ndarray, np.ndarray]] = {}
         for sample in found:
             for layout in sample.layouts.values():
@@ -223,7 +222,7 @@ class _Aligned:
 
 
 def _description(found, notes):
-    """Return the robot's description; of several the last one."""
+    """Return the last robot description, or None."""
     texts = [text for sample in found for text in sample.texts]
     notes.add("several descriptions", "the last one is taken", len(texts) if len(texts) > 1 else 0)
     return texts[-1] if texts else None

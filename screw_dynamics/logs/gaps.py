@@ -8,9 +8,9 @@ from .notes import Notes
 
 
 def interruptions(t: np.ndarray, breaks: tuple[int, ...], gap: float | None, notes: Notes) -> tuple[int, ...]:
-    """Rows before which samples at times t (k,) are interrupted: those of `breaks`, and after gaps, which are noted.
+    """Return the rows before which samples at times t (k,) are interrupted: `breaks` and gaps; add notes on the gaps.
 
-    gap: the longest step that is none, in s; by default five usual ones."""
+    gap: longest step in s that is not a gap; by default five times the median step."""
     steps = np.diff(t)
     longest = longest_step(t) if gap is None else gap
     after = np.flatnonzero(steps > longest * (1.0 + 1e-9)) + 1

@@ -1,4 +1,4 @@
-"""Identification from any number of recordings: what each says is a few small matrices, and matrices add up."""
+"""Identification from any number of recordings. The evidence of each is a few small matrices, which are summed."""
 import traceback
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import nullcontext
@@ -26,25 +26,25 @@ from .motion import motion
 from .one_item import described
 from .recording import Recording
 
-BINS = 24               # of consecutive recordings: what drifts is compared from one to the next
+BINS = 24               # number of bins of consecutive recordings, between which drift is compared
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LogsIdentification:
-    """Parameters that a robot's recordings give together, and how they agree.
+    """Parameters identified from all recordings of a robot, and the agreement of the recordings.
 
     Parameters
     ----------
     found : Identification
         Result of all recordings. ``found.robot`` has the parameters.
     rows : tuple of dict
-        One row per recording, in order: item, error, start (ns), samples, equations, notes, and for each velocity, in N
-        m or N, root mean squares of what is not explained: residual.<velocity> by the parameters found,
-        left_out.<velocity> by the base parameters of all other recordings.
+        One row per recording, in order: item, error, start (ns), samples, equations, notes, and root mean square
+        residuals per velocity in N m or N: residual.<velocity> with the identified parameters, and
+        left_out.<velocity> with the base parameters of all other recordings.
     drift : tuple of dict
-        One row per bin of recordings that follow each other in time: bin, start, end (ns), recordings, and for each
-        base parameter k value.<k>, deviation.<k>, infinite where these recordings do not show it, and change.<k>, its
-        difference from the value of all recordings, in such deviations.
+        One row per bin of consecutive recordings: bin, start, end (ns), recordings. For each base parameter k:
+        value.<k>; deviation.<k>, infinite if the bin does not determine the parameter; and change.<k>, the difference
+        from the value of all recordings in units of the deviation.
     """
 
     found: Identification
@@ -53,12 +53,12 @@ class LogsIdentification:
 
     @property
     def robot(self) -> Robot:
-        """The robot that was found."""
+        """The robot with the identified parameters."""
         return self.found.robot
 
     @property
     def failed(self) -> list[dict[str, Any]]:
-        """The rows of recordings that are not in it, each with its error."""
+        """The rows of recordings that could not be used, each with its error."""
         return [row for row in self.rows if row["error"] is not None]
 
     def __repr__(self) -> str:
@@ -69,17 +69,17 @@ class LogsIdentification:
         return f"{len(self.rows) - len(self.failed)} recordings{lost}\n{self.found}"
 
     def plot(self, path: Any = None) -> Any:
-        """Plot the drift: base parameters that changed most over time.
+        """Plot the drift of the base parameters that changed most over time.
 
         Parameters
         ----------
         path : str, path or file, optional
-            File to write. Its ending gives the format: PNG, PDF or SVG.
+            File to write. Its suffix selects the format: PNG, PDF or SVG.
 
         Returns
         -------
         matplotlib.figure.Figure
-            The figure. It requires matplotlib, of the extra [plot].
+            The figure. It requires matplotlib, in the extra [plot].
         """
         from .figures import drift_figure
         return drift_figure(self, path)
@@ -95,53 +95,53 @@ def identify(recordings: Sequence[Recording | str], robot: Robot, out: Any = Non
     Parameters
     ----------
     recordings : sequence of Recording, or of str
-        Recordings, or their addresses, which workers read.
+        Recordings, or their addresses, which the workers read.
     robot : Robot
-        Prior robot, which the fit starts from.
+        Prior robot, the initial value of the fit.
     out : str or path, optional
-        Folder for what each recording gives. It is required with addresses.
+        Folder for the results of each recording. Required with addresses.
     friction : {"estimate", "stribeck", "model", "none"}, optional
-        Treatment of friction. This and the next six are as of ``identify`` of one recording, whose fit this is.
+        Treatment of friction. This and the next six parameters are those of ``identify`` for one recording.
     armature : bool, optional
         Estimate armature too.
     links : collection of str, optional
         Links to estimate.
     window : float, optional
-        Time in s over which positions and efforts are smoothed.
+        Smoothing window of positions and efforts in s.
     level : float, optional
         Level of the confidence intervals.
     forces : sequence of Element, optional
-        Elements of screw_dynamics.forces that are known to act.
+        Known external forces: elements of screw_dynamics.forces.
     springs : sequence of str or Element, optional
-        Springs of which the stiffness is estimated.
+        Springs whose stiffness is estimated.
     velocities : bool, optional
-        Use the recorded velocities too, not positions alone.
+        Use the recorded velocities in addition to the positions.
     read : dict of str to object, optional
         Options of ``logs.read``.
     scheduler : str or distributed.Client, optional
-        Scheduler of Dask. This and the next three are as of ``logs.each``.
+        Dask scheduler. This and the next three parameters are those of ``logs.each``.
     workers : int, optional
-        Number of processes of this machine.
+        Number of local processes.
     timeout : float, optional
-        Longest time for a recording in s.
+        Longest time per recording in s.
     progress : bool, optional
         Show a progress bar.
 
     Returns
     -------
     LogsIdentification
-        Parameters of all recordings together. A recording that cannot be used is a row with its error.
+        Parameters of all recordings together. A recording that cannot be used gives a row with its error.
 
     Raises
     ------
     ValueError
-        If no recording can be used, or all together show too little. Also for addresses without ``out``, and for
-        recordings and addresses at once.
+        If no recording can be used, if the recordings together do not determine the parameters, if addresses are given
+        without ``out``, or if recordings and addresses are mixed.
 
     Notes
     -----
-    The sum of the recordings is taken in their order, not the workers': the result has the same bits with any number of
-    workers, on machines of one kind.
+    Recordings are summed in their order, independent of the workers: the result is bitwise the same with any number of
+    workers, on machines of the same kind.
     """
     checked_level(level)
     what = unknowns(robot, friction, armature, links, springs)
@@ -163,7 +163,7 @@ def identify(recordings: Sequence[Recording | str], robot: Robot, out: Any = Non
 
 def _identified(items: Sequence, what: Unknowns, settings: Mapping[str, Any], level: float, run: Callable
                 ) -> LogsIdentification:
-    """Evidence of each, sums by bins, one fit, and what it leaves of each."""
+    """Compute the evidence of each item, sum it by bins, fit once, and compute the residuals of each item."""
     rows, sources = run(evidence_of, items, settings, "episodes")
     used = sorted((k for k, row in enumerate(rows) if row["error"] is None), key=lambda k: (rows[k]["start"], k))
     if not used:
@@ -188,7 +188,7 @@ def _identified(items: Sequence, what: Unknowns, settings: Mapping[str, Any], le
 
 
 def _notes(rows):
-    """Those of one recording; of more, how many have some, and one of them: all are in their rows."""
+    """Return the notes of a single recording; of several, the number with notes and one example."""
     noted = [row for row in rows if row["notes"]]
     if len(rows) > 1 and noted:
         return [f"{len(noted)} of {len(rows)} recordings have notes; {noted[0]['item']}: {noted[0]['notes'][0]}"]
@@ -196,7 +196,7 @@ def _notes(rows):
 
 
 class Bin(NamedTuple):
-    """Recordings that follow each other: what they say, tables or their files."""
+    """A bin of consecutive recordings with their evidence: tables or files of tables."""
 
     number: int
     sources: tuple[Any, ...]
@@ -207,7 +207,7 @@ class Bin(NamedTuple):
 
 def evidence_of(recording: Recording | Episode, what: Unknowns, window: float, forces: Sequence[Element],
                 velocities: bool = False, read: Mapping[str, Any] | None = None) -> tuple[dict[str, Any], Any]:
-    """Return the row of a recording, or of one that is read first, and its evidence as a table."""
+    """Return the row of a recording and its evidence as a table. An Episode is read first."""
     if isinstance(recording, Episode):
         from .reading import read as read_recording
         recording = read_recording(recording.address, **read or {})
@@ -227,15 +227,17 @@ def evidence_of(recording: Recording | Episode, what: Unknowns, window: float, f
 
 
 def sum_of(bin: Bin) -> tuple[dict[str, Any], Any]:
-    """Return the evidence of a bin, of which FAN recordings are in memory at a time: the tree's lowest level."""
+    """Return the evidence of a bin, with FAN recordings in memory at a time: the lowest level of the summation tree."""
     groups = [bin.sources[k:k + FAN] for k in range(0, len(bin.sources), FAN)]
     return {}, packed(total([total([unpacked(source) for source in group]) for group in groups]))
 
 
 def explained(bin: Bin, what: Unknowns, parameters: np.ndarray, weight: np.ndarray, velocities: np.ndarray | None,
               falling: np.ndarray, others: Sequence[np.ndarray]) -> dict[str, Any]:
-    """Root mean squares (recordings, n) of what the parameters leave of each recording of a bin, and of what the base
-    parameters leave that all other recordings give: those of the bin, and the triangle of the other bins."""
+    """Return root mean square residuals (recordings, n) of each recording in a bin, for two sets of parameters.
+
+    "residual": the identified parameters. "left_out": the base parameters of all other recordings, from the others in
+    the bin and the triangle of the other bins."""
     residual, left_out = [], []
     own = None if velocities is None else shares(falling)
     triangles = [_triangle(unpacked(source), what, weight, velocities) for source in bin.sources]
@@ -248,12 +250,12 @@ def explained(bin: Bin, what: Unknowns, parameters: np.ndarray, weight: np.ndarr
 
 
 def _triangle(found: Evidence, what: Unknowns, weight: np.ndarray, velocities: np.ndarray | None) -> np.ndarray:
-    """Return the triangle of the weighted equations in base parameters, and friction that falls."""
+    """Return the triangular factor of the weighted equations in base parameters and falling (Stribeck) friction."""
     return triangle(*base_factors(found, what, velocities), weight)
 
 
 def _without_each(triangles: Sequence[np.ndarray]) -> list[np.ndarray]:
-    """Return the triangle of all but one, for each; nothing is taken off, which would lose digits."""
+    """Return, for each triangular factor, that of all others; without subtraction, which would lose digits."""
     nothing = np.zeros((0, triangles[0].shape[1]))
     before, after = [nothing], [nothing]
     for R, of_end in zip(triangles[:-1], triangles[:0:-1], strict=True):
@@ -264,11 +266,11 @@ def _without_each(triangles: Sequence[np.ndarray]) -> list[np.ndarray]:
 
 
 def _bin_row(number, rows, found, what, fit):
-    """Return the drift of a bin: its own base parameters, by its own noise, and how far they are from those of all."""
+    """Return the drift of a bin: base parameters and noise of the bin, and the change from those of all bins."""
     try:
         one = base_fit(found, what)
         own, deviations = one.x, one.deviations
-    except ValueError:                          # too few equations for noise of its own
+    except ValueError:                          # too few equations to estimate its own noise
         k = len(what.base)
         own, deviations = (x[:k] for x in solved(_triangle(found, what, fit.weight, fit.velocities)))
     row = {"bin": number, "start": rows[0]["start"], "end": rows[-1]["start"], "recordings": len(rows)}
@@ -278,7 +280,7 @@ def _bin_row(number, rows, found, what, fit):
 
 
 def _in_turn(function: Callable, items: Sequence, options: Mapping[str, Any], folder: str):
-    """Rows and tables, in this process; what fails is a row."""
+    """Return rows and tables, computed one by one in this process. A failure gives a row with the error."""
     rows, tables = [], []
     for item in items:
         row, table = {"item": getattr(item, "source", "") or described(item), "error": None, "trace": None}, None
@@ -294,21 +296,22 @@ def _in_turn(function: Callable, items: Sequence, options: Mapping[str, Any], fo
 
 
 class _Engine:
-    """Rows, and files of tables, by `each`."""
+    """Computation of rows and table files with `each`."""
 
     def __init__(self, out: Path, **options: Any):
         self.out, self.options = out, options
 
     def __call__(self, function: Callable, items: Sequence, options: Mapping[str, Any], folder: str):
-        """Return rows and files of tables, as _in_turn does. Only episodes have the time limit: a sum over many may
-        take longer."""
+        """Return rows and table files, as _in_turn does.
+
+        Only episodes have the time limit: a sum of many may take longer."""
         limit = {} if folder == "episodes" else {"timeout": None}
         rows = each(function, items, self.out / folder, options, **self.options | limit)
         return rows, [row["table"] and str((self.out / folder / row["table"]).absolute()) for row in rows]
 
 
 def _all(found) -> list[Evidence]:
-    """Return the evidence of rows that must not fail."""
+    """Return the evidence of all rows. Raises ValueError if a row failed."""
     rows, sources = found
     for row in rows:
         if row["error"] is not None:

@@ -1,4 +1,4 @@
-"""Checks of a recording before any dynamics: limits, saturation, lost messages, rates, jumps."""
+"""Checks of a recording without dynamics: limits, saturation, lost messages, rates, jumps."""
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -10,11 +10,11 @@ from screw_dynamics.robot import Robot
 
 from .recording import Recording
 
-SATURATED = 0.99        # of the limit
-HELD = 5                # samples at the largest effort of an episode, one after the other: it is cut off there
-LOST = 1.5              # times the usual period: a message, or more, is missing
-FASTER = 2.0            # times the limit of velocity from one sample to the next: no motion, but a jump
-OUTLIER = 20.0          # where there is no limit, times the speed that 99 of 100 steps stay below
+SATURATED = 0.99        # fraction of the limit at which an effort counts as saturated
+HELD = 5                # consecutive samples at an episode's largest effort that count as clipping
+LOST = 1.5              # step, in median periods, above which messages are missing
+FASTER = 2.0            # speed between samples, in velocity limits, above which a step is a jump
+OUTLIER = 20.0          # without a limit: speed of a jump, in 99 % quantiles of the speed
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,9 +24,9 @@ class Check:
     Parameters
     ----------
     row : dict of str to object
-        Numbers of the episode. Those of joints are in columns with their names.
+        Numbers of the episode; per-joint values are in columns <quantity>.<joint>.
     problems : tuple of str
-        Each problem in words. Empty if all is well.
+        Text of each problem. Empty if there is none.
     """
 
     row: dict[str, Any]
@@ -37,7 +37,7 @@ class Check:
 
 
 def check(recording: Recording, robot: Robot) -> Check:
-    """Check a recording against the limits of a robot, and its own clock.
+    """Check a recording against the limits of a robot, and check its clock.
 
     Parameters
     ----------
@@ -54,14 +54,13 @@ def check(recording: Recording, robot: Robot) -> Check:
     Raises
     ------
     ValueError
-        If joints of the robot were not recorded, which are named.
+        If joints of the robot were not recorded; the message names them.
 
     Notes
     -----
-    Problems are: position, velocity and effort beyond the robot's limits; efforts at their limit, or cut off; messages
-    that are missing by the usual period, which is the median; positions that change faster than anything moves. The row
-    also has the longest gap and the spread of periods. Rows that were dropped by the reader count as its notes count
-    them.
+    Problems are: positions, velocities and efforts beyond the robot's limits; saturated or clipped efforts; messages
+    missing relative to the median period; position jumps. The row also has the longest gap and the spread of periods.
+    Rows dropped by the reader are counted in its notes.
     """
     of = recording.of(robot)
     row: dict[str, Any] = {"start": of.start, "duration": of.duration, "samples": len(of.t), "pieces": len(of.pieces)}
@@ -79,7 +78,7 @@ def check(recording: Recording, robot: Robot) -> Check:
 
 
 def _clock(of, row) -> Iterator[str]:
-    """Rate, spread of periods, gaps and lost messages."""
+    """Compute the rate, spread of periods, gaps and lost messages; yield the problems."""
     steps = np.diff(of.t)
     row |= {"rate": of.rate, "longest_gap": float(steps.max(initial=0.0)), "lost": 0, "gaps": 0, "spread": float("nan")}
     if not len(steps):
@@ -97,7 +96,7 @@ def _clock(of, row) -> Iterator[str]:
 
 
 def _limits(of, row, j, name, limits) -> Iterator[str]:
-    """Samples beyond the limits of a joint, and efforts at them."""
+    """Count samples beyond the limits of a joint, and saturated efforts; yield the problems."""
     q, qd, tau = of.q[:, j], of.qd[:, j], of.tau[:, j]
     for what, x, beyond in (
             ("position", q, np.maximum(q - limits["upper"], limits["lower"] - q)),
@@ -105,7 +104,7 @@ def _limits(of, row, j, name, limits) -> Iterator[str]:
             ("effort", tau, np.abs(tau) - limits["effort_limit"])):
         missing = float(np.mean(~np.isfinite(x))) if len(x) else 1.0
         row[f"{what}_missing.{name}"] = missing
-        count = int(np.sum(beyond > 0.0))           # NaN is beyond nothing
+        count = int(np.sum(beyond > 0.0))           # False for NaN
         row[f"{what}_beyond.{name}"] = count
         if count:
             k = int(np.nanargmax(beyond))
@@ -124,13 +123,13 @@ def _limits(of, row, j, name, limits) -> Iterator[str]:
 
 
 def _longest_run(flags):
-    """Return the length of the longest run of flags that are set."""
+    """Return the length of the longest run of true flags."""
     ends = np.flatnonzero(np.diff(np.concatenate([[0], flags.astype(int), [0]])))
     return int(np.max(ends[1::2] - ends[::2], initial=0))
 
 
 def _jumps(of, row, j, name, limit, turns) -> Iterator[str]:
-    """Steps in which a joint moves faster than it can; a whole turn of one without end is none."""
+    """Count position jumps of a joint and yield the problem. Whole turns of a continuous joint are not jumps."""
     kept = np.flatnonzero(np.isfinite(of.q[:, j]))
     change, steps = np.diff(of.q[kept, j]), np.diff(of.t[kept])
     if turns:

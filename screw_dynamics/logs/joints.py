@@ -1,5 +1,6 @@
-"""Joint states from columns of messages to one table over time: joints in any order, those that come and go, several
-publishers."""
+"""Joint states: from columns of messages to one table over time.
+
+Messages may list joints in any order, joints may appear and disappear, and there may be several publishers."""
 from __future__ import annotations
 
 from dataclasses import dataclass
@@ -11,12 +12,14 @@ from .clock import NS, Clock, clock
 from .notes import Notes
 from .samples import JointStates, Layout
 
-SHOWN = 12      # joints named in a note
+SHOWN = 12      # largest number of joints named in a note
 
 
 @dataclass(frozen=True)
 class Stream:
-    """Messages of one publisher, as far as names tell: arrival and stamp (k,) in ns, and {"position", ...: (k, n)}."""
+    """Messages of one publisher, identified by joint names.
+
+    arrival and stamps (k,) in ns; fields {"position", ...: (k, n)}."""
 
     topic: str
     joints: tuple[str, ...]
@@ -27,7 +30,7 @@ class Stream:
 
 @dataclass(frozen=True)
 class Table:
-    """Joints at the times of a clock (k,) in ns; `breaks`: rows before which the clock jumped."""
+    """Joint states at the times (k,) of a clock in ns; `breaks`: rows before which the clock jumped."""
 
     joints: tuple[str, ...]
     time: np.ndarray
@@ -37,16 +40,17 @@ class Table:
 
 
 def streams(samples: JointStates, arrival: np.ndarray, notes: Notes) -> list[Stream]:
-    """One for each set of layouts that share joints, the one with most messages first; `arrival` by number of message.
+    """Return one stream for each set of layouts that share joints, the one with most messages first.
 
-    Messages with other joints than those before are of the same publisher where they share a joint."""
+    `arrival` is indexed by message number. Messages with different joints belong to the same publisher if they share a
+    joint."""
     layouts = [layout for layout in samples.layouts.values() if len(layout)]
     found = [_stream(samples.topic, group, arrival, notes) for group in _publishers(layouts)]
     return sorted(found, key=lambda stream: -len(stream.stamps))
 
 
 def _publishers(layouts: list[Layout]) -> list[list[Layout]]:
-    """Layouts that share joints, with those that share one with them."""
+    """Return groups of layouts connected by common joints."""
     groups: list[tuple[set[str], list[Layout]]] = []
     for layout in layouts:
         names, together = set(layout.key[0]), [layout]
@@ -63,7 +67,7 @@ def _publishers(layouts: list[Layout]) -> list[list[Layout]]:
 
 
 def _stream(topic, layouts, arrival, notes):
-    """Return the messages of some layouts in the order of the log, NaN where one has no value."""
+    """Return the messages of a group of layouts in the order of the log; NaN for missing values."""
     joints = tuple(dict.fromkeys(name for layout in layouts for name in layout.key[0]))
     parts = [layout.arrays for layout in layouts]
     numbers = np.concatenate([part[0] for part in parts])
@@ -87,9 +91,9 @@ def _stream(topic, layouts, arrival, notes):
 
 
 def merged(found: list[Stream], notes: Notes, use_stamps: bool = True) -> Table:
-    """All streams at the times of the first one, which has most messages; others are interpolated.
+    """Return all streams at the times of the first one, which has most messages; the others are interpolated.
 
-    Of messages with the same time the first is kept. A joint that several streams have is that of the first of them."""
+    Of messages with equal times the first is kept. A joint in several streams is taken from the first of them."""
     main = found[0]
     of_main, kept = clock(main.topic, main.arrival, main.stamps, notes, use_stamps)
     first = np.diff(of_main.time, prepend=of_main.time[:1] - 1) > 0
@@ -106,7 +110,7 @@ def merged(found: list[Stream], notes: Notes, use_stamps: bool = True) -> Table:
 
 
 def _count_repeated(stream, kept, first, notes):
-    """Note messages with the time of the one before: the same again, or with other numbers."""
+    """Note messages with the time of the previous one: duplicates, or messages with other values."""
     again = np.flatnonzero(~first)
     same = np.ones(len(again), dtype=bool)
     for x in stream.fields.values():
@@ -117,7 +121,7 @@ def _count_repeated(stream, kept, first, notes):
 
 
 def _with(joints, fields, other, one_clock, use_stamps, notes):
-    """Return a table with the joints of another stream."""
+    """Return joints and fields with those of another stream added."""
     new = [i for i, name in enumerate(other.joints) if name not in joints]
     if twice := [name for name in other.joints if name in joints]:
         notes.add("joint again", f"{other.topic}: {listed(twice)} come from somebody else too, and are dropped",
@@ -144,6 +148,6 @@ def _with(joints, fields, other, one_clock, use_stamps, notes):
 
 
 def listed(names: list[str] | tuple[str, ...]) -> str:
-    """Some names, and how many more there are."""
+    """Return the names as text: the first SHOWN, and the number of further ones."""
     more = len(names) - SHOWN
     return ", ".join(names[:SHOWN]) + (f" and {more} more" if more > 0 else "")

@@ -1,4 +1,4 @@
-"""Files of messages, and folders of rosbag2, opened as logs."""
+"""Message files and rosbag2 folders, opened as logs."""
 from __future__ import annotations
 
 import os
@@ -19,13 +19,13 @@ from .sqlite_log import SqliteLog
 @contextmanager
 def logs(fs: Any, path: str, name: str, notes: Notes, max_bytes: int | None = None
          ) -> Iterator[tuple[list[Log], Allowance]]:
-    """The files of a recording in their order, open for the while, and what it may still become.
+    """Open the files of a recording in their order; yield the logs and the size limit of decompression.
 
-    What is missing or cannot be read is noted. Raises ValueError if nothing is left."""
+    Missing and unreadable files are noted. Raises ValueError if no file can be read."""
     with ExitStack() as stack:
         found, refused, paths = [], [], files(fs, path, name, notes)
         size = sum(_size(fs, file) for file in paths)
-        allowance, unpacked = (Allowance(name, size, max_bytes) for _ in range(2))      # messages, and files with them
+        allowance, unpacked = (Allowance(name, size, max_bytes) for _ in range(2))      # for messages, for whole files
         for file in paths:
             try:
                 found.append(_opened(stack, fs, file, os.path.basename(file), notes, allowance, unpacked))
@@ -40,14 +40,13 @@ def logs(fs: Any, path: str, name: str, notes: Notes, max_bytes: int | None = No
 
 
 def _size(fs, path):
-    """Return the bytes of a file, and of the journal of a database that is not closed."""
+    """Return the size of a file in bytes, with the write-ahead log of a database that was not closed."""
     journal = f"{path}-wal"
     return (fs.size(path) or 0) + ((fs.size(journal) or 0) if fs.exists(journal) else 0)
 
 
 def files(fs: Any, path: str, name: str, notes: Notes) -> list[str]:
-    """Return the files of a folder of rosbag2, as its metadata has them, or as they are there; a file is its only
-    one."""
+    """Return the files of a recording: those in a rosbag2 folder's metadata, else those present; or a single file."""
     if not fs.isdir(path):
         return [path]
     there = sorted(file for file in fs.ls(path, detail=False) if file.endswith(STORAGES))
@@ -65,7 +64,7 @@ def files(fs: Any, path: str, name: str, notes: Notes) -> list[str]:
 
 
 def _metadata(fs, path):
-    """Return the files that a folder's metadata name, and what is wrong with it."""
+    """Return the files listed in a folder's metadata, and an error text if it cannot be read."""
     import yaml
     try:
         with opened(fs, path) as file:
@@ -76,7 +75,7 @@ def _metadata(fs, path):
 
 
 def _opened(stack, fs, path, name, notes, allowance, unpacked):
-    """Return a file as a log; compressed ones are copied first."""
+    """Open a file as a log. A compressed file is decompressed to a copy first."""
     plain = path.removesuffix(".zstd")
     if plain != path:
         path = _decompressed(stack, fs, path, name, notes, unpacked)
@@ -90,7 +89,7 @@ def _opened(stack, fs, path, name, notes, allowance, unpacked):
 
 
 def _decompressed(stack, fs, path, name, notes, unpacked):
-    """Return a copy of a file that was compressed as a whole, as far as it goes."""
+    """Decompress a file to a temporary copy, up to a truncation; return its path."""
     from zstandard import ZstdError
     folder = stack.enter_context(tempfile.TemporaryDirectory())
     copy = Path(folder, os.path.basename(path).removesuffix(".zstd"))

@@ -1,6 +1,6 @@
-"""MCAP files by the reader of the package mcap: by their index if there is one, else from the start as far as it goes.
+"""MCAP files, read with the package mcap: by their index if there is one, else sequentially up to the first damage.
 
-Messages come in the order of the file, which is that of their arrival."""
+Messages come in file order, the order of their arrival."""
 from __future__ import annotations
 
 import io
@@ -13,12 +13,12 @@ from .expansion import Allowance, TooLarge
 from .messages import Channel, full_type
 from .notes import Notes
 
-MAGIC = 8           # bytes that a file begins and ends with
-HEADER = 1 + 8      # bytes of a record before its content: what it is, and how long
+MAGIC = 8           # bytes of the magic at the beginning and end of a file
+HEADER = 1 + 8      # bytes before a record's content: opcode and length
 
 
 class McapLog:
-    """A file that is open. Raises ValueError if it is no MCAP file; what is damaged in it is noted."""
+    """An open MCAP file. Raises ValueError if the file is not MCAP; damage is noted."""
 
     def __init__(self, file: IO[bytes], name: str, notes: Notes, allowance: Allowance):
         self._file, self._name, self._notes, self._allowance = file, name, notes, allowance
@@ -28,19 +28,19 @@ class McapLog:
         self._chunks: list[Any] | None = None
         if not self._indexed():
             left = allowance.left
-            for _ in self._from_the_start(frozenset(), Notes()):        # for the channels
+            for _ in self._from_the_start(frozenset(), Notes()):        # finds the channels
                 pass
-            allowance.left = left               # messages will be the same bytes
+            allowance.left = left               # the same bytes are read again for the messages
 
     def messages(self, wanted: Collection[int]) -> Iterator[tuple[int, int, bytes]]:
-        """Channel, time of logging in ns, and bytes of each message of some channels."""
+        """Return an iterator over messages of the wanted channels: channel, log time in ns, and data."""
         if self._chunks is None:
             return self._from_the_start(frozenset(wanted), self._notes)
         return self._by_index(frozenset(wanted))
 
-    # --------------------------------------------------------------------------------------------- whole files
+    # --------------------------------------------------------------------------------------------- indexed files
     def _indexed(self):
-        """Take channels, and chunks if there are any, from the file's summary; False if it has none, or no channels."""
+        """Read channels and chunk indexes from the summary; return False if it is missing or has no channels."""
         from mcap.data_stream import ReadDataStream
         from mcap.reader import make_reader
         from mcap.stream_reader import read_magic
@@ -67,7 +67,7 @@ class McapLog:
         counts = summary.statistics.channel_message_counts if summary.statistics else {}
         for channel in summary.channels.values():
             self._take(channel, counts.get(channel.id, 0 if counts else -1))
-        if summary.chunk_indexes:       # those of a file without chunks lie anywhere
+        if summary.chunk_indexes:       # messages of a file without chunks may be anywhere
             self._chunks = sorted(summary.chunk_indexes, key=lambda chunk: chunk.chunk_start_offset)
         return True
 
@@ -89,9 +89,9 @@ class McapLog:
                 if type(record) is Message and record.channel_id in wanted:
                     yield record.channel_id, record.log_time, record.data
 
-    # --------------------------------------------------------------------------------------------- others
+    # --------------------------------------------------------------------------------------------- other files
     def _from_the_start(self, wanted, notes):
-        """Record by record, which finds the channels too."""
+        """Yield messages record by record; channels are registered when they occur."""
         from mcap.records import Channel as ChannelRecord
         from mcap.records import Message, Schema
         for record in self._records(notes):
@@ -105,7 +105,7 @@ class McapLog:
                 self._take(record, -1)
 
     def _records(self, notes):
-        """All that can be read, chunks as what is in them."""
+        """Yield all readable records, with the records inside chunks."""
         from mcap.records import Chunk
         from mcap.stream_reader import StreamReader
         self._file.seek(0)
@@ -127,7 +127,7 @@ class McapLog:
             at = self._file.tell()
 
     def _inside(self, chunk, at, notes):
-        """Yield the records of the chunk at a byte, none if its size or checksum is another."""
+        """Yield the records of the chunk at byte `at`; none if its size or checksum is wrong."""
         try:
             data = self._allowance.expanded(chunk.compression, chunk.data)
             if len(data) != chunk.uncompressed_size:
@@ -144,7 +144,7 @@ class McapLog:
         notes.add("damaged", f"{self._name}: the chunk at byte {at} cannot be read: {_said(error)}")
 
     def _begun_chunk(self, at):
-        """Yield the records of the chunk at which a file was cut, as far as they are there."""
+        """Yield the readable records of the chunk at which the file was truncated."""
         from mcap.data_stream import ReadDataStream
         from mcap.opcode import Opcode
         from mcap.records import Chunk
@@ -168,8 +168,7 @@ class McapLog:
 
 
 def _split(data):
-    """Yield the channels, schemas and messages of a chunk, one after the other: all at once take many times its
-    memory."""
+    """Yield the channels, schemas and messages of a chunk one by one: a list of all would need far more memory."""
     from mcap.data_stream import ReadDataStream
     from mcap.opcode import Opcode
     from mcap.records import Channel, Message, Schema
@@ -187,5 +186,5 @@ def _split(data):
 
 
 def _said(error):
-    """Return the text of an error, or its name: errors of some libraries have no text."""
+    """Return the message of an error, or its type's name: errors of some libraries have no message."""
     return str(error) or type(error).__name__

@@ -1,4 +1,4 @@
-"""The common interface of all files of messages: channels, and messages in the order in which they were logged."""
+"""The interface of all message files: channels, and messages in log order."""
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
@@ -6,14 +6,14 @@ from typing import NamedTuple, Protocol
 
 from .expansion import Allowance
 
-ZSTD = b"\x28\xb5\x2f\xfd"      # what zstd's frames begin with, and no message in CDR
+ZSTD = b"\x28\xb5\x2f\xfd"      # magic of zstd frames; no CDR message begins with it
 
 
 class Channel(NamedTuple):
     """Messages of one type on one topic.
 
-    type: package/msg/Type. definition: in the language `schema` ("ros2msg", "ros2idl", or "" without one). encoding: of
-    the messages. count: number of messages, -1 if the file does not have it."""
+    type: package/msg/Type. definition: in the format `schema` ("ros2msg", "ros2idl", or "" for none). encoding: of the
+    messages. count: number of messages, -1 if unknown."""
 
     topic: str
     type: str
@@ -24,24 +24,25 @@ class Channel(NamedTuple):
 
 
 class Log(Protocol):
-    """A file of messages that is open."""
+    """An open message file."""
 
     channels: dict[int, Channel]
 
     def messages(self, wanted: Collection[int]) -> Iterator[tuple[int, int, bytes]]:
-        """Number of the channel, time of logging in ns, and bytes of each message of some channels. What cannot be read
-        is noted, and left out."""
+        """Return an iterator over messages of the wanted channels: channel number, log time in ns, and data.
+
+        Unreadable messages are noted and skipped."""
         ...
 
 
 def full_type(name: str) -> str:
-    """package/msg/Type, also of package/Type."""
+    """Return package/msg/Type, also for package/Type."""
     package, _, kind = name.partition("/")
     return name if kind.startswith("msg/") or not kind else f"{package}/msg/{kind}"
 
 
 def decompressed(messages: Iterator[tuple[int, int, bytes]], allowance: Allowance
                  ) -> Iterator[tuple[int, int, bytes]]:
-    """Messages that rosbag2 compressed one by one, as they were; others as they are."""
+    """Yield messages, decompressing those that rosbag2 compressed one by one."""
     for number, time, data in messages:
         yield number, time, allowance.expanded("zstd", data) if data[:4] == ZSTD else data

@@ -1,4 +1,4 @@
-"""A recording as the motion of a robot: configurations, velocities and efforts in the robot's order."""
+"""A recording as robot motion: configurations, velocities and efforts in the robot's order."""
 from typing import NamedTuple
 
 import numpy as np
@@ -13,9 +13,9 @@ from .recording import Recording
 class Motion(NamedTuple):
     """The rows of a recording in which the whole configuration was measured.
 
-    t (k,) s; q (k, nq); qd and tau (k, n), NaN where nothing finite was measured; tau of a floating base, and of joints
-    behind springs, is 0, what acts there from outside: a torque sensor measures the spring, which the robot has as a
-    force of its own; rows before which time is interrupted; notes."""
+    t (k,) in s; q (k, nq); qd and tau (k, n), NaN where no finite value was measured; breaks: rows before which time is
+    interrupted; notes. tau is 0, the applied effort, for a floating base and for joints behind springs: a torque sensor
+    there measures the spring, a force element of the model."""
 
     t: np.ndarray
     q: np.ndarray
@@ -28,8 +28,7 @@ class Motion(NamedTuple):
 def motion(recording: Recording, robot: Robot) -> Motion:
     """Return the motion of a robot in a recording.
 
-    Raises ValueError naming joints that were not recorded, a floating base without odometry, and says so where no
-    row has all positions."""
+    Raises ValueError if joints were not recorded, a floating base has no odometry, or no row has all positions."""
     of = recording.of(robot)
     parts = [of.q, of.qd, of.tau]
     base = floating_base(robot.model)
@@ -58,7 +57,7 @@ def motion(recording: Recording, robot: Robot) -> Motion:
 
 
 def _of_base(base, measured):
-    """Numbers in q, velocities and efforts of a floating base, (k, 7), (k, 6) and zeros (k, 6)."""
+    """Return q (k, 7), velocities (k, 6) and zero efforts (k, 6) of a floating base."""
     link = measured.link if measured.link in base.fixed else ""
     q = np.full((len(measured.q), NUMBERS), np.nan)
     for k in np.flatnonzero(np.isfinite(measured.q).all(axis=1) & measured.q[:, 3:].any(axis=1)):

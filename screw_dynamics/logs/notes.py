@@ -1,4 +1,4 @@
-"""Notes on what a reader found, dropped and changed: counts with texts."""
+"""Notes on data that a reader found, dropped or changed: texts with counts."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
@@ -6,7 +6,9 @@ from typing import Any, NamedTuple
 
 
 class Note(NamedTuple):
-    """kind: a word to count by, as "gap"; text: what and where; count: how often, or of how many messages or rows."""
+    """A note.
+
+    kind: category, such as "gap". text: description and place. count: number of occurrences, messages or rows."""
 
     kind: str
     text: str
@@ -14,16 +16,16 @@ class Note(NamedTuple):
 
 
 class Notes:
-    """Notes in the order in which they were made.
+    """Notes in the order in which they were added.
 
     Parameters
     ----------
     notes : iterable of tuple, optional
-        Notes (kind, text) or (kind, text, count). Those with the same kind and text are one, with their sum.
+        Notes (kind, text) or (kind, text, count). Counts of notes with equal kind and text are summed.
 
     Notes
     -----
-    It iterates over the notes, its length is their number, and it is false if there is none.
+    Iteration yields the notes, the length is their number, and an empty object is false.
     """
 
     def __init__(self, notes: Iterable[tuple[Any, ...]] = ()):
@@ -32,39 +34,39 @@ class Notes:
             self.add(*note)
 
     def add(self, kind: str, text: str, count: int = 1) -> None:
-        """Add a note of what happened.
+        """Add a note.
 
         Parameters
         ----------
         kind : str
-            Word to count by, as "gap".
+            Category, such as "gap".
         text : str
             Description with the place.
         count : int, optional
-            Number of times that it happened. 0 times is no note.
+            Number of occurrences. Nothing is added for 0.
         """
         if count:
             key = str(kind), str(text)
             self._counts[key] = self._counts.get(key, 0) + int(count)
 
     def count(self, kind: str) -> int:
-        """Return the number of times that a kind of thing happened.
+        """Return the number of occurrences of a kind.
 
         Parameters
         ----------
         kind : str
-            Word to count by.
+            Category.
 
         Returns
         -------
         int
-            Sum over the notes of this kind. 0 without one.
+            Sum of the counts of this kind, 0 without a note.
         """
         return sum(note.count for note in self if note.kind == kind)
 
     @property
     def counts(self) -> dict[str, int]:
-        """{kind: how often}."""
+        """The number of occurrences by kind."""
         counts: dict[str, int] = {}
         for note in self:
             counts[note.kind] = counts.get(note.kind, 0) + note.count

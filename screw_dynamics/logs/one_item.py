@@ -1,7 +1,7 @@
-"""One item of many on a worker: its function under a time limit, and its result in files that are whole or absent.
+"""Computation of one item on a worker: the function under a time limit, and atomic result files.
 
-A result is `NAME.json`, the row, and `NAME.parquet`, the table if there is one, which is written before. Both get their
-names when they are complete; the row comes last, so that what has a row is done."""
+A result is `NAME.json`, the row, and optionally `NAME.parquet`, the table. Both are renamed when complete, the table
+first: an item with a row is done."""
 import errno
 import faulthandler
 import json
@@ -17,35 +17,35 @@ import numpy as np
 
 from screw_dynamics.whole_file import whole
 
-UNFINISHED = "unfinished"       # folder, in that of the results, of files that have no name yet
+UNFINISHED = "unfinished"       # subfolder of the results for incomplete files
 RESERVED = "item", "key", "run", "error", "trace", "seconds", "table", "bytes"
-BEGUN, TIMEOUT = "begun", "Timeout ("       # of faulthandler
-ABOUT = b"screw_dynamics.row"    # in the metadata of a table's file
+BEGUN, TIMEOUT = "begun", "Timeout ("       # text that faulthandler writes at a timeout
+ABOUT = b"screw_dynamics.row"    # metadata key of a table's file
 FULL = errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS
 
 
 class FolderFull(Exception):
-    """Raised if a result cannot be written; nor can any that follows."""
+    """Error: the results folder cannot be written."""
 
 
 def stored(folder: Path, name: str) -> dict[str, Any] | None:
-    """Return the row of an item, None if it is not done: nothing is there, or a table is not what was written."""
+    """Return the stored row of an item, or None if it is missing or its table is incomplete."""
     try:
         row = json.loads((folder / f"{name}.json").read_text())
         whole = row["table"] is None or (folder / row["table"]).stat().st_size == row["bytes"]
-    except (OSError, ValueError, KeyError, TypeError):      # a machine that lost power leaves files that are empty
+    except (OSError, ValueError, KeyError, TypeError):      # a power loss can leave empty files
         return None
     return row if whole else None
 
 
 def compute(item: Any, name: str, shared: tuple[Callable, Mapping[str, Any]], folder: Path, timeout: float | None,
             run: str) -> dict[str, Any]:
-    """Return the row of one item, which is in its file when this returns. shared: function and options.
+    """Compute one item, store its row and return it. shared: function and options.
 
-    An item that ran out of time on another worker, which ended with it, is not begun again: `run` marks what belongs to
-    one call of `each`. FolderFull if the result cannot be written."""
+    An item that timed out on another worker, which ended, is not started again; `run` identifies the call of `each`.
+    Raises FolderFull if the result cannot be written."""
     if (row := stored(folder, name)) and (row["error"] is None or row["run"] == run):
-        return row              # by a worker that died before it could say so
+        return row              # stored by a worker that died before returning it
     row, table = started(item, name, run), None
     began, path = time.monotonic(), progress_file(folder, name, run)
     with _full(folder), path.open("a+") as trace:
@@ -67,17 +67,17 @@ def compute(item: Any, name: str, shared: tuple[Callable, Mapping[str, Any]], fo
 
 
 def started(item: Any, name: str, run: str) -> dict[str, Any]:
-    """Return the row of an item of which nothing is known yet."""
+    """Return the row of an item that is not computed yet."""
     return dict.fromkeys(RESERVED) | {"item": described(item), "key": name.rpartition("-")[2], "run": run}
 
 
 def progress_file(folder: Path, name: str, run: str) -> Path:
-    """Return the file that says how often an item was begun, and where it was when its time was over."""
+    """Return the file that records the starts of an item, and its traceback at a timeout."""
     return folder / UNFINISHED / f"{name}.{run}"
 
 
 def beginnings(folder: Path, name: str, run: str) -> int:
-    """Return how often an item was begun and not finished."""
+    """Return the number of unfinished starts of an item."""
     try:
         return progress_file(folder, name, run).read_text().count(BEGUN)
     except FileNotFoundError:
@@ -85,12 +85,12 @@ def beginnings(folder: Path, name: str, run: str) -> int:
 
 
 def described(item: Any) -> str:
-    """Return an item in words: what a row has in its column `item`."""
+    """Return the text of an item in the column `item` of its row."""
     return os.fspath(item) if isinstance(item, os.PathLike) else str(item)
 
 
 def store(folder: Path, name: str, row: dict[str, Any], table: Any = None) -> dict[str, Any]:
-    """Write a row, and a table before it; the row, as who reads the file gets it."""
+    """Write a table, if any, and a row; return the row as read back from JSON."""
     if table is not None:
         target = folder / f"{name}.parquet"
         with whole(target, folder / UNFINISHED) as path:
@@ -102,7 +102,7 @@ def store(folder: Path, name: str, row: dict[str, Any], table: Any = None) -> di
 
 
 def _write_table(path, table, row):
-    """Return the size of a Parquet file of a table, whose metadata has the row."""
+    """Write a table to a Parquet file with the row in its metadata; return the file's size."""
     import pyarrow
     import pyarrow.parquet
     if not isinstance(table, pyarrow.Table):
@@ -115,7 +115,7 @@ def _write_table(path, table, row):
 
 @contextmanager
 def _full(folder: Path) -> Iterator[None]:
-    """Tells a folder that cannot take more from other faults."""
+    """Raise FolderFull for an OSError of a folder that cannot be written; pass other errors on."""
     try:
         yield
     except OSError as error:
@@ -126,8 +126,9 @@ def _full(folder: Path) -> Iterator[None]:
 
 @contextmanager
 def _limited(timeout: float | None, trace: Any) -> Iterator[None]:
-    """Ends this process, with a trace in the file, when the time is over: what hangs in a decoder, and lets no other
-    thread run, ends too. The nanny starts a worker anew."""
+    """End this process at the timeout with a traceback in the file; its nanny restarts it.
+
+    This also ends a decoder that hangs while holding the GIL."""
     if timeout is None:
         yield
         return
@@ -139,7 +140,7 @@ def _limited(timeout: float | None, trace: Any) -> Iterator[None]:
 
 
 def _checked(result):
-    """Row and table of what a function returned: a row, or both."""
+    """Return row and table of a function's result: a row, or both."""
     row, table = result if isinstance(result, tuple) else (result, None)
     if not isinstance(row, Mapping):
         raise TypeError(f"must return a row, a dict, or a row and a table, not {type(row).__name__}")
@@ -149,8 +150,7 @@ def _checked(result):
 
 
 def _place(trace):
-    """Return the place where a thread was, from a trace of faulthandler: the innermost line of the thread that
-    computed."""
+    """Return the place of a timeout, from faulthandler's trace: the innermost line of the computing thread."""
     for thread in trace.split("\n\n"):
         lines = [line.strip() for line in thread.splitlines() if line.strip().startswith("File ")]
         if any(f'{Path(__file__).name}", line' in line and " in compute" in line for line in lines):
@@ -159,7 +159,7 @@ def _place(trace):
 
 
 def _plain(x):
-    """Convert NumPy's numbers and arrays, and paths, to what JSON has."""
+    """Convert NumPy numbers, arrays and paths to JSON types."""
     if isinstance(x, np.generic | np.ndarray):
         return x.tolist()
     if isinstance(x, os.PathLike):

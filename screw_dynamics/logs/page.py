@@ -1,4 +1,4 @@
-"""The report of many episodes: one HTML file with its pictures in it, that needs nothing else."""
+"""The report on many episodes: one self-contained HTML file with embedded figures."""
 import base64
 import html
 import io
@@ -9,8 +9,8 @@ from typing import Any
 
 from screw_dynamics.whole_file import write_whole
 
-_escape = partial(html.escape, quote=False)       # of text, where quotes stay, as in commands
-MOST = 500          # rows of a table of episodes
+_escape = partial(html.escape, quote=False)       # for text: quotes are kept, as in commands
+MOST = 500          # largest number of rows of a table
 STYLE = """body{font:14px/1.5 system-ui,sans-serif;margin:2em auto;max-width:72em;padding:0 1em;color:#1f2933}
 h1{font-size:1.5em}h2{font-size:1.15em;margin-top:2em}img{max-width:100%}pre{background:#f5f7fa;padding:1em;
 overflow-x:auto}.wide{overflow-x:auto}table{border-collapse:collapse;font-size:13px}
@@ -19,27 +19,26 @@ td:first-child,th:first-child{text-align:left}td.text,th.text{text-align:left}td
 
 
 class Page:
-    """An HTML page that grows downwards."""
+    """An HTML page, built from top to bottom."""
 
     def __init__(self, title: str):
         self.title, self._parts = title, [f"<h1>{_escape(title)}</h1>"]
 
     def heading(self, text: str) -> None:
-        """A heading."""
+        """Add a heading."""
         self._parts.append(f"<h2>{_escape(text)}</h2>")
 
     def text(self, text: str, bad: bool = False) -> None:
-        """A paragraph, in another color if it is bad news."""
+        """Add a paragraph; `bad` highlights it."""
         self._parts.append(f"<p{' class=bad' if bad else ''}>{_escape(text)}</p>")
 
     def listing(self, text: str) -> None:
-        """Text as it is, with its columns."""
+        """Add preformatted text."""
         self._parts.append(f"<pre>{_escape(text)}</pre>")
 
     def table(self, rows: Sequence[Mapping[str, Any]], columns: Iterable[str],
               everything: str = "summary.csv and summary.parquet") -> None:
-        """A table with some columns of rows, the first MOST of them; it says how many there are, and which files have
-        everything."""
+        """Add a table of the given columns; of more than MOST rows, add the total and the files with all of them."""
         columns, shown = list(columns), rows[:MOST]
         texts = {name for name in columns if any(isinstance(row.get(name), str | list) for row in shown)}
         head = "".join(f"<th{' class=text' * (name in texts)}>{_escape(name)}</th>" for name in columns)
@@ -49,7 +48,7 @@ class Page:
             self.text(f"{MOST} of {len(rows)} are shown; all are in {everything}.")
 
     def figure(self, figure: Any) -> None:
-        """A picture of matplotlib, which is closed."""
+        """Add a matplotlib figure and close it."""
         from matplotlib import pyplot
         buffer = io.BytesIO()
         figure.savefig(buffer, format="png", dpi=100)
@@ -58,12 +57,12 @@ class Page:
         self._parts.append(f'<img alt="" src="data:image/png;base64,{text}">')
 
     def html(self) -> str:
-        """Return the page."""
+        """Return the page as HTML."""
         return (f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{_escape(self.title)}</title>'
                 f"<style>{STYLE}</style>{''.join(self._parts)}</html>\n")
 
     def write(self, path: Path) -> None:
-        """Write the page, all at once."""
+        """Write the page atomically."""
         write_whole(path, self.html())
 
 

@@ -1,8 +1,8 @@
-"""A recording as a Parquet file, which gives it back bit for bit.
+"""Recordings as Parquet files, a lossless format.
 
-Columns: "t" (s), "q.<joint>", "qd.<joint>", "tau.<joint>", "command.<field>.<joint>", "base.<number>"; sensors with
-times of their own are lists in the first row, "wrench.<frame>" and "imu.<frame>". Units are metadata of the columns,
-the rest that of the file."""
+Columns: "t" (s), "q.<joint>", "qd.<joint>", "tau.<joint>", "command.<field>.<joint>", "base.<number>". Sensors with
+their own times are lists in the first row, "wrench.<frame>" and "imu.<frame>". Units are column metadata; all else is
+file metadata."""
 from __future__ import annotations
 
 import hashlib
@@ -32,7 +32,7 @@ def write(recording: Recording, out: str | os.PathLike) -> str:
     recording : Recording
         Recording with at least one sample.
     out : str or path
-        Address that ends in .parquet. A file that is there is replaced.
+        Address that ends in .parquet. An existing file is replaced.
 
     Returns
     -------
@@ -42,11 +42,11 @@ def write(recording: Recording, out: str | os.PathLike) -> str:
     Raises
     ------
     ValueError
-        If the recording has no samples, or the address another ending.
+        If the recording has no samples, or the address does not end in .parquet.
 
     Notes
     -----
-    The file is written under another name first, so that there is the whole file or none.
+    The file is written atomically.
     """
     import pyarrow.parquet as parquet
     address = os.fspath(out)
@@ -61,8 +61,7 @@ def write(recording: Recording, out: str | os.PathLike) -> str:
 
 
 def provenance(recording: Recording) -> dict[str, Any]:
-    """Return the provenance of a recording, for tables of results: source, start, topics, notes, and the description's
-    SHA-256."""
+    """Return the provenance of a recording: source, start, topics, notes, and the SHA-256 of its description."""
     text = recording.description
     return {"source": recording.source, "start": recording.start, "topics": dict(recording.topics),
             "notes": [list(note) for note in recording.notes],
@@ -70,12 +69,12 @@ def provenance(recording: Recording) -> dict[str, Any]:
 
 
 def is_ours(metadata: dict[bytes, bytes] | None) -> bool:
-    """Tell by the metadata of a Parquet file whether `write` made it."""
+    """Return True if the metadata of a Parquet file are those of `write`."""
     return bool(metadata) and KEY in metadata
 
 
 def take_columns(file: Any, allowance: Allowance) -> None:
-    """Count what the columns of a ParquetFile become: 8 bytes an entry, however often a page repeats it."""
+    """Count the expanded size of a ParquetFile's columns: 8 bytes an entry, also for repeated ones."""
     for i in range(file.metadata.num_row_groups):
         group = file.metadata.row_group(i)
         for k in range(group.num_columns):
@@ -84,7 +83,7 @@ def take_columns(file: Any, allowance: Allowance) -> None:
 
 
 def read_back(fs: Any, path: str) -> Recording:
-    """Return the recording that was written. Raises ValueError for a file of a later version."""
+    """Read a recording from its Parquet file. Raises ValueError if the file has a later version."""
     import pyarrow.parquet as parquet
     with opened(fs, path) as file:
         table = parquet.ParquetFile(file, page_checksum_verification=True).read()
@@ -118,7 +117,7 @@ def read_back(fs: Any, path: str) -> Recording:
 
 
 def _table(recording):
-    """Return the columns with their units, and what else there is as metadata."""
+    """Return a table of the columns with their units; all else is metadata."""
     import pyarrow as pa
     fields, columns, n = [], [], len(recording.t)
 

@@ -1,4 +1,4 @@
-"""A recording from a file or folder."""
+"""Reading of recordings from files and folders."""
 from __future__ import annotations
 
 import os
@@ -22,33 +22,32 @@ def read(address: str | os.PathLike, topics: Topics | None = None, *, gap: float
     Parameters
     ----------
     address : str or path
-        A path, or an address of fsspec, of MCAP, a folder or file of rosbag2, CSV, Parquet, or NumPy's .npz.
+        Path or fsspec URL of an MCAP, CSV, Parquet or NumPy .npz file, or of a rosbag2 folder or file.
     topics : dict of str to str, sequence of str or None, optional
-        Topic or topics of each role: joint_states, commands, odometry, wrenches, imu and description. A role that is
-        not named is found by type and name. None leaves a role out.
+        Topic or topics of each role: joint_states, commands, odometry, wrenches, imu and description. Topics of other
+        roles are found by type and name. None omits a role.
     gap : float, optional
-        Longest step in s that is no interruption. By default five usual ones.
+        Longest step in s that is not an interruption. By default five times the median step.
     time : {"stamp", "log"}, optional
-        "stamp" takes the time of the measurement, "log" the time of logging.
+        "stamp" uses the time of measurement, "log" the log time.
     command_joints : sequence of str, optional
         Joints of the numbers in a Float64MultiArray.
     command_field : {"position", "velocity", "effort"}, optional
         Quantity of the numbers in a Float64MultiArray.
     columns : dict of str to str or dict, optional
-        Columns of a table, as ``{"t": name, "q": {joint: name}, ...}``, where their names do not show it.
+        Columns of a table, ``{"t": name, "q": {joint: name}, ...}``. Required if the names are not recognized.
     max_bytes : int, optional
-        Largest number of bytes that the recording may become when it is expanded. By default 64 MiB, or 100 times its
-        size if that is more.
+        Largest decompressed size of the recording. By default 64 MiB, or 100 times its size if that is more.
 
     Returns
     -------
     Recording
-        The recording. Its ``notes`` list what is dropped, changed or damaged.
+        The recording. Its ``notes`` list dropped, changed and damaged data.
 
     Raises
     ------
     ValueError
-        If nothing can be read, or it is not known which topic is meant. The message has the names.
+        If nothing can be read, or the choice of a topic is ambiguous; the message has the names.
     ImportError
         If the extra [logs] is not installed.
     """

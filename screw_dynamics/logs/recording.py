@@ -1,4 +1,4 @@
-"""The measurements of one episode: joints over time, and what else was recorded beside them."""
+"""The measurements of one episode: joint states over time, commands, base and sensors."""
 from __future__ import annotations
 
 from collections.abc import Mapping
@@ -15,7 +15,7 @@ from .notes import Notes
 if TYPE_CHECKING:
     from screw_dynamics.robot import Robot
 
-FIELDS = "position", "velocity", "effort"       # of joints, as JointState and ros2_control name them
+FIELDS = "position", "velocity", "effort"       # names of JointState and ros2_control
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,7 +31,7 @@ class Base:
     frame : str, optional
         Frame of the pose.
     link : str, optional
-        Link that the pose and the twist belong to.
+        Link of the pose and the twist.
     """
 
     q: np.ndarray
@@ -66,7 +66,7 @@ class Recording:
     start : int, optional
         Time in ns since the epoch.
     commands : dict of {"position", "velocity", "effort"} to array_like (k, n), optional
-        Last commands at each time. Empty if there were none.
+        Last commands at each time. Empty without commands.
     base : Base, optional
         Motion of the base of a floating robot.
     wrenches : dict of str to tuple of array_like, optional
@@ -80,14 +80,14 @@ class Recording:
     topics : dict of str to str, optional
         Topic of each role.
     breaks : tuple of int, optional
-        Rows before which time is interrupted, by a gap or a jump of the clock.
+        Rows before which time is interrupted by a gap or a clock jump.
     notes : Notes, optional
-        Notes on what was found, dropped and changed.
+        Notes on found, dropped and changed data.
 
     Raises
     ------
     ValueError
-        If an array has another shape, which is named, or a time does not follow the one before.
+        If an array has a wrong shape, or the times do not increase.
     """
 
     joints: tuple[str, ...]
@@ -131,7 +131,7 @@ class Recording:
         _set(self, joints=joints, t=t, commands=commands, breaks=breaks, wrenches=wrenches, imu=imu,
              topics=dict(self.topics), notes=Notes(self.notes), start=int(self.start), **arrays)
 
-    # ------------------------------------------------------------------------------------------- as it is
+    # ------------------------------------------------------------------------------------------- properties
     @property
     def n(self) -> int:
         """The number of joints."""
@@ -139,17 +139,17 @@ class Recording:
 
     @property
     def duration(self) -> float:
-        """The time from the first to the last sample, in s; 0 of one sample or none."""
+        """The time from the first to the last sample in s; 0 for fewer than two samples."""
         return float(self.t[-1] - self.t[0]) if len(self.t) else 0.0
 
     @property
     def rate(self) -> float:
-        """Samples a second, by the median of the steps; NaN of fewer than two samples."""
+        """The sample rate in Hz, from the median step; NaN for fewer than two samples."""
         return 1.0 / float(np.median(np.diff(self.t))) if len(self.t) > 1 else float("nan")
 
     @property
     def pieces(self) -> list[slice]:
-        """The rows between interruptions, in order; together all rows."""
+        """Slices of the rows between interruptions, in order."""
         ends = [0, *self.breaks, len(self.t)]
         return [slice(a, b) for a, b in zip(ends, ends[1:], strict=False) if b > a]
 
@@ -157,7 +157,7 @@ class Recording:
         return (f"<Recording of {self.n} joints, {len(self.t)} samples in {self.duration:.6g} s"
                 f"{f', {len(self.pieces)} pieces' if self.breaks else ''}: {self.source or ', '.join(self.joints)}>")
 
-    # ------------------------------------------------------------------------------------------- as others
+    # ------------------------------------------------------------------------------------------- conversions
     def rows(self, rows: slice) -> Recording:
         """Return a part of the recording.
 
@@ -169,7 +169,7 @@ class Recording:
         Returns
         -------
         Recording
-            The part. Its times, wrenches and IMU are unchanged.
+            The part. Times are not shifted; wrenches and IMU are kept whole.
 
         Raises
         ------
@@ -195,17 +195,17 @@ class Recording:
         Returns
         -------
         Recording
-            Its columns are those of the robot's joints of one degree of freedom.
+            Recording with the columns of the robot's single-DoF joints.
 
         Raises
         ------
         ValueError
-            If joints of the robot were not recorded, which are named.
+            If joints of the robot were not recorded; the message names them.
 
         Notes
         -----
-        Other joints are left out, with a note. Positions of continuous joints that are kept within a turn go on where
-        they jump by one, with a note, too.
+        Other joints are omitted, with a note. Positions of continuous joints that were recorded within one turn are
+        unwrapped, with a note.
         """
         names = [name for name in robot.joint_names if name not in robot.model.joint_frames]
         if missing := [name for name in names if name not in self.joints]:
@@ -235,12 +235,12 @@ class Recording:
         Parameters
         ----------
         rate : float
-            Samples a second, from the first time of each piece on.
+            Sample rate in Hz, from the first time of each piece on.
 
         Returns
         -------
         Recording
-            Resampled recording. Nothing crosses interruptions.
+            Resampled recording. No interpolation crosses an interruption.
 
         Raises
         ------
@@ -249,8 +249,8 @@ class Recording:
 
         Notes
         -----
-        Signals are interpolated linearly, commands held, quaternions interpolated and normalized. There is no low-pass
-        filter: at a lower rate, what is faster than half of it appears as something slower. A note names this.
+        Signals are interpolated linearly, commands held, quaternions interpolated and normalized. There is no
+        low-pass filter: at a lower rate, frequencies above half the rate are aliased. A note reports this.
         """
         rate = checks.number("rate", rate)
         if not rate > 0.0:
@@ -274,7 +274,7 @@ class Recording:
         return replace(self, **joined, base=base, commands=commands, breaks=tuple(breaks[1:]), notes=notes)
 
     def _at(self, piece: slice, at: np.ndarray) -> dict[str, Any]:
-        """Return the signals of a piece at other times in it."""
+        """Return the signals of a piece, resampled at the times `at`."""
         t = self.t[piece]
         longest = longest_step(t)
         part: dict[str, Any] = {"t": at}
@@ -288,9 +288,10 @@ class Recording:
 
 
 def poses_at(at: np.ndarray, t: np.ndarray, q: np.ndarray, longest: float) -> np.ndarray:
-    """Poses x y z, quaternion x y z w (k, 7) at other times: interpolated, by the shorter way, and normalized; a
-    quaternion of length 0 is NaN."""
-    q, known = q.copy(), np.flatnonzero(~np.isnan(q[:, 3:]).any(axis=1))          # across what was not measured, too
+    """Interpolate poses x y z, quaternion x y z w (k, 7) at given times; normalize the quaternions.
+
+    Quaternions follow the shorter arc. One of length 0 gives NaN."""
+    q, known = q.copy(), np.flatnonzero(~np.isnan(q[:, 3:]).any(axis=1))          # signs continue across missing poses
     flips = np.sum(q[known[1:], 3:] * q[known[:-1], 3:], axis=1) < 0.0
     q[known[1:], 3:] *= np.where(np.cumsum(flips) % 2, -1.0, 1.0)[:, None]
     out = interpolated(at, t, q, longest)
@@ -300,7 +301,7 @@ def poses_at(at: np.ndarray, t: np.ndarray, q: np.ndarray, longest: float) -> np
 
 
 def _signal(name: str, x: Any, shape: tuple[int, int]) -> np.ndarray:
-    """Return an array of a row a time and a column a joint; NaN if there is none."""
+    """Return x as a float array with a row per time and a column per joint; NaN if x is None."""
     if x is None:
         return np.full(shape, np.nan)
     x = checks.real_numbers(name, x).astype(float, copy=False)
@@ -310,7 +311,7 @@ def _signal(name: str, x: Any, shape: tuple[int, int]) -> np.ndarray:
 
 
 def _series(name: str, series: Any, *widths: int) -> tuple[np.ndarray, ...]:
-    """Times (m,) and arrays (m, width)."""
+    """Return times (m,) and arrays (m, width) as float arrays."""
     arrays = [checks.real_numbers(name, x).astype(float) for x in series]
     shapes = [(len(arrays[0]),), *((len(arrays[0]), width) for width in widths)]
     if [x.shape for x in arrays] != shapes:

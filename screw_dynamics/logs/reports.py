@@ -1,4 +1,4 @@
-"""The contents of the command's reports, each from the rows of all episodes."""
+"""The contents of the command's reports, from the rows of all episodes."""
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -8,18 +8,19 @@ from . import figures
 from .identification import LogsIdentification
 from .page import Page
 
-WORST = 3       # episodes whose efforts are drawn
+WORST = 3       # number of episodes whose efforts are plotted
 
 
 def begun(title: str, rows: Sequence[Mapping[str, Any]], said: Mapping[str, Any]) -> tuple[Page, list[Mapping]]:
-    """Return a page that says what it is of, which episodes failed and why, and what was noted; and the rows of the
-    others."""
+    """Return a new page, and the rows of the successful episodes.
+
+    The page lists the settings, the failed episodes with their errors, and the notes."""
     page, done = Page(title), [row for row in rows if row["error"] is None]
     failed = [row for row in rows if row["error"] is not None]
     page.text(f"{len(done)} of {len(rows)} episodes; {len(failed)} failed." if failed else f"{len(rows)} episodes.",
               bool(failed))
     models = sorted({row["model"] for row in done if row.get("model")} - {said.get("model")})
-    if models:                                  # those that logs themselves describe
+    if models:                                  # described in the logs
         said = said | {"models": ", ".join(models)}
     page.listing("\n".join(f"{name}: {value}" for name, value in said.items()))
     if failed:
@@ -35,7 +36,7 @@ def begun(title: str, rows: Sequence[Mapping[str, Any]], said: Mapping[str, Any]
 
 
 def residuals_page(page: Page, done: Sequence[Mapping[str, Any]], folder: Path) -> None:
-    """External efforts, friction and missing energy over time, and the episodes with the largest."""
+    """Add external efforts, friction and missing energy over time, and the episodes with the largest efforts."""
     joints = _joints(done, "external_rms.")
     worst = sorted(done, key=lambda row: -max((row[f"external_rms.{joint}"] or 0.0 for joint in joints
                                                if row.get(f"external_rms.{joint}") is not None), default=0.0))
@@ -50,7 +51,7 @@ def residuals_page(page: Page, done: Sequence[Mapping[str, Any]], folder: Path) 
 
 
 def check_page(page: Page, done: Sequence[Mapping[str, Any]], folder: Path) -> None:
-    """Problems, and the rates over time."""
+    """Add problems, and rates over time."""
     wrong = [row for row in done if row["problems"]]
     page.heading("Problems")
     page.text(f"{len(wrong)} of {len(done)} episodes have problems." if wrong else "None has a problem.", bool(wrong))
@@ -66,13 +67,13 @@ def check_page(page: Page, done: Sequence[Mapping[str, Any]], folder: Path) -> N
 
 
 def convert_page(page: Page, done: Sequence[Mapping[str, Any]], folder: Path) -> None:
-    """Add the table of items, and of the files that they became, to a page."""
+    """Add the table of items and their Parquet files."""
     page.heading("Files")
     page.table(done, ("item", "file"))
 
 
 def identify_page(page: Page, found: LogsIdentification, done: Sequence[Mapping[str, Any]]) -> None:
-    """The result, how episodes agree, and what drifts."""
+    """Add the identified parameters, the agreement of the episodes, and the drift."""
     page.heading("Parameters")
     page.listing(str(found.found))
     joints = _joints(done, "residual.")
@@ -90,7 +91,7 @@ def _joints(rows, prefix):
 
 
 def _pictures(page, draw):
-    """Headings and figures, or a line that says that there is no matplotlib."""
+    """Add headings and figures, or an error text if matplotlib is not installed."""
     try:
         found = draw()
     except ImportError as error:

@@ -1,4 +1,4 @@
-"""Roles of a file's topics: by name, or by type and name where there is one candidate."""
+"""Roles of a file's topics: by name, or by type and name if there is only one candidate."""
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
@@ -12,20 +12,20 @@ from .notes import Notes
 STATE, ODOMETRY, WRENCH = "sensor_msgs/msg/JointState", "nav_msgs/msg/Odometry", "geometry_msgs/msg/WrenchStamped"
 IMU, TEXT, NUMBERS = "sensor_msgs/msg/Imu", "std_msgs/msg/String", "std_msgs/msg/Float64MultiArray"
 TRAJECTORY = "trajectory_msgs/msg/JointTrajectory"
-TYPES = {       # of each role
+TYPES = {       # types of each role
     "joint_states": (STATE,), "commands": (STATE, NUMBERS), "odometry": (ODOMETRY,), "wrenches": (WRENCH,),
     "imu": (IMU,), "description": (TEXT,)}
-NAMES = {"joint_states": "joint_states", "odometry": "odom", "description": "robot_description"}     # the usual ones
-ALL = "wrenches", "imu"         # roles of several topics, each sensor on one
+NAMES = {"joint_states": "joint_states", "odometry": "odom", "description": "robot_description"}     # usual names
+ALL = "wrenches", "imu"         # roles with several topics, one per sensor
 
 Topics = Mapping[str, str | Sequence[str] | None]
 
 
 def roles(channels: Collection[Channel], topics: Topics | None, source: str, notes: Notes) -> dict[str, list[str]]:
-    """{role: topics} of a file with some channels. `topics` names some; None: none for that role.
+    """Return {role: topics} for a file's channels. `topics` assigns topics to roles; None: no topic for that role.
 
-    Raises ValueError naming joint states that do not exist or of which there are several, and what is wrong with a
-    name; of other roles several candidates are noted, and none is taken."""
+    Raises ValueError if joint states are missing or ambiguous, or if a given topic does not exist or has a wrong type.
+    Several candidates for another role are noted, and none is used."""
     given = known_roles(topics)
     if "joint_states" in given and not given["joint_states"]:
         raise ValueError(f"topics: joint_states must not be {given['joint_states']!r}")
@@ -52,7 +52,7 @@ def roles(channels: Collection[Channel], topics: Topics | None, source: str, not
 
 
 def known_roles(topics: Topics | None) -> dict[str, Any]:
-    """{role: topics} as given. Raises ValueError for what is no role, or no mapping of them."""
+    """Return the given {role: topics}. Raises ValueError for an unknown role, or if `topics` is not a mapping."""
     if not isinstance(topics, (Mapping, type(None))):
         raise ValueError(f"topics {checks.described(topics)} must be {{role: topic}}, of {', '.join(TYPES)}")
     for role in topics or {}:
@@ -61,7 +61,7 @@ def known_roles(topics: Topics | None) -> dict[str, Any]:
 
 
 def _named(role, names, kinds, source):
-    """Return the topics that were named for a role, which exist and have its type."""
+    """Return the topics given for a role. Raises ValueError if one does not exist or has another type."""
     names = [names] if isinstance(names, str) else list(names)
     for topic in names:
         if topic not in kinds:
@@ -73,7 +73,7 @@ def _named(role, names, kinds, source):
 
 
 def _joint_states(kinds, taken, source):
-    """Return the one topic of joint states: the only one, or the only one with the usual name."""
+    """Return the topic of joint states: the only candidate, or the only one with the usual name."""
     states = [topic for topic in sorted(kinds) if STATE in kinds[topic] and topic not in taken and not _command(topic)]
     if not states:
         raise ValueError(f"{source} has no joint states: no topic of {STATE}; it has {_listed(kinds)}")
@@ -86,7 +86,9 @@ def _joint_states(kinds, taken, source):
 
 
 def _chosen(role, candidates, space, notes):
-    """All candidates of a role for several; else the only one, there or beside the joint states."""
+    """Return all candidates for a role with several topics, else a list of the unique one; add a note if ambiguous.
+
+    Unique: the only candidate, or the only one in the joint states' namespace, or the only one with the usual name."""
     if role in ALL:
         return candidates
     for some in (candidates, [topic for topic in candidates if topic.rpartition("/")[0] == space],
@@ -99,7 +101,7 @@ def _chosen(role, candidates, space, notes):
 
 
 def _may_be(role, topic, kinds):
-    """Tell whether a topic may have a role. Texts and joint states are many things: only what is called so."""
+    """Return True if a topic may have a role. Strings and commands must also have a matching name."""
     if role == "commands":
         return STATE in kinds and _command(topic)
     return bool(kinds.intersection(TYPES[role])) and (role != "description" or _last(topic) == NAMES[role])
@@ -114,6 +116,6 @@ def _last(topic):
 
 
 def _listed(kinds: Mapping[str, Any]) -> str:
-    """Return the topics of a file and their types, for a message."""
+    """Return a file's topics and their types as text."""
     shown = [f"{topic} ({', '.join(sorted(kinds[topic]))})" for topic in sorted(kinds)]
     return ", ".join(shown[:20]) + (f" and {len(shown) - 20} more" if len(shown) > 20 else "") or "no topic"

@@ -1,4 +1,4 @@
-"""Conversion of messages to columns, message by message, for each type that is read."""
+"""Conversion of messages to columns, one by one, for each supported type."""
 from __future__ import annotations
 
 from array import array
@@ -11,10 +11,10 @@ NS = 10**9
 
 
 class Samples:
-    """Messages of one topic as columns of numbers. `add` takes a message, and its number in the log; ValueError
-    says what is wrong with it.
+    """Messages of one topic as numeric columns.
 
-    A message's layout is what its columns are; messages of several layouts are gathered apart."""
+    `add` takes a message and its number in the log; it raises ValueError if the message is invalid. Messages with
+    different columns are stored in separate layouts."""
 
     def __init__(self, topic: str):
         self.topic = topic
@@ -42,13 +42,15 @@ class Layout:
 
     @property
     def arrays(self) -> tuple[np.ndarray, ...]:
-        """Numbers (k,), stamps (k,) in ns, and values (k, width)."""
+        """Message numbers (k,), stamps (k,) in ns, and values (k, width)."""
         numbers, stamps = (np.array(x, dtype=np.int64) for x in (self._numbers, self._stamps))
         return numbers, stamps, np.frombuffer(self._values).reshape(len(numbers), self.width)
 
 
 class JointStates(Samples):
-    """sensor_msgs/JointState; the key of a layout is (names, numbers of positions, velocities and efforts)."""
+    """Messages of sensor_msgs/JointState.
+
+    The key of a layout is (names, counts of positions, velocities and efforts)."""
 
     def __init__(self, topic: str):
         super().__init__(topic)
@@ -57,7 +59,7 @@ class JointStates(Samples):
         self._layout: Any = None
 
     def add(self, number: int, message: Any) -> None:
-        """Gather a message."""
+        """Append a message."""
         p, v, e = message.position, message.velocity, message.effort
         if message.name != self._names or self._counts != (len(p), len(v), len(e)):
             self._layout = None
@@ -82,7 +84,7 @@ class JointStates(Samples):
 
 
 class Numbers(Samples):
-    """Types that are a fixed set of numbers: `fields(message)` makes a tuple of floats, `key(message)` the layout's."""
+    """Messages with a fixed set of numbers: `fields(message)` returns floats, `key(message)` the layout's key."""
 
     def __init__(self, topic: str, fields: Callable[[Any], tuple[float, ...]], key: Callable[[Any], Any],
                  stamped: bool = True):
@@ -90,7 +92,7 @@ class Numbers(Samples):
         self._fields, self._key, self._stamped = fields, key, stamped
 
     def add(self, number: int, message: Any) -> None:
-        """Gather a message."""
+        """Append a message."""
         values, stamp = array("d", self._fields(message)), message.header.stamp if self._stamped else None
         layout = self.layout((self._key(message), len(values)), len(values))
         layout.stamp(stamp.sec * NS + stamp.nanosec if stamp else 0)
@@ -99,19 +101,23 @@ class Numbers(Samples):
 
 
 def odometry(topic: str) -> Numbers:
-    """nav_msgs/Odometry: pose x y z, quaternion x y z w, body-fixed twist, angular part first; (frame, link)."""
+    """Return columns for nav_msgs/Odometry; key (frame, link).
+
+    Pose x y z, quaternion x y z w, and body-fixed twist, angular part first."""
     return Numbers(topic, lambda m: (*_xyz(m.pose.pose.position), *_xyz(m.pose.pose.orientation),
                                      m.pose.pose.orientation.w, *_xyz(m.twist.twist.angular),
                                      *_xyz(m.twist.twist.linear)), lambda m: (m.header.frame_id, m.child_frame_id))
 
 
 def wrench(topic: str) -> Numbers:
-    """geometry_msgs/WrenchStamped: torque, then force; its frame."""
+    """Return columns for geometry_msgs/WrenchStamped: torque, then force; key: the frame."""
     return Numbers(topic, lambda m: (*_xyz(m.wrench.torque), *_xyz(m.wrench.force)), lambda m: m.header.frame_id)
 
 
 def imu(topic: str) -> Numbers:
-    """sensor_msgs/Imu: angular velocity and linear acceleration, NaN where a covariance of -1 says that it has none."""
+    """Return columns for sensor_msgs/Imu: angular velocity and linear acceleration; key: the frame.
+
+    A covariance of -1 means no data and gives NaN."""
     nothing = (np.nan,) * 3
     return Numbers(topic, lambda m: (
         *(nothing if m.angular_velocity_covariance[0] == -1.0 else _xyz(m.angular_velocity)),
@@ -120,19 +126,19 @@ def imu(topic: str) -> Numbers:
 
 
 def multi_array(topic: str) -> Numbers:
-    """std_msgs/Float64MultiArray, which has neither names nor stamps."""
+    """Return columns for std_msgs/Float64MultiArray, which has neither names nor stamps."""
     return Numbers(topic, lambda m: tuple(m.data), lambda m: "", stamped=False)
 
 
 class Texts(Samples):
-    """std_msgs/String: the texts that differ from the one before, in `texts`."""
+    """Strings of std_msgs/String, in `texts`; repeated ones are dropped."""
 
     def __init__(self, topic: str):
         super().__init__(topic)
         self.texts: list[str] = []
 
     def add(self, number: int, message: Any) -> None:
-        """Gather a message."""
+        """Append a message."""
         if not self.texts or self.texts[-1] != message.data:
             self.texts.append(message.data)
 

@@ -1,4 +1,4 @@
-"""Databases of rosbag2 (sqlite3), by the reader of the package rosbags; what is left of a damaged one, by SQL."""
+"""rosbag2 databases (sqlite3), read with the package rosbags; damaged ones are read row by row with SQL."""
 from __future__ import annotations
 
 import shutil
@@ -14,7 +14,7 @@ from .notes import Notes
 
 
 class SqliteLog:
-    """A database that is open. Raises ValueError if it is none; what is damaged in it is noted."""
+    """An open database. Raises ValueError if it is not a rosbag2 database; damage is noted."""
 
     def __init__(self, path: Path, name: str, notes: Notes, allowance: Allowance):
         from rosbags.rosbag2 import Reader
@@ -38,7 +38,7 @@ class SqliteLog:
             for connection in self._reader.connections}
 
     def messages(self, wanted: Collection[int]) -> Iterator[tuple[int, int, bytes]]:
-        """Channel, time of logging in ns, and bytes of each message of some channels."""
+        """Yield messages of the wanted channels: channel, log time in ns, and data."""
         for message in self._all(wanted):
             self._allowance.take(len(message[2]))
             yield message
@@ -63,10 +63,9 @@ class SqliteLog:
             self._folder.cleanup()
 
     def _with_journal(self, path):
-        """Return the database with what a recorder that was killed had only in its write-ahead log; a copy, if there is
-        one.
+        """Return the path of the database merged with its write-ahead log; a copy, if there is such a log.
 
-        Readers that change nothing pass it over."""
+        A killed recorder leaves messages in that log, and read-only readers skip them."""
         journal = path.with_name(f"{path.name}-wal")
         if not journal.exists() or not journal.stat().st_size:
             return path
@@ -79,8 +78,9 @@ class SqliteLog:
         return copy
 
     def _refuse_what_is_computed(self):
-        """Raise ValueError for a database with views, which can have rows without end, or computed columns, whose
-        values can be of any size."""
+        """Raise ValueError if the database has views or computed columns.
+
+        Views can have endless rows, and computed values can have any size."""
         with closing(self._database()) as database, suppress(sqlite3.Error):
             for (view,) in database.execute("SELECT name FROM sqlite_master WHERE type = 'view'"):
                 raise ValueError(f"{self._name} is not a database of rosbag2: it has a view, {view!r}")
@@ -90,7 +90,7 @@ class SqliteLog:
                 raise ValueError(f"{self._name} is not a database of rosbag2: it has a computed column, {column!r} of "
                                  f"table {table!r}")
 
-    # --------------------------------------------------------------------------------------------- damaged ones
+    # --------------------------------------------------------------------------------------------- damaged databases
     def _topics(self):
         try:
             with closing(self._database()) as database:
@@ -102,7 +102,7 @@ class SqliteLog:
                 if (type(number), type(topic), type(kind)) == (int, str, str)}
 
     def _rows(self, wanted):
-        """Messages in the order of the database, up to the first one that cannot be read."""
+        """Yield messages in database order, up to the first unreadable one."""
         read = 0
         with closing(self._database()) as database:
             try:
@@ -115,10 +115,10 @@ class SqliteLog:
 
     def _database(self):
         database = sqlite3.connect(f"{self._path.absolute().as_uri()}?immutable=1", uri=True)
-        database.execute("PRAGMA writable_schema=ON")       # by which a file that was cut is read as far as it goes
+        database.execute("PRAGMA writable_schema=ON")       # allows reading a truncated file
         return database
 
 
 def _schema(definition):
-    """Return the language of a definition, as MCAP names it."""
+    """Return the format of a definition under MCAP's name."""
     return {"MSG": "ros2msg", "IDL": "ros2idl"}.get(definition.format.name, "")

@@ -1,15 +1,15 @@
-"""One row per episode, as Parquet and CSV: the union of the columns of all rows."""
+"""Summary with one row per episode, as Parquet and CSV; its columns are the union of all rows' columns."""
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from screw_dynamics.whole_file import whole
 
-LONGEST = 300       # characters of a text in the table; the row's own file has all
+LONGEST = 300       # longest text in the table, in characters; the row's own file has the whole text
 
 
 def write_summary(rows: Sequence[Mapping[str, Any]], folder: Path) -> None:
-    """summary.parquet and summary.csv; texts in lists are joined, traces stay in the rows' own files."""
+    """Write summary.parquet and summary.csv. Lists are joined to texts; tracebacks are only in the rows' own files."""
     import pyarrow
     import pyarrow.csv
     import pyarrow.parquet
@@ -22,7 +22,7 @@ def write_summary(rows: Sequence[Mapping[str, Any]], folder: Path) -> None:
 
 
 def _column(values):
-    """Numbers as they are, integers beside fractions as fractions; anything else as text."""
+    """Return a column: numbers unchanged, integers mixed with floats as floats, anything else as text."""
     kinds = {type(x) for x in values if x is not None}
     if kinds and kinds <= {int, float}:
         return [None if x is None else float(x) for x in values] if float in kinds else values

@@ -1,8 +1,7 @@
-"""Recordings of a robot that does not exist: the motion, payload, friction and noise of each episode are known.
+"""Synthetic recordings with known motion, payload, friction and noise, for tests and benchmarks.
 
-For tests, and to see how long real ones will take. The robot follows exciting trajectories exactly; its efforts are
-those of inverse dynamics of what it is: links that differ from the URDF, joints that rub, a payload. Files are MCAP
-with the messages and definitions of ROS 2, and need no ROS."""
+The robot follows exciting trajectories exactly. Its efforts come from inverse dynamics with perturbed links, joint
+friction and a payload. The files are MCAP with ROS 2 messages and definitions; ROS is not required."""
 from __future__ import annotations
 
 import os
@@ -21,20 +20,21 @@ from .decoders import typestore, usual_definition
 
 STATE, TEXT = "sensor_msgs/msg/JointState", "std_msgs/msg/String"
 NS = 10**9
-START = 1_750_000_000 * NS      # ns since the epoch: the first episode
-MOTIONS = 8                     # different trajectories; episodes differ in their amplitudes too
-LATENCY = 200_000               # ns between a stamp and the time of logging
+START = 1_750_000_000 * NS      # start of the first episode in ns since the epoch
+MOTIONS = 8                     # number of different trajectories; amplitudes also differ between episodes
+LATENCY = 200_000               # ns between stamp and log time
 
 
 @dataclass(frozen=True)
 class Conditions:
-    """The conditions under which episodes are made.
+    """Conditions of synthetic episodes.
 
-    `duration` s at `rate` samples a second, a motion of as long a period; `spacing`: s from the start of one episode to
-    that of the next. `payload`: the link that carries up to `mass` kg, none if it is empty. `links`: how much masses
-    and sizes of links differ from the URDF, as a share. `damping`, `friction`: the most of any joint, N m s/rad and N
-    m; `drift`: the share by which they grow from the first episode to the last. `noise`: standard deviations of
-    positions, velocities and efforts. Raises ValueError naming what is negative or too short."""
+    duration: s, also the period of the motion. rate: Hz. spacing: s between the starts of episodes. payload: link with
+    a payload of up to `mass` kg; none if empty. links: largest relative change of the links' masses and sizes from the
+    URDF. damping, friction: largest joint values, N m s/rad and N m. drift: their relative growth from the first
+    episode to the last. noise: standard deviations of positions, velocities and efforts.
+
+    Raises ValueError if a value is negative or the duration too short."""
 
     duration: float = 10.0
     rate: float = 500.0
@@ -60,7 +60,7 @@ class Conditions:
 
 @dataclass(frozen=True)
 class Episode:
-    """The true values of a file: its address, the mass of the payload in kg, and the robot with it, as it was."""
+    """The ground truth of a file: its address, the payload's mass in kg, and the robot with payload and friction."""
 
     address: str
     mass: float
@@ -68,8 +68,9 @@ class Episode:
 
 
 class Synthetic:
-    """Episodes of a robot from a URDF; each depends on the seed and its number alone, whoever makes it, and in which
-    order. `robot`: as the URDF has it."""
+    """Synthetic episodes of a robot from a URDF.
+
+    Each depends only on the seed and its number, not on the order of generation. `robot`: the robot of the URDF."""
 
     def __init__(self, urdf: Source, count: int, conditions: Conditions | None = None, seed: int = 0,
                  tip_link: str | None = None):
@@ -85,7 +86,7 @@ class Synthetic:
         self._motions: dict[int, FourierTrajectory] = {}
 
     def truth(self, number: int) -> tuple[Robot, float]:
-        """Return the robot of an episode, with its friction and payload, and the payload's mass."""
+        """Return an episode's robot, with its friction and payload, and the payload's mass in kg."""
         conditions, rng = self.conditions, np.random.default_rng((self.seed, number))
         mass = float(rng.uniform(0.0, conditions.mass)) if conditions.payload else 0.0
         share = number / (self.count - 1) if self.count > 1 else 0.0
@@ -95,7 +96,7 @@ class Synthetic:
         return (robot.with_payload(conditions.payload, mass, com=(0.0, 0.0, 0.05)) if mass else robot), mass
 
     def signals(self, number: int) -> tuple[np.ndarray, ...]:
-        """Times (k,), positions, velocities, efforts and the efforts without noise (k, n) of an episode."""
+        """Return an episode's times (k,), and (k, n) positions, velocities, efforts and efforts without noise."""
         conditions, rng = self.conditions, np.random.default_rng((self.seed, number, 1))
         motion, share = self._motion(number % MOTIONS), rng.uniform(0.6, 1.0)
         t = np.arange(round(conditions.duration * conditions.rate)) / conditions.rate
@@ -122,7 +123,7 @@ class Synthetic:
         return Episode(address, mass, robot)
 
     def write_all(self, folder: str | os.PathLike, numbers: Iterable[int] | None = None) -> list[Episode]:
-        """Write all episodes, or some, to a folder."""
+        """Write all episodes, or those of the given numbers, to a folder."""
         return [self.write(number, folder) for number in (range(self.count) if numbers is None else numbers)]
 
     def _motion(self, number):
@@ -133,20 +134,21 @@ class Synthetic:
 
 
 def _as_built(robot, links, rng):
-    """Return a robot whose links are other possible bodies, with masses and sizes that differ by up to a share."""
+    """Return a robot with physically consistent links whose log-Cholesky parameters differ by up to `links`."""
     if not links:
         return robot
     theta = physical.log_cholesky(physical.nearest_physical(robot.inertial_parameters.reshape(-1, 10)))
     change = rng.uniform(-links, links, theta.shape)
-    change[:, 4:] *= np.exp(theta[:, 1:4].mean(axis=1, keepdims=True))          # of lengths, in sizes of the link
+    change[:, 4:] *= np.exp(theta[:, 1:4].mean(axis=1, keepdims=True))          # lengths, relative to the link's size
     return robot.with_inertial_parameters(physical.of_log_cholesky(theta + change).ravel())
 
 
 # ------------------------------------------------------------------------------------------------- messages
 def joint_states(names: list[str], stamps: np.ndarray, *fields: np.ndarray) -> list[bytes]:
-    """sensor_msgs/JointState in CDR for each stamp (k,) in ns: positions, velocities and efforts (k, n) or (k, 0).
+    """Return sensor_msgs/JointState messages in CDR for stamps (k,) in ns; fields are (k, n) or (k, 0).
 
-    One message is made by rosbags, with marks for numbers; in the others there are numbers in the places of the marks.
+    The fields are positions, velocities and efforts. rosbags serializes one message with placeholder numbers, which are
+    replaced in the others.
     """
     store = typestore()
     kinds = store.types
@@ -154,7 +156,7 @@ def joint_states(names: list[str], stamps: np.ndarray, *fields: np.ndarray) -> l
     header = kinds["std_msgs/msg/Header"](kinds["builtin_interfaces/msg/Time"](0, 0), "")
     one = bytes(store.serialize_cdr(kinds[STATE](header, names, *marks), STATE))
     table = np.tile(np.frombuffer(one, dtype=np.uint8), (len(stamps), 1))
-    table[:, 4:12] = np.stack([stamps // NS, stamps % NS], axis=1).astype("<i4").view(np.uint8)     # comes first
+    table[:, 4:12] = np.stack([stamps // NS, stamps % NS], axis=1).astype("<i4").view(np.uint8)     # header stamp
     for mark, x in zip(marks, fields, strict=True):
         start = one.index(mark.tobytes())
         table[:, start:start + mark.nbytes] = np.ascontiguousarray(x, dtype="<f8").view(np.uint8).reshape(len(x), -1)
@@ -162,7 +164,7 @@ def joint_states(names: list[str], stamps: np.ndarray, *fields: np.ndarray) -> l
 
 
 def _write(file, stamps, topics, description):
-    """An MCAP file with messages of JointState, and the robot's description before them."""
+    """Write an MCAP file with the robot description, then JointState messages."""
     from mcap.writer import Writer
     writer = Writer(file)
     writer.start(profile="ros2", library="screw_dynamics")

@@ -1,7 +1,7 @@
-"""Recordings in tables of others: CSV and Parquet with a column a signal, and arrays in NumPy's .npz.
+"""Recordings from third-party tables: CSV and Parquet with one column per signal, and arrays in NumPy .npz files.
 
-The names of columns say what they are: a word for the signal before or after the joint's name, as "q.elbow",
-"elbow_position" or "/joint_states/elbow/effort"; or `columns` says it."""
+A column's name has a signal word before or after the joint's name: "q.elbow", "elbow_position" or
+"/joint_states/elbow/effort". Other names are assigned with `columns`."""
 from __future__ import annotations
 
 import re
@@ -24,15 +24,15 @@ WORDS = {"q": ("q", "position", "positions", "pos"), "qd": ("qd", "dq", "velocit
 TIMES = "t", "time", "__time", "timestamp", "stamp"
 SIGNAL = {word: signal for signal, words in WORDS.items() for word in words}
 BETWEEN = r"[./_: ]+"
-LATEST = 4.6e9          # s since the epoch, the year 2115: later numbers are no seconds, but milliseconds or less
+LATEST = 4.6e9          # s since the epoch, the year 2115: larger times are in a smaller unit, such as milliseconds
 
 
 def read_table(fs: Any, path: str, name: str, columns: Mapping[str, Any] | None, gap: float | None,
                max_bytes: int | None = None) -> Recording:
-    """Return the recording in a table; rows whose time is missing, or does not go on, are dropped, with a note.
+    """Return the recording in a table. Rows without a time, or whose time does not increase, are dropped with a note.
 
-    Times that are dates, or seconds since the epoch, begin at 0. Raises ValueError naming what is missing, and
-    times that are no seconds, as nanoseconds since the epoch."""
+    Dates and seconds since the epoch are shifted to begin at 0. Raises ValueError if a column is missing, or if times
+    are not in seconds, such as nanoseconds since the epoch."""
     allowance = Allowance(name, fs.size(path) or 0, max_bytes)
     with opened(fs, path) as file:
         try:
@@ -62,7 +62,7 @@ def read_table(fs: Any, path: str, name: str, columns: Mapping[str, Any] | None,
 
 
 def _back(fs, path, name):
-    """Return a recording that we wrote, whose pages have checksums."""
+    """Return a recording written by `write`; the checksums of its pages are verified."""
     try:
         return read_back(fs, path)
     except ImportError:
@@ -78,8 +78,9 @@ def _csv(file):
 
 
 def _parquet(file, allowance):
-    """Return the columns of numbers; of others an array without entries, as a text that is there once may be in all
-    rows."""
+    """Return the numeric columns; other columns become empty arrays.
+
+    A text stored once may be repeated in all rows, and expand without limit."""
     import pyarrow as pa
     import pyarrow.parquet as parquet
     opened_file = parquet.ParquetFile(file)
@@ -93,13 +94,13 @@ def _parquet(file, allowance):
 
 
 def _is_number(kind):
-    """Return True for types of one width, dates among them."""
+    """Return True for fixed-width types, including dates."""
     import pyarrow as pa
     return pa.types.is_primitive(kind) or pa.types.is_decimal(kind)
 
 
 def _understood(names, columns, source):
-    """Return the column of times, and {"q", "qd" or "tau": {joint: column}}."""
+    """Return the name of the time column, and {"q", "qd" or "tau": {joint: column}}."""
     if columns is not None:
         if not isinstance(columns, Mapping):
             raise ValueError(f"columns {checks.described(columns)} must be as {{'t': ..., 'q': {{joint: ...}}}}")
@@ -131,8 +132,7 @@ def _understood(names, columns, source):
 
 
 def _signal(name):
-    """Return the signal that a column holds, and the joint, or None: the word is the first or the last part of its
-    name."""
+    """Return the signal and the joint of a column, or None. The signal word is the first or last part of its name."""
     parts = [part for part in re.split("/", name) if part]
     if len(parts) > 1 and parts[-1].lower() in SIGNAL:
         return SIGNAL[parts[-1].lower()], parts[-2]
@@ -146,7 +146,7 @@ def _signal(name):
 
 
 def _times(column, name, source, notes):
-    """Times (k,) in s from the first one on, that in ns, and which rows they are of."""
+    """Return times (k,) in s since the first one, the first time in ns, and the indices of their rows."""
     import pyarrow as pa
     if pa.types.is_timestamp(column.type):
         whole = column.cast(pa.timestamp("ns")).cast(pa.int64()).to_numpy()
@@ -174,29 +174,29 @@ def _times(column, name, source, notes):
 
 
 def _check_seconds(first, where, source):
-    """Raise ValueError for numbers that are no seconds since the epoch, or since anything."""
+    """Raise ValueError if times cannot be in seconds since the epoch."""
     if not abs(first) <= LATEST:
         raise ValueError(f"{source}: the times in {where} begin at {first:.10g}, which is no number of seconds since "
                          "1970: they must be in seconds, or dates")
 
 
 def _numbers(table, column, rows, source):
-    """Return a column as doubles, NaN where it is empty or does not exist."""
+    """Return a column as doubles; NaN for empty cells or a missing column."""
     if column is None:
         return np.full(len(rows), np.nan)
     try:
         return np.asarray(table[column].to_numpy(), dtype=float)[rows]
-    except (TypeError, ValueError, IndexError):         # the last of a column of others
+    except (TypeError, ValueError, IndexError):         # IndexError: a non-numeric column is empty
         raise ValueError(f"{source}: column {column!r} is {table[column].type}, not numbers") from None
 
 
 def _of_arrays(file, source, gap, allowance):
-    """Return a recording from arrays with the names of signals, and `joints`, their names."""
+    """Return a recording from arrays named after the signals, and the array `joints` of names."""
     with np.load(file, allow_pickle=False) as arrays:
         for entry in arrays.zip.infolist():
-            allowance.take(entry.file_size)             # more is not read of it
+            allowance.take(entry.file_size)             # at most this size is read
         found = {name: arrays[name] for name in arrays.files}
-        allowance.take(sum(max(8 * x.size - x.nbytes, 0) for x in found.values()))      # as doubles
+        allowance.take(sum(max(8 * x.size - x.nbytes, 0) for x in found.values()))      # size as doubles
     time = next((name for name in TIMES if name in found), None)
     names = next((name for name in ("joints", "joint_names", "names", "name") if name in found), None)
     signals = {signal: next((found[word] for word in words if word in found), None) for signal, words in WORDS.items()}

@@ -1,4 +1,4 @@
-"""Work of the command on an episode, on a worker: read it, and make a row and a table of it."""
+"""Tasks of the command on a worker: read an episode and compute its row and table."""
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -17,7 +17,7 @@ from .recording import Recording
 
 def residuals_of(episode: Episode, robot: Robot | None, options: Mapping[str, Any], window: float
                  ) -> tuple[dict[str, Any], Any]:
-    """Row and table of the residuals. robot: None for that which the log itself describes."""
+    """Return row and table of the residuals. robot: None for the robot described in the log."""
     recording = read(episode.address, **options)
     robot = robot or described_robot(recording)
     found = residuals(recording, robot, window=window)
@@ -25,14 +25,14 @@ def residuals_of(episode: Episode, robot: Robot | None, options: Mapping[str, An
 
 
 def check_of(episode: Episode, robot: Robot | None, options: Mapping[str, Any]) -> dict[str, Any]:
-    """Row of the check."""
+    """Return the row of the check. robot: None for the robot described in the log."""
     recording = read(episode.address, **options)
     robot = robot or described_robot(recording)
     return check(recording, robot).row | provenance(robot)
 
 
 class Conversion(NamedTuple):
-    """An episode, and the file that it becomes."""
+    """An episode and the path of its Parquet file."""
 
     episode: Episode
     target: str
@@ -42,7 +42,7 @@ class Conversion(NamedTuple):
 
 
 def conversions(found: Sequence[Episode], folder: Path) -> list[Conversion]:
-    """Return the Conversion of each episode: to files with their names, numbered where several have the same."""
+    """Return the Conversion of each episode to a file of its name; equal names are numbered."""
     seen: dict[str, int] = {}
     targets = []
     for episode in found:
@@ -53,12 +53,12 @@ def conversions(found: Sequence[Episode], folder: Path) -> list[Conversion]:
 
 
 def convert_to(item: Conversion, options: Mapping[str, Any]) -> dict[str, Any]:
-    """Row of a conversion."""
+    """Convert an episode and return its row."""
     return {"file": convert(item.episode.address, item.target, **options)} | provenance(None)
 
 
 def described_robot(recording: Recording) -> Robot:
-    """Return the robot whose description was recorded. Raises ValueError if none was."""
+    """Return the robot described in a recording. Raises ValueError if there is no description."""
     if not recording.description:
         raise ValueError(f"{recording.source} has no robot_description: name a URDF, --robot")
     return _of_text(recording.description)

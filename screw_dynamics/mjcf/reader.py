@@ -17,46 +17,46 @@ from .source import check_text, checked_file, is_text
 
 FREE, BALL, SLIDE, HINGE = range(4)                                             # mjtJoint
 CONNECT, WELD, JOINT = range(3)                                                 # mjtEq
-SITE = 6                                                                        # mjtObj, of the ends of an equality
+SITE = 6                                                                        # mjtObj, for the ends of an equality
 
 
 class MjcfWarning(UserWarning):
-    """A warning of what a model of MuJoCo has and a Model has not; the same text is among the model's warnings."""
+    """A warning about parts of a MuJoCo model that a Model cannot represent; also in the model's `warnings`."""
 
 
 def read_mjcf(source: Any, folder: str | os.PathLike | None = None) -> Model:
-    """Read the Model of a model of MuJoCo.
+    """Read the Model of a MuJoCo model.
 
     Parameters
     ----------
     source : str, path, MjSpec or MjModel
-        MJCF text, or the path of a file that MuJoCo reads, or a model of MuJoCo.
+        MJCF text, the path of a file that MuJoCo reads, or a MuJoCo model.
     folder : str or path, optional
-        Folder of all files that the text names, as includes and meshes. By default the folder of the file, or the
-        working folder for text. A text that names others, by an absolute path for instance, is refused.
+        Folder that contains all files named in the text, such as includes and meshes. By default the folder of the
+        file, or the working folder for text. Text that names other files, such as by an absolute path, is rejected.
 
     Returns
     -------
     Model
-        The model. Its ``warnings`` list what is left out.
+        The model. Its ``warnings`` list omitted parts.
 
     Raises
     ------
     ValueError
-        If MuJoCo refuses the model, or is not installed, or the text names files outside the folder.
+        If MuJoCo rejects the model or is not installed, or the text names files outside the folder.
 
     Warns
     -----
     MjcfWarning
-        If something is left out: armature of ball and free joints, springs, gravity compensation, actuators, tendons,
+        If parts are omitted: armature of ball and free joints, springs, gravity compensation, actuators, tendons,
         contacts, other equalities.
 
     Notes
     -----
-    Bodies are links and sites are links fixed to them. Joints have MuJoCo's order, kinds, damping, dry friction and
-    limits, and q is qpos, a quaternion as x y z w. The equalities connect, weld and joint, the last of first order, are
-    Model.constraints, rigid where MuJoCo's give way. The velocities of free joints are twists in the body's frame,
-    angular part first, where MuJoCo's are linear in the world and then angular in the body.
+    Bodies become links, and sites links fixed to them. Joints keep MuJoCo's order, types, damping, dry friction and
+    limits. q is qpos with quaternions as x y z w. The equalities connect, weld and first-order joint become
+    Model.constraints; they are rigid, MuJoCo's are soft. The velocities of free joints are twists in the body's frame,
+    angular part first; MuJoCo's are linear in the world frame, then angular in the body frame.
     """
     model = model_of(compiled(source, folder))
     issue(model.warnings, MjcfWarning)
@@ -64,7 +64,7 @@ def read_mjcf(source: Any, folder: str | os.PathLike | None = None) -> Model:
 
 
 def compiled(source: Any, folder: str | os.PathLike | None = None) -> Any:
-    """Return the MjModel of a source, and the folder of its files, as of read_mjcf."""
+    """Return the MjModel of a source; `folder` as in read_mjcf."""
     try:
         import mujoco
     except ImportError:
@@ -79,7 +79,7 @@ def compiled(source: Any, folder: str | os.PathLike | None = None) -> Any:
 
 
 def _reading(mujoco, source, folder):
-    """Return the function by which MuJoCo reads text or a file, after checking the files that it names."""
+    """Return MuJoCo's function that reads the text or file, after a check of the files named in it."""
     try:
         folder, source = None if folder is None else os.fspath(folder), os.fspath(source)
     except TypeError as error:
@@ -91,8 +91,9 @@ def _reading(mujoco, source, folder):
 
 
 def model_of(mj: Any, touching: bool = False) -> Model:
-    """Return the Model of an MjModel, with what is left out in its warnings; touching: contacts are not, a scene has
-    them."""
+    """Return the Model of an MjModel, with the omitted parts in its warnings.
+
+    touching: do not count contacts as omitted, because a scene has them."""
     bodies, joints = names_of(mj.nbody, mj.body, "body"), names_of(mj.njnt, mj.joint, "joint")
     builder = ModelBuilder(bodies[0], _inertia(mj, 0))
     for body in range(1, mj.nbody):
@@ -106,14 +107,14 @@ def model_of(mj: Any, touching: bool = False) -> Model:
 
 
 def names_of(count: int, entry: Callable[[int], Any], kind: str) -> list[str]:
-    """Return a name for each; those without one are called by their number."""
+    """Return the names of `count` objects; unnamed ones are named by their number."""
     given = [entry(k).name for k in range(count)]
     return [name or next(f"{kind}_{k}{more}" for more in ("", "_", "__") if f"{kind}_{k}{more}" not in given)
             for k, name in enumerate(given)]
 
 
 def pose_of(position: ArrayLike, quaternion: ArrayLike = (1.0, 0.0, 0.0, 0.0)) -> np.ndarray:
-    """Return the pose (4, 4) of a position and a quaternion w x y z of any length."""
+    """Return the pose (4, 4) of a position and a quaternion w x y z of any nonzero length."""
     w, *v = np.asarray(quaternion, dtype=float) / np.linalg.norm(quaternion)
     C, V = np.eye(4), tilde(np.array(v))
     C[:3, :3] += 2.0 * (w * V + V @ V)
@@ -128,7 +129,7 @@ def _inertia(mj, body):
 
 
 def _add_body(builder, mj, body, bodies, joints):
-    """A link for each joint of a body, in MuJoCo's order, all but the last massless."""
+    """Add a link for each joint of a body, in MuJoCo's order; all but the last are massless."""
     parent, inertia = bodies[mj.body_parentid[body]], _inertia(mj, body)
     placement = pose_of(mj.body_pos[body], mj.body_quat[body])
     first, count = int(mj.body_jntadr[body]), int(mj.body_jntnum[body])
@@ -153,13 +154,13 @@ def _add_joint(builder, mj, joint, name, link, parent, placement, inertia):
         screw = np.r_[e, np.cross(p, e)] if kind == HINGE else np.r_[np.zeros(3), e]
         lower, upper = mj.jnt_range[joint] if mj.jnt_limited[joint] else (-np.inf, np.inf)
         effort = np.abs(mj.jnt_actfrcrange[joint]).min() if mj.jnt_actfrclimited[joint] else np.inf
-        # At qpos0 the body is where its frame is placed.
+        # the frame's placement in MuJoCo is that at qpos0
         builder.add_joint(name, link, parent, screw, placement @ exp(-start * screw), inertia,
                           limits=Limits(lower, upper, effort=effort), armature=mj.dof_armature[dof], **options)
 
 
 def _add_equality(builder, mj, k, bodies, joints):
-    """Add the constraint of an equality, or return the name of one that has none."""
+    """Add the constraint of an equality; return its name if it is not supported."""
     kind, data, ends = mj.eq_type[k], mj.eq_data[k], (int(mj.eq_obj1id[k]), int(mj.eq_obj2id[k]))
     name = mj.equality(k).name or f"equality_{k}"
     if not mj.eq_active0[k] or kind > JOINT or (kind == JOINT and data[2:5].any()):

@@ -1,5 +1,6 @@
-"""Checks of the files that MJCF names, before MuJoCo reads it, which opens any file that a text asks for: includes,
-other models, meshes and pictures must be files in one folder. As a URDF's, XML is hostile until parsed: no document
+"""Checks of the files named in MJCF, before MuJoCo reads it: MuJoCo opens any file.
+
+Includes, other models, meshes and textures must be files in one folder. As for URDF, XML is untrusted: no document
 type, no entities, a size limit."""
 import os
 import re
@@ -11,10 +12,10 @@ from screw_dynamics.urdf.location import resolve
 from screw_dynamics.urdf.source import LARGEST_SOURCE, read_file
 
 _ABSOLUTE = re.compile(r"/|[A-Za-z]:")
-# In which folders of a <compiler> MuJoCo looks for the files of an element; for those of others in any.
+# Folders of a <compiler> in which MuJoCo searches an element's files; for other elements, any of them.
 _FOLDERS = {"mesh": ("meshdir", "assetdir"), "hfield": ("meshdir", "assetdir"), "texture": ("texturedir", "assetdir")}
 
-# Attributes with numbers, where MuJoCo takes what is NaN for not given.
+# Numeric attributes in which MuJoCo treats NaN as not given.
 _NUMBERS = frozenset("""
     anchor armature axis axisangle actuatorfrcrange damping density diaginertia euler friction frictionloss fromto
     fullinertia gravcomp gravity mass polycoef pos quat range ref relpose size springref stiffness xyaxes
@@ -23,32 +24,33 @@ _NAN = re.compile(r"(?<!\S)[+-]?nan(\(\w*\))?(?!\S)", re.IGNORECASE)
 
 
 class Reference(NamedTuple):
-    """A file that an element names, and whether it is MJCF, which may name others."""
+    """A file named in an element."""
 
     element: str
     file: str
 
     @property
     def is_model(self) -> bool:
-        """True if MuJoCo reads MJCF from the file."""
+        """True if MuJoCo reads MJCF, which may name other files, from the file."""
         return self.element in ("include", "model")
 
 
 class Parsed(NamedTuple):
-    """The files that MJCF names, and (kind of folder, folder) of where it has them."""
+    """The files named in MJCF, and its folders as (kind, folder)."""
 
     references: list[Reference]
     folders: list[tuple[str, str]]
 
 
 def is_text(source: str) -> bool:
-    """Return True if a source is XML text, not a path: its first character after white space and a mark is `<`."""
+    """Return True if a source is XML text: its first character after white space and a byte order mark is `<`."""
     return source.lstrip("\ufeff \t\r\n").startswith("<")
 
 
 def checked_file(location: str, folder: str | None) -> str:
-    """Return the path of MJCF at a path or address. Raises ValueError if it is no file, or names files outside a
-    folder, by default its own."""
+    """Return the path of an MJCF file at a path or URL.
+
+    Raises ValueError if it is not a file, or names files outside `folder`, by default its own folder."""
     try:
         path = os.path.abspath(resolve(location))
     except UrdfError as error:
@@ -59,19 +61,18 @@ def checked_file(location: str, folder: str | None) -> str:
 
 
 def check_text(text: str, folder: str | None) -> None:
-    """Raise ValueError if MJCF text names files outside a folder, by default the working folder, where MuJoCo
-    looks."""
+    """Raise ValueError if MJCF text names files outside `folder`, by default the working folder (MuJoCo's default)."""
     _Files(folder or os.getcwd()).check(parsed(text.encode("utf-8", "replace")), os.getcwd())
 
 
 class _Files:
-    """The files that may be read: those of a folder. MJCF among them is looked at once."""
+    """A check that all files are in one folder. Each MJCF file is read once."""
 
     def __init__(self, folder):
         self.folder, self._seen = os.path.abspath(folder), set()
 
     def check(self, model, base):
-        """Look at all that MJCF names, by paths relative to `base`, includes first: these are parts of it."""
+        """Check all files named in MJCF, by paths relative to `base`; includes first, as parts of the text."""
         references, folders = [], []
         self._include(model, base, references, folders)
         for reference in references:
@@ -86,7 +87,7 @@ class _Files:
                     self._inside(reference, base, os.path.join(folder, reference.file))
 
     def _include(self, model, base, references, folders):
-        """Add what MJCF and all that it includes name; of what is included, too, paths are relative to `base`."""
+        """Collect the files named in MJCF and its includes; paths in includes are also relative to `base`."""
         references += model.references
         folders += model.folders
         for reference in model.references:
@@ -96,14 +97,14 @@ class _Files:
                     self._include(parsed(_read(path)), base, references, folders)
 
     def _is_new(self, path):
-        """Return True if a file exists and was not yet looked at, and mark it; MuJoCo reports one that is missing."""
+        """Return True if a file exists and was not read before; mark it as read. MuJoCo reports missing files."""
         if path in self._seen or not os.path.exists(path):
             return False
         self._seen.add(path)
         return True
 
     def _inside(self, reference, base, name):
-        """Return the path of a file that may be read, if it is there."""
+        """Return the path of a file. Raises ValueError if it is outside the folder or not a regular file."""
         name = name.replace("\\", "/")
         path = os.path.normpath(os.path.join(base, name))
         if _ABSOLUTE.match(name) or os.path.commonpath([self.folder, path]) != self.folder:
@@ -122,16 +123,16 @@ def _read(path):
 
 
 def parsed(text: bytes) -> Parsed:
-    """Return the files that MJCF names.
+    """Return the files named in MJCF.
 
-    Raises ValueError for text that is too large, not well-formed, has a document type, or a number NaN."""
+    Raises ValueError if the text is too large or not well-formed, or has a document type or a NaN."""
     if len(text) > LARGEST_SOURCE:
         raise ValueError(f"MJCF: the text is larger than {LARGEST_SOURCE} bytes")
     found = Parsed([], [])
 
     def start(element, attributes):
         for name, value in attributes.items():
-            if name.lower().startswith("file") and value:       # fileright, of a texture, too
+            if name.lower().startswith("file") and value:       # also fileright etc. of a texture
                 found.references.append(Reference(element.lower(), value))
             elif name.lower().endswith("dir"):
                 found.folders.append((name.lower(), value))

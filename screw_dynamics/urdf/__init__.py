@@ -1,10 +1,11 @@
-"""From a URDF to a Model: `read_urdf(source, base_link=None, tip_link=None, lock=None)`.
+"""Conversion of a URDF to a Model: `read_urdf(source, base_link=None, tip_link=None, lock=None)`.
 
-Every refusal is a `UrdfError`, every remark a `UrdfWarning`.
+Errors are `UrdfError`, warnings `UrdfWarning`.
 
-source -> text -> XML tree -> the part that dynamics needs -> links and joints, locked or not -> tree -> Model, a module
-a step.
-May import model and the packages below it, and the parsers lxml and urdf_parser_py, which no other package does."""
+Steps, one module each: source -> text -> XML tree -> elements needed for dynamics -> links and joints, locked or not
+-> kinematic tree -> Model.
+
+May import model and the packages below it, and the parsers lxml and urdf_parser_py, which no other package imports."""
 from .error import UrdfError, UrdfWarning
 from .reader import read_urdf
 

@@ -1,4 +1,4 @@
-"""Armature of a URDF's joints: <armature> in <screw_dynamics>, or rotor and gear of a <transmission>."""
+"""Armature of a URDF's joints: <armature> in <screw_dynamics>, or rotor inertia and gear ratio of a <transmission>."""
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from lxml import etree
@@ -7,17 +7,18 @@ from .description import Joint
 from .error import UNEXPANDED, fault, quote
 from .schema import LARGEST_NUMBER, Numbers
 
-# Names of elements in an <actuator> or the <joint> of a <transmission>: ROS's, and Drake's.
+# Element names in the <actuator> or <joint> of a <transmission>: ROS's, and Drake's.
 ROTOR, GEAR = ("rotorInertia", "rotor_inertia"), ("mechanicalReduction", "gear_ratio")
 FORMS = dict.fromkeys(ROTOR, Numbers(least=0.0)) | dict.fromkeys(GEAR, Numbers())
 
 
 def with_armature(joints: Mapping[str, Joint], root: etree._Element, own: Sequence[etree._Element],
                   others: Collection[str] = ()) -> dict[str, Joint]:
-    """Return the joints with the armature that a <robot> gives them, `own` its elements <armature>, of the right form,
-    which come before what transmissions say. Raises UrdfError for a joint that does not exist or has several degrees of
-    freedom, for one that is given two, and for numbers that are none or out of range. others: further coordinates, of
-    motors, which have armature and are no joints of a URDF."""
+    """Return the joints with the armature given in a <robot>.
+
+    `own`: its validated <armature> elements, which take precedence over transmissions. others: names of motor
+    coordinates, which have armature but are not joints of a URDF. Raises UrdfError for a joint that does not exist, has
+    several degrees of freedom or is given two values, and for a value that is not a number or out of range."""
     found, given = dict(joints), set()
     driven: dict[str, float] = {}
     for joint, value, line in _of_transmissions(root):
@@ -36,7 +37,7 @@ def with_armature(joints: Mapping[str, Joint], root: etree._Element, own: Sequen
 
 
 def _one(joints, name, line) -> Joint:
-    """Return a joint that can have armature."""
+    """Return a joint. Raises UrdfError if it cannot have armature."""
     if name not in joints:
         raise fault(f"armature: joint {quote(name)} does not exist", line)
     if joints[name].axis is None:
@@ -46,8 +47,9 @@ def _one(joints, name, line) -> Joint:
 
 
 def _of_transmissions(root) -> Iterator[tuple[str, float, int]]:
-    """(joint, rotor inertia times the reduction squared, line) of transmissions with one joint and one actuator whose
-    rotor's inertia is given."""
+    """Yield (joint, rotor inertia times squared reduction, line) of transmissions with a rotor inertia.
+
+    Only transmissions with one joint and one actuator count."""
     for transmission in (element for element in root if _name(element) == "transmission"):
         parts = {kind: [x for x in transmission if _name(x) == kind] for kind in ("joint", "actuator")}
         values = [x for part in (*parts["joint"], *parts["actuator"]) for x in part]
@@ -61,12 +63,12 @@ def _of_transmissions(root) -> Iterator[tuple[str, float, int]]:
 
 
 def _name(element):
-    """Return the name of an element, whatever its prefix; None for a comment."""
+    """Return the name of an element without its prefix; None for a comment."""
     return element.tag.rpartition("}")[2].rpartition(":")[2] if isinstance(element.tag, str) else None
 
 
 def _number(element) -> float:
-    """Return the number of an element, in its text or its attribute `value`; not negative."""
+    """Return the nonnegative number in an element's text or its attribute `value`."""
     text = element.get("value", element.text or "")
     wrong = UNEXPANDED if "${" in text or "$(" in text else FORMS[_name(element)](text)
     if wrong:

@@ -16,21 +16,20 @@ from .shapes import Geometry, UnknownShape, elements, geometry_of
 from .source import Source, path_of, read_source
 from .xml import parse_xml
 
-VERTICES = 64       # of a hull, unless more are asked for
+VERTICES = 64       # default largest number of a hull's vertices
 
 
 def read_collisions(source: Source, links: Collection[str] | None = None,
                     vertices: int = VERTICES) -> tuple[CollisionShape, ...]:
-    """Return the collision shapes of a URDF, a path, XML text or an open file, in its order; links: of these alone,
-    those of a model that is part of it, say.
+    """Return the collision shapes of a URDF (a path, XML text or an open file), in file order.
 
-    Boxes, spheres, cylinders and capsules (length without the caps) are these. A mesh is the convex hull of its
-    vertices, in its scale, which may mirror it, with at most so many vertices (contact/hulls.py). Meshes are found as
-    Robot.view finds them.
+    Boxes, spheres, cylinders and capsules (length without the caps) keep their type. A mesh becomes the convex hull of
+    its scaled vertices with at most `vertices` vertices (contact/hulls.py); a negative scale mirrors it. Meshes are
+    located as in Robot.view. links: read only the shapes of these links.
 
-    Raises UrdfError naming line, link and value of what is no number, not finite, negative, or more than 1e5 m.
-    What is left out, since nothing could touch it, is a UrdfWarning: sizes of 0, flat meshes, files that do not exist
-    or cannot be read, shapes that URDF does not know."""
+    Raises UrdfError with line, link and value if a size is not a number, not finite, negative, or more than 1e5 m.
+    Shapes that cannot be in contact are omitted with a UrdfWarning: sizes of 0, flat meshes, missing or unreadable
+    files, and shapes that URDF does not define."""
     shapes, texts = collisions_of(source, links, vertices)
     path = path_of(source)
     issue(texts if path is None else [f"{path}: {text}" for text in texts])
@@ -39,7 +38,7 @@ def read_collisions(source: Source, links: Collection[str] | None = None,
 
 def collisions_of(source: Source, links: Collection[str] | None = None,
                   vertices: int = VERTICES) -> tuple[tuple[CollisionShape, ...], list[str]]:
-    """Return the shapes of read_collisions, and the texts of its warnings."""
+    """Return the shapes of read_collisions and the texts of its warnings."""
     whole("vertices", vertices, 4)
     path = path_of(source)
     try:
@@ -69,7 +68,7 @@ def _read(source, path, links, vertices):
 
 
 def _geometry(link, element, left_out):
-    """Return the geometry of an element, checked; None without a shape, or for one noted in left_out."""
+    """Return the validated geometry of an element; None without a shape, or for a shape noted in left_out."""
     try:
         geometry = geometry_of(link, element)
         if geometry is not None:
@@ -83,7 +82,7 @@ def _geometry(link, element, left_out):
 
 
 def _check(geometry: Geometry) -> None:
-    """Raise ValueError for what no shape can be."""
+    """Raise ValueError for an invalid size, scale or position."""
     if max(map(abs, geometry.pose[:3, 3])) > LARGEST:
         raise ValueError(f"{geometry.kind} at {geometry.pose[:3, 3].tolist()} is farther than {LARGEST:g} m")
     if geometry.kind == "mesh":
@@ -111,5 +110,5 @@ def _shape(geometry: Geometry, source: str | None, vertices: int) -> Shape:
 
 @lru_cache(maxsize=64)
 def _points(path: str, changed: int) -> np.ndarray:
-    """Return the vertices (N, 3) of all meshes of a file, which last changed then."""
+    """Return the vertices (N, 3) of all meshes in a file; cached by its modification time `changed`."""
     return np.concatenate([mesh.vertices for mesh in meshes_of(path)])

@@ -1,5 +1,4 @@
-"""Constraints of a URDF: the elements <loop_joint>, <distance> and <gear>, and what is left of them in the part of the
-tree in use."""
+"""Constraints of a URDF: <loop_joint>, <distance> and <gear>, restricted to the part of the tree in use."""
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
@@ -19,7 +18,7 @@ WITHOUT_AXIS = "spherical", "translation", "universal", "fixed"
 
 
 class Origin(NamedTuple):
-    """The pose of a joint frame in a link, in the numbers of an <origin>."""
+    """The pose of a joint frame in a link, as in an <origin>."""
 
     xyz: list[float]
     rpy: list[float]
@@ -27,8 +26,10 @@ class Origin(NamedTuple):
 
 def describe_constraints(elements: Sequence[etree._Element], links: Mapping[str, Link], joints: Mapping[str, Joint],
                          notes: Notes) -> list[Constraint]:
-    """Return the constraints of elements whose form is right. Raises UrdfError for a link or joint that does not exist
-    or does not fit, for an axis that is missing or should be, and for a name that is given twice."""
+    """Return the constraints of validated elements.
+
+    Raises UrdfError for a link or joint that does not exist or does not fit, for a missing or superfluous axis, and for
+    a duplicate name."""
     lines: dict[str, int] = {}
     found: list[Constraint] = []
     for element in elements:
@@ -44,10 +45,10 @@ def describe_constraints(elements: Sequence[etree._Element], links: Mapping[str,
 
 def in_use(constraints: Sequence[Constraint], branch: Branch, joints: Mapping[str, Joint], positions: Positions,
            notes: Notes) -> list[Constraint]:
-    """Return the constraints on a part of the tree, whose joints are as they were before some were locked at positions.
+    """Return the constraints on a part of the tree; `joints` are the joints before locking at `positions`.
 
-    Of what base_link or tip_link cuts off, constraints are left out with a note. A locked joint is no member of a gear
-    any more: its share moves to the offset."""
+    Constraints on a part cut off by base_link or tip_link are omitted with a note. A locked joint is removed from its
+    gear: its term is added to the offset."""
     links, left = {branch.root, *(joint.child for joint in branch.joints)}, []
     at = held(joints, positions)
     moving = {joint.name for joint in branch.joints if joint.kind != "fixed"}
@@ -66,7 +67,7 @@ def in_use(constraints: Sequence[Constraint], branch: Branch, joints: Mapping[st
 
 
 def left_open(model: Model, why: str) -> list[str]:
-    """Return the warning that the constraints of a model are not considered; none for a model without any."""
+    """Return the warning that a model's constraints are ignored; no warning for a model without constraints."""
     names = listed(given.name for given in model.constraints)
     return [f"loops and gears left open, {why}: {names}"] if names else []
 
@@ -95,7 +96,7 @@ def _between_links(element, where, links, notes):
 
 
 def _axis_frame(element, where, notes):
-    """Return the pose (4, 4), in the frames that <link1> and <link2> place, of the one with z along the axis."""
+    """Return the pose (4, 4) of the frame with z along the axis, in the frames placed by <link1> and <link2>."""
     kind, axis, line = element.get("type"), element.find("axis"), element.sourceline
     if kind in WITHOUT_AXIS:
         if axis is not None:
@@ -132,7 +133,7 @@ def _numbers(element, attribute):
 
 
 def _without(gear, positions):
-    """Return the gear between the joints that are not locked; none if all are."""
+    """Return the gear without its locked joints, as a list; an empty list if all are locked."""
     free = {joint: ratio for joint, ratio in gear.ratios.items() if joint not in positions}
     offset = gear.offset - sum(ratio * positions[joint] for joint, ratio in gear.ratios.items() if joint not in free)
     if free:

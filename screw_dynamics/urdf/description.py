@@ -1,4 +1,4 @@
-"""Conversion of the XML elements of a URDF to links and joints as values, each checked by itself."""
+"""Conversion of a URDF's XML elements to validated links and joints."""
 from math import cos, hypot, inf, pi, sin
 from typing import Any, NamedTuple
 
@@ -14,14 +14,14 @@ from screw_dynamics.model.mimic import Mimic
 from .error import Notes, UrdfError, fault, quote
 from .schema import MOVING_KINDS
 
-SHORTEST_AXIS = 1e-9        # below it, an axis has no direction
-LONGEST_ERROR = 1e-3        # of an axis' length from 1 that is rounding of the digits given
-LARGEST_RADIUS = 10.0       # m; of gyration, above which inertia and mass are surely of different units
-# rad; between them, a limit of a revolute joint is surely in degrees. Published ones end at 10, or are at least 1000
-# and mean none.
+SHORTEST_AXIS = 1e-9        # length below which an axis has no direction
+LONGEST_ERROR = 1e-3        # deviation of an axis' length from 1 that is attributed to rounding
+LARGEST_RADIUS = 10.0       # m; larger radii of gyration mean that inertia and mass have different units
+# rad; limits of revolute joints between these values must be in degrees. Published limits are at most 10, or at least
+# 1000, which means no limit.
 LARGEST_ANGLE, LARGEST_DEGREES = 4 * pi, 720.0
-ENTRIES = "ixx", "ixy", "iyy", "ixz", "iyz", "izz"      # of an <inertia>, in the order of inertial parameters
-LARGEST_TURN = 6.3          # rad; of roll, pitch or yaw, beyond which they surely are degrees: a turn, rounded
+ENTRIES = "ixx", "ixy", "iyy", "ixz", "iyz", "izz"      # attributes of an <inertia>, ordered as inertial parameters
+LARGEST_TURN = 6.3          # rad; larger roll, pitch or yaw angles must be in degrees: a rounded full turn
 
 
 class Link(NamedTuple):
@@ -35,11 +35,11 @@ class Link(NamedTuple):
 
 
 class Joint(NamedTuple):
-    """A joint and how its child link moves in its parent link.
+    """A joint and the motion of its child link relative to the parent link.
 
-    placement (4, 4) is the pose of the child in the parent at q = 0; axis (3,) is a unit vector in the child's frame. A
-    joint that is fixed, floating or planar has no axis and nothing after it, but a planar one the unit normal (3,) of
-    its plane."""
+    placement (4, 4) is the pose of the child in the parent at q = 0; axis (3,) is a unit vector in the child's frame.
+    Fixed, floating and planar joints have no axis, and defaults in the fields after it; a planar joint has the unit
+    normal (3,) of its plane."""
 
     name: str
     line: int
@@ -57,7 +57,7 @@ class Joint(NamedTuple):
 
     @property
     def screw(self) -> np.ndarray:
-        """The unit screw (6,) of a joint that moves, in the child's frame, whose origin is on the axis."""
+        """The unit screw (6,) of a moving joint in the child's frame, whose origin is on the axis."""
         X = np.zeros((2, 3))
         X[1 if self.kind == "prismatic" else 0] = self.axis
         return X.reshape(6)
@@ -69,10 +69,10 @@ class Joint(NamedTuple):
 
 
 def with_z_along(normal: ArrayLike) -> np.ndarray:
-    """Return the pose of the frame with z along a unit vector that is turned the least."""
+    """Return the pose (4, 4) of the frame with z along a unit vector, by the smallest rotation."""
     x, y, z = np.asarray(normal, dtype=float)
     C = np.eye(4)
-    if z < -0.5:                                # from the frame that is turned by pi about x
+    if z < -0.5:                                # starting from the frame rotated by pi about x
         C[:3, :3] = np.diag((1.0, -1.0, -1.0)) @ with_z_along((x, -y, -z))[:3, :3]
         return C
     k = 1.0 / (1.0 + z)
@@ -81,7 +81,7 @@ def with_z_along(normal: ArrayLike) -> np.ndarray:
 
 
 def describe(robot: etree._Element, notes: Notes) -> tuple[dict[str, Link], dict[str, Joint]]:
-    """({name: Link}, {name: Joint}) of a <robot> whose form is right."""
+    """Return ({name: Link}, {name: Joint}) of a validated <robot>."""
     try:
         parsed = URDF.from_xml_string(etree.tostring(robot, encoding="unicode"))
     except Exception as error:  # noqa: BLE001  urdf-parser-py raises errors of any type
@@ -105,8 +105,9 @@ def _by_name(parsed, elements, make, notes):
 
 
 def pose(origin: Any) -> np.ndarray:
-    """Return the (4, 4) pose of an <origin>: xyz, and roll, pitch, yaw about fixed axes, R = Rz(yaw) Ry(pitch)
-    Rx(roll)."""
+    """Return the pose (4, 4) of an <origin>: xyz, and roll, pitch, yaw about fixed axes.
+
+    R = Rz(yaw) Ry(pitch) Rx(roll)."""
     C = np.eye(4)
     if origin is not None:
         (r, p, y), C[:3, 3] = origin.rpy or (0, 0, 0), origin.xyz or (0, 0, 0)
@@ -118,7 +119,7 @@ def pose(origin: Any) -> np.ndarray:
 
 
 def placed(origin: Any, owner: str, notes: Notes) -> np.ndarray:
-    """Return the pose (4, 4) of an origin, with a note if its angles must be degrees."""
+    """Return the pose (4, 4) of an origin; add a note if its angles seem to be in degrees."""
     if origin is not None and max(map(abs, origin.rpy or (0,))) > LARGEST_TURN:
         notes.add("rpy of more than a turn, is it in degrees?", "{:g} {:g} {:g} in ".format(*origin.rpy) + owner)
     return pose(origin)
@@ -140,11 +141,11 @@ def _link(link, line, notes):
 
 
 def _principal_moments(link, line, notes):
-    """Return the eigenvalues of the rotational inertia, ascending; the physically impossible is refused, or noted.
+    """Return the eigenvalues of the rotational inertia in ascending order.
 
-    A negative moment about an axis is refused. A tensor made indefinite by its products of inertia, or one that breaks
-    the triangle inequality, is noted only: published models of real robots have them (Romeo's torso, TIAGo's antennas,
-    ANYmal's links), and a user wants those to load."""
+    Raises UrdfError for a negative moment about an axis. An indefinite tensor, or one that violates the triangle
+    inequality, only gets a note: published models have them (Romeo's torso, TIAGo's antennas, ANYmal's links) and must
+    load."""
     inertia = link.inertial.inertia
     slack = link.inertial.mass * SMALLEST_RADIUS**2
     for entry in ("ixx", "iyy", "izz"):
@@ -169,8 +170,9 @@ def _joint(joint, line, notes):
 
 
 def axis_of(given: Any, name: str, where: str, line: int, notes: Notes) -> np.ndarray:
-    """Return the unit vector (3,) along an axis, along x if none is given. Raises UrdfError for one without direction,
-    which names `where` and the line; a note for one that is not of unit length."""
+    """Return the unit vector (3,) along an axis, by default along x; add a note if the given one is not of unit length.
+
+    Raises UrdfError with `where` and the line for an axis without direction."""
     axis = given or (1.0, 0.0, 0.0)
     length = hypot(*axis)
     if length < SHORTEST_AXIS:
@@ -181,8 +183,7 @@ def axis_of(given: Any, name: str, where: str, line: int, notes: Notes) -> np.nd
 
 
 def _limits(joint, notes):
-    """Return the limits, infinite where the file has none, or what exporters and people mean none by: 0, or lower >
-    upper."""
+    """Return the limits; infinite if missing, 0, or lower > upper, which all mean no limit in practice."""
     limit, continuous = joint.limit, joint.type == "continuous"
     if limit is None:
         if not continuous:
@@ -193,7 +194,7 @@ def _limits(joint, notes):
         values = {name: getattr(limit, name) for name in names}
         if any(values.values()):
             limits = limits._replace(**values)
-        else:                   # lower and upper: what urdfdom takes if both are left out
+        else:                   # urdfdom's default for missing lower and upper
             zero = "is 0" if len(names) == 1 else "are both 0"
             notes.add(f"limit {' and '.join(names)} {zero}, taken as no limit", joint.name)
     interval = f"lower={limits.lower:g} upper={limits.upper:g} in {joint.name}"

@@ -1,26 +1,26 @@
-"""Refusals (UrdfError), and remarks on what is odd but can be used (Notes, UrdfWarning)."""
+"""Errors (UrdfError), and notes and warnings on odd but usable descriptions (Notes, UrdfWarning)."""
 import sys
 import warnings
 from collections import defaultdict
 from collections.abc import Iterable
 
 UNEXPANDED = "is unexpanded xacro: run xacro on the file first"
-LONGEST_QUOTE = 60      # characters of the file that a message repeats
-LONGEST_LIST = 8        # names that a message lists
+LONGEST_QUOTE = 60      # characters of a file quoted in a message
+LONGEST_LIST = 8        # names listed in a message
 
 
 class UrdfError(ValueError):
-    """A robot description that cannot be used; the message names the line, the element and the value."""
+    """An unusable robot description; the message names the line, the element and the value."""
 
 
 class UrdfWarning(UserWarning):
-    """A warning of what is odd in a usable robot description, or left out; the texts are also the model's warnings.
+    """A warning about an odd or ignored part of a usable robot description; the model's `warnings` have the same texts.
 
-    `warnings.simplefilter("ignore", sd.UrdfWarning)` hides them, with "error" they are raised."""
+    `warnings.simplefilter("ignore", sd.UrdfWarning)` hides these warnings; "error" raises them."""
 
 
 def issue(texts: Iterable[str], category: type[Warning] = UrdfWarning) -> None:
-    """Issue each text as a warning of the line that called into this package."""
+    """Issue each text as a warning, attributed to the line that called this package."""
     frame, level = sys._getframe(1), 3
     package = __name__.partition(".")[0]
     while frame.f_back is not None and frame.f_back.f_globals.get("__name__", "").partition(".")[0] == package:
@@ -41,22 +41,22 @@ def quote(text: object) -> str:
 
 
 def listed(names: Iterable[str]) -> str:
-    """Names in quotes, sorted, at most LONGEST_LIST of them."""
+    """Return the names in quotes, sorted, at most LONGEST_LIST of them and the number of the rest."""
     ordered = sorted(names)
     rest = len(ordered) - LONGEST_LIST
     return ", ".join(map(quote, ordered[:LONGEST_LIST])) + (f" and {rest} more" if rest > 0 else "")
 
 
 class Notes:
-    """Remarks by topic, so that a fault of thirty joints is one warning."""
+    """Notes grouped by topic: a fault in thirty joints gives one warning."""
 
     def __init__(self) -> None:
         self._topics: defaultdict[str, set[str]] = defaultdict(set)
 
     def add(self, topic: str, name: str) -> None:
-        """Note that the topic concerns the element of this name."""
+        """Add the element of this name to a topic."""
         self._topics[topic].add(name)
 
     def texts(self) -> list[str]:
-        """Return one warning for each topic, in an order that does not depend on the order of elements."""
+        """Return one warning per topic, independent of the order of elements."""
         return [f"{topic}: {listed(names)}" for topic, names in sorted(self._topics.items())]

@@ -1,10 +1,10 @@
-"""Inertial parameters of bodies to the last bit: elements <inertia> in <screw_dynamics>.
+"""Bitwise exact inertial parameters of bodies: elements <inertia> in <screw_dynamics>.
 
-An <inertial> says mass, center of mass and inertia about it, in axes that roll, pitch and yaw turn; and a body is all
-links that are fixed to one another. What is computed from these misses parameters that were estimated in its last
-digits. <inertia value="m mx my mz xx xy yy xz yz zz"><link name="..."/>...</inertia> has the digits, for the body of
-these links, about the frame of the first. It counts where the <inertial>s of its links say the same but for rounding:
-they, which every reader knows, are what a person changes."""
+An <inertial> has mass, center of mass, and inertia about it in rotated axes, and a body is a group of links with fixed
+joints. Parameters converted to this form and back change in their last digits.
+<inertia value="m mx my mz xx xy yy xz yz zz"><link name="..."/>...</inertia> has all digits, for the body of these
+links, about the frame of the first link. It applies only if the links' <inertial>s agree with it up to rounding:
+users edit the <inertial>s, which every reader supports."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
@@ -19,15 +19,16 @@ from screw_dynamics.model.model import Model
 from .description import Link
 from .error import fault, listed, quote
 
-ROUNDING = 1e-9         # of the mass, of its product with the radius of gyration, and with the square of that
-Body = frozenset[str]   # the links of one
+ROUNDING = 1e-9         # tolerance relative to m, m r and m r^2, with the mass m and radius of gyration r
+Body = frozenset[str]   # the links of a body
 
 TAG = "inertia"
 
 
 def exact_inertias(elements: Sequence[etree._Element], links: Mapping[str, Link]) -> dict[tuple[str, Body], np.ndarray]:
-    """Return the parameters (10,) of elements whose form is right, by the first link and all. Raises UrdfError for a
-    link that does not exist or is named twice, and for a body that is given twice."""
+    """Return the parameters (10,) of validated elements, by first link and set of links.
+
+    Raises UrdfError for a link that does not exist or is named twice, and for a body that is given twice."""
     found: dict[tuple[str, Body], np.ndarray] = {}
     for element in elements:
         names, line = [link.get("name") for link in element], element.sourceline
@@ -44,8 +45,7 @@ def exact_inertias(elements: Sequence[etree._Element], links: Mapping[str, Link]
 
 
 def bodies(model: Model) -> dict[int, tuple[str, ...]]:
-    """Return the links of each body that has some, -1 that of the root; the first is the one whose frame is the
-    body's."""
+    """Return the links of each body that has links; -1 is the root. The first link's frame is the body's."""
     found: dict[int, tuple[str, ...]] = {}
     for link, (body, _) in model.frames.items():
         found[int(body)] = (*found.get(int(body), ()), link)
@@ -53,8 +53,7 @@ def bodies(model: Model) -> dict[int, tuple[str, ...]]:
 
 
 def with_exact_inertias(model: Model, given: Mapping[tuple[str, Body], np.ndarray]) -> Model:
-    """Return the model with these parameters of bodies of the same links; a warning of those that differ by more than
-    rounding."""
+    """Return the model with the given parameters of matching bodies; warn if they differ by more than rounding."""
     if not given:
         return model
     inertias, root, wrong = model.inertias.copy(), model.root_inertia, []
@@ -74,7 +73,7 @@ def with_exact_inertias(model: Model, given: Mapping[tuple[str, Body], np.ndarra
 
 
 def agree(a: np.ndarray, b: np.ndarray) -> bool:
-    """Return True if parameters (10,) differ by rounding alone."""
+    """Return True if parameters (10,) agree up to rounding."""
     mass, second = max(abs(a[0]), abs(b[0])), max(np.abs(a[4:]).max(), np.abs(b[4:]).max())
     size = np.array([mass, *[np.sqrt(mass * second)] * 3, *[second] * 6])
     return bool((np.abs(a - b) <= ROUNDING * size).all())

@@ -1,4 +1,4 @@
-"""The elements of <screw_dynamics> in a <robot>, of what URDF has no word for: a row each, of its form."""
+"""The elements of <screw_dynamics> in a <robot>, for data that URDF cannot express, with the schema of each."""
 from collections.abc import Mapping
 
 from lxml import etree
@@ -13,9 +13,9 @@ from .schema import NUMBER, POSITIVE, VECTOR, Numbers, Schema, copied, copied_na
 
 EXTENSION = "screw_dynamics"
 CONSTRAINTS = "loop_joint", "distance", "gear"
-FORCES: Mapping[str, type] = {records.tag(kind): kind for kind in KINDS.values()}       # their force elements
+FORCES: Mapping[str, type] = {records.tag(kind): kind for kind in KINDS.values()}       # force elements
 
-# Constraints, which no other reader of URDF knows, but for the <loop_joint> of Isaac Sim's, which stands in <robot>.
+# Constraints, specific to this package, except Isaac Sim's <loop_joint>, a child of <robot>.
 _END = Schema(required={"link": name_form}, optional={"xyz": VECTOR, "rpy": VECTOR}, strict=True)
 _POINT = Schema(required={"link": name_form}, optional={"xyz": VECTOR}, strict=True)
 _LOOP_JOINT = Schema(required={"name": name_form, "type": one_of(constraints.KINDS)}, optional={"pitch": NUMBER},
@@ -37,7 +37,7 @@ _WHOLE = Schema(elements=dict(FORMS), many=tuple(FORMS), strict=True)
 
 
 def own_elements(root: etree._Element, notes: Notes) -> list[etree._Element]:
-    """New elements of <screw_dynamics>, and <loop_joint> of the <robot> itself, in their order, their forms checked."""
+    """Return validated copies, in order, of the <screw_dynamics> elements and the <robot>'s own <loop_joint>s."""
     found: list[etree._Element] = []
     for element in root:
         if tag_of(element) == "loop_joint":

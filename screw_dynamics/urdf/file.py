@@ -1,5 +1,6 @@
-"""A robot's URDF text from a path or a package:// address, through xacro if need be. For launch files, commands, and
-the start of nodes; what comes over a topic is text."""
+"""URDF text from a path or a package:// URL, with xacro expansion.
+
+Used by launch files, commands and the start of nodes; a topic carries the text itself."""
 import io
 import os
 from collections.abc import Mapping
@@ -15,12 +16,12 @@ from .xacro_file import expand, is_xacro
 
 
 def read_urdf_file(location: str, xacro_args: Mapping[str, str] | None = None) -> str:
-    """Return the URDF text at a path, a file:// or a package://<package>/<path> address; *.xacro is run through xacro,
-    with {name: value} of the file's arguments.
+    """Return the URDF text at a path, a file:// or a package://<package>/<path> URL.
 
-    Meshes that are named relative to the file are named by file:// addresses in the text, which is all that others get
-    to see. Raises UrdfError naming the location when the package or file does not exist, xacro is not installed, or
-    refuses the file or its arguments, and for arguments of a file that is not xacro."""
+    *.xacro is expanded with xacro; xacro_args are {name: value}. Mesh paths relative to the file become file:// URLs,
+    because users of the text do not have its path. Raises UrdfError naming the location if the package or file does not
+    exist, if xacro is not installed or rejects the file or its arguments, and if arguments are given for a file that is
+    not xacro."""
     try:
         path = Path(resolve(location))
     except UrdfError as error:
@@ -34,7 +35,7 @@ def read_urdf_file(location: str, xacro_args: Mapping[str, str] | None = None) -
 
 
 def text_of(source: str | PathLike, xacro_args: Mapping[str, str] | None = None) -> str:
-    """Return the URDF text that a source is, or that `read_urdf_file` reads at the path that it is."""
+    """Return the URDF text of a source: the text itself, or that read with `read_urdf_file` if the source is a path."""
     path = path_of(source)
     if path is not None:
         return read_urdf_file(path, xacro_args)
@@ -43,8 +44,7 @@ def text_of(source: str | PathLike, xacro_args: Mapping[str, str] | None = None)
 
 
 def opened(source: Source, xacro_args: Mapping[str, str] | None = None) -> Source:
-    """Return a source, as it is; the path of a xacro file becomes the URDF text that it expands to, open under its
-    name."""
+    """Return a source unchanged; a xacro path becomes a text stream of the expanded URDF with that name."""
     path = None if hasattr(source, "read") else path_of(source)
     if path is None or not is_xacro(path):
         _refuse(xacro_args, path or "the source")
@@ -55,11 +55,11 @@ def opened(source: Source, xacro_args: Mapping[str, str] | None = None) -> Sourc
 
 
 def save(text: str, path: str | PathLike, source: Source) -> None:
-    """Write a URDF text that was made from a source, in its encoding, at once: a reader finds what was there before, or
-    all of it. The path is one that a source may be: ~, file:// and package:// are understood.
+    """Write a URDF text, made from a source, atomically in the source's encoding.
 
-    A UrdfWarning names meshes that are found from the source, and not from there. Raises ValueError for the path of a
-    xacro file, which the text is not. Raises OSError if nothing can be written."""
+    The path may contain ~, or be a file:// or package:// URL. A UrdfWarning names meshes that are found relative to the
+    source but not to the new file. Raises ValueError for the path of a xacro file, because the text is plain URDF.
+    Raises OSError if writing fails."""
     target, origin = Path(os.path.abspath(resolve(os.fspath(path)))), path_of(source)
     if is_xacro(str(target)):
         raise ValueError(f"to_urdf: {target} is the path of a xacro file, but what is written is a URDF")

@@ -1,4 +1,4 @@
-"""Resolution of the location of a URDF or a mesh, a path or an address, to the path of a file."""
+"""Resolution of the location of a URDF or mesh, a path or a URL, to a file path."""
 import contextlib
 import os
 import re
@@ -8,21 +8,20 @@ from urllib.parse import unquote
 
 from .error import UrdfError, quote
 
-# Of a scheme of two letters or more: one is a drive. A Path makes one slash of two.
+# The scheme has two letters or more: one letter is a drive. A Path reduces two slashes to one.
 _ADDRESS = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):(/{1,3})(.*)", re.DOTALL)
 _VARIABLES = ("AMENT_PREFIX_PATH", "ROS_PACKAGE_PATH")
 _PACKAGE = re.compile(r"[A-Za-z0-9_-]+")
-# In text, not in a tree: all else of a file, and the numbers of its lines, must stay as they are.
+# A regular expression on the text: the rest of the file, and its line numbers, must not change.
 _MESH = re.compile(r"""(<mesh\s(?:[^<>]*?\s)?filename\s*=\s*)("[^"<]*"|'[^'<]*')""")
 LARGEST_PATH = 4096
 
 
 def resolve(location: str) -> str:
-    """Return the path that is meant by a path, which may begin with ~, or by a file:// or package://<package>/<path>
-    address.
+    """Return the path of a location: a path, which may begin with ~, a file:// or a package://<package>/<path> URL.
 
-    A package is share/<package> below a prefix of AMENT_PREFIX_PATH, as ROS 2 has them, or a folder of that name in
-    ROS_PACKAGE_PATH. Raises UrdfError for a package that does not exist, and for addresses of other kinds."""
+    A package is share/<package> below a prefix in AMENT_PREFIX_PATH (ROS 2), or a folder of that name in
+    ROS_PACKAGE_PATH. Raises UrdfError for a package that does not exist, and for other URL schemes."""
     address = _ADDRESS.fullmatch(location)
     if address is None:
         return os.path.expanduser(location)
@@ -36,10 +35,10 @@ def resolve(location: str) -> str:
 
 
 def _share(package):
-    """Return the folder of a package: of several, that of the first prefix, which overlays the others."""
+    """Return the folder of a package: the one of the first prefix, which overlays the others."""
     ament, ros = (list(filter(None, os.environ.get(name, "").split(os.pathsep))) for name in _VARIABLES)
     folders = [os.path.join(prefix, "share", package) for prefix in ament]
-    for folder in ros:      # of packages, or a package itself
+    for folder in ros:      # a folder of packages, or a package
         itself = os.path.basename(os.path.normpath(folder)) == package
         folders.append(folder if itself else os.path.join(folder, package))
     if _PACKAGE.fullmatch(package):
@@ -52,10 +51,10 @@ def _share(package):
 
 
 def locate_beside(file: str, folder: Path | None) -> Path:
-    """Return the path of a mesh that a URDF in a folder names. Raises UrdfError if there is no such file. None: of a
-    text.
+    """Return the path of a mesh named in a URDF. `folder` is that of the URDF; None for a URDF given as text.
 
-    A package that no path variable names is looked for in the folders above the URDF, as it lies in a checkout."""
+    A package missing from the path variables is searched in the folders above the URDF, as in a checkout. Raises
+    UrdfError if the file does not exist."""
     try:
         path = Path(resolve(file))
     except UrdfError as error:
@@ -70,9 +69,10 @@ def locate_beside(file: str, folder: Path | None) -> Path:
 
 
 def with_located_meshes(text: str, path: Path) -> str:
-    """Return the text of a URDF at a path, in which meshes that are named relative to it are named by file://
-    addresses, so that they are found from the text alone. What is found nowhere, or in a package of the path variables,
-    stays."""
+    """Return the text of the URDF at a path, with mesh paths relative to it replaced by file:// URLs.
+
+    Meshes are then found from the text alone. Paths that are not found, or are in a package of the path variables, are
+    unchanged."""
     folder = Path(os.path.abspath(path)).parent
 
     def located(found):
@@ -88,8 +88,7 @@ def with_located_meshes(text: str, path: Path) -> str:
 
 
 def lost_meshes(text: str, path: Path, at: Path) -> list[str]:
-    """Return the meshes that the text of a URDF at a path names, which are found beside it, and would not be beside
-    `at`."""
+    """Return the meshes in a URDF text that are found relative to `path` but not relative to `at`."""
     lost = []
     for found in _MESH.finditer(text):
         name = unescape(found[2][1:-1])

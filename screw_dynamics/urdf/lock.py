@@ -1,4 +1,4 @@
-"""Joints that a user fixes at a position, and those that follow them."""
+"""Joints locked at positions by the user, and the joints that mimic them."""
 from collections import defaultdict
 from collections.abc import Mapping
 from typing import Any, TypeAlias
@@ -15,16 +15,16 @@ from .description import Joint
 from .error import Notes, UrdfError, listed, quote
 from .schema import LARGEST_NUMBER
 
-AGREEMENT = 1e-9        # rad or m; how far a follower's position may be from the one that its leader gives it
-ON_GROUPS = {"floating": "free", "planar": "planar"}        # joints of a URDF: their kinds in a Model
-Positions: TypeAlias = Mapping[str, ArrayLike]              # {joint: position}: a number, or those of a group or a pose
+AGREEMENT = 1e-9        # rad or m; tolerance of the given position of a mimic joint
+ON_GROUPS = {"floating": "free", "planar": "planar"}        # joint types of a URDF: joint kinds of a Model
+Positions: TypeAlias = Mapping[str, ArrayLike]              # number, group coordinates or pose, by joint
 
 
 def locked(joints: Mapping[str, Joint], positions: Positions, notes: Notes) -> dict[str, Joint]:
-    """Return the joints, of which those named are fixed at their positions (rad or m), with all that follow them.
+    """Return all joints; those in `positions` (rad or m), and the joints that mimic them, become fixed joints.
 
-    Raises UrdfError for a joint that does not exist or has no position of its own, and for a position that is no
-    number, or of a floating or planar joint no element of its group."""
+    Raises UrdfError for a joint that does not exist or has no position of its own, for a position that is not a number,
+    and for a position of a floating or planar joint that is not an element of its group."""
     if not isinstance(positions, Mapping):
         raise TypeError(f"lock: {{joint name: position}} is expected, not {type(positions).__name__}")
     poses = {name: _element(joints[name], position) for name, position in positions.items()
@@ -39,8 +39,7 @@ def locked(joints: Mapping[str, Joint], positions: Positions, notes: Notes) -> d
 
 
 def held(joints: Mapping[str, Joint], positions: Positions) -> dict[str, float]:
-    """Return the positions of the joints of one degree of freedom that are locked, themselves or by the one that they
-    follow."""
+    """Return the positions of the locked single-DoF joints, including those that mimic a locked joint."""
     return _followed({name: q for name, q in _numbers(joints, positions).items() if not _leader(joints, name)}, joints)
 
 
@@ -50,7 +49,9 @@ def _numbers(joints, positions):
 
 
 def _element(joint, position):
-    """C(q) without the placement: F g F^-1 of an element g of the joint's group, F the joint frame."""
+    """Return the joint transform (4, 4) without the placement: F g F^-1.
+
+    g is the element of the joint's group at the position, F the joint frame."""
     kind, name = ON_GROUPS[joint.kind], f"lock: joint {quote(joint.name)}"
     try:
         x: Any = real_numbers("position", position).astype(float)
@@ -87,14 +88,13 @@ def _position(joints, name, position):
 
 
 def _leader(joints, name):
-    """Return the joint that one follows, None where there is none: of a leader that does not exist, followers are
-    free."""
+    """Return the leader of a mimic joint. None without mimic, or if the leader does not exist: the joint is free."""
     mimic = joints[name].mimic
     return joints.get(mimic.joint) if mimic else None
 
 
 def _followed(held, joints):
-    """Return the positions of these joints, and of those that follow them through chains."""
+    """Return the positions of these joints and of the joints that mimic them, directly or through chains."""
     followers, held, leaders = defaultdict(list), dict(held), list(held)
     for joint in joints.values():
         if joint.mimic:
@@ -110,7 +110,7 @@ def _followed(held, joints):
 
 
 def _follows(joints, name, q, held):
-    """Return the UrdfError for a joint that cannot be locked by itself."""
+    """Return the UrdfError for a mimic joint that cannot be locked by itself."""
     leader, m, o = joints[name].mimic
     if name in held:
         return UrdfError(f"lock: joint {quote(name)} follows {quote(leader)} to {held[name]:g}, not to {q:g}")
@@ -119,7 +119,7 @@ def _follows(joints, name, q, held):
 
 
 def _moved(joint, q, notes):
-    """exp(X q)."""
+    """Return the joint transform exp(X q) (4, 4); add a note if q is outside the limits."""
     if not joint.limits.lower <= q <= joint.limits.upper:
         notes.add("joint locked outside its limits", f"{joint.name} at {q:g}")
     return arrays.pose_matrix(se3.exp(arrays.twist(q * joint.screw)))

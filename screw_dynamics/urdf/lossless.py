@@ -1,5 +1,5 @@
-"""An XML text as elements that can be changed, of which all else stays as it was written, to the last character:
-comments, order, white space, quotes."""
+"""Lossless editing of XML: everything except the edited elements keeps its text, including comments, order, white space
+and quotes."""
 from __future__ import annotations
 
 import re
@@ -14,16 +14,16 @@ INDENT = "  "
 
 
 def _quoted(value):
-    """Return the text of an attribute, in quotes."""
-    from xml.sax.saxutils import quoteattr  # when something is written: it imports urllib and ssl
+    """Return the quoted text of an attribute's value."""
+    from xml.sax.saxutils import quoteattr  # imported on first write, because it imports urllib and ssl
 
     return quoteattr(value)
 
 
 class Element:
-    """An element: its start tag as text, what is in it, texts and elements in turn, and its end tag, "" of <tag/>.
+    """An element: the text of its start tag, its content (texts and elements), and its end tag, "" for <tag/>.
 
-    indent: the line break and the white space with which its line begins."""
+    indent: the line break and white space before the element."""
 
     def __init__(self, tag: str, attributes: Mapping[str, str] | None = None, parts: Sequence[Element] = (),
                  opening: str = "", indent: str = "\n") -> None:
@@ -36,15 +36,15 @@ class Element:
         return "".join((self.opening, *map(str, self.content), self.closing))
 
     def __iter__(self) -> Iterator[Element]:
-        """The elements in it."""
+        """Iterate over the child elements."""
         return (part for part in self.content if isinstance(part, Element))
 
     def all(self, tag: str) -> list[Element]:
-        """Return the elements with a tag, without a prefix."""
+        """Return the child elements with a tag, without a prefix."""
         return [part for part in self if part.tag == tag]
 
     def set(self, name: str, value: str) -> None:
-        """Give an attribute another value, one that it has or a new one."""
+        """Set an attribute, new or existing."""
         found = next((x for x in _ATTRIBUTE.finditer(self.opening) if x[1] == name), None)
         if found:
             start, end, text = *found.span(2), _quoted(value)
@@ -55,7 +55,7 @@ class Element:
         self.attributes[name] = value
 
     def add(self, new: Element, first: bool = False) -> Element:
-        """Put an element into it, on a line of its own: after all that is in it, or before. Returns the element."""
+        """Insert an element on its own line, at the end or the beginning of the content, and return it."""
         if not self.closing:
             self.opening, self.closing = _END.sub(">", self.opening), f"</{self.tag}>"
         inside = next((part.indent for part in self), self.indent + INDENT)
@@ -68,7 +68,7 @@ class Element:
         return new
 
     def moved(self, indent: str) -> None:
-        """Begin the lines of an element that was made here, and of those in it, at this indentation."""
+        """Set the indentation of a newly created element and of the elements in it."""
         self.indent = indent
         if self.content:
             self.content = [x for part in self for x in (indent + INDENT, part)] + [indent]
@@ -76,12 +76,12 @@ class Element:
             part.moved(indent + INDENT)
 
     def put(self, part: Element, new: Element) -> None:
-        """Put a new element in the place of one in it."""
+        """Replace a child element by a new one."""
         new.moved(part.indent)
         self.content[next(k for k, own in enumerate(self.content) if own is part)] = new
 
     def remove(self, part: Element) -> None:
-        """Take out an element in it, and the white space before it."""
+        """Remove a child element and the white space before it."""
         at = next(k for k, own in enumerate(self.content) if own is part)
         del self.content[at]
         if at and isinstance(before := self.content[at - 1], str):
@@ -89,8 +89,7 @@ class Element:
 
 
 class Document:
-    """A well-formed text without a document type, as `parse_xml` takes it: `root`, its root element, and str() the
-    text with what was changed."""
+    """An XML document without a document type, as for `parse_xml`. `root`: its root element; str(): the edited text."""
 
     def __init__(self, text: str) -> None:
         declaration = _DECLARATION.match(text)
@@ -105,7 +104,7 @@ class Document:
         parser, open_ones, ends = expat.ParserCreate("utf-8"), [Element("")], [0]
 
         def read_to(at):
-            """Text up to here belongs to the innermost element."""
+            """Add the text up to `at` to the innermost open element."""
             if at > ends[0]:
                 open_ones[-1].content.append(self._body[ends[0]:at].decode())
             ends[0] = at
@@ -136,7 +135,7 @@ class Document:
         return root
 
     def _end_of_tag(self, at: int) -> int:
-        """Return the end of a start tag: after the first ">" that is in no attribute's value."""
+        """Return the end of a start tag: the index after the first ">" outside attribute values."""
         quote = b""
         while True:
             letter = self._body[at:at + 1]

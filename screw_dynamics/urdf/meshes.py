@@ -1,4 +1,4 @@
-"""The files of meshes, read by trimesh, which is an extra."""
+"""Mesh files, read with trimesh, which is an extra."""
 import os
 from pathlib import Path
 from typing import Any
@@ -12,15 +12,15 @@ LARGEST_FILE = 200e6        # bytes
 
 
 def locate(file: str, source: str | None) -> Path:
-    """Return the path of a mesh that a URDF (its path, address or text) names. Raises UrdfError if there is no such
-    file."""
+    """Return the path of a mesh named in a URDF (path, URL or text). Raises UrdfError if the file does not exist."""
     path = None if source is None else path_of(source)
     return locate_beside(file, None if path is None else Path(os.path.abspath(resolve(path))).parent)
 
 
 def meshes_of(path: str | Path) -> list[Any]:
-    """Return the trimesh.Trimesh of a file, in the file's frame, with faces and finite vertices. Raises ValueError with
-    the reason if it cannot be read, or contains none."""
+    """Return the trimesh.Trimesh objects of a file, in the file's frame, that have faces and finite vertices.
+
+    Raises ValueError with the reason if the file cannot be read or has no such mesh."""
     try:
         import trimesh
     except ImportError:

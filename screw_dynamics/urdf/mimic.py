@@ -10,10 +10,10 @@ from .tree import Tree
 
 
 def check_mimics(tree: Tree, joints: Sequence[Joint], notes: Notes) -> tuple[Joint, ...]:
-    """Return the joints; those that follow a joint that is not in the file are free, with a note.
+    """Return the joints. A joint whose leader is not in the file becomes free, with a note.
 
-    Raises UrdfError for a leader that is fixed or not among these joints, a loop of leaders, or a product out of
-    range."""
+    Raises UrdfError for a leader that is fixed or not among these joints, for a loop of leaders, and for a product of
+    multipliers out of range."""
     joints = tuple(_free_without_leader(joint, tree, notes) for joint in joints)
     kept = {joint.name: joint for joint in joints}
     mimics = {joint.name: joint.mimic for joint in joints if joint.mimic}

@@ -1,4 +1,4 @@
-"""The URDF of a Model alone, which was built or read from another format."""
+"""The URDF of a Model without a source URDF: built in code or read from another format."""
 from __future__ import annotations
 
 import math
@@ -17,14 +17,16 @@ from .error import quote
 from .lossless import Element
 
 KINDS = {"free": "floating", "planar": "planar"}
-ON_AXIS = 1e-12         # m: how far the origin of a link may be from its joint's axis
+ON_AXIS = 1e-12         # m: tolerance of the distance of a link's origin from its joint's axis
 NAME = "robot"
-_NO_LIMIT = {"velocity": "0", "effort": "0"}                # URDF must have a number, and this reader takes 0 as none
+_NO_LIMIT = {"velocity": "0", "effort": "0"}                # URDF requires numbers; this reader treats 0 as no limit
 
 
 def urdf_text(model: Model) -> str:
-    """Return the text. Raises ValueError naming the joint that no URDF can have: one with a pitch, one whose axis does
-    not pass through the origin of its link, a ball joint, a planar one whose frame is not that of its normal."""
+    """Return the URDF text of a model.
+
+    Raises ValueError naming a joint that URDF cannot express: a helical joint, an axis not through the origin of its
+    link, a ball joint, or a planar one whose frame is not that of its normal."""
     inertias = {model.root: model.root_inertia} | {
         link: M for link, M, own in zip(model.body_names, model.inertias, model.is_link, strict=True) if own}
     parts = [_link(link, inertias.get(link, np.zeros((6, 6)))) for link in model.frames]
@@ -46,8 +48,9 @@ def _origin(C):
 
 
 def angles(R: np.ndarray) -> tuple[float, float, float]:
-    """Roll, pitch and yaw of a rotation R = R_z R_y R_x: yaw and pitch by R R_x^T = R_z R_y, so that no pitch is
-    singular."""
+    """Return roll, pitch and yaw of a rotation R = R_z R_y R_x.
+
+    Pitch and yaw come from R R_x^T = R_z R_y: no pitch is singular."""
     roll = math.atan2(R[2, 1], R[2, 2])
     c, s = math.cos(roll), math.sin(roll)
     A = R @ np.array([[1.0, 0.0, 0.0], [0.0, c, s], [0.0, -s, c]])
@@ -68,7 +71,7 @@ def _joint(model, i):
     name, link = model.body_joints[i], model.body_names[i]
     where, kind = f"to_urdf: joint {quote(name)}", model.kind_of(name)
     leader, multiplier, offset = model.mimics.get(name, (name, 1.0, 0.0))
-    first = model.body_joints.index(name)                                   # of the bodies that the joint moves
+    first = model.body_joints.index(name)                                   # first body that the joint moves
     parent, at = int(model.parents[first]), model.relative_poses[first]
     if kind in GROUPS:
         kind_of_urdf = _type_on_group(model, name, kind, where)
@@ -99,7 +102,7 @@ def _type_on_group(model, name, kind, where):
 
 
 def _single(model, name, X, where):
-    """Return the type of a joint of one degree of freedom, and what is in its element besides its place."""
+    """Return the type of a single-DoF joint, and its child elements except its placement."""
     turns, slides = X[:3].any(), np.abs(X[3:]).max() > ON_AXIS
     if turns and abs(X[:3] @ X[3:]) > ON_AXIS:
         raise ValueError(f"{where} is helical, of pitch {X[:3] @ X[3:]:g} m/rad, which no joint of a URDF is")
@@ -108,7 +111,7 @@ def _single(model, name, X, where):
                          f"{quote(model.body_names[model.body_joints.index(name)])}, as a URDF's must; give the link "
                          "a frame on the axis")
     parts = [Element("axis", {"xyz": _text(*(X[:3] if turns else X[3:]))})]
-    if name in model.mimics:                    # limits and friction are those of its leader
+    if name in model.mimics:                    # a mimic joint has the limits and friction of its leader
         return ("continuous", parts) if turns else ("prismatic", [*parts, Element("limit", _NO_LIMIT)])
     k, kind = model.v_slices[name].start, model.kind_of(name)
     bounds = [x[k] for x in (model.lower, model.upper)]

@@ -1,5 +1,6 @@
-"""The parts of a robot in <screw_dynamics> beside links, joints and constraints: drives, forces of its own, armature,
-and inertias to the last bit; and the model that has them."""
+"""The parts of a robot in <screw_dynamics> other than constraints, and their application to a model.
+
+They are drives, force elements, armature and exact inertias."""
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -23,7 +24,7 @@ from .extension import FORCES
 
 
 class OwnParts(NamedTuple):
-    """The elements of <screw_dynamics> in a URDF.
+    """The parts of a robot in the <screw_dynamics> of a URDF.
 
     drives: by joint. armature: by joint with a drive, or by coordinate of a drive. inertias: exact inertial parameters
     by body."""
@@ -32,11 +33,11 @@ class OwnParts(NamedTuple):
     forces: tuple[Element, ...]
     armature: Mapping[str, float]
     inertias: Mapping[tuple[str, Body], np.ndarray]
-    used: tuple[bool, ...] = ()         # of `in_use`: which of all forces these are
+    used: tuple[bool, ...] = ()         # set by `in_use`: True for each of the original forces that is kept
 
 
 def own_parts(elements: Sequence[etree._Element], links: Mapping[str, Link], joints: Mapping[str, Joint]) -> OwnParts:
-    """Return the OwnParts of elements whose form has been checked.
+    """Return the OwnParts of validated elements.
 
     Raises UrdfError if a joint or link does not exist, if a drive is given twice or at a fixed joint, or if a drive or
     a force rejects its values."""
@@ -65,7 +66,7 @@ def own_parts(elements: Sequence[etree._Element], links: Mapping[str, Link], joi
 
 
 def coordinates_of_drives(elements: Iterable[etree._Element]) -> set[str]:
-    """Return the names of the coordinates that elements <drive> add, whatever else is in them."""
+    """Return the names of the coordinates that <drive> elements add; other elements are ignored."""
     return {x.name for element in elements if element.tag == "drive"
             for x in records.read(element, Drive).coordinates(element.get("joint"))}
 
@@ -77,8 +78,10 @@ def _check_names(element, names, known, what):
 
 
 def in_use(parts: OwnParts, joints: Collection[str], links: Collection[str], notes: Notes) -> OwnParts:
-    """Return the parts that are on a part of a tree, where these joints move these links. Joints locked or cut off
-    have no drive and turn no motor; a motor whose carrier was cut off spins on nothing that moves."""
+    """Return the parts on the given moving joints and links.
+
+    A locked or cut joint loses its drive and its coupling to motors. A motor whose carrier was cut off becomes one
+    without carrier."""
     drives, left = {}, set()
     for joint, drive in parts.drives.items():
         turned = {other: factor for other, factor in dict(drive.coupling).items() if other in joints}
@@ -99,7 +102,7 @@ def in_use(parts: OwnParts, joints: Collection[str], links: Collection[str], not
 
 
 def applied(model: Model, parts: OwnParts) -> Model:
-    """Return the model with what is on it. Raises UrdfError naming what does not fit."""
+    """Return the model with these parts. Raises UrdfError if a part does not fit."""
     try:
         model = with_drives(model, parts.drives) if parts.drives else model
         model = _with_armature(model, parts.armature) if parts.armature else model
@@ -115,11 +118,11 @@ def applied(model: Model, parts: OwnParts) -> Model:
 
 
 def _with_armature(model, armature):
-    """Return the model with armature of coordinates; a warning of those that is not what their drives say but for
+    """Return the model with armature of coordinates; add a warning if it differs from the drives' inertias by more than
     rounding."""
     said: dict[str, float] = {}
     for joint, drive in model.drives.items():
-        if not drive.carrier and not isinstance(drive.stiffness, Antagonistic):     # of these no drive has all numbers
+        if not drive.carrier and not isinstance(drive.stiffness, Antagonistic):     # else not determined by the drive
             said |= {x.name: x.inertia for x in drive.coordinates(joint)}
             if not (drive.is_elastic or drive.coupling):
                 said[joint] = drive.inertia

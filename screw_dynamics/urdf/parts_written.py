@@ -1,4 +1,4 @@
-"""Drives and forces of a robot in the <screw_dynamics> of its URDF: what says the same stays as it is written."""
+"""Writing of drives and forces to the <screw_dynamics> of a URDF; elements with equal values stay unchanged."""
 from collections.abc import Mapping, Sequence
 
 from screw_dynamics.forces import Element as Force
@@ -32,7 +32,7 @@ def write_parts(document: Document, said: OwnParts, used: OwnParts, drives: Mapp
 
 
 def _write(document, elements, said, wanted, key, made):
-    """Replace the elements of the values `said` by those of the values `wanted`."""
+    """Replace the elements with the values `said` by elements with the values `wanted`; equal ones stay."""
     if [*map(key, said)] == [*map(key, wanted)]:
         for (owner, element), before, now in zip(elements, said, wanted, strict=True):
             if before != now:

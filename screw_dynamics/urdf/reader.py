@@ -1,4 +1,4 @@
-"""Conversion of a URDF to a Model, step by step; the notes of the steps become the model's warnings."""
+"""Conversion of a URDF to a Model, step by step; notes of the steps become the model's warnings."""
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -24,7 +24,7 @@ from .source import Source, path_of, read_source
 from .tree import Tree
 from .xml import parse_xml
 
-FREE = "free/"      # before the names of joints and links of `apart`
+FREE = "free/"      # prefix of the added joints' and links' names for `apart`
 WORLDS, FLOATING_BASE = ("world", "universe"), "floating_base"
 
 
@@ -36,24 +36,24 @@ def read_urdf(source: Source, base_link: str | None = None, tip_link: str | None
     Parameters
     ----------
     source : str, path, bytes or file object
-        Path, XML text, or open file. A path may begin with ~, or be a file:// or package://<package>/<path> address.
-        Packages are those of AMENT_PREFIX_PATH and ROS_PACKAGE_PATH. A file ``*.xacro`` is expanded by the package
+        Path, XML text, or open file. A path may begin with ~, or be a file:// or package://<package>/<path> URL.
+        Packages are searched in AMENT_PREFIX_PATH and ROS_PACKAGE_PATH. A file ``*.xacro`` is expanded by the package
         xacro.
     base_link : str, optional
-        Link that becomes the root, its frame the world frame. The links above it are left out. By default the root of
+        Link that becomes the root; its frame is the world frame. Links above it are omitted. By default the root of
         the file.
     tip_link : str, optional
-        Link at which the tree ends: only the path from the root to this link, with all that is fixed to the links of
-        the path. Joints that branch off are cut, with a warning. By default every leaf is reached.
+        Link at which the tree ends: only the path from the root to this link is kept, with all links fixed to the path.
+        Branching joints are cut, with a warning. By default the whole tree is kept.
     lock : dict of str to float or array_like, optional
-        Positions in rad or m, by name, at which joints are fixed, and with them the joints that follow them. Their
-        links are fixed to those above, also where ``tip_link`` cuts: a gripper's locked fingers stay, with their mass.
-        A floating joint is locked at x y z and a quaternion x y z w, or at a pose (4, 4), a planar one at x, y and
+        Positions in rad or m, by joint name, at which joints are fixed, including the joints that mimic them. Their
+        links are fixed to the parent links, also where ``tip_link`` cuts: a gripper's locked fingers keep their mass.
+        A floating joint is locked at x y z and a quaternion x y z w, or at a pose (4, 4); a planar one at x, y and
         angle.
     floating_base : bool, optional
-        Let the root link, or ``base_link``, move freely against a new root link, by the joint ``floating_base``, of
-        which q has x y z and a quaternion x y z w first; see ModelBuilder.add_group_joint. The new link is called
-        ``world``, or ``universe`` where a link of the robot is called ``world``: ``Model.root`` is its name.
+        Add a new root link and the free joint ``floating_base`` between it and the root or ``base_link``. q begins
+        with its x y z and quaternion x y z w; see ModelBuilder.add_group_joint. The new link is called ``world``, or
+        ``universe`` if a link of the robot is called ``world``: ``Model.root`` is its name.
     xacro_args : dict of str to str, optional
         Arguments of the xacro file.
 
@@ -70,17 +70,17 @@ def read_urdf(source: Source, base_link: str | None = None, tip_link: str | None
     Warns
     -----
     UrdfWarning
-        If something else cannot be read, as a limit, or is surely a mistake. ``Model.warnings`` has it, too.
+        If other data, such as a limit, cannot be read or seem wrong. Also listed in ``Model.warnings``.
 
     Notes
     -----
-    Bodies, and so joint names, come depth-first from the root, the children of a link in the order of their joints'
-    names (as strings; Pinocchio's order too). The order of the file's elements has no influence on the model.
+    Bodies, and hence joint names, are in depth-first order from the root. The children of a link are in the order of
+    their joints' names (as strings, Pinocchio's order too). The order of elements in the file has no influence.
 
-    Joints of the types floating and planar are Lie-group joints anywhere: a floating one "free", and the axis of a
-    planar one is the normal of its plane.
+    Joints of the types floating and planar become Lie-group joints anywhere in the tree: a floating one "free". The
+    axis of a planar one is the normal of its plane.
 
-    Loops that elements <loop_joint> and <distance> close, and <gear>s, are Model.constraints; see docs/closed_loops.md.
+    Loops closed by <loop_joint> and <distance>, and <gear>s, become Model.constraints; see docs/closed_loops.md.
     """
     source = opened(source, xacro_args)
     model = model_of(source, base_link, tip_link, lock, floating_base=floating_base)
@@ -91,11 +91,11 @@ def read_urdf(source: Source, base_link: str | None = None, tip_link: str | None
 
 def model_of(source: Source, base_link: str | None = None, tip_link: str | None = None,
              lock: Positions | None = None, apart: Sequence[str] = (), floating_base: bool = False) -> Model:
-    """Return the model of read_urdf, without a UrdfWarning: for those who show the model's `warnings` in their own way.
+    """Return the model of read_urdf, without issuing UrdfWarnings: its `warnings` have the texts.
 
-    apart: joints, fixed ones too, whose links can come apart: each has a free joint in series, in the child link's
-    frame, of coordinates FREE + <joint> + _rx, _ry, _rz, _x, _y and _z. The efforts that keep these at 0 are the wrench
-    on the child link."""
+    apart: joints, also fixed ones, whose links can separate. Each gets a free joint in series, in the child link's
+    frame, with the coordinates FREE + <joint> + _rx, _ry, _rz, _x, _y and _z. The efforts that keep these at 0 are the
+    wrench on the child link."""
     try:
         return _read(source, base_link, tip_link, lock or {}, apart, flag("floating_base", floating_base))
     except ValueError as error:
@@ -151,7 +151,7 @@ def _check_apart(apart, branch):
 
 def _model(tree, links, branch, constraints, notes, apart):
     inertias = {name: _inertia(links[name]) for name in (branch.root, *(joint.child for joint in branch.joints))}
-    builder = ModelBuilder(branch.root, inertias[branch.root], physical=False)      # what is not has been noted
+    builder = ModelBuilder(branch.root, inertias[branch.root], physical=False)      # impossible ones are noted already
     for joint in branch.joints:
         placement, inertia, child = joint.placement, inertias[joint.child], joint.child
         if joint.name in apart:
@@ -185,9 +185,9 @@ def _inertia(link):
 
 
 def _note_idle_joints(branch, inertias, notes):
-    """Note the joints that nothing resists at q = 0: the mass matrix is singular there, forward dynamics fails."""
+    """Note the joints that move no inertia at q = 0: the mass matrix is singular, and forward dynamics fails."""
     leaders = {joint.mimic.joint for joint in branch.joints if joint.mimic}
-    below = dict(inertias)        # link: the inertia of it and all below it, q = 0
+    below = dict(inertias)        # link: composite inertia at q = 0
     for joint in reversed(branch.joints):
         M = below[joint.child]
         if joint.axis is not None and not (joint.mimic or joint.armature or joint.name in leaders):

@@ -1,8 +1,8 @@
-"""Dataclasses of numbers and names, drives and force elements, as elements of XML, and back, by their fields alone.
+"""Conversion of dataclasses of numbers and names (drives, force elements) to XML elements and back, by their fields.
 
-A number, several, or a name are an attribute; a field with another dataclass is an element of its kind's name; {joint:
-factor} are elements <joint name="..." factor="..."/>. What a field has by default is left out. Numbers are written with
-all their digits."""
+Numbers and names become attributes. A field with another dataclass becomes a child element named after its class.
+{joint: factor} becomes <joint name="..." factor="..."/> elements. Default values are omitted. Numbers are written with
+all digits."""
 from __future__ import annotations
 
 import re
@@ -22,22 +22,22 @@ from .error import fault, quote
 from .lossless import Element
 from .schema import NUMBER, Numbers, Schema, name_form
 
-PARTS = Antagonistic, Electric, Hardening, LeverArm, Table, Thermal, TorqueSpeed        # that others have
+PARTS = Antagonistic, Electric, Hardening, LeverArm, Table, Thermal, TorqueSpeed        # classes of field values
 MANY = Numbers(None, largest=sys.float_info.max)
 ONE = Numbers(largest=sys.float_info.max)
 JOINT = Schema(required={"name": name_form, "factor": NUMBER}, strict=True)
 
 
 def tag(kind: type) -> str:
-    """Return the name of the element of a dataclass: nonlinear_spring of NonlinearSpring."""
+    """Return the tag of a dataclass: nonlinear_spring for NonlinearSpring."""
     return re.sub(r"(?<!^)(?=[A-Z])", "_", kind.__name__).lower()
 
 
 class _Field(NamedTuple):
-    """The name and default of a dataclass field, and the kinds of values that it may have."""
+    """The name and default of a dataclass field, and its allowed value types."""
 
     name: str
-    default: Any                    # MISSING where there is none
+    default: Any                    # MISSING without a default
     number: bool
     numbers: bool
     text: bool
@@ -62,8 +62,7 @@ def _field(given: Field, hint) -> _Field:
 
 @lru_cache(None)
 def schema_of(kind: type, keyed: bool = False) -> Schema:
-    """Return the form of the elements of a dataclass; keyed: they also have the attribute `joint`, as a drive has,
-    whose key that is."""
+    """Return the schema of a dataclass' elements; keyed: with the additional attribute `joint`, as for drives."""
     required: dict[str, Any] = {"joint": name_form} if keyed else {}
     optional: dict[str, Any] = {}
     elements: dict[str, Schema] = {}
@@ -79,8 +78,9 @@ def schema_of(kind: type, keyed: bool = False) -> Schema:
 
 
 def read(element: etree._Element, kind: type) -> Any:
-    """Return the dataclass that an element of the right form says. Raises UrdfError with the line for what it refuses,
-    what is missing, and what is given in two ways."""
+    """Return the dataclass in a validated element.
+
+    Raises UrdfError with the line for rejected, missing or duplicate values."""
     found: dict[str, Any] = {}
     for field in _fields_of(kind):
         ways: list[Any] = []
@@ -92,7 +92,7 @@ def read(element: etree._Element, kind: type) -> Any:
         if len(ways) > 1 or not ways and field.default is MISSING:
             raise fault(f"<{element.tag}>: {field.name} is {'given twice' if ways else 'missing'}", element.sourceline)
         found |= {field.name: ways[0]} if ways else {}
-    if found.get("times") is not None:                      # rows, one for each time
+    if found.get("times") is not None:                      # reshape to one row per time
         found["wrench"] = np.reshape(found["wrench"], (len(found["times"]), -1)).tolist() if len(
             found["wrench"]) % len(found["times"]) == 0 else found["wrench"]
     try:
@@ -102,8 +102,9 @@ def read(element: etree._Element, kind: type) -> Any:
 
 
 def written(record: Any, **first: str) -> Element:
-    """Return the element of a dataclass, with further attributes before its own. Raises ValueError for a number that is
-    infinite."""
+    """Return the element of a dataclass; `first` are attributes before its own.
+
+    Raises ValueError for infinite numbers."""
     attributes, parts = dict(first), []
     kind: Any = type(record)
     for field in _fields_of(kind):

@@ -1,8 +1,8 @@
-"""From an XML tree to the part of it that dynamics needs, its form checked: elements, attributes, numbers.
+"""Validated extraction of the part of an XML tree that dynamics needs: elements, attributes, numbers.
 
-What else a URDF contains (shapes, materials, simulator and controller settings) is ignored, and so are faults in it;
-of transmissions armature.py takes the rotors, and what is this package's own is of extension.py's forms. Of the rest,
-what leaves dynamics undefined is refused; a faulty limit is none."""
+Other content of a URDF (shapes, materials, simulator and controller settings) is ignored, including faults in it.
+armature.py reads rotors of transmissions; extension.py has the schemas of this package's own elements. Faults that
+leave dynamics undefined raise UrdfError; a faulty limit is replaced by no limit."""
 import math
 import re
 import sys
@@ -13,7 +13,7 @@ from lxml import etree
 
 from .error import UNEXPANDED, Notes, fault, quote
 
-LARGEST_NUMBER = 1e15   # of lengths, masses, inertias, ...: products of three of them are far from overflow
+LARGEST_NUMBER = 1e15   # of lengths, masses, inertias, ...: products of three such numbers cannot overflow
 LONGEST_NUMBER = 400    # characters; the largest double written out has 309
 
 MOVING_KINDS = ("revolute", "continuous", "prismatic")
@@ -24,30 +24,30 @@ _NOT_FINITE = re.compile(r"[+-]?(?:nan|inf|infinity)", re.IGNORECASE)
 
 
 # ------------------------------------------------------------------------------------------------- attributes
-# Each returns the fault in the text of an attribute, or None.
+# Validators: each returns the fault in an attribute's text, or None.
 def _any_text(text):
     return None
 
 
 def name_form(text: str) -> str | None:
-    """Return the fault of a name, or None."""
+    """Return the fault in a name, or None."""
     return None if text.strip() else "is blank"
 
 
 def one_of(kinds: Collection[str]) -> Callable[[str], str | None]:
-    """Return a function that returns the fault of a text that must be one of these, or None."""
+    """Return a validator of texts that must be one of `kinds`."""
     return lambda text: None if text in kinds else f"must be one of {', '.join(kinds)}"
 
 
 class Numbers(NamedTuple):
-    """An attribute that holds `size` numbers, None: any, each >= `least` and at most `largest` in magnitude."""
+    """Validator of an attribute with `size` numbers (None: any), each >= `least` and at most `largest` in magnitude."""
 
     size: int | None = 1
     least: float = -math.inf
     largest: float = LARGEST_NUMBER
 
     def __call__(self, text: str) -> str | None:
-        """Return the fault of the text, or None."""
+        """Return the fault in the text, or None."""
         words = text.split()
         for word in words:
             if _NOT_FINITE.fullmatch(word):
@@ -64,21 +64,21 @@ class Numbers(NamedTuple):
 
 # ------------------------------------------------------------------------------------------------- elements
 class Schema(NamedTuple):
-    """The content that an element may and must have, and which elements are ignored without a note."""
+    """The allowed and required content of an element, and the child elements that are ignored without a note."""
 
-    required: dict = {}     # attribute: what finds the fault in its text
+    required: dict = {}     # attribute: validator of its text
     optional: dict = {}
-    elements: dict = {}     # element: its Schema; each at most once, save those in `many`
-    needed: tuple = ()      # elements that must exist
+    elements: dict = {}     # element: its Schema; each at most once, except those in `many`
+    needed: tuple = ()      # required elements
     many: tuple = ()
     passed: frozenset = frozenset()
-    no_limit: dict = {}     # attribute: what is taken, with a note, for one that is faulty, or required and missing
-    kinds: dict = {}        # value of the attribute "type": the Schema that counts instead
-    strict: bool = False    # what it does not list is refused, not noted
+    no_limit: dict = {}     # attribute: replacement, with a note, for an invalid or a missing required value
+    kinds: dict = {}        # value of the attribute "type": the Schema used instead
+    strict: bool = False    # unlisted content raises UrdfError instead of a note
 
 
 NUMBER, VECTOR, POSITIVE = Numbers(), Numbers(3), Numbers(least=0.0)
-_LIMIT = Numbers(largest=sys.float_info.max)        # dynamics does not compute with limits: any double will do
+_LIMIT = Numbers(largest=sys.float_info.max)        # limits do not enter the dynamics: any double is allowed
 _POSITIVE_LIMIT = _LIMIT._replace(least=0.0)
 _ORIGIN = Schema(optional={"xyz": VECTOR, "rpy": VECTOR})
 _INERTIAL = Schema(needed=("mass", "inertia"), elements={
@@ -100,7 +100,7 @@ _JOINT = Schema(required={"name": name_form, "type": one_of(KINDS)}, needed=("pa
     "dynamics": Schema(optional={"damping": POSITIVE, "friction": POSITIVE}),
     "mimic": Schema(required={"joint": name_form}, optional={"multiplier": NUMBER, "offset": NUMBER}),
 }, passed=frozenset(("safety_controller", "calibration")))
-# What moves nothing is ignored in a joint that does not move; <mimic> is noted later.
+# A joint that does not move ignores elements that concern motion; <mimic> is noted later.
 _STILL = ("axis", "limit", "dynamics")
 _FIXED = _JOINT._replace(elements={tag: form for tag, form in _JOINT.elements.items() if tag not in _STILL},
                          passed=_JOINT.passed.union(_STILL))
@@ -114,7 +114,7 @@ _OTHER_FORMATS = {"sdf": "SDF", "mujoco": "MJCF (MuJoCo), for from_mjcf", "COLLA
 
 
 def needed_part(root: etree._Element, notes: Notes) -> etree._Element:
-    """Return a new <robot> with the links and joints of `root`, and of these what dynamics needs."""
+    """Return a new <robot> with the links and joints of `root`, restricted to the content needed for dynamics."""
     if tag_of(root) != "robot":
         other = _OTHER_FORMATS.get(tag_of(root) or "")
         raise fault(f"the root element is {quote(root.tag)}, not 'robot'" + (f": this is {other}" if other else ""),
@@ -130,11 +130,11 @@ def needed_part(root: etree._Element, notes: Notes) -> etree._Element:
 
 
 def tag_of(element: etree._Element) -> str | None:
-    """Return the element's name without a default namespace; None for one with a prefix, which is another format's."""
+    """Return the element's name without a default namespace; None with a prefix, which marks another format."""
     prefix, tag = element.prefix, element.tag
     if tag.startswith("{"):
         tag = tag.rpartition("}")[2]
-    elif ":" in tag:                            # nothing declares the prefix
+    elif ":" in tag:                            # undeclared prefix
         prefix, _, tag = tag.partition(":")
     if prefix == "xacro":
         raise fault(f"<xacro:{tag}> {UNEXPANDED}", element.sourceline)
@@ -142,7 +142,9 @@ def tag_of(element: etree._Element) -> str | None:
 
 
 def copied(element: etree._Element, form: Schema, where: str, owner: str | None, notes: Notes) -> etree._Element:
-    """Return the element without what `form` does not list; `where` and `owner` are its name in faults and in notes."""
+    """Return a copy of the element with the content listed in `form`.
+
+    `where` and `owner` are its names in errors and in notes."""
     form = form.kinds.get(element.get("type", ""), form)
     copy = etree.Element(tag_of(element))
     copy.sourceline = element.sourceline
@@ -171,7 +173,7 @@ def copied(element: etree._Element, form: Schema, where: str, owner: str | None,
 
 
 def copied_named(element: etree._Element, form: Schema, outer: str, notes: Notes) -> etree._Element:
-    """Return the copy of one of many elements, which go by their names."""
+    """Return the copy of an element of which there may be many, identified by its name."""
     tag, name = tag_of(element), element.get("name")
     return copied(element, form, outer + (f"{tag} {quote(name)}" if name else f"<{tag}>"), name or tag, notes)
 
@@ -196,14 +198,14 @@ def _copy_attributes(element, form, copy, where, owner, notes):
         notes.add("limit missing, taken as no limit", f"{name} in {owner}")
         copy.set(name, form.no_limit[name])
     if "quat_xyzw" in given:
-        # Ignored, it would rotate the part.
+        # ignoring it would rotate the part wrongly
         text = quote(element.get("quat_xyzw"))
         raise fault(f"{where}: quat_xyzw={text} is not supported, rpy is", element.sourceline)
     if form.strict and given - forms.keys():
         name = min(given - forms.keys())
         raise fault(f"{where}: attribute {quote(name)} is not known here, {_known(forms)}", element.sourceline)
     if not forms.keys() <= given:
-        # An unknown name may be a missing one, misspelt; beside a full set it is an extension.
+        # an unknown name may be a misspelled missing one; if none is missing, it is an extension
         for name in given - forms.keys():
             if "{" not in name and ":" not in name:
                 notes.add("attributes that are not understood and ignored", f"{name} of {copy.tag} in {owner}")

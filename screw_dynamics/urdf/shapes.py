@@ -1,5 +1,4 @@
-"""The shapes that a URDF has of its links, visual and collision ones, as it says: what shows and what touches are made
-of them."""
+"""Visual and collision shapes of a URDF's links, unprocessed, for visualization and contact."""
 import math
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -14,10 +13,10 @@ SIZES = {"box": ("size",), "cylinder": ("radius", "length"), "sphere": ("radius"
 
 
 class Geometry(NamedTuple):
-    """A shape in its link's frame: a box (x, y, z), cylinder or capsule (radius, length along z, of a capsule without
-    its caps), sphere (radius) or mesh (scale). Sizes are finite, but may be 0 or negative.
+    """A shape in its link's frame.
 
-    file: of a mesh, as the URDF names it."""
+    size: box (x, y, z), cylinder (radius, length along z), capsule (radius, length along z without the caps), sphere
+    (radius), mesh (scale). Sizes are finite, but may be 0 or negative. file: of a mesh, as named in the URDF."""
 
     link: str
     kind: str
@@ -27,7 +26,7 @@ class Geometry(NamedTuple):
 
 
 class UnknownShape(ValueError):
-    """A kind of shape that is none of those of a URDF."""
+    """Error: a kind of shape that URDF does not define."""
 
 
 class _Origin(NamedTuple):
@@ -36,16 +35,16 @@ class _Origin(NamedTuple):
 
 
 def elements(robot: etree._Element, kind: str) -> Iterator[tuple[str, etree._Element]]:
-    """Yield the elements <visual> or <collision> of a robot, with the names of their links, in the order of the
-    file."""
+    """Yield (link, element) for the <visual> or <collision> elements of a robot, in file order."""
     for link in robot.iterfind("link"):
         for element in link.iterfind(kind):
             yield link.get("name", ""), element
 
 
 def geometry_of(link: str, element: etree._Element) -> Geometry | None:
-    """Return the geometry of an element; None where it has none. Raises ValueError for what is no number, or not
-    finite, and UnknownShape."""
+    """Return the geometry of an element, or None.
+
+    Raises ValueError for a value that is not a finite number, and UnknownShape."""
     geometry = next((part for part in element.iterfind("geometry/*")), None)
     if geometry is None:
         return None
@@ -64,7 +63,7 @@ def geometry_of(link: str, element: etree._Element) -> Geometry | None:
 
 
 def numbers(text: str, size: int | None = None) -> tuple[float, ...]:
-    """Finite numbers of a text, `size` of them if that is given."""
+    """Return the finite numbers in a text. Raises ValueError if there are not `size` of them, or none."""
     found = tuple(map(float, text.split()))
     if not all(map(math.isfinite, found)) or size is not None and len(found) != size or not found:
         raise ValueError(f"{quote(text)} is not {size or 'some'} finite numbers")

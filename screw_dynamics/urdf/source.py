@@ -1,4 +1,4 @@
-"""Conversion of a source, which is a path, XML text or an open file, to decoded text."""
+"""Conversion of a source (a path, XML text or an open file) to decoded text."""
 import codecs
 import io
 import os
@@ -13,23 +13,23 @@ class Readable(Protocol):
     """An open file, of text or bytes."""
 
     def read(self, size: int, /) -> str | bytes:
-        """Up to `size` characters or bytes from where the file stands."""
+        """Return up to `size` characters or bytes from the current position."""
 
 
 Source = str | os.PathLike | bytes | bytearray | memoryview | Readable
-LARGEST_SOURCE = 16 * 2**20     # bytes; robots with every part of them in the file stay below 1 MB
+LARGEST_SOURCE = 16 * 2**20     # bytes; large robot descriptions stay below 1 MB
 
 _MARKS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"),
           (b"<\0", "utf-16-le"), (b"\0<", "utf-16-be"))
 _DECLARED = re.compile(rb"""\s*<\?xml\s[^>]*?encoding\s*=\s*["']([^"'>]*)["']""")
-# Those whose ASCII part is ASCII, so that the declaration itself can be read.
+# Encodings that extend ASCII, so that the declaration itself can be read, and UTF-16.
 _ENCODINGS = {"utf-8", "ascii", "cp1252", "utf-16", "utf-16-le", "utf-16-be"} | {f"iso8859-{i}" for i in range(1, 17)}
 
 
 def path_of(source: Source) -> str | None:
-    """Return the path or address that a source is, or of the file that it has open; None if it is XML text.
+    """Return the path or URL of a source or of its open file; None for XML text.
 
-    Bytes are text; a str is text if its first character, after white space and a byte order mark, is `<`."""
+    Bytes are text. A str is text if its first character, after white space and a byte order mark, is `<`."""
     if hasattr(source, "read"):
         name = getattr(source, "name", None)
         return name if isinstance(name, str) else None
@@ -45,7 +45,7 @@ def path_of(source: Source) -> str | None:
 
 
 def read_source(source: Source) -> str:
-    """Return the text of a source: of the file, if it is a path."""
+    """Return the text of a source; a path is read."""
     data: object = source
     if hasattr(source, "read"):
         data = source.read(LARGEST_SOURCE + 1)
@@ -61,7 +61,7 @@ def read_source(source: Source) -> str:
 
 
 def kept(source: Source) -> str | None:
-    """Return the absolute path, address or text to read a source from again; None for a file without a name."""
+    """Return an absolute path, a URL or a text from which the source can be read again; None for an unnamed file."""
     if isinstance(source, io.StringIO):
         return source.getvalue()
     path = path_of(source)
@@ -73,10 +73,10 @@ def kept(source: Source) -> str | None:
 
 
 def read_file(location: str) -> bytes:
-    """Return the bytes of a file at a path or address, at most LARGEST_SOURCE + 1. Raises UrdfError without a file."""
+    """Return the first LARGEST_SOURCE + 1 bytes of a file at a path or URL. Raises UrdfError if it cannot be read."""
     path = resolve(location)
     try:
-        # Opening a named pipe would wait for its other end.
+        # opening a named pipe would block
         if os.path.exists(path) and not os.path.isfile(path):
             raise UrdfError("not a file")
         with open(path, "rb") as file:
@@ -90,7 +90,7 @@ def read_file(location: str) -> bytes:
 
 
 def decode(data: bytes) -> str:
-    """Return the text of bytes: by byte order mark, else by the XML declaration, else UTF-8."""
+    """Decode bytes by their byte order mark, else by the XML declaration, else as UTF-8."""
     if len(data) > LARGEST_SOURCE:
         raise _too_large()
     encoding = _encoding(data)
@@ -102,8 +102,10 @@ def decode(data: bytes) -> str:
 
 
 def encoded(text: str, source: Source) -> bytes:
-    """Return a text in the encoding of the file that a source is, with its byte order mark, or in the one that the text
-    declares; UTF-8 without either. UnicodeEncodeError for a letter that it does not have."""
+    """Encode a text in the encoding of the source's file, with its byte order mark.
+
+    Without a file, the encoding declared in the text is used, else UTF-8. Raises UnicodeEncodeError if a character is
+    not in the encoding."""
     path = path_of(source)
     if path is None:
         return text.encode(_declared(text[:1000].encode(errors="replace"))[1])
@@ -123,7 +125,7 @@ def _encoding(data):
 
 
 def _declared(data):
-    """Return the encoding that an XML declaration names, as it is written there and as Python has it."""
+    """Return the encoding in an XML declaration, as declared and as Python's name."""
     declared = _DECLARED.match(data[:1000])
     if not declared:
         return "utf-8", "utf-8"

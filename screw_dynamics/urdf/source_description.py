@@ -1,4 +1,4 @@
-"""The contents of a URDF, link by link and joint by joint, and the model that a reader has of it."""
+"""The contents of a URDF by link and joint, and the model that results from reading them."""
 from __future__ import annotations
 
 from collections.abc import Mapping
@@ -27,7 +27,7 @@ LIMITS = {"lower": "lower", "upper": "upper", "velocity": "velocity_limit", "eff
 
 
 class SourceDescription(NamedTuple):
-    """The links and joints of a URDF, and its parts beside these."""
+    """The links, joints and other parts of a URDF."""
 
     links: Mapping[str, Link]
     joints: Mapping[str, Joint]
@@ -39,24 +39,24 @@ class SourceDescription(NamedTuple):
         return inertial_parameters.formed(arrays.inertia_matrix(it.mass, it.com, it.rotational))
 
     def fixed(self, model: Model, links: tuple[str, ...]) -> list[np.ndarray]:
-        """Return the inertias (6, 6) of the links of a body but the first, in its frame."""
+        """Return the inertias (6, 6), in the body's frame, of all links of a body except the first."""
         return [inertial_parameters.moved(model.frames[link][1], self.own(link)) for link in links[1:]]
 
     def inertia(self, model: Model, links: tuple[str, ...]) -> np.ndarray:
-        """Return the inertia (6, 6) of a body, as a reader sums it."""
+        """Return the inertia (6, 6) of a body, summed as in read_urdf."""
         M = self.own(links[0])
         for each in self.fixed(model, links):
             M = M + each
         return M
 
     def parameters(self, model: Model, links: tuple[str, ...]) -> np.ndarray:
-        """Return the parameters (10,) of a body that carries no rotor, that a reader has."""
+        """Return the inertial parameters (10,) of a body without a rotor, as in read_urdf."""
         summed = inertial_parameters.of_matrix(self.inertia(model, links))
         exact = self.parts.inertias.get((links[0], frozenset(links)))
         return exact if exact is not None and agree(exact, summed) else summed
 
     def shared(self, model: Model, joint: str, name: str) -> float:
-        """Damping, friction or armature of a joint, and the shares of those that follow it."""
+        """Return damping, friction or armature of a joint, including the shares of joints that mimic it."""
         found = getattr(self.joints[joint], name)
         for follower, (leader, multiplier, _) in model.mimics.items():
             if leader == joint:
@@ -64,7 +64,7 @@ class SourceDescription(NamedTuple):
         return found
 
     def model(self, base: Model) -> Model:
-        """Return the model that a reader has, of the joints and links of `base`, which has no drives."""
+        """Return the model that results from reading the URDF, for the joints and links of `base` (without drives)."""
         inertias, root_inertia = base.inertias.copy(), base.root_inertia
         for body, links in bodies(base).items():
             M = self.inertia(base, links) if links[0] in self.links else np.zeros((6, 6))
@@ -84,12 +84,12 @@ class SourceDescription(NamedTuple):
         return applied(found, self.in_use(base))
 
     def in_use(self, base: Model) -> OwnParts:
-        """Return the OwnParts for the joints and links of a model."""
+        """Return the OwnParts on the joints and links of a model."""
         return in_use(self.parts, {*base.v_slices, *base.mimics}, base.frames, Notes())
 
 
 def source_description(text: str) -> SourceDescription:
-    """Return the contents of a URDF text. Raises UrdfError for what is wrong in it."""
+    """Return the contents of a URDF text. Raises UrdfError if it is invalid."""
     notes = Notes()
     root = parse_xml(text)
     links, joints = describe(needed_part(root, notes), notes)

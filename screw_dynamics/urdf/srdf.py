@@ -1,4 +1,4 @@
-"""Pairs of links that never collide, from an SRDF, as MoveIt's setup assistant writes it."""
+"""Disabled collision pairs of links, from an SRDF as written by MoveIt's setup assistant."""
 from collections.abc import Collection
 from typing import NamedTuple
 
@@ -9,10 +9,9 @@ from .xml import parse_xml
 
 
 class Disabled(NamedTuple):
-    """Disabled collisions of an SRDF.
+    """Disabled collisions of an SRDF, with sorted names in each pair.
 
-    pairs: disabled pairs of links. links: links of which all pairs are disabled. enabled: pairs of these that are
-    enabled. The names of a pair are sorted."""
+    pairs: disabled pairs of links. links: links whose pairs are all disabled, except those in `enabled`."""
 
     pairs: frozenset[tuple[str, str]] = frozenset()
     links: frozenset[str] = frozenset()
@@ -30,11 +29,12 @@ def ordered(a: str, b: str) -> tuple[str, str]:
 
 
 def read_srdf(source: Source, links: Collection[str]) -> Disabled:
-    """Return the Disabled of an SRDF, a path, XML text or an open file: of its elements <disable_collisions>,
-    <disable_default_collisions> and <enable_collisions>; others are for planning. links: those of the robot.
+    """Return the disabled collisions of an SRDF (a path, XML text or an open file). links: those of the robot.
 
-    Raises UrdfError naming line, element and value: a link that does not exist, or is both of a pair, a missing
-    attribute."""
+    Reads <disable_collisions>, <disable_default_collisions> and <enable_collisions>; other elements are for planning.
+
+    Raises UrdfError naming line, element and value if a link does not exist or is both of a pair, or an attribute is
+    missing."""
     path = path_of(source)
     try:
         robot = parse_xml(read_source(opened(source)))

@@ -1,4 +1,4 @@
-"""The transmissions of a URDF: those of its <ros2_control>, of ROS 2, and of the robot itself, of ROS 1."""
+"""The transmissions of a URDF: in <ros2_control> (ROS 2) or in <robot> (ROS 1)."""
 from collections.abc import Iterator, Mapping
 
 import numpy as np
@@ -11,24 +11,24 @@ from .schema import Numbers
 from .source import Source, path_of, read_source
 from .xml import parse_xml
 
-# Names of the values, in ROS 2 and ROS 1.
+# names of the values in ROS 2 and ROS 1
 REDUCTION, OFFSET = ("mechanical_reduction", "mechanicalReduction"), ("offset",)
 FINITE = Numbers()
 
 
 def _simple(of_actuators, of_joints):
-    """One actuator and one joint."""
+    """Return the matrix from joints to actuators for one actuator and one joint."""
     return [[of_actuators[0] * of_joints[0]]]
 
 
 def _differential(of_actuators, of_joints):
-    """Two actuators, whose sum moves the first joint and whose difference the second."""
+    """Return the matrix for two actuators whose sum moves the first joint and whose difference the second."""
     (a, b), (m, n) = of_actuators, of_joints
     return [[a * m, a * n], [b * m, -b * n]]
 
 
 def _four_bar_linkage(of_actuators, of_joints):
-    """Two actuators, of which the first moves the first joint, and the second both."""
+    """Return the matrix for two actuators: the first one's effort acts on the first joint, the second one's on both."""
     (a, b), (m, n) = of_actuators, of_joints
     return [[a * m, 0.0], [b, b * n]]
 
@@ -43,26 +43,27 @@ def transmissions(source: Source, xacro_args: Mapping[str, str] | None = None) -
     Parameters
     ----------
     source : str, path, bytes or file object
-        Path, XML text, or open file; xacro too.
+        Path, XML text, or open file; also xacro.
     xacro_args : dict of str to str, optional
         Arguments of the xacro file.
 
     Returns
     -------
     tuple of Transmission
-        Simple, differential and four-bar linkages of transmission_interface, in <ros2_control> or, in the older form,
-        in <robot>. Joints and actuators are in the order of their roles.
+        Simple, differential and four-bar transmissions of transmission_interface, in <ros2_control> or, in the older
+        form, in <robot>. Joints and actuators are in the order of their roles.
 
     Raises
     ------
     UrdfError
-        If a value is missing, 0, no number, or of another kind, or two transmissions have the same name. The message
-        names the line, the transmission and the value.
+        If a value is missing, 0 or not a number, a type is unknown, or two transmissions have the same name. The
+        message names the line, the transmission and the value.
 
     Notes
     -----
-    Positions are those of transmission_interface. Efforts are by virtual work: for a four-bar linkage they differ from
-    those of transmission_interface. Of a simple transmission ROS 2 takes the joint's reduction, ROS 1 the actuator's.
+    Positions are those of transmission_interface. Efforts follow from virtual work: for a four-bar linkage they differ
+    from those of transmission_interface. The reduction of a simple transmission is the joint's in ROS 2, and the
+    actuator's in ROS 1.
     """
     path = path_of(source)
     try:
@@ -75,7 +76,7 @@ def transmissions(source: Source, xacro_args: Mapping[str, str] | None = None) -
 
 
 def _in_no_namespace(robot):
-    """Return the tree whose elements are not in the default namespace that it may have."""
+    """Return the tree without the default namespace, if any, in its tags."""
     for element in robot.iter():
         if element.prefix is None and isinstance(element.tag, str):
             element.tag = element.tag.rpartition("}")[2]
@@ -94,7 +95,7 @@ def _each_once(robot) -> Iterator[Transmission]:
 
 
 def _elements(robot) -> Iterator[tuple]:
-    """Elements <transmission> with the word for their kind, and whether they are ROS 2's."""
+    """Yield <transmission> elements, the name of their type's element, and True for ROS 2."""
     for control in robot.iterfind("ros2_control"):
         yield from ((element, "plugin", True) for element in control.iterfind("transmission"))
     yield from ((element, "type", False) for element in robot.iterfind("transmission"))
@@ -123,7 +124,7 @@ def _read(element, word, ros2) -> Transmission:
 
 
 def _ordered(element, tag, count, what):
-    """Return the parts of a transmission, by their roles: <tag>1, <tag>2, if there are two."""
+    """Return the joints or actuators of a transmission in the order of their roles <tag>1, <tag>2."""
     parts = element.findall(tag)
     if len(parts) != count:
         raise fault(f"{what} must have {count} <{tag}>, not {len(parts)}", element.sourceline)
@@ -141,7 +142,7 @@ def _ordered(element, tag, count, what):
 
 
 def _number(part, names, default, what) -> float:
-    """Return a number that a part has in an element of one of these names."""
+    """Return the number in the first child element with one of these names, or the default."""
     for name in names:
         if (found := part.find(name)) is not None:
             text = (found.text or "").strip()

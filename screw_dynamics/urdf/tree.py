@@ -1,5 +1,4 @@
-"""Construction of a tree from links and joints with a check of its topology, and the part between a base and a tip
-link."""
+"""Kinematic tree of links and joints with topology checks, and selection of the part between base and tip link."""
 from collections.abc import Mapping
 from typing import NamedTuple
 
@@ -8,7 +7,7 @@ from .error import UrdfError, fault, listed, quote
 
 
 class Branch(NamedTuple):
-    """The part of a tree that a model is made of: root link, joints in order (parents first), joints cut off."""
+    """The part of a tree used for a model: root link, joints in order (parents first), joints cut off."""
 
     root: str
     joints: tuple[Joint, ...]
@@ -16,7 +15,7 @@ class Branch(NamedTuple):
 
 
 class Tree:
-    """The links (`links`, by name) and joints (`joints`, by name) of a robot, known to be one tree from `root`.
+    """The links and joints of a robot, by name, checked to be one tree from `root`.
 
     `above` is the joint above each link, `below` the joints below it, sorted by name."""
 
@@ -24,15 +23,14 @@ class Tree:
         self.links, self.joints = links, joints
         self.above: dict[str, Joint] = {}
         self.below: dict[str, list[Joint]] = {name: [] for name in links}
-        # Sorted by name, the order of the file's elements is forgotten.
+        # sorted by name: independent of the order of elements in the file
         for _, joint in sorted(joints.items()):
             self._connect(joint)
         self.root = self._single_root()
         self._check_reach()
 
     def select(self, base_link: str | None = None, tip_link: str | None = None) -> Branch:
-        """Return the Branch from `base_link` (None: root) to `tip_link` and what is fixed on the way (None: to every
-        leaf)."""
+        """Return the Branch from `base_link` (None: root) to `tip_link`, with links fixed to it (None: all below)."""
         root = self.root if base_link is None else self._known("base_link", base_link)
         order = self._depth_first(root)
         if tip_link is None:
@@ -49,7 +47,7 @@ class Tree:
         return Branch(root, tuple(joints), tuple(cut))
 
     def mass_below(self, joint: Joint) -> float:
-        """Return the mass of the joint's child link and all below it, kg."""
+        """Return the mass of the joint's child link and all links below, kg."""
         return self.links[joint.child].mass + sum(self.links[j.child].mass for j in self._depth_first(joint.child))
 
     def _connect(self, joint):

@@ -1,8 +1,8 @@
-"""From a Model and the URDF that it was read from to the URDF that it is now: other inertias, friction, armature,
-limits, drives and forces, all else as it was written.
+"""Writing of a changed Model into the URDF text from which it was read.
 
-What a body, a link with those fixed to it, weighs now, its moving link takes; those fixed to it keep what they have.
-Where they have more than all is now, so that no body would be left, the moving link has all, and they have none."""
+Inertias, friction, armature, limits, drives and forces are updated; everything else is unchanged. A change of a body's
+inertia is written to its moving link, not to the links fixed to it. If the moving link would then have impossible
+parameters, it gets the inertia of the whole body, and the fixed links get none."""
 from __future__ import annotations
 
 from dataclasses import replace
@@ -27,14 +27,13 @@ from .parts_written import extension, write_parts
 from .source import Source, path_of, read_source
 from .source_description import FRICTION, LIMITS, source_description
 
-MOVED = 1e-9            # of poses and screws: more is another robot
+MOVED = 1e-9            # tolerance of poses and screws; a larger difference means another robot
 
 
 def written(model: Model, source: Source) -> tuple[str, list[str]]:
-    """Return the text of a model, which was read from a source or is another one of its links and joints, and what is
-    odd.
+    """Return the URDF text of a model and notes. The model was read from `source`, or has the same links and joints.
 
-    Raises ValueError naming what the source does not have, and what a URDF has no word for."""
+    Raises ValueError naming links or joints that the source lacks, and values that URDF cannot express."""
     try:
         text = read_source(source)
         said, document = source_description(text), Document(text)
@@ -55,7 +54,7 @@ def written(model: Model, source: Source) -> tuple[str, list[str]]:
     write_parts(document, said.parts, said.in_use(base), drives, model.forces)
     model = replace(model, drives=drives)
     try:
-        for last in (False, True):      # what says otherwise goes; then what is not said yet is
+        for last in (False, True):      # first remove differing elements, then add missing ones
             read = source_description(str(document))
             _write_exact(model, read, read.model(base), document, last)
         _check(model, source_description(str(document)).model(base))
@@ -65,7 +64,7 @@ def written(model: Model, source: Source) -> tuple[str, list[str]]:
 
 
 def _base(model, said, notes):
-    """Return the model without drives, and these, of whose friction as much is the joints' as is not theirs."""
+    """Return the model without drives, and its drives. Joints get the friction that is not the motors'."""
     base, drives = undriven(model), dict(model.drives)
     numbers = {name: getattr(base, name).copy() for name in (*FRICTION, "armature")}
     for joint, drive in drives.items():
@@ -86,7 +85,7 @@ def _base(model, said, notes):
 
 
 def _check_tree(model, said):
-    """Raise ValueError unless the source has the links and joints of the model, where the model has them."""
+    """Raise ValueError unless the source has the links and joints of the model, at the same poses."""
     def check(right, joint, what):
         if not right:
             raise ValueError(f"to_urdf: joint {quote(joint)} of the source {what}: it has changed, or is that of "
@@ -123,7 +122,7 @@ def _check_tree(model, said):
 
 # ------------------------------------------------------------------------------------------------- bodies
 def _write_body(model, body, links, said, elements, notes, carries):
-    """Other numbers of the links of a body that has changed; of one that carries a rotor, by more than rounding."""
+    """Write the inertia of a body if it changed; with a carried rotor, if it changed by more than rounding."""
     target, before = _target(model, body), said.parameters(model, links)
     if carries:
         before = inertial_parameters.of_matrix(said.inertia(model, links))
@@ -147,8 +146,10 @@ def _target(model, body):
 
 
 def _is_left(rest, target):
-    """Return True if a body can have these parameters, those of links fixed to it taken away; or if it cannot have
-    those of the whole either, and no moment of inertia left is negative."""
+    """Return True if `rest`, the moving link's parameters, can be written.
+
+    They must be physically possible; if those of the whole body, `target`, are not, nonnegative moments of inertia
+    suffice."""
     if not rest[0] > 0.0:
         return not rest[0] and not rest[1:4].any() and not impossible(0.0, inertial_parameters.central(rest)[2])
     mass, _, about = inertial_parameters.central(rest)
@@ -157,7 +158,7 @@ def _is_left(rest, target):
 
 
 def _write_inertial(link: Element, p: np.ndarray) -> None:
-    """The <inertial> of a link: parameters (10,) about the link's origin, in the axes that it has."""
+    """Write a link's <inertial>: parameters (10,) about the link's origin, in the axes of its <origin>."""
     mass, center, about = inertial_parameters.central(p)
     if not link.all("inertial"):
         link.add(Element("inertial", parts=[Element(tag) for tag in ("mass", "inertia")]), first=True)
@@ -176,15 +177,16 @@ def _write_inertial(link: Element, p: np.ndarray) -> None:
 
 
 def _set(element, name, numbers):
-    """Numbers of an attribute, which stays as it is written if it says the same."""
+    """Set the numbers of an attribute; equal numbers stay as written."""
     words = element.attributes.get(name, "").split()
     if [float(x) for x in words] != [float(x) for x in numbers]:
         element.set(name, " ".join(repr(float(x)) for x in numbers))
 
 
 def _write_exact(model, said, found, document, last):
-    """Remove from <screw_dynamics> what a reader finds in other digits than the model's, or write it there if `last`:
-    inertias of bodies, and armature of coordinates with drives."""
+    """Update exact body inertias and the armature of drive coordinates in <screw_dynamics>.
+
+    Removes elements whose values, when read, differ from the model's; adds those that are still needed if `last`."""
     wrong: dict[tuple[str, ...], Element] = {}
     for body, links in bodies(model).items():
         target = _target(model, body)
@@ -209,7 +211,7 @@ def _write_exact(model, said, found, document, last):
 
 # ------------------------------------------------------------------------------------------------- joints
 def _write_joint(model, joint, said, elements, document):
-    """Other friction, armature and limits of a joint of one degree of freedom."""
+    """Write changed friction, armature and limits of a single-DoF joint."""
     k, given, element = model.v_slices[joint].start, said.joints[joint], elements[joint]
     followers = [follower for follower, (leader, *_) in model.mimics.items() if leader == joint]
     for name in FRICTION:
@@ -247,8 +249,8 @@ def _write_armature(document, joint, value):
 
 
 def _check(model, found):
-    """Raise ValueError naming what a reader of the text would not have as the model has it."""
-    for body, links in reversed(bodies(model).items()):         # rotors before what carries them
+    """Raise ValueError naming a value that is not read back exactly as in the model."""
+    for body, links in reversed(bodies(model).items()):         # rotors before their carriers
         if not np.array_equal(_target(model, body), _target(found, body)):
             raise ValueError(f"to_urdf: link {quote(links[0])}: inertial parameters {_target(model, body).tolist()} "
                              "cannot be written")

@@ -1,4 +1,4 @@
-"""Conversion of a xacro file and its arguments to URDF text, by the package xacro."""
+"""Expansion of a xacro file with arguments to URDF text, by the package xacro."""
 import shlex
 from collections.abc import Mapping
 
@@ -8,15 +8,14 @@ ENDING = ".xacro"
 
 
 def is_xacro(path: str) -> bool:
-    """Return True if a path is that of a xacro file: by its name, as for every tool of ROS."""
+    """Return True if a path is that of a xacro file: by its suffix, as in all ROS tools."""
     return path.endswith(ENDING)
 
 
 def xacro_arguments(text: str) -> dict[str, str]:
-    """Return the arguments in a text of the form "name:=value name:='a value'", as xacro takes them on its command
-    line.
+    """Return the arguments in a text "name:=value name:='a value'", the form of xacro's command line.
 
-    Raises ValueError for one that has another form, or a name that is given twice."""
+    Raises ValueError for an argument of another form, or a name that is given twice."""
     found: dict[str, str] = {}
     try:
         words = shlex.split(text)
@@ -33,8 +32,9 @@ def xacro_arguments(text: str) -> dict[str, str]:
 
 
 def expand(path: str, arguments: Mapping[str, str] | None = None) -> str:
-    """Return the URDF text of a xacro file with {name: value} of its arguments. UrdfError, which names the file, when
-    xacro is not installed or refuses the file, and for an argument that the file does not have."""
+    """Return the URDF text of a xacro file; arguments are {name: value}.
+
+    Raises UrdfError naming the file if xacro is not installed or rejects the file, or if the file lacks an argument."""
     try:
         import xacro
     except ImportError:
@@ -54,7 +54,7 @@ def expand(path: str, arguments: Mapping[str, str] | None = None) -> str:
 
 
 class _Arguments(dict):
-    """Arguments that note which of them a file asks for; xacro itself is silent about others."""
+    """Arguments of xacro that record which of them are read; xacro itself ignores unused ones."""
 
     def __init__(self, values):
         super().__init__(values)
@@ -62,7 +62,7 @@ class _Arguments(dict):
 
     @property
     def unused(self):
-        """Return the arguments that were given but not used."""
+        """The arguments that were given but not read."""
         return self.given - self.asked
 
     def __contains__(self, name):

@@ -1,6 +1,6 @@
-"""A robot on a web page: its shapes, joint screws, centers of mass, a slider for each joint of one degree
-of freedom, and motions played.
+"""Visualization of a robot on a web page: shapes, joint screws, centers of mass, sliders for single-DoF joints, and
+playback of motions.
 
-What a URDF shows (`shapes`) and what dynamics knows (`glyphs`), as meshes (`meshes`), placed in a scene (`scene`) of a
-page (`page`) that `view` opens, where a motion may be played (`player`). viser, and trimesh which comes with it, are an
-extra: imported here alone, and not before a page is opened. May import robot and the packages below it."""
+Shapes of a URDF (`shapes`) and of dynamic quantities (`glyphs`) become meshes (`meshes`) in a scene (`scene`) on a page
+(`page`). `view` opens the page and may play a motion (`player`). viser, an extra, and its dependency trimesh are
+imported only here, when a page is opened. May import robot and the packages below it."""

@@ -1,6 +1,6 @@
-"""Geometry of a robot's dynamics: the axes of joint screws, boxes of the bodies' inertia, arrows.
+"""Geometry of a robot's dynamics: joint screw axes, inertia boxes, arrows. Uses only NumPy.
 
-NumPy alone; a Mesh is vertices (v, 3) and triangles (f, 3)."""
+A Mesh is vertices (v, 3) and triangles (f, 3)."""
 from typing import NamedTuple
 
 import numpy as np
@@ -8,21 +8,21 @@ import numpy as np
 from screw_dynamics.model.model import Model
 from screw_dynamics.screws import arrays
 
-SMALLEST_SIDE = 5e-3    # m, of a box of inertia
-STRAIGHT = 1e-9         # m/rad; a screw of less pitch turns only
+SMALLEST_SIDE = 5e-3    # m, of an inertia box
+STRAIGHT = 1e-9         # m/rad; a screw with a smaller pitch counts as a rotation
 
 
 class Mesh(NamedTuple):
-    """Vertices (v, 3) and triangles (f, 3) of indices of vertices."""
+    """Vertices (v, 3) and triangles (f, 3) of vertex indices."""
 
     vertices: np.ndarray
     faces: np.ndarray
 
 
 class Axis(NamedTuple):
-    """The line of a screw: the point (3,) of it nearest the frame's origin, unit direction (3,), pitch in m/rad.
+    """The axis of a screw: its point (3,) nearest the frame's origin, unit direction (3,), pitch in m/rad.
 
-    pitch: 0 where the joint turns, infinite where it slides, else it does both."""
+    pitch: 0 for a rotation, infinite for a translation, other values for a helical motion."""
 
     point: np.ndarray
     direction: np.ndarray
@@ -30,7 +30,7 @@ class Axis(NamedTuple):
 
     @property
     def kind(self) -> str:
-        """The motion of the joint: "turns", "slides" or "helical"."""
+        """The type of motion: "turns" (rotation), "slides" (translation) or "helical"."""
         return "slides" if np.isinf(self.pitch) else "turns" if abs(self.pitch) < STRAIGHT else "helical"
 
 
@@ -43,7 +43,7 @@ def axis_of(X: np.ndarray) -> Axis:
 
 
 def along(direction: np.ndarray, point: np.ndarray) -> np.ndarray:
-    """Return a pose (4, 4) whose z axis has a direction (3,), at a point (3,)."""
+    """Return a pose (4, 4) at a point (3,) with the z axis along a unit direction (3,)."""
     C = np.eye(4)
     other = np.eye(3)[np.argmin(np.abs(direction))]
     x = np.cross(other, direction)
@@ -56,8 +56,8 @@ def along(direction: np.ndarray, point: np.ndarray) -> np.ndarray:
 def inertia_box(matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the sides (3,) and the pose (4, 4) of the homogeneous box with the inertia (6, 6) of a body.
 
-    From the principal moments I of a box of mass m with sides a: a_1^2 = 6 (I_2 + I_3 - I_1) / m. Where the moments
-    are such that no rigid body can have them, or there is no mass, sides are SMALLEST_SIDE."""
+    From the principal moments I of a box of mass m with sides a: a_1^2 = 6 (I_2 + I_3 - I_1) / m. Sides are at least
+    SMALLEST_SIDE, also where the moments are impossible; without mass all sides are SMALLEST_SIDE."""
     M, C = arrays.inertia(matrix), np.eye(4)
     if M.mass <= 0.0:
         return np.full(3, SMALLEST_SIDE), C
@@ -71,10 +71,10 @@ def inertia_box(matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 # ------------------------------------------------------------------------------------------------- meshes
 def screw_mesh(kind: str, size: float) -> Mesh:
-    """Return an arrow along z for a joint: with a ring if it turns, square with two heads if it slides, a helix for
-    both.
+    """Return an arrow along z for a joint axis.
 
-    What tells them apart is near the head, which sticks out of the link."""
+    It has a ring for "turns", a square shaft with two heads for "slides", and a helix for "helical". These marks are
+    near the head, outside the link."""
     r = 0.022 * size
     if kind == "slides":
         profile = (0.0, 1.0), (3.0, 0.76), (1.2, 0.76), (1.2, 0.54), (3.0, 0.54), (1.0, 0.3), (1.0, -0.3), (0.0, -0.3)
@@ -88,13 +88,13 @@ def screw_mesh(kind: str, size: float) -> Mesh:
 
 
 def arrow_mesh(size: float) -> Mesh:
-    """Return a stout arrow along z from the origin, to be scaled to what it shows."""
+    """Return a thick arrow along z from the origin, of length `size`."""
     profile = (0.0, 1.0), (0.13, 0.62), (0.055, 0.62), (0.055, 0.0), (0.0, 0.0)
     return revolved([(r * size, z * size) for r, z in profile])
 
 
 def box_mesh(sides: np.ndarray) -> Mesh:
-    """Return a box about the origin, its corners not shared, so that its sides are flat."""
+    """Return a box about the origin with separate corners for each side: flat shading."""
     faces = []
     for axis in range(3):
         for sign in (-1.0, 1.0):
@@ -117,9 +117,9 @@ def sphere_mesh(radius: float) -> Mesh:
 
 
 def revolved(profile: list[tuple[float, float]], sides: int = 20, sharp: bool = True) -> Mesh:
-    """Return the surface that a polygon of points (radius, z), from the top down, leaves when it turns about z.
+    """Return the surface of revolution about z of a polyline of points (radius, z), from the top down.
 
-    sharp: each edge of the profile has vertices of its own, so that it is seen as an edge."""
+    sharp: each profile edge has its own vertices and is shaded as an edge."""
     rings = np.array(profile)
     if sharp:
         rings = np.repeat(rings, 2, axis=0)[1:-1]
@@ -132,14 +132,14 @@ def revolved(profile: list[tuple[float, float]], sides: int = 20, sharp: bool = 
 
 
 def tube(path: np.ndarray, normals: np.ndarray, radius: float, sides: int = 10) -> Mesh:
-    """Return a tube around the points (k, 3) of a curve about z, `normals` (k, 3) pointing away from z."""
+    """Return a tube around a curve (k, 3) about z; `normals` (k, 3) point away from z."""
     angle = np.linspace(0.0, 2 * np.pi, sides + 1)
     around = np.cos(angle)[:, None] * normals[:, None] + np.sin(angle)[:, None] * np.eye(3)[2]
     return _grid_mesh(path[:, None] + radius * around, skip=1)
 
 
 def _grid_mesh(grid, skip):
-    """Triangles between every `skip`-th row of a grid (rows, columns, 3) of vertices and the next."""
+    """Return a mesh on a grid of vertices (rows, columns, 3): triangles from every `skip`-th row to the next."""
     rows, columns = grid.shape[:2]
     i, j = np.meshgrid(np.arange(0, rows - 1, skip), np.arange(columns - 1), indexing="ij")
     a, b = (i * columns + j).ravel(), ((i + 1) * columns + j).ravel()
@@ -147,16 +147,16 @@ def _grid_mesh(grid, skip):
 
 
 def merged(*meshes: Mesh) -> Mesh:
-    """Meshes as one."""
+    """Return one mesh with all vertices and triangles."""
     counts = np.cumsum([0, *(len(mesh.vertices) for mesh in meshes[:-1])])
     return Mesh(np.concatenate([mesh.vertices for mesh in meshes]),
                 np.concatenate([mesh.faces + count for mesh, count in zip(meshes, counts, strict=True)]))
 
 
 def way_out(mesh: Mesh, point: np.ndarray, direction: np.ndarray) -> float:
-    """Return the distance along a unit direction from a point (3,) to the last triangle that the ray meets; 0 for none.
+    """Return the distance from a point (3,) along a unit direction to the last intersected triangle; 0 without any.
 
-    By Moeller and Trumbore, Fast, minimum storage ray/triangle intersection, 1997."""
+    Moeller and Trumbore, Fast, minimum storage ray/triangle intersection, 1997."""
     a, b, c = (mesh.vertices[mesh.faces[:, k]].astype(float) for k in range(3))
     e, f = b - a, c - a
     h = np.cross(direction, f)
@@ -172,8 +172,7 @@ def way_out(mesh: Mesh, point: np.ndarray, direction: np.ndarray) -> float:
 
 # ------------------------------------------------------------------------------------------------- of a model
 def centers(model: Model) -> tuple[np.ndarray, np.ndarray]:
-    """Return the masses (b,) and centers of mass (b, 3), in body frames, of the bodies; the frame's origin for no
-    mass."""
+    """Return the bodies' masses (b,) and centers of mass (b, 3) in body frames; the origin for mass 0."""
     inertias = [arrays.inertia(M) for M in model.inertias]
     masses = np.array([M.mass for M in inertias])
     moments = np.array([M.moment for M in inertias]).reshape(-1, 3)

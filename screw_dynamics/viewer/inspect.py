@@ -1,7 +1,7 @@
-"""A text report on the robot of a URDF: its tree, joints, screws, masses, limits, and oddities.
+"""A text report on the robot of a URDF: tree, joints, screws, masses, limits, and warnings.
 
-ros2 run screw_dynamics inspect_robot robot.urdf, or python -m screw_dynamics.viewer.inspect robot.urdf; --help says
-more. The arguments of a xacro file follow it, as with xacro itself: robot.urdf.xacro name:=value."""
+Usage: ros2 run screw_dynamics inspect_robot robot.urdf, or python -m screw_dynamics.viewer.inspect robot.urdf; see
+--help. Arguments of a xacro file follow it, as for xacro: robot.urdf.xacro name:=value."""
 import argparse
 import os
 import shlex
@@ -22,13 +22,13 @@ from screw_dynamics.urdf.source import read_source
 from screw_dynamics.urdf.xacro_file import xacro_arguments
 from screw_dynamics.urdf.xml import parse_xml
 
-WIDTH = 120         # columns of the text
-LONGEST_NAME = 30   # columns of a name in a table; longer ones lose their middle
-DEEPEST = 16        # branchings that the tree indents
+WIDTH = 120         # columns of the report
+LONGEST_NAME = 30   # columns of a name in a table; longer names are shortened in the middle
+DEEPEST = 16        # largest number of branchings with indentation in the tree
 
 
 def report(model: Model, name: str = "robot") -> str:
-    """All that is said of a model, in lines of at most WIDTH columns unless a link's name is longer."""
+    """Return the report on a model, in lines of at most WIDTH columns unless a link's name is longer."""
     mass = arrays.inertia(model.root_inertia).mass + sum(arrays.inertia(M).mass for M in model.inertias)
     degrees = f" of {model.n} degrees of freedom" * (model.n > len(model.joint_names))
     title = (f"{name}: {_count(len(model.joint_names), 'joint')}{degrees}, "
@@ -54,8 +54,7 @@ def report(model: Model, name: str = "robot") -> str:
 
 
 def _tree(model: Model) -> Iterator[str]:
-    """Yield the bodies depth-first, as they are ordered: |- where the tree branches, and -> down a chain, which keeps
-    its column."""
+    """Yield the bodies in their depth-first order: |- at a branching, -> along a chain, without indentation."""
     merged, branches, indents = defaultdict(list), Counter(model.parents.tolist()), {-1: 0}
     kinds, moving = [model.kind_of(joint) for joint in model.body_joints], _moving(model)
     for link, (body, _) in model.frames.items():
@@ -73,7 +72,7 @@ def _tree(model: Model) -> Iterator[str]:
 
 
 def _moving(model: Model) -> list[int]:
-    """Return the bodies, by index, that are links: of those of a Lie-group joint the last."""
+    """Return the indices of the bodies that are links: of a Lie-group joint's bodies the last."""
     joints = model.body_joints
     return [i for i, joint in enumerate(joints) if joint not in joints[i + 1:i + 2]]
 
@@ -123,9 +122,9 @@ def _constraints(model: Model) -> Iterator[str]:
 
 # ------------------------------------------------------------------------------------------------- text
 def _table(header: Sequence[str], rows: Sequence[Sequence[str]], names: int) -> Iterator[str]:
-    """Aligned rows below a header: the first columns, names, to the left, numbers to the right. Nothing without rows.
+    """Yield rows aligned below a header: the first `names` columns left, numbers right. Yields nothing without rows.
 
-    The longest name gets what the others leave of the width."""
+    The column with the longest name is limited to the remaining width."""
     if not rows:
         return
     columns = list(zip(header, *rows, strict=True))
@@ -139,14 +138,14 @@ def _table(header: Sequence[str], rows: Sequence[Sequence[str]], names: int) -> 
 
 
 def _number(x: float) -> str:
-    """At most eight columns: four digits; a dash where there is no limit, and 0 for what rounding leaves of it."""
+    """Return at most eight characters: four digits; "-" if not finite (no limit); 0 for rounding errors."""
     if not np.isfinite(x):
         return "-"
     return "0" if abs(x) < 1e-12 else f"{x:.4g}"
 
 
 def _short(name: str, width: int) -> str:
-    """Return a name in so many columns: the end tells names apart as well as the beginning."""
+    """Return a name shortened to `width` columns in the middle: beginning and end distinguish names."""
     if len(name) <= width:
         return name
     end = (width - 2) // 2
@@ -167,7 +166,7 @@ def _text(location: str, xacro_args: Mapping[str, str]) -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Print the report on a file; 0, or 1 and one line on standard error for one that cannot be read."""
+    """Print the report on a file. Return 0, or 1 after an error message if the file cannot be read."""
     parser = argparse.ArgumentParser(
         prog="inspect_robot", description="Prints tree, joints, screws, masses, limits and warnings of a robot.")
     parser.add_argument("urdf", help="URDF or xacro file: a path, package://<package>/<path>, or - for standard input")
@@ -179,7 +178,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         text = _text(given.urdf, xacro_arguments(shlex.join(given.xacro_args)))
         model = model_of(text, given.base_link, given.tip_link)
         print(report(model, parse_xml(text).get("name") or "robot"), flush=True)
-    except BrokenPipeError:     # the reader, head say, has seen enough; Python would complain while it exits
+    except BrokenPipeError:     # the pipe was closed, for example by head; Python would report it at exit
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except (ValueError, OSError) as error:
         print(f"inspect_robot: {' '.join(str(error).split())}", file=sys.stderr)

@@ -1,4 +1,4 @@
-"""Shapes as triangles with a color: primitives are made, the files of meshes read by trimesh."""
+"""Shapes as colored triangles: primitives are generated, mesh files are read with trimesh."""
 from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path
@@ -12,8 +12,8 @@ from . import glyphs
 from .glyphs import Mesh
 from .shapes import GRAY, Shape
 
-MOST_FACES = 300_000        # of a file whose edges are looked for: beyond, that takes seconds
-EDGE = np.radians(35.0)     # between faces; a sharper one is seen as an edge
+MOST_FACES = 300_000        # largest number of faces for which edges are detected; beyond, this takes seconds
+EDGE = np.radians(35.0)     # angle between faces above which an edge is sharp
 
 
 class Part(NamedTuple):
@@ -24,7 +24,7 @@ class Part(NamedTuple):
 
 
 def parts_of(shape: Shape, find: Callable[[str], Path]) -> list[Part]:
-    """Return the parts of a shape; ValueError says why there are none. find: from the name of a mesh to its path."""
+    """Return the parts of a shape. Raises ValueError if it has none. find: function from a mesh's name to its path."""
     if shape.kind == "mesh":
         return [Part(Mesh(mesh.vertices * shape.size, mesh.faces), shape.color or color)
                 for mesh, color in _file(str(find(shape.file)))]
@@ -35,12 +35,12 @@ def parts_of(shape: Shape, find: Callable[[str], Path]) -> list[Part]:
 
 @lru_cache(maxsize=256)
 def _file(path: str) -> list[Part]:
-    """Return the parts of a file, a few for each material. Raises ValueError with the reason if it cannot be read."""
+    """Return the parts of a file, one per color. Raises ValueError with the reason if it cannot be read."""
     return [_part(mesh, color) for color, mesh in _by_color(meshes_of(path)).items()]
 
 
 def _by_color(meshes):
-    """Return one mesh for each color, since a robot's file may have hundreds of parts."""
+    """Return one mesh per color: a robot's file may have hundreds of parts."""
     import trimesh
 
     groups: dict = {}
@@ -50,7 +50,7 @@ def _by_color(meshes):
 
 
 def _color(mesh):
-    """Return the mean color of a mesh; gray for the default that trimesh gives."""
+    """Return the mean color of a mesh; gray for trimesh's default color."""
     visual = mesh.visual
     if visual.kind is None or not getattr(visual, "defined", True):
         return GRAY

@@ -1,4 +1,4 @@
-"""The page: a server, the scene of a robot, and the panel that moves it."""
+"""The web page: a server, the scene of a robot, and the control panel."""
 import atexit
 import contextlib
 import io
@@ -22,7 +22,7 @@ from .player import Player
 from .scene import Scene, home, quaternion
 from .server import start
 
-GHOSTS = 5              # pale robots beside the first, of a batch
+GHOSTS = 5              # largest number of further robots in a batch, drawn transparent
 LONGEST_WARNING = 500   # characters
 READOUT = 0.15          # s between updates of sliders and numbers
 FIELD_OF_VIEW = np.radians(38.0)
@@ -33,11 +33,11 @@ LABELS = {"visual": "shapes", "collision": "collision shapes", "screws": "joint 
 class View:
     """A web page with a robot, served at `url` until `close()`. `view(robot)` opens one.
 
-    live: the robot is moved from outside by `show`, and its sliders only tell where it is."""
+    live: the robot is moved by calls of `show`; the sliders only display positions."""
 
     def __init__(self, host: str = "127.0.0.1", port: int = 8080, title: str = "screw_dynamics", live: bool = False):
         self.server = start(host, port, title)
-        atexit.unregister(self.server.stop)     # which tells that it did
+        atexit.unregister(self.server.stop)     # it prints a message
         atexit.register(self.close)
         self.server.gui.configure_theme(show_logo=False, show_share_button=False, brand_color=(22, 104, 189))
         self._live, self._lock, self._closed = live, threading.RLock(), threading.Event()
@@ -47,14 +47,14 @@ class View:
 
     @property
     def url(self) -> str:
-        """The page's address."""
+        """The URL of the page."""
         host = self.server.get_host()
         name = "localhost" if host in ("0.0.0.0", "127.0.0.1", "::") else f"[{host}]" if ":" in host else host
         return f"http://{name}:{self.server.get_port()}"
 
     @property
     def watched(self) -> bool:
-        """Return True if the page is open in a browser; one that opens it later sees what was shown last."""
+        """True if the page is open in a browser. A browser that opens it later shows the last state."""
         return bool(self.server.get_clients())
 
     def __repr__(self):
@@ -67,18 +67,18 @@ class View:
         self.close()
 
     def close(self) -> None:
-        """Stop serving."""
+        """Close the page and stop the server."""
         if not self._closed.is_set():
             self._closed.set()
             atexit.unregister(self.close)
             self.stop()
-            with contextlib.redirect_stdout(io.StringIO()):     # it says so itself
+            with contextlib.redirect_stdout(io.StringIO()):     # suppress its message
                 self.server.stop()
 
     def wait(self) -> None:
-        """Serve until Ctrl-C, in a script that would end otherwise. Another Ctrl-C does not disturb the end."""
+        """Block until Ctrl-C or `close()`, for scripts. Further Ctrl-C are ignored during the shutdown."""
         asked = threading.Event()
-        if threading.current_thread() is not threading.main_thread():   # where Python gives signals to nobody
+        if threading.current_thread() is not threading.main_thread():   # only the main thread gets signals
             self._closed.wait()
             return
         before = signal.signal(signal.SIGINT, lambda number, frame: asked.set())
@@ -93,8 +93,10 @@ class View:
     # --------------------------------------------------------------------------------------------- the robot
     def use(self, robot: Robot, source: str | None = None, q: ArrayLike | None = None,
             parts: Iterable[tuple[int, np.ndarray, Part]] = ()) -> None:
-        """Show another robot. source: its URDF, a path or text; by default the one that it was read from. q (nq,):
-        where it is, and is seen whole. parts: shapes besides those of the URDF, as viewer.scene.Scene takes them."""
+        """Show another robot.
+
+        source: its URDF, a path or text; by default the one from which it was read. q (nq,): initial configuration,
+        for which the camera is placed. parts: shapes in addition to those of the URDF, as in viewer.scene.Scene."""
         self.stop()
         with self._lock, self.server.atomic():
             self.server.scene.reset()
@@ -109,9 +111,9 @@ class View:
             self.show(self.q)
 
     def show(self, q: ArrayLike, qd: ArrayLike | None = None, tau: ArrayLike | None = None) -> None:
-        """Move the robot to the positions q (nq,); with rates qd its kinetic energy, with efforts tau their arrows.
+        """Move the robot to the positions q (nq,); show the kinetic energy for rates qd, and the arrows of efforts tau.
 
-        Positions that are not finite move nothing."""
+        The robot does not move if q is not finite. By default the arrows show gravity torques."""
         q = checks.real_numbers("q", q, self.robot.nq).reshape(self.robot.nq)
         with self._lock, self.server.atomic():
             if np.isfinite(q).all():
@@ -128,18 +130,18 @@ class View:
         self._boxes[checks.one_of("layer", name, self._boxes)].value = checks.flag("visible", visible)
 
     def status(self, text: str) -> None:
-        """A line, or Markdown, at the top of the panel; the numbers of the last state are told, too."""
+        """Show a line of text or Markdown at the top of the panel, and update the displayed numbers."""
         with self._lock, self.server.atomic():
             self._status.content = text
             self._tell(self._qd)
 
     def play(self, t: ArrayLike, q: ArrayLike, qd: ArrayLike | None = None, tau: ArrayLike | None = None,
              speed: float = 1.0, loop: bool = True) -> "View":
-        """Play a motion as `rollout` returns it: times t (samples,), positions q (..., samples, nq) and rates qd (...,
-        samples, n).
+        """Play a motion as returned by `rollout`.
 
-        Of a batch the first is the robot, the next GHOSTS pale copies. tau (samples, n): the efforts whose arrows are
-        shown, by default those of gravity. speed: seconds of the motion in a second. Returns the view itself."""
+        t (samples,): times; q (..., samples, nq): positions; qd (..., samples, n): rates. The first motion of a batch
+        moves the robot, the next GHOSTS ones transparent copies. tau (samples, n): efforts shown as arrows, by
+        default those of gravity. speed: relative to real time. Returns the view itself."""
         t = checks.real_numbers("t", t).astype(float)
         sizes = {"q": self.robot.nq, "qd": self.robot.n, "tau": self.robot.n}
         if t.ndim != 1 or not len(t) or (np.diff(t) < 0.0).any():
@@ -163,7 +165,7 @@ class View:
         return self
 
     def stop(self) -> None:
-        """Stop a motion that is played."""
+        """Stop the playback of a motion."""
         player, self.player = self.player, None
         if player is not None:
             player.pause()
@@ -172,7 +174,7 @@ class View:
                 self.scene.ghosts(0)
 
     def _at(self, time: float) -> None:
-        """Show the motion at a time, between samples by interpolation."""
+        """Show the motion at a time, interpolated between samples."""
         k = int(np.clip(np.searchsorted(self._t, time, side="right") - 1, 0, max(len(self._t) - 2, 0)))
         last = min(k + 1, len(self._t) - 1)
         step = self._t[last] - self._t[k]
@@ -189,7 +191,7 @@ class View:
 
     # --------------------------------------------------------------------------------------------- the panel
     def _stage(self) -> None:
-        """Floor, camera and light, to the robot's size, upwards against gravity."""
+        """Set floor, camera and light for the robot's size; up is opposite to gravity."""
         scene, size = self.server.scene, self.scene.size
         g = self.robot.gravity
         up = -g / np.linalg.norm(g) if g.any() else np.array([0.0, 0.0, 1.0])
@@ -205,7 +207,7 @@ class View:
                        plane_color=(238, 241, 244), plane_opacity=1.0, wxyz=quaternion(frame[:3, :3]))
         scene.add_frame("/root", axes_length=0.08 * size, axes_radius=0.004 * size)
         scene.configure_environment_map("studio", background=False, environment_intensity=0.25)
-        # From the front right, since robots face x; looking past the robot, whose right the panel covers.
+        # Front right view, because robots face x. The target is beside the robot: the panel covers the right side.
         front = np.array([1.0, 0.0, 0.0]) if abs(up[0]) < 0.9 else np.array([0.0, 0.0, 1.0])
         front = front - (front @ up) * up
         front /= np.linalg.norm(front)
@@ -250,8 +252,9 @@ class View:
             change(*values)
 
     def _slider(self, k: int) -> Any:
-        """Return the slider of a joint: within its limits, a turn where there are none, or a meter to both sides.
-        Joints on groups have none."""
+        """Return the slider of a joint, within its limits, or +-pi or +-1 m without limits.
+
+        Lie-group joints have no slider."""
         model, name = self.robot.model, self._slid[k]
         q, velocity = float(self.q[model.q_slices[name].start]), model.v_slices[name].start
         reach = 1.0 if model.kind_of(name) == "prismatic" else np.pi
@@ -263,7 +266,7 @@ class View:
         return slider
 
     def _slide(self, k: int, event: Any) -> None:
-        if event.client is None:        # set by _tell, not by a person
+        if event.client is None:        # set by _tell, not by the user
             return
         if self.player is not None and self.player.runs:
             self.player.pause()
@@ -277,7 +280,7 @@ class View:
         self.show(home(self.robot.model))
 
     def _tell(self, qd: ArrayLike | None) -> None:
-        """The numbers: sliders and energies."""
+        """Update sliders and energies."""
         for slider, name in zip(self._sliders, self._slid, strict=True):
             slider.value = float(np.clip(self.q[self.robot.q_slices[name].start], slider.min, slider.max))
         potential = float(self.robot.potential_energy(self.q))
@@ -326,14 +329,14 @@ def view(robot: Any, t: Any = None, q: ArrayLike | None = None, *, urdf: str | N
     q : array_like (..., samples, nq) or (nq,), optional
         Positions of the motion. Without times, the positions (nq,) to show.
     urdf : str, optional
-        Path or text of the URDF whose shapes are shown. By default the one that the robot was read from. Without any,
-        and where meshes are missing, bodies are boxes of their inertia.
+        Path or text of the URDF whose shapes are shown. By default the one from which the robot was read. Without a
+        URDF, and for missing meshes, bodies are shown as inertia boxes.
     host : str, optional
-        Address to serve. 127.0.0.1 serves this machine alone, 0.0.0.0 everybody.
+        Address of the server. 127.0.0.1 accepts only this machine, 0.0.0.0 all.
     port : int, optional
-        Port. The first free one from here on is taken.
+        Port. The first free port from this one on is used.
     speed : float, optional
-        Speed of the motion, as a multiple of real time.
+        Speed of the motion relative to real time.
 
     Returns
     -------

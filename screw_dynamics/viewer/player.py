@@ -1,15 +1,16 @@
-"""The clock of a motion that is played: its time, speed, and a thread while it runs."""
+"""The clock of a motion's playback: time, speed, and a thread while it runs."""
 import threading
 import time
 from collections.abc import Callable
 
-FRAMES = 30.0   # a second
+FRAMES = 30.0   # frames per second
 
 
 class Player:
-    """Calls show(time) while it runs, and once for each seek. Times go from 0 to `end`, in seconds of the motion.
+    """A playback clock that calls show(time) while it runs, and once per seek.
 
-    loop: begin again at the end, else stop there. Methods may be called from any thread."""
+    Times are 0 to `end`, in seconds of the motion. loop: restart at the end instead of stopping. Methods may be called
+    from any thread."""
 
     def __init__(self, end: float, show: Callable[[float], None], changed: Callable[[bool], None] = lambda runs: None):
         self.end, self.time, self.speed, self.loop = end, 0.0, 1.0, True
@@ -19,11 +20,11 @@ class Player:
 
     @property
     def runs(self) -> bool:
-        """Return True while time goes on."""
+        """True while the clock runs."""
         return self._thread is not None
 
     def play(self) -> None:
-        """Run, from the beginning again if it is at the end."""
+        """Start the clock; restart from 0 at the end."""
         with self._lock:
             if self._thread is None:
                 self.time = 0.0 if self.time >= self.end else self.time
@@ -33,7 +34,7 @@ class Player:
         self._changed(True)
 
     def pause(self) -> None:
-        """Stand still; the last frame has been shown then. Not to be called with a lock that `show` waits for."""
+        """Stop the clock after the last frame was shown. The caller must not hold a lock that `show` waits for."""
         with self._lock:
             thread, self._thread = self._thread, None
             self._stop.set()
@@ -42,12 +43,12 @@ class Player:
         self._changed(False)
 
     def seek(self, time: float) -> None:
-        """Go to a time."""
+        """Set the time and show it."""
         self.time = min(max(time, 0.0), self.end)
         self._show(self.time)
 
     def advance(self, elapsed: float) -> bool:
-        """Let so many seconds of real time pass; False when the end is reached."""
+        """Advance by `elapsed` seconds of real time; return False at the end."""
         time = self.time + elapsed * self.speed
         if time >= self.end and not self.loop:
             self.seek(self.end)

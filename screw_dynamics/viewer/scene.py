@@ -1,4 +1,4 @@
-"""A robot in a viser scene: its shapes on frames that follow the bodies; on them screws, centers of mass, efforts."""
+"""A robot in a viser scene: shapes, screws, centers of mass and efforts on frames that follow the bodies."""
 import contextlib
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
@@ -24,7 +24,7 @@ SEE_THROUGH = 0.35      # opacity
 
 
 def home(model: Model) -> np.ndarray:
-    """Positions (nq,) to begin with: neutral, or the middle of a range that does not contain zero."""
+    """Return initial positions (nq,): neutral, or the middle of a joint's range if it does not contain zero."""
     q, at = configuration_space.neutral(model), model.places_in_q
     outside = (at >= 0) & ~((model.lower <= 0.0) & (0.0 <= model.upper))
     q[at[outside]] = (model.lower[outside] + model.upper[outside]) / 2.0
@@ -32,7 +32,7 @@ def home(model: Model) -> np.ndarray:
 
 
 def preload(robot: Robot) -> None:
-    """Read the files of a robot's meshes, so that a scene of it is there at once; faults are left to the scene."""
+    """Read a robot's mesh files into the cache, so that its scene opens quickly; errors are left to the scene."""
     if robot.source is not None:
         with contextlib.suppress(ValueError, OSError):
             for shape in read_shapes(robot.source).visual:
@@ -41,10 +41,11 @@ def preload(robot: Robot) -> None:
 
 
 class Scene:
-    """The nodes of one robot. `layers`: by name, the handles that are shown or hidden together; notes: what is missing.
+    """The scene nodes of one robot.
 
-    parts: (slot, pose (4, 4) in the body, Part) of shapes that are shown besides those of the URDF; slot 0 is the root.
-    low, high (3,): the corners of what is shown, in the root frame, at the positions `q`."""
+    layers: handles that are shown or hidden together, by name. notes: missing shapes. parts: (slot, pose (4, 4) in
+    the body, Part) of shapes in addition to those of the URDF; slot 0 is the root. low, high (3,): corners of the
+    bounding box in the root frame, at the positions `q`."""
 
     def __init__(self, server: Any, robot: Robot, source: str | None, q: np.ndarray,
                  parts: Iterable[tuple[int, np.ndarray, Part]] = ()):
@@ -62,7 +63,7 @@ class Scene:
         bodies = self._poses(q)
         self.low, self.high = self._corners(bodies)
         self.size = float(np.linalg.norm(self.high - self.low))
-        # Of arrows: as far apart as joints are, or those of a hand would hide it.
+        # arrow length: the typical distance of joints; longer arrows would hide a hand
         steps = np.linalg.norm(self.model.relative_poses[:, :3, 3], axis=1)
         steps = steps[steps > 0.01 * self.size]
         self._length = float(np.clip(1.1 * np.median(steps) if len(steps) else 0.0, 0.07 * self.size, 0.2 * self.size))
@@ -72,9 +73,9 @@ class Scene:
         self._ghosts: list[list[Any]] = []
         self.place(q)
 
-    # --------------------------------------------------------------------------------------------- where it is
+    # --------------------------------------------------------------------------------------------- motion
     def place(self, q: np.ndarray) -> None:
-        """Move to the positions q (nq,)."""
+        """Move the robot to the positions q (nq,)."""
         poses = self._poses(q)
         _move(self._frames, poses)
         masses, centers = glyphs.centers(self.model)
@@ -83,7 +84,9 @@ class Scene:
             self._total.position = masses @ at / masses.sum()
 
     def push(self, tau: np.ndarray) -> None:
-        """Show efforts tau (n,) as arrows along the joints' axes: as long as a joint's arrow at its effort limit."""
+        """Show efforts tau (n,) as arrows along the joint axes.
+
+        The length is relative to the effort limit, or to the largest effort so far without a limit."""
         self._largest = np.maximum(self._largest, np.where(np.isfinite(tau), np.abs(tau), 0.0))
         self._tau = tau
         if self._shown["efforts"]:
@@ -98,7 +101,7 @@ class Scene:
             back = fractions[k] < 0.0
             along = -axis.direction if back else axis.direction
             _set(handle, glyphs.along(along, axis.point + outside[int(back)] * along))
-            handle.scale = (float(np.sqrt(share)),) * 2 + (float(share),)   # so that a small one is still an arrow
+            handle.scale = (float(np.sqrt(share)),) * 2 + (float(share),)   # keeps small efforts visible
 
     def show(self, layer: str, visible: bool) -> None:
         """Show or hide a layer."""
@@ -111,12 +114,12 @@ class Scene:
             handle.visible = visible
 
     def see_through(self, on: bool) -> None:
-        """Make the shapes transparent, or what they were."""
+        """Make the shapes transparent, or restore their opacity."""
         for handle, opacity in self._opacities:
             handle.opacity = SEE_THROUGH if on else opacity
 
     def ghosts(self, count: int) -> None:
-        """Have so many pale copies of the shapes, and remove others."""
+        """Create `count` transparent copies of the shapes, and remove the previous copies."""
         for frames in self._ghosts:
             for frame in frames:
                 frame.remove()
@@ -151,7 +154,7 @@ class Scene:
         return shapes
 
     def _load(self, kind: str, more: list) -> list[tuple[int, np.ndarray, Part]]:
-        """(slot, pose in the body, part) of each shape of a kind; bodies that miss one are boxes."""
+        """Return (slot, pose in the body, part) of each shape of a kind. Boxes replace missing meshes."""
         found, missing, boxes = [], {}, set()
         shapes: Iterable[Shape] = getattr(self.shapes, kind)
         for shape in shapes:
@@ -201,7 +204,7 @@ class Scene:
                 self._opacities.append((handle, opacity))
 
     def _corners(self, bodies) -> tuple[np.ndarray, np.ndarray]:
-        """Return the corners (3,), (3,) of all shapes and frames."""
+        """Return the corners (3,), (3,) of the bounding box of all visual shapes and frames."""
         points = [bodies[:, :3, 3]]
         for slot, C, part in self._drawn["visual"]:
             corners = np.array(np.meshgrid(*np.stack([part.mesh.vertices.min(0), part.mesh.vertices.max(0)]).T))
@@ -209,7 +212,7 @@ class Scene:
             points.append(corners.reshape(3, -1).T @ T[:3, :3].T + T[:3, 3])
         cloud = np.concatenate(points)
         low, high = cloud.min(0), cloud.max(0)
-        least = max(0.1, 0.1 * float(np.linalg.norm(high - low)))      # or one body would have no size
+        least = max(0.1, 0.1 * float(np.linalg.norm(high - low)))      # a single body must not have zero size
         return np.minimum(low, high - least), high
 
     # --------------------------------------------------------------------------------------------- glyphs
@@ -237,8 +240,9 @@ class Scene:
                 self._arrows.append((int(model.coordinates[i]), arrow, axis, outside))
 
     def _way_out(self, i, point, direction):
-        """Return the distance from a point of body i at which the ray leaves the shapes of its link, and those of the
-        link that carries it; 6 times the length of glyphs at most."""
+        """Return the distance along a ray from a point of body i to its exit from the link's and the parent's shapes.
+
+        It is at most 6 times the length of the glyphs."""
         ways = [0.0]
         of_joint = [k for k, joint in enumerate(self.model.body_joints) if joint == self.model.body_joints[i]]
         to_parent = self.model.relative_poses[of_joint[0]]
@@ -267,19 +271,20 @@ def _at(point):
 
 
 def _set(handle, C):
-    """Place a node at a pose (4, 4)."""
+    """Set the pose (4, 4) of a node."""
     _move([handle], C[None])
 
 
 def _move(handles, C):
-    """Place nodes at poses (k, 4, 4)."""
+    """Set the poses (k, 4, 4) of nodes."""
     for handle, position, rotation in zip(handles, C[:, :3, 3], quaternion(C[:, :3, :3]), strict=True):
         handle.position, handle.wxyz = position, rotation
 
 
 def quaternion(R: np.ndarray) -> np.ndarray:
-    """Return the unit quaternions (..., 4) (w, x, y, z) of rotation matrices (..., 3, 3): the column of 4 q q' whose
-    diagonal entry is the largest."""
+    """Return the unit quaternions (..., 4) (w, x, y, z) of rotation matrices (..., 3, 3).
+
+    Uses the column of 4 q q' with the largest diagonal entry."""
     a, b, c, d, e, f, g, h, i = np.moveaxis(R.reshape(*R.shape[:-2], 9), -1, 0)
     outer = np.array([[1 + a + e + i, h - f, c - g, d - b], [h - f, 1 + a - e - i, d + b, c + g],
                       [c - g, d + b, 1 - a + e - i, h + f], [d - b, c + g, h + f, 1 - a - e + i]])

@@ -1,8 +1,8 @@
-"""The server of a page: viser's, which speaks with its own page alone.
+"""The server of a page: viser's, restricted to connections from its own page.
 
-A browser lets any page open a websocket to any address, this machine's too, and says in the header Origin which page
-it is. viser has no option for who may do so, nor for the size of what is sent to it; the library below it,
-websockets, has both. It is handed them here, as viser starts its server."""
+Browsers let any page open a websocket to any address, including this machine's, and send the page's address in the
+header Origin. viser has no options to restrict origins or the size of messages; the library websockets, on which it is
+based, has both. They are set here when viser starts its server."""
 
 import contextlib
 import http
@@ -16,23 +16,24 @@ from urllib.parse import urlsplit
 
 from screw_dynamics import checks
 
-LARGEST_MESSAGE = 256 * 1024    # bytes, from a page: it sends its camera and what is done to its widgets
-SEEN = "1.1.1"                  # viser, with which all this was seen to hold
+LARGEST_MESSAGE = 256 * 1024    # bytes, from a page: camera and widget events
+SEEN = "1.1.1"                  # tested version of viser
 LAST_PORT = 65535
-WAITING_MESSAGES = 4            # of a page, before it has to wait
-_STARTING = threading.Lock()    # one server at a time
+WAITING_MESSAGES = 4            # of a page, before it is throttled
+_STARTING = threading.Lock()    # one server starts at a time
 
 
 def start(host: str, port: int, title: str) -> Any:
-    """Return a ViserServer at the first free port from `port` on. Raises ImportError without viser. Raises RuntimeError
-    with one that does not take what refuses other pages. Raises ValueError for a host that is not this machine, and
-    what is no port."""
+    """Return a ViserServer at the first free port from `port` on.
+
+    Raises ImportError without viser. Raises RuntimeError if its version does not allow rejecting other pages. Raises
+    ValueError if the host is not this machine or the port is invalid."""
     _check_address(host, port)
     try:
         import viser
     except ImportError:
         raise ImportError("view shows robots with viser, which is not installed: pip install viser") from None
-    # Of standard output: a panel with the address; whoever opens a page tells it.
+    # suppress viser's panel with the address; the caller prints it
     with _STARTING, _guarded(host) as guarded, contextlib.redirect_stdout(io.StringIO()):
         server = viser.ViserServer(host=host, port=port, label=title, verbose=False)
         if not guarded:
@@ -44,7 +45,7 @@ def start(host: str, port: int, title: str) -> Any:
 
 
 def _check_address(host, port):
-    """Raise ValueError for an address that no page can have: viser would wait for its server without an end."""
+    """Raise ValueError for an address that cannot be served: viser would wait forever for its server."""
     if checks.whole("port", port, 0) > LAST_PORT:
         raise ValueError(f"port {port} must be <= {LAST_PORT}")
     try:
@@ -56,11 +57,11 @@ def _check_address(host, port):
 
 
 def refusal(hosts: list[str], origins: list[str] | None, own: str) -> str:
-    """Return why a request with these headers Host and Origin is refused; "" if it comes from the page served here.
+    """Return the reason to reject a request with these Host and Origin headers; "" if it comes from this page.
 
-    Host has to be an address, localhost, this machine's name or `own`: another name that leads to this machine is
-    somebody else's, whose pages would count as ours. The Origin of a websocket has to be that Host. origins: None of a
-    request for a file."""
+    Host must be an address, localhost, this machine's name or `own`: a page under another name that resolves to this
+    machine is foreign, and would pass the check of Origin. The Origin of a websocket must be that Host. origins: None
+    for a file request."""
     if len(hosts) != 1 or not _is_here(hosts[0], own):
         return (f"Host {_quoted(hosts)} must be an address, localhost or the name of this machine: open the page by "
                 "one of these")
@@ -94,13 +95,13 @@ def _quoted(values: list[str]) -> str:
 
 @contextlib.contextmanager
 def _guarded(own: str) -> Iterator[list[bool]]:
-    """Have a server of viser that is started in the block refuse other pages; the list is empty if none was."""
+    """Make viser's server, started within the block, reject other pages; yield a list, empty if none was started."""
     from websockets.asyncio import server as websockets
 
     serve, guarded = websockets.serve, []
 
     def guard(handler, *address, **options):
-        if handler.__module__.partition(".")[0] == "viser":     # and not of another thread of a user's program
+        if handler.__module__.partition(".")[0] == "viser":     # not a server of another thread
             guarded.append(True)
             options |= {"max_size": LARGEST_MESSAGE, "max_queue": WAITING_MESSAGES,
                         "process_request": _checked(options["process_request"], own)}
@@ -114,7 +115,7 @@ def _guarded(own: str) -> Iterator[list[bool]]:
 
 
 def _checked(files: Any, own: str) -> Any:
-    """Return the function that answers requests: refusals, then `files`, which leaves those for a websocket alone."""
+    """Return the function that processes requests: rejections, then `files`, which returns None for websockets."""
     def process(connection, request):
         hosts, origins = request.headers.get_all("Host"), request.headers.get_all("Origin")
         if reason := refusal(hosts, None, own):

@@ -1,6 +1,6 @@
-"""The visual and collision shapes of each link in a URDF. Dynamics leaves them out, so the text is read again.
+"""The visual and collision shapes of each link in a URDF, read from its text again, because the model has none.
 
-A shape that cannot be understood is left out with a note: a picture with a part missing is better than none."""
+An invalid shape is omitted with a note."""
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
@@ -12,13 +12,14 @@ from screw_dynamics.urdf.shapes import elements, geometry_of, numbers
 from screw_dynamics.urdf.source import read_source
 from screw_dynamics.urdf.xml import parse_xml
 
-GRAY = (0.80, 0.82, 0.84, 1.0)      # what has no color of its own
+GRAY = (0.80, 0.82, 0.84, 1.0)      # default color
 
 
 class Shape(NamedTuple):
-    """A shape in its link's frame: a box (x, y, z), cylinder (radius, length along z), sphere (radius) or mesh (scale).
+    """A shape in its link's frame.
 
-    file: of a mesh, as the URDF names it; color: (r, g, b, a) from 0 to 1, None for that of the mesh."""
+    size: box (x, y, z), cylinder (radius, length along z), sphere (radius) or mesh (scale). file: of a mesh, as named
+    in the URDF. color: (r, g, b, a) from 0 to 1, None for that of the mesh."""
 
     link: str
     kind: str
@@ -29,7 +30,7 @@ class Shape(NamedTuple):
 
 
 class Shapes(NamedTuple):
-    """The shapes of a robot, and what could not be read."""
+    """The shapes of a robot, and notes on unreadable ones."""
 
     visual: tuple[Shape, ...] = ()
     collision: tuple[Shape, ...] = ()
@@ -37,7 +38,7 @@ class Shapes(NamedTuple):
 
 
 def read_shapes(source: str) -> Shapes:
-    """Return the shapes in a URDF, given as text, path or address. Raises UrdfError if it cannot be read at all."""
+    """Return the shapes in a URDF, given as text, path or URL. Raises UrdfError if the URDF is invalid."""
     robot = parse_xml(read_source(source))
     notes: list[str] = []
     colors = {material.get("name", ""): color for material in robot.iterfind("material")
@@ -70,7 +71,7 @@ def _shape(link: str, element: etree._Element, colors: Mapping[str, Any]) -> Sha
 
 
 def _color(material, colors):
-    """Return the color that a material has, or that its name has at the top of the file."""
+    """Return the color of a material, or of the named material at the top of the file; None without a valid color."""
     color = material.find("color")
     if color is None:
         return colors.get(material.get("name", ""))
