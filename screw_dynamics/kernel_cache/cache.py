@@ -37,7 +37,7 @@ _log = logging.getLogger("screw_dynamics")
 
 @cache
 def made_by() -> tuple:
-    """Return the versions that code in Numba's form is for."""
+    """Return the versions that identify code in Numba's form."""
     import llvmlite
     import numba
 

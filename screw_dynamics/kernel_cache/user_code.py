@@ -55,7 +55,7 @@ def rebound(function: Callable, name: str) -> int | None:
     for i in dis.get_instructions(code):
         line = lines.get(i.offset) or line
         if i.opname.startswith(("STORE_FAST", "STORE_DEREF")):
-            stored = i.argval if isinstance(i.argval, tuple) else (i.argval,)  # two names in one instruction, since Python 3.13
+            stored = i.argval if isinstance(i.argval, tuple) else (i.argval,)  # two names since Python 3.13
             if name in stored[:1 if i.opname.endswith("LOAD_FAST") else None] and not _in_place(before):
                 return line
         before = before if i.opname == "EXTENDED_ARG" else i

@@ -61,7 +61,7 @@ _pipelines: Any = Module("screw_dynamics.numba_internals.pipelines")
 _declarations: deque[Callable[[], Any]] = deque()       # queued until `start`, in order
 _started = False
 lock = RLock()                              # held while Numba is imported, and while it compiles
-if hasattr(os, "register_at_fork"):  # a fork waits for the lock: the child would inherit LLVM and Numba in the middle of their work
+if hasattr(os, "register_at_fork"):  # a fork waits for the lock: LLVM and Numba must be idle
     os.register_at_fork(before=lock.acquire, after_in_parent=lock.release, after_in_child=lock.release)
 
 
