@@ -1,4 +1,4 @@
-""": Exports a robot's functions as C: a folder of C99 with a C++ header, a CMake package and a test; docs/c_export.md.
+"""Exports a robot's functions as C: a folder of C99 with a C++ header, a CMake package and a test; docs/c_export.md.
 
 ros2 run screw_dynamics export_c robot.urdf folder, or python -m screw_dynamics.export_c robot.urdf folder; --help
 lists the options. The arguments of a xacro file come last, as with xacro: robot.urdf.xacro folder name:=value."""

@@ -95,7 +95,7 @@ def _(x: Counting):
 
 
 class _Absent:
-    """A number that is always 0, and whose operations are omitted: Nil in compiled code."""
+    """A number that is always 0 and whose operations are omitted; Nil in compiled code."""
 
     def __add__(self, other):
         return NotImplemented if isinstance(other, tuple) else other

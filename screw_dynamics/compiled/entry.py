@@ -52,7 +52,7 @@ class Target(NamedTuple):
 
 @kernel
 def unpacked(packed: int) -> Target:
-    """Return the Target of a packed one."""
+    """Return the Target that was packed in an integer."""
     return Target(packed & 0xFFFFFF, packed >> 24 & 0xFFFFFF, packed >> 48)
 
 
@@ -179,9 +179,10 @@ class Entry:
     def plain(self, links: Links, *inputs: Sequence, frames: Sequence[Frame] = (),
               target: Target | None = None, pose_sources: Sequence[PoseSource] = (),
               watched: Callable = lambda *tables: tables) -> np.ndarray:
-        """Return the algorithm in plain Python on any numbers: lists of Link and Frame, and sequences of n numbers,
-        with pose_sources of nq numbers the first; of wrenches, one for each body. watched(links, body): the two tables
-        in which the algorithm reads and writes, as others that tell who watches."""
+        """Return the algorithm's result in plain Python on any kind of numbers. Arguments: lists of Link and Frame, and
+        sequences of n numbers; with pose_sources the first has nq numbers; wrenches are one for each body.
+        watched(links, body) replaces the two tables that the algorithm reads and writes, for example by tables that
+        record the accesses."""
         n = 1 + max((link.coordinate for link in links[1:]), default=-1)
         rows, body = watched(columns(type(links[0]), links), table(self.Table, None, len(links)))
         for k, (column, coordinates) in enumerate(zip(body, inputs, strict=False)):

@@ -21,9 +21,9 @@ ARRAY = re.compile(r"Array\((\w+), (\d), '(\w)', readonly=(\w+)\)")      # see w
 
 @cache
 def function(form: Form) -> Callable[..., int]:
-    """Return the function of a form, of arrays and numbers as its signature has them: the integer that it returns, or 0
-    where it returns nothing. Compiled, it raises TypeError for other arguments, and for arrays of other axes, types or
-    flags."""
+    """Return the function of a form, with the arrays and numbers of its signature as arguments. It returns the form's
+    integer, or 0 if the form returns nothing. If compiled, it raises TypeError for other arguments, and for arrays of
+    other dimensions, types or flags."""
     if PLAIN:
         run = prepare(*form).entry_point
         return lambda *arguments: run(*arguments) or 0

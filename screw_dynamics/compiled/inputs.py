@@ -35,7 +35,7 @@ def _each(first, others, source, addresses, columns):
 
 @kernel
 def wrench_at(x: Any, k: int) -> Wrench:
-    """Return the wrench of six numbers from the k-th on."""
+    """Return the wrench of the six numbers from index k on."""
     return Wrench(Vec3(x[k], x[k + 1], x[k + 2]), Vec3(x[k + 3], x[k + 4], x[k + 5]))
 
 
@@ -81,7 +81,7 @@ def gather_coordinates(links: Link, memory: np.ndarray, q: Sequence, column: Seq
 
 @kernel
 def gather_placements(links: Link, memory: np.ndarray, q: Sequence, column: Sequence) -> None:
-    """Fill a column of Placements with those of a configuration."""
+    """Fill a column with the Placements of a configuration."""
     configure(links, ws.pose_sources_in(memory), q, column)
 
 

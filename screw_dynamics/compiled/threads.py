@@ -89,7 +89,7 @@ def on_threads(work: Callable[[Iterable], None], pieces: Iterable, count: int,
             for task in tasks:
                 _pool.submit(task.run)
         share()
-    finally:  # no thread writes after the return, whatever happens; no call here but within `try`, since Ctrl-C may raise at any
+    finally:  # no thread writes after the return; no call outside `try`, since
         while tasks:        # Ctrl-C may raise at any
             try:
                 while tasks:

@@ -80,7 +80,7 @@ def workspace(robot: Tables, lanes: int = 1) -> np.ndarray:
 
 @cache
 def placed(Table: type) -> type:
-    """Return the table whose column q holds Placements in place of numbers."""
+    """Return the table whose column q holds Placements instead of numbers."""
     kinds = {name: Placement if name == "q" else kind for name, kind in get_type_hints(Table).items()}
     return derived(f"Placed{Table.__name__}", Table, kinds)
 
@@ -111,7 +111,7 @@ def header(memory: np.ndarray) -> Any:
 
 @kernel
 def links_in(memory: np.ndarray) -> Link:
-    """Return the model."""
+    """Return the links of the model."""
     return table(Link, 0.0, header(memory).slots, memory, HEADER)
 
 

@@ -1,4 +1,4 @@
-""": Machine code, compiled once on a machine: loaded from the installed package or from the user's cache.
+"""Machine code, compiled once on a machine: loaded from the installed package or from the user's cache.
 
 Numba's cache checks the age of the caller's file only, although callees are in other files. It keeps an index beside
 the code, which two processes can leave pointing at the code of another function, and it loads any file that it finds.

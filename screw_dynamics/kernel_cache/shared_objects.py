@@ -1,4 +1,4 @@
-""": Kernels as shared objects: built once by Numba and the platform's C compiler, and loaded without Numba.
+"""Kernels as shared objects: built once by Numba and the platform's C compiler, and loaded without Numba.
 
 A kernel that is called by its address is an ordinary shared object with one symbol. If there is no C compiler, or the
 code calls more than the C library and runtime.c, Numba makes machine code in each process: cache.py."""

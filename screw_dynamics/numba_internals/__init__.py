@@ -1,4 +1,4 @@
-""": All internals of Numba that this package uses. Other packages import `compiler`, and nothing undocumented of Numba.
+"""All internals of Numba that this package uses. Other packages import `compiler`, and nothing undocumented of Numba.
 
 Documented, and used everywhere: `njit` and its options, `types`, `numba.extending`, and of `numba.core` the modules
 shown in Numba's own chapters on extensions, `cgutils` and `errors`; llvmlite's `ir` and `binding`. Undocumented:

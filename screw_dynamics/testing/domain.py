@@ -11,7 +11,7 @@ _claimed: dict[str, int] = {}
 
 
 def isolate() -> int:
-    """: Give this process and its child processes a DDS domain of their own.
+    """Give this process and its child processes a DDS domain of their own.
 
     Returns
     -------

@@ -26,7 +26,7 @@ def draw(recording: Recording, robot: Any, path: Path) -> None:
 
 
 def describe(simulators: Sequence[Any], folder: Path | None = None) -> tuple[list[Path], str]:
-    """: Return plots of the runs of RobotSimulators, and a text with their paths, states and the end of each log.
+    """Return plots of the runs of RobotSimulators, and a text with their paths, states and the end of each log.
 
     folder: the folder for plots and logs, by default that of each simulator."""
     pictures, lines = [], []

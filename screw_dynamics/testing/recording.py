@@ -120,7 +120,7 @@ class Recording:
         return self.states.values("velocity", joint)
 
     def effort(self, joint: str) -> np.ndarray:
-        """: Return the efforts of a joint.
+        """Return the efforts of a joint.
 
         Parameters
         ----------
@@ -179,7 +179,7 @@ class Recording:
 
     def series(self, joint: str, quantity: str = "position", after: float = -math.inf, before: float = math.inf
                ) -> tuple[np.ndarray, np.ndarray]:
-        """Return times and values of a quantity of a joint, where it has a value.
+        """Return times and values of a quantity of a joint, without times at which it has no value.
 
         Parameters
         ----------

@@ -46,7 +46,7 @@ CHUNK = 50   # periods in one request, so that the recording keeps up
 
 
 class RobotSimulator:
-    """: Simulated robot in a separate process, paused until the test advances its time.
+    """Simulated robot in a separate process, paused until the test advances its time.
 
     Parameters
     ----------
@@ -92,9 +92,9 @@ class RobotSimulator:
 
     Notes
     -----
-    ``advance`` and ``advance_until`` advance the simulated time, ``recording`` contains the run. ``robot`` is a ``Robot``
-    of the same description, for the test's own calculations. With a scene or ground, the recording has the topics
-    contacts and objects.
+    ``advance`` and ``advance_until`` advance the simulated time, ``recording`` contains the run. ``robot`` is a
+    ``Robot`` of the same description, for the test's own calculations. With a scene or ground, the recording has the
+    topics contacts and objects.
 
     It is a context manager. Outside of a ``with`` block, call ``start`` and ``close``. A ``LockstepError`` names the
     process that has ended, or the request that was not answered.
@@ -142,7 +142,7 @@ class RobotSimulator:
 
     # --------------------------------------------------------------------------------------------- start and end
     def start(self) -> "RobotSimulator":
-        """: Start all processes, and wait until the robot is loaded and all nodes have discovered each other.
+        """Start all processes, and wait until the robot is loaded and all nodes have discovered each other.
 
         Returns
         -------
@@ -238,7 +238,7 @@ class RobotSimulator:
         driver.greet([*TOPICS, *(base_endpoints.TOPICS if self._floating else ()), *self._topics])
         for kind, name in ((Step, "step"), (Trigger, "reset"), (ResetTo, "reset_to"), (ApplyWrench, "apply_wrench")):
             driver.client(kind, f"{SIMULATOR}/{name}")
-        self._compare()  # last, by a new client: its response shows that the simulator has discovered all earlier endpoints
+        self._compare()  # last, by a new client: its response shows that all earlier endpoints are discovered
 
     def _answered_by(self) -> tuple[str, ...]:
         return ("joint_commands", "base_wrench") if self._floating else ("joint_commands",)
@@ -270,7 +270,7 @@ class RobotSimulator:
         return float(self.recording.time[-1]) if len(self.recording.states.messages) else 0.0
 
     def advance(self, seconds: float) -> Recording:
-        """: Advance the simulated time.
+        """Advance the simulated time.
 
         Parameters
         ----------
@@ -364,7 +364,7 @@ class RobotSimulator:
 
     # --------------------------------------------------------------------------------------------- services
     def call(self, kind: type, name: str, /, **fields: Any) -> Any:
-        """: Call a service.
+        """Call a service.
 
         Parameters
         ----------
@@ -392,7 +392,7 @@ class RobotSimulator:
 
     def reset(self, position: Mapping[str, float] | None = None, velocity: Mapping[str, float] | None = None,
               base_pose: Sequence[float] | None = None, base_twist: Sequence[float] | None = None) -> None:
-        """: Reset to the initial state, or to a given state.
+        """Reset to the initial state, or to a given state.
 
         Parameters
         ----------
@@ -432,7 +432,7 @@ class RobotSimulator:
         self._expected, self._settled = {"states": 0, "commands": 0}, False
 
     def set_payload(self, link: str, mass: float, com: Sequence[float] = (0, 0, 0), inertia: Any = None) -> None:
-        """: Attach a payload to a link from now on, also after resets.
+        """Attach a payload to a link from now on, also after resets.
 
         Parameters
         ----------
@@ -454,7 +454,7 @@ class RobotSimulator:
         self.call(SetPayload, f"{SIMULATOR}/set_payload", link=link, inertia=load)
 
     def place(self, name: str, pose: Sequence[float], twist: Sequence[float] = (0.0,) * 6) -> None:
-        """: Set the pose of an object of the scene from now on.
+        """Set the pose of an object of the scene from now on.
 
         Parameters
         ----------
@@ -474,7 +474,7 @@ class RobotSimulator:
                   twist=messages.twist_message(np.array(twist, dtype=float)))
 
     def spawn(self, name: str, description: str, pose: Sequence[float] = (0, 0, 0, 0, 0, 0, 1)) -> None:
-        """: Add an object to the scene.
+        """Add an object to the scene.
 
         Parameters
         ----------
@@ -489,7 +489,7 @@ class RobotSimulator:
                   pose=messages.placement_message(np.array(pose, dtype=float)))
 
     def delete(self, name: str) -> None:
-        """: Remove an object from the scene.
+        """Remove an object from the scene.
 
         Parameters
         ----------
@@ -535,7 +535,7 @@ class RobotSimulator:
 
     def push(self, link: str, force: Sequence[float] = (0, 0, 0), torque: Sequence[float] = (0, 0, 0),
              duration: float = 0.0) -> None:
-        """: Apply a wrench to a link from now on.
+        """Apply a wrench to a link from now on.
 
         Parameters
         ----------
@@ -557,7 +557,7 @@ class RobotSimulator:
 
 
 def advance(simulators: Sequence[RobotSimulator], seconds: float) -> None:
-    """: Advance the time of several robots together, period by period.
+    """Advance the time of several robots together, period by period.
 
     Parameters
     ----------
