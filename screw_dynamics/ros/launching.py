@@ -86,12 +86,14 @@ def description(*parts: Part) -> LaunchDescription:
 def node(executable: str, config: str, clock_parameter: str = "use_sim_time", package: str = PACKAGE,
          remappings: Mapping[str, str] = MappingProxyType({}), values: Mapping[str, str] = MappingProxyType({}),
          defaults: Mapping[str, Any] = MappingProxyType({}), reads_urdf: bool = False) -> Part:
-    """Return the node of an executable. Launch arguments override the parameter file; empty ones set no parameters.
+    """Return a part with the node of an executable. Launch arguments override the parameter file; empty ones set no
+    parameters.
 
     config: the file in the package's config folder, which the argument params_file replaces. clock_parameter: the
-    parameter that the argument use_sim_time sets. remappings {name: name} replace that of joint_states_topic, too.
-    values: {parameter: launch argument that sets it}. defaults: parameters that the file may override. reads_urdf: the
-    node gets the URDF's location, and publishes the robot_description that it reads there; others get the text."""
+    parameter that the argument use_sim_time sets. remappings {name: name}: these also replace that of
+    joint_states_topic. values: {parameter: launch argument that sets it}. defaults: parameters that the file may
+    override. reads_urdf: True if the node gets the URDF's location, and publishes its text as robot_description; the
+    other nodes get the text."""
     def programs(given: Given) -> list[Program]:
         parameters = _parameters(given, executable, clock_parameter, values)
         parameters |= _description(given, package, reads_urdf)

@@ -80,6 +80,6 @@ def end(code: int) -> NoReturn:
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()
-        except OSError:     # nobody reads it any more
+        except OSError:     # the reader has closed the stream
             pass
     os._exit(code)

@@ -73,14 +73,15 @@ def output_order(joint_names: Sequence[str], joints: Sequence[str]) -> np.ndarra
 class RobotDescription:
     """The description of the robot of a `ManagedNode`, whose `endpoints` destroy the topics and timers created here.
 
-    `on_robot(robot)` is called in the node's executor with each new robot, and refuses it by a ValueError. A thread parses
-    the text and calls `prepare(robot, log)`, which compiles the kernels that the node will call; `log` takes lines of
-    progress. The node keeps running meanwhile. After the robot was handed over, the thread calls `finish(robot, log)`, for
-    rarely used kernels.
+    `on_robot(robot)` is called in the node's executor with each new robot, and refuses it by a ValueError. A thread
+    parses the text and calls `prepare(robot, log)`, which compiles the kernels that the node will call; `log` takes
+    lines of progress. The node keeps running meanwhile. After the robot was handed over, the thread calls
+    `finish(robot, log)`, for rarely used kernels.
 
     * `robot`: the last good robot, None before the first; `refused`: the last one that on_robot refused, None after a
-      good one; `finished`: True after `finish` has run for some robot; `error`: the reason for which the last description
-      was refused, else ""; `state`: one line on all of this; `text`: that of the robot that on_robot got last.
+      good one; `finished`: True after `finish` has run for some robot; `error`: the reason for which the last
+      description was refused, else ""; `state`: one line on all of this; `text`: that of the robot that on_robot got
+      last.
     * The parameter robot_description takes precedence while it is not empty; setting it to a bad text is refused.
     * A change of the parameter gravity gives a new robot of the same model."""
 

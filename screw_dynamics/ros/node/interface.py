@@ -16,7 +16,7 @@ class Endpoint(NamedTuple):
 
     @property
     def type(self) -> type:
-        """The class. Raises ImportError if its package is not installed."""
+        """The class of the type. Raises ImportError if its package is not installed."""
         package, folder, name = self.kind.split("/")
         return getattr(import_module(f"{package}.{folder}"), name)
 

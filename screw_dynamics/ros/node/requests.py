@@ -22,7 +22,7 @@ from rclpy.service import Service
 
 MOST = 50                   # waiting requests of a node, at most
 AT_ONCE, PAUSE = 5, 1e-3    # refusals, and the pause in seconds after them: a client's queue holds ten responses
-QUEUE = QoSProfile(depth=1000, reliability=QoSReliabilityPolicy.RELIABLE)  # of the middleware, while one request is answered
+QUEUE = QoSProfile(depth=1000, reliability=QoSReliabilityPolicy.RELIABLE)  # of the middleware, during one answer
 
 
 class Answers(NamedTuple):

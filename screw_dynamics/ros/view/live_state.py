@@ -78,7 +78,7 @@ class LiveState:
 
     @property
     def faults(self) -> list[str]:
-        """A line for each source that is not OK."""
+        """The lines of faults, one for each source that is not OK."""
         return [f"{source}: {message}"[:200] for source, message in sorted(self._faults.items())]
 
     def taken(self) -> bool:

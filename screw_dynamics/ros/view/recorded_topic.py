@@ -117,7 +117,7 @@ class RecordedTopic:
                 return False
         try:
             self._subscription = self._subscribe(offer, kind)
-        except Exception as error:  # any error of the middleware; the other topics are recorded
+        except Exception as error:  # noqa: BLE001  any error of the middleware; the other topics are recorded
             self.refused[offer.kind] = printable(str(error))
             return False
         self._offer = offer

@@ -103,7 +103,7 @@ class RecorderNode(Node):
         for topic in filter(None, self.settings.topics):
             try:
                 name = self.resolve_topic_name(topic)
-            except Exception as error:  # rclpy raises several kinds
+            except Exception as error:  # noqa: BLE001  rclpy raises several kinds
                 raise ValueError(f"parameter topics: {topic!r} is not the name of a topic: {error}") from None
             found[name] = RecordedTopic(self, name, ours.get(name, ""), self._write, self.diagnostics.lose)
         return found
@@ -120,7 +120,7 @@ class RecorderNode(Node):
     def _guard(self, name: str, work: Callable[[], None]) -> None:
         try:
             work()
-        except Exception:  # any error of rclpy that the graph causes
+        except Exception:  # noqa: BLE001  any error of rclpy that the graph causes
             if self.context.ok():
                 self.failed(traceback.format_exc(), name)
 
@@ -139,7 +139,7 @@ class RecorderNode(Node):
     def _stopping_on_errors(self):
         try:
             yield
-        except Exception as error:  # any error of the disk or the file system
+        except Exception as error:  # noqa: BLE001  any error of the disk or the file system
             full = isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT)
             self.error = (f"recording to {self._file.path} ended after {self._file.messages} messages: "
                           f"{'the disk is full' if full else error}")
