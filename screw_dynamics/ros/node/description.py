@@ -38,7 +38,7 @@ def parse(
 
     `joints` is checked, too (`output_order`), so that a robot without the configured outputs is refused. A robot with
     joints of several degrees of freedom, other than a floating base, is refused unless `multi_dof` is True; if
-    `floating` is None, every such robot is refused. If loops and gears are left open, the robot has a warning."""
+    `floating` is None, a floating base is refused, too. If loops and gears are left open, the robot has a warning."""
     if not text.lstrip("\ufeff \t\r\n").startswith("<"):   # the core would treat it as a path, but topics name no files
         raise ValueError(f"robot_description is not XML: it starts with {text[:40]!r}")
     # Not Robot.from_urdf: warnings are logged when the robot is put into use.
