@@ -49,7 +49,7 @@ class DynamicsServices:
         self._joints = JointMap(())
         self._model: Model | None = None            # that of the last request
         self._base: FloatingBase | None = None
-        self._in_q, self._in_v, self._others = (np.arange(0) for _ in range(3))  # indices of joints, and of other velocities
+        self._in_q, self._in_v, self._others = (np.arange(0) for _ in range(3))  # of joints; of other velocities
         self._on_demand = OnDemand(node.future, node.log.info)
         serve(node, node.robot, (
             Service("get_jacobian", self._jacobian),

@@ -38,7 +38,7 @@ class Output:
 
     @property
     def subscribed(self) -> bool:
-        """Return True if the topic has a subscriber."""
+        """True if the topic has a subscriber."""
         return self.publisher.get_subscription_count() > 0
 
     def publish(self, torque: np.ndarray, stamp: Time | ReceivedJointState) -> None:

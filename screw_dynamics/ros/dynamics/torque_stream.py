@@ -210,7 +210,7 @@ class TorqueStream:
 
     @property
     def withheld(self) -> str:
-        """Return the reasons why subscribers of some torque got none for the latest state, or ""."""
+        """The reasons for which subscribers of some torques got none for the latest state, or ""."""
         return "; ".join(self._withheld.values())
 
     def fresh_state(self, joints: bool = True, base: bool = True) -> StampedState:

@@ -77,12 +77,13 @@ class TrajectoryEfforts(StateOutput):
 
 def fill(robot: Robot, trajectory: JointTrajectory, motors: MotorFeedForward | None = None,
          elsewhere: Callable[[], StampedState] | None = None) -> str:
-    """Fill the effort of each point; which joints exceed their limit, and where, or "". Nothing is clipped.
+    """Fill the effort of each point. Return a text on the joints that exceed their effort limit, and where, or "".
+    Nothing is clipped.
 
-    Velocities and accelerations that a point lacks are zero; with motors they are what the smoothest motion through the
-    points has. elsewhere(): the state of all that no trajectory has, for robots with joints of several degrees of
-    freedom. Joints that the model does not have get effort 0. Raises ValueError naming what is missing or wrong;
-    the trajectory is as it was then."""
+    Missing velocities and accelerations of a point are zero; with motors they are those of the smoothest motion through
+    the points. elsewhere(): the state of the joints that no trajectory contains, for robots with joints of several
+    degrees of freedom. Joints that the model does not have get effort 0. Raises ValueError that names the missing or
+    wrong entry, and leaves the trajectory unchanged."""
     names, (in_q, in_v) = coordinate_joints(robot.model), places(robot.model)
     points = read_points(names, trajectory)
     with np.errstate(over="ignore", invalid="ignore"):
