@@ -24,7 +24,7 @@ REFUSED = -1 << 63                          # returned by a kernel that cannot a
 
 @kernel
 def is_array(where: int, shape: tuple[int, ...], flags: int) -> bool:
-    """True if the view is one of a float64 array of this shape with these flags. The address 0 is the view of an
+    """Return True if the view is one of a float64 array of this shape with these flags. The address 0 is the view of an
     argument that is no array."""
     if where == 0:
         return False

@@ -62,7 +62,7 @@ def _native_signals(typing):
 
 
 def _is_set(flag):
-    """True if another thread has set flag[0]."""
+    """Return True if another thread has set flag[0]."""
     return flag[0] != 0
 
 
@@ -90,14 +90,14 @@ def begin(interrupt: Any, main: bool) -> None:
 
 @kernel
 def ended(interrupt: Any, stop: np.ndarray) -> bool:
-    """True if the loop must end; call it at every step. A nonzero stop[0] ends all loops that share it."""
+    """Return True if the loop must end; call it at every step. A nonzero stop[0] ends all loops that share it."""
     interrupt.due -= 1
     return failed(interrupt) or (interrupt.due <= 0 and _look(interrupt, stop))
 
 
 @kernel
 def failed(interrupt: Any) -> bool:
-    """True if the loop has failed or was stopped."""
+    """Return True if the loop has failed or was stopped."""
     return interrupt.failure[0] != 0
 
 

@@ -162,7 +162,7 @@ def _lane_like(array):
 
 @kernel
 def contiguous(rows: np.ndarray) -> bool:
-    """True if the entries of each row are adjacent in memory, and the processor has SIMD registers."""
+    """Return True if the entries of each row are adjacent in memory, and the processor has SIMD registers."""
     return WIDTH > 1 and rows.strides[1] == rows.itemsize
 
 

@@ -145,8 +145,8 @@ def _parted(contents):
 
 
 def _is_private(gid):
-    """True for a group of one user. Debian and Fedora make one such group for each user, and the user's files are
-    group-writable."""
+    """Return True for a group of one user. Debian and Fedora make one such group for each user, and the user's files
+    are group-writable."""
     import grp
     import pwd
     try:

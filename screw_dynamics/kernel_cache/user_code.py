@@ -38,7 +38,7 @@ def fingerprint(function: Callable) -> Fingerprint:
 
 
 def is_library(module: str | None) -> bool:
-    """True for the name of a module whose attributes are determined by its version."""
+    """Return True for the name of a module whose attributes are determined by its version."""
     return isinstance(module, str) and module.partition(".")[0] in LIBRARIES
 
 
@@ -63,8 +63,8 @@ def rebound(function: Callable, name: str) -> int | None:
 
 
 def _in_place(instruction):
-    """True for an instruction of an in-place operator such as +=; INPLACE_ADD and similar ones are those of Python
-    3.10."""
+    """Return True for an instruction of an in-place operator such as +=; INPLACE_ADD and similar ones are those of
+    Python 3.10."""
     return instruction is not None and (instruction.opname.startswith("INPLACE_") or (
         instruction.opname == "BINARY_OP" and instruction.argrepr.endswith("=")))
 

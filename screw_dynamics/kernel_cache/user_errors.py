@@ -90,7 +90,7 @@ def _reason(error, text):
 
 
 def _writes_what_is_constant(error):
-    """True if Numba failed on an operator such as += on a read-only array."""
+    """Return True if Numba failed on an operator such as += on a read-only array."""
     called = (_in_frames(error, "args") or [None])[-1]
     return isinstance(called, tuple) and called and isinstance(called[0], types.Array) and not called[0].mutable
 

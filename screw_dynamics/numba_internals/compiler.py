@@ -24,7 +24,7 @@ INLINE = dict(CALLEE, forceinline=True)
 
 
 def _jit_is_disabled():
-    """True if NUMBA_DISABLE_JIT is set, as Numba reads it, or if Numba is imported and its JIT is disabled."""
+    """Return True if NUMBA_DISABLE_JIT is set, as Numba reads it, or if Numba is imported and its JIT is disabled."""
     if "numba" in sys.modules:
         return bool(sys.modules["numba"].config.DISABLE_JIT)
     try:

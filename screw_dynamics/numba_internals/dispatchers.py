@@ -16,7 +16,7 @@ def is_jitted(x: Any) -> bool:
 
 
 def may_compile(jitted: Any) -> bool:
-    """False if a dispatcher is limited to its given signatures or its compilation is disabled."""
+    """Return False if a dispatcher is limited to its given signatures or its compilation is disabled."""
     return jitted._can_compile
 
 

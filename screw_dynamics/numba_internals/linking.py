@@ -131,7 +131,7 @@ class References(NRTContext):
         self._known: dict = {}
 
     def are_in(self, kind: Any) -> bool:
-        """True if values of a type hold counted references."""
+        """Return True if values of a type hold counted references."""
         if kind not in self._known:
             self._known[kind] = False                       # until the result is known: some models are recursive
             model = self._context.data_model_manager[kind]
@@ -249,7 +249,7 @@ _tried = False
 
 
 def _are_sound():
-    """True unless these compilers fail on a trial line, which is compiled before anything else in a process."""
+    """Return True unless these compilers fail on a trial line, which is compiled before anything else in a process."""
     global _tried
     if not _tried:
         _tried = True           # set first: the trial line uses these compilers, too

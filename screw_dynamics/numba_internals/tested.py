@@ -14,7 +14,7 @@ _log = logging.getLogger("screw_dynamics")
 
 
 def is_tested(version: str) -> bool:
-    """True for a version of Numba, such as '0.68.1', within the range of tested versions."""
+    """Return True for a version of Numba, such as '0.68.1', within the range of tested versions."""
     numbers = re.match(r"(\d+)\.(\d+)", version)
     return numbers is not None and OLDEST <= tuple(map(int, numbers.groups())) <= NEWEST
 
@@ -28,7 +28,7 @@ _in_use: bool | None = None         # not determined yet
 
 
 def in_use() -> bool:
-    """True if the compilers of linking.py compile functions, and code is stored on disk."""
+    """Return True if the compilers of linking.py compile functions, and code is stored on disk."""
     global _in_use
     if _in_use is None:
         import numba

@@ -15,10 +15,10 @@ ENDING = signal.SIGINT, signal.SIGTERM
 
 
 class Asked:
-    """Handles both signals in Python from now on: until `begun` they end the process, which has nothing to finish;
-    after `begun` they have no effect.
+    """A handler of both signals, installed from its construction on: until `begun` a signal ends the process, which has
+    nothing to finish; after `begun` it has no effect.
 
-    Python's default, KeyboardInterrupt, is raised in whatever line runs. In the constructor of a message that rclpy's
+    Python's default, KeyboardInterrupt, is raised at an arbitrary line. In the constructor of a message that rclpy's
     C++ makes, it is replaced by a RuntimeError about an argument; while a file is being completed, the file is
     truncated. rclpy has handlers of its own, which shut it down and then call these."""
 

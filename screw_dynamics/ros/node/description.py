@@ -189,7 +189,7 @@ class RobotDescription:
             robot = self._complete(self._parse(text))
             self._prepare(robot, self._log.info)
             self._outcome = text, robot, ""
-        except Exception as error:   # the node continues whatever the description causes
+        except Exception as error:   # no description may stop the node
             robot, self._outcome = None, (text, None, str(error) or repr(error))
         with contextlib.suppress(InvalidHandle, RCLError):   # the node was cleaned up or shut down meanwhile
             self._loaded.trigger()

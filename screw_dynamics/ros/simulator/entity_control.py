@@ -56,7 +56,7 @@ class EntityControl:
         code = self._result.RESULT_OK if error is None else getattr(error, "code", self._result.RESULT_OPERATION_FAILED)
         response.result = self._result(result=code, error_message="" if error is None else str(error))
 
-    # --------------------------------------------------------------------------------------------- what there is
+    # --------------------------------------------------------------------------------------------- queries
     def _runner(self) -> Runner:
         """Return the simulation in progress, advanced to the current time. Raises `Refusal` if there is none."""
         try:

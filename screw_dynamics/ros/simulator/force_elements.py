@@ -20,7 +20,7 @@ def elements(texts: Iterable[str]) -> list[forces.Element]:
 
 def _element(text):
     kind, given = read("forces", text, EXAMPLE)
-    if kind not in forces.KINDS:     # functions have no text form; what acts on all joints has its own parameters
+    if kind not in forces.KINDS:     # functions have no text form; forces on all joints are other parameters
         raise ValueError(f"parameter forces: {kind!r} in {text!r} must be one of {', '.join(sorted(forces.KINDS))}")
     if "spring" in given:
         given["spring"] = spring("forces", text, given["spring"])

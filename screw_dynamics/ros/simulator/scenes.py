@@ -60,7 +60,7 @@ def scene_around(robot: Robot, given: SceneFile, ground: bool = False, friction:
     for each in given.objects:
         scene.add_object(each)
     check_topics(given.objects)
-    if not scene.pairs and shapes:                      # what cannot be in contact is refused here
+    if not scene.pairs and shapes:                      # shapes without any possible contact are refused here
         warn("nothing in the scene can touch anything else")
     return scene
 
