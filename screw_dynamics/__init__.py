@@ -18,8 +18,8 @@ from .simulation.limit_violations import LimitsWarning
 from .simulation.springs import Springs
 from .urdf import UrdfError, UrdfWarning, read_urdf
 
-# Modules that are attributes of the package, imported when they are first used: few need them, and symbolic takes
-# SymPy, which is an extra and long to import.
+# Modules that are attributes of the package, imported at their first use: few users need them, and symbolic imports
+# SymPy, an extra that is slow to import.
 _MODULES = {name.rpartition(".")[2]: name for name in (
     "algorithms.forward_dynamics", "algorithms.inverse_dynamics", "algorithms.twists", "analysis.calibration",
     "analysis.contacts", "analysis.differential_inverse_kinematics", "analysis.elastic_joints", "analysis.estimation",
@@ -28,7 +28,7 @@ _MODULES = {name.rpartition(".")[2]: name for name in (
     "papers.absolute_coordinates", "papers.formulations", "papers.lie_groups", "papers.symbolic", "paths",
     "screws.arrays", "screws.groups.se3", "screws.groups.so3")}
 
-# Functions of modules that are imported when they are first used, since they take extras.
+# Functions of modules that are imported at their first use, because they require extras.
 _FUNCTIONS = {"Scene": "scene", "on_gpu": "gpu", "optimize_motion": "optimal", "collocate_motion": "optimal",
               "campaign": "campaigns", "view": "viewer.page",
               "identify": "analysis.identification.fit", "Transmission": "model.transmission",

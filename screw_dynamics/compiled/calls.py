@@ -182,7 +182,7 @@ class Workspaces:
 
     @contextmanager
     def borrowed(self) -> Iterator[np.ndarray]:
-        """A context manager: a workspace that no other thread uses inside the `with` block."""
+        """Return a context manager with a workspace that no other thread uses inside the `with` block."""
         memory = self.take()
         try:
             yield memory

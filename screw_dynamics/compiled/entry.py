@@ -84,19 +84,19 @@ def ending(lanes: bool, on_groups: bool) -> str:
 
 @kernel
 def number() -> float:
-    """Return a number of the kind for one state."""
+    """Return the zero of one state, a scalar."""
     return 0.0
 
 
 @kernel
 def lane() -> Any:
-    """Return a number of the kind for WIDTH states."""
+    """Return a lane of zeros, for WIDTH states."""
     return splat(0.0)
 
 
 @kernel
 def lane_of_single() -> Any:
-    """Return a number of the kind for twice as many states in single precision."""
+    """Return a lane of zeros in single precision, for twice as many states."""
     return splat_single(0.0)
 
 

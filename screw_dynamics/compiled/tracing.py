@@ -18,7 +18,7 @@ NAMED = re.compile(r"t\d+_\d")          # a name, in an operand that may have a 
 
 
 class TooLong(Exception):
-    """A trace has more operations than allowed."""
+    """Raised if a trace has more operations than allowed."""
 
 
 class Operation(NamedTuple):

@@ -124,7 +124,7 @@ class _Walk:
         elif callable(x) and (module == "builtins" or is_library(module)):
             self._note("named", module, getattr(x, "__qualname__", None) or repr(x))
         else:  # a plain function, too: its substitute in compiled code is registered elsewhere
-            self.known = False                                # code is registered elsewhere
+            self.known = False
             if isinstance(x, FunctionType):
                 self.function(x)
 

@@ -21,7 +21,7 @@ class RunningGoal:
         self.outcome = outcome
 
     def feedback(self, message: Any) -> None:
-        """Send feedback."""
+        """Send feedback to the client."""
         self._handle.publish_feedback(message)
 
     def finish(self, succeeded: bool, result: Any) -> None:

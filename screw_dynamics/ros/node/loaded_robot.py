@@ -20,7 +20,7 @@ class LoadedRobot:
 
     @property
     def payloads(self) -> dict[str, float]:
-        """Mass by link."""
+        """The payload masses by link, in kg."""
         return {link: mass for link, (mass, _, _) in self._payloads.items()}
 
     def describe(self, robot: Robot) -> list[str]:

@@ -20,8 +20,8 @@ from ..signals import Asked
 
 @contextlib.contextmanager
 def ros_process(args: Sequence[str] | None = None) -> Iterator[None]:
-    """A context manager that runs rclpy with the arguments of a command line. SIGINT or SIGTERM ends the block without
-    an exception.
+    """Return a context manager that runs rclpy with the arguments of a command line. SIGINT or SIGTERM ends the block
+    without an exception.
 
     Either signal shuts rclpy down, which its executors notice between two callbacks; errors of callbacks after that are
     ignored. Further signals have no effect: the block finishes its work. Before the block, they end the process."""

@@ -124,4 +124,4 @@ def object_of(name: str, description: str, pose: np.ndarray) -> SceneObject:
         raise ValueError(f"description: {error}") from None
     if found.free and not LIGHTEST <= found.mass <= HEAVIEST:
         raise ValueError(f"object '{name}': mass {found.mass:g} kg must be from {LIGHTEST:g} to {HEAVIEST:g}")
-    return replace(found, mass=None, pose=pose)         # a free one has its inertia
+    return replace(found, mass=None, pose=pose)         # a free object has its inertia instead
