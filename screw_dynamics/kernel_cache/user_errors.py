@@ -25,7 +25,8 @@ def refuse(message: str) -> None:
 
 
 def returns_nothing(result: Any, what: str = "it") -> None:
-    """Raise ValueError if a user's function returns a result: it must set efforts instead."""
+    """Raise ValueError, in compiled code TypingError, if a user's function returns a result: it must set efforts
+    instead."""
     if result is not None:
         raise ValueError(f"{what} returns {described(result)}; it must return nothing, and set tau")
 

@@ -88,7 +88,7 @@ class Whole(JITCodeLibrary):
         super().finalize()
 
     def _optimize_final_module(self):
-        """Optimize once. Numba's second round is for reference counts, which numerical code does not have."""
+        """Optimize once. Numba's two rounds serve reference counts, which numerical code does not have."""
         if not PASSES_ARE_CHOSEN:
             return super()._optimize_final_module()
         passes, builder = self._codegen._module_pass_manager()
